@@ -23,7 +23,8 @@ pub(super) const ENDED: &str = "ended";
 const LOCK: &str = "guard.lock";
 const SOCKET: &str = "socket";
 
-pub(super) const UNKNOWN_WRITES: &str = "FD-5628: the journal holds writes that this version does not know: nothing is written or taken back by it";
+pub(super) const UNKNOWN_WRITES: &str = "FD-5628: the journal has writes that this version does not know, so this \
+ version writes nothing and rolls nothing back";
 
 #[derive(Clone, Debug)]
 pub struct ChangeDir {
@@ -74,7 +75,8 @@ impl ChangeDir {
                 return Ok(keeping);
             }
             if since.elapsed() > ABOUT_TO_GO {
-                return Err(self.io_error(io::ErrorKind::WouldBlock.into()));
+                let holder = self.lock_holder().unwrap_or_default();
+                return Err(self.io_error(io::Error::other(format!("{holder} holds its lock"))));
             }
             self.system.sleep(Duration::from_millis(10));
         }
@@ -159,6 +161,16 @@ impl ChangeDir {
         let path = self.folder.join(JOURNAL);
         let read = Journal::load(self.system(), &path)?;
         Ok((Journal::resume(self.system(), &path, &read)?, read))
+    }
+
+    /// The journal as an open file, which stays the same one where its folder is moved.
+    pub(crate) fn open_journal(&self) -> io::Result<Box<dyn OpenFile>> {
+        self.open(JOURNAL, OpenMode::Read)
+    }
+
+    /// Whether no process waits beside the guard.
+    pub(crate) fn lacks_standby(&self) -> bool {
+        self.lock_standby().is_ok_and(|lock| lock.is_some())
     }
 
     /// Whether the journal has more records now than when it was read.

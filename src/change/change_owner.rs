@@ -50,7 +50,7 @@ pub(super) fn open_file(system: &dyn System, path: &Path, mode: OpenMode) -> io:
     let file = system.open(path, mode)?;
     match file.status()?.user == owner {
         true => Ok(file),
-        false => Err(wrong_owner(path, "not of the user whose change it is")),
+        false => Err(wrong_owner(path, "not owned by the user whose change it is")),
     }
 }
 

@@ -35,8 +35,9 @@ const MAX_NUMBERS_TRIED: u64 = 1000;
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeStoreError {
     #[error(
-        "FD-5631: {folder}: journals of changes cannot be kept there: {error}; nothing is written to a fabric without. Make \
-         the folder (as root: install -d -m 700 {folder}), or name another with --state-dir"
+        "FD-5631: {folder}: journals of changes cannot be stored there: {error}; without a journal nothing is \
+         written to a fabric. Make the folder (as root: install -d -m 700 {folder}), or name another with \
+         --state-dir"
     )]
     Folder { folder: String, error: io::Error },
     #[error(
@@ -45,19 +46,20 @@ pub enum ChangeStoreError {
     )]
     Pending { id: String, user: String, time: String, pid: u32, phase: &'static str },
     #[error(
-        "FD-5633: {folder}: what is there of an earlier change cannot be read, so whether it is pending is not known: {error}"
+        "FD-5633: {folder}: an earlier change there cannot be read, so it is not known whether it is pending: \
+         {error}"
     )]
     Unread { folder: String, error: JournalError },
     #[error("FD-5635: {folder}: the change cannot be stored: {error}")]
     Kept { folder: String, error: io::Error },
-    #[error("FD-5636: {folder}: what is pending there cannot be seen: {error}")]
+    #[error("FD-5636: {folder}: pending changes there cannot be listed: {error}")]
     Unseen { folder: String, error: io::Error },
     /// The folder takes no new change: another user owns it, or others can write it.
     #[error("{0}")]
     FolderProblem(String),
     #[error(transparent)]
     Journal(#[from] JournalError),
-    #[error("FD-5634: there is no change {0}; 'fabdeck changes' lists those there are")]
+    #[error("FD-5634: there is no change {0}; 'fabdeck changes' lists all changes")]
     Unknown(String),
 }
 
@@ -290,8 +292,9 @@ impl ChangeStore {
         // An unfit folder exposes its lock to other users and needs none: no other change can begin there.
         let lock = if self.check_fitness().is_ok() { Some(self.lock_for_begin()?) } else { None };
         let (mut journal, read) = kept.journal()?;
-        for other in self.list_pending()? {
-            let told = other?.read.state;
+        // A neighbour that cannot be read holds no rollback up.
+        for other in self.list_pending()?.into_iter().flatten() {
+            let told = other.read.state;
             if told.begun.id != read.state.begun.id && told.begun.meets(&read.state.begun) {
                 return Err(ChangeStoreError::pending(&told.begun, told.phase));
             }

@@ -162,7 +162,7 @@ impl Fingerprint {
             first_map_difference("the node ", &self.nodes, &now.nodes, ["is gone", "is new"], &str::to_owned)
         };
         let tables = || {
-            let words = ["is not known now", "was not known"];
+            let words = ["is unknown now", "was not known"];
             first_map_difference(TABLE, &self.tables, &now.tables, words, &switch_key)
         };
         let manager = || (before != after).then_some(FabricChange::Manager { before, now: after });
@@ -191,7 +191,7 @@ impl Fingerprint {
                 ("the number of lanes at ports of ", &before.operational, &after.operational),
             ];
             let (what, _, after) = parts.into_iter().find(|(_, a, b)| a.is_some() && a != b)?;
-            let became = if after.is_some() { "has changed" } else { "is not known now" };
+            let became = if after.is_some() { "has changed" } else { "is unknown now" };
             Some(FabricChange::Node { what, node, became })
         })
     }
@@ -367,7 +367,7 @@ mod tests {
         let found = words(&before, &print(&other)).unwrap();
         assert!(found.starts_with("the SL2VL table of <switch") && found.ends_with("changed"), "{found}");
         let found = words(&before, &unknown).unwrap();
-        assert!(found.ends_with("is not known now"), "{found}");
+        assert!(found.ends_with("is unknown now"), "{found}");
         tables.node_mut(NodeId(1)).arbitration.values_mut().for_each(|table| table.high_limit = 9);
         assert!(words(&before, &print(&tables)).unwrap().starts_with("the lane arbitration of"));
     }

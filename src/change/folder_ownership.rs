@@ -42,7 +42,7 @@ pub(super) fn check_fitness(
     let owner = held.user;
     let shared = |what: String| Ok(Err(FolderProblem::Shared { owner, what }));
     if held.mode & WRITE_BY_OTHERS != 0 {
-        return shared(format!("its mode {:o} lets others write in it", held.mode));
+        return shared(format!("with mode {:o} other users can write in it", held.mode));
     }
     if owner != system.user() {
         return Ok(Err(FolderProblem::OfAnother { owner }));
@@ -53,12 +53,12 @@ pub(super) fn check_fitness(
     };
     let held = system.symlink_metadata(changes)?;
     if held.user != owner || held.mode & WRITE_BY_OTHERS != 0 {
-        return shared(format!("others may write in {}", changes.display()));
+        return shared(format!("other users can write in {}", changes.display()));
     }
     for entry in entries {
         let user = system.symlink_metadata(&entry)?.user;
         if user != owner {
-            return shared(format!("{} is of {}", entry.display(), user_names::user_label(user)));
+            return shared(format!("{} is owned by {}", entry.display(), user_names::user_label(user)));
         }
     }
     Ok(Ok(()))
@@ -88,8 +88,8 @@ impl FolderProblem {
             Self::OfAnother { owner } => {
                 let owner = user_names::user_label(*owner);
                 format!(
-                    "FD-5637: {folder}: the state folder is {owner}'s, and only its owner begins changes there: \
-                     sudo -u {owner} fabdeck ...; or name a folder of your own with --state-dir"
+                    "FD-5637: {folder}: {owner} owns the state folder, and only the owner begins changes there: sudo \
+                     -u {owner} fabdeck ...; or name a folder of your own with --state-dir"
                 )
             }
             Self::Shared { owner, what } => format!(

@@ -68,10 +68,10 @@ impl Migration {
         let lid = |port: &PlanPort| Lid::new(port.lid.into()).is_some();
         let level = |level: u8| ServiceLevel::new(level.into()).is_some();
         if !lid(&self.hot_spot) || !self.flows.iter().all(|flow| lid(&flow.host)) {
-            return Some("a LID is none");
+            return Some("a LID is not valid");
         }
         if !level(self.fast) || !level(self.slow) || self.fast == self.slow {
-            return Some("its two service levels are not two of 0 to 15");
+            return Some("its service levels are not two different numbers from 0 to 15");
         }
         self.flows.is_empty().then_some("it moves no flow")
     }

@@ -102,13 +102,13 @@ const MAX_NAMES: usize = 5;
 /// Why a file is not a valid plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanFileError {
-    #[error("line {line}: FD-5511: this is no plan: {what}; 'fabdeck route -o FILE' writes plans")]
+    #[error("line {line}: FD-5511: this is not a plan: {what}; 'fabdeck route -o FILE' writes plans")]
     Malformed { line: usize, what: String },
     #[error("line 1: FD-5512: this is '{0}', and this version reads {SCHEMA}")]
     OtherSchema(String),
     #[error(
-        "line 1: FD-5513: the plan is not as it was written: its hash does not fit what it says; make it again, or take \
-         the file that 'fabdeck route' wrote"
+        "line 1: FD-5513: the plan was changed after it was written: its hash does not match its content; make it \
+         again, or use the file that 'fabdeck route' wrote"
     )]
     Edited,
     #[error("line 1: FD-5514: write {at}: {what}; make the plan again")]
@@ -151,7 +151,7 @@ impl Plan {
                     return Err(wrong("its switch is not one of the fabric that the plan is for"));
                 }
                 WriteTarget::Adapter(guid) if !plan.fingerprint.adapters.contains_key(guid) => {
-                    return Err(wrong("its adapter is not one whose lanes the plan is for"));
+                    return Err(wrong("its adapter is not one whose lanes the plan writes"));
                 }
                 _ => {}
             }
@@ -292,8 +292,8 @@ impl Plan {
         let number = |key: &str| self.certificate[key].as_u64().unwrap_or(0);
         let cut_off = self.certificate["by_cause"]["cut_off"].as_u64().unwrap_or(0);
         let circle = self.certificate["deadlock_free"] == false;
-        let circles = u64::from(circle) * number("lanes").max(1) + u64::from(number("loops") > 0);
-        (number("unreachable").saturating_sub(cut_off), circles)
+        let cycles = u64::from(circle) * number("lanes").max(1) + u64::from(number("loops") > 0);
+        (number("unreachable").saturating_sub(cut_off), cycles)
     }
 
     /// The tables after the plan, computed from the tables before it.

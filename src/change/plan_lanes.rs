@@ -57,10 +57,10 @@ impl PlanLanes {
             ONE_LANE => self.count == 1 && self.destination.is_none() && self.pair.is_empty(),
             BY_DESTINATION => self.destination.is_some() && self.pair.is_empty(),
             BY_PAIR => self.destination.is_none() && !self.pair.is_empty(),
-            _ => return Some("they are by something else than 'one', 'destination' or 'pair'"),
+            _ => return Some("'by' is not 'one', 'destination' or 'pair'"),
         };
         if !fits {
-            return Some("there are other rows than what they are by needs");
+            return Some("the rows do not fit 'by'");
         }
         let mut known = self.pair.keys().map(|guid| print.nodes.contains_key(&format!("switch {guid}")));
         if known.any(|known| !known) {

@@ -43,7 +43,7 @@ impl PlanPhases {
     pub(super) fn fault(&self, writes: &[PlanWrite]) -> Option<&'static str> {
         let level = |level: u8| ServiceLevel::new(level.into()).is_some();
         if !level(self.base_level) || !level(self.high_level) {
-            return Some("a service level is none of 0 to 15");
+            return Some("a service level is not a number from 0 to 15");
         }
         let lids = |host: &PhasedHost| {
             let most = u32::from(host.port.lid) + u32::from(host.lids);
@@ -54,10 +54,10 @@ impl PlanPhases {
                 && most <= u32::from(Lid::MAX) + 1
         };
         if self.hosts.is_empty() || !self.hosts.iter().all(lids) {
-            return Some("it is for no host, or for one without two halves of LIDs");
+            return Some("it names no host, or one without two halves of LIDs");
         }
         if !writes.iter().all(|write| matches!(write.part, AttributePart::Block(_))) {
-            return Some("it writes something else than forwarding tables");
+            return Some("it writes other parts than forwarding tables");
         }
         let all: std::collections::BTreeSet<u32> =
             self.hosts.iter().flat_map(PhasedHost::high_lids).collect();
@@ -67,7 +67,7 @@ impl PlanPhases {
             let mut places = lids_of(number).zip(old.iter().zip(&new));
             places.all(|(lid, (old, new))| old == new || !all.contains(&lid))
         };
-        (!writes.iter().all(keeps)).then_some("it changes the way to a high LID")
+        (!writes.iter().all(keeps)).then_some("it changes the path to a high LID")
     }
 
     /// The notice to all hosts: to leave base LIDs, or to return. It lists no hosts, because hosts without an agent so

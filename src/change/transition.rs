@@ -87,8 +87,8 @@ impl StagedTransition {
                 "in two plans, each without a credit loop of old and new paths: 'fabdeck route --engine {engine}' first, applied and confirmed, then this one made again"
             ),
             None if self.asked.is_empty() => {
-                "no routes are safe with both the old and the new ones, as one of them has a circle of its own, so traffic \
-                 has to be drained"
+                "no routes are safe with both the old and the new ones, because one of them has a credit loop of its \
+                 own, so traffic has to be drained"
                     .to_owned()
             }
             None => format!(
@@ -310,7 +310,7 @@ mod tests {
             "{through:?}"
         );
         assert!(staged(None, &["updn", "nue"])[2].contains("no routes of updn, nue are safe"));
-        assert!(staged(None, &[])[2].contains("a circle of its own"));
+        assert!(staged(None, &[])[2].contains("a credit loop of its own"));
     }
 
     #[test]

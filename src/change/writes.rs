@@ -78,7 +78,7 @@ impl PlanWrite {
 
     /// The write as bytes, or what is wrong with it.
     pub fn to_step(&self) -> Result<WriteStep, &'static str> {
-        let at = self.at.device().ok_or("its switch or adapter is no GUID")?;
+        let at = self.at.device().ok_or("its switch or adapter is not a GUID")?;
         match self.part {
             AttributePart::Lanes([0, 1..=u8::MAX]) | AttributePart::Arbitration([1..=u8::MAX, 1..=4]) => {}
             _ if matches!(at, DeviceId::Adapter(_)) => {
@@ -163,8 +163,8 @@ fn put_arbitration(held: &mut NodeTables, port: PortNum, place: u8, bytes: &[u8]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     #[error(
-        "FD-5501: the forwarding table of {switch} is not known, so what would change is not known either; read it, or \
-         mark the switch as failed"
+        "FD-5501: the forwarding table of {switch} is not known, so neither is what would change; read it, or mark \
+         the switch as failed"
     )]
     NoTable { switch: String },
     #[error("FD-5502: block {block} of the forwarding table of {switch} could not be read; read it again")]

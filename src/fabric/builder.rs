@@ -26,7 +26,7 @@ impl From<NodeId> for NodeKey {
 
 /// A cable that contradicts a cable that the builder already holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("port {port} is already cabled to port {peer_port} of another record")]
+#[error("port {port} is already connected to port {peer_port} of another record")]
 pub struct ConnectError {
     /// The node whose port already has a cable.
     pub node: NodeKey,

@@ -201,7 +201,7 @@ impl fmt::Display for FabricDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NodeGone { node, name } => write!(f, "node {node} '{name}' is gone"),
-            Self::NodeCame { node, name } => write!(f, "node {node} '{name}' came"),
+            Self::NodeCame { node, name } => write!(f, "node {node} '{name}' is new"),
             Self::NodeChanged { node, what, before, after } => {
                 write!(f, "node {node}: {what} was '{before}', is '{after}'")
             }
@@ -209,7 +209,7 @@ impl fmt::Display for FabricDifference {
                 write!(f, "port {node}[{port}]: {what} was {before}, is {after}")
             }
             Self::LinkGone { a, b } => write!(f, "link {}[{}] - {}[{}] is gone", a.0, a.1, b.0, b.1),
-            Self::LinkCame { a, b } => write!(f, "link {}[{}] - {}[{}] came", a.0, a.1, b.0, b.1),
+            Self::LinkCame { a, b } => write!(f, "link {}[{}] - {}[{}] is new", a.0, a.1, b.0, b.1),
         }
     }
 }

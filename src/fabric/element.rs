@@ -73,7 +73,7 @@ pub enum ElementError {
         like: Vec<String>,
     },
     /// Several nodes have the name.
-    #[error("FD-1103: '{name}' is borne by {} nodes; name one by its GUID: {}", .guids.len(), list_guids(.guids))]
+    #[error("FD-1103: {} nodes are called '{name}'; name one by its GUID: {}", .guids.len(), list_guids(.guids))]
     Ambiguous {
         /// The name.
         name: String,

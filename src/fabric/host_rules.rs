@@ -35,7 +35,7 @@ impl HostRule {
     pub fn new(adapter: &str, host: &str) -> Result<Self, String> {
         let halves = |what: &str, text: &str| match text.split(PLACEHOLDER).collect::<Vec<_>>().as_slice() {
             [before, after] => Ok(((*before).to_owned(), (*after).to_owned())),
-            _ => Err(format!("{what} '{text}' has to hold {{}} once, where the name of the host stands")),
+            _ => Err(format!("{what} '{text}' must contain {{}} once, in place of the host's name")),
         };
         let (before, after) = halves("adapter", adapter.trim())?;
         let host = halves("host", host.trim())?;

@@ -85,16 +85,12 @@ impl Assembly {
             Content::Guids(file) => {
                 let count = file.guids.len();
                 self.notes.extend(file.notes);
-                self.note_source("FN-502", || {
-                    format!("a list of {count} GUIDs was read; nothing here uses it")
-                });
+                self.note_source("FN-502", || format!("a list of {count} GUIDs was read and is not used"));
             }
             Content::Partitions(file) => {
                 self.notes.extend(file.notes);
                 self.note_source("FN-507", || {
-                    format!(
-                        "the partitions of {name} count for nothing here; `check --partitions` takes them"
-                    )
+                    format!("the partitions of {name} are not used here; `check --partitions` uses them")
                 });
             }
             Content::Policy(file) => {
@@ -171,7 +167,7 @@ impl Assembly {
         if list {
             cut = true;
             self.notes.add_partial("FN-349", NotePlace::file(self.source.clone()), || {
-                "tables are here of switches that the list of cables does not have: the list may be cut"
+                "there are tables of switches that the list of cables does not have: the list may be incomplete"
                     .to_owned()
             });
         }
@@ -272,7 +268,7 @@ impl Assembly {
         }
         let what = match self.tables.is_empty() {
             true => "no file here has a topology",
-            false => "there are tables here but no topology they belong to",
+            false => "there are tables but no topology for them",
         };
         Err(SourceError::Input {
             code: NO_TOPOLOGY,

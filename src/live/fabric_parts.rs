@@ -22,8 +22,8 @@ pub(super) fn note_parts(source: &str, fabric: &Fabric, notes: &mut Notes) {
         let mut told: Vec<String> = parts.iter().take(MAX_NAMES).map(|part| part.words(fabric)).collect();
         told.extend((parts.len() > MAX_NAMES).then(|| format!("{} more", parts.len() - MAX_NAMES)));
         format!(
-            "these are {} fabrics, or parts of one that no cable joins: {}; if dumps of several sites were put \
-             together, give them one by one",
+            "these are {} fabrics, or parts of one fabric without a cable between them: {}; if dumps of several \
+             sites were combined, give them one by one",
             parts.len(),
             told.join("; ")
         )

@@ -121,7 +121,7 @@ impl<'a> FileSet<'a> {
                 SourceError::Input { code, what, hint, .. } => format!("{code}: {what}; {hint}"),
                 other => other.to_string(),
             };
-            format!("this file is left out, and the others are used: {why}")
+            format!("this file is not used, the others are: {why}")
         });
         if let Some(format) = level_format_by_name(name) {
             self.assembly.add_unread_levels(name, format == qos_policy::ID);

@@ -61,7 +61,7 @@ impl FilesSource {
         };
         match (error, below) {
             (SourceError::Input { code: NO_TOPOLOGY, place, what, .. }, Some(held)) => {
-                let hint = format!("there are captures below it; give the one that is meant: {held}");
+                let hint = format!("the folder has captures; name one of them: {held}");
                 SourceError::Input { code: NO_TOPOLOGY, place, what, hint }
             }
             (error, _) => error,
@@ -176,7 +176,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SourceError> {
             code: "FD-5004",
             place: NotePlace::file(name),
             what: format!("the file is larger than {} GiB", MAX_FILE_BYTES >> 30),
-            hint: "no dump of one subnet is; cut it or give the right file".into(),
+            hint: "no dump of one subnet is as large; give another file".into(),
         });
     }
     Ok(bytes)

@@ -83,26 +83,24 @@ pub fn open_at(text: &str, at: TimeSpec) -> Result<Box<dyn Source>, SourceError>
         let below = list_captures(&path);
         return Err(SourceError::Name {
             code: "FD-5065",
-            what: format!(
-                "--at asks for a time, and {text} is no capture that could be read: it has no past"
-            ),
+            what: format!("--at names a time, and {text} is not a readable capture, so it has no past"),
             hint: match below {
-                Some(held) => format!("there are captures below it; give the one that is meant: {held}"),
+                Some(held) => format!("the folder has captures; name one of them: {held}"),
                 None => "give a file of 'fabdeck record', or leave out --at".to_owned(),
             },
         });
     };
     let more = match (captures.len(), others) {
-        (1, _) => "a capture and files of a fabric besides".to_owned(),
+        (1, _) => "a capture and other files of a fabric".to_owned(),
         (captures, 0) => format!("{captures} captures"),
-        (captures, _) => format!("{captures} captures and files of a fabric besides"),
+        (captures, _) => format!("{captures} captures and other files of a fabric"),
     };
     Err(SourceError::Name {
         code: "FD-5067",
-        what: format!("--at asks for a time, and {text} holds {more}"),
+        what: format!("--at names a time, and {text} holds {more}"),
         hint: format!(
-            "give the capture that is meant, as --source {}; without --at all files together are one fabric, captures as \
-             they end",
+            "name one capture, as --source {}; without --at all files together are one fabric, with captures at \
+             their end",
             first.display()
         ),
     })
@@ -117,7 +115,7 @@ fn parse_adapter(text: &str) -> Result<Option<(Option<&str>, Option<u8>)>, Sourc
         words.split_once(':').map_or((words, None), |(adapter, port)| (adapter, Some(port)));
     let wrong = || SourceError::Name {
         code: "FD-5001",
-        what: format!("'{text}' names no adapter"),
+        what: format!("'{text}' is not the name of an adapter"),
         hint: "write umad, umad:CA or umad:CA:PORT, as umad:mlx5_0:1; 'fabdeck sources' lists the adapters"
             .into(),
     };

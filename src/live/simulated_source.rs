@@ -30,7 +30,7 @@ pub struct SimulatorKey {
 
 /// The keys, in the order of the help.
 pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
-    SimulatorKey { name: "at", default: "the first host", meaning: "the node that is looked from" },
+    SimulatorKey { name: "at", default: "the first host", meaning: "the node from which the fabric is read" },
     SimulatorKey {
         name: "loss",
         default: "0%",
@@ -42,7 +42,7 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
     SimulatorKey {
         name: "foreign",
         default: "0%",
-        meaning: "share of the answers with a stranger's beside them",
+        meaning: "share of the answers that come with an answer of another sender",
     },
     SimulatorKey {
         name: "silent",
@@ -131,7 +131,7 @@ pub fn parse_socket(words: &str) -> Result<Option<(PathBuf, Option<&str>)>, Sour
         Some(Some(at)) => Ok(Some((path.into(), Some(at)))),
         Some(None) => Err(SourceError::Name {
             code: "FD-5036",
-            what: format!("'{}' is no key for a served simulator, which has at=NODE alone", more.unwrap_or_default()),
+            what: format!("'{}' is not a key of a served simulator, which has only at=NODE", more.unwrap_or_default()),
             hint: "the other keys belong to the process that serves: --source sim:NAME,key=value simulate --serve".into(),
         }),
     }
@@ -200,7 +200,7 @@ fn build_simulator(
     let mut world =
         SimulatedFabric::new(&generated.fabric, &Tables::default()).ok_or_else(|| SourceError::Name {
             code: "FD-5033",
-            what: format!("{text}: nothing of this fabric is left"),
+            what: format!("{text}: the faults leave nothing of this fabric"),
             hint: "ask for fewer faults".into(),
         })?;
     silence_nodes(&mut world, wishes);
@@ -213,7 +213,7 @@ fn build_simulator(
     if wishes.protect > 0 && guarded == 0 {
         return Err(SourceError::Name {
             code: "FD-5035",
-            what: "ports are only guarded with a key, and none of the keys is for a node of this fabric"
+            what: "ports are protected only by a key, and none of the keys is for a node of this fabric"
                 .into(),
             hint: "give a key for all, or lines 'GUID KEY' with GUIDs of this fabric, with --mkey-file"
                 .into(),
@@ -317,7 +317,9 @@ fn note_speeds(text: &str, generated: &GeneratedFabric, notes: &mut Notes) {
     let mut speeds = generated.fabric.ports().filter_map(|(_, port)| port.facts.speed);
     if let Some(speed) = speeds.find(|speed| !speed.is_in_port_info()) {
         notes.add("FN-513", NotePlace::file(text), || {
-            format!("a PortInfo cannot say {speed}: ports of this speed show the next one that it can")
+            format!(
+                "PortInfo has no value for {speed}: ports of this speed report the next lower one that it has"
+            )
         });
     }
 }

@@ -77,7 +77,8 @@ pub fn pattern_traffic(
             _ => None,
         };
         done.ok_or_else(|| {
-            wrong("behind the pattern stand share=5%, spots=N, level=SL, message=N, load=50% or limit=GBPS, each after a colon")
+            wrong("after the pattern come share=5%, spots=N, level=SL, message=N, load=50% or limit=GBPS, each after \
+             a colon")
         })?;
     }
     let load = match PatternName::parse(name, details) {

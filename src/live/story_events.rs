@@ -76,7 +76,7 @@ impl StoryResolver<'_> {
         let (from, to) = (self.port(&line.from)?, self.port(&line.to)?);
         let list = flow_list(pattern);
         let list = list
-            .ok_or_else(|| self.event_error("flows of a story stand beside no pattern but flows=".into()))?;
+            .ok_or_else(|| self.event_error("a story with flows excludes every pattern but flows=".into()))?;
         let same = |flow: &Flow| (flow.from, flow.to, flow.level) == (from, to, line.level);
         if let Some(known) = list.iter().position(same) {
             return Ok(known);

@@ -55,8 +55,8 @@ pub(super) fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
             "this is a binary cache of 'ibnetdiscover --cache'"
         }
         Some((_, what)) => what,
-        None if bytes.contains(&0) => "the file is binary and of no known format",
-        None => "the content is of no known format",
+        None if bytes.contains(&0) => "the file is binary, in an unknown format",
+        None => "the format of the content is unknown",
     };
     input(what.to_owned(), known_formats())
 }
@@ -85,7 +85,7 @@ fn describe_json(name: &str, text: &str) -> (&'static str, String) {
         let hint = "'fabdeck jobs --file' and '--jobs' take it; --source takes the fabric".to_owned();
         return ("this is a list of jobs in JSON, not a fabric", hint);
     }
-    ("this is JSON, which no format of a fabric is", known_formats())
+    ("this is JSON, and no format of a fabric is JSON", known_formats())
 }
 
 fn known_formats() -> String {

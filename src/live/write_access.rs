@@ -38,7 +38,7 @@ pub enum WriteAccessError {
     #[error(transparent)]
     Token(#[from] TokenError),
     #[error(
-        "FD-4111: {0} is no fabric but what was recorded of one, so nothing can be written to it; give umad or sim:SOCKET"
+        "FD-4111: {0} is a recording of a fabric, so nothing can be written to it; give umad or sim:SOCKET"
     )]
     NotLive(String),
 }

@@ -73,7 +73,7 @@ pub(super) fn route_on_lanes(
 
 /// Ways of routing that need fewer lanes, and what they are called.
 fn lane_saving_choices(problem: &Problem<'_>) -> Vec<(PathChoice, &'static str)> {
-    let lowest = (PathChoice::Lowest, "trees are alike instead, balanced over parallel links only");
+    let lowest = (PathChoice::Lowest, "all trees are the same instead, balanced over parallel links only");
     let up_down =
         |leads| (PathChoice::UpDown(leads), "paths go up and then down instead, where a shortest one does");
     tree_directions(problem).map(up_down).into_iter().chain([lowest]).collect()
@@ -88,13 +88,13 @@ fn tree_directions(problem: &Problem<'_>) -> Option<Arc<[ChannelDirection]>> {
 fn answer(routes: Routes, layered: &LaneAssignment, mut remarks: Vec<String>) -> EngineAnswer {
     if layered.between_adapters < layered.needed {
         remarks.push(format!(
-            "paths between adapters take {} of the {} lanes, the others are for what switches send them",
+            "paths between adapters use {} of the {} lanes, the others are for paths from switches",
             layered.between_adapters, layered.needed
         ));
     }
     if layered.escaped > 0 {
         remarks.push(format!(
-            "paths to {} LIDs of switches follow a tree, as their shortest paths fit on no lane of the adapters",
+            "paths to {} LIDs of switches follow a tree, because their shortest paths fit on no lane of the adapters",
             layered.escaped
         ));
     }

@@ -72,7 +72,7 @@ pub enum LaneDependence {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineRefusal {
     /// The engine does not support the topology.
-    #[error("FD-8001: {engine} is not for this fabric: {why}")]
+    #[error("FD-8001: {engine} cannot route this fabric: {why}")]
     Unfit {
         /// The engine.
         engine: &'static str,

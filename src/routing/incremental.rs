@@ -85,10 +85,11 @@ impl RunExtent {
         match self {
             Self::Full if engine.incremental.is_some() => "in full".to_owned(),
             Self::Full => {
-                "in full: it balances over the whole fabric, so that a mark may move everything".to_owned()
+                "in full: this engine balances over the whole fabric, so a mark may move every path"
+                    .to_owned()
             }
             Self::Reused { rows, of } => {
-                format!("exact, as a full run: {rows} of {of} tables taken over, the others computed anew")
+                format!("exact, as a full run: {rows} of {of} tables unchanged, the others computed anew")
             }
             Self::Kept => "exact: computed before for the same marks".to_owned(),
         }

@@ -87,7 +87,7 @@ pub(super) fn named_switches(
         let node = problem.fabric.node_by_guid(*guid).filter(|id| problem.fabric.node(*id).is_switch());
         node.map(|id| id.0).ok_or_else(|| EngineRefusal::Request {
             engine,
-            what: format!("no switch {guid} to take as root"),
+            what: format!("there is no switch {guid} to use as root"),
         })
     };
     let mut found: Vec<u32> = guids.iter().map(find).collect::<Result<_, _>>()?;
@@ -104,7 +104,7 @@ pub(super) fn failed_roots(problem: &Problem<'_>, request: &Request) -> Option<S
         node.is_some_and(|id| problem.fabric.node(id).is_switch() && !problem.graph.is_alive(id.0))
     };
     let failed: Vec<String> = request.roots.iter().filter(failed).map(Guid::to_string).collect();
-    (!failed.is_empty()).then(|| format!("given roots that are failed: {}", failed.join(", ")))
+    (!failed.is_empty()).then(|| format!("roots that were given and have failed: {}", failed.join(", ")))
 }
 
 /// Steps from the nearest of several switches.
@@ -285,8 +285,8 @@ pub(super) fn find_ranks(
     let given = !request.compute_nodes.is_empty() || !request.io_nodes.is_empty();
     if given && hosts.iter().all(|hosts| *hosts == 0) {
         let what = match request.compute_nodes.is_empty() {
-            true => "every adapter on a live switch is given as an I/O node, so none computes",
-            false => "none of the compute nodes given is an adapter on a live switch",
+            true => "every adapter on a working switch is given as an I/O node, so no compute node is left",
+            false => "none of the given compute nodes is an adapter on a working switch",
         };
         let what = what.to_owned();
         return Err(EngineRefusal::Request { engine, what });
@@ -385,7 +385,7 @@ fn candidate_heights(
         let given = roots.len();
         fill_parts(problem, &mut roots, |part| centres[part].0.clone());
         let below_given = match given {
-            0 => "ranks below the centre, for want of a working root".to_owned(),
+            0 => "ranks below the centre, because no root works".to_owned(),
             _ => format!("ranks below {given} roots that were given"),
         };
         let remark = match failed_roots(problem, request) {
@@ -436,8 +436,8 @@ fn unfit_refusal(engine: &'static str, problem: &Problem<'_>, flaws: &RankFlaws)
     };
     let worst: Vec<String> = flaws.worst.iter().take(3).map(|(_, switch)| name(switch)).collect();
     let why = format!(
-        "it is no tree: of {} pairs of switches with hosts {} have no short path that goes up and then down, most of \
-         them from {}",
+        "it is not a tree: of {} pairs of switches with hosts {} have no short path that goes up and then down, most \
+         of them from {}",
         flaws.pairs,
         flaws.missed,
         worst.join(", ")

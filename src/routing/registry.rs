@@ -50,7 +50,7 @@ pub static ENGINES: &[Engine] = &[
     },
     Engine {
         id: ftree::ID,
-        title: "fat-trees, balanced for shifts; leaves pairs of upper switches out",
+        title: "fat-trees, balanced for shifts; pairs of upper switches may have no path",
         guarantees: RouteGuarantees { terminals: false, switches: false, ..ACYCLIC },
         uses: TREE_OPTIONS,
         route: ftree::route,

@@ -73,14 +73,14 @@ fn route_by_reading(
     if let Some(first) = grafted.first() {
         let (first, count) = (switch_name(problem, *first), grafted.len());
         remarks.push(format!(
-            "{count} switches are outside of what the subtree serves and hang on one cable each, {first} the first"
+            "{count} switches are outside the subtree and are reached by one cable each, {first} the first"
         ));
     }
     Ok((evened, answer(routes, remarks)))
 }
 
-const ADDED_TURNS_REMARK: &str = "ways between upper switches go where they close no cycle with those of hosts: a subtree would load its \
-                     busiest channel more";
+const ADDED_TURNS_REMARK: &str = "paths between upper switches are placed where they close no cycle with those of \
+ hosts: a subtree would load its busiest channel more";
 
 fn switch_name(problem: &Problem<'_>, switch: u32) -> String {
     let node = problem.fabric.node(NodeId(switch));

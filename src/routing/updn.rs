@@ -37,7 +37,7 @@ pub fn route(
     let grafted = order.grafted_switches().count();
     if grafted > 0 {
         remarks.push(format!(
-            "{grafted} switches hang on one cable each, no root above them reaches all others"
+            "switches that are reached by one cable each, because no root above them reaches all others: {grafted}"
         ));
     }
     Ok(EngineAnswer { routes: fill_tables(problem, &order, request, pulse)?, remarks, degraded: false })

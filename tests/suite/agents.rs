@@ -439,7 +439,7 @@ fn an_agent_asked_to_end_lets_its_running_hook_finish() {
     assert_eq!((&sum["moved"], &sum["failed"]), (&1.into(), &1.into()), "{events:?}");
     assert_eq!([0, 8].map(|to| lab.level(4, to)), [1, 0]);
     let failed = events.iter().find(|told| told["event"] == "failed").unwrap();
-    assert!(failed["why"].as_str().unwrap().contains("before its turn"), "{failed}");
+    assert!(failed["why"].as_str().unwrap().contains("before it followed the notice"), "{failed}");
 }
 
 #[test]

@@ -564,6 +564,7 @@ fn guard<'g>(
         patience,
         trouble: None,
         stop,
+        tend_second: &|| {},
     }
 }
 

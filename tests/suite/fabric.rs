@@ -193,14 +193,14 @@ fn every_kind_of_difference_is_named() {
         changes,
         [
             format!("node {} 'spare' is gone", id(0x13)),
-            format!("node {} 'new' came", id(0x14)),
+            format!("node {} 'new' is new", id(0x14)),
             format!("node {}: description was 'leaf1', is 'renamed'", id(0x11)),
             format!("port {}[0]: LID was 1, is 2", id(0x10)),
             format!("port {}[1]: speed was unknown, is EDR", id(0x20)),
             format!("link {}[2] - {}[2] is gone", id(0x10), id(0x11)),
             format!("link {}[3] - {}[4] is gone", id(0x10), id(0x10)),
             format!("link {}[8] - {}[1] is gone", id(0x11), id(0x21)),
-            format!("link {}[2] - {}[3] came", id(0x10), id(0x11)),
+            format!("link {}[2] - {}[3] is new", id(0x10), id(0x11)),
         ]
     );
     assert!(FabricDiff::between(&after, &after).is_empty());

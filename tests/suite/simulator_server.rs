@@ -253,18 +253,18 @@ fn garbage_and_half_frames_harm_no_other_client() {
     stream.write_all(&[4, 0, 0xFF, 0xFF]).unwrap();
     let (reason, text) = last_words(stream);
     assert!(reason == RefusalReason::Protocol && text.contains("claims 65535 bytes"), "{text}");
-    served.wait_for_event("was put out");
+    served.wait_for_event("was disconnected");
 
     let mut half = served.raw();
     half.write_all(&hello[..7]).unwrap();
     drop(half);
-    served.wait_for_event("within its hello");
+    served.wait_for_event("during its hello");
     let mut half = served.raw();
     half.write_all(&hello).unwrap();
     half.write_all(&[4, 0, 1, 8, 0, 0, 0]).unwrap();
     served.wait_for_event("sits on node02");
     drop(half);
-    served.wait_for_event("went away within a frame");
+    served.wait_for_event("disconnected during a frame");
     works(&mut good);
     assert_eq!(served.end().clients, 3);
 }
@@ -297,7 +297,7 @@ fn a_client_that_never_reads_loses_its_own_answers_only() {
     let mut good = served.client(None);
     assert!(round_trips(&mut good, 64, 5_000) > 1_000.0);
     drop(deaf);
-    let told = served.wait_for_event("dropped, for it did not read");
+    let told = served.wait_for_event("dropped because it did not read");
     let summary = served.end();
     assert!(summary.dropped > 5_000 && summary.dropped < 10_000, "{told}: {summary:?}");
     assert_eq!(summary.traffic.total_sent(), 15_000);

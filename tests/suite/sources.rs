@@ -150,7 +150,7 @@ fn counters_can_be_looked_at_by_themselves_and_tables_cannot() {
     assert!(seen.is_partial() && seen.notes.has("FN-503"));
     with_tables(&folder, &fabric("kary,k=2,n=2"), 1);
     let error = refused(folder.path());
-    assert!(error.contains("FD-5006") && error.contains("tables here but no topology"), "{error}");
+    assert!(error.contains("FD-5006") && error.contains("tables but no topology"), "{error}");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn what_is_no_source_says_what_it_is() {
     for (bytes, expected) in [
         (&b""[..], "empty"),
         (b" \n\n", "empty"),
-        (b"hello\n", "no known format"),
+        (b"hello\n", "the format of the content is unknown"),
         (b"\x2b\x83\xe7\x8f\x01\0\0\0", "ibnetdiscover --cache"),
         (b"\x7fELF\0\0", "binary"),
         (b"SwitchName=s0 Nodes=a,b\n", "topology.conf"),

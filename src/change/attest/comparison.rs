@@ -123,8 +123,9 @@ fn read_slots(
         if queue.has_lost_local_port() {
             return Err(SourceError::Unreachable {
                 code: "FD-5607",
-                what: "the way to the fabric was lost while confirmed changes were compared with it".into(),
-                hint: "see that its adapter works, or its simulator".into(),
+                what: "the connection to the fabric was lost while confirmed changes were compared with it"
+                    .into(),
+                hint: "check that the adapter or the simulator works".into(),
             });
         }
     }

@@ -30,8 +30,8 @@ impl<'a> Reconnecting<'a> {
             Some(at) => at,
             None => (self.open)().map_err(|what| SourceError::Unreachable {
                 code: "FD-5656",
-                what: format!("the way to the fabric cannot be opened: {what}"),
-                hint: "see that its adapter works, or its simulator".into(),
+                what: format!("the connection to the fabric cannot be opened: {what}"),
+                hint: "check that the adapter or the simulator works".into(),
             })?,
         };
         Ok(self.at.insert(at))
@@ -40,7 +40,7 @@ impl<'a> Reconnecting<'a> {
 
 /// The error of requests between the loss of the source and the next reading.
 fn gone_error() -> WriteError {
-    WriteError::Gone("FD-5657: the way to the fabric is gone".to_owned())
+    WriteError::Gone("FD-5657: the connection to the fabric is lost".to_owned())
 }
 
 impl Surveyor for Reconnecting<'_> {
@@ -70,7 +70,7 @@ impl Surveyor for Reconnecting<'_> {
     }
 
     fn read_registration(&mut self) -> RegistrationLookup {
-        let away = || RegistrationLookup::NotKept("the way to the fabric is gone".to_owned());
+        let away = || RegistrationLookup::NotKept("the connection to the fabric is lost".to_owned());
         self.at.as_mut().map_or_else(away, |at| at.read_registration())
     }
 }

@@ -16,7 +16,7 @@ pub(super) const PARTS_PER_READ: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
     #[error(
-        "FD-5621: {slot} is not as the plan found it: another tool has written there; nothing was written over it"
+        "FD-5621: {slot} is not as the plan found it: another tool has written there; it was not overwritten"
     )]
     Drift { slot: DeviceAttribute },
     #[error(
@@ -31,7 +31,7 @@ pub enum Halt {
     /// The device answered the step with this number with other bytes than were sent.
     #[error("{error}")]
     Altered { step: usize, error: String, holds: Vec<u8> },
-    #[error("FD-5629: another tool wrote while the change was written: {0}")]
+    #[error("FD-5629: another tool wrote to the fabric during the change: {0}")]
     Beside(String),
     #[error(transparent)]
     Write(WriteError),
@@ -40,16 +40,16 @@ pub enum Halt {
     /// An error of one driver, in its own words.
     #[error("{0}")]
     Road(String),
-    #[error("FD-5623: it was ended: {0}")]
+    #[error("FD-5623: the change was stopped: {0}")]
     Asked(String),
     #[error(
-        "FD-5661: it is not known that {0} left the base LIDs, so nothing was written; look after their agents, or apply it \
-         with --unanswered wait or go-on"
+        "FD-5661: it is not known whether {0} left the base LIDs, so nothing was written; check their agents, or \
+         apply the plan with --unanswered wait or go-on"
     )]
     Unanswered(String),
     #[error(
-        "FD-5662: it is not known that {0} left the base LIDs, and going on without them is not shown to be safe, so nothing \
-         was written"
+        "FD-5662: it is not known whether {0} left the base LIDs, and continuing without them is not shown to be \
+         safe, so nothing was written"
     )]
     Unsafe(String),
     #[error(
@@ -152,7 +152,7 @@ pub fn find_unrestored(surveyor: &mut dyn Surveyor, steps: &[WriteStep]) -> Vec<
         for (step, held) in steps.iter().zip(read_steps(surveyor, steps.iter())) {
             let why = match held {
                 Ok(held) if held == step.old => continue,
-                Ok(_) => "it reads back otherwise".to_owned(),
+                Ok(_) => "it reads back differently".to_owned(),
                 Err(error) => error.to_string(),
             };
             left.push(RollbackRemainder { what: step.slot.to_string(), why });

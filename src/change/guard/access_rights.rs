@@ -94,11 +94,10 @@ pub(super) fn refusal(ask: &GuardRequest, caller: &Caller) -> String {
             caller.name
         );
     }
+    let (name, right) = (&caller.name, right_name(ask));
     format!(
-        "FD-5665: {} has no right to '{}' here: the owner of the change grants it in the configuration, [rights] {}",
-        caller.name,
-        ask.command_name(),
-        right_name(ask)
+        "FD-5665: {name} has no right to {right} changes here: their owner grants it in the configuration, for later changes, below \
+         [rights]: {right} = [\"{name}\"]"
     )
 }
 

@@ -81,12 +81,14 @@ impl GuardRun<'_> {
         let since = Stopwatch::start(self.clock);
         while since.elapsed() < CONFIRM_CHECK_TIME && self.check_slice(steps, seen) {}
         let Some(round) = seen.round.take() else { return };
-        self.record_drift(round.over, seen, |_| "there was no time to see who might have".to_owned());
+        self.record_drift(round.over, seen, |_| {
+            "there was no time to find out which subnet manager is in charge".to_owned()
+        });
         if round.queue.remaining() == 0 {
             return;
         }
         let words = format!(
-            "{} of {} writes were not read once more: time was up",
+            "{} of {} writes were not read again: the time was over",
             round.queue.remaining(),
             steps.len()
         );
@@ -138,7 +140,7 @@ impl GuardRun<'_> {
         self.audit(
             "trouble",
             &user,
-            &words.unwrap_or_else(|| "all that was written answers again".to_owned()),
+            &words.unwrap_or_else(|| "every part that was written answers again".to_owned()),
         );
     }
 
@@ -157,11 +159,15 @@ impl GuardRun<'_> {
                 1 => " is".to_owned(),
                 count => format!(" and {} more are", count - 1),
             };
-            format!("{first}{more} not as it was written any more; {}", who(self))
+            format!("{first}{more} no longer as the change wrote it; {}", who(self))
         });
         let (user, words) = (self.user(), seen.words.clone());
         seen.over = over;
-        self.audit("drift", &user, &words.unwrap_or_else(|| "all is as it was written again".to_owned()));
+        self.audit(
+            "drift",
+            &user,
+            &words.unwrap_or_else(|| "every part is again as the change wrote it".to_owned()),
+        );
     }
 
     /// Names the subnet manager in charge of the fabric, which may write tables at any time.
@@ -170,7 +176,7 @@ impl GuardRun<'_> {
         self.driver.surveyor().avoid_ports(&switched_ports(steps));
         match looked {
             Ok(look) => other_writer_words(manager_in_charge(&look).as_deref()),
-            Err(error) => format!("who is in charge cannot be seen: {error}"),
+            Err(error) => format!("the subnet manager in charge cannot be read: {error}"),
         }
     }
 }

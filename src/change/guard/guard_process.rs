@@ -1,6 +1,7 @@
 //! The process of a guard: it takes the lock of the change, opens the socket, starts the second process and keeps the
 //! change. If the process has to end first, it starts the next guard.
 
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
@@ -26,6 +27,8 @@ use fabdeck_mad::access::Actuator;
 
 /// How long a guard waits for the lock of the process that began the change.
 const HANDOVER_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often one guard starts another second process.
+const MAX_SECOND_RESTARTS: u32 = 5;
 /// Longest path of a Unix socket in bytes.
 const MAX_SOCKET_PATH: usize = 107;
 
@@ -84,6 +87,15 @@ impl GuardProcess<'_> {
         let (door, remark) = self.open_socket(sender);
         let second = (self.start)(GuardRole::Second);
         let Self { home, change_dir: kept, open, start, log: say, stop, .. } = self;
+        let (start, restarts) = (RefCell::new(start), Cell::new(0));
+        let tend_second = || {
+            // Where locks prove nothing every process seems to be gone.
+            if restarts.get() < MAX_SECOND_RESTARTS && kept.lacks_standby() {
+                restarts.set(restarts.get() + 1);
+                // The next turn tries again.
+                let _ = (*start.borrow_mut())(GuardRole::Second);
+            }
+        };
         let deaf = door.as_ref().err().map(|error| no_socket_text(kept, error));
         remark.iter().chain(&deaf).chain(&second.err()).for_each(|line| say(line));
         let mut way = Reconnecting::new(open);
@@ -112,6 +124,7 @@ impl GuardProcess<'_> {
             // back all the same.
             trouble: trouble.or(deaf),
             stop,
+            tend_second: &tend_second,
         };
         let told = guard.run(errand);
         if let Ok(door) = &door {
@@ -122,7 +135,7 @@ impl GuardProcess<'_> {
         }
         drop(keeping);
         if told.phase.is_pending() && stop() {
-            let (Ok(remark) | Err(remark)) = start(GuardRole::Successor).map_err(Some);
+            let (Ok(remark) | Err(remark)) = (*start.borrow_mut())(GuardRole::Successor).map_err(Some);
             remark.iter().for_each(|remark| say(remark));
         }
         Ok(told)

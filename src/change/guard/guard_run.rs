@@ -70,6 +70,8 @@ pub struct Guard<'a> {
     pub trouble: Option<String>,
     /// Whether the process is to end (SIGTERM). A waiting change is left to the next guard.
     pub stop: &'a dyn Fn() -> bool,
+    /// Starts another second process where the one beside the guard is gone. Called every ten seconds of the wait.
+    pub tend_second: &'a dyn Fn(),
 }
 
 impl Guard<'_> {
@@ -87,6 +89,7 @@ impl Guard<'_> {
             patience,
             trouble,
             stop,
+            tend_second,
         } = self;
         let (kept, unheard, unanswered, waited) = (Vec::new(), false, false, false);
         let untouched = !told.has_possible_writes();
@@ -112,6 +115,7 @@ impl Guard<'_> {
             registering: RegistrationState::default(),
             refusals,
             stop,
+            tend_second,
         }
         .run(errand)
     }
@@ -146,6 +150,7 @@ pub(super) struct GuardRun<'a> {
     pub registering: RegistrationState,
     refusals: RefusalLog,
     pub stop: &'a dyn Fn() -> bool,
+    tend_second: &'a dyn Fn(),
 }
 
 impl GuardRun<'_> {
@@ -324,7 +329,7 @@ impl GuardRun<'_> {
         }
         let lost = self.driver.surveyor().avoid_ports(&switched_ports(steps));
         first_unreached(&lost, steps).map(|(device, _)| {
-            format!("FD-5626: without the ports that the plan disables there is no way left to {device}")
+            format!("FD-5626: without the ports that the plan disables no MAD can reach {device}")
         })
     }
 
@@ -360,10 +365,11 @@ impl GuardRun<'_> {
         }
         let found = find_defects(&look.fabric, &look.tables, self.plan);
         let expected = self.plan.certificate_defects();
-        if found.pairs > expected.0 || found.circles > expected.1 {
+        if found.pairs > expected.0 || found.cycles > expected.1 {
             return Err(Halt::Asked(format!(
-                "what was read back loses {} pairs and has {} circles, and the plan has {} and {}",
-                found.pairs, found.circles, expected.0, expected.1
+                "the tables that were read back have {} pairs without a path and {} cycles, those of the plan {} and \
+                 {}",
+                found.pairs, found.cycles, expected.0, expected.1
             )));
         }
         Ok(())
@@ -397,6 +403,7 @@ impl GuardRun<'_> {
             }
             if !seen.is_checking() && looked.until(&now).is_none_or(|passed| passed >= DRIFT_CHECK_INTERVAL) {
                 looked = now;
+                (self.tend_second)();
                 seen.begin_round(steps);
             }
             let since = Stopwatch::start(self.clock);
@@ -447,15 +454,23 @@ impl GuardRun<'_> {
     fn begin_window(&mut self) {
         let here = self.clock.boot_time();
         let of_this_run = self.state.ends.as_ref().is_some_and(|ends| here.is_of_run_of(ends));
-        if !of_this_run {
-            self.state.ends = Some(here.plus(window_left(&self.state, self.clock)));
+        if of_this_run {
+            return;
         }
+        let left = window_left(&self.state, self.clock);
+        let (time, deadline) = (self.time(), (self.clock.now() + left).to_string());
+        // The next guard and the second process count by the clock that cannot be set, too.
+        let record = JournalRecord::Applied { time, deadline, ends: Some(here.plus(left)) };
+        if let Err(error) = self.journal.append_durably(&record) {
+            (self.log)(&error.to_string());
+        }
+        self.state.apply(&record);
     }
 
     /// Whether the guard ends here: a newer guard has the change, or a signal came, which the audit trail notes.
     fn is_stopping(&mut self) -> bool {
         if self.registering.superseded {
-            (self.log)("a newer guard keeps this change; this one writes nothing more");
+            (self.log)("a newer guard has this change; this one writes nothing more");
             return true;
         }
         let ends = (self.stop)();
@@ -469,7 +484,7 @@ impl GuardRun<'_> {
     /// The wall clock was set: the window stays as it was.
     fn report_clock_step(&mut self, step: SignedDuration) {
         let words = format!(
-            "the wall clock was set {} by {} s at {}; the window counts on by the time since the machine started",
+            "the wall clock was set {} by {} s at {}; the window still ends by the time since boot",
             if step.is_negative() { "back" } else { "forward" },
             step.abs().as_secs(),
             self.clock.now()
@@ -495,8 +510,7 @@ impl GuardRun<'_> {
         let longer = Duration::from_secs(seconds.min(MAX_WINDOW.as_secs()));
         let left = window_left(&self.state, self.clock) + longer;
         if left > MAX_WINDOW {
-            let why =
-                "FD-5653: a change that waits longer than a day for its confirmation is none".to_owned();
+            let why = "FD-5653: a change cannot wait longer than a day for its confirmation".to_owned();
             self.refuse(order, why);
             return Ok(());
         }
@@ -515,9 +529,9 @@ impl GuardRun<'_> {
         let (RollbackOutlook { staying, back }, before) = (outlook, self.state.begun.lost_before);
         (!outlook.is_rollback_no_worse(before)).then(|| {
             format!(
-                "FD-5654: the fabric has changed since: going back loses {} pairs and leaves {} circles, staying {} and {}; \
-                 make a new plan, or roll back with --force",
-                back.pairs, back.circles, staying.pairs, staying.circles
+                "FD-5654: the fabric has changed since: after a rollback {} pairs have no path and {} cycles exist, \
+                 without it {} and {}; make a new plan, or roll back with --force",
+                back.pairs, back.cycles, staying.pairs, staying.cycles
             )
         })
     }
@@ -549,13 +563,9 @@ impl GuardRun<'_> {
                 (ChangePhase::RollingBack, Some(why.to_owned()), asked);
         }
         let left = self.restore_with_retries(steps);
-        if let Err(error) = recorded {
-            // If the journal still said "applied", the next guard would let a rolled-back change be confirmed.
-            if !self.recover_journal() {
-                return Err(error);
-            }
-            let (time, why) = (self.time(), why.to_owned());
-            self.record(JournalRecord::Returning { time, why, asked }, "rolling back", &user, "told late")?;
+        if recorded.is_err() {
+            let returning = JournalRecord::Returning { time: self.time(), why: why.to_owned(), asked };
+            self.record_with_retries(&returning, ("rolling back", &user, "told late"))?;
         }
         if self.unanswered && self.untouched && left.is_empty() {
             let time = self.time();
@@ -563,18 +573,14 @@ impl GuardRun<'_> {
                 JournalRecord::Refused { time, why: why.to_owned() },
                 "refused",
                 &user,
-                "nothing was written, and the hosts that left are back",
+                "nothing was written, and the hosts that had left are back",
             );
         }
         let detail =
             left.iter().map(|left| format!("{}: {}", left.what, left.why)).collect::<Vec<_>>().join("; ");
         let what = if left.is_empty() { "rolled back" } else { "rollback incomplete" };
         let returned = JournalRecord::Returned { time: self.time(), left };
-        match self.record(returned.clone(), what, &user, &detail) {
-            // The disk failed at the last record: all is done, and the journal still has to say so.
-            Err(_) if self.recover_journal() => self.record(returned, what, &user, &detail),
-            recorded => recorded,
-        }
+        self.record_with_retries(&returned, (what, &user, &detail))
     }
 
     /// Restores the tables of a reachable fabric once, and returns what is left.
@@ -590,7 +596,8 @@ impl GuardRun<'_> {
             outlook.filter(|outlook| !asked && !outlook.is_rollback_no_worse(before))
         {
             let why = format!(
-                "going back loses {} pairs, staying {}; a person has to decide: make a new plan, or roll back with --force",
+                "after a rollback {} pairs have no path, without it {}; a person has to decide: make a new plan, or \
+                 roll back with --force",
                 back.pairs, staying.pairs
             );
             return vec![RollbackRemainder { what: EVERYTHING_LEFT.to_owned(), why }];
@@ -627,7 +634,7 @@ impl GuardRun<'_> {
 /// The refusal of requests that the change cannot take in this phase.
 pub(super) fn busy_text(told: &ChangeState) -> String {
     let ChangeState { begun, phase, .. } = told;
-    format!("FD-5655: change {} is {}; ask again when that is done", begun.id, phase.title())
+    format!("FD-5655: change {} is {}; send the request again when that is done", begun.id, phase.title())
 }
 
 /// Answers some of the requests that came during the work, and leaves the others for later: the fabric has priority. A
@@ -675,7 +682,7 @@ fn answer_one(
 fn nothing_awaited_text(told: &ChangeState) -> String {
     let ChangeState { begun, phase, .. } = told;
     format!(
-        "FD-5664: change {} is {} and waits for no host, so there is nothing to go on with",
+        "FD-5664: change {} is {} and does not wait for hosts, so --go-on does nothing",
         begun.id,
         phase.title()
     )

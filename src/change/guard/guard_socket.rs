@@ -1,14 +1,15 @@
 //! The guard's socket: one line of JSON each way. The kernel says which user asks; the owner's configuration says what
 //! that user may ask.
 
+use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -39,9 +40,9 @@ pub enum GuardSocketError {
     #[error("FD-5651: the guard of the change does not answer: {0}")]
     Silent(std::io::Error),
     /// The request was sent, and its outcome is unknown.
-    #[error("FD-5659: the guard of the change was asked and has not answered: {0}")]
+    #[error("FD-5659: the guard of the change got the request and has not answered: {0}")]
     Unanswered(std::io::Error),
-    #[error("FD-5652: what answers for the guard is none: {0}")]
+    #[error("FD-5652: another program answers at the guard's socket: {0}")]
     NoGuard(serde_json::Error),
 }
 
@@ -129,12 +130,17 @@ impl ListeningSocket for GuardSocket {
     }
 }
 
+/// Number of callers of one other user that are served at once, so that one user leaves places to the others.
+const MAX_CALLERS_OF_USER: usize = 8;
+
 /// Number of callers that are being served. The owner and root have places of their own, which other users cannot use
 /// up.
 #[derive(Debug, Default)]
 struct Callers {
     own: AtomicUsize,
     others: AtomicUsize,
+    /// Callers of each other user.
+    by_user: Mutex<BTreeMap<u32, usize>>,
 }
 
 impl Callers {
@@ -150,25 +156,38 @@ impl Callers {
 /// One caller's place, from accepting the connection to its answer.
 struct CallerSlot {
     inside: Arc<Callers>,
-    is_other: bool,
+    /// The caller, where it is neither the owner nor root.
+    other: Option<u32>,
 }
 
 impl CallerSlot {
     /// Takes a place; `None` if there is none.
     fn begin(inside: &Arc<Callers>, stream: &UnixStream) -> Option<Self> {
         let uid = sockopt::socket_peercred(stream).ok()?.uid.as_raw();
-        let is_other = uid != own_uid() && uid != 0;
-        if inside.slot_counter(is_other).load(Ordering::SeqCst) >= MAX_CALLERS {
+        let other = Some(uid).filter(|uid| *uid != own_uid() && *uid != 0);
+        if inside.slot_counter(other.is_some()).load(Ordering::SeqCst) >= MAX_CALLERS {
             return None;
         }
-        inside.slot_counter(is_other).fetch_add(1, Ordering::SeqCst);
-        Some(Self { inside: Arc::clone(inside), is_other })
+        if let Some(uid) = other {
+            let mut by_user = inside.by_user.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = by_user.entry(uid).or_default();
+            if *count >= MAX_CALLERS_OF_USER {
+                return None;
+            }
+            *count += 1;
+        }
+        inside.slot_counter(other.is_some()).fetch_add(1, Ordering::SeqCst);
+        Some(Self { inside: Arc::clone(inside), other })
     }
 }
 
 impl Drop for CallerSlot {
     fn drop(&mut self) {
-        self.inside.slot_counter(self.is_other).fetch_sub(1, Ordering::SeqCst);
+        self.inside.slot_counter(self.other.is_some()).fetch_sub(1, Ordering::SeqCst);
+        if let Some(uid) = self.other {
+            let mut by_user = self.inside.by_user.lock().unwrap_or_else(PoisonError::into_inner);
+            by_user.entry(uid).and_modify(|count| *count -= 1);
+        }
     }
 }
 

@@ -136,7 +136,7 @@ impl GuardRun<'_> {
     /// Phase 4: hosts that do not return stay on high LIDs, which work as before, and are listed.
     pub(super) fn return_to_base(&mut self) -> Result<(), Halt> {
         let Some(phases) = self.state.begun.phases.clone() else { return Ok(()) };
-        self.audit("written", &self.user(), "phase 3 of 5: the tables of base LIDs stand there");
+        self.audit("written", &self.user(), "phase 3 of 5: the tables of base LIDs are written");
         let (time, user) = (self.time(), self.user());
         let words = "phase 4 of 5: hosts are to come back to base LIDs";
         self.record(JournalRecord::Notifying { time, back: true }, "notifying", &user, words)?;
@@ -205,7 +205,7 @@ impl GuardRun<'_> {
 
 fn not_shown_safe_text(id: &str, who: &str) -> String {
     format!(
-        "FD-5663: it is not known that {who} left the base LIDs, and going on without them is not shown to be safe; look after \
-         their agents, or end it: 'fabdeck rollback {id}'"
+        "FD-5663: it is not known whether {who} left the base LIDs, and continuing without them is not shown to be \
+         safe; check their agents, or roll the change back: 'fabdeck rollback {id}'"
     )
 }

@@ -180,5 +180,9 @@ pub struct QueuedRequest {
 
 /// Message for a request to a change that has ended.
 pub fn already_decided(id: &str, phase: ChangePhase) -> String {
-    format!("FD-7985: change {id} is {}: there is nothing left to decide", phase.title())
+    let undo = match phase {
+        ChangePhase::Confirmed => "; to undo it, make a new plan",
+        _ => "",
+    };
+    format!("FD-7985: change {id} is {}: there is nothing left to decide{undo}", phase.title())
 }

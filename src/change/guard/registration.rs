@@ -220,7 +220,9 @@ impl GuardRun<'_> {
         let Some(own) = own else { return };
         match self.driver.unregister(&own) {
             Ok(()) => self.audit("unregistered", &user, ""),
-            Err(error) => self.audit("unregistered", &user, &format!("it ends with its lease: {error}")),
+            Err(error) => {
+                self.audit("unregistered", &user, &format!("the registration ends with its lease: {error}"))
+            }
         }
     }
 }

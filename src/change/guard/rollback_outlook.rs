@@ -14,7 +14,7 @@ use fabdeck_routing::{Cause, NoProgress, Problem};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RoutingDefects {
     pub pairs: u64,
-    pub circles: u64,
+    pub cycles: u64,
 }
 
 /// The damage of both choices.
@@ -64,7 +64,7 @@ fn find_defects_without(fabric: &Fabric, tables: &Tables, plan: &Plan, down: &[P
         return RoutingDefects::default();
     };
     let pairs = judged.lost.total().saturating_sub(judged.lost.by_cause(Cause::CutOff));
-    RoutingDefects { pairs, circles: judged.cycles.len() as u64 + u64::from(judged.loops.count > 0) }
+    RoutingDefects { pairs, cycles: judged.cycles.len() as u64 + u64::from(judged.loops.count > 0) }
 }
 
 /// The tables after a rollback: each block with the plan's bytes gets its old bytes. Also the ports that lose their

@@ -9,7 +9,7 @@ use super::guard_run::{GuardRun, busy_text};
 use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest, QueuedRequest};
 use super::rollback_outlook::switched_ports;
 use crate::clock::{BootTime, Clocks, Stopwatch};
-use crate::journal::{JournalRecord, RollbackRemainder};
+use crate::journal::{JournalError, JournalRecord, RollbackRemainder};
 use crate::writes::WriteStep;
 use fabdeck_mad::access::{DeviceId, NoObserver, ReadOptions};
 
@@ -66,13 +66,15 @@ impl GuardRun<'_> {
                 self.audit("out of reach", &user, &why);
             }
             if self.is_timed_out(since.as_ref()) {
-                let detail = format!("nothing was seen of the fabric since {begun}");
+                let detail = format!("the fabric has not answered since {begun}");
                 self.audit("given up", &user, &detail);
                 break;
             }
             let often = if tries == 1 { "once".to_owned() } else { format!("{tries} times") };
-            let away =
-                format!("FD-5658: the fabric is out of reach since {begun}, and was tried {often}: {why}");
+            let away = format!(
+                "FD-5658: the fabric has been out of reach since {begun}; the rollback was tried {often}: \
+                 {why}"
+            );
             self.trouble = Some(before.iter().cloned().chain([away]).collect::<Vec<_>>().join("; "));
             self.wait_answering(pause);
             pause = (pause * 2).min(RETRY_PAUSES[1]);
@@ -99,23 +101,35 @@ impl GuardRun<'_> {
         if seen { self.driver.await_manager() } else { Some("none of its switches can be seen".to_owned()) }
     }
 
-    /// Retries a failed disk for as long as an unreachable fabric is retried.
-    pub(super) fn recover_journal(&mut self) -> bool {
+    /// Writes a record on a disk that may be full or have failed: retries for as long as an unreachable fabric is
+    /// retried. Without it the journal still says that the change waits, and a later guard could confirm it.
+    pub(super) fn record_with_retries(
+        &mut self,
+        record: &JournalRecord,
+        (what, user, detail): (&str, &str, &str),
+    ) -> Result<(), JournalError> {
         const RETRY_INTERVAL: Duration = Duration::from_secs(1);
         let patience = Duration::try_from(self.patience).unwrap_or_default();
-        let since = Stopwatch::start(self.clock);
-        while self.home.is_some() && since.elapsed() < patience && !(self.stop)() {
-            if self.journal.recover().is_ok() {
-                return true;
+        let (since, before) = (Stopwatch::start(self.clock), self.trouble.clone());
+        let recorded = loop {
+            let recovered = self.journal.recover();
+            let recorded = recovered.and_then(|()| self.record(record.clone(), what, user, detail));
+            let Err(error) = &recorded else { break recorded };
+            let gives_up = self.home.is_none() || since.elapsed() >= patience || (self.stop)();
+            if gives_up || self.journal.is_superseded() {
+                break recorded;
             }
+            let late = format!("{error}; the rollback is done, and the guard records it once the disk works");
+            self.trouble = Some(before.iter().cloned().chain([late]).collect::<Vec<_>>().join("; "));
             // Requests are answered meanwhile: the change is rolling back.
             match self.next_request(RETRY_INTERVAL) {
                 Ok(order) => _ = self.answer_all(vec![order]),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => self.clock.sleep(RETRY_INTERVAL),
             }
-        }
-        false
+        };
+        self.trouble = before;
+        recorded
     }
 
     /// Answers requests for this long. A request to roll back ends the wait at once.
@@ -184,7 +198,7 @@ impl GuardRun<'_> {
     fn force_rollback(&mut self, user: &str) {
         let why = self.state.why.clone().unwrap_or_default();
         let record = JournalRecord::Returning { time: self.time(), why, asked: true };
-        if let Err(error) = self.record(record, "rolling back", user, "even where that loses paths") {
+        if let Err(error) = self.record(record, "rolling back", user, "even if that loses paths") {
             (self.log)(&error.to_string());
             self.state.asked = true;
         }

@@ -28,7 +28,7 @@ pub fn make_folder(system: &dyn System, folder: &Path) -> io::Result<()> {
     let held = system.symlink_metadata(folder)?;
     if held.kind != FileKind::Folder || held.user != system.user() || held.mode & 0o022 != 0 {
         let what = format!(
-            "{} has to be a folder of the guard's user that no other user may write to",
+            "{} must be a folder that the guard's user owns and no other user can write in",
             folder.display()
         );
         return Err(io::Error::other(what));

@@ -22,6 +22,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const GRACE: Duration = Duration::from_secs(2);
 /// A guard that writes to switches answers between two writes, each of which may run into its timeouts.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+/// A guard whose change waits writes nothing, and answers at once.
+const WAITING_ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why the change has to be taken over. The guard has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,6 +41,7 @@ pub fn wait_as_standby(
     let id = kept.read.state.begun.id.clone();
     let (system, mut late, mut kept) = (home.system(), None, kept);
     let (mut hang, mut last) = (HangWatch::default(), None);
+    let journal = kept.open_journal()?;
     loop {
         system.sleep(POLL_INTERVAL);
         if stop() {
@@ -48,7 +51,9 @@ pub fn wait_as_standby(
             match home.find(&id) {
                 Ok(now) => kept = now,
                 // The folder was removed, and with it everything that a rollback needs.
-                Err(_) => return Ok(None),
+                Err(_) if journal.status().is_ok_and(|held| held.links == 0) => return Ok(None),
+                // The folder is away or cannot be read for a moment.
+                Err(_) => continue,
             }
         }
         if !kept.read.state.phase.is_pending() {
@@ -93,7 +98,11 @@ fn is_late(kept: &ChangeDir) -> bool {
 
 /// Whether the guard works all the same. If its disk fails, it rolls back without a record, and answers meanwhile.
 fn is_working(kept: &ChangeDir) -> bool {
-    let answers = || kept.system().ask_guard(&kept.socket(), &GuardRequest::Status, ANSWER_TIMEOUT).is_ok();
+    let timeout = match kept.read.state.phase {
+        ChangePhase::Applied => WAITING_ANSWER_TIMEOUT,
+        _ => ANSWER_TIMEOUT,
+    };
+    let answers = || kept.system().ask_guard(&kept.socket(), &GuardRequest::Status, timeout).is_ok();
     !kept.is_guard_stopped() && answers()
 }
 
@@ -101,10 +110,10 @@ fn end_guard(home: &ChangeStore, kept: &ChangeDir, user: &str) -> io::Result<Gua
     let words = match kept.end_guard()? {
         Some(holder) => {
             format!(
-                "{holder} did not go on or not take the change back in time, and was ended; another guard takes it back"
+                "{holder} hung or did not roll the change back in time, and was killed; another guard rolls it back"
             )
         }
-        None => "the guard was gone; another one takes the change back".to_owned(),
+        None => "the guard was gone; another one rolls the change back".to_owned(),
     };
     let entry = AuditEntry {
         time: home.system().now().to_string(),

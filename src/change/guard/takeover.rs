@@ -26,11 +26,10 @@ pub(super) enum Confirmation {
     TakenBack(Result<(), JournalError>),
 }
 
-const RETURN_BEGUN: &str =
-    "a part holds what it held before: the guard before this one had begun to take the change back";
+const RETURN_BEGUN: &str = "a part has its old value: the guard before this one had begun the rollback";
 
-const UNKNOWN: &str = "FD-5647: nothing of the fabric answers, so whether the guard before this one had begun to take the change \
-                       back is not known; confirm it again when the fabric answers";
+const UNKNOWN: &str = "FD-5647: the fabric does not answer, so it is not known whether the guard before this one had \
+ begun the rollback; confirm the change again when the fabric answers";
 
 impl GuardRun<'_> {
     fn read_parts(&mut self, steps: &[WriteStep]) -> FoundParts {
@@ -106,7 +105,12 @@ impl GuardRun<'_> {
         error: &JournalError,
     ) -> Result<(), JournalError> {
         let why = error.to_string();
-        self.refuse(order, why.clone());
+        self.refuse(
+            order,
+            format!(
+                "{why}; a decision that cannot be recorded does not count, so the change is rolled back now"
+            ),
+        );
         self.roll_back(steps, &why, false)
     }
 }

@@ -58,7 +58,7 @@ pub struct ChainedLines<'t> {
 
 /// A line that is complete and wrong. No crash leaves such a line behind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("offset {offset}: FD-5601: {what}; nothing behind this place is believed")]
+#[error("offset {offset}: FD-5601: {what}; no record after this one is used")]
 pub struct ChainError {
     pub offset: u64,
     pub what: &'static str,
@@ -119,7 +119,7 @@ fn parse_unended(bytes: &[u8], before: ChainHash) -> Option<(&str, ChainHash)> {
 }
 
 fn check_line(line: &[u8], before: ChainHash) -> Result<(&str, ChainHash), &'static str> {
-    let text = std::str::from_utf8(line).map_err(|_| "the line is no text")?;
+    let text = std::str::from_utf8(line).map_err(|_| "the line is not text")?;
     let split =
         |at: usize, text: &'_ str| text.is_char_boundary(at) && text.as_bytes().get(at) == Some(&b' ');
     if !split(CRC, text) {
@@ -127,7 +127,7 @@ fn check_line(line: &[u8], before: ChainHash) -> Result<(&str, ChainHash), &'sta
     }
     let (crc, rest) = (&text[..CRC], &text[CRC + 1..]);
     if format!("{:08x}", crc32fast::hash(rest.as_bytes())) != crc {
-        return Err("the line does not fit its checksum");
+        return Err("the line does not match its checksum");
     }
     if !split(CHAIN, rest) {
         return Err("the line has no place in the chain");

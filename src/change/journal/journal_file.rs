@@ -12,7 +12,9 @@ use crate::system::{OpenMode, System};
 /// Why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    #[error("{file}: FD-5602: the journal cannot be {what}: {error}; see that its disk has room and works")]
+    #[error(
+        "{file}: FD-5602: the journal cannot be {what}: {error}; check that its disk has space and works"
+    )]
     Disk { file: String, what: &'static str, error: io::Error },
     #[error(
         "{file}: {error}. Save the journal's old and new bytes, and compare them with the fabric, before it is removed"
@@ -22,7 +24,7 @@ pub enum JournalError {
         "{file}: offset {offset}: FD-5603: the record cannot be read: {what}; a newer fabdeck may have written it"
     )]
     Record { file: String, offset: u64, what: String },
-    #[error("{file}: FD-5604: the journal has no beginning: nothing was written to the fabric under it")]
+    #[error("{file}: FD-5604: the journal has no first record, so its change wrote nothing to the fabric")]
     Empty { file: String },
     #[error(
         "{file}: FD-5606: another guard has written to the journal: this one is not the newest, and writes nothing more"

@@ -39,6 +39,8 @@ pub struct FileStatus {
     pub group: u32,
     pub mode: u32,
     pub length: u64,
+    /// Number of names that the file has; 0 once it was removed.
+    pub links: u64,
     /// Device and inode: two paths with one id lead to one file.
     pub id: (u64, u64),
     pub modified: Option<Timestamp>,

@@ -14,7 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::file::{FileKind, FileStatus, OpenFile, OpenMode};
-use super::process::{LockHolder, ProcessStatus, list_pids, stat_field};
+use super::process::{LockHolder, stat_field};
+use super::process_status::{ProcessStatus, list_pids};
 use super::traits::{ListeningSocket, System};
 use crate::clock::{BootTime, Clocks, SystemClocks};
 use crate::guard::{
@@ -159,7 +160,7 @@ impl System for LocalSystem {
         pidfd_send_signal(&process, Signal::KILL)?;
         let mut ended = [PollFd::new(&process, PollFlags::IN)];
         match poll(&mut ended, Some(&Timespec { tv_sec: 5, tv_nsec: 0 }))? {
-            0 => Err(io::Error::new(io::ErrorKind::TimedOut, "it is being killed and does not end")),
+            0 => Err(io::Error::new(io::ErrorKind::TimedOut, "it was killed and has not ended")),
             _ => Ok(()),
         }
     }
@@ -205,6 +206,7 @@ fn status_of(held: &Metadata) -> FileStatus {
         group: held.gid(),
         mode: held.mode() & 0o7777,
         length: held.len(),
+        links: held.nlink(),
         id: (held.dev(), held.ino()),
         modified: held.modified().ok().and_then(|time| Timestamp::try_from(time).ok()),
         accessed: held.accessed().ok().and_then(|time| Timestamp::try_from(time).ok()),

@@ -4,9 +4,11 @@
 mod file;
 mod local;
 mod process;
+pub(crate) mod process_status;
 mod traits;
 
 pub use file::{FileKind, FileStatus, OpenFile, OpenMode};
 pub use local::LocalSystem;
-pub use process::{LockHolder, ProcessStatus};
+pub use process::LockHolder;
+pub use process_status::ProcessStatus;
 pub use traits::{ListeningSocket, System};

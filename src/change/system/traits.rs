@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use super::file::{FileStatus, OpenFile, OpenMode};
-use super::process::ProcessStatus;
+use super::process_status::ProcessStatus;
 use crate::clock::Clocks;
 use crate::guard::{AccessPolicy, ChangeStatus, GuardAnswer, GuardRequest, GuardSocketError, QueuedRequest};
 use crate::hang_watch::ThreadProgress;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use self::jobs::{JOBS_HINT, jobs, line_of_rule};
-use self::rights::{RIGHTS_HINT, rights};
+use self::rights::{RIGHTS_HINT, rights, rights_objection};
 use super::args::Color;
 use super::argument_values::duration;
 use super::theme_choice::ThemeChoice;
@@ -36,6 +36,8 @@ pub struct ConfigFile {
     pub system_log: Option<PathBuf>,
     /// Requests to guards that other users may send.
     pub rights: Rights,
+    /// Why the rights in the file are not used.
+    pub rights_refused: Option<String>,
     pub theme: Option<String>,
     /// Themes by the beginnings of sources, so that an important fabric looks different.
     pub themes: BTreeMap<String, String>,
@@ -68,7 +70,7 @@ impl ConfigFile {
     pub fn load(asked: Option<&Path>, usual: Option<&Path>) -> Result<Self, Failure> {
         let Some(file) = asked.or(usual) else { return Ok(Self::default()) };
         match std::fs::read_to_string(file) {
-            Ok(text) => Self::parse(&text, file),
+            Ok(text) => Self::parse(&text, file).map(|config| config.without_foreign_rights(file)),
             Err(error) if is_absent(&error) && asked.is_none() => Ok(Self::default()),
             Err(error) => Err(config_failure(
                 file,
@@ -76,6 +78,17 @@ impl ConfigFile {
                 &format!("FD-7101: cannot be read: {error}"),
                 "check --config and the permission to read the file",
             )),
+        }
+    }
+
+    /// Drops rights that another user could have written. The file is read on: a guard has to start all the same.
+    fn without_foreign_rights(self, file: &Path) -> Self {
+        if self.rights == Rights::default() {
+            return self;
+        }
+        match rights_objection(file) {
+            Some(why) => Self { rights: Rights::default(), rights_refused: Some(why), ..self },
+            None => self,
         }
     }
 

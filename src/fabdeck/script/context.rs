@@ -94,6 +94,7 @@ impl Context<'_, '_> {
             socket_dir: config.socket_dir.clone(),
             system_log: config.system_log.clone(),
             rights: config.rights.clone(),
+            rights_refused: config.rights_refused.clone(),
             config: globals.config.clone(),
             mkey_file: globals.mkey_file.clone(),
         }

@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn star(hosts: u8) -> Result<Fabric, Box<dyn Error>> {
     let mut builder = FabricBuilder::new();
     let mut add = |kind, guid, name: String| {
-        builder.add_node(NodeFacts::new(kind, Guid(guid), 36, name)).map_err(|_| "a GUID stands twice")
+        builder.add_node(NodeFacts::new(kind, Guid(guid), 36, name)).map_err(|_| "a GUID occurs twice")
     };
     let switch = add(NodeKind::Switch, 0x100, "switch".to_owned())?;
     let mut cables = Vec::new();

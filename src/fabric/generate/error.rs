@@ -37,7 +37,7 @@ pub enum GenerateError {
         known: Vec<&'static str>,
     },
     /// A key has two values.
-    #[error("key '{key}' stands twice")]
+    #[error("key '{key}' is given twice")]
     RepeatedKey {
         /// The key.
         key: &'static str,
@@ -109,7 +109,7 @@ pub enum GenerateError {
     },
     /// More parts are to fail than can fail without cutting a part of the fabric off.
     #[error(
-        "{key}={asked} cannot be: only {possible} of {total} {what} can fail without cutting something off; \
+        "{key}={asked} is not possible: only {possible} of {total} {what} can fail without cutting something off; \
          ask for fewer, or add disconnect=yes"
     )]
     WouldDisconnect {
@@ -125,7 +125,7 @@ pub enum GenerateError {
         total: usize,
     },
     /// More parts are to fail than there are.
-    #[error("{key}={asked} cannot be: there are only {total} {what}")]
+    #[error("{key}={asked} is not possible: there are only {total} {what}")]
     TooManyFaults {
         /// The key that asks for faults.
         key: &'static str,

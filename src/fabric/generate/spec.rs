@@ -189,7 +189,7 @@ impl FromStr for FabricSpec {
 fn read_options(values: &SpecValues) -> Result<CommonOptions, GenerateError> {
     let hosts = match (values.number("terminals", 0, 254)?, values.number("hosts", 0, u32::from(Lid::MAX))?) {
         (Some(_), Some(_)) => {
-            let why = "one counts the hosts of a switch, the other those of the fabric";
+            let why = "one is the number of hosts of a switch, the other that of the fabric";
             return Err(GenerateError::Conflict { a: "terminals", b: "hosts", why });
         }
         (Some(each), None) => HostsOption::PerSwitch(each),
@@ -318,7 +318,7 @@ mod tests {
             ("kary,k=4,", "FD-3002", "'' is not key=value"),
             ("kary,terminal=4", "FD-3003", "did you mean terminals?"),
             ("torus,k=4", "FD-3003", "its keys: dims, terminals"),
-            ("kary,k=4,K=5", "FD-3004", "'k' stands twice"),
+            ("kary,k=4,K=5", "FD-3004", "'k' is given twice"),
             ("kary,k=0", "FD-3005", "k=0 is not possible for kary: a whole number from 1 to"),
             ("kary,k=-1", "FD-3005", "k=-1"),
             ("kary,k=99999999999999999999", "FD-3005", "k=99999999999999999999"),

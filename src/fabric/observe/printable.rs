@@ -7,7 +7,7 @@ use std::fmt::{Display, Write};
 /// Whether a character has a visible shape of its own. Control characters (C0, C1), marks that turn the direction
 /// of text, and characters for private use have none.
 pub fn is_printable(sign: char) -> bool {
-    let shapeless = matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
+    let shapeless = matches!(sign, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
         || matches!(sign, '\u{E000}'..='\u{F8FF}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFF}' | '\u{E0000}'..);
     !sign.is_control() && !shapeless
 }

@@ -162,7 +162,7 @@ impl StateContent {
         let mut levels = self.slow.values().map(|slow| slow.service_level);
         let mut lids = lids.filter(|lid| *lid > MAX_LID);
         if let Some(lid) = lids.next() {
-            return Some(format!("{lid} is no LID of a host"));
+            return Some(format!("{lid} is not the LID of a host"));
         }
         if levels.any(level) || self.outcomes.iter().any(|outcome| level(outcome.service_level)) {
             return Some(format!("a service level above {MAX_LEVEL}"));

@@ -55,12 +55,11 @@ pub struct AgentOptions {
 /// Why an agent cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
-    #[error(
-        "FD-4801: nothing would move the flows of this host: name a program with --hook, or try --dry-run"
-    )]
+    #[error("FD-4801: no program moves the flows of this host: name one with --hook, or try --dry-run")]
     NoHook,
     #[error(
-        "FD-4802: what was moved before cannot be read ({0}); remove the file, or name another folder with --state-dir"
+        "FD-4802: the file of earlier moves cannot be read ({0}); remove the file, or name another folder with \
+         --state-dir"
     )]
     State(std::io::Error),
     #[error("{0}")]
@@ -482,8 +481,7 @@ impl Agent {
             let came = self.port.receive(now + HOOK_POLL_INTERVAL);
             if now >= until || came.is_err() {
                 drop(running);
-                let why =
-                    "the agent ends, and its hook was ended before it was done: its flows may be half moved";
+                let why = "the agent ends and stopped its hook before the hook was done: some of its flows may have moved";
                 self.report_failure(&told, why.to_owned(), tell);
                 came?;
                 break;
@@ -495,7 +493,7 @@ impl Agent {
         }
         let drains = self.draining.take().map(|(told, _)| told);
         for told in drains.into_iter().chain(std::mem::take(&mut self.works)) {
-            self.report_failure(&told, "the agent ends before its turn: not followed".to_owned(), tell);
+            self.report_failure(&told, "the agent ended before it followed the notice".to_owned(), tell);
         }
         Ok(())
     }

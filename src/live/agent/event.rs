@@ -191,12 +191,14 @@ impl fmt::Display for AgentEvent {
             Self::Unsubscribed { manager } => {
                 write!(f, "unsubscribed at the subnet manager at LID {manager}")
             }
-            Self::NoManager => f.write_str("no subnet manager has set this port up; it is looked for again"),
+            Self::NoManager => {
+                f.write_str("no subnet manager has configured this port; the agent looks again")
+            }
             Self::ManagerSilent { manager } => {
-                write!(f, "the subnet manager at LID {manager} does not answer; it is asked again")
+                write!(f, "the subnet manager at LID {manager} does not answer; the agent asks again")
             }
             Self::ManagerRefuses { manager, status } => {
-                write!(f, "the subnet manager at LID {manager} takes no subscription: {status}")
+                write!(f, "the subnet manager at LID {manager} refuses the subscription: {status}")
             }
             Self::ManagerMoved { before, now } => {
                 let at = |lid: &Option<Lid>| lid.map_or("nowhere".into(), |lid| format!("at LID {lid}"));
@@ -204,14 +206,14 @@ impl fmt::Display for AgentEvent {
             }
             Self::Heard { about } => write!(f, "{about}: heard"),
             Self::NotMeant { about } => write!(f, "{about}: for other hosts"),
-            Self::Repeated { about } => write!(f, "{about}: came again, and is known"),
-            Self::Superseded { about } => write!(f, "{about}: not followed, for a newer one took its place"),
-            Self::Dropped { about } => write!(f, "{about}: dropped, for too many came at once"),
+            Self::Repeated { about } => write!(f, "{about}: repeated, already known"),
+            Self::Superseded { about } => write!(f, "{about}: not followed, a newer notice replaced it"),
+            Self::Dropped { about } => write!(f, "{about}: dropped, too many came at once"),
             Self::Stranger { from } => {
                 write!(f, "a report came from LID {from}, which is not the subnet manager's: refused")
             }
-            Self::Unreadable { trap } => write!(f, "a notice of trap {trap} has impossible values: ignored"),
-            Self::NoFlows { about } => write!(f, "{about}: this host has none"),
+            Self::Unreadable { trap } => write!(f, "a notice of trap {trap} has invalid values: ignored"),
+            Self::NoFlows { about } => write!(f, "{about}: this host has no such flow"),
             Self::WouldMove { about } => write!(f, "{about}: would be followed (--dry-run)"),
             Self::Hook { number, seconds, trouble, said } => {
                 let how = trouble.as_deref().unwrap_or("ended well");
@@ -222,14 +224,14 @@ impl fmt::Display for AgentEvent {
             Self::Moved { about, hook: true, .. } => write!(f, "{about}: followed, as the hook reports"),
             Self::Moved { about, .. } => write!(f, "{about}: followed, as the simulated host reports"),
             Self::Failed { about, why } => write!(f, "{about}: not followed: {why}"),
-            Self::NotKept { why } => write!(f, "what moved could not be written down: {why}"),
+            Self::NotKept { why } => write!(f, "the moves could not be stored: {why}"),
             Self::Ended { summary } => {
                 let AgentSummary { heard, repeated, superseded, dropped, strangers, moved, failed, .. } =
                     summary;
                 write!(
                     f,
-                    "{heard} notices heard, {repeated} repeated, {dropped} dropped, {strangers} from strangers; \
-                     {moved} followed, {superseded} superseded, {failed} failed"
+                    "{heard} notices received, {repeated} repeated, {dropped} dropped, {strangers} from other \
+                     senders; {moved} followed, {superseded} superseded, {failed} failed"
                 )
             }
         }

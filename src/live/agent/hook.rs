@@ -53,7 +53,7 @@ impl HookProcess {
             Ok(None) if self.began.elapsed() < self.timeout => return None,
             Ok(None) => {
                 self.kill_group();
-                Some(format!("still ran after {} s and was ended", self.timeout.as_secs_f64()))
+                Some(format!("still ran after {} s and was killed", self.timeout.as_secs_f64()))
             }
             Err(error) => Some(error.to_string()),
         };

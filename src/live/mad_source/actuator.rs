@@ -128,8 +128,8 @@ fn compare_answer(slot: &DeviceAttribute, sent: &[u8], done: &SetAnswer) -> Resu
     let differs = sent.iter().zip(&holds).filter(|(sent, holds)| sent != holds).count();
     let first = sent.iter().zip(&holds).position(|(sent, holds)| sent != holds).unwrap_or(0);
     let what = format!(
-        "FD-4505: {slot}: the answer to the Set holds other bytes than were sent ({differs} of {}; byte {first} is {}, sent was \
-         {}): the device altered them, nobody else wrote there",
+        "FD-4505: {slot}: the answer to the Set has other bytes than were sent ({differs} of {}; byte {first} is {}, \
+         sent was {}): the device altered them, no other tool wrote there",
         sent.len(),
         holds[first],
         sent[first]

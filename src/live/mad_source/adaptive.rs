@@ -150,12 +150,12 @@ pub fn note_adaptive(told: &mut PhaseLog, nodes: &[DiscoveredNode], answers: &Ad
     match summarize_adaptive(nodes, answers) {
         None | Some(AdaptiveRouting::Seen) => {}
         Some(AdaptiveRouting::On(on)) => told.note("FN-561", || {
-            format!("adaptive routing is on at {on} of {all} switches: forwarding tables do not tell the paths")
+            format!("adaptive routing is on at {on} of {all} switches: forwarding tables do not show the paths")
         }),
         Some(AdaptiveRouting::Unknown(silent)) => told.note_partial("FN-562", || {
             format!(
                 "{silent} of {all} switches did not answer whether adaptive routing is on: forwarding tables may not \
-                 tell the paths"
+                 show the paths"
             )
         }),
     }

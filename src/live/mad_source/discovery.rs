@@ -191,7 +191,7 @@ impl Discovery {
         };
         if self.found.nodes.len() >= most && !self.found.has_node(kind, info) {
             told.note_partial("FN-528", || {
-                format!("there are more than {most} nodes, which no fabric has: the rest is left out")
+                format!("there are more than {most} nodes, more than a fabric can have: the rest is not read")
             });
             return;
         }
@@ -247,7 +247,10 @@ impl Discovery {
         if found.route.len() >= HOPS_MAX {
             let guid = found.guid;
             told.note_partial("FN-529", || {
-                format!("what lies behind port {number} of {guid} is more than {HOPS_MAX} hops away, where no packet gets to")
+                format!(
+                    "the nodes behind port {number} of {guid} are more than {HOPS_MAX} hops away, and no \
+                 directed-route MAD reaches them"
+                )
             });
             return;
         }
@@ -325,7 +328,7 @@ impl Discovery {
 
 /// The kind of a node, or why its NodeInfo is impossible.
 fn check_node_info(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> {
-    let kind = info.kind().ok_or_else(|| format!("it calls itself a node of type {}", info.node_type))?;
+    let kind = info.kind().ok_or_else(|| format!("it reports node type {}", info.node_type))?;
     let (count, ingress) = (info.port_count, info.local_port);
     // Only the local switch receives queries through its port 0.
     let lowest = u8::from(by_cable || kind != NodeKind::Switch);

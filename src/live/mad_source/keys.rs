@@ -62,7 +62,7 @@ impl Keys {
         let unreadable = |e: std::io::Error| SourceError::Unreachable {
             code: "FD-5021",
             what: format!("{name}: {e}"),
-            hint: "check --mkey-file and the rights of the file".into(),
+            hint: "check --mkey-file and the permissions of the file".into(),
         };
         let mut bytes = Vec::new();
         if file == Path::new("-") {
@@ -89,7 +89,7 @@ impl Keys {
                 [] => {}
                 [key] => {
                     if std::mem::replace(&mut single, true) {
-                        return Err(bad_key_file(name, at + 1, "a second key for every port"));
+                        return Err(bad_key_file(name, at + 1, "this is a second key for all ports"));
                     }
                     keys.default =
                         parse_key(key).ok_or_else(|| bad_key_file(name, at + 1, "this is not a key"))?;

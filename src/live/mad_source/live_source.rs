@@ -115,7 +115,7 @@ impl LiveSource {
         let Some(traps) = &mut self.traps else { return Ok(()) };
         if let Some(error) = traps.open_reports(&mut self.port) {
             look.notes.add("FN-534", NotePlace::file(self.name.clone()), || {
-                format!("traps: the port does not take reports ({error}); watching goes on without")
+                format!("traps: the port does not accept reports ({error}); the watch continues without them")
             });
         }
         let mut reader = PortReader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
@@ -404,13 +404,13 @@ fn note_silence(notes: &mut Notes, source: &str, silent: &[MissingAnswer], keyed
                 let cause = match (why.is_empty(), keyed) {
                     (false, _) => why,
                     (true, true) => {
-                        ": it is dead, or it is guarded by another M_Key than the one given".to_owned()
+                        ": it is dead, or it is protected by another M_Key than the given one".to_owned()
                     }
                     (true, false) if fabric.nodes().len() == 1 => {
                         ": nothing beyond the local port answers".to_owned()
                     }
                     (true, false) => {
-                        ": it is dead, or MADs get lost (--retries), or it is guarded by an M_Key (--mkey-file)".to_owned()
+                        ": it is dead, or MADs get lost (--retries), or it is protected by an M_Key (--mkey-file)".to_owned()
                     }
                 };
                 format!("no answer over {route}{behind}{cause}")

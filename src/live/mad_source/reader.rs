@@ -179,15 +179,17 @@ impl<T> OpenPhase<'_, '_, T> {
     pub fn local_port_error(&self) -> SourceError {
         let hint = match self.keys.has_keys() {
             true => {
-                "a port that is guarded by another M_Key than the one given stays silent; if it is not guarded, check it with 'ibstat'"
+                "a port that is protected by another M_Key than the given one does not answer; if it is not \
+                 protected, check it with 'ibstat'"
             }
             false => {
-                "a port that is guarded by an M_Key stays silent (give the key with --mkey-file); if it is not, check it with 'ibstat'"
+                "a port that is protected by an M_Key does not answer (give the key with --mkey-file); if it is not \
+                 protected, check it with 'ibstat'"
             }
         };
         SourceError::Unreachable {
             code: "FD-5012",
-            what: format!("{}: the port that is looked from does not answer for itself", self.log.source),
+            what: format!("{}: the local port does not answer", self.log.source),
             hint: hint.into(),
         }
     }

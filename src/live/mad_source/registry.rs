@@ -22,7 +22,7 @@ const UNASSIGNED: u64 = 2 << 56;
 const NO_RECORDS: MadStatus = MadStatus(0x0300);
 const TOO_MANY_RECORDS: MadStatus = MadStatus(0x0400);
 
-pub const NO_MANAGER: &str = "FD-4541: no subnet manager is known that would keep it";
+pub const NO_MANAGER: &str = "FD-4541: no subnet manager is known that could keep the registration";
 
 /// The GID of the port.
 pub fn port_gid(port: &LocalPort, prefix: u64) -> Option<[u8; 16]> {

@@ -43,17 +43,17 @@ pub struct SetAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
     #[error(
-        "FD-4501: {at} answers a Get and no Set: M_Key suspected; nothing more is set there. Check --mkey-file"
+        "FD-4501: {at} answers a Get but no Set: M_Key suspected; nothing more is set there. Check --mkey-file"
     )]
     KeySuspected { at: String },
     #[error(
-        "FD-4502: {at} does not answer: it is dead, the way to it is broken, or it is guarded by another M_Key; \
-         whether the Set was done is not known"
+        "FD-4502: {at} does not answer: it is dead, the path to it is broken, or it is protected by another M_Key; \
+         it is not known whether the Set was done"
     )]
     Silent { at: String },
     #[error("FD-4503: {at} refuses attribute 0x{attribute:04x}: {status}")]
     Refused { at: String, attribute: u16, status: MadStatus },
-    #[error("FD-4504: {at} is {hops} hops away, which is more than a directed route has")]
+    #[error("FD-4504: {at} is {hops} hops away, more than a directed route can have")]
     TooFar { at: String, hops: usize },
     #[error(transparent)]
     Port(#[from] PortError),

@@ -21,9 +21,11 @@ pub fn find_manager(
     // Without an answer from the local port, which has its own note, the subnet manager is unknown.
     let Some(lid) = lid else { return Ok(None) };
     let Some(lid) = Lid::new(lid.into()) else {
-        reader.log.note("FN-524", || "no subnet manager has set this port up (its SM LID is 0): nothing that goes by LID will be answered, counters \
-             among it; start one (opensm)"
-                .to_owned());
+        reader.log.note("FN-524", || {
+            "no subnet manager has configured this port (its SM LID is 0): requests by LID, \
+         such as for counters, get no answer; start one (opensm)"
+                .to_owned()
+        });
         return Ok(None);
     };
     let owner = fabric.port_by_lid(lid).map(|port| fabric.port(port).node);

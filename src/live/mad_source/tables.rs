@@ -34,7 +34,7 @@ pub fn read_forwarding(
         let Some(info) = node.switch_info else {
             let guid = node.guid;
             phase.log.note_partial("FN-522", || {
-                format!("{guid} did not say how far its tables go (SwitchInfo), so they were not read")
+                format!("{guid} did not report the size of its tables (SwitchInfo), so they were not read")
             });
             continue;
         };

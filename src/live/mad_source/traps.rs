@@ -167,7 +167,7 @@ impl TrapSubscription {
             self.asked = None;
             if !std::mem::replace(&mut self.alone, true) {
                 reader.log.note("FN-532", || {
-                    "traps: no subnet manager answers whom to ask for them; once one does, it is asked".into()
+                    "traps: no subnet manager answers; the subscription is sent once one does".into()
                 });
             }
             return Ok(());
@@ -192,7 +192,8 @@ impl TrapSubscription {
                 Reply::Silence => "does not answer to that".to_owned(),
             };
             phase.log.note("FN-533", || {
-                format!("traps: the subnet manager at LID {lid}, asked to report them, {why}; watching goes on without")
+                format!("traps: the subnet manager at LID {lid}, asked to report them, {why}; the watch continues \
+                 without them")
             });
         }
         phase.end();

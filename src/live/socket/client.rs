@@ -96,10 +96,8 @@ impl SocketPort {
                 Ok(Some(_)) => return Err(not_a_server(&self.path, "it does not begin with a welcome")),
                 Ok(None) => {}
                 Err(other @ WireError::Version { .. }) => {
-                    let what = format!(
-                        "the simulator behind '{}' is of another version: {other}",
-                        self.path.display()
-                    );
+                    let what =
+                        format!("the simulator at '{}' has another version: {other}", self.path.display());
                     let hint = "use the same version of fabdeck on both sides".into();
                     return Err(SourceError::Unreachable { code: "FD-4305", what, hint });
                 }
@@ -116,7 +114,7 @@ impl SocketPort {
                 Err(why) if is_timeout(why.kind()) => {}
                 // A reset is an end too: the other side did not read the hello.
                 Ok(0) | Err(_) => {
-                    return Err(not_a_server(&self.path, "it closed the connection without a word"));
+                    return Err(not_a_server(&self.path, "it closed the connection without an answer"));
                 }
             }
         }
@@ -163,12 +161,12 @@ impl SocketPort {
         if self.outbox.len() < MAX_OUTBOX_BYTES {
             return Ok(());
         }
-        let what = format!("the simulator behind '{}' does not take datagrams any more", self.path.display());
+        let what = format!("the simulator at '{}' no longer reads datagrams", self.path.display());
         Err(PortError::Gone { code: "FD-4313", what, hint: "check whether it is stopped or hangs".into() })
     }
 
     fn closed_error(&self) -> PortError {
-        let what = format!("the simulator behind '{}' ended", self.path.display());
+        let what = format!("the simulator at '{}' ended", self.path.display());
         PortError::Gone { code: "FD-4310", what, hint: START_HINT.into() }
     }
 }
@@ -198,7 +196,7 @@ impl MadPort for SocketPort {
                 }
                 Ok(Some(Frame::Refusal(refusal))) => {
                     let (path, text) = (self.path.display(), refusal.text);
-                    let what = format!("the simulator behind '{path}' ended the connection: {text}");
+                    let what = format!("the simulator at '{path}' ended the connection: {text}");
                     return Err(PortError::Gone { code: "FD-4311", what, hint: START_HINT.into() });
                 }
                 Ok(Some(_)) => return Err(protocol_error(&self.path, "a second welcome")),
@@ -252,12 +250,12 @@ fn connect_error(path: &Path, why: &io::Error) -> SourceError {
 fn not_a_server(path: &Path, why: &str) -> SourceError {
     let what =
         format!("what listens on '{}' does not answer as a simulator of fabdeck: {why}", path.display());
-    let hint = "check the path, and whether the process behind it hangs".into();
+    let hint = "check the path, and whether its process hangs".into();
     SourceError::Unreachable { code: "FD-4304", what, hint }
 }
 
 fn refusal_error(path: &Path, reason: RefusalReason, text: &str) -> SourceError {
-    let what = format!("the simulator behind '{}' refuses: {text}", path.display());
+    let what = format!("the simulator at '{}' refuses: {text}", path.display());
     match reason {
         RefusalReason::Node => {
             SourceError::Name { code: "FD-4306", what, hint: "it is 'at=' that names the node".into() }
@@ -267,6 +265,6 @@ fn refusal_error(path: &Path, reason: RefusalReason, text: &str) -> SourceError 
 }
 
 fn protocol_error(path: &Path, why: &str) -> PortError {
-    let what = format!("the simulator behind '{}' sends what is no datagram: {why}", path.display());
-    PortError::Gone { code: "FD-4312", what, hint: "start it again; if it stays so, report it".into() }
+    let what = format!("the simulator at '{}' sent an invalid datagram: {why}", path.display());
+    PortError::Gone { code: "FD-4312", what, hint: "start it again; if it happens again, report it".into() }
 }

@@ -73,7 +73,7 @@ impl fmt::Display for ServerEvent {
             Self::Left { client, how, dropped } => {
                 write!(
                     f,
-                    "client {client} {how}; {dropped} datagrams for it were dropped, for it did not read"
+                    "client {client} {how}; {dropped} datagrams for it were dropped because it did not read them"
                 )
             }
             Self::Refused { why } => write!(f, "a client was refused: {why}"),
@@ -168,7 +168,7 @@ impl Acceptor<'_> {
             // A few bytes into a fresh socket never block.
             peer.refuse(
                 RefusalReason::Full,
-                &format!("it has {MAX_CLIENTS} clients, which is as many as it takes"),
+                &format!("it has {MAX_CLIENTS} clients, the most that it serves"),
             );
             peer.run_writer();
             let why = format!("{MAX_CLIENTS} are there already");
@@ -330,8 +330,8 @@ impl<'a> SimulatorOwner<'a> {
             // A connection without a hello may only have tested whether there is a server.
             let why = match why {
                 DisconnectReason::Closed => return,
-                DisconnectReason::Cut => "it went away within its hello".to_owned(),
-                DisconnectReason::Silent => "it did not say hello".to_owned(),
+                DisconnectReason::Cut => "it disconnected during its hello".to_owned(),
+                DisconnectReason::Silent => "it sent no hello".to_owned(),
                 DisconnectReason::Garbage(what) => what,
             };
             return self.emit_event(ServerEvent::Refused { why });
@@ -341,8 +341,8 @@ impl<'a> SimulatorOwner<'a> {
         self.dropped += dropped;
         let how = match why {
             DisconnectReason::Closed | DisconnectReason::Silent => "left".to_owned(),
-            DisconnectReason::Cut => "went away within a frame".to_owned(),
-            DisconnectReason::Garbage(what) => format!("was put out: {what}"),
+            DisconnectReason::Cut => "disconnected during a frame".to_owned(),
+            DisconnectReason::Garbage(what) => format!("was disconnected: {what}"),
         };
         self.emit_event(ServerEvent::Left { client, how, dropped });
     }

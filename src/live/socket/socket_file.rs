@@ -24,7 +24,7 @@ const ACCEPT_TIMEOUT: Duration = Duration::from_millis(100);
 pub enum ServeError {
     #[error("FD-4320: another process listens on '{}' already; choose another path, or end that server", .0.display())]
     InUse(PathBuf),
-    #[error("FD-4321: '{}' is there and is no socket; choose another path", .0.display())]
+    #[error("FD-4321: '{}' exists and is not a socket; choose another path", .0.display())]
     NoSocket(PathBuf),
     #[error("FD-4322: no socket can be made at '{}': {why}; choose a folder of this machine that you may write to", path.display())]
     NotMade { path: PathBuf, why: io::Error },

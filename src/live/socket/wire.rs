@@ -138,7 +138,7 @@ pub enum Frame<'a> {
 /// Why bytes are no frame of this protocol.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum WireError {
-    #[error("a frame begins with 0x{kind:02x} 0x{zero:02x}, which no frame does")]
+    #[error("a frame begins with 0x{kind:02x} 0x{zero:02x}, which is invalid")]
     Kind { kind: u8, zero: u8 },
     #[error("a frame of kind {kind} claims {length} bytes, and has {allowed}")]
     Length { kind: u8, length: usize, allowed: &'static str },
@@ -149,7 +149,7 @@ pub enum WireError {
         program.escape_default()
     )]
     Version { protocol: u16, program: String },
-    #[error("a frame of kind {kind} holds no {what} where one has to be")]
+    #[error("a frame of kind {kind} lacks {what}")]
     Field { kind: u8, what: &'static str },
 }
 

@@ -69,7 +69,7 @@ pub fn all_down(ports: &[PortChoice<'_>]) -> SourceError {
     let said: Vec<String> = ports
         .iter()
         .map(|choice| {
-            let state = choice.port.state.map_or("of no known state", |state| state.word());
+            let state = choice.port.state.map_or("in an unknown state", |state| state.word());
             let physical = choice.port.physical_state.map_or(String::new(), |state| format!(" ({state})"));
             format!("{} is {state}{physical}", choice.name())
         })
@@ -102,18 +102,19 @@ pub fn not_opened(device: &str, port: &str, e: &io::Error) -> SourceError {
         io::ErrorKind::PermissionDenied => adapter_error(
             "FD-4205",
             format!("{device} ({port}) may not be opened: {e}"),
-            "let a group in: the udev rule KERNEL==\"umad*\", GROUP=\"rdma\", MODE=\"0660\", then 'udevadm trigger' \
-             and 'usermod -aG rdma USER'; or run it with sudo",
+            "give a group access: the udev rule KERNEL==\"umad*\", GROUP=\"rdma\", MODE=\"0660\", then 'udevadm \
+             trigger' and 'usermod -aG rdma USER'; or run fabdeck with sudo",
         ),
         io::ErrorKind::NotFound => adapter_error(
             "FD-4210",
-            format!("{device} ({port}) is not there: {e}"),
+            format!("{device} ({port}) does not exist: {e}"),
             "in a container, give it the device (--device); elsewhere udev makes it when ib_umad is loaded",
         ),
         _ => adapter_error(
             "FD-4210",
             format!("{device} ({port}) cannot be opened: {e}"),
-            "'dmesg | grep -i umad' has the kernel's words; 'modprobe -r ib_umad && modprobe ib_umad' renews the device",
+            "'dmesg | grep -i umad' shows the kernel's messages; 'modprobe -r ib_umad && modprobe ib_umad' creates \
+             the device again",
         ),
     }
 }
@@ -126,7 +127,7 @@ pub fn no_agent(place: &str, class: Class, e: &io::Error) -> PortError {
     port_error(
         "FD-4211",
         format!("{place}: the kernel refuses datagrams of class 0x{:02x}: {e}", class.0),
-        "subnet management is refused to ports of virtual machines and of hosts that are locked down: run it on \
+        "ports of virtual machines and of locked-down hosts may not send subnet management MADs: run fabdeck on \
          another host",
     )
 }
@@ -136,7 +137,7 @@ pub fn not_sent(place: &str, e: &io::Error) -> PortError {
         io::ErrorKind::InvalidInput => port_error(
             "FD-4214",
             format!("{place}: the kernel refuses a datagram: {e}"),
-            "a request with this transaction number is still on its way, or the address has no meaning here",
+            "a request with this transaction ID is still outstanding, or the address is invalid",
         ),
         _ => port_error(
             "FD-4212",

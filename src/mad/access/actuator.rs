@@ -180,7 +180,7 @@ pub trait Surveyor {
 
     /// The change that a machine has registered with the subnet manager of the last snapshot.
     fn read_registration(&mut self) -> RegistrationLookup {
-        RegistrationLookup::NotKept("this road asks no subnet manager".to_owned())
+        RegistrationLookup::NotKept("this driver asks no subnet manager".to_owned())
     }
 }
 
@@ -199,14 +199,14 @@ pub trait Actuator: Surveyor {
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError> {
         let _ = (notices, whom, patience);
-        Err(WriteError::Refused("this road sends no notices".to_owned()))
+        Err(WriteError::Refused("this driver sends no notices".to_owned()))
     }
 
     /// Registers a change, or renews its registration. Registering and unregistering are the only writes outside a
     /// plan.
     fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
         let _ = registration;
-        Err(WriteError::Refused("this road asks no subnet manager".to_owned()))
+        Err(WriteError::Refused("this driver asks no subnet manager".to_owned()))
     }
 
     /// Ends the registration of a change, whichever port it was registered through.

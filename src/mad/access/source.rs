@@ -21,7 +21,7 @@ pub enum SourceError {
     #[error("{code}: {what}; {hint}")]
     Unreachable { code: &'static str, what: String, hint: String },
     /// The caller cancelled the reading.
-    #[error("FD-5010: the look was cancelled")]
+    #[error("FD-5010: the reading was cancelled")]
     Cancelled,
 }
 
@@ -203,7 +203,7 @@ pub trait Source {
         Err(SourceError::Name {
             code: "FD-5013",
             what: format!(
-                "{}: its counters cannot be read a second time, for it is not live",
+                "{}: its counters cannot be read a second time, because it is not live",
                 self.describe()
             ),
             hint: "give two readings as files: --before FILE --after FILE --seconds N".into(),

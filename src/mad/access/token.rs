@@ -56,19 +56,21 @@ impl FabricIdentity {
 /// Why writing is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    #[error("FD-4101: writing was not asked for; --allow-write asks for it")]
+    #[error("FD-4101: writing is not allowed; --allow-write allows it")]
     NotAsked,
     #[error(
-        "FD-4102: this fabric is not opted in: of the {known} named in the configuration none has nine in ten of its \
-         switches, its subnet prefix and one of its managers here ({best}); 'fabdeck sources --identity' prints the entry to add"
+        "FD-4102: the configuration does not allow writes to this fabric: of the {known} named there none has nine \
+         in ten of its switches, its subnet prefix and one of its managers here ({best}); 'fabdeck sources \
+         --identity' prints the entry to add"
     )]
     NotOptedIn { known: usize, best: String },
-    #[error("FD-4103: the right to write to a simulated fabric does not hold for a real one")]
+    #[error("FD-4103: permission to write to a simulated fabric is no permission for a real one")]
     RealFabric,
-    #[error("FD-4104: the right to write to '{fabric}' was given for another port than {port}")]
+    #[error("FD-4104: permission to write to '{fabric}' was given for another port than {port}")]
     OtherPort { fabric: String, port: String },
     #[error(
-        "FD-4105: none of the {known} switches of the fabric that the change was begun on is here: this is another one"
+        "FD-4105: this is another fabric: none of the {known} switches of the fabric on which the change was begun \
+         is here"
     )]
     OtherFabric { known: usize },
 }

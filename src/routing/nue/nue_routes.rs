@@ -68,7 +68,7 @@ pub(crate) fn route_for(
     }
     if let Some(least) = least.filter(|_| moved) {
         answer.remarks.push(format!(
-            "then paths were moved off the busiest channels: no channel has more than {least}"
+            "then paths were moved away from the busiest channels: no channel has more than {least}"
         ));
     }
     Ok(with_request(answer, problem, request))
@@ -197,8 +197,8 @@ fn with_request(mut answer: EngineAnswer, problem: &Problem<'_>, request: &Reque
     answer
 }
 
-const LISTS_IGNORED_REMARK: &str = "the search treats all adapters alike: lists of compute and I/O nodes weigh nothing there, and tell at \
-                     most the ranks and the root that it begins from";
+const LISTS_IGNORED_REMARK: &str = "the search treats all adapters alike: lists of compute and I/O nodes only affect \
+ the ranks and the root from which it begins";
 
 /// The first words of the remark that the routes are those of `updn`.
 pub const UPDN_REMARK: &str = "these are updn's routes";
@@ -256,11 +256,11 @@ impl LineTrees {
         let most = self.spread.busiest;
         let (fell, why) = match searched {
             None => (
-                "no destination was searched, none fell back",
+                "no destination was searched and none uses the escape paths",
                 format!("at most {most} paths on a channel, no routes have less than {}", need.busiest),
             ),
             Some(course) => (
-                "the search was tried and is not taken, so no destination fell back",
+                "the result of the search is not used, so no destination uses the escape paths",
                 format!("at most {most} paths on a channel, and not {}", course.best.busiest),
             ),
         };
@@ -307,14 +307,14 @@ fn updown_answer(
     let most = plain.busiest;
     let (fell, why) = match searched {
         None => (
-            "no destination was searched, none fell back",
+            "no destination was searched and none uses the escape paths",
             format!(
                 "as good on one lane: at most {most} paths on a channel, no routes have less than {}",
                 need.busiest
             ),
         ),
         Some(course) => (
-            "the search was tried and is not taken, so no destination fell back",
+            "the result of the search is not used, so no destination uses the escape paths",
             format!(
                 "better on one lane than what was searched: at most {most} paths on a channel, and not {}",
                 course.best.busiest
@@ -339,7 +339,7 @@ fn remarks(
     };
     let fell = course.best.fell_back;
     let mut remarks = vec![
-        format!("{fell} of {trees} destinations fell back on the escape paths"),
+        format!("{fell} of {trees} destinations use the escape paths"),
         format!("escape paths: {reserved} of each layer"),
     ];
     for (lane, roots) in roots.iter().enumerate() {

@@ -27,14 +27,16 @@ pub(super) fn route(
         Request { roots: Vec::new(), compute_nodes: Vec::new(), io_nodes: Vec::new(), ..request.clone() };
     let demand = order.map(|order| demand(problem, order));
     let mut answer = route_for(problem, &plain, demand.as_ref(), pulse)?;
-    let why = "shortest paths have no lane by destination here, so these are routes in the layers of nue";
+    let why =
+        "shortest paths cannot have lanes by destination here, so these are routes in the layers of nue";
     answer.remarks.insert(0, why.to_owned());
     if order.is_some() {
-        let weight = format!("there, a path within a job counts as {JOB_PATH_WEIGHT} paths on a channel");
+        let weight =
+            format!("there, a path within a job has the weight of {JOB_PATH_WEIGHT} paths on a channel");
         answer.remarks.insert(1, weight);
     }
     if !request.io_nodes.is_empty() {
-        answer.remarks.push("there, I/O nodes weigh as all that no job runs on".to_owned());
+        answer.remarks.push("there, I/O nodes have the weight of nodes without a job".to_owned());
     }
     Ok(answer)
 }

@@ -46,8 +46,7 @@ pub fn route(
         }
     }
     if order.is_none() {
-        let none =
-            "no job runs, or none is given (--jobs FILE), so that all adapters weigh alike, as with dfsssp";
+        let none = "no job runs, or none is given (--jobs FILE), so all adapters have the same weight, as with dfsssp";
         answer.iter_mut().for_each(|answer| answer.remarks.insert(0, none.to_owned()));
     }
     answer

@@ -8,13 +8,14 @@ pub enum TrafficError {
     )]
     FewHosts(usize),
     #[error(
-        "FD-4412: {0} is no end of traffic: flows go between cabled ports of hosts and switches that have a LID"
+        "FD-4412: {0} cannot send or receive traffic: flows go between connected ports of hosts and switches that \
+         have a LID"
     )]
     NoEnd(String),
     #[error(
         "FD-4413: {spots} hot-spots need as many groups of two hosts at least, and there are {hosts} hosts; ask for fewer"
     )]
     ManySpots { spots: u32, hosts: usize },
-    #[error("FD-4414: {what} cannot be {value}; {hint}")]
+    #[error("FD-4414: {value} is not possible for {what}; {hint}")]
     Setting { what: &'static str, value: String, hint: &'static str },
 }

@@ -63,7 +63,7 @@ impl TrafficSettings {
             return wrong("the load", self.load.to_string(), "give a share above 0, up to 1");
         }
         if self.host_limit_mbps == Some(0) || self.switch_limit_mbps == 0 {
-            return wrong("what an end can send", "0".to_owned(), "give some Mb/s");
+            return wrong("the sending rate of an end", "0".to_owned(), "give some Mb/s");
         }
         Ok(())
     }

@@ -50,7 +50,10 @@ fn a_folder_with_one_capture_and_nothing_else_is_that_capture() {
     // What else is a fabric there makes it one of files, and a past has to be asked for by name.
     fs::write(path("night/names"), "0x0002c90100000000 \"first\"\n").unwrap();
     let refused = stderr_text(&run(&home, &["--source", "night", "--at", "-10s", "show", "fabric"], 64));
-    assert!(refused.contains("FD-5067") && refused.contains("a capture and files of a fabric"), "{refused}");
+    assert!(
+        refused.contains("FD-5067") && refused.contains("a capture and other files of a fabric"),
+        "{refused}"
+    );
     assert!(refused.contains("--source night/demo.fdcap"), "{refused}");
     let told = json(&home, &["--source", "night", "show", "fabric"], 0);
     assert!(told["notes"].to_string().contains("FN-508") && told["source"] == "night", "{told}");

@@ -116,7 +116,7 @@ fn applied(mishap: Mishap) -> (SharedSimulator, WriteStep, ChangeState, Tables, 
 fn what_a_switch_alters_is_named_as_its_own_doing_and_goes_back() {
     let (simulator, _, told, before, bytes) = applied(Mishap::Altered);
     let why = told.why.unwrap();
-    assert!(why.contains("FD-4505") && why.contains("nobody else wrote there"), "{why}");
+    assert!(why.contains("FD-4505") && why.contains("no other tool wrote there"), "{why}");
     assert_eq!((told.phase, told.ended.unwrap().left), (ChangePhase::RolledBack, vec![]));
     assert!(observe_simulator(&simulator).tables == before);
     assert!(String::from_utf8_lossy(&bytes).contains("\"record\":\"altered\""));

@@ -121,6 +121,7 @@ fn a_locked_trail_delays_no_rollback() {
                 patience: UNREACHABLE_TIMEOUT,
                 trouble: None,
                 stop: &|| false,
+                tend_second: &|| {},
             };
             let told = guard.run(GuardMode::Apply);
             (told, said)

@@ -51,3 +51,48 @@ fn a_guard_that_is_killed_has_the_change_taken_back_at_its_deadline() {
     await_rollback(&lab, applied);
     assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
 }
+
+/// The state folder is away for a moment: the second process stays.
+#[test]
+fn a_folder_that_was_away_for_a_moment_keeps_its_second_process() {
+    let lab = ServedLab::new(DEMO);
+    let before = lab.tables();
+    lab.run_to_end(&["apply", "a.plan", "--yes", "--accept", "transition", "--confirm-within", "30s"], 0);
+    let applied = Instant::now();
+    let (state, away) = (lab.home.path().join("state"), lab.home.path().join("away"));
+    std::fs::rename(&state, &away).unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    std::fs::rename(&away, &state).unwrap();
+    let guard = lab.guards().remove(0);
+    assert!(Command::new("kill").args(["-s", "STOP", &guard]).status().unwrap().success());
+    await_rollback(&lab, applied);
+    assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
+}
+
+/// The second process is killed, and the guard starts another one, which holds the deadline when the guard stops.
+#[test]
+fn a_killed_second_process_is_replaced() {
+    let lab = ServedLab::new(DEMO);
+    let before = lab.tables();
+    lab.run_to_end(&["apply", "a.plan", "--yes", "--accept", "transition", "--confirm-within", "30s"], 0);
+    let applied = Instant::now();
+    let id = lab.row()["id"].as_str().unwrap().to_owned();
+    let second = || {
+        let found = Command::new("pgrep").args(["-f", &format!("guard --second {id}")]).output().unwrap();
+        String::from_utf8(found.stdout).unwrap().trim().to_owned()
+    };
+    while second().is_empty() {
+        assert!(applied.elapsed() < Duration::from_secs(10), "{}", lab.logs());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let first = second();
+    assert!(Command::new("kill").args(["-s", "KILL", &first]).status().unwrap().success());
+    while second() == first || second().is_empty() {
+        assert!(applied.elapsed() < Duration::from_secs(25), "{}", lab.logs());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let guard = lab.guards().remove(0);
+    assert!(Command::new("kill").args(["-s", "STOP", &guard]).status().unwrap().success());
+    await_rollback(&lab, applied);
+    assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
+}

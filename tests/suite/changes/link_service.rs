@@ -47,8 +47,9 @@ fn a_pending_change_is_reported_before_its_effect_on_the_fabric() {
         let refused = lab.run_to_end(&["apply", plan, "--yes", "--accept", "transition,cycle"], 4);
         assert!(refused.contains("FD-5632") && refused.contains(&id), "{plan}: {refused}");
     }
-    // The same plan once more writes nothing, and that is no mistake.
-    assert!(lab.run_to_end(&["apply", "a.plan", "--yes"], 0).contains("nothing to do"));
+    // The same plan once more would write nothing, and what stands there is not confirmed.
+    assert!(lab.run_to_end(&["apply", "a.plan", "--yes"], 4).contains("FD-5632"));
     lab.run_to_end(&["confirm", &id], 0);
+    assert!(lab.run_to_end(&["apply", "a.plan", "--yes"], 0).contains("nothing to do"));
     assert!(lab.run_to_end(&["apply", "stale.plan", "--yes"], 3).contains("FD-7986"));
 }

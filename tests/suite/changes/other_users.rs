@@ -251,10 +251,13 @@ fn another_user_asks_guards_and_gets_what_the_owner_grants() {
     for (args, right) in [(["confirm", &id[..4]], "confirm"), (["rollback", &id], "rollback")] {
         let (code, text) = second_user(&lab, &args);
         assert_eq!(code, 4, "{text}");
-        assert!(text.contains("FD-5665") && text.contains(&format!("[rights] {right}")), "{text}");
+        assert!(text.contains("FD-5665") && text.contains(&format!("[rights]: {right} = [")), "{text}");
     }
-    let (code, text) = second_user(&lab, &["extend", &id, "1m"]);
-    assert_eq!(code, 0, "{text}");
+    // By the number in the list, too.
+    for name in [&id, "1"] {
+        let (code, text) = second_user(&lab, &["extend", name, "1m"]);
+        assert_eq!(code, 0, "{name}: {text}");
+    }
     lab.run_to_end(&["confirm", &id], 0);
     let trail = lab.trail();
     let nobody = fabdeck_change::user_names::user_label(NOBODY);
@@ -310,7 +313,7 @@ fn another_user_with_the_right_rolls_back_to_the_end() {
 /// Connections that ask nothing take no place away from the owner.
 #[test]
 fn another_user_who_holds_connections_open_prevents_no_confirmation() {
-    let lab = lab("");
+    let lab = lab("confirm = [\"1\"]");
     let id = lab.apply();
     let socket = lab.home.path().join("run").join(format!("{id}.sock"));
     let script = "import socket,sys,time\nheld=[]\nfor _ in range(200):\n s=socket.socket(socket.AF_UNIX)\n \
@@ -320,7 +323,19 @@ fn another_user_who_holds_connections_open_prevents_no_confirmation() {
     let mut out = std::io::BufReader::new(holder.stdout.take().unwrap());
     std::io::BufRead::read_line(&mut out, &mut line).unwrap();
     assert_eq!(line, "held\n");
-    lab.run_to_end(&["confirm", &id], 0);
+    // One user takes the places of no other user, nor those of the owner.
+    let mut confirm = run_as(DAEMON, program(&lab));
+    confirm.current_dir(lab.home.path()).args([
+        "--config",
+        "lab.toml",
+        "--state-dir",
+        "state",
+        "confirm",
+        &id,
+    ]);
+    let (code, text) = exit_and_text(&confirm.output().unwrap());
+    assert_eq!(code, 0, "{text}");
+    assert!(lab.run_to_end(&["confirm", &id], 4).contains("FD-7985"));
     holder.kill().unwrap();
     holder.wait().unwrap();
     assert_eq!(lab.state(), "confirmed");

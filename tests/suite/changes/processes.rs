@@ -226,8 +226,11 @@ fn a_change_is_applied_confirmed_and_listed() {
     assert_eq!((lab.tables(), lab.state()), (before.clone(), "none".to_owned()));
     let id = lab.apply();
     assert_ne!(lab.tables(), before);
-    let pending = lab.run_to_end(&["apply", "a.plan", "--yes", "--accept", "transition"], 0);
-    assert!(pending.contains("nothing to do"), "{pending}");
+    let log = std::fs::metadata(lab.folder().join("guard.log")).unwrap();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&log.permissions()) & 0o777, 0o600);
+    // Its tables stand already, and go back unless it is confirmed.
+    let again = lab.run_to_end(&["apply", "a.plan", "--yes", "--accept", "transition"], 4);
+    assert!(again.contains("FD-5632") && again.contains(&id), "{again}");
     // Another plan for the fabric as it is now has to wait.
     lab.run_to_end(&["route", "--engine", "minhop", "-o", "b.plan"], 2);
     let pending = lab.run_to_end(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 4);

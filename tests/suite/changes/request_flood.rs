@@ -61,6 +61,7 @@ fn a_flood_of_callers_delays_no_rollback() {
             patience: UNREACHABLE_TIMEOUT,
             trouble: None,
             stop: &|| false,
+            tend_second: &|| {},
         };
         let told = guard.run(GuardMode::Apply);
         over.store(true, Ordering::SeqCst);

@@ -91,7 +91,7 @@ fn routes_on_several_lanes_are_no_way() {
     assert!(told["through"].is_null() && told["asked"].as_array().unwrap().len() > 1, "{told}");
 }
 
-/// Where every engine was asked in vain, and where one of both routes has a circle of its own: that is said, and no command
+/// Where every engine was asked in vain, and where one of both routes has a credit loop of its own: that is said, and no command
 /// is told.
 #[test]
 fn where_no_way_is_known_none_is_offered() {
@@ -108,7 +108,10 @@ fn where_no_way_is_known_none_is_offered() {
         let refused = lab.run_to_end(&["apply", "new.plan", "--yes"], 4);
         for said in [shown, refused] {
             assert!(said.contains("traffic has to be drained") && !said.contains("fabdeck route"), "{said}");
-            assert!(said.contains(if asked { "no routes of updn" } else { "a circle of its own" }), "{said}");
+            assert!(
+                said.contains(if asked { "no routes of updn" } else { "a credit loop of its own" }),
+                "{said}"
+            );
         }
         std::fs::remove_file(lab.home.path().join("new.plan")).unwrap();
     }

@@ -59,6 +59,7 @@ fn machines(shared: Option<LockScope>) -> (Vec<Host>, Vec<Disk>) {
         up: true,
         wall_ms: 0,
         disk_fails_until_ms: 0,
+        disk_full_until_ms: 0,
         fails_sync: false,
         sync_failed: false,
         disk: if shared.is_some() { 0 } else { number },
@@ -126,6 +127,11 @@ fn draw(seed: u64) -> Arc<World> {
         state.schedule_after(dice.draw_below(60_000), Event::Start { host: 0, user: OWNER, program });
     }
     draw_opensm(&mut state, &mut SimulatorRng::new(seed ^ 0x05E1));
+    let mut dice = SimulatorRng::new(seed ^ 0xF011);
+    if dice.draw_below(6) == 0 {
+        let fills = Event::FillDisk { host: 0, for_ms: dice.draw_below(60_000) };
+        state.schedule_after(dice.draw_below(60_000), fills);
+    }
     drop(state);
     world
 }

@@ -316,7 +316,10 @@ fn a_given_root_that_is_failed_is_named() {
         let ended =
             fabdeck(&home).args(whatif).args(["--roots", "roots", "--fail", "switch:spine0"]).output();
         let said = String::from_utf8_lossy(&ended.unwrap().stderr).into_owned();
-        assert!(said.contains("given roots that are failed: 0x0002c90100000003"), "{engine}: {said}");
+        assert!(
+            said.contains("roots that were given and have failed: 0x0002c90100000003"),
+            "{engine}: {said}"
+        );
     }
 }
 

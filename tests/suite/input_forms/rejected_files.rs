@@ -80,7 +80,7 @@ fn what_needs_tables_names_the_damaged_file_that_has_some() {
     {
         let ended = fabdeck(&home()).arg("--source").arg(held.path()).args(args).output().unwrap();
         let text = String::from_utf8(ended.stderr).unwrap();
-        assert!(text.contains(code) && text.contains("FN-509: this file is left out"), "{text}");
+        assert!(text.contains(code) && text.contains("FN-509: this file is not used"), "{text}");
     }
 }
 
@@ -91,7 +91,7 @@ fn empty_files_caches_and_plans_are_named() {
     for (bytes, words) in [
         (&b" \n\n"[..], "FD-2002: the file is empty"),
         (&cache, "FD-2002: this is a binary cache of 'ibnetdiscover --cache'"),
-        (b"\x00\x01\x02\xff", "FD-2002: the file is binary and of no known format"),
+        (b"\x00\x01\x02\xff", "FD-2002: the file is binary, in an unknown format"),
         (b"{\"schema\": \"fabdeck.plan/1\"}\n", "FD-2002: this is a plan, not a fabric"),
     ] {
         let error = look_at(bytes).unwrap_err().to_string();

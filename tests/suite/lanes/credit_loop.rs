@@ -201,6 +201,7 @@ impl CreditLoopLab {
                 patience: UNREACHABLE_TIMEOUT,
                 trouble: None,
                 stop: &|| false,
+                tend_second: &|| {},
             };
             (guard.run(GuardMode::Apply), hands.told)
         };

@@ -126,7 +126,7 @@ fn a_local_port_that_is_guarded_is_named_with_three_tries() {
         let error = read_snapshot("sim:x", &mut port, policy, &keys, ALL, &mut NoObserver).unwrap_err();
         assert!(matches!(&error, SourceError::Unreachable { code: "FD-5012", .. }), "{error}");
         let text = error.to_string();
-        assert!(text.contains("the port that is looked from") && text.contains("M_Key"), "{text}");
+        assert!(text.contains("the local port does not answer") && text.contains("M_Key"), "{text}");
         assert_no_key(&format!("{text} {error:?}"));
         let counted = simulator.with_simulator(|simulator| simulator.fabric().violations(local, PortNum(1)));
         assert_eq!(counted, tries);

@@ -331,7 +331,7 @@ fn right(
             ensure(u32::from(lanes) < *needed || served.is_ok(), || format!("{refusal}, then {served:?}"))
         }
         ("ftree" | "sftree", EngineRefusal::Unfit { why, .. }) => {
-            ensure(why.contains("no tree") && why.contains("0x"), || why.clone())?;
+            ensure(why.contains("not a tree") && why.contains("0x"), || why.clone())?;
             ensure(!sketch.whole || sketch.tops.is_empty(), || format!("a whole tree: {why}"))?;
             if sketch.tops.is_empty() || roots.is_empty() {
                 return Ok(());
@@ -513,7 +513,7 @@ fn lanes_too_many_and_refusals_without_reason_are_found() {
     let found = prove(Claim { id: "nue", promise, route: &route }, false, 60).unwrap_err();
     assert!(found.contains("lanes ["), "{found}");
     for (id, word) in [("sftree", "ftree serves it"), ("ftree", "missed")] {
-        let why = "it is no tree, says 0x1".to_owned();
+        let why = "it is not a tree, says 0x1".to_owned();
         let route = |_: &Problem<'_>, _: &Request| Err(EngineRefusal::Unfit { engine: id, why: why.clone() });
         let found = prove(Claim { id, promise, route: &route }, true, 60).unwrap_err();
         assert!(found.contains(word) || found.contains("a whole tree"), "{found}");

@@ -14,11 +14,11 @@ const MAX_ANSWER_BYTES: usize = 4 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpensmConsoleError {
-    #[error("nothing answers there: {0}")]
+    #[error("nothing answers: {0}")]
     Unreachable(std::io::Error),
-    #[error("another client has it open, and it accepts only one")]
+    #[error("another client is connected, and the console accepts only one")]
     Taken,
-    #[error("what answers there is not OpenSM's console")]
+    #[error("what answers is not OpenSM's console")]
     Other,
 }
 

@@ -119,8 +119,8 @@ impl OpensmJudgement {
             refuse(OpensmRefusal::NotMaster(elsewhere(port)));
         }
         let Some(status) = &told.status else {
-            let what = "without a console it is not known whether there are further subnet managers: each would need the same \
-                        two files, or its own routes come when it takes over";
+            let what = "without a console it is not known whether there are further subnet managers: each needs the \
+             same two files, or sets its own routes when it takes over";
             return self.remarks.push(what.to_owned());
         };
         if !status.is_upstream() {
@@ -131,8 +131,8 @@ impl OpensmJudgement {
         }
         self.remarks.extend(status.others.iter().map(|other| {
             format!(
-                "there is a further subnet manager ({other}): it needs the same two files, or its own routes come when it takes \
-                 over"
+                "there is a further subnet manager ({other}): it needs the same two files, or sets its own routes \
+                 when it takes over"
             )
         }));
     }
@@ -206,8 +206,8 @@ impl OpensmJudgement {
             Ok(Some(bytes)) => {
                 self.files.push((file, bytes));
                 self.levels = true;
-                let what = "service levels come with new path records: connections that are open keep theirs, and programs that \
-                            set one of their own are not asked";
+                let what = "service levels come with new path records: open connections keep theirs, and programs \
+                 that set one of their own are not affected";
                 self.remarks.push(what.to_owned());
             }
             Err(PolicyError::Own(error)) => self.refusals.push(OpensmRefusal::OwnPolicy { file, error }),

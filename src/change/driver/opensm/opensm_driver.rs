@@ -114,12 +114,12 @@ impl<'a> OpensmDriver<'a> {
             if since.elapsed() >= self.site.patience {
                 let said = status.map_or_else(String::new, |status| {
                     format!(
-                        " (OpenSM reports: engine {}, {} errors, {} datagrams in flight)",
+                        " (OpenSM reports: engine {}, {} errors, {} MADs outstanding)",
                         status.engine, status.errors, status.outstanding
                     )
                 });
-                let what =
-                    what.unwrap_or_else(|| "all of them stand there, but OpenSM is not done".to_owned());
+                let what = what
+                    .unwrap_or_else(|| "the switches hold all of them, but OpenSM is not done".to_owned());
                 let seconds = self.site.patience.as_secs();
                 return Err(to_halt(&OpensmError::Waited { seconds, what, said }));
             }

@@ -1,21 +1,13 @@
 //! Finds the process of OpenSM on this host.
 
-use std::path::Path;
-
-use crate::system::{OpenMode, ProcessStatus, System};
+use crate::system::process_status::ProcessStatus;
 
 /// The name that the kernel shows for OpenSM's process.
 const NAME: &str = "opensm";
-/// Longest pid file in bytes.
-const MAX_PID_FILE_BYTES: u64 = 64;
 
-/// Checks a PID that the operator named. The process may belong to another user. SIGHUP ends most other programs, so
-/// the name must match.
-pub fn check_named(system: &dyn System, pid: u32) -> Result<u32, String> {
-    check_status(pid, system.process_status(pid))
-}
-
-fn check_status(pid: u32, status: Option<ProcessStatus>) -> Result<u32, String> {
+/// Checks the process with a PID that the operator named. It may belong to another user. SIGHUP ends most other
+/// programs, so the name must match.
+pub fn check_named(pid: u32, status: Option<ProcessStatus>) -> Result<u32, String> {
     match status.filter(|status| status.name == NAME) {
         Some(status) if status.is_zombie => Err(format!("process {pid} is dead (a zombie)")),
         // It may have read a file and not set its tables yet: it would set them after a rollback.
@@ -26,12 +18,7 @@ fn check_status(pid: u32, status: Option<ProcessStatus>) -> Result<u32, String> 
 }
 
 /// The only live process of this user and this PID namespace. Any user can start a program of that name.
-pub fn find_only(system: &dyn System) -> Result<u32, String> {
-    let listed = system.list_pids().into_iter().filter_map(|pid| Some((pid, system.process_status(pid)?)));
-    pick_only(listed, system.user())
-}
-
-fn pick_only(listed: impl Iterator<Item = (u32, ProcessStatus)>, own: u32) -> Result<u32, String> {
+pub fn find_only(listed: impl Iterator<Item = (u32, ProcessStatus)>, own: u32) -> Result<u32, String> {
     let (mut right, mut others) = (Vec::new(), Vec::new());
     for (pid, status) in listed.filter(|(_, status)| status.name == NAME) {
         match objection(&status, own) {
@@ -43,7 +30,7 @@ fn pick_only(listed: impl Iterator<Item = (u32, ProcessStatus)>, own: u32) -> Re
     others.sort_unstable();
     let passed: Vec<String> = others.iter().map(|(pid, why)| format!("; {pid} is {why}")).collect();
     match right.as_slice() {
-        [(pid, status)] => check_status(*pid, Some(status.clone())),
+        [(pid, status)] => check_named(*pid, Some(status.clone())),
         [] => Err(format!("no live process of this user is called opensm{}", passed.concat())),
         several => {
             let pids: Vec<u32> = several.iter().map(|(pid, _)| *pid).collect();
@@ -63,19 +50,13 @@ fn objection(status: &ProcessStatus, own: u32) -> Option<String> {
 }
 
 /// The number in a pid file.
-pub fn read_pid_file(system: &dyn System, file: &Path) -> Result<u32, String> {
-    let bytes = system.open(file, OpenMode::Read).and_then(|open| open.read(MAX_PID_FILE_BYTES));
-    let bytes = bytes.map_err(|error| format!("{}: {error}", file.display()))?;
-    let text = String::from_utf8_lossy(&bytes);
-    text.trim().parse().map_err(|_| format!("{} does not hold the number of a process", file.display()))
+pub fn parse_pid_file(bytes: &[u8]) -> Option<u32> {
+    std::str::from_utf8(bytes).ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
-    use crate::system::LocalSystem;
 
     const OWN: u32 = 1000;
 
@@ -96,7 +77,7 @@ mod tests {
         let contained = ProcessStatus { is_contained: true, ..status(NAME, OWN) };
         let mut listed =
             vec![(5, zombie.clone()), (6, status(NAME, 1001)), (7, contained), (8, status("osmtest", OWN))];
-        let pick = |listed: &[(u32, ProcessStatus)]| pick_only(listed.iter().cloned(), OWN);
+        let pick = |listed: &[(u32, ProcessStatus)]| find_only(listed.iter().cloned(), OWN);
         let why = pick(&listed).unwrap_err();
         let named = "5 is a zombie; 6 is of user 1001; 7 is in another pid namespace";
         assert!(why.contains(named) && !why.contains('8'), "{why}");
@@ -107,21 +88,16 @@ mod tests {
         listed.push((10, status(NAME, OWN)));
         assert!(pick(&listed).unwrap_err().contains("[9, 10]"));
         // A process that the operator named may be another user's, but not a dead one.
-        assert_eq!(check_status(6, Some(status(NAME, 1001))), Ok(6));
-        assert!(check_status(5, Some(zombie)).unwrap_err().contains("zombie"));
-        assert!(check_status(8, Some(status("osmtest", OWN))).unwrap_err().contains("not called opensm"));
+        assert_eq!(check_named(6, Some(status(NAME, 1001))), Ok(6));
+        assert!(check_named(5, Some(zombie)).unwrap_err().contains("zombie"));
+        assert!(check_named(8, Some(status("osmtest", OWN))).unwrap_err().contains("not called opensm"));
     }
 
     #[test]
     fn a_pid_file_names_the_process() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("opensm.pid");
-        let read = |file: &Path| read_pid_file(&LocalSystem, file);
-        assert!(read(&file).unwrap_err().contains("opensm.pid"));
-        fs::write(&file, "4711\n").unwrap();
-        assert_eq!(read(&file), Ok(4711));
-        fs::write(&file, "none").unwrap();
-        assert!(read(&file).unwrap_err().contains("does not hold"));
-        assert!(read(Path::new("/dev/zero")).is_err(), "a device is no pid file");
+        assert_eq!(parse_pid_file(b"4711\n"), Some(4711));
+        for wrong in [&b"none"[..], b"", b"-1", b"\xff"] {
+            assert_eq!(parse_pid_file(wrong), None);
+        }
     }
 }

@@ -9,8 +9,8 @@ use fabdeck_mad::access::{DeviceAttribute, SourceError};
 #[derive(Debug, thiserror::Error)]
 pub enum OpensmRefusal {
     #[error(
-        "FD-5670: {file} cannot be read, so how OpenSM is set up is not known: {error}; name its configuration, or its \
-         console ('opensm -c FILE' writes one that it would start with)"
+        "FD-5670: {file} cannot be read, so OpenSM's configuration is not known: {error}; name the configuration \
+         file, or OpenSM's console ('opensm -c FILE' writes the options that it would start with)"
     )]
     NoConfig { file: PathBuf, error: std::io::Error },
     #[error(
@@ -18,16 +18,19 @@ pub enum OpensmRefusal {
          restart it at a time of your choice (fabdeck never does):\nrouting_engine file,{next}\nlfts_file {file}"
     )]
     NoFileEngine { engines: String, next: String, file: PathBuf },
-    #[error("FD-5672: which process to tell is not known: {0}; name it, or the console")]
+    #[error(
+        "FD-5672: it is not known which process is OpenSM: {0}; name it with --opensm-process, or its console \
+     with --opensm-console"
+    )]
     NoProcess(String),
     #[error(
-        "FD-5673: with 'use_ucast_cache TRUE' OpenSM passes over the file when it is told by SIGHUP; set it to FALSE, or name \
+        "FD-5673: with 'use_ucast_cache TRUE' OpenSM ignores the file at SIGHUP; set the option to FALSE, or name \
          the console: its 'reroute' empties the cache"
     )]
     Cached,
-    #[error("FD-5674: {0}; this road is for upstream OpenSM 3.3.20 to 3.3.29")]
+    #[error("FD-5674: {0}; --via opensm works with upstream OpenSM 3.3.20 to 3.3.29")]
     OtherManager(String),
-    #[error("FD-5675: {0}; this road starts at the OpenSM in charge of this fabric, on its host")]
+    #[error("FD-5675: {0}; --via opensm works on the host of the OpenSM that is in charge of this fabric")]
     NotMaster(String),
     #[error(
         "FD-5676: there is no {file} now, and 'no_fallback' follows 'file': after a rollback OpenSM would route nothing; put \
@@ -36,25 +39,28 @@ pub enum OpensmRefusal {
     NoWayBack { file: PathBuf },
     #[error("FD-5677: a file must have the table of every switch: {0}; read the fabric again")]
     Incomplete(String),
-    #[error("FD-5678: {slot} is more than this road carries, which is tables and service levels")]
+    #[error(
+        "FD-5678: {slot} cannot be written through OpenSM, which takes only forwarding tables and service levels"
+    )]
     OtherPart { slot: DeviceAttribute },
     #[error(
-        "FD-5690: SL2VL and arbitration are OpenSM's own, by class of port, and this road writes neither: {lines}"
+        "FD-5690: OpenSM sets SL2VL and arbitration from its own configuration, by class of port, so they are not \
+         written through it: {lines}"
     )]
     LaneTables { lines: String },
     #[error(
-        "FD-5691: engine '{engine}' gives paths levels of its own, and heeds no policy; route with another engine, such as ftree, \
-         updn or minhop"
+        "FD-5691: engine '{engine}' sets service levels of its own and ignores a QoS policy; route with another \
+         engine, such as ftree, updn or minhop"
     )]
     OwnLevels { engine: String },
     #[error(
-        "FD-5679: {file} is not what is in force: {what}. It goes live by itself at the next trap, and is no state to go back \
-         to; load it, or take it away"
+        "FD-5679: {file} is not what is in force: {what}. OpenSM loads it at the next trap, so a rollback could not \
+         restore today's tables; have OpenSM load it now, or remove it"
     )]
     Armed { file: PathBuf, what: String },
     #[error(
-        "FD-5680: {file} says more than service levels by destination, so it is the site's own, and is not written over: \
-         {error}; route on one lane, or name another policy in OpenSM's configuration"
+        "FD-5680: {file} has more than service levels by destination, so it is the site's own policy and is not \
+         overwritten: {error}; route on one lane, or name another policy file in OpenSM's configuration"
     )]
     OwnPolicy { file: PathBuf, error: String },
     #[error(
@@ -90,6 +96,6 @@ pub enum OpensmError {
         "FD-5688: OpenSM could not be signalled to read the files: {0}; it reads them at its next heavy sweep"
     )]
     NotNotified(String),
-    #[error("FD-5689: OpenSM has set more than the plan has: {what}")]
+    #[error("FD-5689: OpenSM has set more than the plan writes: {what}")]
     Elsewhere { what: String },
 }

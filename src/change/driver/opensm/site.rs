@@ -1,7 +1,7 @@
 //! The ways to reach OpenSM: its console, or its configuration and a signal.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,8 @@ pub enum OpensmCommand {
 
 /// Longest configuration in bytes; one with all options has about 20,000.
 const MAX_CONF_BYTES: u64 = 4 << 20;
+/// Longest pid file in bytes.
+const MAX_PID_FILE_BYTES: u64 = 64;
 
 /// A channel to send OpenSM a request. It is opened before the files are put in place.
 #[derive(Debug)]
@@ -137,25 +139,35 @@ impl OpensmSite {
     /// starts again.
     pub(super) fn check_named_process(&self, system: &dyn System) -> Result<(), String> {
         match self.pid {
-            Some(pid) => process::check_named(system, pid).map(drop),
+            Some(pid) => process::check_named(pid, system.process_status(pid)).map(drop),
             None => Ok(()),
         }
     }
 
     fn find_process(&self, system: &dyn System) -> Result<u32, OpensmRefusal> {
         let named = match (&self.pid_file, self.pid) {
-            (Some(file), _) => Some(process::read_pid_file(system, file).map_err(OpensmRefusal::NoProcess)?),
+            (Some(file), _) => Some(read_pid_file(system, file).map_err(OpensmRefusal::NoProcess)?),
             (None, pid) => pid,
         };
         match named {
-            Some(pid) => process::check_named(system, pid).map_err(OpensmRefusal::NoProcess),
+            Some(pid) => {
+                process::check_named(pid, system.process_status(pid)).map_err(OpensmRefusal::NoProcess)
+            }
             None => find_only_process(system),
         }
     }
 }
 
 fn find_only_process(system: &dyn System) -> Result<u32, OpensmRefusal> {
-    process::find_only(system).map_err(OpensmRefusal::NoProcess)
+    let listed = system.list_pids().into_iter().filter_map(|pid| Some((pid, system.process_status(pid)?)));
+    process::find_only(listed, system.user()).map_err(OpensmRefusal::NoProcess)
+}
+
+fn read_pid_file(system: &dyn System, file: &Path) -> Result<u32, String> {
+    let bytes = system.open(file, OpenMode::Read).and_then(|open| open.read(MAX_PID_FILE_BYTES));
+    let bytes = bytes.map_err(|error| format!("{}: {error}", file.display()))?;
+    process::parse_pid_file(&bytes)
+        .ok_or_else(|| format!("{} does not hold the number of a process", file.display()))
 }
 
 fn console_refusal(at: SocketAddr, error: OpensmConsoleError) -> OpensmRefusal {
@@ -186,7 +198,7 @@ impl ReloadSignal {
 }
 
 fn send_hangup(system: &dyn System, pid: u32) -> Result<(), String> {
-    process::check_named(system, pid)?;
+    process::check_named(pid, system.process_status(pid))?;
     system.hang_up(pid).map_err(|error| format!("SIGHUP to process {pid}: {error}"))
 }
 
@@ -202,6 +214,19 @@ mod tests {
         assert!(site.open_signal(&LocalSystem).unwrap_err().to_string().contains("FD-5672"));
         assert!(send_hangup(&LocalSystem, own).unwrap_err().contains("not called opensm"));
         assert!(send_hangup(&LocalSystem, u32::MAX).is_err());
+    }
+
+    #[test]
+    fn a_pid_file_that_cannot_be_used_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("opensm.pid");
+        let read = |file: &Path| read_pid_file(&LocalSystem, file);
+        assert!(read(&file).unwrap_err().contains("opensm.pid"));
+        std::fs::write(&file, "4711\n").unwrap();
+        assert_eq!(read(&file), Ok(4711));
+        std::fs::write(&file, "none").unwrap();
+        assert!(read(&file).unwrap_err().contains("does not hold"));
+        assert!(read(Path::new("/dev/zero")).is_err(), "a device is no pid file");
     }
 
     #[test]

@@ -29,8 +29,8 @@ pub fn plan_findings(
     // In a plan with phases, hosts get the service level of high LIDs and keep that of base LIDs.
     if plan.lanes.count > 1 && moves && !gives_levels && plan.phases.is_none() {
         let words = format!(
-            "its paths are on {} lanes, and nobody gives them their service levels on this road: --via opensm does, where \
-             lanes are per destination",
+            "its paths are on {} lanes, and with this driver no subnet manager gives them their service levels: \
+             --via opensm does, if lanes are per destination",
             plan.lanes.count
         );
         found.push(("lanes", words));
@@ -75,7 +75,7 @@ fn hosts_without_cable(look: &Snapshot, plan: &Plan) -> Option<String> {
     let more = if alone.len() > MAX_NAMED { ", ..." } else { "" };
     (!alone.is_empty()).then(|| {
         format!(
-            "{} cut off from the fabric, for the plan disables the last cable there ({}{more})",
+            "{} cut off from the fabric, because the plan disables the last cable there ({}{more})",
             count_words(alone.len(), "node is", "nodes are"),
             names.join(", ")
         )
@@ -117,7 +117,7 @@ const NAMED_ONLY: &str = "cut-off";
 pub fn refuse_unaccepted(found: &[(&'static str, String)], accepted: &[String]) -> Result<(), Failure> {
     if let Some(name) = accepted.iter().find(|name| !FINDING_NAMES.contains(&name.as_str())) {
         let names = FINDING_NAMES.join(", ");
-        return Err(Failure::usage(format!("FD-7982: '{name}' names no finding; they are {names}")));
+        return Err(Failure::usage(format!("FD-7982: '{name}' is not a finding; the findings are {names}")));
     }
     let accepted_already = |name: &str| name == NAMED_ONLY || accepted.iter().any(|word| word == name);
     let open: Vec<_> = found.iter().filter(|(name, _)| !accepted_already(name)).collect();
@@ -132,7 +132,7 @@ pub fn refuse_unaccepted(found: &[(&'static str, String)], accepted: &[String]) 
     Err(Failure::new(
         Exit::Refused,
         format!(
-            "FD-7983: the plan is not applied: {}; make another, or take it in knowingly: --accept {}",
+            "FD-7983: the plan is not applied: {}; make another plan, or accept the finding: --accept {}",
             words.join("; "),
             names.join(",")
         ),

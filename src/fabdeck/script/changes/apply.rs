@@ -33,6 +33,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     let source = context.named_source()?.to_owned();
     let given = context.change_options();
     let means = Env { outside: context.outside, given: &given };
+    means.given.rights_refused.iter().for_each(|why| context.output.print_message(why));
     let opensm = args.via == DriverChoice::Opensm;
     let mut road = driver_options(opensm, args.opensm_conf.clone(), args.opensm_console, args.beside_manager);
     if let (Some(site), Some(process)) = (&mut road.site, &args.opensm_process) {
@@ -133,7 +134,7 @@ fn ask_for_confirmation(
         match own {
             true => "this simulator lives in this process, and the change ends with it".to_owned(),
             false => format!(
-                "rolled back by itself unless it is confirmed within {}",
+                "rolled back automatically unless it is confirmed within {}",
                 span_words(args.confirm_within.as_secs() as i64)
             ),
         },
@@ -152,7 +153,7 @@ fn ask_for_confirmation(
 }
 
 fn unregistered_warning(why: &str) -> String {
-    format!("other machines do not see this change, and may write beside it: {why}")
+    format!("other machines do not see this change, and may write at the same time: {why}")
 }
 
 fn cut_off_line(judged: &PlanVerdict) -> Option<(&'static str, String)> {
@@ -186,6 +187,7 @@ fn apply_in_process(
         patience: UNREACHABLE_TIMEOUT,
         trouble: None,
         stop: &|| false,
+        tend_second: &|| {},
     };
     let told = guard.run(GuardMode::Apply);
     said.iter().filter(|_| verbose).for_each(|line| context.output.print_message(line));

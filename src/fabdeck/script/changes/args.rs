@@ -13,8 +13,8 @@ use fabdeck_change::SilentHostAction;
 pub struct ApplyArgs {
     /// A plan that `route` wrote
     pub plan: PathBuf,
-    /// The road to the fabric
-    #[arg(long, value_name = "ROAD", value_enum, default_value_t = DriverChoice::Direct)]
+    /// How the writes get to the fabric
+    #[arg(long, value_name = "DRIVER", value_enum, default_value_t = DriverChoice::Direct)]
     pub via: DriverChoice,
     /// How long it waits to be confirmed before it is rolled back: 30s to 24h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = window)]

@@ -46,7 +46,7 @@ pub fn refuse_unwritable(means: Env<'_>, source: &str, look: &Snapshot) -> Resul
         switches: switch_guids(look),
         ..BeginRecord::default()
     };
-    change_store::refuse_pending_change(means, source.starts_with("sim:"), &here, None)
+    change_store::refuse_pending_change(means, source.starts_with("sim:"), &here)
 }
 
 /// Refuses a source without the right to write, and simulators of this process.
@@ -54,8 +54,8 @@ pub fn refuse_without_right(means: Env<'_>, source: &str) -> Result<(), Failure>
     if means.outside.is_own_simulator(source) {
         return Err(Failure::new(
             Exit::Refused,
-            "FD-9238: a simulator of this process is another one at every step, so no change in it would last; serve one: \
-             fabdeck --source sim:demo simulate --serve SOCKET, and name it with --source sim:SOCKET",
+            "FD-9238: a simulator in this process is a new one at every step, so a change to it would not last; \
+             serve one: fabdeck --source sim:demo simulate --serve SOCKET, and name it with --source sim:SOCKET",
         ));
     }
     drop(means.outside.actuator(source, &means.given.reach, &means.given.right)?);

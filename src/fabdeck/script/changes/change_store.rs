@@ -37,30 +37,29 @@ pub fn socket_folder(means: Env<'_>, folder: &Path) -> Option<PathBuf> {
     means.given.socket_dir.clone().or(usual)
 }
 
+/// The state folders in which changes are looked for.
+pub fn searched_folders(means: Env<'_>) -> Vec<PathBuf> {
+    let usual = || [Some(MACHINE_FOLDER.into()), means.outside.user_state()].into_iter().flatten().collect();
+    means.given.state_dir.clone().map_or_else(usual, |folder| vec![folder])
+}
+
 /// All state folders that exist, readable or not.
 pub fn open_all(means: Env<'_>) -> Vec<ChangeStore> {
-    let usual = || [Some(MACHINE_FOLDER.into()), means.outside.user_state()].into_iter().flatten().collect();
-    let folders: Vec<PathBuf> = means.given.state_dir.clone().map_or_else(usual, |folder| vec![folder]);
+    let folders = searched_folders(means);
     let there =
         |folder: &PathBuf| ChangeStore::open_existing(folder).with_system_log(means.given.system_log.clone());
     folders.iter().map(there).filter(ChangeStore::has_changes).collect()
 }
 
-/// Refuses if another change is pending on the same fabric; `plan` excepts the change that this plan made. A folder
-/// that does not exist has no changes.
-pub fn refuse_pending_change(
-    means: Env<'_>,
-    simulated: bool,
-    here: &BeginRecord,
-    plan: Option<&str>,
-) -> Result<(), Failure> {
+/// Refuses if a change is pending on the same fabric. A folder that does not exist has no changes.
+pub fn refuse_pending_change(means: Env<'_>, simulated: bool, here: &BeginRecord) -> Result<(), Failure> {
     let home = ChangeStore::open_existing(&state_folder(means, simulated));
     if !home.has_changes() {
         return Ok(());
     }
     let pending = home.list_pending().map_err(store_failure)?;
     let mut told = pending.into_iter().flatten().map(|kept| kept.read.state);
-    let other = told.find(|told| told.begun.meets(here) && plan != Some(told.begun.plan.as_str()));
+    let other = told.find(|told| told.begun.meets(here));
     other.map_or(Ok(()), |told| Err(store_failure(ChangeStoreError::pending(&told.begun, told.phase))))
 }
 
@@ -78,7 +77,7 @@ pub fn resolve_id(means: Env<'_>, text: &str) -> Result<String, Failure> {
         [id] => Ok((*id).to_owned()),
         several => {
             let ids = several.iter().take(5).copied().collect::<Vec<_>>().join(", ");
-            Err(Failure::usage(format!("FD-7980: several changes are meant by '{text}': {ids}; give an id")))
+            Err(Failure::usage(format!("FD-7980: '{text}' fits several changes: {ids}; give an id")))
         }
     }
 }
@@ -175,8 +174,8 @@ pub fn truncated_trails_by_log(means: Env<'_>, file: &Path) -> Vec<String> {
             .collect::<Vec<_>>()
             .join(", ");
         lines.push(format!(
-            "{}: FD-7316: no line says how long the audit trail of {folders} was, so nothing was compared; system-log in the \
-             configuration has it written",
+            "{}: FD-7316: no line has the length of the audit trail of {folders}, so nothing was compared; with \
+             system-log in the configuration guards write such lines",
             file.display()
         ));
     }
@@ -205,13 +204,13 @@ pub fn other_user_reason(kept: &ChangeDir) -> String {
     let (id, user) = (&begun.id, &begun.user);
     if kept.read.state.phase == ChangePhase::Incomplete {
         return format!(
-            "FD-7998: the rollback of change {id} is incomplete; it is {user}'s, and only they can begin it again: 'fabdeck \
-             rollback {id}'"
+            "FD-7998: the rollback of change {id} is incomplete; only its owner, {user}, can begin it again: \
+             'fabdeck rollback {id}'"
         );
     }
     format!(
-        "FD-7998: change {id} is {} and has no guard; it is {user}'s, and only they or root can give it another: \
-         'fabdeck guard --resume'",
+        "FD-7998: change {id} is {} and has no guard; only its owner, {user}, or root can start one: 'fabdeck guard \
+         --resume'",
         kept.read.state.phase.title()
     )
 }
@@ -233,8 +232,9 @@ pub fn other_machine_reason(kept: &ChangeDir) -> Option<String> {
     let other = !host.is_empty() && *host != host_name();
     other.then(|| {
         format!(
-            "FD-7979: change {} is {} and kept on machine {host}: confirm it or roll it back there; where that machine is gone for \
-             good, 'fabdeck guard --resume --gone {host}' takes it over, once the subnet manager shows that its guard is gone",
+            "FD-7979: change {} is {}, and its guard is on machine {host}: confirm it or roll it back there; if that \
+             machine is gone for good, 'fabdeck guard --resume --gone {host}' takes it over, once the subnet manager \
+             shows that its guard is gone",
             begun.id,
             phase.title()
         )

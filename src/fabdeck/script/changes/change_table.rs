@@ -1,6 +1,7 @@
 //! Prints all changes as a table, the newest last.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 
@@ -43,10 +44,16 @@ static COLUMNS: &[Column] = &[
     column(PROSE_FIELD, "WHY", FieldKind::Text),
 ];
 
-/// Prints all changes, or that there are none.
-pub fn write(context: &mut Context<'_, '_>, rows: Vec<ChangeRow>) -> Result<(), Failure> {
+/// Prints all changes, or that these folders have none.
+pub fn write(
+    context: &mut Context<'_, '_>,
+    rows: Vec<ChangeRow>,
+    folders: &[PathBuf],
+) -> Result<(), Failure> {
     if rows.is_empty() {
-        writeln!(context.output.out, "nothing is pending, and nothing was changed from here so far")?;
+        let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        let folders = folders.join(" or ");
+        writeln!(context.output.out, "no change is pending, and none was applied so far, in {folders}")?;
         return Ok(());
     }
     let now = Timestamp::now();

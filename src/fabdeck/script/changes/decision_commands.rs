@@ -186,7 +186,7 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     context.refuse_filter("changes")?;
     let is_metrics = args.format == ChangesFormat::Prometheus;
     if is_metrics && context.output.json {
-        return Err(Failure::usage("FD-7313: Prometheus' text is no JSON; leave out --json or --format"));
+        return Err(Failure::usage("FD-7313: Prometheus' text is not JSON; leave out --json or --format"));
     }
     let source = args.verify.then(|| context.named_source().map(str::to_owned)).transpose()?;
     let given = context.change_options();
@@ -206,7 +206,7 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
         let text = metrics::write(&rows, unread.len() + closed.len(), compared);
         context.output.out.write_all(text.as_bytes())?;
     } else if context.output.json {
-        let partial = verified.as_ref().is_some_and(|verified| verified.is_partial);
+        let partial = !is_known || verified.as_ref().is_some_and(|verified| verified.is_partial);
         let mut object = context.partial_object("changes", partial)?;
         object.field("compared_with", &source)?;
         object
@@ -215,7 +215,8 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
         object.end()?;
     } else if is_known || !rows.is_empty() {
         rows.reverse();
-        change_table::write(context, rows)?;
+        let folders = change_store::searched_folders(means);
+        change_table::write(context, rows, &folders)?;
     }
     let found = verified.iter().flat_map(|verified| &verified.lines);
     let remarks = unread.iter().chain(&stepped_over).chain(&closed);
@@ -261,7 +262,7 @@ impl ComparisonSummary {
         };
         comparison.annotate(rows);
         let warnings = rows.iter().filter_map(|row| row.comparison.as_ref()?.warning(&row.id));
-        let nothing = format!("no confirmed change is of the fabric of {source}: nothing was compared");
+        let nothing = format!("no confirmed change belongs to the fabric of {source}: nothing was compared");
         let elsewhere = comparison.pending_elsewhere.clone();
         let nothing = comparison.by_change.is_empty().then_some(nothing);
         let lines = warnings.chain(nothing).chain(elsewhere.clone()).collect();

@@ -26,6 +26,8 @@ pub struct ChangeOptions {
     pub system_log: Option<PathBuf>,
     /// What other users may ask the guards of this user.
     pub rights: Rights,
+    /// Why the rights in the configuration are not used.
+    pub rights_refused: Option<String>,
     /// `--config` and `--mkey-file` as given, to pass them on to a guard.
     pub config: Option<PathBuf>,
     pub mkey_file: Option<PathBuf>,

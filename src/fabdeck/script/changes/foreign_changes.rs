@@ -2,7 +2,7 @@
 //! owner's configuration permits.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::change_list::ListedChange;
@@ -17,6 +17,8 @@ use fabdeck_change::{
 
 /// Time to wait for the end of a rollback.
 const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time to wait for each guard when a change is named by its number.
+const NUMBER_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Lists the changes whose guards answer, and the reasons why others are unknown.
@@ -72,8 +74,8 @@ pub fn await_end(means: Env<'_>, home: &ChangeStore, first: ChangeStatus) -> Res
             Ok(GuardAnswer::Refused { .. }) => return Ok(status),
             Err(GuardSocketError::Silent(error)) if is_gone(error.kind()) => {
                 let what = format!(
-                    "the rollback of change {id} was begun, and its guard has ended; how it ended stands in the journal, which \
-                     only the owner of {} can read: 'fabdeck changes'",
+                    "the rollback of change {id} was begun, and its guard has ended; the journal says how it ended, \
+                     and only the owner of {} can read it: 'fabdeck changes'",
                     home.folder().display()
                 );
                 return Err(Failure::new(Exit::Failed, what));
@@ -89,24 +91,30 @@ pub fn find(means: Env<'_>, text: &str) -> Option<(ChangeStore, String)> {
     /// Least number of characters of an id that can stand for it.
     const MIN_PREFIX: usize = 4;
     change_store::open_all(means).into_iter().filter(ChangeStore::is_unreadable).find_map(|home| {
-        let ids: Vec<String> = sockets_of(means, &home).ok()?.into_iter().map(|(id, _)| id).collect();
-        let meant: Vec<&String> = ids
-            .iter()
-            .filter(|id| *id == text || (text.len() >= MIN_PREFIX && id.starts_with(text)))
-            .collect();
-        match meant.as_slice() {
-            [id] => Some((home.clone(), (*id).clone())),
-            _ => None,
-        }
+        let sockets = sockets_of(means, &home).ok()?;
+        let begins = |id: &str| id == text || (text.len() >= MIN_PREFIX && id.starts_with(text));
+        let has_number = |socket: &Path| {
+            let number: Option<u64> = text.parse().ok().filter(|_| text.len() < MIN_PREFIX);
+            number.is_some_and(|number| number_of(socket) == Some(number))
+        };
+        let mut meant = sockets.iter().filter(|(id, socket)| begins(id) || has_number(socket));
+        let (first, other) = (meant.next(), meant.next());
+        first.filter(|_| other.is_none()).map(|(id, _)| (home.clone(), id.clone()))
     })
+}
+
+/// The number of the change that a guard keeps, if this user may list changes.
+fn number_of(socket: &Path) -> Option<u64> {
+    let described = request_description(socket, NUMBER_TIMEOUT).ok()?;
+    described.ok().map(|description| description.number)
 }
 
 /// Message for a folder whose changes are unknown.
 pub fn unknown_reason(home: &ChangeStore, why: &str) -> String {
     let folder = home.folder().display();
     format!(
-        "FD-7993: {folder}: whether a change is pending there is not known: this user may not look into it, and {why}; ask its \
-         owner, or as the owner: sudo fabdeck changes"
+        "FD-7993: {folder}: it is not known whether a change is pending there: this user cannot read the folder, and \
+         {why}; ask its owner, or as the owner: fabdeck --state-dir {folder} changes"
     )
 }
 

@@ -144,7 +144,7 @@ fn find_abandoned(context: &mut Context<'_, '_>, means: Env<'_>, gone: Option<&s
         if home.is_unreadable() {
             context.output.print_message(&foreign_changes::unknown_reason(
                 &home,
-                "only its owner can give its changes a guard",
+                "only its owner can start guards for its changes",
             ));
             found.worst = found.worst.max(Exit::Refused);
             continue;
@@ -155,7 +155,7 @@ fn find_abandoned(context: &mut Context<'_, '_>, means: Env<'_>, gone: Option<&s
         };
         for kept in pending {
             match kept {
-                Ok(kept) if !kept.is_abandoned() => {
+                Ok(kept) if !kept.is_abandoned() && !ends_stopped_guard(context, &kept) => {
                     if let Some(why) = overdue_warning(&kept) {
                         context.output.print_message(&why);
                         found.worst = Exit::RollbackIncomplete;
@@ -180,6 +180,23 @@ fn find_abandoned(context: &mut Context<'_, '_>, means: Env<'_>, gone: Option<&s
         }
     }
     found
+}
+
+/// Ends a guard that is stopped by a signal and whose change is beyond its deadline. False: there is none, or it cannot
+/// be ended.
+fn ends_stopped_guard(context: &mut Context<'_, '_>, kept: &ChangeDir) -> bool {
+    if overdue_warning(kept).is_none() || !kept.is_own() || !kept.is_guard_stopped() {
+        return false;
+    }
+    match kept.end_guard() {
+        Ok(Some(holder)) => {
+            let id = &kept.read.state.begun.id;
+            let words = format!("change {id}: {holder} is stopped beyond the deadline, and was ended");
+            context.output.print_message(&words);
+            true
+        }
+        _ => false,
+    }
 }
 
 /// Message about an overdue change that another process seems to hold.
@@ -208,6 +225,7 @@ fn run_guard(
     let (outside, stop, given) = (context.outside, context.outside.stop(), context.change_options());
     let means = Env { outside, given: &given };
     let words = |failure: Failure| failure.message.unwrap_or_default();
+    given.rights_refused.iter().for_each(|why| context.output.print_message(why));
     // A write or rollback under way is finished before the process ends.
     stop.listen_within(FINISH_TIMEOUT);
     let guard = GuardProcess {

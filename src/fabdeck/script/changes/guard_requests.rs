@@ -88,7 +88,7 @@ pub fn restart_rollback(
         }
     };
     let mut detail: Vec<String> = Vec::new();
-    detail.extend(anyway.then(|| "even where that loses paths".to_owned()));
+    detail.extend(anyway.then(|| "even if that loses paths".to_owned()));
     detail.extend(opensm.map(|process| format!("OpenSM is signalled as process {process}")));
     refusal_audit::write_audit(&home, ("rolling back again", Some(id)), &detail.join("; "), say);
     let remark = change_store::start_successor(means, &home, &kept)?;
@@ -121,22 +121,34 @@ fn request_failure(kept: &ChangeDir, ask: &GuardRequest, error: RequestError<Fai
         RequestError::Unanswered(error) => Failure::new(
             Exit::Failed,
             format!(
-                "{error}; '{}' may still be carried out: 'fabdeck changes' tells; what the guard said last is in {log}",
-                ask.command_name()
+                "{error}; '{}' may still be carried out: 'fabdeck changes' shows whether it was{}; the guard's last \
+                 messages are in {log}",
+                ask.command_name(),
+                hanging_guard_advice(kept)
             ),
         ),
         RequestError::Silent(error) => {
-            Failure::new(Exit::Failed, format!("{error}; what it said last is in {log}"))
+            Failure::new(Exit::Failed, format!("{error}; its last messages are in {log}"))
         }
         RequestError::Start(failure) => failure,
+    }
+}
+
+/// What to do about a guard that does not answer.
+fn hanging_guard_advice(kept: &ChangeDir) -> String {
+    match kept.lock_holder().and_then(|holder| holder.pid) {
+        Some(pid) => format!(
+            ". If the guard (process {pid}) hangs, 'kill -9 {pid}' ends it, and the same command again starts another"
+        ),
+        None => String::new(),
     }
 }
 
 fn access_refusal(kept: &ChangeDir) -> String {
     let begun = &kept.read.state.begun;
     format!(
-        "FD-7999: change {} is {}'s, and its guard does not let you ask; ask them, or root, or use a folder whose mode lets \
-         both of you write",
+        "FD-7999: change {} belongs to {}, and its guard does not accept your requests; ask the owner or root, or \
+         have the owner grant you rights ([rights] and socket-dir in the configuration)",
         begun.id, begun.user
     )
 }

@@ -166,6 +166,7 @@ fn run_guard(
         patience: UNREACHABLE_TIMEOUT,
         trouble: None,
         stop: &|| false,
+        tend_second: &|| {},
     };
     guard.run(GuardMode::Apply)
 }

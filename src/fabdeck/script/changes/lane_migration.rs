@@ -39,8 +39,7 @@ impl LaneMigration {
         let mut look = means.snapshot_of(source, observed)?;
         // The verdict's ports belong to the snapshot that it was made from.
         if look.fabric() != asked.look.fabric() {
-            let what =
-                "FD-7942: the fabric is another than the one that counters were read of; r looks again";
+            let what = "FD-7942: this is not the fabric whose counters were read; r reads it again";
             return Err(Failure::new(Exit::Stale, what));
         }
         let records = read_levels(open.as_mut(), &mut look, watch)?;
@@ -82,7 +81,8 @@ fn read_levels(
 ) -> Result<Option<PathLevels>, Failure> {
     let too_many = |count: u64| {
         let what = format!(
-            "FD-7959: it takes {count} questions to tell the lanes of this fabric: 'lanes propose --lanes-in-force sampled' asks them"
+            "FD-7959: the lanes of this fabric take {count} requests to read: 'lanes propose --lanes-in-force \
+             sampled' sends them"
         );
         Failure::new(Exit::Failed, what)
     };

@@ -14,11 +14,16 @@ pub fn write(rows: &[ChangeRow], unknown: usize, compared: Option<bool>) -> Stri
     let mut text = String::new();
     let pending: Vec<&ChangeRow> = rows.iter().filter(|row| row.state.is_pending()).collect();
     let overdue = pending.iter().filter(|row| row.overdue).count();
-    for (name, help, value) in [
-        ("changes_pending", "Changes that are neither confirmed nor taken back", pending.len()),
-        ("changes_overdue", "Changes beyond their deadline that no guard has taken back", overdue),
+    let counts = [
+        ("changes_pending", "Changes that are neither confirmed nor rolled back", pending.len()),
+        ("changes_overdue", "Changes beyond their deadline that no guard has rolled back", overdue),
         ("changes_unknown", "State folders and journals whose changes could not be read", unknown),
-    ] {
+    ];
+    // Where something could not be read, zero would say that nothing is pending.
+    let known = counts
+        .into_iter()
+        .filter(|(name, _, value)| *value > 0 || unknown == 0 || *name == "changes_unknown");
+    for (name, help, value) in known {
         write_head(&mut text, name, help);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "fabdeck_{name} {value}");
@@ -32,7 +37,7 @@ pub fn write(rows: &[ChangeRow], unknown: usize, compared: Option<bool>) -> Stri
             write_head(
                 &mut text,
                 "change_deadline_seconds",
-                "When a change is taken back that is not confirmed, in Unix time",
+                "When a change is rolled back unless it is confirmed, in Unix time",
             );
         }
         let _ = writeln!(

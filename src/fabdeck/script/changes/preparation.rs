@@ -74,12 +74,7 @@ pub fn prepare(
             switches: switch_guids(&look),
             ..BeginRecord::default()
         };
-        change_store::refuse_pending_change(
-            means,
-            simulated,
-            &here,
-            matches!(found, PlanFit::Applied).then_some(plan.hash.as_str()),
-        )?;
+        change_store::refuse_pending_change(means, simulated, &here)?;
     }
     let unregistered = if own { None } else { refuse_registered(means, actuator.as_mut())? };
     let judged = match found {
@@ -152,7 +147,7 @@ impl PreparedChange {
             return Ok(());
         }
         Err(Failure::usage(
-            "FD-7991: the guard of a change reads the M_Keys itself, later too: give a file with --mkey-file",
+            "FD-7991: the guard of a change reads the M_Keys itself, also later: give a file with --mkey-file",
         ))
     }
 
@@ -164,9 +159,9 @@ impl PreparedChange {
             Some(manager) => Err(Failure::new(
                 Exit::Refused,
                 format!(
-                    "FD-7987: the subnet manager {manager} is in charge: it does not read tables back, and writes over this change \
-                     at its next handover or reroute; 'fabdeck apply PLAN --via opensm' goes through OpenSM, --beside-manager \
-                     writes beside it all the same"
+                    "FD-7987: the subnet manager {manager} is in charge: it does not read tables back, and \
+                     overwrites this change at its next handover or reroute; 'fabdeck apply PLAN --via opensm' goes \
+                     through OpenSM, --beside-manager writes directly all the same"
                 ),
             )),
         }
@@ -219,7 +214,7 @@ fn refuse_unreachable(surveyor: &mut (impl Surveyor + ?Sized), plan: &Plan) -> R
         None => Ok(()),
         Some((device, _)) => Err(Failure::new(
             Exit::Refused,
-            format!("FD-7988: without the ports that the plan disables there is no way left to {device}"),
+            format!("FD-7988: without the ports that the plan disables no MAD can reach {device}"),
         )),
     }
 }

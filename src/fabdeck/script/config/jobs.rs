@@ -144,7 +144,7 @@ mod tests {
             assert_eq!(config.host_rules.host_of(name), Some(NamedHost::Host(host.to_owned())), "{name}");
         }
         for (rule, why) in [
-            ("{ adapter = \"rack*\" }", "has to hold {} once"),
+            ("{ adapter = \"rack*\" }", "must contain {} once"),
             ("{ host = \"{}\" }", "it has no adapter"),
             ("{ adapter = \"{}\", nodes = \"a\" }", "there is no key 'nodes'"),
             ("{ adapter = 1 }", "'adapter' is no text"),

@@ -1,6 +1,9 @@
 //! `[rights]`: requests to guards that users other than the owner of the state folder may send.
 
-use fabdeck_change::{Grantee, Rights};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use fabdeck_change::{Grantee, Rights, user_names};
 
 pub(super) const RIGHTS_HINT: &str = "[rights] has lists such as confirm = [\"ada\", \"@operators\", \"1001\"]; the rights are \
                                       list, confirm, extend, rollback; \"*\" means all users";
@@ -22,6 +25,25 @@ pub(super) fn rights(value: &toml::Value) -> Result<Rights, String> {
     Ok(rights)
 }
 
+/// Why the rights in a file do not count: a user other than root and this one could have written them.
+pub(super) fn rights_objection(file: &Path) -> Option<String> {
+    let held = std::fs::metadata(file).ok()?;
+    let own = rustix::process::geteuid().as_raw();
+    let why = match () {
+        () if held.uid() != 0 && held.uid() != own => {
+            format!("{} owns it", user_names::user_label(held.uid()))
+        }
+        () if held.mode() & 0o022 != 0 => {
+            format!("its mode {:o} lets other users write it", held.mode() & 0o7777)
+        }
+        () => return None,
+    };
+    let file = file.display();
+    Some(format!(
+        "the [rights] in {file} are not used: {why}; as root: chown root {file} && chmod go-w {file}"
+    ))
+}
+
 fn grantees(value: &toml::Value) -> Option<Vec<Grantee>> {
     value.as_array()?.iter().map(|item| Grantee::parse(item.as_str()?)).collect()
 }
@@ -29,6 +51,24 @@ fn grantees(value: &toml::Value) -> Option<Vec<Grantee>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rights_count_where_no_other_user_could_write_them() {
+        use std::fs::{Permissions, set_permissions};
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        std::fs::write(&file, "[rights]\n").unwrap();
+        for (mode, refused) in [(0o644, false), (0o600, false), (0o664, true), (0o646, true)] {
+            set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+            assert_eq!(rights_objection(&file).is_some(), refused, "{mode:o}");
+        }
+        if rustix::process::geteuid().is_root() {
+            set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+            std::os::unix::fs::chown(&file, Some(65534), None).unwrap();
+            assert!(rights_objection(&file).unwrap().contains("owns it"));
+        }
+    }
 
     #[test]
     fn rights_are_lists_of_users() {

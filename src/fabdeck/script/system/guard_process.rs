@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -82,6 +83,8 @@ pub fn start_guard(
     };
     // A unit runs in another working directory, so its log needs an absolute path.
     let log = &std::path::absolute(log)?;
+    // Made here, so that it is for the owner alone whatever the umask and systemd do.
+    let mut opened = open_regular(log, OpenOptions::new().create(true).append(true).mode(0o600))?;
     let remark = match GuardIsolation::detect() {
         GuardIsolation::Session => None,
         GuardIsolation::UntilLogout => Some(LOGOUT_WARNING.to_owned()),
@@ -93,12 +96,11 @@ pub fn start_guard(
             )),
         },
     };
-    let mut log = open_regular(log, OpenOptions::new().create(true).append(true))?;
     if let Some(remark) = &remark {
-        writeln!(log, "fabdeck: {remark}")?;
+        writeln!(opened, "fabdeck: {remark}")?;
     }
     let mut guard = Command::new(program);
-    guard.args(args).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    guard.args(args).stdin(Stdio::null()).stdout(opened.try_clone()?).stderr(opened);
     wait_until_started(&mut guard).map(|()| remark)
 }
 
@@ -142,7 +144,14 @@ fn start_unit(program: &Path, apart: GuardIsolation, args: &[OsString], log: &Pa
 /// Arguments of `systemd-run`: it returns once the program runs, and the output of the guard goes to the log of the
 /// change.
 fn unit_arguments(apart: GuardIsolation, log: &Path) -> Vec<OsString> {
-    let fixed = ["--quiet", "--collect", "--service-type=exec", "--description=fabdeck guard"];
+    let fixed = [
+        "--quiet",
+        "--collect",
+        "--service-type=exec",
+        "--description=fabdeck guard",
+        // As long as a guard may take to complete what it writes or restores after SIGTERM.
+        "--property=TimeoutStopSec=600",
+    ];
     let stream = |name: &str| {
         let mut word = OsString::from(format!("--property=Standard{name}=append:"));
         word.push::<&OsStr>(log.as_ref());

@@ -29,7 +29,7 @@ columns! {
 "writes" "WRITES" Number "parts of switches that it writes" |row, _| Value::Number(row.writes);
 "user" "USER" Text "who began it" |row, _| Value::text(&row.user);
 "time" "BEGUN" Text "when it was begun" |row, _| Value::Text(Cow::Owned(short_time(&row.time)));
-"via" "VIA" Text "the road that it takes to the fabric" |row, _| Value::text(&row.via);
+"via" "VIA" Text "how its writes get to the fabric: direct or opensm" |row, _| Value::text(&row.via);
 "drift" "DRIFT" Text "entries that another tool wrote over since it was applied" |row, _| text(row.drift.as_deref());
 "stands" "STANDS" Text "whether the fabric still has what the change wrote, as of the last comparison" comparison_value;
 "trouble" "TROUBLE" Text "what keeps its guard from its work" |row, _| text(row.trouble.as_deref());

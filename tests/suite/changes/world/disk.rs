@@ -253,6 +253,10 @@ impl Disk {
         }
     }
 
+    pub fn count_names(&self, number: u64) -> u64 {
+        self.names.values().filter(|other| **other == number).count() as u64
+    }
+
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.names.keys()
     }

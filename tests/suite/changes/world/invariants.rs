@@ -169,9 +169,12 @@ impl State {
                     told.ends.as_ref().filter(|ends| ends.boot == boot_name).map(|ends| booted + ends.ms);
                 if told.phase == ChangePhase::Applied {
                     if watched.phase != Some(ChangePhase::Applied) {
-                        watched.boot_applied = boot;
                         // A record that failed and could not be cut off yet may hide that it waits, for a while.
                         let is_first = watched.due_ms.is_none();
+                        // After a restart the wall clock decides, and may end the window early.
+                        if is_first || ends.is_some() {
+                            watched.boot_applied = boot;
+                        }
                         let called = appended.unwrap_or(now);
                         let short =
                             is_first && ends.is_some_and(|ends| ends + 1_000 < called + watched.window_ms);
@@ -202,7 +205,8 @@ impl State {
             let now = self.now_ms;
             let watched = &self.monitor.changes[&id];
             let host = &self.hosts[watched.host];
-            let works = host.up && now >= host.disk_fails_until_ms && now >= self.fabric.silent_until_ms;
+            let disk_works = now >= host.disk_fails_until_ms.max(host.disk_full_until_ms);
+            let works = host.up && disk_works && now >= self.fabric.silent_until_ms;
             let (Some(due), Some(ChangePhase::Applied), false) =
                 (watched.due_ms, watched.phase, watched.damaged)
             else {
@@ -210,7 +214,8 @@ impl State {
             };
             // Where all that keep it are stopped nothing but their going on helps.
             // And a guard goes back without its journal where its disk has failed: nothing says so there before the end.
-            let silent = (host.disk_fails_until_ms > 0 || host.sync_failed) && runs;
+            let has_failed = host.disk_fails_until_ms.max(host.disk_full_until_ms) > 0 || host.sync_failed;
+            let silent = has_failed && runs;
             if later_ms <= due || silent || !works || (!keepers.is_empty() && !runs) {
                 continue;
             }

@@ -60,6 +60,8 @@ pub struct Host {
     pub wall_ms: i64,
     /// Its disk fails until then.
     pub disk_fails_until_ms: u64,
+    /// Its disk is full until then: files can be cut, and not grow.
+    pub disk_full_until_ms: u64,
     /// The next sync fails, and nothing else.
     pub fails_sync: bool,
     /// A sync has failed.
@@ -93,6 +95,10 @@ pub enum Event {
         by_ms: i64,
     },
     FailDisk {
+        host: usize,
+        for_ms: u64,
+    },
+    FillDisk {
         host: usize,
         for_ms: u64,
     },
@@ -509,6 +515,7 @@ impl State {
             Event::PowerCut { host, down_ms } => self.cut_power(host, down_ms),
             Event::SetClock { host, by_ms } => self.hosts[host].wall_ms += by_ms,
             Event::FailDisk { host, for_ms } => self.hosts[host].disk_fails_until_ms = self.now_ms + for_ms,
+            Event::FillDisk { host, for_ms } => self.hosts[host].disk_full_until_ms = self.now_ms + for_ms,
             Event::FailSync { host } => self.hosts[host].fails_sync = true,
             Event::Continue { pid } => {
                 if self.is_alive(pid) {

@@ -65,6 +65,7 @@ impl SimulatedProcess {
             group: inode.user,
             mode: inode.mode,
             length: inode.bytes.len() as u64,
+            links: state.disks[disk].count_names(number),
             id: (disk as u64, number),
             modified: Timestamp::from_millisecond(inode.modified_ms).ok(),
             accessed: Timestamp::from_millisecond(inode.accessed_ms).ok(),
@@ -491,7 +492,8 @@ impl OpenFile for SimulatedFile {
         }
         self.act("appends to", |state| {
             let modified = wall_ms(state, self.machine.host);
-            let fails = self.machine.check_disk(state).is_err();
+            let is_full = state.now_ms < state.hosts[self.machine.host].disk_full_until_ms;
+            let fails = is_full || self.machine.check_disk(state).is_err();
             let length = match fails {
                 true => state.dice.draw_below(bytes.len() as u64) as usize,
                 false => bytes.len(),

@@ -35,7 +35,7 @@ fn a_change_that_went_back_without_its_journal_cannot_be_confirmed_by_the_next_g
     ];
     let world = play_scenario(None, Decision::Leave, at, Vec::new());
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
-    assert!(state_file(&world, "audit").contains("had begun to take the change back"));
+    assert!(state_file(&world, "audit").contains("had begun the rollback"));
 }
 
 #[test]
@@ -67,4 +67,16 @@ fn a_disk_that_fails_at_the_last_record_is_waited_for() {
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
     assert_eq!(count_messages(&world, "starts as guard aaaa0001"), 1);
     assert!(!has_message(&world, "the guard was gone"));
+}
+
+/// A full disk takes no record and lets its files be cut: the guard goes back without its journal and records it late.
+#[test]
+fn a_full_disk_is_waited_for_by_the_same_guard() {
+    let fills = Event::FillDisk { host: 0, for_ms: 60_000 };
+    let at = vec![(8_000, fills), (10_000, decide(Decision::RollBack))];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert_eq!(count_messages(&world, "starts as guard aaaa0001"), 1);
+    let back = seconds_of(&world, "for aaaa0001").pop().unwrap();
+    assert!((10.0..15.0).contains(&back), "{back}");
 }

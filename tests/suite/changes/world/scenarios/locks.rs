@@ -35,7 +35,7 @@ fn the_second_process_takes_over_while_another_user_holds_the_lock() {
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
     for message in [
         "holds the lock of changes/000001/guard.lock",
-        "the guard was gone; another one takes the change back",
+        "the guard was gone; another one rolls the change back",
     ] {
         assert!(has_message(&world, message), "{message}");
     }

@@ -64,7 +64,7 @@ fn a_guard_that_is_no_longer_the_newest_writes_nothing_more() {
         Event::Start { host: 1, user: OWNER, program }
     };
     // The guard before finds out when it is asked, or when it renews its registration.
-    for (ms, says) in [(12_000, "FD-5606"), (9_900, "a newer guard keeps this change")] {
+    for (ms, says) in [(12_000, "FD-5606"), (9_900, "a newer guard has this change")] {
         let at = vec![(ms, taken_over()), (ms + 1_000, decide(Decision::Confirm))];
         let world = play_scenario(Some(LockScope::Machine), Decision::Leave, at, Vec::new());
         assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack), "{says}");

@@ -1,4 +1,4 @@
-//! Changes through OpenSM, which is told by its files and SIGHUP.
+//! Changes through OpenSM, which gets its files and SIGHUP.
 
 use fabdeck_simulator::SimulatorRng;
 

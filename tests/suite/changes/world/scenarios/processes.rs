@@ -7,7 +7,7 @@ fn a_guard_that_hangs_is_ended_and_its_change_goes_back_in_time() {
     let hangs = Event::Stop { name: "guard aaaa0001", for_ms: HOUR_MS };
     let world = play_scenario(None, Decision::Leave, vec![(10_000, hangs)], Vec::new());
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
-    assert!(has_message(&world, "did not go on or not take the change back in time, and was ended"));
+    assert!(has_message(&world, "hung or did not roll the change back in time, and was killed"));
 }
 
 #[test]
@@ -15,9 +15,9 @@ fn a_guard_that_is_stopped_while_it_writes_is_ended_at_once() {
     let hangs = Event::Stop { name: "guard aaaa0001", for_ms: HOUR_MS };
     let world = play_scenario(None, Decision::Confirm, Vec::new(), vec![("has set it", hangs)]);
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
-    assert!(has_message(&world, "did not go on"));
+    assert!(has_message(&world, "hung or did not roll"));
     // Long before the window would be over.
-    assert!(seconds_of(&world, "did not go on")[0] < 10.0);
+    assert!(seconds_of(&world, "hung or did not roll")[0] < 10.0);
 }
 
 #[test]
