@@ -444,7 +444,7 @@ fn what_prevents_the_opensm_driver_is_reported() {
     assert_eq!(first.read(&mut heard).unwrap(), "OpenSM $ ".len());
     let said = site.part("check");
     assert!(
-        said[0].contains("FD-5683: the console at 127.0.0.1") && said[0].contains("another client has it"),
+        said[0].contains("FD-5683: the console at 127.0.0.1") && said[0].contains("another client is connected"),
         "{said:?}"
     );
     first.write_all(b"version\n").unwrap();
@@ -463,7 +463,7 @@ fn what_prevents_the_opensm_driver_is_reported() {
     site.manager = None;
     site.by_console = true;
     let said = site.part("check");
-    assert!(said[0].contains("FD-5683") && said[0].contains("nothing answers there"), "{said:?}");
+    assert!(said[0].contains("FD-5683") && said[0].contains("nothing answers"), "{said:?}");
     println!("{} blocks were not written", plan.writes.len());
 }
 
