@@ -444,7 +444,8 @@ fn what_prevents_the_opensm_driver_is_reported() {
     assert_eq!(first.read(&mut heard).unwrap(), "OpenSM $ ".len());
     let said = site.part("check");
     assert!(
-        said[0].contains("FD-5683: the console at 127.0.0.1") && said[0].contains("another client is connected"),
+        said[0].contains("FD-5683: the console at 127.0.0.1")
+            && said[0].contains("another client is connected"),
         "{said:?}"
     );
     first.write_all(b"version\n").unwrap();

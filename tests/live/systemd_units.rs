@@ -142,9 +142,10 @@ fn where_systemd_runs_the_guard_is_a_unit() {
     let (own, line) = given.split_at(at);
     let root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     assert_eq!(own[..4], ["--quiet", "--collect", "--service-type=exec", "--description=fabdeck guard"]);
-    assert!(own[4].starts_with("--property=StandardOutput=append:/") && own[4].ends_with(&log), "{own:?}");
-    assert!(own[5].starts_with("--property=StandardError=append:/") && own[5].ends_with(&log), "{own:?}");
-    assert_eq!(own.get(6).map(String::as_str), (!root).then_some("--user"));
+    assert_eq!(own[4], "--property=TimeoutStopSec=600");
+    assert!(own[5].starts_with("--property=StandardOutput=append:/") && own[5].ends_with(&log), "{own:?}");
+    assert!(own[6].starts_with("--property=StandardError=append:/") && own[6].ends_with(&log), "{own:?}");
+    assert_eq!(own.get(7).map(String::as_str), (!root).then_some("--user"));
     assert_eq!(line[1], env!("CARGO_BIN_EXE_fabdeck"));
     assert_eq!(line[2..6], ["guard", "--begin", &id, "--state-dir"]);
     assert_eq!(Path::new(&line[6]).canonicalize().unwrap().display().to_string(), state);
@@ -183,7 +184,17 @@ fn the_unit_for_the_boot_says_what_systemd_knows() {
     let text = fs::read_to_string(path).unwrap();
     let known = |section: &str| match section {
         "[Unit]" => &["Description", "After", "ConditionDirectoryNotEmpty"][..],
-        "[Service]" => &["Type", "ExecStart", "Restart", "RestartSec", "KillMode"],
+        "[Service]" => &[
+            "Type",
+            "ExecStart",
+            "Restart",
+            "RestartSec",
+            "KillMode",
+            "TimeoutStopSec",
+            "RuntimeDirectory",
+            "RuntimeDirectoryMode",
+            "RuntimeDirectoryPreserve",
+        ],
         "[Install]" => &["WantedBy"],
         other => panic!("no section {other}"),
     };

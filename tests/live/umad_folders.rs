@@ -263,7 +263,7 @@ fn a_device_that_may_not_be_opened_is_named() {
         None,
         None,
         &[],
-        &["FD-4210: /dev/infiniband/umad2 (mlx5_1 port 2) is not there", "--device"],
+        &["FD-4210: /dev/infiniband/umad2 (mlx5_1 port 2) does not exist", "--device"],
     );
 }
 
