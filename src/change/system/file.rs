@@ -13,6 +13,8 @@ use super::process::LockHolder;
 pub enum OpenMode {
     /// An existing file, for reading.
     Read,
+    /// Like `Read`; leaves no time of access where the file is this user's or root reads it.
+    ReadUnnoted,
     /// An existing file, for reading and appending.
     Append,
     /// Like `Append`; a missing file is created with mode 0600.

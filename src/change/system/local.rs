@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use fabdeck_files::open_regular;
 use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::file::{FileKind, FileStatus, OpenFile, OpenMode};
@@ -66,7 +67,7 @@ impl System for LocalSystem {
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>> {
         let mut how = OpenOptions::new();
         match mode {
-            OpenMode::Read => how.read(true),
+            OpenMode::Read | OpenMode::ReadUnnoted => how.read(true),
             OpenMode::Append | OpenMode::AppendOrMake => how.read(true).append(true),
             OpenMode::Make => how.append(true).create_new(true).mode(0o600),
             OpenMode::Empty => how.write(true).truncate(true).create(true).mode(0o600),
@@ -79,6 +80,11 @@ impl System for LocalSystem {
             }
             opened => opened,
         }
+        .inspect(|file| {
+            if mode == OpenMode::ReadUnnoted {
+                let _ = fcntl_setfl(file, OFlags::NOATIME);
+            }
+        })
         .map(|file| Box::new(LocalFile(file)) as Box<dyn OpenFile>)
     }
 

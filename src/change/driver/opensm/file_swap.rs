@@ -56,9 +56,9 @@ fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// The content of a file; `None` if there is no file.
+/// The content of a file; `None` if there is no file. That OpenSM read a file has to show, and not that a driver did.
 pub fn read_if_exists(system: &dyn System, file: &Path) -> io::Result<Option<Vec<u8>>> {
-    match system.open(file, OpenMode::Read) {
+    match system.open(file, OpenMode::ReadUnnoted) {
         Ok(open) => open.read(u64::MAX).map(Some),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -266,6 +266,11 @@ mod tests {
         assert_eq!((note.plan.as_str(), note.files.len()), ("p1", 2));
         assert!(note.is_active(&LocalSystem));
         assert_eq!(note.put_back(&LocalSystem), []);
+        note.watch_reading(&LocalSystem);
+        assert!(
+            !note.is_active(&LocalSystem) && !note.was_read(&LocalSystem),
+            "the driver's reading does not count"
+        );
         assert!(!note.is_active(&LocalSystem));
         assert_eq!(note.put_back(&LocalSystem), [], "what is back already stays so");
         assert_eq!(fs::read(&tables).unwrap(), b"old");

@@ -145,11 +145,12 @@ impl System for SimulatedProcess {
             || format!("opens {} ({mode:?})", path.display()),
             |state| {
                 let disk = self.disk(state);
-                let rights = if mode == OpenMode::Read { 4 } else { 6 };
+                let reads = matches!(mode, OpenMode::Read | OpenMode::ReadUnnoted);
+                let rights = if reads { 4 } else { 6 };
                 let there = state.disks[disk].open(path, self.user, rights);
                 let is_missing = matches!(&there, Err(error) if error.kind() == io::ErrorKind::NotFound);
                 let number = match mode {
-                    OpenMode::Read | OpenMode::Append => there?,
+                    OpenMode::Read | OpenMode::ReadUnnoted | OpenMode::Append => there?,
                     OpenMode::Make | OpenMode::AppendOrMake | OpenMode::Empty if is_missing => {
                         self.check_disk(state)?;
                         let made = wall_ms(state, self.host);
@@ -166,7 +167,9 @@ impl System for SimulatedProcess {
                 state.monitor.handles += 1;
                 let handle = state.monitor.handles;
                 let (machine, path) = (self.clone(), path.to_owned());
-                Ok(Box::new(SimulatedFile { machine, disk, number, handle, path }) as Box<dyn OpenFile>)
+                let is_noted = mode != OpenMode::ReadUnnoted;
+                Ok(Box::new(SimulatedFile { machine, disk, number, handle, path, is_noted })
+                    as Box<dyn OpenFile>)
             },
         )
     }
@@ -460,6 +463,8 @@ struct SimulatedFile {
     number: u64,
     handle: u64,
     path: PathBuf,
+    /// Whether a reading leaves its time.
+    is_noted: bool,
 }
 
 impl SimulatedFile {
@@ -477,7 +482,9 @@ impl OpenFile for SimulatedFile {
     fn read(&self, most: u64) -> io::Result<Vec<u8>> {
         self.act("reads", |state| {
             let now = wall_ms(state, self.machine.host);
-            state.disks[self.disk].note_reading(self.number, now);
+            if self.is_noted {
+                state.disks[self.disk].note_reading(self.number, now);
+            }
             let bytes = &state.disks[self.disk].inode(self.number).bytes;
             Ok(bytes[..bytes.len().min(most.try_into().unwrap_or(usize::MAX))].to_vec())
         })

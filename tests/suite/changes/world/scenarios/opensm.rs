@@ -122,3 +122,17 @@ fn a_lost_reading_leaves_no_file_behind() {
         assert!(phase != Some(ChangePhase::RolledBack) || tables_file(&world).is_none(), "seed {seed}");
     }
 }
+
+/// Seed 13499: another `apply` reads OpenSM's file while the rollback waits for OpenSM to read it.
+#[test]
+fn a_reading_of_another_command_is_not_one_of_opensm() {
+    let second = start(Program::Apply { id: "bbbb0002", plan: 0, window_s: 30, decision: Decision::Leave });
+    let triggers = vec![
+        (NEW_FILE, NOTHING),
+        ("gets SIGHUP", decide(Decision::RollBack)),
+        ("clears the access time", second),
+    ];
+    let world = play(false, Decision::Leave, Vec::new(), triggers);
+    world.lock().opensm.as_mut().unwrap().load_ms = 6_000;
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+}
