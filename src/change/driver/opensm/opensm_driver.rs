@@ -197,7 +197,7 @@ impl<'a> OpensmDriver<'a> {
         rung.err().map(|why| RollbackRemainder { what: "OpenSM".to_owned(), why })
     }
 
-    /// Waits until all steps are rolled back; returns those that are not. OpenSM may have read the plan's file without
+    /// Waits until all steps are rolled back; returns those that are not, and whether OpenSM may still set the plan's. OpenSM may have read the plan's file without
     /// having set its tables yet. If the switches hold the old tables from the beginning, they are watched until it has
     /// read the file that is back, which it does after that work, or until it would have set the plan's tables. Once it
     /// has set them, it gets as long again to load the old ones.
@@ -207,7 +207,7 @@ impl<'a> OpensmDriver<'a> {
         steps: &[WriteStep],
         mut may_set_plan: bool,
         told: &mut dyn FnMut(u64),
-    ) -> Vec<RollbackRemainder> {
+    ) -> (Vec<RollbackRemainder>, bool) {
         let mut since = Stopwatch::start(self.system);
         loop {
             let is_loading = note.was_read(self.system);
@@ -218,7 +218,7 @@ impl<'a> OpensmDriver<'a> {
             }
             may_set_plan &= !is_loading;
             if (left.is_empty() && !may_set_plan) || since.elapsed() >= self.site.patience {
-                return left;
+                return (left, may_set_plan);
             }
             self.system.sleep(POLL_INTERVAL);
         }
@@ -240,7 +240,8 @@ impl<'a> OpensmDriver<'a> {
         steps: &[WriteStep],
         told: &mut dyn FnMut(u64),
     ) -> Vec<RollbackRemainder> {
-        let may_set_plan = !steps.is_empty() && note.is_active(self.system);
+        let is_unread = note.is_active(self.system) || !note.was_read(self.system);
+        let may_set_plan = !steps.is_empty() && is_unread;
         let mut left = note.put_back(self.system);
         note.watch_reading(self.system);
         if let Some(silent) = self.send_signal(OpensmCommand::Load) {
@@ -248,9 +249,14 @@ impl<'a> OpensmDriver<'a> {
             left.extend(find_unrestored(&mut *self.actuator, steps));
             return left;
         }
-        let unrestored = self.wait_restored(note, steps, may_set_plan, told);
-        if !unrestored.is_empty() {
+        let (unrestored, may_set_plan) = self.wait_restored(note, steps, may_set_plan, told);
+        let stopped = if may_set_plan { self.site.open_any_signal(self.system).err() } else { None };
+        if !unrestored.is_empty() || stopped.is_some() {
             left.extend(unrestored);
+            left.extend(
+                stopped
+                    .map(|refusal| RollbackRemainder { what: "OpenSM".to_owned(), why: refusal.to_string() }),
+            );
             return left;
         }
         if note.is_stand_in(self.system) {
@@ -356,6 +362,7 @@ impl Driver for OpensmDriver<'_> {
         let note = self.read_swap_record().ok().flatten()?;
         let refusal = self.site.open_any_signal(self.system).err()?;
         let left = note.put_back(self.system);
+        note.watch_reading(self.system);
         let left = left.iter().map(|left| format!("; {}: {}", left.what, left.why)).collect::<String>();
         Some(format!("{refusal}{left}"))
     }

@@ -136,3 +136,18 @@ fn a_reading_of_another_command_is_not_one_of_opensm() {
     world.lock().opensm.as_mut().unwrap().load_ms = 6_000;
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
 }
+
+/// Seed 11243: OpenSM is stopped between SIGHUP and the tables of the plan's file, for longer than they are waited for.
+#[test]
+fn an_opensm_that_is_stopped_after_its_signal_is_waited_for_too() {
+    let triggers = vec![
+        (NEW_FILE, NOTHING),
+        ("gets SIGHUP", decide(Decision::RollBack)),
+        ("clears the access time", NOTHING),
+        ("gets SIGHUP", Event::Stop { name: OPENSM, for_ms: 100_000 }),
+    ];
+    let world = play(true, Decision::Leave, vec![(2_000, NOTHING)], triggers);
+    world.lock().opensm.as_mut().unwrap().load_ms = 1_000;
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(seconds_of(&world, "guard aaaa0001: rolled back")[0] > 100.0);
+}
