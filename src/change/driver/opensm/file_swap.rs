@@ -172,11 +172,13 @@ impl SwapRecord {
         }
     }
 
-    /// Whether the file of tables was read since `watch_reading`.
+    /// Whether the file of tables was read since `watch_reading`. A stand-in is removed only once it was read.
     pub fn was_read(&self, system: &dyn System) -> bool {
-        let status = self.files.first().and_then(|replaced| system.metadata(&replaced.file).ok());
-        let accessed = status.and_then(|status| status.accessed);
-        accessed.is_some_and(|time| time > Timestamp::UNIX_EPOCH)
+        let Some(tables) = self.files.first() else { return true };
+        match system.metadata(&tables.file) {
+            Ok(status) => status.accessed.is_some_and(|time| time > Timestamp::UNIX_EPOCH),
+            Err(error) => error.kind() == ErrorKind::NotFound,
+        }
     }
 
     /// Whether a stand-in lies where there was no file before.
@@ -318,6 +320,7 @@ mod tests {
         assert!(note.put_back(&LocalSystem).is_empty() && note.is_stand_in(&LocalSystem));
         note.remove_stand_in(&LocalSystem).unwrap();
         assert!(!tables.exists() && !note.is_stand_in(&LocalSystem));
+        assert!(note.was_read(&LocalSystem), "the next guard does not wait for it");
         note.finish(&LocalSystem).unwrap();
         assert_eq!(names(folder.path()), [""; 0]);
     }

@@ -197,10 +197,10 @@ impl<'a> OpensmDriver<'a> {
         rung.err().map(|why| RollbackRemainder { what: "OpenSM".to_owned(), why })
     }
 
-    /// Waits until all steps are rolled back; returns those that are not, and whether OpenSM may still set the plan's. OpenSM may have read the plan's file without
-    /// having set its tables yet. If the switches hold the old tables from the beginning, they are watched until it has
-    /// read the file that is back, which it does after that work, or until it would have set the plan's tables. Once it
-    /// has set them, it gets as long again to load the old ones.
+    /// Waits until all steps are rolled back; returns those that are not, and whether OpenSM may still set the plan's.
+    /// OpenSM may have read the plan's file without having set its tables yet. If the switches hold the old tables from
+    /// the beginning, they are watched until it has read the file that is back, which it does after that work, or until
+    /// it would have set the plan's tables. Once it has set them, it gets as long again to load the old ones.
     fn wait_restored(
         &mut self,
         note: &SwapRecord,

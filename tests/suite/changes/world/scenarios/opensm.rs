@@ -151,3 +151,13 @@ fn an_opensm_that_is_stopped_after_its_signal_is_waited_for_too() {
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
     assert!(seconds_of(&world, "guard aaaa0001: rolled back")[0] > 100.0);
 }
+
+/// The guard is killed between the removal of the stand-in and its last record: the next one does not wait for OpenSM again.
+#[test]
+fn a_guard_that_takes_over_after_the_stand_in_is_gone_ends_at_once() {
+    let removed = "removes /var/cache/opensm/active.lft";
+    let triggers = vec![(removed, NOTHING), ("gets SIGHUP", Event::Kill { name: "guard aaaa0001" })];
+    let world = play(false, Decision::RollBack, Vec::new(), triggers);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(seconds_of(&world, "guard aaaa0001: rolled back")[0] < 15.0);
+}
