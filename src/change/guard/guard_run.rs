@@ -463,6 +463,8 @@ impl GuardRun<'_> {
         let record = JournalRecord::Applied { time, deadline, ends: Some(here.plus(left)) };
         if let Err(error) = self.journal.append_durably(&record) {
             (self.log)(&error.to_string());
+            // Where the disk was full for this moment alone a confirmation can still be recorded.
+            let _ = self.journal.recover();
         }
         self.state.apply(&record);
     }
@@ -565,7 +567,7 @@ impl GuardRun<'_> {
         let left = self.restore_with_retries(steps);
         if recorded.is_err() {
             let returning = JournalRecord::Returning { time: self.time(), why: why.to_owned(), asked };
-            self.record_with_retries(&returning, ("rolling back", &user, "told late"))?;
+            self.record_with_retries(&returning, ("rolling back", &user, "recorded late"))?;
         }
         if self.unanswered && self.untouched && left.is_empty() {
             let time = self.time();

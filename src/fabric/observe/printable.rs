@@ -80,7 +80,7 @@ mod tests {
     fn what_acts_is_written_out_and_what_is_seen_stays() {
         assert_eq!(escape_unprintable("node07 mlx5_0, \u{fc}\u{4e2d}"), "node07 mlx5_0, \u{fc}\u{4e2d}");
         assert_eq!(escape_unprintable("a\u{1b}[2J\u{9b}m"), "a\\u{1b}[2J\\u{9b}m");
-        assert_eq!(escape_unprintable("a\u{202e}b\u{2066}"), "a\\u{202e}b\\u{2066}");
+        assert_eq!(escape_unprintable("a\u{202e}b\u{2066}\u{61c}"), "a\\u{202e}b\\u{2066}\\u{61c}");
     }
 
     #[test]

@@ -8,6 +8,34 @@ use super::processes::{DEMO, ServedLab};
 /// What the changes of these tests are given.
 const WINDOW: Duration = Duration::from_secs(30);
 
+/// A fabric with a change that waits for 30 s, its tables before, and when the change was applied.
+fn apply_for_window() -> (ServedLab, String, Instant) {
+    let lab = ServedLab::new(DEMO);
+    let before = lab.tables();
+    let apply = ["apply", "a.plan", "--yes", "--accept", "transition", "--confirm-within", "30s"];
+    lab.run_to_end(&apply, 0);
+    (lab, before, Instant::now())
+}
+
+fn signal(name: &str, pid: &str) {
+    assert!(Command::new("kill").args(["-s", name, pid]).status().unwrap().success());
+}
+
+/// The second process beside the guard of a change; empty where there is none.
+fn second_of(id: &str) -> String {
+    let found = Command::new("pgrep").args(["-f", &format!("guard --second {id}")]).output().unwrap();
+    String::from_utf8(found.stdout).unwrap().trim().to_owned()
+}
+
+fn await_second(lab: &ServedLab, id: &str) -> String {
+    let since = Instant::now();
+    while second_of(id).is_empty() {
+        assert!(since.elapsed() < Duration::from_secs(10), "{}", lab.logs());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    second_of(id)
+}
+
 /// Waits until the journal says that the change is back, which has to be within five seconds of its deadline. No command is
 /// run meanwhile: any command would give the change another guard.
 fn await_rollback(lab: &ServedLab, applied: Instant) {
@@ -23,14 +51,9 @@ fn await_rollback(lab: &ServedLab, applied: Instant) {
 /// SIGSTOP beyond the deadline: the guard is ended, so that it can never write again, and the change goes back in time.
 #[test]
 fn a_guard_that_is_stopped_is_ended_and_the_change_taken_back() {
-    let lab = ServedLab::new(DEMO);
-    let before = lab.tables();
-    let apply = ["apply", "a.plan", "--yes", "--accept", "transition", "--confirm-within", "30s"];
-    lab.run_to_end(&apply, 0);
-    let applied = Instant::now();
+    let (lab, before, applied) = apply_for_window();
     let guard = lab.guards().remove(0);
-    let signal = |name: &str| Command::new("kill").args(["-s", name, &guard]).status().unwrap().success();
-    assert!(signal("STOP"));
+    signal("STOP", &guard);
     await_rollback(&lab, applied);
     // Its parent may not have taken note of its end yet.
     let stat = std::fs::read_to_string(format!("/proc/{guard}/stat")).unwrap_or_default();
@@ -42,12 +65,8 @@ fn a_guard_that_is_stopped_is_ended_and_the_change_taken_back() {
 /// kill -9, and no other fabdeck starts: the deadline is held all the same.
 #[test]
 fn a_guard_that_is_killed_has_the_change_taken_back_at_its_deadline() {
-    let lab = ServedLab::new(DEMO);
-    let before = lab.tables();
-    lab.run_to_end(&["apply", "a.plan", "--yes", "--accept", "transition", "--confirm-within", "30s"], 0);
-    let applied = Instant::now();
-    let guard = lab.guards().remove(0);
-    assert!(Command::new("kill").args(["-s", "KILL", &guard]).status().unwrap().success());
+    let (lab, before, applied) = apply_for_window();
+    signal("KILL", &lab.guards().remove(0));
     await_rollback(&lab, applied);
     assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
 }
@@ -55,16 +74,12 @@ fn a_guard_that_is_killed_has_the_change_taken_back_at_its_deadline() {
 /// The state folder is away for a moment: the second process stays.
 #[test]
 fn a_folder_that_was_away_for_a_moment_keeps_its_second_process() {
-    let lab = ServedLab::new(DEMO);
-    let before = lab.tables();
-    lab.run_to_end(&["apply", "a.plan", "--yes", "--accept", "transition", "--confirm-within", "30s"], 0);
-    let applied = Instant::now();
+    let (lab, before, applied) = apply_for_window();
     let (state, away) = (lab.home.path().join("state"), lab.home.path().join("away"));
     std::fs::rename(&state, &away).unwrap();
     std::thread::sleep(Duration::from_millis(1500));
     std::fs::rename(&away, &state).unwrap();
-    let guard = lab.guards().remove(0);
-    assert!(Command::new("kill").args(["-s", "STOP", &guard]).status().unwrap().success());
+    signal("STOP", &lab.guards().remove(0));
     await_rollback(&lab, applied);
     assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
 }
@@ -72,27 +87,28 @@ fn a_folder_that_was_away_for_a_moment_keeps_its_second_process() {
 /// The second process is killed, and the guard starts another one, which holds the deadline when the guard stops.
 #[test]
 fn a_killed_second_process_is_replaced() {
-    let lab = ServedLab::new(DEMO);
-    let before = lab.tables();
-    lab.run_to_end(&["apply", "a.plan", "--yes", "--accept", "transition", "--confirm-within", "30s"], 0);
-    let applied = Instant::now();
+    let (lab, before, applied) = apply_for_window();
     let id = lab.row()["id"].as_str().unwrap().to_owned();
-    let second = || {
-        let found = Command::new("pgrep").args(["-f", &format!("guard --second {id}")]).output().unwrap();
-        String::from_utf8(found.stdout).unwrap().trim().to_owned()
-    };
-    while second().is_empty() {
-        assert!(applied.elapsed() < Duration::from_secs(10), "{}", lab.logs());
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let first = second();
-    assert!(Command::new("kill").args(["-s", "KILL", &first]).status().unwrap().success());
-    while second() == first || second().is_empty() {
+    let first = await_second(&lab, &id);
+    signal("KILL", &first);
+    while [first.as_str(), ""].contains(&second_of(&id).as_str()) {
         assert!(applied.elapsed() < Duration::from_secs(25), "{}", lab.logs());
         std::thread::sleep(Duration::from_millis(100));
     }
-    let guard = lab.guards().remove(0);
-    assert!(Command::new("kill").args(["-s", "STOP", &guard]).status().unwrap().success());
+    signal("STOP", &lab.guards().remove(0));
     await_rollback(&lab, applied);
+    assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
+}
+
+/// The guard is stopped and the second process is gone: the command of systemd's timer ends the guard and rolls back.
+#[test]
+fn a_stopped_guard_without_a_second_process_is_ended_by_resume() {
+    let (lab, before, applied) = apply_for_window();
+    let id = lab.row()["id"].as_str().unwrap().to_owned();
+    signal("STOP", &lab.guards().remove(0));
+    signal("KILL", &await_second(&lab, &id));
+    std::thread::sleep((WINDOW + Duration::from_secs(6)).saturating_sub(applied.elapsed()));
+    let said = lab.run_to_end(&["guard", "--resume"], 0);
+    assert!(said.contains("is stopped beyond the deadline, and was ended"), "{said}");
     assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
 }

@@ -354,6 +354,13 @@ fn what_another_user_cannot_see_is_reported_as_unknown() {
         assert!(code == 4 && text.contains("FD-7993"), "{args:?} {code}: {text}");
         assert!(!text.contains("nothing is pending") && !text.contains("no change is pending"), "{text}");
     }
+    let (_, json) = second_user(&lab, &["changes", "--json"]);
+    assert!(json.contains("\"partial\": true"), "{json}");
+    let (_, metrics) = second_user(&lab, &["changes", "--format", "prometheus"]);
+    assert!(
+        metrics.contains("fabdeck_changes_unknown 1") && !metrics.contains("changes_pending"),
+        "{metrics}"
+    );
     lab.run_to_end(&["rollback", &id], 0);
 }
 

@@ -375,9 +375,9 @@ mod tests {
         assert!(words(&standby).is_empty() && standby.remarks[0].contains("0x8 Standby 1"));
         let ufm = with(&|told| told.program = Some("/opt/ufm/opensm/sbin/opensm".into()));
         assert!(words(&ufm).contains("FD-5674: /opt/ufm/opensm/sbin/opensm is a vendor's"));
-        let nobody = Observation { subnet_manager: None, ..look.clone() };
+        let unmanaged = Observation { subnet_manager: None, ..look.clone() };
         assert!(
-            words(&judge_plan(&LocalSystem, &report(folder.path(), ""), &plan, &[], &nobody))
+            words(&judge_plan(&LocalSystem, &report(folder.path(), ""), &plan, &[], &unmanaged))
                 .contains("FD-5675")
         );
     }

@@ -40,3 +40,14 @@ fn a_clock_that_is_set_gives_no_fabric_up_that_is_out_of_reach() {
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
     assert!(state_file(&world, "audit").contains("within reach again"));
 }
+
+/// The guard after a restart records when the window ends by the clock that cannot be set; guards after it count by that.
+#[test]
+fn a_takeover_after_a_restart_records_the_end_of_the_window() {
+    let at = vec![(5_000, Event::PowerCut { host: 0, down_ms: 2_000 }), (22_000, decide(Decision::Confirm))];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
+    let journal = state_file(&world, "changes/000001/journal");
+    let applied: Vec<&str> = journal.lines().filter(|line| line.contains("\"record\":\"applied\"")).collect();
+    assert!(applied.len() == 2 && applied[1].contains("\"boot\":\"login0 2\""), "{journal}");
+}
