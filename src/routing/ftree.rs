@@ -8,9 +8,11 @@ use super::acyclic::{CompletionScope, balance_tables, choose_reading};
 use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::problem::Problem;
 use super::ranks::{self, TreeRanks};
-use super::updown::{UpDownOrder, fill_tables};
+use super::updown::{TieBreak, TieBreaks, UpDownOrder, fill_tables};
 
 pub const ID: &str = "ftree";
+
+const TIE_BREAKS: TieBreaks = TieBreaks { adapters: TieBreak::First, switches: TieBreak::First };
 
 pub fn route(
     problem: &Problem<'_>,
@@ -23,7 +25,7 @@ pub fn route(
     }
     let make = |ranks: &TreeRanks| {
         let order = UpDownOrder::new(&problem.graph, &ranks.height, false);
-        let mut routes = fill_tables(problem, &order, request, pulse)?;
+        let mut routes = fill_tables(problem, &order, TIE_BREAKS, (request, pulse))?;
         let evened = balance_tables(problem, (request, pulse), CompletionScope::BetweenHosts, &mut routes)?;
         Ok((evened, EngineAnswer { routes, remarks: vec![ranks.remark.clone()], degraded: false }))
     };

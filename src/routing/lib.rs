@@ -113,7 +113,7 @@ pub use engine::{
 };
 pub use heights::heights;
 pub use incremental::{EngineRun, IncrementalAnswer, IncrementalFn, PreviousRun, RunExtent, run_engine};
-pub use nue::UPDN_REMARK;
+pub use nue::UPDOWN_REMARK;
 pub use problem::{Destination, Problem};
 pub use registry::{ENGINES, find_engine};
 pub use trees::Cause;

@@ -11,13 +11,20 @@ use std::cmp::Reverse;
 
 use super::acyclic::{CompletionScope, TableBalance, balance_tables, choose_reading, is_large};
 use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
+use super::forwarding_index::max_forwarding_index;
 use super::problem::Problem;
 use super::ranks::{self, TreeRanks};
-use super::updown::{UpDownOrder, fill_tables};
+use super::updown::{TieBreak, TieBreaks, UpDownOrder, fill_tables};
 use fabdeck_fabric::NodeId;
 use rustc_hash::FxHashMap;
 
 pub const ID: &str = "sftree";
+
+/// The first are those of `ftree` for hosts.
+const TIE_BREAKS: [TieBreaks; 2] = [
+    TieBreaks { adapters: TieBreak::First, switches: TieBreak::Last },
+    TieBreaks { adapters: TieBreak::Last, switches: TieBreak::Last },
+];
 
 pub fn route(
     problem: &Problem<'_>,
@@ -28,31 +35,46 @@ pub fn route(
     if pulse.is_cancelled() {
         return Err(EngineRefusal::Cancelled);
     }
-    choose_reading(ID, problem, request, found, |ranks| route_by_reading(ranks, problem, request, pulse))
+    choose_reading(ID, problem, request, found, |ranks| {
+        let [first, second] = TIE_BREAKS;
+        let found = route_by_reading(ranks, first, problem, (request, pulse))?;
+        // Where paths had to be moved, what they began from decides where the moves end.
+        if found.0.busiest.is_none() || is_large(problem) {
+            return Ok(found);
+        }
+        let other = route_by_reading(ranks, second, problem, (request, pulse))?;
+        Ok(if other.0.is_better(&found.0) { other } else { found })
+    })
 }
 
 /// Routes by one reading of the fabric: those of the subtree, or those of hosts with the rest added where that loads the
 /// busiest channel less.
 fn route_by_reading(
     ranks: &TreeRanks,
+    ties: TieBreaks,
     problem: &Problem<'_>,
-    request: &Request,
-    pulse: &dyn RouteProgress,
+    (request, pulse): (&Request, &dyn RouteProgress),
 ) -> Result<(TableBalance, EngineAnswer), EngineRefusal> {
     let plain = UpDownOrder::new(&problem.graph, &ranks.height, false);
     let mut order = plain.clone();
     let roots = subtree_roots(problem, request, &order);
     order.connect_all(&problem.graph, &roots);
-    let mut routes = fill_tables(problem, &order, request, pulse)?;
+    let mut routes = fill_tables(problem, &order, ties, (request, pulse))?;
     let evened = balance_tables(problem, (request, pulse), CompletionScope::Everything, &mut routes)?;
     let answer = |routes, remarks: Vec<String>| {
         let remarks = [ranks.remark.clone()].into_iter().chain(remarks).collect();
         EngineAnswer { routes, remarks, degraded: false }
     };
-    if evened.busiest.is_some() && !is_large(problem) {
-        let between_hosts = fill_tables(problem, &plain, request, pulse)?;
+    if let Some(busiest) = evened.busiest {
+        let between_hosts = fill_tables(problem, &plain, ties, (request, pulse))?;
         let mut best = (evened, None);
-        for hosts_first in [false, true] {
+        // On large trees only where hosts alone load the busiest channel less before anything is moved.
+        let tried: &[bool] = match is_large(problem) {
+            false => &[false, true],
+            true if max_forwarding_index(problem, &between_hosts) < busiest => &[true],
+            true => &[],
+        };
+        for hosts_first in tried.iter().copied() {
             let mut added = between_hosts.clone();
             if hosts_first {
                 balance_tables(problem, (request, pulse), CompletionScope::BetweenHosts, &mut added)?;

@@ -13,14 +13,24 @@ use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::problem::Problem;
 use super::ranks;
 use super::sftree::subtree_roots;
-use super::updown::{UpDownOrder, fill_tables};
+use super::updown::{TieBreak, TieBreaks, UpDownOrder, fill_tables};
 
 pub const ID: &str = "updn";
+
+pub(super) const TIE_BREAKS: TieBreaks = TieBreaks { adapters: TieBreak::Last, switches: TieBreak::First };
 
 pub fn route(
     problem: &Problem<'_>,
     request: &Request,
     pulse: &dyn RouteProgress,
+) -> Result<EngineAnswer, EngineRefusal> {
+    route_with(problem, TIE_BREAKS, (request, pulse))
+}
+
+pub(super) fn route_with(
+    problem: &Problem<'_>,
+    ties: TieBreaks,
+    (request, pulse): (&Request, &dyn RouteProgress),
 ) -> Result<EngineAnswer, EngineRefusal> {
     let mut remarks = Vec::new();
     let RootedHeights { height, total } = heights(problem, request, &mut remarks)?;
@@ -40,7 +50,8 @@ pub fn route(
             "switches that are reached by one cable each, because no root above them reaches all others: {grafted}"
         ));
     }
-    Ok(EngineAnswer { routes: fill_tables(problem, &order, request, pulse)?, remarks, degraded: false })
+    let routes = fill_tables(problem, &order, ties, (request, pulse))?;
+    Ok(EngineAnswer { routes, remarks, degraded: false })
 }
 
 struct RootedHeights {

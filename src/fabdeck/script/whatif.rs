@@ -13,7 +13,7 @@ use crate::session::{
 use fabdeck_fabric::{ElementId, Faults, Guid, JobMap, PortNum, similar_words, suggest};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::analysis::{GroupDamage, PathLosses, group_damage};
-use fabdeck_routing::{DEGRADED_REMARK, ENGINES, Engine, Request, UPDN_REMARK, find_engine};
+use fabdeck_routing::{DEGRADED_REMARK, ENGINES, Engine, Request, UPDOWN_REMARK, find_engine};
 
 use super::context::Context;
 use super::json::Object;
@@ -235,9 +235,9 @@ fn write(
         }
     }
     for row in comparison.rows() {
-        // Remarks about another engine's routes and about worse routes are always shown.
+        // Remarks on routes without a search and on worse routes are always shown.
         let shown = |remark: &&String| {
-            context.output.verbose || remark.starts_with(UPDN_REMARK) || remark.starts_with(DEGRADED_REMARK)
+            context.output.verbose || remark.starts_with(UPDOWN_REMARK) || remark.starts_with(DEGRADED_REMARK)
         };
         let remarks = row.remarks.iter().filter(shown);
         let texts: Vec<&String> = row.refused.iter().chain(remarks).collect();

@@ -8,10 +8,19 @@ use crate::line_trees::flat_graph::NONE;
 impl DestinationForest<'_> {
     /// Completes the trees that are wanted; true where nothing is left out of any of these.
     pub fn complete_trees(&mut self, wanted: CompletionScope) -> bool {
+        self.complete_trees_while(wanted, |_| true)
+    }
+
+    /// The same, up to the first tree that cannot be completed.
+    pub fn complete_trees_until_one_fails(&mut self, wanted: CompletionScope) -> bool {
+        self.complete_trees_while(wanted, |whole| whole)
+    }
+
+    fn complete_trees_while(&mut self, wanted: CompletionScope, goes_on: impl Fn(bool) -> bool) -> bool {
         let (mut view, mut search) = (TreeView::new(self.net), TreeSearch::new(self.net));
         let (mut whole, mut order) = (true, Vec::new());
         for tree in 0..self.roots.len() {
-            if self.has_gaps(tree, wanted) {
+            if goes_on(whole) && self.has_gaps(tree, wanted) {
                 view.read(self, tree, &self.net.senders);
                 whole &= self.complete_tree(tree, &view, &mut search);
                 self.recount(tree, &mut order);

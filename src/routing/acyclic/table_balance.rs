@@ -47,33 +47,70 @@ pub(crate) fn balance_tables(
     if !forest.adopt_dependencies() {
         return Ok(TableBalance { whole: was_whole, ..TableBalance::default() });
     }
-    let bound = lower_bound(problem, &net.senders);
-    let finish = |forest: &mut DestinationForest<'_>| {
-        let whole = forest.complete_trees(wanted);
-        // What reduces data or serves too, as far as that fits.
-        let beside = wanted == CompletionScope::BetweenHosts && !was_whole;
-        let all_adapters = !beside || forest.complete_trees(CompletionScope::BetweenAdapters);
-        if moves {
-            forest.relieve(bound, pulse)?;
-        }
-        Ok(TableBalance { whole, all_adapters, added: whole && !was_whole, busiest: Some(forest.max_load()) })
+    let task =
+        BalanceTask { wanted, was_whole, bound: moves.then(|| lower_bound(problem, &net.senders)), pulse };
+    let Some(given) = given else {
+        let found = task.finish(&mut forest, true)?;
+        forest.write_routes(problem, routes);
+        return Ok(found);
     };
-    let mut best = finish(&mut forest)?;
-    if let Some(given) = given.filter(|_| !best.whole || !is_large(problem)) {
-        // Unused dependencies may block the missing paths.
+    // Unused dependencies may block the missing paths. Where they do, what is left without them is tried at once.
+    let fits = forest.complete_trees_until_one_fails(wanted);
+    let pruned = if fits && is_large(problem) { None } else { task.balance_pruned(&given)? };
+    let best = match pruned {
+        Some((found, pruned)) if found.whole && !fits => (found, pruned),
+        pruned => {
+            if !fits {
+                forest = given;
+                forest.adopt_dependencies();
+            }
+            let whole = fits || forest.complete_trees(wanted);
+            let found = task.finish(&mut forest, whole)?;
+            pruned.filter(|pruned| pruned.0.is_better(&found)).unwrap_or((found, forest))
+        }
+    };
+    best.1.write_routes(problem, routes);
+    Ok(best.0)
+}
+
+/// What is done with each of the forests that are tried.
+struct BalanceTask<'a> {
+    wanted: CompletionScope,
+    was_whole: bool,
+    /// Paths over the busiest channel that no routes stay below; nothing where paths must stay where they are.
+    bound: Option<u64>,
+    pulse: &'a dyn RouteProgress,
+}
+
+impl BalanceTask<'_> {
+    /// Serves other adapters as well, as far as that fits, and takes paths off the busiest channels.
+    fn finish(&self, forest: &mut DestinationForest<'_>, whole: bool) -> Result<TableBalance, EngineRefusal> {
+        // What reduces data or serves too.
+        let beside = self.wanted == CompletionScope::BetweenHosts && !self.was_whole;
+        let all_adapters = !beside || forest.complete_trees(CompletionScope::BetweenAdapters);
+        if let Some(bound) = self.bound {
+            forest.relieve(bound, self.pulse)?;
+        }
+        let added = whole && !self.was_whole;
+        Ok(TableBalance { whole, all_adapters, added, busiest: Some(forest.max_load()) })
+    }
+
+    /// The same for what adapters send each other alone, with the rest put back where it fits.
+    fn balance_pruned<'n>(
+        &self,
+        given: &DestinationForest<'n>,
+    ) -> Result<Option<(TableBalance, DestinationForest<'n>)>, EngineRefusal> {
         let mut pruned = given.clone();
         pruned.prune();
-        if pruned.adopt_dependencies() {
-            pruned.reserve_escape();
-            let other = finish(&mut pruned)?;
-            pruned.restore(&given);
-            if other.is_better(&best) {
-                (best, forest) = (other, pruned);
-            }
+        if !pruned.adopt_dependencies() {
+            return Ok(None);
         }
+        pruned.reserve_escape();
+        let whole = pruned.complete_trees(self.wanted);
+        let found = self.finish(&mut pruned, whole)?;
+        pruned.restore(given);
+        Ok(Some((found, pruned)))
     }
-    forest.write_routes(problem, routes);
-    Ok(best)
 }
 
 /// Tables of which there is no time to make several and take the best.

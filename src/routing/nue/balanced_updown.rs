@@ -9,9 +9,12 @@ use super::virtual_layer::TreeTask;
 use crate::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use crate::problem::Problem;
 use crate::updn;
+use crate::updown::{TieBreak, TieBreaks};
 use fabdeck_fabric::Routes;
 
-/// Routes of `updn`, and what they put on channels.
+pub(super) const TIE_BREAKS: TieBreaks = TieBreaks { adapters: TieBreak::Last, switches: TieBreak::Last };
+
+/// Routes by the order of `updn`, and what they put on channels.
 #[derive(Debug)]
 pub(super) struct BalancedUpDown {
     pub answer: EngineAnswer,
@@ -27,10 +30,17 @@ impl BalancedUpDown {
         request: &Request,
         pulse: &dyn RouteProgress,
     ) -> Result<Self, EngineRefusal> {
-        let answer = updn::route(problem, request, pulse)?;
+        let answer = updn::route_with(problem, TIE_BREAKS, (request, pulse))?;
+        let own = Self::count(answer, problem, net, plan);
+        // Never busier than `updn`.
+        let other = Self::count(updn::route(problem, request, pulse)?, problem, net, plan);
+        Ok(if other.busiest < own.busiest { other } else { own })
+    }
+
+    fn count(answer: EngineAnswer, problem: &Problem<'_>, net: &FlatGraph, plan: &[Vec<TreeTask>]) -> Self {
         let load = channel_loads(problem, net, plan, &answer.routes);
         let busiest = load.iter().copied().max().unwrap_or(0);
-        Ok(Self { answer, busiest, total: load.iter().sum() })
+        Self { answer, busiest, total: load.iter().sum() }
     }
 
     /// Whether a search is not worth its time: the paths are shortest and no channel carries a quarter more than some

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::balanced_updown::{BalancedUpDown, LoadBounds};
+use super::balanced_updown::{BalancedUpDown, LoadBounds, TIE_BREAKS};
 use super::demand::Demand;
 use super::escape_paths::EscapeKind;
 use super::flat_graph::{FlatGraph, NONE};
@@ -14,7 +14,7 @@ use crate::acyclic::{CompletionScope, balance_tables};
 use crate::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use crate::line_trees::SpreadTrees;
 use crate::problem::{Destination, Problem};
-use crate::ranks::{self, TreeRanks, failed_roots, named_switches};
+use crate::ranks::{self, failed_roots, named_switches};
 use crate::sftree::subtree_roots;
 use crate::updn;
 use crate::updown::{UpDownOrder, fill_tables};
@@ -56,7 +56,7 @@ pub(crate) fn route_for(
         answer
             .remarks
             .iter_mut()
-            .for_each(|remark| *remark = remark.replacen(UPDN_REMARK, FROM_UPDN_REMARK, 1));
+            .for_each(|remark| *remark = remark.replacen(UPDOWN_REMARK, FROM_UPDOWN_REMARK, 1));
     }
     for AlternativeRoutes { mut routes, how } in others {
         let busiest =
@@ -167,7 +167,8 @@ fn has_level_links(net: &FlatGraph, height: &[u32]) -> bool {
     ends.any(|(from, to)| height[*from as usize] == height[*to as usize])
 }
 
-/// Ways up and down by each reading of the fabric as a tree, with the subtree of the most central switch.
+/// Ways up and down by each reading of the fabric as a tree, with the subtree of the most central switch and with that of
+/// `sftree`.
 fn updown_by_ranks(
     problem: &Problem<'_>,
     request: &Request,
@@ -178,14 +179,20 @@ fn updown_by_ranks(
     let Ok(found) = ranks::find_ranks(updn::ID, problem, request) else { return Ok(Vec::new()) };
     let trees: Vec<TreeTask> = plan.iter().flatten().cloned().collect();
     let centre = layer_roots(net, &trees, &[], 0);
-    let others = ranks::other_ranks(updn::ID, problem, request, &found);
-    let fill_by = |ranks: TreeRanks| {
-        let mut order = UpDownOrder::new(&problem.graph, &ranks.height, false);
-        order.connect_all(&problem.graph, &centre);
-        let how = format!("ways up and down, {}", ranks.remark);
-        Ok(AlternativeRoutes { routes: fill_tables(problem, &order, request, pulse)?, how })
-    };
-    [found].into_iter().chain(others).map(fill_by).collect()
+    let mut filled = Vec::new();
+    for ranks in [&found].into_iter().chain(&ranks::other_ranks(updn::ID, problem, request, &found)) {
+        let plain = UpDownOrder::new(&problem.graph, &ranks.height, false);
+        let subtrees = subtree_roots(problem, request, &plain);
+        for roots in [&centre, &subtrees] {
+            let mut order = plain.clone();
+            order.connect_all(&problem.graph, roots);
+            for ties in [TIE_BREAKS, updn::TIE_BREAKS] {
+                let routes = fill_tables(problem, &order, ties, (request, pulse))?;
+                filled.push(AlternativeRoutes { routes, how: format!("ways up and down, {}", ranks.remark) });
+            }
+        }
+    }
+    Ok(filled)
 }
 
 /// Adds remarks on the parts of the request that the routes do not follow: failed roots, lists of nodes.
@@ -200,9 +207,9 @@ fn with_request(mut answer: EngineAnswer, problem: &Problem<'_>, request: &Reque
 const LISTS_IGNORED_REMARK: &str = "the search treats all adapters alike: lists of compute and I/O nodes only affect \
  the ranks and the root from which it begins";
 
-/// The first words of the remark that the routes are those of `updn`.
-pub const UPDN_REMARK: &str = "these are updn's routes";
-const FROM_UPDN_REMARK: &str = "these began as updn's routes";
+/// The first words of the remark that no search was of use.
+pub const UPDOWN_REMARK: &str = "these are Up*/Down* routes";
+const FROM_UPDOWN_REMARK: &str = "these began as Up*/Down* routes";
 
 /// Trees in one line, on one lane.
 struct LineTrees {
@@ -322,7 +329,7 @@ fn updown_answer(
         ),
     };
     let mut answer = plain.answer.clone();
-    answer.remarks.splice(0..0, [fell.to_owned(), format!("{UPDN_REMARK}, {why}")]);
+    answer.remarks.splice(0..0, [fell.to_owned(), format!("{UPDOWN_REMARK}, {why}")]);
     answer
 }
 

@@ -1,9 +1,10 @@
 //! The main path of each destination: the one way down from the top that carries its traffic.
 //!
 //! Zahavi's assignment (dissertation, algorithms 3.2 and 3.3): destinations take their turns, hosts before anything
-//! else; each climbs from its switch by the channel that the fewest before it come down on, the first of equals. On a
-//! k-ary n-tree this is D-Mod-K, and shift permutations meet nowhere.
+//! else; each climbs from its switch by the channel that the fewest before it come down on; the engine says which one
+//! of equals. On a k-ary n-tree the first of them is D-Mod-K, and shift permutations meet nowhere.
 
+use super::tie_break::{TieBreak, TieBreaks};
 use super::updown_order::{NONE, UpDownOrder};
 use crate::engine::Request;
 use crate::problem::{Destination, Problem};
@@ -20,6 +21,7 @@ pub(super) struct DestinationGroup {
     /// Among the sequence of `MainPaths`.
     pub first: u32,
     pub end: u32,
+    pub tie_break: TieBreak,
 }
 
 #[derive(Debug)]
@@ -33,8 +35,8 @@ pub(super) struct MainPaths {
 }
 
 impl MainPaths {
-    pub fn new(problem: &Problem<'_>, order: &UpDownOrder, request: &Request) -> Self {
-        let (groups, sequence) = group_by_turn(problem, request);
+    pub fn new(problem: &Problem<'_>, order: &UpDownOrder, ties: TieBreaks, request: &Request) -> Self {
+        let (groups, sequence) = group_by_turn(problem, ties, request);
         let rungs = if order.graded { max_steps_up(order) } else { 0 };
         let mut ladders = Self {
             switches: vec![NONE; sequence.len() * rungs],
@@ -55,7 +57,8 @@ impl MainPaths {
                 for rung in 0..self.rungs {
                     let ways =
                         order.up_hops(at).iter().map(|hop| &problem.graph.channels()[hop.channel as usize]);
-                    let Some(least) = ways.min_by_key(|way| coming_down[way.reverse.index()]) else { break };
+                    let least = group.tie_break.min_by_key(ways, |way| coming_down[way.reverse.index()]);
+                    let Some(least) = least else { break };
                     coming_down[least.reverse.index()] += 1;
                     self.switches[turn * self.rungs + rung] = least.to;
                     self.ports[turn * self.rungs + rung] = least.to_port.value();
@@ -89,7 +92,11 @@ fn max_steps_up(order: &UpDownOrder) -> usize {
 
 /// Compute nodes first, I/O nodes next, other adapters after them, switches last: what comes later never moves what
 /// came before.
-fn group_by_turn(problem: &Problem<'_>, request: &Request) -> (Vec<DestinationGroup>, Vec<Destination>) {
+fn group_by_turn(
+    problem: &Problem<'_>,
+    ties: TieBreaks,
+    request: &Request,
+) -> (Vec<DestinationGroup>, Vec<Destination>) {
     let computing = ComputeAdapters::new(problem.fabric, request);
     let turn = |switch: u32, destination: &Destination| {
         let fabric = problem.fabric;
@@ -110,6 +117,7 @@ fn group_by_turn(problem: &Problem<'_>, request: &Request) -> (Vec<DestinationGr
         })
         .collect();
     for round in 0..TURN_GROUPS {
+        let tie_break = if round == TURN_GROUPS - 1 { ties.switches } else { ties.adapters };
         for switch in problem.switches() {
             let first = sequence.len() as u32;
             let mut ends: Vec<Destination> = turns[switch as usize]
@@ -120,7 +128,7 @@ fn group_by_turn(problem: &Problem<'_>, request: &Request) -> (Vec<DestinationGr
             ends.sort_unstable_by_key(|end: &Destination| -> (PortNum, _) { (end.port, end.lid) });
             sequence.extend(ends);
             if sequence.len() as u32 > first {
-                groups.push(DestinationGroup { switch, first, end: sequence.len() as u32 });
+                groups.push(DestinationGroup { switch, first, end: sequence.len() as u32, tie_break });
             }
         }
     }

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::lengths::{BLOCK_WIDTH, LengthTable, NO_LENGTH};
 use super::main_paths::{DestinationGroup, MainPaths};
+use super::tie_break::{TieBreak, TieBreaks};
 use super::updown_order::UpDownOrder;
 use super::upward_reach::UpwardReach;
 use crate::engine::{EngineRefusal, Request, RouteProgress};
@@ -17,11 +18,11 @@ use fabdeck_fabric::Routes;
 pub(in super::super) fn fill_tables(
     problem: &Problem<'_>,
     order: &UpDownOrder,
-    request: &Request,
-    pulse: &dyn RouteProgress,
+    ties: TieBreaks,
+    (request, pulse): (&Request, &dyn RouteProgress),
 ) -> Result<Routes, EngineRefusal> {
     let lengths = LengthTable::new(order, pulse)?;
-    let ladders = MainPaths::new(problem, order, request);
+    let ladders = MainPaths::new(problem, order, ties, request);
     let mut routes = problem.empty_routes();
     let (stride, switches) = (routes.stride().max(1), problem.graph.switch_count());
     let done = AtomicUsize::new(0);
@@ -149,7 +150,7 @@ impl<'a> UpDownWriter<'a> {
                 continue;
             }
             if !std::mem::replace(&mut searched, true) {
-                self.find_hops(target);
+                self.find_hops(target, group.tie_break);
             }
             let ports = &self.ports;
             let main = main.and_then(|port| self.ways.iter().find(|way| ports[usize::from(**way)] == port));
@@ -165,7 +166,7 @@ impl<'a> UpDownWriter<'a> {
             let mut way = self.hop_to_main_path(turn, target, length).filter(|way| !self.is_overused(*way));
             if way.is_none() {
                 if !std::mem::replace(&mut searched, true) {
-                    self.find_hops(target);
+                    self.find_hops(target, group.tie_break);
                 }
                 way = if self.bottom { self.least_used_hop() } else { self.next_hop() };
             }
@@ -215,7 +216,7 @@ impl<'a> UpDownWriter<'a> {
         !self.inward[usize::from(way)] || leads_up(&self.order.hops(self.switch)[usize::from(way)])
     }
 
-    fn find_hops(&mut self, target: u32) {
+    fn find_hops(&mut self, target: u32, tie_break: TieBreak) {
         if self.order.inner[self.switch as usize] {
             self.lengths.shortest_hops(self.order, self.switch, target, &mut self.ways);
         } else {
@@ -233,6 +234,9 @@ impl<'a> UpDownWriter<'a> {
                     bits &= bits - 1;
                 }
             }
+        }
+        if tie_break == TieBreak::Last {
+            self.ways.reverse();
         }
         // Off the main paths few packets come by; there the ways just take turns.
         self.turn = (self.switch as usize + self.taken).checked_rem(self.ways.len()).unwrap_or(0);
