@@ -11,6 +11,8 @@ use super::user_names;
 /// The mode bits with which others read or write; below, write only.
 const ACCESS_BY_OTHERS: u32 = 0o077;
 const WRITE_BY_OTHERS: u32 = 0o022;
+/// In such a folder others rename nothing that is not theirs.
+const STICKY: u32 = 0o1000;
 
 /// Why a folder takes no new change.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,6 +21,8 @@ pub(super) enum FolderProblem {
     OfAnother { owner: u32 },
     /// Other users can write it, or own something in it.
     Shared { owner: u32, what: String },
+    /// Other users can rename it, and put another folder in its place.
+    Replaceable { above: String, what: String },
 }
 
 /// Creates a folder that only its owner can enter. An existing folder stays as it is.
@@ -47,6 +51,9 @@ pub(super) fn check_fitness(
     if owner != system.user() {
         return Ok(Err(FolderProblem::OfAnother { owner }));
     }
+    if let Some(problem) = find_replaceable_ancestor(system, folder, owner)? {
+        return Ok(Err(problem));
+    }
     let entries = match system.list_folder(changes) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(())),
         entries => entries?,
@@ -62,6 +69,34 @@ pub(super) fn check_fitness(
         }
     }
     Ok(Ok(()))
+}
+
+/// A folder above in which another user can rename what lies in it: its owner, or whoever may write there.
+fn find_replaceable_ancestor(
+    system: &dyn System,
+    folder: &Path,
+    owner: u32,
+) -> io::Result<Option<FolderProblem>> {
+    const ROOT: u32 = 0;
+    let whole = system.resolve_links(folder)?;
+    for above in whole.ancestors().skip(1) {
+        let held = match system.metadata(above) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            held => held?,
+        };
+        // Many systems give each user a group of the same number, and let it write.
+        let is_own_group = held.group == owner || held.group == ROOT;
+        let by_others = if is_own_group { WRITE_BY_OTHERS & 0o7 } else { WRITE_BY_OTHERS };
+        let what = if ![ROOT, owner].contains(&held.user) {
+            format!("{} owns it", user_names::user_label(held.user))
+        } else if held.mode & by_others != 0 && held.mode & STICKY == 0 {
+            format!("with mode {:o} other users can write in it", held.mode)
+        } else {
+            continue;
+        };
+        return Ok(Some(FolderProblem::Replaceable { above: above.display().to_string(), what }));
+    }
+    Ok(None)
 }
 
 /// Whether other users can put files beside this one.
@@ -92,6 +127,11 @@ impl FolderProblem {
                      -u {owner} fabdeck ...; or name a folder of your own with --state-dir"
                 )
             }
+            Self::Replaceable { above, what } => format!(
+                "FD-5639: {folder}: of {above}, in which it lies, {what}, so that others can put another folder in its place; the \
+                 folder takes no new change. What is pending in it can still be confirmed or rolled back. Then name a folder below \
+                 folders of root or of your own with --state-dir"
+            ),
             Self::Shared { owner, what } => format!(
                 "FD-5638: {folder}: {what}, so that others can stop the guard of a change; the folder takes no new change. What \
                  is pending in it can still be confirmed or rolled back. Then, as root: chown -R {owner} {folder} && chmod -R \

@@ -59,6 +59,9 @@ pub struct ChangeRow {
 /// second of the deadline.
 const OVERDUE_DELAY: SignedDuration = SignedDuration::from_secs(5);
 
+/// The same of a rollback that began: large tables, or OpenSM, take this long.
+const ROLLBACK_DELAY: SignedDuration = SignedDuration::from_secs(60);
+
 impl ChangeRow {
     pub fn from_state(told: &ChangeState, drift: Option<String>, trouble: Option<String>) -> Self {
         let begun = &told.begun;
@@ -68,7 +71,7 @@ impl ChangeRow {
             state: told.phase,
             time: begun.time.clone(),
             user: begun.user.clone(),
-            deadline: told.deadline.clone().filter(|_| told.phase == ChangePhase::Applied),
+            deadline: told.deadline.clone().filter(|_| has_deadline(told.phase)),
             source: begun.source.clone(),
             via: begun.via.clone(),
             engine: begun.engine.clone(),
@@ -92,9 +95,22 @@ impl ChangeRow {
     /// Returns the change, judged at a time: sets whether it is overdue.
     pub fn judged_at(mut self, now: Timestamp) -> Self {
         let deadline = self.deadline.as_ref().and_then(|deadline| deadline.parse::<Timestamp>().ok());
-        let late = deadline.is_some_and(|deadline| now.duration_since(deadline) > OVERDUE_DELAY);
-        self.overdue = self.state == ChangePhase::Applied && late;
+        let delay = match self.state {
+            ChangePhase::Applied => Some(OVERDUE_DELAY),
+            ChangePhase::RollingBack => Some(ROLLBACK_DELAY),
+            _ => None,
+        };
+        let late = deadline.zip(delay).is_some_and(|(at, delay)| now.duration_since(at) > delay);
+        self.overdue = late;
         self
+    }
+
+    /// Whether its rollback left parts in the fabric and no later change of the same source was kept or wholly rolled
+    /// back since.
+    pub fn is_incomplete(&self, all: &[Self]) -> bool {
+        let later = |row: &&Self| row.number > self.number && row.source == self.source;
+        let is_settled = |row: &Self| matches!(row.state, ChangePhase::Confirmed | ChangePhase::RolledBack);
+        self.state == ChangePhase::Incomplete && !all.iter().filter(later).any(is_settled)
     }
 
     /// The state as screens and tables show it.
@@ -109,7 +125,7 @@ impl ChangeRow {
         Self {
             state: status.phase,
             done: status.done,
-            deadline: status.deadline.clone().filter(|_| status.phase == ChangePhase::Applied),
+            deadline: status.deadline.clone().filter(|_| has_deadline(status.phase)),
             why: status.why.clone(),
             left: status.left.clone(),
             silent: status.silent.clone(),
@@ -120,6 +136,11 @@ impl ChangeRow {
             ..self
         }
     }
+}
+
+/// Whether the tables of a change may stand in the fabric until its deadline, or beyond it.
+fn has_deadline(phase: ChangePhase) -> bool {
+    matches!(phase, ChangePhase::Applied | ChangePhase::RollingBack)
 }
 
 /// Text for hosts without an answer: `2 agents have not said that they followed: node03, node07`.
@@ -290,6 +311,11 @@ mod tests {
         assert!(!at("2026-11-22T14:09:59Z").overdue && !at("2026-11-22T14:10:04Z").overdue);
         assert!(at("2026-11-22T14:10:06Z").overdue);
         assert_eq!(at("2026-11-22T14:10:06Z").state_title(), "OVERDUE");
+        // A rollback that goes on for a minute beyond the deadline, as on a fabric out of reach, is overdue as well.
+        let row = ChangeRow { state: ChangePhase::RollingBack, ..row.clone() };
+        let at = |time: &str| row.clone().judged_at(time.parse().unwrap());
+        assert_eq!(at("2026-11-22T14:10:59Z").state_title(), "rolling back");
+        assert_eq!(at("2026-11-22T14:11:01Z").state_title(), "OVERDUE");
         assert_eq!(
             deadline_words("2026-11-22T14:10:00Z", "2026-11-22T14:12:03Z".parse().unwrap()),
             "2m 3s beyond its deadline, 14:10:00 UTC"

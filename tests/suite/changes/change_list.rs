@@ -9,7 +9,10 @@ const DEMO: &str = "sim:demo,traffic=none";
 fn changes_are_a_table_with_the_newest_last() {
     let lab = ServedLab::new(DEMO);
     let none = lab.run_to_end(&["changes"], 0);
-    assert_eq!(none, "no change is pending, and none was applied so far, in ./state\n");
+    assert_eq!(
+        none,
+        "no change is pending, and none was applied so far, in ./state (which does not exist)\n"
+    );
     let first = lab.apply();
     lab.run_to_end(&["rollback", &first], 0);
     let second = lab.apply();

@@ -84,6 +84,29 @@ fn a_folder_with_a_change_of_another_user_takes_no_new_change() {
     lab.run_to_end(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 0);
 }
 
+/// Who may rename a folder above can put another one in its place, with journals of their own.
+#[test]
+fn a_folder_that_others_can_replace_takes_no_new_change() {
+    let parent = tempfile::tempdir().unwrap();
+    let state = parent.path().join("site/state");
+    ChangeStore::open(&state).unwrap();
+    let site = parent.path().join("site");
+    let open_with = |mode: u32, user: u32| {
+        fs::set_permissions(&site, Permissions::from_mode(mode)).unwrap();
+        chown(&site, Some(user), None).expect("this test gives a folder to another user: run it as root");
+        ChangeStore::open(&state).map(drop).map_err(|error| error.to_string())
+    };
+    for (mode, user) in [(0o755, 0), (0o1777, 0), (0o775, 0)] {
+        assert_eq!(open_with(mode, user), Ok(()), "{mode:o} {user}");
+    }
+    for (mode, user, what) in [(0o777, 0, "mode 777"), (0o755, 65534, "owns it"), (0o1777, 65534, "owns it")]
+    {
+        let refused = open_with(mode, user).unwrap_err();
+        assert!(refused.contains("FD-5639") && refused.contains(what), "{mode:o} {user}: {refused}");
+        assert!(refused.contains("/site,"), "{refused}");
+    }
+}
+
 /// Runs the commands that an error gives, as a person would who copies them.
 fn mend(lab: &ServedLab, refused: &str) {
     let words: Vec<&str> = refused.split_whitespace().collect();

@@ -25,12 +25,18 @@ fn an_incomplete_rollback_is_begun_again_when_it_is_asked_for() {
     lab.run_to_end(&["rollback", &id, "--force"], 6);
     assert_eq!(lab.state(), "incomplete");
     assert!(has_end_marker(&lab));
+    // What is left needs a person, and monitoring says so as long as it is there.
+    let listed = lab.run_to_end(&["changes"], 6);
+    assert!(listed.contains("FD-7926") && listed.contains(&format!("rollback {id}")), "{listed}");
+    let metrics = lab.run_to_end(&["changes", "--format", "prometheus"], 6);
+    assert!(metrics.contains("\nfabdeck_changes_incomplete 1\n"), "{metrics}");
     let ended = lab.run_to_end(&["rollback", &id, "--force"], 6);
     assert!(ended.contains("once more") && ended.contains("another tool has written there"), "{ended}");
     assert!(has_end_marker(&lab));
     take_back_beside(&lab, &steps);
     lab.run_to_end(&["rollback", &id, "--force"], 0);
     assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
+    assert!(!lab.run_to_end(&["changes"], 0).contains("FD-7926"));
     assert!(lab.run_to_end(&["rollback", &id], 4).contains("FD-7985"));
     let journal = std::fs::read_to_string(lab.folder().join("journal")).unwrap();
     let of = |record: &str| journal.matches(&format!("\"record\":\"{record}\"")).count();
@@ -51,4 +57,6 @@ fn a_rollback_is_not_begun_again_beside_a_pending_change() {
     assert!(refused.contains("FD-5632") && refused.contains(&pending), "{refused}");
     assert!(has_end_marker(&lab));
     lab.run_to_end(&["confirm", &pending], 0);
+    // A later change that stays settles what was left.
+    assert!(!lab.run_to_end(&["changes"], 0).contains("FD-7926"));
 }

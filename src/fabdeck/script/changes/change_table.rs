@@ -11,6 +11,7 @@ use crate::script::context::Context;
 use crate::session::{
     ChangeRow, Column, Columns, FieldKind, Listing, Query, Value, deadline_words, silent_words,
 };
+use fabdeck_change::ChangePhase;
 
 const fn column(id: &'static str, title: &'static str, kind: FieldKind) -> Column {
     Column::new(Cow::Borrowed(id), Cow::Borrowed(title), kind, Cow::Borrowed(""))
@@ -51,7 +52,13 @@ pub fn write(
     folders: &[PathBuf],
 ) -> Result<(), Failure> {
     if rows.is_empty() {
-        let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        // Of two folders that are looked at by default one is rarely there.
+        let is_named = folders.len() == 1;
+        let name = |folder: &PathBuf| match folder.try_exists() {
+            Ok(false) if is_named => format!("{} (which does not exist)", folder.display()),
+            _ => folder.display().to_string(),
+        };
+        let folders: Vec<String> = folders.iter().map(name).collect();
         let folders = folders.join(" or ");
         writeln!(context.output.out, "no change is pending, and none was applied so far, in {folders}")?;
         return Ok(());
@@ -70,7 +77,8 @@ fn state_text(row: &ChangeRow, now: Timestamp) -> String {
         1 => Some("1 part is left as it was".to_owned()),
         some => Some(format!("{some} parts are left as they were")),
     };
-    let waits = row.deadline.as_ref().map(|deadline| deadline_words(deadline, now));
+    let waits = row.deadline.as_ref().filter(|_| row.state == ChangePhase::Applied || row.overdue);
+    let waits = waits.map(|deadline| deadline_words(deadline, now));
     let words =
         [waits, row.why.clone(), row.drift.clone(), row.trouble.clone(), silent_words(&row.silent), left];
     words.into_iter().flatten().collect::<Vec<_>>().join("; ")

@@ -17,8 +17,8 @@ use crate::script::progress::{ProgressMeter, clear_line, rewrite_line};
 use crate::script::table::write_pairs;
 use crate::script::{Exit, Failure};
 use crate::session::{
-    ChangeRow, change_progress, change_words, nothing_to_do, phase_of_five_words, silent_words, time_of_day,
-    waiting_words,
+    ChangeRow, change_progress, change_words, count_words, nothing_to_do, phase_of_five_words, silent_words,
+    time_of_day, waiting_words,
 };
 use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardRequest};
 
@@ -195,7 +195,9 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     rows.iter()
         .for_each(|listed| seen_changes::record_phase(means.outside, &listed.row.id, listed.row.state));
     let mut rows: Vec<ChangeRow> = rows.into_iter().map(|listed| listed.row).collect();
-    let overdue: Vec<String> = rows.iter().filter(|row| row.overdue).map(overdue_text).collect();
+    let incomplete = rows.iter().filter(|row| row.is_incomplete(&rows)).map(incomplete_text);
+    let overdue: Vec<String> =
+        rows.iter().filter(|row| row.overdue).map(overdue_text).chain(incomplete).collect();
     unread.extend(change_store::truncated_trails(means));
     unread.extend(args.system_log.iter().flat_map(|file| change_store::truncated_trails_by_log(means, file)));
     let stepped_over = change_store::unread_trails(means);
@@ -269,6 +271,15 @@ impl ComparisonSummary {
         let (is_partial, exit) = (comparison.partial, comparison.exit());
         Self { is_partial, lines, exit, failure: None, elsewhere }
     }
+}
+
+/// Message about a rollback that left something, and what to do.
+fn incomplete_text(row: &ChangeRow) -> String {
+    let (id, left) = (&row.id, count_words(row.left.len(), "part", "parts"));
+    format!(
+        "FD-7926: the rollback of change {id} left {left} in the fabric; 'fabdeck changes --json' names them, 'fabdeck rollback {id}' \
+         tries again, and a later change that is confirmed ends this message"
+    )
 }
 
 /// Message about a change that should have been rolled back, and what to do.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 
 use crate::session::ChangeRow;
-use fabdeck_change::AttestationVerdict;
+use fabdeck_change::{AttestationVerdict, ChangePhase};
 
 /// Prints the metrics. `unknown` counts the state folders and journals that could not be read; `compared` says
 /// whether a requested comparison with the fabric succeeded.
@@ -14,9 +14,11 @@ pub fn write(rows: &[ChangeRow], unknown: usize, compared: Option<bool>) -> Stri
     let mut text = String::new();
     let pending: Vec<&ChangeRow> = rows.iter().filter(|row| row.state.is_pending()).collect();
     let overdue = pending.iter().filter(|row| row.overdue).count();
+    let incomplete = rows.iter().filter(|row| row.is_incomplete(rows)).count();
     let counts = [
         ("changes_pending", "Changes that are neither confirmed nor rolled back", pending.len()),
         ("changes_overdue", "Changes beyond their deadline that no guard has rolled back", overdue),
+        ("changes_incomplete", "Changes of which a rollback left parts in the fabric", incomplete),
         ("changes_unknown", "State folders and journals whose changes could not be read", unknown),
     ];
     // Where something could not be read, zero would say that nothing is pending.
@@ -28,7 +30,8 @@ pub fn write(rows: &[ChangeRow], unknown: usize, compared: Option<bool>) -> Stri
         // Writing to a string cannot fail.
         let _ = writeln!(text, "fabdeck_{name} {value}");
     }
-    let deadlines = pending.iter().filter_map(|row| {
+    let waiting = pending.iter().filter(|row| row.state == ChangePhase::Applied);
+    let deadlines = waiting.filter_map(|row| {
         let deadline: Timestamp = row.deadline.as_ref()?.parse().ok()?;
         Some((row, deadline.as_second()))
     });

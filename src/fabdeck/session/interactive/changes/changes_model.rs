@@ -94,7 +94,7 @@ impl ChangesModel {
         let Some(row) = self.pending_rows().next() else { return self.ended_word() };
         let left = self.left_ms(row);
         let (word, severity) = match row.state {
-            ChangePhase::Applied if row.overdue => ("OVERDUE".to_owned(), Severity::Error),
+            _ if row.overdue => ("OVERDUE".to_owned(), Severity::Error),
             ChangePhase::Applied if left.is_some_and(|left| left < SHORT_TIME_LEFT_MS) => {
                 (left.map_or_else(String::new, time_left_words), Severity::Error)
             }

@@ -39,7 +39,8 @@ pub fn change_detail(state: &SessionState) -> Option<DetailPage> {
         ("writes", format!("{}, {} settled", row.writes, row.done)),
         ("accepted", if row.accepted.is_empty() { "nothing".to_owned() } else { row.accepted.join(", ") }),
     ];
-    pairs.extend(row.deadline.clone().map(|at| ("goes back", format!("{at}, unless confirmed"))));
+    let deadline = row.deadline.clone().filter(|_| row.state == ChangePhase::Applied);
+    pairs.extend(deadline.map(|at| ("goes back", format!("{at}, unless confirmed"))));
     pairs.extend(row.ended.clone().map(|at| ("ended", at)));
     pairs.extend(row.why.clone().map(|why| ("because", why)));
     pairs.extend(row.drift.clone().map(|drift| ("drift", drift)));
