@@ -1,5 +1,6 @@
 //! A session on a terminal of its own that goes from one moment to the next: its change is taken back by the deadline.
 
+use std::process::Command;
 use std::time::Duration;
 
 use fabdeck_change::{ChangePhase, ChangeStore};
@@ -23,6 +24,25 @@ fn applies(lab: &ServedLab) -> Session {
 fn session_of(pid: &str) -> String {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     text.rsplit_once(") ").unwrap().1.split(' ').nth(3).unwrap().to_owned()
+}
+
+/// A lock that a script holds while it applies a plan is free again when the script ends, not when the change does.
+#[test]
+fn a_guard_holds_no_file_of_its_caller() {
+    let lab = ServedLab::new(DEMO);
+    let apply = lab.command(&["apply", "a.plan", "--yes", "--accept", "transition"]);
+    let mut script = Command::new("sh");
+    script.args(["-c", "exec 9>held && exec \"$0\" \"$@\""]).arg(apply.get_program()).args(apply.get_args());
+    let variables = apply.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    script.envs(variables).current_dir(lab.home.path());
+    assert!(script.status().unwrap().success());
+    let guards = lab.guards();
+    assert!(!guards.is_empty());
+    for guard in guards {
+        let open = std::fs::read_dir(format!("/proc/{guard}/fd")).unwrap();
+        let files: Vec<_> = open.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok()).collect();
+        assert!(files.len() > 3 && files.iter().all(|file| !file.ends_with("held")), "{files:?}");
+    }
 }
 
 /// The window is the shortest that there is; both ends run beside each other.

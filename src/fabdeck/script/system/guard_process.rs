@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::descriptors::close_files_on_exec;
 use super::open_sources::live_options;
 use crate::script::{Exit, Failure, GuardOwner, SourceOptions};
 use fabdeck_change::Owner;
@@ -105,6 +106,7 @@ pub fn start_guard(
 }
 
 fn wait_until_started(guard: &mut Command) -> io::Result<()> {
+    close_files_on_exec()?;
     let mut guard = guard.spawn()?;
     // A console outlives many guards and has to reap them.
     std::thread::spawn(move || guard.wait());

@@ -2,6 +2,7 @@
 //! command line: sources, files, generated fabrics, guards.
 
 mod common_keys;
+mod descriptors;
 mod format_writers;
 mod guard_process;
 mod local_access;

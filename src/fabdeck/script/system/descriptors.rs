@@ -1,0 +1,25 @@
+//! Keeps the files that this process was started with out of processes that outlive it.
+
+#![allow(unsafe_code, reason = "a file of the caller is known by the number of its descriptor alone")]
+
+use std::fs;
+use std::io;
+use std::os::fd::{BorrowedFd, RawFd};
+
+use rustix::io::{FdFlags, fcntl_setfd};
+
+/// The last one of standard input, output and error.
+const LAST_STANDARD: RawFd = 2;
+
+/// Closes all files but the standard ones in programs that this process starts from now on. A lock of the caller's shell
+/// would be held, and a pipe that it reads stay open, for as long as a guard runs.
+pub fn close_files_on_exec() -> io::Result<()> {
+    for entry in fs::read_dir("/proc/self/fd")? {
+        let number = entry?.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok());
+        let Some(number) = number.filter(|number| *number > LAST_STANDARD) else { continue };
+        // SAFETY: the descriptor is used for this one call, which sets a flag and fails for a number that was closed.
+        let file = unsafe { BorrowedFd::borrow_raw(number) };
+        let _ = fcntl_setfd(file, FdFlags::CLOEXEC);
+    }
+    Ok(())
+}
