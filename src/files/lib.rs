@@ -66,4 +66,4 @@ mod format;
 
 pub use file_error::FileError;
 pub use format::{FORMATS, Format, detect};
-pub use regular_file::open_regular;
+pub use regular_file::{open_regular, read_text_within};

@@ -1,7 +1,8 @@
-//! Opens regular files only: no symbolic links, and no pipes, whose opening can wait for their other end.
+//! Opens regular files only: no symbolic links, and no pipes, whose opening can wait for their other end. Reads text up to a
+//! limit.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -27,4 +28,14 @@ pub fn open_regular(path: &Path, how: &OpenOptions) -> io::Result<File> {
 
 fn not_regular(path: &Path, what: &str) -> io::Error {
     io::Error::other(format!("{} is {what}, and is left alone", path.display()))
+}
+
+/// The text of a file that has no more than `most` bytes. A device without an end would fill the memory.
+pub fn read_text_within(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > most {
+        true => Err(io::Error::other(format!("it has more than the limit of {} MiB", most >> 20))),
+        false => Ok(text),
+    }
 }

@@ -19,6 +19,7 @@ use crate::session::interactive::JobSettings;
 use fabdeck_change::Rights;
 use fabdeck_fabric::counters::Thresholds;
 use fabdeck_fabric::{Guid, HostRules};
+use fabdeck_files::read_text_within;
 use fabdeck_mad::access::FabricIdentity;
 
 /// Values of the configuration file.
@@ -63,13 +64,16 @@ pub struct ConfigFile {
 }
 
 const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, socket-dir, system-log, theme, ascii, supposed-lanes, [themes], [keys], [hotspots], [watch], [jobs], [rights], [[fabric]]";
+/// Most bytes of a configuration.
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
+
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl ConfigFile {
     /// Reads the file. A file named by `--config` has to exist; the default file need not.
     pub fn load(asked: Option<&Path>, usual: Option<&Path>) -> Result<Self, Failure> {
         let Some(file) = asked.or(usual) else { return Ok(Self::default()) };
-        match std::fs::read_to_string(file) {
+        match read_text_within(file, MAX_CONFIG_BYTES) {
             Ok(text) => Self::parse(&text, file).map(|config| config.without_foreign_rights(file)),
             Err(error) if is_absent(&error) && asked.is_none() => Ok(Self::default()),
             Err(error) => Err(config_failure(

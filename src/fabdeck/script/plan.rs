@@ -9,6 +9,7 @@ use crate::session::{
     migration_lines, phase_lines, remaining_difference,
 };
 use fabdeck_change::{CertificateScope, Plan};
+use fabdeck_files::read_text_within;
 use fabdeck_mad::access::ReadOptions;
 
 use super::check::finding_lines;
@@ -39,13 +40,7 @@ pub fn read(file: &Path) -> Result<Plan, Failure> {
 pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
     let name = file.display();
     let bad = |what: String| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {what}"));
-    let mut text = String::new();
-    let opened = std::fs::File::open(file).map_err(|error| bad(error.to_string()))?;
-    let read = opened.take(MAX_PLAN_BYTES + 1).read_to_string(&mut text);
-    read.map_err(|error| bad(error.to_string()))?;
-    if text.len() as u64 > MAX_PLAN_BYTES {
-        return Err(bad(format!("it has more than {} MiB, the limit of a plan", MAX_PLAN_BYTES >> 20)));
-    }
+    let text = read_text_within(file, MAX_PLAN_BYTES).map_err(|error| bad(error.to_string()))?;
     let plan = Plan::read(&text);
     plan.map(|plan| (plan, text)).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
 }

@@ -343,3 +343,17 @@ fn a_fabric_that_answers_in_part_gets_no_plan() {
     assert!(refused.contains("FD-7924") && refused.contains("9 LIDs"), "{refused}");
     assert!(!home.path().join("half.plan").exists());
 }
+
+/// A mistyped path, or a link that somebody planted, must not fill the memory of a machine.
+#[test]
+fn what_has_no_end_is_not_read_to_its_end() {
+    let home = tempfile::tempdir().unwrap();
+    for (args, code) in [
+        (&["--config", "/dev/zero", "sources"][..], "FD-7101"),
+        (&["--source", "sim:demo", "run", "/dev/zero"], "FD-9201"),
+    ] {
+        let output = fabdeck(&home).args(args).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains(code) && text.contains("more than the limit of"), "{args:?}: {text}");
+    }
+}

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::console::{Appearance, ColorDepth, Symbols, Theme};
 use crate::script::{ConsoleOptions, ThemeChoice};
+use fabdeck_files::read_text_within;
+
+/// Most bytes of a theme.
+const MAX_THEME_BYTES: u64 = 1 << 20;
 
 pub struct Themes {
     choice: ThemeChoice,
@@ -51,7 +55,7 @@ fn read_own_themes() -> BTreeMap<String, String> {
         let path = entry.path();
         let name = path.file_stem()?.to_str()?.to_owned();
         path.extension().filter(|end| *end == "toml")?;
-        Some((name, std::fs::read_to_string(&path).ok()?))
+        Some((name, read_text_within(&path, MAX_THEME_BYTES).ok()?))
     };
     entries.filter_map(theme).collect()
 }

@@ -13,6 +13,10 @@ use crate::script::argument_values::{long_duration, window};
 use crate::script::changes::{Env, FINDINGS, change_status, refuse_unwritable, state_folder};
 use crate::script::context::Context;
 use crate::script::{Exit, Failure};
+use fabdeck_files::read_text_within;
+
+/// Most bytes of a runbook.
+const MAX_RUNBOOK_BYTES: u64 = 4 << 20;
 
 /// Time that a rollback may take after a signal ends the run.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -69,7 +73,7 @@ fn read_runbook(
     set: &[(String, String)],
 ) -> Result<Runbook, Failure> {
     let name = file.display();
-    let text = std::fs::read_to_string(file)
+    let text = read_text_within(file, MAX_RUNBOOK_BYTES)
         .map_err(|error| Failure::new(Exit::BadInput, format!("{name}: FD-9201: cannot be read: {error}")))?;
     let mut settings = BTreeMap::new();
     for (name, value) in set {
