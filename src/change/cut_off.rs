@@ -65,9 +65,9 @@ impl CutOffReport {
             return None;
         }
         let mut parts: Vec<String> = self.switches.iter().take(MAX_NAMES).cloned().collect();
-        parts.extend(count_text(self.switches.len(), "more switches"));
+        parts.extend(count_text(self.switches.len(), "switch", "switches"));
         parts.extend(self.hosts.iter().take(MAX_NAMES).cloned());
-        parts.extend(count_text(self.hosts.len(), "more hosts"));
+        parts.extend(count_text(self.hosts.len(), "host", "hosts"));
         let count = |count: usize, one: &str| {
             format!("{} {one}{}", digits_in_groups(count), if count == 1 { "" } else { "s" })
         };
@@ -78,8 +78,11 @@ impl CutOffReport {
     }
 }
 
-fn count_text(count: usize, what: &str) -> Option<String> {
-    (count > MAX_NAMES).then(|| format!("{} {what}", digits_in_groups(count - MAX_NAMES)))
+/// The number of those that are not named: `2 more hosts`.
+fn count_text(count: usize, one: &str, some: &str) -> Option<String> {
+    let more = count.saturating_sub(MAX_NAMES);
+    let what = if more == 1 { one } else { some };
+    (more > 0).then(|| format!("{} more {what}", digits_in_groups(more)))
 }
 
 /// The reach of tables over the working cables.

@@ -71,15 +71,15 @@ pub(super) fn check_fitness(
     Ok(Ok(()))
 }
 
-/// A folder above in which another user can rename what lies in it: its owner, or whoever may write there.
+/// A folder above in which another user can rename what lies in it: its owner, or anyone who may write there.
 fn find_replaceable_ancestor(
     system: &dyn System,
     folder: &Path,
     owner: u32,
 ) -> io::Result<Option<FolderProblem>> {
     const ROOT: u32 = 0;
-    let whole = system.resolve_links(folder)?;
-    for above in whole.ancestors().skip(1) {
+    let resolved = system.resolve_links(folder)?;
+    for above in resolved.ancestors().skip(1) {
         let held = match system.metadata(above) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             held => held?,

@@ -154,7 +154,7 @@ impl Assembly {
         let topology = self.choose_topology(&mut cut)?;
         let mut fabric = topology.fabric;
         self.notes.extend(topology.notes);
-        note_merged(&self.source, &topology.merged, &mut self.notes);
+        note_merged(&self.source, &fabric, &topology.merged, &mut self.notes);
         // What joins the parts may be missing in a cut topology.
         if !cut {
             note_parts(&self.source, &fabric, &mut self.notes);
@@ -250,7 +250,7 @@ impl Assembly {
                 "two files with the {} contradict each other in {count} facts: {first}",
                 format.title
             ),
-            hint: "give the files of one fabric at one time; leave one of the two out".into(),
+            hint: "if these are two fabrics, give each folder or file by itself; if they are one at two times, leave one out".into(),
         }
     }
 

@@ -13,6 +13,9 @@ const MERGED_NODES: &str = "FN-557";
 /// Number of names that are listed.
 const MAX_NAMES: usize = 8;
 
+/// Number of merged hosts that are listed.
+const MAX_HOSTS: usize = 32;
+
 pub(super) fn note_parts(source: &str, fabric: &Fabric, notes: &mut Notes) {
     let parts = connected_parts(fabric);
     if parts.len() < 2 {
@@ -30,7 +33,7 @@ pub(super) fn note_parts(source: &str, fabric: &Fabric, notes: &mut Notes) {
     });
 }
 
-pub(super) fn note_merged(source: &str, merged: &[MergedNodes], notes: &mut Notes) {
+pub(super) fn note_merged(source: &str, fabric: &Fabric, merged: &[MergedNodes], notes: &mut Notes) {
     if merged.is_empty() {
         return;
     }
@@ -42,8 +45,19 @@ pub(super) fn note_merged(source: &str, merged: &[MergedNodes], notes: &mut Note
                 false => format!("'{first}' and '{second}' ({})", node.guid),
             }
         };
-        let mut names: Vec<String> = merged.iter().take(MAX_NAMES).map(name).collect();
-        names.extend((merged.len() > MAX_NAMES).then(|| format!("{} more", merged.len() - MAX_NAMES)));
+        // Which hosts are two decides whose jobs suffer.
+        let is_switch = |node: &&MergedNodes| {
+            fabric.node_by_guid(node.guid).is_some_and(|id| fabric.node(id).is_switch())
+        };
+        let (switches, others): (Vec<&MergedNodes>, Vec<&MergedNodes>) = merged.iter().partition(is_switch);
+        let names: Vec<String> = [(others, MAX_HOSTS, "hosts"), (switches, MAX_NAMES, "switches")]
+            .into_iter()
+            .flat_map(|(nodes, most, kind)| {
+                let more = nodes.len().saturating_sub(most);
+                let rest = (more > 0).then(|| format!("{more} more {kind}"));
+                nodes.into_iter().take(most).map(name).chain(rest).collect::<Vec<_>>()
+            })
+            .collect();
         let count = match merged.len() {
             1 => "1 GUID is that".to_owned(),
             count => format!("{count} GUIDs are those"),

@@ -84,7 +84,7 @@ impl<'a> FileSet<'a> {
             format = detect(&bytes).map(|format| format.id);
             if !self.read(name, &bytes)? {
                 self.unknown.push(name.to_owned());
-                self.telling |= may_hold_fabric_data(&bytes);
+                self.telling |= may_hold_fabric_data(&bytes) || is_named_like_dump(name);
             }
             Ok(())
         });
@@ -153,6 +153,12 @@ impl<'a> FileSet<'a> {
             }
         }
     }
+}
+
+/// Whether the name is that of a dump that fabdeck reads: an empty or destroyed one hides what it should tell.
+fn is_named_like_dump(name: &str) -> bool {
+    const ENDINGS: [&str; 7] = [".db_csv", ".ibnetdiscover", ".lst", ".lfts", ".fdbs", ".slvl", ".psl"];
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 /// Notes plans, which say what would be and not what is.

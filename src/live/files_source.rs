@@ -11,15 +11,21 @@ use super::unknown_format::unknown_format;
 use fabdeck_fabric::observe::{NotePlace, Notes, Observation};
 use fabdeck_files::capture::list_captures;
 use fabdeck_files::content::Content;
-use fabdeck_files::packed::{TimeLimit, unpack_one};
+use fabdeck_files::packed::{TimeLimit, is_packed, unpack_one};
 use fabdeck_files::text::Input;
-use fabdeck_files::{FileError, transcript};
+use fabdeck_files::{FileError, capture_format, detect, transcript};
 use fabdeck_mad::access::{ReadObserver, ReadOptions, Source, SourceError};
 
 /// A full-subnet dump has about 35 MB, and its tables have less than 2 GB. A larger file is a mistake.
 const MAX_FILE_BYTES: u64 = 2 << 30;
 /// A folder of an incident has a few dozen files. A folder with more, such as a home directory, is a mistake.
 const MAX_FOLDER_FILES: usize = 1024;
+/// Most files of subfolders that are examined, the bytes of each, and the depth of subfolders.
+const MAX_EXAMINED_FILES: usize = 256;
+const MAX_EXAMINED_BYTES: u64 = 8 * 1024;
+const MAX_EXAMINED_DEPTH: usize = 4;
+/// The note about subfolders, which are left out as files of unknown formats are.
+const LEFT_OUT_SUBFOLDER: &str = "FN-501";
 
 /// Files of known formats, which are read together at each reading.
 #[derive(Debug, Clone)]
@@ -122,8 +128,9 @@ fn file_label(path: &Path) -> String {
 
 /// Reads the regular files of a folder by name. A file that cannot be used is noted, and the others are used.
 fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
+    let (paths, subfolders) = list_folder(folder)?;
     let mut files = FileSet::new(file_label(folder), assembly);
-    for path in list_files(folder)? {
+    for path in paths {
         let name = file_label(&path);
         match read_file(&path) {
             Ok(bytes) => files.unpack(&name, bytes.into(), &mut |files, file| {
@@ -133,17 +140,92 @@ fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError
         }
     }
     files.finish();
+    note_subfolders(folder, &subfolders, &mut assembly.notes);
     Ok(())
 }
 
-fn list_files(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
+/// Names the subfolders with files, which are not read. The reading is partial if they hold dumps.
+fn note_subfolders(folder: &Path, subfolders: &[PathBuf], notes: &mut Notes) {
+    const SHOWN: usize = 4;
+    let mut budget = MAX_EXAMINED_FILES;
+    let (mut names, mut holds_dumps) = (Vec::new(), false);
+    for subfolder in subfolders {
+        let content = examine_subfolder(subfolder, MAX_EXAMINED_DEPTH, &mut budget);
+        holds_dumps |= content == SubfolderContent::Dumps;
+        if content != SubfolderContent::Nothing {
+            names.extend(subfolder.file_name().map(|name| name.to_string_lossy()));
+        }
+    }
+    if names.is_empty() {
+        return;
+    }
+    let text = || {
+        let more = match names.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = names.iter().take(SHOWN).map(|name| format!("{name}/")).collect::<Vec<_>>().join(", ");
+        format!(
+            "left out, files in subfolders: {names}{more}; move dumps of this fabric into the folder itself"
+        )
+    };
+    match holds_dumps {
+        true => notes.add_partial(LEFT_OUT_SUBFOLDER, NotePlace::file(file_label(folder)), text),
+        false => notes.add(LEFT_OUT_SUBFOLDER, NotePlace::file(file_label(folder)), text),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum SubfolderContent {
+    Nothing,
+    Files,
+    /// Files of known formats other than captures, which stand for themselves.
+    Dumps,
+}
+
+/// Examines files until one is a dump. A subfolder that cannot be listed may hold files.
+fn examine_subfolder(folder: &Path, depth: usize, budget: &mut usize) -> SubfolderContent {
+    let Ok(entries) = fs::read_dir(folder) else { return SubfolderContent::Files };
+    let mut content = SubfolderContent::Nothing;
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| !is_hidden(path)) {
+        if content == SubfolderContent::Dumps || *budget == 0 {
+            break;
+        }
+        *budget -= 1;
+        let found = match path.is_dir() {
+            true if depth > 1 => examine_subfolder(&path, depth - 1, budget),
+            true => SubfolderContent::Files,
+            false if path.is_file() && is_dump(&path) => SubfolderContent::Dumps,
+            false => SubfolderContent::Files,
+        };
+        content = content.max(found);
+    }
+    content
+}
+
+fn is_dump(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(MAX_EXAMINED_BYTES).read_to_end(&mut head));
+    read.is_ok() && (is_packed(&head) || detect(&head).is_some_and(|format| format.id != capture_format::ID))
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
+/// The regular files and the subfolders of a folder, each by name, without hidden ones.
+fn list_folder(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), SourceError> {
     let unreadable = |e: std::io::Error| read_error(&file_label(folder), &e);
-    let mut paths = Vec::new();
+    let (mut paths, mut subfolders) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if path.is_file() && !hidden {
+        if is_hidden(&path) {
+            continue;
+        }
+        if path.is_file() {
             paths.push(path);
+        } else if path.is_dir() {
+            subfolders.push(path);
         }
         if paths.len() > MAX_FOLDER_FILES {
             return Err(SourceError::Input {
@@ -155,7 +237,8 @@ fn list_files(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
         }
     }
     paths.sort();
-    Ok(paths)
+    subfolders.sort();
+    Ok((paths, subfolders))
 }
 
 /// The content of a file; `-` is standard input.

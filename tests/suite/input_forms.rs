@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fabdeck_fabric::Guid;
+use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_live::LiveOptions;
 use fabdeck_mad::access::{NoObserver, ReadOptions, SourceError};
@@ -116,6 +117,9 @@ fn unknown_files_are_named_and_partial_where_they_may_tell_something() {
         let seen = look(folder(&[("net", NET.as_bytes()), ("other", &held)]).path()).unwrap();
         assert_eq!((codes(&seen), seen.is_partial()), (vec!["FN-501"], partial), "{held:?}");
     }
+    // The counters of a run that broke off are missing, which nothing else says.
+    let seen = look(folder(&[("net", NET.as_bytes()), ("ibdiagnet2.db_csv", b"")]).path()).unwrap();
+    assert_eq!((codes(&seen), seen.is_partial()), (vec!["FN-501"], true));
 }
 
 #[test]
@@ -160,6 +164,16 @@ fn a_fabric_of_two_sites_is_reported_first_with_its_parts_and_what_was_merged() 
     let seen = look_at(format!("{NET}\n{twice}")).unwrap();
     let merged = seen.notes.iter().find(|note| note.code == "FN-557").unwrap();
     assert!(merged.grave && merged.text.contains("'host a' and 'host z'"), "{}", merged.text);
+    // Hosts are named before switches, however many there are of these.
+    let dump = |name: &str| {
+        let fabric = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        fabdeck_files::ibnetdiscover::write(&fabric, None).unwrap().text
+    };
+    let seen = look_at(format!("{}\n{}", dump("demo"), dump("kary,k=4,n=2"))).unwrap();
+    let merged = seen.notes.iter().find(|note| note.code == "FN-557").unwrap();
+    let first = merged.text.find("'login1 mlx5_0'").unwrap();
+    assert!(merged.text.find("'rack1-leaf'").is_some_and(|switch| first < switch), "{}", merged.text);
+    assert_eq!(merged.text.matches("HCA-1'").count(), 16, "{}", merged.text);
     // The same dump twice is one fabric.
     let seen = look_at(format!("{NET}\n{NET}")).unwrap();
     assert!(seen.notes.grave_notes().next().is_none() && !seen.is_partial(), "{:?}", seen.notes);

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::canvas::Canvas;
 use super::theme::Role;
 use crate::session::interactive::{LoadState, SessionState, TABLES_BEING_READ, engine_lines};
-use crate::session::{NO_TABLES, count_words, digits_in_groups, wrap_pairs};
+use crate::session::{NO_TABLES, count_words, cut_off_words, digits_in_groups, wrap_pairs};
 
 /// Draws the marks, what they cost, and what the proposals are compared with.
 pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
@@ -42,6 +42,7 @@ pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         }
         None if known.look.is_some() && !known.tables => {
             pairs.push(("lost", format!("not known: {NO_TABLES}")));
+            pairs.extend(known.cut_off.map(|cut| ("for good", cut_off_words(cut))));
         }
         None => pairs.push(match &known.unindexed {
             Some(why) => ("lost", format!("not known: {why}")),
@@ -50,8 +51,9 @@ pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     }
     for (y, (label, text)) in (0..4).zip(&pairs) {
         canvas.draw_text(area, 0, y, label, Role::Label);
-        let danger = matches!(*label, "lost" | "for good")
-            && known.cost.as_ref().is_some_and(|cost| cost.lost_pairs() > 0);
+        let is_lost = known.cost.as_ref().is_some_and(|cost| cost.lost_pairs() > 0)
+            || (*label == "for good" && known.cut_off.is_some());
+        let danger = matches!(*label, "lost" | "for good") && is_lost;
         let role = match (*label, danger) {
             ("for good", _) if text.starts_with("none") => Role::Good,
             (_, true) => Role::Danger,

@@ -145,7 +145,8 @@ pub fn keys_page() -> String {
          turn pages and close, and `/` searches help. In an input line, Enter accepts the line or the selected \
          suggestion, Esc cancels, Tab completes the common beginning of all suggestions and then selects one, as the \
          arrow keys do, and Ctrl-U clears the line. A name with blanks needs quotes. Ctrl-C ends the session \
-         everywhere.\n\nScreens:\n\n",
+         everywhere; where that would end a change it asks first, and a second Ctrl-C within a second ends the session.\n\n\
+         Screens:\n\n",
     );
     for screen in SCREENS {
         push(&mut page, format_args!("- `{}` {}: {}\n", screen.number, screen.title, screen.about));

@@ -108,6 +108,13 @@ fn users_of(
     let Some(id) = id else {
         return Err(Failure::usage(format!("FD-7309: '{link}' is no cable; write link:NAME[PORT]")));
     };
+    if !snapshot.observation.tables.has_forwarding() {
+        let refusal = Failure::usage(
+            "FD-7317: there are no tables in force, so it is not known which paths cross a cable; give some with --tables FILE \
+             (opensm-lfts.dump, opensm.fdbs, output of dump_lfts), or assume those of an engine with --assume ENGINE",
+        );
+        return Err(context.refuse_with_notes(snapshot, refusal));
+    }
     let element = Element::from_id(snapshot.fabric(), &snapshot.names, ElementId::Link(id)).to_string();
     let query = context.query(rows);
     let rows = link_user_rows(snapshot, index_paths(snapshot)?.paths(), id);

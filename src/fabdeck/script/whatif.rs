@@ -7,12 +7,13 @@ use std::time::Instant;
 
 use crate::session::{
     Cost, EngineComparison, EngineRow, JobFigures, JobTable, NO_TABLES, ProposalOptions, Query, Snapshot,
-    adaptive_words, assume_lids, count_words, digits_in_groups, drawn_words, group_names, groups_line,
-    job_figures_in_force, mark_cost, mark_random, note_judged_lids, parse_marks, propose, supposed_words,
+    adaptive_words, assume_lids, count_words, cut_off_words, digits_in_groups, drawn_words, group_names,
+    groups_line, job_figures_in_force, mark_cost, mark_random, note_judged_lids, parse_marks, propose,
+    supposed_words,
 };
 use fabdeck_fabric::{ElementId, Faults, Guid, JobMap, PortNum, similar_words, suggest};
 use fabdeck_mad::access::ReadOptions;
-use fabdeck_routing::analysis::{GroupDamage, PathLosses, group_damage};
+use fabdeck_routing::analysis::{CutOffPairs, GroupDamage, PathLosses, group_damage};
 use fabdeck_routing::{DEGRADED_REMARK, ENGINES, Engine, Request, UPDOWN_REMARK, find_engine};
 
 use super::context::Context;
@@ -44,7 +45,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     if !has_tables {
         assume_lids(&mut snapshot);
     }
-    let cost = if has_tables { Some(mark_cost(&snapshot, &tables, &faults, args.expect)?) } else { None };
+    let cost = match has_tables {
+        true => MarkLoss::Counted(Box::new(mark_cost(&snapshot, &tables, &faults, args.expect)?)),
+        false => MarkLoss::ByCables(CutOffPairs::count(snapshot.fabric(), &faults)),
+    };
     let jobs = job_figures_in_force(&snapshot, &tables, &faults, &request.jobs);
     let times = !context.globals.no_times;
     let rows = engines.into_iter().map(|engine| {
@@ -57,7 +61,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         if has_tables { row } else { row.without_tables() }
     });
     let comparison = EngineComparison::new(rows.collect());
-    write(context, &snapshot, (&faults, jobs.as_ref()), cost.as_ref(), &comparison)?;
+    write(context, &snapshot, (&faults, jobs.as_ref()), &cost, &comparison)?;
     let concluded = context.conclude(&snapshot);
     let faults = comparison.defect_words();
     faults.iter().for_each(|fault| context.output.print_message(fault));
@@ -66,6 +70,14 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         context.output.print_message("no engine found routes");
     }
     Ok(if faults.is_empty() && !none { concluded } else { Exit::Findings })
+}
+
+/// What the marks take.
+enum MarkLoss {
+    /// Under the tables in force.
+    Counted(Box<Cost>),
+    /// There are no tables in force.
+    ByCables(CutOffPairs),
 }
 
 /// The named engines, or all.
@@ -192,29 +204,18 @@ fn write(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
     (faults, jobs): (&Faults, Option<&JobFigures>),
-    cost: Option<&Cost>,
+    loss: &MarkLoss,
     comparison: &EngineComparison,
 ) -> Result<(), Failure> {
     let groups = group_damage(snapshot.fabric(), &snapshot.observation.tables, faults);
     let failed: Vec<String> =
         faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {
-        return write_json(context, snapshot, &failed, (cost, jobs), groups.as_ref(), comparison);
+        return write_json(context, snapshot, &failed, (loss, jobs), groups.as_ref(), comparison);
     }
     let mut lines = check::premises(snapshot);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first_elements(&failed) }));
-    match cost {
-        Some(cost) => lines.extend(cost_lines(snapshot, &failed, cost)),
-        None => lines.push(("lost", no_tables_words())),
-    }
-    if let Some(cost) = cost.filter(|_| context.output.verbose) {
-        let one = format!(
-            "{:.1} {} for one channel of one link",
-            cost.expected.one_channel,
-            cost.expected_counts()
-        );
-        lines.push(("", one));
-    }
+    lines.extend(loss_lines(snapshot, &failed, loss, context.output.verbose));
     lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
     lines.extend(supposed_words(comparison.rows()).map(|words| ("lanes", words)));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
@@ -261,16 +262,20 @@ fn write_json(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
     failed: &[String],
-    (cost, jobs): (Option<&Cost>, Option<&JobFigures>),
+    (loss, jobs): (&MarkLoss, Option<&JobFigures>),
     groups: Option<&GroupDamage>,
     comparison: &EngineComparison,
 ) -> Result<(), Failure> {
     let mut object = context.object("whatif", snapshot)?;
     object.field("failed", &failed)?;
-    object.field("tables_in_force", &cost.is_some())?;
-    match cost {
-        Some(cost) => write_cost(&mut object, snapshot, failed, cost)?,
-        None => COST_KEYS.iter().try_for_each(|key| object.field(key, &serde_json::Value::Null))?,
+    object.field("tables_in_force", &matches!(loss, MarkLoss::Counted(_)))?;
+    match loss {
+        MarkLoss::Counted(cost) => write_cost(&mut object, snapshot, failed, cost)?,
+        MarkLoss::ByCables(cut) => COST_KEYS.iter().try_for_each(|key| match *key {
+            "cut_off_pairs" => object.field(key, &cut.pairs),
+            "failed_end_pairs" => object.field(key, &cut.ended),
+            _ => object.field(key, &serde_json::Value::Null),
+        })?,
     }
     object.field("groups_cut", &groups.map(groups_object))?;
     object.field("jobs", &jobs)?;
@@ -316,7 +321,7 @@ fn no_tables_words() -> String {
     )
 }
 
-/// Keys of the costs, in their order; all are null without tables in force.
+/// Keys of the costs, in their order; without tables in force only those that cables decide are not null.
 const COST_KEYS: [&str; 15] = [
     "pairs",
     "lost_until_reroute",
@@ -334,6 +339,27 @@ const COST_KEYS: [&str; 15] = [
     "cut_off_without_path",
     "expected",
 ];
+
+/// What the marks take, as far as that is known.
+fn loss_lines(
+    snapshot: &Snapshot,
+    failed: &[String],
+    loss: &MarkLoss,
+    verbose: bool,
+) -> Vec<(&'static str, String)> {
+    let cost = match loss {
+        MarkLoss::Counted(cost) => cost,
+        MarkLoss::ByCables(cut) => {
+            return vec![("lost", no_tables_words()), ("for good", cut_off_words(*cut))];
+        }
+    };
+    let mut lines = cost_lines(snapshot, failed, cost);
+    if verbose {
+        let (one, what) = (cost.expected.one_channel, cost.expected_counts());
+        lines.push(("", format!("{one:.1} {what} for one channel of one link")));
+    }
+    lines
+}
 
 /// Lost pairs, and the loss that random links would cause.
 fn cost_lines(snapshot: &Snapshot, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {

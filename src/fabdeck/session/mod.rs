@@ -103,6 +103,6 @@ pub use views::{
     levels_word, link_user_rows, link_users, links, percent_change, table_status_word, unplaced_counters,
 };
 pub use whatif::{
-    Cost, EngineComparison, EngineRow, Proposal, ProposalOptions, ProposalTimes, drawn_words, judge_routes,
-    mark_cost, mark_random, parse_marks, propose, supposed_words,
+    Cost, EngineComparison, EngineRow, Proposal, ProposalOptions, ProposalTimes, cut_off_words, drawn_words,
+    judge_routes, mark_cost, mark_random, parse_marks, propose, supposed_words,
 };

@@ -1,8 +1,9 @@
 //! Makes a plan from a proposal.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::assume::assume_empty_tables;
+use super::assume::{assume, assume_empty_tables};
 use super::comparison::{compare_with_tables, transition_without_tables};
 use super::lanes::{FROM_PATH_LIST, FROM_QOS_POLICY, LEVEL_ASSUMED};
 use super::lanes::{LevelsInForce, rearrange_lanes};
@@ -13,8 +14,8 @@ use fabdeck_change::{
     CertificateScope, CutOffReport, FailedElement, Fingerprint, Plan, PlanError, PlanFileError, PlanLanes,
     SCHEMA, SurvivingFabric, TransitionReport, plan_writes,
 };
-use fabdeck_fabric::{Faults, Lid, NO_PATH, NodeId, PathLanes, Routes};
-use fabdeck_routing::{EngineRefusal, Problem, RouteProgress};
+use fabdeck_fabric::{Faults, Lid, NO_PATH, NodeId, PathLanes, Routes, UnreadEntries};
+use fabdeck_routing::{EngineRefusal, Problem, RouteProgress, find_engine};
 
 /// LIDs that the tables in force route and that no known port owns.
 fn silent_lids(look: &Snapshot, faults: &Faults) -> Vec<u16> {
@@ -85,6 +86,14 @@ pub fn settle_proposal(
         .collect();
     let mut routes = Routes::from_tables(lfts.iter().map(Some));
     routes.lanes = rearrange_lanes(&proposal.routes, &routes);
+    // Without tables in force it is not known what a switch holds that the plan does not write.
+    let unwritten = fabric.switches().map(|(id, _)| id).filter(|id| !standing.contains(*id));
+    let unwritten = unwritten.filter(|id| !faults.is_node_failed(*id) && !tables.has_forwarding());
+    let unread: BTreeMap<u32, UnreadEntries> = unwritten.map(|id| (id.0, UnreadEntries::All)).collect();
+    let unread_tables = unread.len() as u64;
+    if unread_tables > 0 {
+        routes = routes.with_unread(unread);
+    }
     let stride = routes.stride().max(1);
     if let PathLanes::ByPair { lane, .. } = &mut routes.lanes {
         let rows = fabric.switches().zip(lane.chunks_mut(stride));
@@ -95,7 +104,7 @@ pub fn settle_proposal(
     Ok(Proposal {
         running: proposal.running.as_ref().and_then(|running| running.with_routes(&problem, &routes)),
         routes: Arc::new(routes),
-        report: weighed.report,
+        report: weighed.report.with_unread_tables(unread_tables),
         difference: weighed.difference,
         changed_lanes: weighed.changed_lanes,
         transition: weighed.transition,
@@ -144,8 +153,22 @@ pub fn make_plan(
     }
     let mut empty = look.clone();
     assume_empty_tables(&mut empty);
-    let plan = plan_over_tables(&empty, faults, engine, proposal, sent, made)?;
+    let mut plan = plan_over_tables(&empty, faults, engine, proposal, sent, made)?;
+    plan.cut_off = cut_off_by_cables(look, &plan);
     Ok(Plan { transition: transition_without_tables(), ..plan })
+}
+
+/// What a plan cuts off of all that cables connect: shortest paths stand for tables that are not known.
+fn cut_off_by_cables(look: &Snapshot, plan: &Plan) -> CutOffReport {
+    let mut assumed = look.clone();
+    let shortest = find_engine("minhop").map(|engine| assume(&mut assumed, engine));
+    match shortest {
+        Some(Ok(())) => {
+            let held = (assumed.fabric(), &assumed.observation.tables);
+            plan.cut_off(held, look.manager(), &|id| look.name(id).to_owned())
+        }
+        _ => CutOffReport::default(),
+    }
 }
 
 fn plan_over_tables(

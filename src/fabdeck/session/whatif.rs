@@ -16,7 +16,7 @@ use super::preview::Preview;
 use super::{Column, FieldKind, Listing, Snapshot, Value, count_words, digits_in_groups};
 use fabdeck_change::TransitionReport;
 use fabdeck_fabric::{Element, ElementError, ElementId, Faults, NodeId, PortState, Routes, Tables};
-use fabdeck_routing::analysis::{ExpectedLoss, PathLosses};
+use fabdeck_routing::analysis::{CutOffPairs, ExpectedLoss, PathLosses};
 use fabdeck_routing::certificate::{RouteScope, certify_partitioned};
 use fabdeck_routing::difference::RouteDifference;
 use fabdeck_routing::{
@@ -124,12 +124,8 @@ impl Cost {
     /// Text for the lost pairs that no reroute can restore. Pairs with a failed end count too.
     pub fn cut_off_words(&self) -> String {
         let PathLosses { critical, ended, critical_without_path, .. } = self.lost;
-        let why = match ended {
-            _ if critical == 0 => return "none: cables still connect every pair".to_owned(),
-            0 => ", as no cables lead there".to_owned(),
-            all if all == critical => ", as one end failed".to_owned(),
-            some => format!(": {} as one end failed", digits_in_groups(some)),
-        };
+        let cut = CutOffPairs { pairs: critical, ended };
+        let Some(why) = why_cut_off(cut) else { return NONE_CUT_OFF.to_owned() };
         let cut_off = digits_in_groups(critical);
         // Each text fits into one line of 80 columns.
         match critical_without_path {
@@ -138,6 +134,28 @@ impl Cost {
                 format!("{cut_off} of them are cut off{why}; {} had no path before", digits_in_groups(some))
             }
         }
+    }
+}
+
+const NONE_CUT_OFF: &str = "none: cables still connect every pair";
+
+/// Text for pairs that marks cut off on a fabric without tables.
+pub fn cut_off_words(cut: CutOffPairs) -> String {
+    match why_cut_off(cut) {
+        Some(why) => {
+            format!("{} pairs are cut off, whatever reroutes{why}", digits_in_groups(cut.pairs))
+        }
+        None => NONE_CUT_OFF.to_owned(),
+    }
+}
+
+/// The end of a text about pairs that are cut off; `None` where none is.
+fn why_cut_off(cut: CutOffPairs) -> Option<String> {
+    match cut.ended {
+        _ if cut.pairs == 0 => None,
+        0 => Some(", as no cables lead there".to_owned()),
+        all if all == cut.pairs => Some(", as one end failed".to_owned()),
+        some => Some(format!(": {} as one end failed", digits_in_groups(some))),
     }
 }
 

@@ -192,6 +192,29 @@ impl MarkedPaths {
     }
 }
 
+/// Ordered pairs of adapter ports that cables connect without marks and not with them, whatever the tables are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CutOffPairs {
+    /// All of them.
+    pub pairs: u64,
+    /// Those of which an end failed itself or with its cable.
+    pub ended: u64,
+}
+
+impl CutOffPairs {
+    /// Counts the pairs that marks cut off.
+    pub fn count(fabric: &Fabric, faults: &Faults) -> Self {
+        let graph = SwitchGraph::new(fabric, &Faults::new());
+        let unmarked = MarkIndex::new(&graph, &FailedParts::default());
+        let marks = MarkIndex::new(&graph, &FailedParts::new(fabric, &graph, faults));
+        let before = connected_pairs(&graph, &unmarked);
+        Self {
+            pairs: before.saturating_sub(connected_pairs(&graph, &marks)),
+            ended: pairs_with_failed_end(&graph, &marks),
+        }
+    }
+}
+
 /// Ordered pairs of terminals with a LID that cables connect without marks, and one end of which failed.
 fn pairs_with_failed_end(graph: &SwitchGraph, marks: &MarkIndex) -> u64 {
     let (part, count) = graph.components();

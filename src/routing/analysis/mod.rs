@@ -16,6 +16,6 @@ pub use expected_loss::ExpectedLoss;
 pub use flow_paths::FlowPaths;
 pub use group_damage::{GroupDamage, group_damage};
 pub use jobs::{EffectiveIndex, JobLoads, JobMetrics};
-pub use marked_paths::MarkedPaths;
+pub use marked_paths::{CutOffPairs, MarkedPaths};
 pub use path_index::{ElementLoss, PathIndex, PathLosses};
 pub use permutation_loads::{AverageBandwidth, PermutationLoads, ShiftLoad, WorstPermutation};

@@ -344,9 +344,9 @@ fn a_fabric_that_answers_in_part_gets_no_plan() {
     assert!(!home.path().join("half.plan").exists());
 }
 
-/// A mistyped path, or a link that somebody planted, must not fill the memory of a machine.
+/// A mistyped path, or a planted link, must not fill the memory of a machine.
 #[test]
-fn what_has_no_end_is_not_read_to_its_end() {
+fn endless_files_are_refused() {
     let home = tempfile::tempdir().unwrap();
     for (args, code) in [
         (&["--config", "/dev/zero", "sources"][..], "FD-7101"),

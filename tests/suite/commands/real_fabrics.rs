@@ -159,6 +159,35 @@ fn guids_stand_beside_switches_of_one_name_alone() {
     }
 }
 
+/// A host's leaf, a hop and the end of a cable name switches too.
+#[test]
+fn hosts_hops_and_users_of_a_cable_tell_switches_of_one_name_apart() {
+    let home = home();
+    write(&home, "x.db_csv", &leaf_and_spine(2));
+    assert!(run_command(&home, &["generate", "kary,k=2,n=2", "-o", "named.topo"]).status.success());
+    let assumed = ["--assume", "minhop", "--source"];
+    let hosts: Vec<String> = json(&home, &["--source", "x.db_csv", "show", "hosts"])["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["name"].as_str().unwrap().to_owned())
+        .collect();
+    let trace: Vec<&str> = vec!["trace", &hosts[0], hosts.last().unwrap()];
+    for (args, named) in [
+        (vec!["show", "hosts"], vec!["show", "hosts"]),
+        (vec!["show", "users", "link:0xa1[40]"], vec!["show", "users", "link:leaf0[3]"]),
+        (trace, vec!["trace", "node0 HCA-1", "node3 HCA-1"]),
+    ] {
+        // Tables are assumed where rows are of paths.
+        let words = if args == ["show", "hosts"] { &assumed[2..] } else { &assumed[..] };
+        let alike = text(&run_command(&home, &[words, &["x.db_csv"], &args].concat()));
+        assert!(alike.contains("0x00000000000000a1"), "{args:?}: {alike}");
+        let apart = text(&run_command(&home, &[words, &["named.topo"], &named].concat()));
+        assert!(!apart.is_empty() && !apart.contains("SWITCH GUID"), "{apart}");
+        assert!(!apart.contains("OVER GUID") && !apart.contains("PEER GUID"), "{apart}");
+    }
+}
+
 /// 32 hosts send over one uplink; a host takes in a little slower than packets come.
 fn crowded() -> String {
     let mut rows = vec!["0xa1,0xa1,40,15000000000,20000000000,20000000000".to_owned()];
@@ -339,6 +368,39 @@ fn hosts_alone_are_one_job_and_missing_ones_are_named_at_once() {
     let skipped = check(&["--missing", "skip"]);
     assert_eq!(skipped.status.code(), Some(0), "{skipped:?}");
     assert!(talk(&skipped).contains("FN-541"), "{skipped:?}");
+}
+
+#[test]
+fn cables_alone_say_what_is_cut_off_where_there_are_no_tables() {
+    let home = home();
+    assert!(run_command(&home, &["generate", "kary,k=4,n=2", "-o", "bare.topo"]).status.success());
+    let marks = ["link:leaf0[5]", "link:leaf0[6]", "link:leaf0[7]", "link:leaf0[8]"];
+    let marks: Vec<&str> = marks.iter().flat_map(|mark| ["--fail", mark]).collect();
+    let bare = |args: &[&'static str]| [&["--source", "bare.topo"], args, &marks].concat();
+    let assumed =
+        |args: &[&'static str]| [&["--source", "bare.topo", "--assume", "minhop"], args, &marks].concat();
+    let whatif = ["whatif", "--engine", "updn"];
+    let [without, with] = [json(&home, &bare(&whatif)), json(&home, &assumed(&whatif))];
+    assert_eq!((&without["cut_off_pairs"], &with["cut_off_pairs"]), (&96.into(), &96.into()));
+    assert_eq!((&without["failed_end_pairs"], &without["lost_until_reroute"]), (&0.into(), &Value::Null));
+    let shown = text(&run_command(&home, &bare(&whatif)));
+    assert!(shown.contains("for good  96 pairs are cut off, whatever reroutes"), "{shown}");
+    // The plan names whom it leaves, and counts nothing against a switch whose table is not known.
+    let route = run_command(&home, &bare(&["route", "--engine", "updn", "-o", "new.plan"]));
+    let shown = text(&route);
+    assert_eq!(route.status.code(), Some(0), "{route:?}");
+    assert!(
+        shown
+            .contains("will be cut off: leaf0, node0 HCA-1, node1 HCA-1, node2 HCA-1, 1 more host, 96 pairs"),
+        "{shown}"
+    );
+    assert!(shown.contains("not read      the tables of 1 switch; 12 pairs lead there"), "{shown}");
+    let host =
+        ["--source", "bare.topo", "route", "--engine", "updn", "--fail", "host:node0 HCA-1", "-o", "h.plan"];
+    let shown = text(&run_command(&home, &host));
+    assert!(shown.contains("will be cut off: node0 HCA-1, 30 pairs"), "{shown}");
+    let users = run_command(&home, &["--source", "bare.topo", "show", "users", "link:leaf0[5]"]);
+    assert!(users.status.code() == Some(64) && talk(&users).contains("FD-7317"), "{users:?}");
 }
 
 #[test]

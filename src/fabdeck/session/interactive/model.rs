@@ -13,7 +13,7 @@ use super::watch::WatchState;
 use crate::session::{Cost, EngineRow, Preview, Proposal, Proposals, Snapshot};
 use fabdeck_fabric::{ElementId, Faults, NodeId, PortId, PortNum, PortState};
 use fabdeck_live::FAILED_BEFORE;
-use fabdeck_routing::analysis::{GroupDamage, PathIndex};
+use fabdeck_routing::analysis::{CutOffPairs, GroupDamage, PathIndex};
 use fabdeck_routing::{Engine, EngineRefusal};
 
 /// The state of an engine's answer for the current marks.
@@ -98,6 +98,8 @@ pub struct Model {
     pub marks_before: Vec<Faults>,
     /// The cost of the marks; `None` until it is counted.
     pub cost: Option<Cost>,
+    /// The pairs that the marks cut off, where there are no tables to count the cost with.
+    pub cut_off: Option<CutOffPairs>,
     /// The multicast groups that the marks break; `None` where the source has no groups.
     pub groups: Option<GroupDamage>,
     /// The repeated readings of counters.

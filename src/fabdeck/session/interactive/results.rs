@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use super::effect::{Effect, TaskOutcome, TaskRequest};
 use super::health::FabricHealth;
 use super::messages::{LogMessage, Severity};
-use super::model::ProposalState;
+use super::model::{Model, ProposalState};
 use super::state::{LoadState, SessionState};
 use super::tasks::{TaskDependency, TaskId};
 use super::{changes, operator_log, running_jobs, slow_lanes, timeline, watch};
 use crate::session::{EngineRow, Preview, Proposal, Snapshot, count_words};
 use fabdeck_fabric::ElementId;
+use fabdeck_routing::analysis::CutOffPairs;
 use fabdeck_routing::{ENGINES, Engine, EngineRefusal};
 
 /// Receives the result of a task; the result of a cancelled task is dropped.
@@ -208,6 +209,7 @@ pub fn replace_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Ef
     if !state.known.tables {
         state.known.paths = None;
     }
+    count_cut_off_pairs(&mut state.known);
     (state.known.preview, state.known.unindexed) = (None, None);
     state.known.proposals = Arc::default();
     state.drafts.clear();
@@ -282,9 +284,16 @@ fn count_lost_paths(state: &mut SessionState) -> Vec<Effect> {
     vec![state.begin(COUNTING, TaskRequest::Cost { look, preview, marks }).1]
 }
 
+/// Counts what the marks cut off whatever the tables are, where there are none to count the cost with.
+fn count_cut_off_pairs(known: &mut Model) {
+    let without_tables = known.look.as_ref().filter(|_| !known.tables && !known.marks.is_empty());
+    known.cut_off = without_tables.map(|look| CutOffPairs::count(look.fabric(), &known.marks));
+}
+
 /// Drops results for the old marks, and counts the cost of the new ones.
 pub fn update_after_marking(state: &mut SessionState) -> Vec<Effect> {
     let mut effects = drop_results(state, TaskDependency::Marks);
+    count_cut_off_pairs(&mut state.known);
     effects.extend(count_lost_paths(state));
     refresh_screens(state);
     effects

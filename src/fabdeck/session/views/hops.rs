@@ -14,7 +14,7 @@ pub static HOP_FIELDS: &[RowField] = &[
     RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node that sends", |l, (_, hop)| {
         l.fabric().node(hop.node).guid().into()
     })
-    .on_request(),
+    .when_alike(),
     RowField::new(
         "port",
         "PORT",
@@ -46,7 +46,7 @@ pub static HOP_FIELDS: &[RowField] = &[
         "GUID of the node that takes it in",
         |l, (_, hop)| ends(l, hop)[1].map(|port| l.fabric().node(port.node).guid()).into(),
     )
-    .on_request(),
+    .when_alike(),
     RowField::new("peer_port", "PEER PORT", FieldKind::Number, "ingress port", |l, (_, hop)| {
         ends(l, hop)[1].map(|port| port.number).into()
     }),

@@ -41,6 +41,14 @@ pub static HOST_FIELDS: &[RowField] = &[
         peer(l, r).map(|peer| l.name(peer.node)).into()
     }),
     RowField::new(
+        "switch_guid",
+        "SWITCH GUID",
+        FieldKind::Guid,
+        "GUID of the node at the other end",
+        |l, r| peer(l, r).map(|peer| l.fabric().node(peer.node).guid()).into(),
+    )
+    .when_alike(),
+    RowField::new(
         "switch_port",
         "SWITCH PORT",
         FieldKind::Number,

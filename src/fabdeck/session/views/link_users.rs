@@ -29,6 +29,14 @@ pub static USER_FIELDS: &[RowField] = &[
     RowField::new("from", "OVER", FieldKind::Text, "the end at which its packets enter the cable", |l, r| {
         l.port_name(ingress_port(l, r)).into()
     }),
+    RowField::new(
+        "from_guid",
+        "OVER GUID",
+        FieldKind::Guid,
+        "GUID of the node at which they enter it",
+        |l, r| l.fabric().node(l.fabric().port(ingress_port(l, r)).node).guid().into(),
+    )
+    .when_alike(),
 ];
 
 /// The destinations whose paths cross a cable.

@@ -3,8 +3,8 @@
 use crate::session::interactive::model::{Model, ProposalState};
 use crate::session::interactive::screens::details::DetailLine;
 use crate::session::{
-    JobFigures, NO_TABLES, Proposal, count_words, digits_in_groups, groups_line, job_figures_words,
-    report_lines,
+    JobFigures, NO_TABLES, Proposal, count_words, cut_off_words, digits_in_groups, groups_line,
+    job_figures_words, report_lines,
 };
 use fabdeck_routing::Engine;
 
@@ -15,6 +15,7 @@ pub fn loss_lines(known: &Model) -> Vec<DetailLine> {
         lines.push(("lost", cost.lost_words()));
         lines.push(("for good", cost.cut_off_words()));
     }
+    lines.extend(known.cut_off.map(|cut| ("for good", cut_off_words(cut))));
     let groups = known.groups.as_ref().map(groups_line);
     lines.push((
         "groups",
