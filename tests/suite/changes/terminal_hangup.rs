@@ -45,6 +45,23 @@ fn a_guard_holds_no_file_of_its_caller() {
     }
 }
 
+/// An update of the package while a session is open.
+#[test]
+fn a_program_whose_file_is_gone_still_starts_its_guard() {
+    let lab = ServedLab::new(DEMO);
+    let copy = lab.home.path().join("fabdeck-before");
+    let apply = lab.command(&["apply", "a.plan", "--yes", "--accept", "transition"]);
+    std::fs::copy(apply.get_program(), &copy).unwrap();
+    let mut session = Command::new(&copy);
+    let variables = apply.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    session.args(apply.get_args()).envs(variables).current_dir(lab.home.path());
+    let mut session = session.spawn().unwrap();
+    std::fs::remove_file(&copy).unwrap();
+    assert!(session.wait().unwrap().success());
+    let id = lab.row()["id"].as_str().unwrap().to_owned();
+    lab.run_to_end(&["confirm", &id], 0);
+}
+
 /// The window is the shortest that there is; both ends run beside each other.
 #[test]
 fn a_terminal_that_closes_and_a_session_that_is_killed_end_rolled_back_by_the_deadline() {

@@ -18,6 +18,8 @@ use fabdeck_mad::access::Actuator;
 
 /// This folder exists while systemd is the init process of the machine.
 const SYSTEMD_FOLDER: &str = "/run/systemd/system";
+/// The program of this process, whatever became of its file.
+const RUNNING_PROGRAM: &str = "/proc/self/exe";
 /// This folder has a file for each user whose services go on after a logout.
 const LINGER_FOLDER: &str = "/var/lib/systemd/linger";
 
@@ -75,11 +77,11 @@ pub fn start_guard(
     args: &[OsString],
     of: GuardOwner<'_>,
 ) -> io::Result<Option<String>> {
-    let program = program.map_or_else(std::env::current_exe, |program| Ok(program.to_owned()))?;
+    let program = &program.map_or_else(std::env::current_exe, |program| Ok(program.to_owned()))?;
     let log = match of {
         GuardOwner::Own(log) => log,
         GuardOwner::Other(owner) => {
-            return wait_until_started(&mut command_as_owner(&program, args, owner)).map(|()| None);
+            return wait_until_started(&mut command_as_owner(program, args, owner)).map(|()| None);
         }
     };
     // A unit runs in another working directory, so its log needs an absolute path.
@@ -89,7 +91,7 @@ pub fn start_guard(
     let remark = match GuardIsolation::detect() {
         GuardIsolation::Session => None,
         GuardIsolation::UntilLogout => Some(LOGOUT_WARNING.to_owned()),
-        apart => match start_unit(&program, apart, args, log) {
+        apart => match start_unit(program, apart, args, log) {
             Ok(()) => return Ok(None),
             Err(why) => Some(format!(
                 "systemd-run did not start the guard as a unit ({why}); it has a session of its own instead, which systemd \
@@ -100,9 +102,17 @@ pub fn start_guard(
     if let Some(remark) = &remark {
         writeln!(opened, "fabdeck: {remark}")?;
     }
-    let mut guard = Command::new(program);
+    let mut guard = command_of(program);
     guard.args(args).stdin(Stdio::null()).stdout(opened.try_clone()?).stderr(opened);
     wait_until_started(&mut guard).map(|()| remark)
+}
+
+/// A command that runs this program. An update may have replaced its file since this process began; the kernel still has
+/// the program then.
+fn command_of(program: &Path) -> Command {
+    let mut command = Command::new(if program.exists() { program } else { Path::new(RUNNING_PROGRAM) });
+    command.arg0(program);
+    command
 }
 
 fn wait_until_started(guard: &mut Command) -> io::Result<()> {
@@ -117,7 +127,7 @@ fn wait_until_started(guard: &mut Command) -> io::Result<()> {
 /// without files or environment of root. The group comes from the folder; a folder of root's group gives no group.
 fn command_as_owner(program: &Path, args: &[OsString], owner: Owner) -> Command {
     const NO_GROUP: u32 = 65534;
-    let mut guard = Command::new(program);
+    let mut guard = command_of(program);
     guard.args(args).env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
     guard.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // Setting the user makes the child drop root's groups.
