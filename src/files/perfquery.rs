@@ -21,6 +21,11 @@ pub fn looks_like(head: &str) -> bool {
     head.lines().any(|line| parse_heading(line).is_some() || line.trim_start().starts_with("PortSelect:."))
 }
 
+/// Whether a line is a heading or a counter.
+pub(super) fn is_known_line(line: &str) -> bool {
+    parse_heading(line).is_some() || split_field(line.trim()).is_some()
+}
+
 pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
     let mut reader = PerfqueryReader { input, file: CounterFile::default(), open: None };
     let mut last = 1;

@@ -91,7 +91,8 @@ struct Row<'a> {
     ambiguous: bool,
 }
 
-fn starts_row(line: &str) -> bool {
+/// Whether a line begins with the kind and the LID of a port.
+pub(super) fn starts_row(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace();
     words.next().is_some_and(|word| parse_kind(word).is_some())
         && words.next().is_some_and(|word| word.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()))

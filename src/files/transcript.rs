@@ -1,6 +1,7 @@
 //! Removes what terminals, mails or logs add to text: UTF-16, colours, prefixes of lines, wrapped lines. An addition
 //! to all lines is removed; for one to some lines a message names it.
 
+mod joining_rules;
 mod line_prefix;
 mod line_wrap;
 
@@ -44,6 +45,9 @@ pub fn read(
         return line_wrap::refuse_wrapped(name, &text, None).map(|()| None);
     };
     let content = (format.read)(Input::new(name, &text));
+    if content.is_err() {
+        line_prefix::refuse_partial_prefix(name, &text)?;
+    }
     line_wrap::refuse_wrapped(name, &text, Some(&content))?;
     content.map(|content| Some((format, content)))
 }

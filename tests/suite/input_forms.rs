@@ -5,6 +5,7 @@ mod packed_files;
 mod rejected_files;
 mod transcripts;
 mod truncated_files;
+mod wrapped_lines;
 
 use std::fs;
 use std::io::Write;
@@ -120,6 +121,30 @@ fn unknown_files_are_named_and_partial_where_they_may_tell_something() {
     // The counters of a run that broke off are missing, which nothing else says.
     let seen = look(folder(&[("net", NET.as_bytes()), ("ibdiagnet2.db_csv", b"")]).path()).unwrap();
     assert_eq!((codes(&seen), seen.is_partial()), (vec!["FN-501"], true));
+}
+
+/// Files of subfolders are not read, and a note names the subfolder; the tables in it are missing.
+#[test]
+fn subfolders_are_named_and_partial_where_they_hold_dumps() {
+    let lfts = "Unicast lids [0x0-0x1] of switch Lid 1 guid 0x0000000000000010 ('leaf'):\n";
+    let tables =
+        lfts.to_owned() + "0x0001 000 : (Switch portguid 0x0000000000000010: 'leaf')\n1 lids dumped\n";
+    for (path, held, note) in [
+        ("sub/net.lfts", tables.as_bytes(), Some(true)),
+        ("sub/below/net.lfts.gz", &gzip(tables.as_bytes()), Some(true)),
+        ("sub/notes.txt", b"it broke at night\n", Some(false)),
+        ("sub/.hidden", tables.as_bytes(), None),
+        (".sub/net.lfts", tables.as_bytes(), None),
+    ] {
+        let dumps = folder(&[("net", NET.as_bytes())]);
+        let path = dumps.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, held).unwrap();
+        let seen = look(dumps.path()).unwrap();
+        let expected = if note.is_some() { vec!["FN-501"] } else { vec![] };
+        assert_eq!((codes(&seen), seen.is_partial()), (expected, note == Some(true)), "{path:?}");
+        assert!(seen.notes.iter().all(|note| note.text.contains("subfolders: sub/;")), "{:?}", seen.notes);
+    }
 }
 
 #[test]

@@ -22,11 +22,18 @@ struct PrefixKind {
     foreign: bool,
 }
 
-const KINDS: [PrefixKind; 4] = [
+const KINDS: [PrefixKind; 5] = [
     PrefixKind {
         title: "a syslog header",
         remove: "the time, host and program",
         length: syslog_length,
+        rising: false,
+        foreign: true,
+    },
+    PrefixKind {
+        title: "a time with the level of a log",
+        remove: "the times and levels",
+        length: log_level_length,
         rising: false,
         foreign: true,
     },
@@ -47,17 +54,21 @@ const KINDS: [PrefixKind; 4] = [
     },
 ];
 
+/// The lines at the beginning of a file.
+fn head(bytes: &[u8]) -> &[u8] {
+    match bytes.len() <= HEAD {
+        true => bytes,
+        false => &bytes[..bytes[..HEAD].iter().rposition(|b| *b == b'\n').map_or(HEAD, |at| at + 1)],
+    }
+}
+
 /// Removes the prefix that all lines have; `None` if there is none in front of a known format.
 pub(super) fn strip_prefixes(
     name: &str,
     bytes: &[u8],
     notes: &mut Notes,
 ) -> Result<Option<Vec<u8>>, Box<FileError>> {
-    let whole = bytes.len() <= HEAD;
-    let head = match whole {
-        true => bytes,
-        false => &bytes[..bytes[..HEAD].iter().rposition(|b| *b == b'\n').map_or(HEAD, |at| at + 1)],
-    };
+    let (whole, head) = (bytes.len() <= HEAD, head(bytes));
     for kind in &KINDS {
         let (matched, of) = count_prefixed(kind, head);
         if of < 2 || matched * 2 < of || !hides_format(&strip_prefix(kind.length, head), MAX_PREFIXES - 1) {
@@ -79,6 +90,18 @@ pub(super) fn strip_prefixes(
         return Ok(None);
     }
     Ok(strip_common_words(name, bytes, notes))
+}
+
+/// Names the prefix of some first lines in a text with a known format that cannot be read.
+pub(super) fn refuse_partial_prefix(name: &str, text: &[u8]) -> Result<(), Box<FileError>> {
+    let head = head(text);
+    for kind in KINDS.iter().filter(|kind| kind.foreign) {
+        if count_prefixed(kind, head).0 > 1 {
+            let (matched, of) = count_prefixed(kind, text);
+            return Err(mixed_prefix(name, kind, matched, of));
+        }
+    }
+    Ok(())
 }
 
 /// Notes prefixes of some first lines in a text with a known format, because readers do not understand these lines.
@@ -187,12 +210,13 @@ fn end_after_blank(line: &str, at: usize) -> Option<usize> {
     }
 }
 
-/// Matches `   12<TAB>`, `12:`, `12 `.
+/// Matches `   12<TAB>`, `12:`, `12) `, `12 `.
 fn number_length(line: &str) -> Option<usize> {
     let start = line.len() - line.trim_start().len();
     let at = start + digit_count(&line[start..], 1..=9)?;
     match line.as_bytes().get(at) {
         Some(b':' | b'|') => Some(at + 1),
+        Some(b')') => end_after_blank(line, at + 1),
         _ => end_after_blank(line, at),
     }
 }
@@ -204,14 +228,65 @@ fn quote_length(line: &str) -> Option<usize> {
     line.starts_with('>').then(|| end_after_blank(line, marks).unwrap_or(marks))
 }
 
-/// Matches `Nov 21 02:27:15 host program[123]: `, with any form of time.
+/// Matches `Nov 21 02:27:15 host program[123]: `, with any form of time and possibly a priority (`<30>`) in front, and
+/// the header of RFC 5424.
 fn syslog_length(line: &str) -> Option<usize> {
-    let time = time_length(line)?;
+    let start = priority_length(line).unwrap_or(0);
+    let Some(time) = time_length(&line[start..]) else { return rfc_5424_length(line, start) };
+    let time = start + time;
     let mut words = line[time..].split(' ');
     let (host, program) = (words.next()?, words.next()?);
     let fits =
         !host.is_empty() && !host.contains(['"', '[', '=']) && program.len() > 1 && program.ends_with(':');
     fits.then(|| end_after_blank(line, time + host.len() + 1 + program.len()))?
+}
+
+/// Matches the priority in front of a syslog header: `<30>`.
+fn priority_length(line: &str) -> Option<usize> {
+    let rest = line.strip_prefix('<')?;
+    let digits = digit_count(rest, 1..=3)?;
+    rest[digits..].starts_with('>').then_some(digits + 2)
+}
+
+/// Matches the header of RFC 5424 after its priority: version, time, host, program, process, message and structured
+/// data, as in `<30>1 2026-11-21T02:27:15Z mgmt ibnet 12 - - `. The version is the first one, and the time may be `-`.
+fn rfc_5424_length(line: &str, start: usize) -> Option<usize> {
+    const WORDS: usize = 4;
+    let mut at = start + line[start..].strip_prefix("1 ").filter(|_| start > 0).map(|_| 2)?;
+    at += if line[at..].starts_with("- ") { 2 } else { time_length(&line[at..])? };
+    for _ in 0..WORDS {
+        at += line[at..].find(' ').filter(|length| *length > 0)? + 1;
+    }
+    if line[at..].starts_with('-') {
+        return end_after_blank(line, at + 1);
+    }
+    while line[at..].starts_with('[') {
+        at += line[at..].find(']')? + 1;
+    }
+    end_after_blank(line, at).filter(|_| line[..at].ends_with(']'))
+}
+
+/// Matches a time and the level of a log after it: `2026-11-21 02:27:15,123 INFO `, also in brackets, between `-`, or
+/// with a colon.
+fn log_level_length(line: &str) -> Option<usize> {
+    const LEVELS: [&str; 10] =
+        ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERR", "ERROR", "CRITICAL", "FATAL"];
+    let mut at = time_length(line)?;
+    let dashed = line[at..].starts_with("- ");
+    at += if dashed { 2 } else { 0 };
+    let open = usize::from(line[at..].starts_with('['));
+    let letters = line[at + open..].bytes().take_while(u8::is_ascii_alphabetic).count();
+    let word = &line[at + open..at + open + letters];
+    LEVELS.iter().find(|level| level.eq_ignore_ascii_case(word))?;
+    at += open + letters;
+    at += if open == 1 { line[at..].starts_with(']').then_some(1)? } else { 0 };
+    at += usize::from(line[at..].starts_with(':'));
+    // Levels of one log are padded to the same width.
+    let padding = line[at..].len() - line[at..].trim_start_matches(' ').len();
+    match dashed && line[at..].trim_start_matches(' ').starts_with("- ") {
+        true => Some(at + padding + 2),
+        false => end_after_blank(line, at),
+    }
 }
 
 /// Matches a time in one of the usual forms, with or without brackets: `2026-11-21 02:27:15.123`,
@@ -315,11 +390,26 @@ mod tests {
                 assert_eq!(time_length(&format!("{prefix}{rest}")), Some(prefix.len()), "{prefix}{rest}");
             }
         }
-        for prefix in ["Nov 21 02:27:15 mgmt ibnet[12]: ", "2026-11-21T02:27:15+0100 mgmt root: "] {
+        for prefix in [
+            "Nov 21 02:27:15 mgmt ibnet[12]: ",
+            "2026-11-21T02:27:15+0100 mgmt root: ",
+            "<30>Nov  1 02:27:15 mgmt ibnet[12]: ",
+            "<30>1 2026-11-21T02:27:15Z mgmt ibnet 12 - - ",
+            "<165>1 - mgmt ibnet - ID7 [a@1 b=\"c\"][d@2] ",
+        ] {
             assert_eq!(syslog_length(&format!("{prefix}Switch 8")), Some(prefix.len()), "{prefix}");
         }
-        for (prefix, rest) in [("  12\t", "x"), ("7:", "x"), ("7 ", "x"), ("7", "")] {
+        for (prefix, rest) in
+            [("  12\t", "x"), ("7:", "x"), ("7 ", "x"), ("7", ""), ("12) ", "x"), ("12)", "")]
+        {
             assert_eq!(number_length(&format!("{prefix}{rest}")), Some(prefix.len()), "{prefix}");
+        }
+        for prefix in [
+            "2026-11-21 02:27:15,123 INFO ",
+            "2026-11-21 02:27:15,123 - WARNING - ",
+            "Nov 21 02:27:15 [error]: ",
+        ] {
+            assert_eq!(log_level_length(&format!("{prefix}Switch 8")), Some(prefix.len()), "{prefix}");
         }
         for (prefix, rest) in [("> ", "x"), (">", "x"), ("> > ", "x"), (">> ", "\tx"), (">", "")] {
             assert_eq!(quote_length(&format!("{prefix}{rest}")), Some(prefix.len()), "{prefix}");
@@ -328,8 +418,8 @@ mod tests {
             ["Switch\t8", "[1]\t\"S-1\"", "[1](7) \"S-1\"", "0x0001 001", "vendid=0x2c9", "1   3   : 0"]
         {
             assert_eq!(
-                (time_length(line), syslog_length(line), quote_length(line)),
-                (None, None, None),
+                (time_length(line), syslog_length(line), quote_length(line), log_level_length(line)),
+                (None, None, None, None),
                 "{line}"
             );
         }

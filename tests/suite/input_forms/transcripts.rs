@@ -65,6 +65,22 @@ fn read_forms() -> Vec<(&'static str, Vec<u8>)> {
         ("times since the boot", each(NET, |at| format!("[{:5}.{:06}] ", 12_345, at))),
         ("syslog", each(NET, syslog)),
         ("syslog with other times", each(NET, |_| "2026-11-21T02:27:15+01:00 mgmt ibnet: ".into())),
+        (
+            "syslog with a priority and several processes",
+            each(NET, |at| format!("<30>Nov  1 02:27:{at:02} mgmt ibnet[{at}]: ")),
+        ),
+        (
+            "syslog by RFC 5424",
+            each(NET, |at| format!("<30>1 2026-11-21T02:27:{at:02}Z mgmt ibnet {at} - - ")),
+        ),
+        (
+            "times and levels",
+            each(NET, |at| {
+                let level = if at % 2 == 0 { "INFO" } else { "WARNING" };
+                format!("2026-11-21 02:27:{at:02},123 {level} ")
+            }),
+        ),
+        ("line numbers in brackets", each(NET, |at| format!("{}) ", at + 1))),
         ("a number that does not rise", each(NET, |_| "7 ".into())),
         ("mail", each(NET, |_| "> ".into())),
         ("mail in a mail", each(NET, |_| ">> ".into())),
@@ -169,6 +185,14 @@ fn lines_with_a_prefix_in_a_dump_that_is_read_are_reported() {
         assert!(seen.is_partial() && found.contains(&format!("remove {remove} there")), "{told:?}");
     }
     assert!(!look_at(NET).unwrap().notes.has("FN-560"));
+}
+
+/// A dump that some quoted lines make unreadable: the message names the quotes, and not the line that they hide.
+#[test]
+fn quotes_that_make_a_dump_unreadable_are_named() {
+    let mixed = NET.replace("Ca\t", "> Ca\t");
+    let error = look_at(mixed).unwrap_err().to_string();
+    assert!(error.contains("FD-2007") && error.contains("mail is in front of 2 of 14 lines"), "{error}");
 }
 
 #[test]
