@@ -105,14 +105,6 @@ impl ChangeRow {
         self
     }
 
-    /// Whether its rollback left parts in the fabric and no later change of the same source was kept or wholly rolled
-    /// back since.
-    pub fn is_incomplete(&self, all: &[Self]) -> bool {
-        let later = |row: &&Self| row.number > self.number && row.source == self.source;
-        let is_settled = |row: &Self| matches!(row.state, ChangePhase::Confirmed | ChangePhase::RolledBack);
-        self.state == ChangePhase::Incomplete && !all.iter().filter(later).any(is_settled)
-    }
-
     /// The state as screens and tables show it.
     pub fn state_title(&self) -> &'static str {
         if self.overdue { "OVERDUE" } else { self.state.title() }

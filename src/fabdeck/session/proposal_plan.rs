@@ -154,12 +154,15 @@ pub fn make_plan(
     let mut empty = look.clone();
     assume_empty_tables(&mut empty);
     let mut plan = plan_over_tables(&empty, faults, engine, proposal, sent, made)?;
-    plan.cut_off = cut_off_by_cables(look, &plan);
+    plan.cut_off = cut_off_by_cables(look, faults, &plan);
     Ok(Plan { transition: transition_without_tables(), ..plan })
 }
 
 /// What a plan cuts off of all that cables connect: shortest paths stand for tables that are not known.
-fn cut_off_by_cables(look: &Snapshot, plan: &Plan) -> CutOffReport {
+fn cut_off_by_cables(look: &Snapshot, faults: &Faults, plan: &Plan) -> CutOffReport {
+    if faults.is_empty() {
+        return CutOffReport::default();
+    }
     let mut assumed = look.clone();
     let shortest = find_engine("minhop").map(|engine| assume(&mut assumed, engine));
     match shortest {

@@ -6,7 +6,6 @@ use super::super::{
     fdbs, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, perfquery, port_report, sl2vl, slvl,
     subnet_lst,
 };
-use super::line_wrap::is_tail_of;
 
 /// Which lines of some formats are wrapped, and which are whole.
 pub(super) struct JoiningRules {
@@ -113,6 +112,16 @@ impl<'a> LineJoiner<'a> {
 
 fn begins_with(line: &str, words: &[&str]) -> bool {
     words.iter().any(|word| line.starts_with(word))
+}
+
+/// Beginnings of the words after a node or a cable. When a line is wrapped before them, they look like a comment.
+const TAILS: [&str; 2] = ["# \"", "# lid "];
+
+/// Whether a line holds the words after a node or a cable, and the line before it lacks them.
+pub(super) fn is_tail_of(line: &str, next: &str) -> bool {
+    let lacks_tail =
+        || !line.contains('#') && matches!(classify(line), LineKind::Port(_) | LineKind::Record(..));
+    TAILS.iter().any(|tail| next.starts_with(tail)) && lacks_tail()
 }
 
 fn is_topology_line(line: &str, next: &str) -> bool {

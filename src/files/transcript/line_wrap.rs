@@ -4,9 +4,8 @@ use super::super::FileError;
 use super::super::content::Content;
 use super::super::format::{Format, detect};
 use super::super::text::Input;
-use super::super::topology_text::{LineKind, classify};
 use super::WRAPPED;
-use super::joining_rules::{JoiningRules, LineJoiner, OTHER_RULES, RULES};
+use super::joining_rules::{JoiningRules, LineJoiner, OTHER_RULES, RULES, is_tail_of};
 use fabdeck_fabric::observe::NotePlace;
 
 /// Most bytes of a text that is checked: larger files are not copied from a window.
@@ -109,16 +108,6 @@ fn count_wrapped(
     let is_mended = misread.is_none_or(|before| before.saturating_sub(misread_lines(&whole)) >= expected);
     let few_left = stray_lines(&whole) <= (count / 10).max(1);
     (is_mended && few_left).then_some(joined.count)
-}
-
-/// Beginnings of the words after a node or a cable. When a line is wrapped before them, they look like a comment.
-const TAILS: [&str; 2] = ["# \"", "# lid "];
-
-/// Whether a line holds the words after a node or a cable, and the line before it lacks them.
-pub(super) fn is_tail_of(line: &str, next: &str) -> bool {
-    let lacks_tail =
-        || !line.contains('#') && matches!(classify(line), LineKind::Port(_) | LineKind::Record(..));
-    TAILS.iter().any(|tail| next.starts_with(tail)) && lacks_tail()
 }
 
 /// Number of tails on lines of their own, after lines that lack them.

@@ -14,7 +14,7 @@ use crate::script::Failure;
 use crate::session::ChangeRow;
 use fabdeck_change::{
     BeginRecord, ChangeDir, ChangePhase, ChangeStatus, GuardAnswer, GuardRequest, SystemClocks, deadline_now,
-    send_request_within,
+    have_most_in_common, send_request_within,
 };
 
 /// Time that a command waits for a guard.
@@ -28,6 +28,25 @@ pub struct ListedChange {
     pub row: ChangeRow,
     pub switches: BTreeSet<String>,
     pub simulator: Option<String>,
+}
+
+impl ListedChange {
+    /// Whether its rollback left parts in the fabric and no later change of the same fabric was confirmed. One that was
+    /// rolled back as well put back what it had found, with these parts.
+    pub fn is_incomplete(&self, all: &[Self]) -> bool {
+        let is_later =
+            |other: &&Self| other.row.state == ChangePhase::Confirmed && other.row.time > self.row.time;
+        self.row.state == ChangePhase::Incomplete
+            && !all
+                .iter()
+                .filter(is_later)
+                .any(|other| other.is_of_fabric(self.simulator.as_deref(), &self.switches))
+    }
+
+    /// Whether the change is of a fabric: the same simulator, or most of the same switches.
+    pub fn is_of_fabric(&self, simulator: Option<&str>, switches: &BTreeSet<String>) -> bool {
+        self.simulator.as_deref() == simulator && have_most_in_common(&self.switches, switches)
+    }
 }
 
 /// All changes, the newest first, and the reasons why others could not be read.

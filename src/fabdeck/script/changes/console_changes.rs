@@ -26,7 +26,7 @@ use crate::session::{
     ChangeRow, LaneState, LevelsInForce, LinkService, PlanOrigin, Snapshot, migration_lines, nothing_to_do,
     phase_lines, plan_text, service_plan,
 };
-use fabdeck_change::{BeginRecord, ChangeStatus, GuardRequest, Migration, Plan, have_most_in_common};
+use fabdeck_change::{BeginRecord, ChangeStatus, GuardRequest, Migration, Plan};
 use fabdeck_fabric::Element;
 use fabdeck_live::is_live;
 use fabdeck_mad::access::{NoObserver, ReadObserver, RegistrationLookup};
@@ -329,9 +329,7 @@ impl ConsoleChangesInner {
         }
         let simulator = simulator_socket(&self.source).ok().flatten();
         let switches = lock(&self.here).clone();
-        let is_here = |listed: &ListedChange| {
-            listed.simulator == simulator && have_most_in_common(&listed.switches, &switches)
-        };
+        let is_here = |listed: &ListedChange| listed.is_of_fabric(simulator.as_deref(), &switches);
         let mut here: BTreeSet<String> =
             listed.iter().filter(|listed| is_here(listed)).map(|listed| listed.row.id.clone()).collect();
         let mut rows: Vec<ChangeRow> = self.own.rows();

@@ -194,10 +194,10 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     let ChangeList { rows, mut unread, closed } = change_list::read_all(means)?;
     rows.iter()
         .for_each(|listed| seen_changes::record_phase(means.outside, &listed.row.id, listed.row.state));
+    let incomplete = rows.iter().filter(|listed| listed.is_incomplete(&rows));
+    let incomplete: Vec<String> = incomplete.map(|listed| incomplete_text(&listed.row)).collect();
     let mut rows: Vec<ChangeRow> = rows.into_iter().map(|listed| listed.row).collect();
-    let incomplete = rows.iter().filter(|row| row.is_incomplete(&rows)).map(incomplete_text);
-    let overdue: Vec<String> =
-        rows.iter().filter(|row| row.overdue).map(overdue_text).chain(incomplete).collect();
+    let overdue: Vec<String> = rows.iter().filter(|row| row.overdue).map(overdue_text).collect();
     unread.extend(change_store::truncated_trails(means));
     unread.extend(args.system_log.iter().flat_map(|file| change_store::truncated_trails_by_log(means, file)));
     let stepped_over = change_store::unread_trails(means);
@@ -205,7 +205,7 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     let is_known = unread.is_empty() && closed.is_empty();
     if is_metrics {
         let compared = verified.as_ref().map(|verified| verified.failure.is_none());
-        let text = metrics::write(&rows, unread.len() + closed.len(), compared);
+        let text = metrics::write(&rows, incomplete.len(), unread.len() + closed.len(), compared);
         context.output.out.write_all(text.as_bytes())?;
     } else if context.output.json {
         let partial = !is_known || verified.as_ref().is_some_and(|verified| verified.is_partial);
@@ -222,9 +222,13 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     }
     let found = verified.iter().flat_map(|verified| &verified.lines);
     let remarks = unread.iter().chain(&stepped_over).chain(&closed);
-    remarks.chain(&overdue).chain(found).for_each(|line| context.output.print_message(line));
+    remarks
+        .chain(&overdue)
+        .chain(&incomplete)
+        .chain(found)
+        .for_each(|line| context.output.print_message(line));
     Ok(match () {
-        () if !overdue.is_empty() => Exit::RollbackIncomplete,
+        () if !overdue.is_empty() || !incomplete.is_empty() => Exit::RollbackIncomplete,
         () if !unread.is_empty() => Exit::BadInput,
         () if !closed.is_empty() => Exit::Refused,
         () => verified.map_or(Exit::Done, |verified| verified.exit),

@@ -8,13 +8,12 @@ use jiff::Timestamp;
 use crate::session::ChangeRow;
 use fabdeck_change::{AttestationVerdict, ChangePhase};
 
-/// Prints the metrics. `unknown` counts the state folders and journals that could not be read; `compared` says
+/// Prints the metrics. `incomplete` counts the rollbacks that left something, and `unknown` the state folders and journals that could not be read; `compared` says
 /// whether a requested comparison with the fabric succeeded.
-pub fn write(rows: &[ChangeRow], unknown: usize, compared: Option<bool>) -> String {
+pub fn write(rows: &[ChangeRow], incomplete: usize, unknown: usize, compared: Option<bool>) -> String {
     let mut text = String::new();
     let pending: Vec<&ChangeRow> = rows.iter().filter(|row| row.state.is_pending()).collect();
     let overdue = pending.iter().filter(|row| row.overdue).count();
-    let incomplete = rows.iter().filter(|row| row.is_incomplete(rows)).count();
     let counts = [
         ("changes_pending", "Changes that are neither confirmed nor rolled back", pending.len()),
         ("changes_overdue", "Changes beyond their deadline that no guard has rolled back", overdue),
