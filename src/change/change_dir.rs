@@ -22,6 +22,7 @@ pub(super) const PLAN: &str = "plan.json";
 pub(super) const ENDED: &str = "ended";
 const LOCK: &str = "guard.lock";
 const SOCKET: &str = "socket";
+const DEFAULT_SOCKET: &str = "guard.sock";
 
 pub(super) const UNKNOWN_WRITES: &str = "FD-5628: the journal has writes that this version does not know, so this \
  version writes nothing and rolls nothing back";
@@ -276,21 +277,27 @@ impl ChangeDir {
 
     /// The guard's socket, from the file that the guard writes. Guards of older versions listen in the folder itself.
     pub fn socket(&self) -> PathBuf {
-        const PATH_MOST: u64 = 4096;
-        match self.open(SOCKET, OpenMode::Read).and_then(|file| file.read(PATH_MOST)) {
-            Ok(path) if path.ends_with(b".sock") => PathBuf::from(OsString::from_vec(path)),
-            _ => self.default_socket(),
-        }
+        socket_of(self.system(), &self.folder)
     }
 
     /// The socket in the folder of the change, which only the owner reaches.
     pub fn default_socket(&self) -> PathBuf {
-        self.folder.join("guard.sock")
+        self.folder.join(DEFAULT_SOCKET)
     }
 
     /// Stores the path of the guard's socket.
     pub fn set_socket(&self, socket: &Path) -> io::Result<()> {
         self.open(SOCKET, OpenMode::Empty)?.append(socket.as_os_str().as_encoded_bytes())
+    }
+}
+
+/// The socket of the guard of the change in this folder.
+pub(super) fn socket_of(system: &dyn System, folder: &Path) -> PathBuf {
+    const MAX_PATH_BYTES: u64 = 4096;
+    let file = change_owner::open_file(system, &folder.join(SOCKET), OpenMode::Read);
+    match file.and_then(|file| file.read(MAX_PATH_BYTES)) {
+        Ok(path) if path.ends_with(b".sock") => PathBuf::from(OsString::from_vec(path)),
+        _ => folder.join(DEFAULT_SOCKET),
     }
 }
 

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::change_dir::{ChangeDir, ENDED, GuardLock, JOURNAL, PLAN};
+use super::change_dir::{self, ChangeDir, ENDED, GuardLock, JOURNAL, PLAN};
 use super::change_owner;
 use super::file_lock::FileLock;
 use super::folder_ownership::{self, FolderProblem};
@@ -49,7 +49,12 @@ pub enum ChangeStoreError {
         "FD-5633: {folder}: an earlier change there cannot be read, so it is not known whether it is pending: \
          {error}"
     )]
-    Unread { folder: String, error: JournalError },
+    Unread {
+        folder: String,
+        error: JournalError,
+        /// The first record, where it can be read.
+        begun: Option<Box<BeginRecord>>,
+    },
     #[error("FD-5635: {folder}: the change cannot be stored: {error}")]
     Kept { folder: String, error: io::Error },
     #[error("FD-5636: {folder}: pending changes there cannot be listed: {error}")]
@@ -97,7 +102,7 @@ impl ChangeStore {
     }
 
     /// Refuses a folder that other users own or can write.
-    fn check_fitness(&self) -> Result<(), ChangeStoreError> {
+    pub fn check_fitness(&self) -> Result<(), ChangeStoreError> {
         let problem = |problem: FolderProblem| ChangeStoreError::FolderProblem(problem.words(&self.folder));
         folder_ownership::check_fitness(self.system(), &self.folder, &self.changes())
             .map_err(|error| self.io_error(error))?
@@ -197,7 +202,7 @@ impl ChangeStore {
         let kept = |folder: PathBuf| match Journal::load(self.system(), &folder.join(JOURNAL)) {
             Ok(read) => Some(Ok(ChangeDir { folder, read, system: Arc::clone(&self.system) })),
             Err(JournalError::Empty { .. }) => None,
-            Err(error) => Some(Err(ChangeStoreError::Unread { folder: folder.display().to_string(), error })),
+            Err(error) => Some(Err(self.unread_change(&folder, error))),
         };
         Ok(folders.into_iter().filter_map(kept).collect())
     }
@@ -243,15 +248,42 @@ impl ChangeStore {
         Err(unread.unwrap_or_else(|| ChangeStoreError::Unknown(id.chars().take(40).collect())))
     }
 
-    /// Refuses a change if another one is, or may be, pending on any of its switches.
-    pub fn refuse_second(&self, begun: &BeginRecord) -> Result<(), ChangeStoreError> {
+    /// The error of a change whose journal cannot be read.
+    fn unread_change(&self, folder: &Path, error: JournalError) -> ChangeStoreError {
+        let begun = Journal::load_first(self.system(), &folder.join(JOURNAL)).map(Box::new);
+        ChangeStoreError::Unread { folder: folder.display().to_string(), error, begun }
+    }
+
+    /// Refuses a change if another one is, or may be, pending on any of its switches. Returns messages about unreadable
+    /// changes that it steps over.
+    pub fn refuse_second(&self, begun: &BeginRecord) -> Result<Vec<String>, ChangeStoreError> {
+        let mut stepped_over = Vec::new();
         for kept in self.list_pending()? {
-            let told = kept?.read.state;
-            if told.begun.meets(begun) {
-                return Err(ChangeStoreError::pending(&told.begun, told.phase));
+            match kept {
+                Ok(kept) if kept.read.state.begun.meets(begun) => {
+                    return Err(ChangeStoreError::pending(&kept.read.state.begun, kept.read.state.phase));
+                }
+                Err(error) if self.may_meet(&error, begun) => return Err(error),
+                Err(error) => stepped_over.push(error.to_string()),
+                Ok(_) => {}
             }
         }
-        Ok(())
+        Ok(stepped_over)
+    }
+
+    /// Whether an unreadable change may be pending on a switch of the new change. Its first record says which switches
+    /// it has. Without that record no guard can roll it back, unless one runs already or a newer version wrote it.
+    fn may_meet(&self, unread: &ChangeStoreError, new: &BeginRecord) -> bool {
+        match unread {
+            ChangeStoreError::Unread { begun: Some(begun), .. } => begun.meets(new),
+            ChangeStoreError::Unread { error: JournalError::Record { .. }, .. } => true,
+            ChangeStoreError::Unread { folder, .. } => self.has_listening_guard(Path::new(folder)),
+            _ => true,
+        }
+    }
+
+    fn has_listening_guard(&self, folder: &Path) -> bool {
+        self.system.is_listening(&change_dir::socket_of(self.system(), folder))
     }
 
     /// Begins a change: its journal is durable when this returns. The change is refused if another one is, or may be,
@@ -263,7 +295,7 @@ impl ChangeStore {
     ) -> Result<(ChangeDir, GuardLock), ChangeStoreError> {
         let lock = self.lock_for_begin()?;
         self.check_fitness()?;
-        self.refuse_second(&begun)?;
+        let _reported_before = self.refuse_second(&begun)?;
         let (number, folder) = self.make_folder().map_err(|error| self.io_error(error))?;
         begun.number = number;
         begun.marks_writing = true;
@@ -345,5 +377,24 @@ impl ChangeStoreError {
     pub fn pending(begun: &BeginRecord, phase: ChangePhase) -> Self {
         let BeginRecord { id, user, time, pid, .. } = begun.clone();
         Self::Pending { id, user, time, pid, phase: phase.title() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::chain_line;
+
+    /// Its change may be pending on any fabric, and its guard may run.
+    #[test]
+    fn a_journal_of_a_newer_version_refuses_every_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = ChangeStore::open(folder.path()).unwrap();
+        let (kept, keeping) = home.begin(BeginRecord::default(), "{}").unwrap();
+        drop(keeping);
+        let (line, _) = chain_line(Default::default(), r#"{"record":"newer"}"#);
+        std::fs::write(kept.folder.join(JOURNAL), line).unwrap();
+        let refused = home.refuse_second(&BeginRecord::default()).unwrap_err();
+        assert!(refused.to_string().contains("FD-5603"), "{refused}");
     }
 }

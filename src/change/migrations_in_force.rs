@@ -4,22 +4,27 @@ use super::change_store::{ChangeStore, ChangeStoreError};
 use super::journal::{BeginRecord, ChangePhase, ChangeState, HostNotification};
 use super::migration::{FollowMode, Migration, MigrationDirection, PlanFlow};
 
-/// The migrations still in force on the fabric of this change, in the order of the changes.
+/// The migrations still in force on the fabric of this change, in the order of the changes, and messages about
+/// unreadable changes whose moves are not among them.
 pub fn migrations_in_force(
     home: &ChangeStore,
     here: &BeginRecord,
-) -> Result<Vec<Migration>, ChangeStoreError> {
+) -> Result<(Vec<Migration>, Vec<String>), ChangeStoreError> {
+    let (mut moved, mut unread) = (Vec::new(), Vec::new());
     if !home.has_changes() {
-        return Ok(Vec::new());
+        return Ok((moved, unread));
     }
-    let mut moved = Vec::new();
     for kept in home.list()? {
-        let told = kept?.read.state;
-        if told.begun.is_of_fabric_of(here) {
-            moved.extend(moved_flows(&told));
+        match kept {
+            Ok(kept) if kept.read.state.begun.is_of_fabric_of(here) => {
+                moved.extend(moved_flows(&kept.read.state))
+            }
+            Ok(_) => {}
+            Err(ChangeStoreError::Unread { begun: Some(begun), .. }) if !begun.is_of_fabric_of(here) => {}
+            Err(error) => unread.push(format!("{error}; flows that it moved are not counted")),
         }
     }
-    Ok(remaining_migrations(moved))
+    Ok((remaining_migrations(moved), unread))
 }
 
 /// The flows of a change that are still where it moved them, as far as known. Hosts that never followed do not count.
@@ -133,7 +138,7 @@ mod tests {
             ChangeStore::open_existing(folder.path()),
             begun("a", migration(MigrationDirection::Slow, 1, &[2])),
         );
-        assert_eq!(migrations_in_force(&home, &here).unwrap(), []);
+        assert_eq!(migrations_in_force(&home, &here).unwrap(), (Vec::new(), Vec::new()));
         let slow = |hot_spot| migration(MigrationDirection::Slow, hot_spot, &[1, 2]);
         write_change(
             folder.path(),
@@ -150,7 +155,7 @@ mod tests {
         let fast = migration(MigrationDirection::Fast, 11, &[1]);
         write_change(folder.path(), 5, begun("a", fast), &[notifying(false), applied()]);
         write_change(folder.path(), 6, begun("a", slow(16)), &[]);
-        let found = words(&migrations_in_force(&home, &here).unwrap());
+        let found = words(&migrations_in_force(&home, &here).unwrap().0);
         assert_eq!(found, [(11, vec![2]), (14, vec![1, 2])]);
     }
 

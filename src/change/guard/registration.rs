@@ -124,7 +124,8 @@ impl GuardRun<'_> {
 
     /// Writes the journal first, then registers.
     fn register_anew(&mut self, window: Duration) -> Result<bool, JournalError> {
-        let epoch = self.state.epoch + 1;
+        // A journal in memory has no epochs.
+        let epoch = self.journal.epoch().max(1);
         let host = self.home.map(|home| home.system().host_name()).unwrap_or_default();
         let (time, boot, user) = (self.time(), self.clock.boot_time().boot, self.user());
         let record = JournalRecord::Registered { time, host: host.clone(), boot, epoch };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::chain::{ChainError, ChainHash, ChainedLines, chain_line};
 use super::disk::{Disk, FileDisk};
-use super::record::{ChangeState, JournalRecord};
+use super::record::{BeginRecord, ChangeState, JournalRecord, RecordWriter, WrittenRecord, epoch_of_line};
 use crate::change_owner;
 use crate::system::{OpenMode, System};
 
@@ -50,6 +50,8 @@ pub struct Journal {
     whole: (ChainHash, u64, bool),
     /// Whether another process has appended to the file.
     superseded: bool,
+    /// This process, which each record names. A journal in memory has one process and names none.
+    writer: Option<RecordWriter>,
 }
 
 /// A journal as read from its file.
@@ -61,6 +63,8 @@ pub struct JournalContent {
     unended: bool,
     /// Number of bytes at the end that a crash left behind.
     pub torn: u64,
+    /// The highest epoch of a process that wrote to it; 0 in journals of older versions.
+    epoch: u64,
 }
 
 impl JournalContent {
@@ -85,13 +89,14 @@ impl Journal {
             failed: false,
             whole: (link, 0, false),
             superseded: false,
+            writer: None,
         }
     }
 
     pub fn create(system: &dyn System, path: &Path) -> Result<Self, JournalError> {
         let name = path.display().to_string();
         match FileDisk::create(system, path) {
-            Ok(disk) => Ok(Self::on_empty_disk(name, Box::new(disk))),
+            Ok(disk) => Ok(Self::on_empty_disk(name, Box::new(disk)).written_by(system, 1)),
             Err(error) => Err(JournalError::Disk { file: name, what: "made", error }),
         }
     }
@@ -101,7 +106,10 @@ impl Journal {
         let name = path.display().to_string();
         let file = change_owner::open_file(system, path, OpenMode::Append);
         match file.and_then(|file| FileDisk::resume(file, read.length)) {
-            Ok(disk) => Ok(Self::on_empty_disk(name, Box::new(disk)).append_after(read)),
+            Ok(disk) => {
+                let journal = Self::on_empty_disk(name, Box::new(disk)).append_after(read);
+                Ok(journal.written_by(system, read.epoch + 1))
+            }
             Err(error) => Err(JournalError::Disk { file: name, what: "opened", error }),
         }
     }
@@ -109,6 +117,16 @@ impl Journal {
     /// Continues a journal on a disk that holds what was read.
     pub fn resume_on(disk: Box<dyn Disk>, read: &JournalContent) -> Self {
         Self::on_empty_disk("journal", disk).append_after(read)
+    }
+
+    fn written_by(self, system: &dyn System, epoch: u64) -> Self {
+        let (host, boot) = (system.host_name(), system.boot_time().boot);
+        Self { writer: Some(RecordWriter { host, boot, epoch }), ..self }
+    }
+
+    /// The epoch of this process; 0 for a journal in memory.
+    pub fn epoch(&self) -> u64 {
+        self.writer.as_ref().map_or(0, |writer| writer.epoch)
     }
 
     fn append_after(self, read: &JournalContent) -> Self {
@@ -123,11 +141,23 @@ impl Journal {
         }
     }
 
+    /// The first record of a journal, even where later lines are damaged.
+    pub fn load_first(system: &dyn System, path: &Path) -> Option<BeginRecord> {
+        let file = change_owner::open_file(system, path, OpenMode::Read).ok()?;
+        let bytes = file.read(u64::MAX).ok()?;
+        let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
+        let first = ChainedLines::read(&bytes[..end]).ok()?;
+        match serde_json::from_str(first.lines.first()?.1).ok()? {
+            JournalRecord::Begun(begun) => Some(*begun),
+            _ => None,
+        }
+    }
+
     pub fn read(file: &str, bytes: &[u8]) -> Result<JournalContent, JournalError> {
         let file = file.to_owned();
         let chained = ChainedLines::read(bytes);
         let chained = chained.map_err(|error| JournalError::Damaged { file: file.clone(), error })?;
-        let mut records = Vec::with_capacity(chained.lines.len());
+        let (mut records, mut epoch) = (Vec::with_capacity(chained.lines.len()), 0);
         for (offset, json) in chained.lines {
             let record: Result<JournalRecord, _> = serde_json::from_str(json);
             let wrong = |error: serde_json::Error| JournalError::Record {
@@ -136,10 +166,11 @@ impl Journal {
                 what: error.to_string(),
             };
             records.push(record.map_err(wrong)?);
+            epoch = epoch.max(epoch_of_line(json));
         }
         let told = ChangeState::from_records(&records).ok_or(JournalError::Empty { file })?;
         let ChainedLines { link, length, unended, torn, .. } = chained;
-        Ok(JournalContent { state: told, link, length, unended, torn })
+        Ok(JournalContent { state: told, link, length, unended, torn, epoch })
     }
 
     /// Appends a record without syncing it: a crash may lose it.
@@ -152,7 +183,8 @@ impl Journal {
         }
         let broken =
             |error: io::Error| JournalError::Disk { file: self.name.clone(), what: "written", error };
-        let json = serde_json::to_string(record).map_err(|error| broken(error.into()))?;
+        let written = WrittenRecord { record, by: self.writer.as_ref() };
+        let json = serde_json::to_string(&written).map_err(|error| broken(error.into()))?;
         let (mut text, link) = chain_line(self.link, &json);
         if self.unended {
             text.insert(0, '\n');

@@ -96,6 +96,36 @@ pub fn have_most_in_common(first: &BTreeSet<String>, second: &BTreeSet<String>) 
     first.intersection(second).count() * 2 > first.len().min(second.len())
 }
 
+/// The process that wrote a record: its machine, the boot of that machine, and the epoch of the process. Each process
+/// that opens the journal to write has a higher epoch than all before it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct RecordWriter {
+    pub host: String,
+    pub boot: String,
+    pub epoch: u64,
+}
+
+/// A record with its writer, as a line of a journal holds it. Older versions wrote no writer.
+#[derive(Serialize)]
+pub(super) struct WrittenRecord<'r> {
+    #[serde(flatten)]
+    pub record: &'r JournalRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<&'r RecordWriter>,
+}
+
+/// The epoch that a line of a journal shows.
+pub(super) fn epoch_of_line(json: &str) -> u64 {
+    #[derive(Deserialize)]
+    struct Line {
+        by: Option<RecordWriter>,
+        /// Of a registration.
+        #[serde(default)]
+        epoch: u64,
+    }
+    serde_json::from_str(json).map_or(0, |line: Line| line.epoch.max(line.by.map_or(0, |by| by.epoch)))
+}
+
 /// A part that was not rolled back, and why.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RollbackRemainder {
@@ -124,8 +154,7 @@ pub enum JournalRecord {
         /// The bytes of the answer, two hexadecimal digits each.
         holds: String,
     },
-    /// A guard is about to register the change with the subnet manager. Each guard's epoch is higher than the one
-    /// before.
+    /// A guard is about to register the change with the subnet manager, under its epoch.
     Registered {
         time: String,
         host: String,

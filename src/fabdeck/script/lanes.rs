@@ -57,17 +57,17 @@ fn read_levels(
 
 /// Migrations of changes in force. A recording is not the live fabric, and a simulator of this process has no
 /// changes, so both have none.
-fn flows_in_force(context: &Context<'_, '_>, snapshot: &Snapshot) -> Result<Vec<MovedFlows>, Failure> {
+fn flows_in_force(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Result<Vec<MovedFlows>, Failure> {
     let (source, outside) = (context.named_source()?, context.outside);
     if !is_live(source) || outside.is_own_simulator(source) {
         return Ok(Vec::new());
     }
     let given = context.change_options();
     let means = Env { outside, given: &given };
-    Ok(moved_flows(
-        snapshot.fabric(),
-        &changes::all_migrations_in_force(means, source, changes::switch_guids(snapshot))?,
-    ))
+    let (migrations, unread) =
+        changes::all_migrations_in_force(means, source, changes::switch_guids(snapshot))?;
+    unread.iter().for_each(|message| context.output.print_message(message));
+    Ok(moved_flows(snapshot.fabric(), &migrations))
 }
 
 /// Queries whether each host with flows that move or have moved has a subscribed agent.

@@ -66,7 +66,7 @@ fn other_fabrics_and_other_simulators_do_not_wait() {
 
 /// While it is not known whether a change is pending, none is begun.
 #[test]
-fn a_damaged_journal_holds_everybody_up() {
+fn a_damaged_journal_without_a_first_record_holds_no_change_up() {
     let folder = tempfile::tempdir().unwrap();
     let home = ChangeStore::open(folder.path()).unwrap();
     let (kept, keeping) = home.begin(begun("a", "0x1", None), "{}").unwrap();
@@ -79,7 +79,8 @@ fn a_damaged_journal_holds_everybody_up() {
     let text = std::fs::read_to_string(&path).unwrap().replace("user of a", "user of b");
     std::fs::write(&path, text).unwrap();
     assert!(matches!(Journal::load(&LocalSystem, &path), Err(fabdeck_change::JournalError::Damaged { .. })));
-    assert!(matches!(home.begin(begun("b", "0x9", None), "{}"), Err(ChangeStoreError::Unread { .. })));
+    assert!(matches!(home.list().unwrap().pop(), Some(Err(ChangeStoreError::Unread { .. }))));
+    home.begin(begun("b", "0x9", None), "{}").unwrap();
 }
 
 /// Folders of other things, however they are called, have no numbers of changes.

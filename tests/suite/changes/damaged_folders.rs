@@ -44,6 +44,54 @@ fn writes_that_this_version_does_not_know_are_neither_written_nor_taken_back() {
     }
 }
 
+/// A journal that cannot be read refuses a new change only where it may be pending on the same switches.
+#[test]
+fn unreadable_changes_of_other_fabrics_are_named_and_stepped_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = ChangeStore::open(folder.path()).unwrap();
+    let begun = |id: &str, switch: &str| BeginRecord {
+        id: id.into(),
+        switches: [switch.to_owned()].into(),
+        ..BeginRecord::default()
+    };
+    let damage = |journal: &std::path::Path, what: &str| {
+        let text = fs::read_to_string(journal).unwrap();
+        fs::write(journal, format!("{text}{what}\n")).unwrap();
+    };
+    let (kept, keeping) = home.begin(begun("a", "0x1"), "{}").unwrap();
+    drop(keeping);
+    let journal = kept.folder.join("journal");
+    damage(&journal, "rubbish");
+    // The first record tells the switches.
+    let refused = home.refuse_second(&begun("b", "0x1")).unwrap_err().to_string();
+    assert!(refused.contains("FD-5633") && refused.contains("FD-5601"), "{refused}");
+    let stepped_over = home.refuse_second(&begun("b", "0x2")).unwrap();
+    assert!(stepped_over.len() == 1 && stepped_over[0].contains("FD-5633"), "{stepped_over:?}");
+    // Without it no guard can roll it back.
+    fs::write(&journal, "rubbish\n").unwrap();
+    assert_eq!(home.refuse_second(&begun("b", "0x1")).unwrap().len(), 1);
+    // Unless one listens.
+    let socket = std::os::unix::net::UnixListener::bind(kept.folder.join("guard.sock")).unwrap();
+    home.refuse_second(&begun("b", "0x1")).unwrap_err();
+    drop(socket);
+}
+
+#[test]
+fn a_rubbish_journal_stops_neither_apply_nor_lanes() {
+    let lab = ServedLab::new(DEMO);
+    let rubbish = lab.home.path().join("state/changes/000001");
+    let home = ChangeStore::open(&lab.home.path().join("state")).unwrap();
+    let (kept, keeping) = home.begin(BeginRecord::default(), "{}").unwrap();
+    drop(keeping);
+    assert_eq!(kept.folder, rubbish);
+    fs::write(rubbish.join("journal"), b"\xff\x00rubbish\n").unwrap();
+    let said = lab.run_to_end(&["apply", "a.plan", "--yes", "--accept", "transition"], 0);
+    assert!(said.contains("FD-5633") && said.contains("state/changes/000001"), "{said}");
+    lab.run_to_end(&["confirm", "2"], 0);
+    let said = lab.run_to_end(&["lanes"], 0);
+    assert!(said.contains("FD-5633") && said.contains("not counted"), "{said}");
+}
+
 /// The plan is gone or another one, the guard too: the next guard says so, and takes back what the journal holds.
 #[test]
 fn an_exchanged_plan_is_reported_and_the_journal_rolls_the_change_back() {

@@ -247,6 +247,8 @@ fn another_user_asks_guards_and_gets_what_the_owner_grants() {
     let (code, text) = second_user(&lab, &["changes"]);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains(&id) && text.contains("applied, not confirmed"), "{text}");
+    // A change that has lost its guard is not seen from here.
+    assert!(text.contains("only changes whose guards answer are listed"), "{text}");
     // Whatever USER says: the kernel knows who asks.
     for (args, right) in [(["confirm", &id[..4]], "confirm"), (["rollback", &id], "rollback")] {
         let (code, text) = second_user(&lab, &args);

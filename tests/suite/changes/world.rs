@@ -23,6 +23,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
+use fabdeck_change::Grantee;
 use fabdeck_simulator::SimulatorRng;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,8 @@ use super::long;
 /// The owner of the state folder, and another user.
 const OWNER: u32 = 1000;
 const OTHER: u32 = 1001;
+/// A user to whom the owner may grant rights.
+const COLLEAGUE: u32 = 1002;
 const STATE: &str = "/var/lib/fabdeck";
 const SOCKETS: &str = "/run/fabdeck";
 const SEEDS: u64 = 500;
@@ -132,8 +135,24 @@ fn draw(seed: u64) -> Arc<World> {
         let fills = Event::FillDisk { host: 0, for_ms: dice.draw_below(60_000) };
         state.schedule_after(dice.draw_below(60_000), fills);
     }
+    draw_colleague_and_flips(&mut state, &mut SimulatorRng::new(seed ^ 0xB175));
     drop(state);
     world
+}
+
+/// A user with the right to confirm, and bits that flip while no guard has the journal open.
+fn draw_colleague_and_flips(state: &mut State, dice: &mut SimulatorRng) {
+    if dice.draw_below(6) == 0 {
+        state.rights.confirm = vec![Grantee::Uid(COLLEAGUE)];
+        let program = Program::Colleague { id: "aaaa0001" };
+        let start = Event::Start { host: 0, user: COLLEAGUE, program };
+        state.schedule_after(dice.draw_below(60_000), start);
+    }
+    if dice.draw_below(6) == 0 {
+        for _ in 0..1 + dice.draw_below(4) {
+            state.schedule_after(dice.draw_below(150_000), Event::FlipNewline { id: "aaaa0001" });
+        }
+    }
 }
 
 /// In one of four worlds changes go through OpenSM, which may be killed, and others may run under its name.

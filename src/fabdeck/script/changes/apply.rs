@@ -94,9 +94,9 @@ fn ask_for_confirmation(
             [cut_off_line(judged).into_iter().collect(), migration_lines(plan), phase_lines(plan)].concat();
         moved.iter().for_each(|(label, words)| context.output.print_message(&format!("{label}: {words}")));
         ready
-            .unregistered
+            .unregistered_warning()
             .iter()
-            .for_each(|why| context.output.print_message(&format!("others: {}", unregistered_warning(why))));
+            .for_each(|warning| context.output.print_message(&format!("others: {warning}")));
         return Ok(());
     }
     if !context.asks {
@@ -126,8 +126,7 @@ fn ask_for_confirmation(
         "accepted",
         if args.accept.is_empty() { "nothing".to_owned() } else { args.accept.join(", ") },
     ));
-    let alone = ready.unregistered.as_ref().map(|why| ("others", unregistered_warning(why)));
-    lines.extend(alone);
+    lines.extend(ready.unregistered_warning().map(|warning| ("others", warning)));
     lines.extend(context.outside.guard_lifetime_warning().filter(|_| !own).map(|words| ("guard", words)));
     lines.push((
         "back",
@@ -150,10 +149,6 @@ fn ask_for_confirmation(
         Ok(_) if answer.trim() == "yes" => Ok(()),
         _ => Err(Failure::new(Exit::Refused, "FD-7990: the answer was not yes; nothing was written")),
     }
-}
-
-fn unregistered_warning(why: &str) -> String {
-    format!("other machines do not see this change, and may write at the same time: {why}")
 }
 
 fn cut_off_line(judged: &PlanVerdict) -> Option<(&'static str, String)> {

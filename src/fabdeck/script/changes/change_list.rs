@@ -56,6 +56,8 @@ pub struct ChangeList {
     pub unread: Vec<String>,
     /// Reasons why changes in state folders of other users are unknown.
     pub closed: Vec<String>,
+    /// Remarks about folders of other users of which only changes with a guard are listed.
+    pub guarded_only: Vec<String>,
 }
 
 /// Reads all changes once.
@@ -81,6 +83,9 @@ impl ChangeListCache {
         for home in change_store::open_all(means) {
             if home.is_unreadable() {
                 let (rows, closed) = foreign_changes::list(means, &home, patience);
+                if !rows.is_empty() {
+                    listing.guarded_only.push(foreign_changes::guarded_only_note(&home));
+                }
                 foreign_rows.extend(rows);
                 listing.closed.extend(closed);
                 continue;

@@ -6,14 +6,12 @@ use std::time::{Duration, Instant};
 
 use super::change_exit::{exit_of_status, user};
 use super::env::Env;
-use super::preparation::{
-    DriverOptions, PreparedChange, accept_now, begin_change, prepare, simulator_socket, switch_guids,
-};
+use super::preparation::{DriverOptions, PreparedChange, accept_now, begin_change, fabric_record, prepare};
 use super::{acceptance, change_store, guard_requests, refusal_audit, seen_changes};
 use crate::script::{Exit, Failure};
 use crate::session::interactive::Acceptance;
 use crate::session::{PlanVerdict, Snapshot};
-use fabdeck_change::{BeginRecord, ChangeDir, ChangePhase, ChangeStatus, GuardRequest, OpensmSite, Plan};
+use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, GuardRequest, OpensmSite, Plan};
 use fabdeck_mad::access::ReadObserver;
 
 /// Time to wait for the end of a rollback after a failed apply.
@@ -41,12 +39,9 @@ pub fn change_folder(means: Env<'_>, source: &str) -> Result<PathBuf, Failure> {
 /// Refuses, before anything is done, a source that may not be written to or has a pending change.
 pub fn refuse_unwritable(means: Env<'_>, source: &str, look: &Snapshot) -> Result<(), Failure> {
     refuse_without_right(means, source)?;
-    let here = BeginRecord {
-        simulator: simulator_socket(source)?,
-        switches: switch_guids(look),
-        ..BeginRecord::default()
-    };
-    change_store::refuse_pending_change(means, source.starts_with("sim:"), &here)
+    let here = fabric_record(source, look)?;
+    // `apply` reports the unreadable changes that it steps over.
+    change_store::refuse_pending_change(means, source.starts_with("sim:"), &here).map(|_| ())
 }
 
 /// Refuses a source without the right to write, and simulators of this process.
@@ -105,6 +100,7 @@ fn apply_prepared(
     let Some(mut ready) = prepare(means, terms.source, read, terms.road, watch)? else { return Ok(None) };
     acceptance::refuse_unaccepted(&ready.found, &terms.acceptance.accepted)?;
     ready.refuse(means, terms.road, say)?;
+    ready.unregistered_warning().iter().for_each(|warning| say(warning));
     let begun = accept_now(ready.begin_record(means, terms.road)?, terms.acceptance);
     let PreparedChange { simulated, text, .. } = ready;
     begins(&begun.id)?;

@@ -51,16 +51,24 @@ pub fn open_all(means: Env<'_>) -> Vec<ChangeStore> {
     folders.iter().map(there).filter(ChangeStore::has_changes).collect()
 }
 
-/// Refuses if a change is pending on the same fabric. A folder that does not exist has no changes.
-pub fn refuse_pending_change(means: Env<'_>, simulated: bool, here: &BeginRecord) -> Result<(), Failure> {
+/// Refuses an existing folder that takes no new change. Nothing is created before the question.
+pub fn refuse_unfit_folder(means: Env<'_>, simulated: bool) -> Result<(), Failure> {
+    let home = ChangeStore::open_existing(&state_folder(means, simulated));
+    if home.has_changes() { home.check_fitness().map_err(store_failure) } else { Ok(()) }
+}
+
+/// Refuses if a change is pending on the same fabric. A folder that does not exist has no changes. Returns messages
+/// about unreadable changes that are stepped over.
+pub fn refuse_pending_change(
+    means: Env<'_>,
+    simulated: bool,
+    here: &BeginRecord,
+) -> Result<Vec<String>, Failure> {
     let home = ChangeStore::open_existing(&state_folder(means, simulated));
     if !home.has_changes() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let pending = home.list_pending().map_err(store_failure)?;
-    let mut told = pending.into_iter().flatten().map(|kept| kept.read.state);
-    let other = told.find(|told| told.begun.meets(here));
-    other.map_or(Ok(()), |told| Err(store_failure(ChangeStoreError::pending(&told.begun, told.phase))))
+    home.refuse_second(here).map_err(store_failure)
 }
 
 /// Least number of characters of an id that can stand for it.
@@ -92,19 +100,21 @@ fn matching_ids<'k>(known: &'k [(String, u64)], text: &str) -> Vec<&'k str> {
     found.map(|(id, _)| id.as_str()).collect()
 }
 
-/// Migrations that changes in all folders left on the slow lane of this fabric.
+/// Migrations that changes in all folders left on the slow lane of this fabric, and messages about unreadable changes.
 pub fn all_migrations_in_force(
     means: Env<'_>,
     source: &str,
     switches: BTreeSet<String>,
-) -> Result<Vec<Migration>, Failure> {
+) -> Result<(Vec<Migration>, Vec<String>), Failure> {
     let here = BeginRecord { simulator: simulator_socket(source)?, switches, ..BeginRecord::default() };
-    let mut left = Vec::new();
+    let (mut left, mut unread) = (Vec::new(), Vec::new());
     // Simulators have changes in folders of their own users; an unreadable folder belongs to the live fabric.
     for home in open_all(means).into_iter().filter(|home| here.simulator.is_none() || !home.is_unreadable()) {
-        left.extend(migrations_in_force(&home, &here).map_err(store_failure)?);
+        let (moved, messages) = migrations_in_force(&home, &here).map_err(store_failure)?;
+        left.extend(moved);
+        unread.extend(messages);
     }
-    Ok(remaining_migrations(left))
+    Ok((remaining_migrations(left), unread))
 }
 
 /// Finds a change by its id in all folders.

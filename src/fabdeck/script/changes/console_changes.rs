@@ -59,7 +59,7 @@ struct ConsoleChangesInner {
 
 impl std::fmt::Debug for ConsoleChanges {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Clerk").field("source", &self.0.source).finish_non_exhaustive()
+        f.debug_struct("ConsoleChanges").field("source", &self.0.source).finish_non_exhaustive()
     }
 }
 
@@ -178,14 +178,13 @@ impl ConsoleChangesInner {
             return Ok(ChangeOffer { applied: true, ..offer });
         };
         ready.refuse(self.env(), &road, &mut |remark| offer.remarks.push(remark.to_owned()))?;
+        offer.remarks.extend(ready.unregistered_warning());
         let begun = ready.begin_record(self.env(), &road)?;
         let PreparedChange { plan, text, look, judged, found, own, simulated, .. } = ready;
         // Applying would be refused later, so the console does not ask the question.
         match own {
             true => self.own.refuse_second()?,
-            false => change_store::open_for_source(self.env(), simulated)?
-                .refuse_second(&begun)
-                .map_err(change_store::store_failure)?,
+            false => drop(change_store::open_for_source(self.env(), simulated)?),
         }
         offer.remarks.extend(self.outside.guard_lifetime_warning().filter(|_| !own));
         let plan = Arc::new((plan, text));
@@ -238,12 +237,12 @@ impl ConsoleChangesInner {
 
     /// Migrations of earlier changes that still leave flows on the slow lane.
     fn all_migrations_in_force(&self) -> Result<Vec<Migration>, Failure> {
-        match self.outside.is_own_simulator(&self.source) {
-            true => Ok(self.own.migrations()),
-            false => {
-                change_store::all_migrations_in_force(self.env(), &self.source, lock(&self.here).clone())
-            }
+        if self.outside.is_own_simulator(&self.source) {
+            return Ok(self.own.migrations());
         }
+        // The list of changes shows the unreadable ones.
+        change_store::all_migrations_in_force(self.env(), &self.source, lock(&self.here).clone())
+            .map(|(migrations, _)| migrations)
     }
 
     /// Reads the lane tables and computes the migrations from the session's verdict.
@@ -316,7 +315,7 @@ impl ConsoleChangesInner {
     }
 
     fn changes(&self) -> Result<ChangeOverview, Failure> {
-        let ChangeList { rows: listed, mut unread, closed } =
+        let ChangeList { rows: listed, mut unread, closed, .. } =
             lock(&self.known).list(self.env(), LIST_TIMEOUT)?;
         // A simulator's changes are never in a folder of another user, so closed folders do not matter to it.
         unread.extend(

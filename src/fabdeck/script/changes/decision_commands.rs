@@ -191,7 +191,7 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     let source = args.verify.then(|| context.named_source().map(str::to_owned)).transpose()?;
     let given = context.change_options();
     let means = Env { outside: context.outside, given: &given };
-    let ChangeList { rows, mut unread, closed } = change_list::read_all(means)?;
+    let ChangeList { rows, mut unread, closed, guarded_only } = change_list::read_all(means)?;
     rows.iter()
         .for_each(|listed| seen_changes::record_phase(means.outside, &listed.row.id, listed.row.state));
     let incomplete = rows.iter().filter(|listed| listed.is_incomplete(&rows));
@@ -208,7 +208,9 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
         let text = metrics::write(&rows, incomplete.len(), unread.len() + closed.len(), compared);
         context.output.out.write_all(text.as_bytes())?;
     } else if context.output.json {
-        let partial = !is_known || verified.as_ref().is_some_and(|verified| verified.is_partial);
+        let partial = !is_known
+            || !guarded_only.is_empty()
+            || verified.as_ref().is_some_and(|verified| verified.is_partial);
         let mut object = context.partial_object("changes", partial)?;
         object.field("compared_with", &source)?;
         object
@@ -221,7 +223,7 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
         change_table::write(context, rows, &folders)?;
     }
     let found = verified.iter().flat_map(|verified| &verified.lines);
-    let remarks = unread.iter().chain(&stepped_over).chain(&closed);
+    let remarks = unread.iter().chain(&stepped_over).chain(&closed).chain(&guarded_only);
     remarks
         .chain(&overdue)
         .chain(&incomplete)

@@ -21,6 +21,14 @@ const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(60);
 const NUMBER_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
+/// Message that changes without a guard are not listed for this user.
+pub fn guarded_only_note(home: &ChangeStore) -> String {
+    format!(
+        "only changes whose guards answer are listed: this user cannot read {}, where a pending change may have lost its guard",
+        home.folder().display()
+    )
+}
+
 /// Lists the changes whose guards answer, and the reasons why others are unknown.
 pub fn list(means: Env<'_>, home: &ChangeStore, timeout: Duration) -> (Vec<ListedChange>, Vec<String>) {
     let sockets = match sockets_of(means, home) {

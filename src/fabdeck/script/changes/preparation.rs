@@ -69,12 +69,7 @@ pub fn prepare(
     // A pending change explains a misfit and may roll back at any moment, so it is reported first. It may also be
     // the reason why a plan writes nothing.
     if !own && (writes_nothing || !matches!(found, PlanFit::AsMade)) {
-        let here = BeginRecord {
-            simulator: simulator_socket(source)?,
-            switches: switch_guids(&look),
-            ..BeginRecord::default()
-        };
-        change_store::refuse_pending_change(means, simulated, &here)?;
+        change_store::refuse_pending_change(means, simulated, &fabric_record(source, &look)?)?;
     }
     let unregistered = if own { None } else { refuse_registered(means, actuator.as_mut())? };
     let judged = match found {
@@ -113,8 +108,20 @@ fn refuse_registered(means: Env<'_>, actuator: &mut dyn Actuator) -> Result<Opti
     }
 }
 
+/// A first record that says only of which fabric a change is.
+pub fn fabric_record(source: &str, look: &Snapshot) -> Result<BeginRecord, Failure> {
+    let (simulator, switches) = (simulator_socket(source)?, switch_guids(look));
+    Ok(BeginRecord { simulator, switches, ..BeginRecord::default() })
+}
+
 impl PreparedChange {
-    /// Refuses what no option accepts, and reports remarks about the driver.
+    /// Warning that other machines cannot see the change while it is pending.
+    pub fn unregistered_warning(&self) -> Option<String> {
+        let why = self.unregistered.as_ref()?;
+        Some(format!("other machines do not see this change, and may write at the same time: {why}"))
+    }
+
+    /// Refuses what no option accepts, and reports unreadable changes and remarks about the driver.
     pub fn refuse(
         &mut self,
         means: Env<'_>,
@@ -123,6 +130,12 @@ impl PreparedChange {
     ) -> Result<(), Failure> {
         self.refuse_stdin_key(means)?;
         self.refuse_beside_manager(road)?;
+        if !self.own {
+            let here = fabric_record(&self.source, &self.look)?;
+            change_store::refuse_unfit_folder(means, self.simulated)?;
+            let stepped_over = change_store::refuse_pending_change(means, self.simulated, &here)?;
+            stepped_over.iter().for_each(|message| say(message));
+        }
         let Some(mut surveyor) = self.actuator.take() else { return Ok(()) };
         refuse_unreachable(surveyor.as_mut(), &self.plan)?;
         let Some(site) = &road.site else {
@@ -244,6 +257,7 @@ pub fn begin_change(
     say: &mut dyn FnMut(&str),
 ) -> Result<(ChangeStore, ChangeDir), Failure> {
     let home = change_store::open_for_source(means, simulated)?;
+    // `PreparedChange::refuse` has reported the unreadable changes.
     let (kept, keeping) = home.begin(begun, text).map_err(change_store::store_failure)?;
     seen_changes::record_phase(means.outside, &kept.read.state.begun.id, kept.read.state.phase);
     // The guard waits for this lock. If this process dies in between, nothing is written and the journal says so.

@@ -114,14 +114,18 @@ impl State {
         ids.iter().for_each(|id| self.check_journal(id));
     }
 
-    /// A bit flips in the last newline of a journal, and the sign that the change is over is lost.
+    /// A bit flips in the last newline of a journal, and the sign that the change is over is lost. Nothing flips under
+    /// a guard: it knows the line as ended, and its next record would follow the wrong byte.
     pub fn flip_newline(&mut self, id: &str) {
-        let watched = self.monitor.changes.get_mut(id).expect("it is watched");
+        let has_guard = !self.keepers(id).is_empty();
+        let Some(watched) = self.monitor.changes.get_mut(id).filter(|_| !has_guard) else { return };
+        let (Some(path), disk) = (watched.journal.clone(), self.hosts[watched.host].disk) else { return };
+        let Some(bytes) = self.disks[disk].bytes(&path).filter(|bytes| bytes.ends_with(b"\n")) else {
+            return;
+        };
+        let mut bytes = bytes.to_vec();
+        *bytes.last_mut().expect("it ends with a newline") ^= 0x10;
         watched.read_bytes = 0;
-        let (path, disk) =
-            (watched.journal.clone().expect("it has a journal"), self.hosts[watched.host].disk);
-        let mut bytes = self.disks[disk].bytes(&path).expect("it is there").to_vec();
-        *bytes.last_mut().expect("it has records") ^= 0x10;
         self.disks[disk].put(&path, &bytes, (0, 0));
         self.disks[disk].forget(&path.with_file_name("ended"));
     }
