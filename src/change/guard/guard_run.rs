@@ -510,7 +510,13 @@ impl GuardRun<'_> {
 
     fn extend(&mut self, order: &QueuedRequest, user: &str, seconds: u64) -> Result<(), JournalError> {
         let longer = Duration::from_secs(seconds.min(MAX_WINDOW.as_secs()));
-        let left = window_left(&self.state, self.clock) + longer;
+        let rest = window_left(&self.state, self.clock);
+        if rest.is_zero() {
+            let why = "FD-5655: the window of the change is over, and it is rolled back now".to_owned();
+            self.refuse(order, why);
+            return Ok(());
+        }
+        let left = rest + longer;
         if left > MAX_WINDOW {
             let why = "FD-5653: a change cannot wait longer than a day for its confirmation".to_owned();
             self.refuse(order, why);

@@ -66,14 +66,13 @@ impl GuardRun<'_> {
                 self.audit("out of reach", &user, &why);
             }
             if self.is_timed_out(since.as_ref()) {
-                let detail = format!("the fabric has not answered since {begun}");
+                let detail = format!("the rollback has not been possible since {begun}: {why}");
                 self.audit("given up", &user, &detail);
                 break;
             }
             let often = if tries == 1 { "once".to_owned() } else { format!("{tries} times") };
             let away = format!(
-                "FD-5658: the fabric has been out of reach since {begun}; the rollback was tried {often}: \
-                 {why}"
+                "FD-5658: the rollback has not been possible since {begun}; it was tried {often}: {why}"
             );
             self.trouble = Some(before.iter().cloned().chain([away]).collect::<Vec<_>>().join("; "));
             self.wait_answering(pause);

@@ -138,6 +138,14 @@ impl StagedFiles {
     }
 }
 
+/// What came of restoring OpenSM's files.
+#[derive(Debug, Default)]
+pub struct RestoredFiles {
+    pub left: Vec<RollbackRemainder>,
+    /// Whether the disk failed, which may be over soon.
+    pub may_succeed_later: bool,
+}
+
 impl SwapRecord {
     /// The note of the change that put a file in place last.
     pub fn read_for(system: &dyn System, first: &Path) -> io::Result<Option<Self>> {
@@ -146,16 +154,21 @@ impl SwapRecord {
     }
 
     /// Restores the old files. A file that another writer has changed since stays as it is.
-    pub fn put_back(&self, system: &dyn System) -> Vec<RollbackRemainder> {
-        let left = |replaced: &ReplacedFile| {
+    pub fn put_back(&self, system: &dyn System) -> RestoredFiles {
+        let mut restored = RestoredFiles::default();
+        for replaced in &self.files {
             let why = match replaced.put_back(system) {
-                Ok(true) => return None,
+                Ok(true) => continue,
                 Ok(false) => "another program has written it since; it is left as it is".to_owned(),
-                Err(error) => error.to_string(),
+                Err(error) => {
+                    let for_good = [ErrorKind::InvalidData, ErrorKind::NotFound, ErrorKind::PermissionDenied];
+                    restored.may_succeed_later |= !for_good.contains(&error.kind());
+                    error.to_string()
+                }
             };
-            Some(RollbackRemainder { what: replaced.file.display().to_string(), why })
-        };
-        self.files.iter().filter_map(left).collect()
+            restored.left.push(RollbackRemainder { what: replaced.file.display().to_string(), why });
+        }
+        restored
     }
 
     /// Whether a new file is where OpenSM reads it.
@@ -212,8 +225,9 @@ impl ReplacedFile {
     fn put_back(&self, system: &dyn System) -> io::Result<bool> {
         let held = read_if_exists(system, &self.file)?.as_deref().map(hash);
         let back = self.before.as_ref().or(self.stand_in.as_ref());
+        // The file may be back and its name not be durable yet.
         if held == self.before || held.as_ref() == back {
-            return Ok(true);
+            return sync_folder(system, &self.file).map(|()| true);
         }
         if held.as_ref() != Some(&self.wrote) {
             return Ok(false);
@@ -267,14 +281,14 @@ mod tests {
         let note = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap();
         assert_eq!((note.plan.as_str(), note.files.len()), ("p1", 2));
         assert!(note.is_active(&LocalSystem));
-        assert_eq!(note.put_back(&LocalSystem), []);
+        assert_eq!(note.put_back(&LocalSystem).left, []);
         note.watch_reading(&LocalSystem);
         assert!(
             !note.is_active(&LocalSystem) && !note.was_read(&LocalSystem),
             "the driver's reading does not count"
         );
         assert!(!note.is_active(&LocalSystem));
-        assert_eq!(note.put_back(&LocalSystem), [], "what is back already stays so");
+        assert_eq!(note.put_back(&LocalSystem).left, [], "what is back already stays so");
         assert_eq!(fs::read(&tables).unwrap(), b"old");
         note.finish(&LocalSystem).unwrap();
         assert_eq!(names(folder.path()), ["active.lft"]);
@@ -289,15 +303,18 @@ mod tests {
         let staged =
             StagedFiles::prepare(&LocalSystem, "p1", &[(tables.clone(), b"new".to_vec())], None).unwrap();
         // The file was never armed, so there is nothing to restore.
-        assert_eq!(SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap().put_back(&LocalSystem), []);
+        assert_eq!(
+            SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap().put_back(&LocalSystem).left,
+            []
+        );
         staged.activate(&LocalSystem).unwrap();
         fs::write(&tables, "other").unwrap();
-        let left = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap().put_back(&LocalSystem);
+        let left = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap().put_back(&LocalSystem).left;
         assert!(left.len() == 1 && left[0].why.contains("another program"), "{left:?}");
         assert_eq!(fs::read(&tables).unwrap(), b"other");
         fs::write(&tables, "new").unwrap();
         fs::write(folder.path().join("active.lft.fabdeck-before"), "torn").unwrap();
-        let left = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap().put_back(&LocalSystem);
+        let left = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap().put_back(&LocalSystem).left;
         assert!(left[0].why.contains("is not the file that was kept"), "{left:?}");
     }
 
@@ -309,15 +326,17 @@ mod tests {
         let staged = StagedFiles::prepare(&LocalSystem, "p1", &wanted, Some(b"in force")).unwrap();
         let note = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap();
         assert!(
-            note.put_back(&LocalSystem).is_empty() && !tables.exists() && !note.is_stand_in(&LocalSystem),
+            note.put_back(&LocalSystem).left.is_empty()
+                && !tables.exists()
+                && !note.is_stand_in(&LocalSystem),
             "never armed"
         );
         staged.activate(&LocalSystem).unwrap();
-        assert_eq!(note.put_back(&LocalSystem), []);
+        assert_eq!(note.put_back(&LocalSystem).left, []);
         assert_eq!((fs::read(&tables).unwrap(), policy.exists()), (b"in force".into(), false));
         // A later process continues from there.
         let note = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap();
-        assert!(note.put_back(&LocalSystem).is_empty() && note.is_stand_in(&LocalSystem));
+        assert!(note.put_back(&LocalSystem).left.is_empty() && note.is_stand_in(&LocalSystem));
         note.remove_stand_in(&LocalSystem).unwrap();
         assert!(!tables.exists() && !note.is_stand_in(&LocalSystem));
         assert!(note.was_read(&LocalSystem), "the next guard does not wait for it");

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::file_swap::{StagedFiles, SwapRecord, resolve_link};
+use super::file_swap::{RestoredFiles, StagedFiles, SwapRecord, resolve_link};
 use super::judgement::{OpensmJudgement, judge_plan};
 use super::plan_files::first_difference;
 use super::refusal::{OpensmError, OpensmRefusal};
@@ -47,6 +47,8 @@ pub struct OpensmDriver<'a> {
     plan: &'a Plan,
     site: OpensmSite,
     system: &'a dyn System,
+    /// Whether the disk failed when OpenSM's files were restored.
+    has_failed_disk: bool,
 }
 
 impl<'a> OpensmDriver<'a> {
@@ -56,7 +58,7 @@ impl<'a> OpensmDriver<'a> {
         site: OpensmSite,
         system: &'a dyn System,
     ) -> Self {
-        Self { actuator, plan, site, system }
+        Self { actuator, plan, site, system, has_failed_disk: false }
     }
 
     /// Finds everything that speaks against a change through OpenSM. Nothing is written.
@@ -242,7 +244,8 @@ impl<'a> OpensmDriver<'a> {
     ) -> Vec<RollbackRemainder> {
         let is_unread = note.is_active(self.system) || !note.was_read(self.system);
         let may_set_plan = !steps.is_empty() && is_unread;
-        let mut left = note.put_back(self.system);
+        let RestoredFiles { mut left, may_succeed_later } = note.put_back(self.system);
+        self.has_failed_disk = may_succeed_later;
         note.watch_reading(self.system);
         if let Some(silent) = self.send_signal(OpensmCommand::Load) {
             left.push(silent);
@@ -357,14 +360,21 @@ impl Driver for OpensmDriver<'_> {
         Ok(())
     }
 
-    /// Restores the files at once: an OpenSM that starts meanwhile has to load the old tables.
+    /// Restores the files at once: an OpenSM that starts meanwhile has to load the old tables. After a disk that failed the
+    /// rollback waits once more, even where the files are back now.
     fn await_manager(&mut self) -> Option<String> {
         let note = self.read_swap_record().ok().flatten()?;
-        let refusal = self.site.open_any_signal(self.system).err()?;
-        let left = note.put_back(self.system);
+        let refusal = self.site.open_any_signal(self.system).err();
+        if refusal.is_none() && !self.has_failed_disk {
+            return None;
+        }
+        let RestoredFiles { left, may_succeed_later } = note.put_back(self.system);
         note.watch_reading(self.system);
-        let left = left.iter().map(|left| format!("; {}: {}", left.what, left.why)).collect::<String>();
-        Some(format!("{refusal}{left}"))
+        self.has_failed_disk = may_succeed_later;
+        let left = left.iter().map(|left| format!("{}: {}", left.what, left.why));
+        let reasons: Vec<String> = refusal.iter().map(ToString::to_string).chain(left).collect();
+        let is_back = || "OpenSM's files are back after its disk had failed".to_owned();
+        Some(if reasons.is_empty() { is_back() } else { reasons.join("; ") })
     }
 
     /// Restores all files at once, and so all switches. If there was no file, the tables that were in force are loaded

@@ -106,7 +106,9 @@ impl State {
         let changes = self.monitor.changes.iter();
         let writes = |plan: usize| site().plans[plan].steps.get(slot).is_some_and(|(_, new)| new == bytes);
         let mut pending = changes.filter(|(_, watched)| {
-            watched.phase.is_some_and(ChangePhase::is_pending) && writes(watched.plan)
+            // The file of a change whose rollback left something may be the plan's.
+            let may_be_there = |phase: ChangePhase| phase.is_pending() || phase == ChangePhase::Incomplete;
+            watched.phase.is_some_and(may_be_there) && writes(watched.plan)
         });
         pending.next().map_or_else(|| self.fabric.held[slot].1.clone(), |(id, _)| id.clone())
     }

@@ -79,3 +79,16 @@ fn a_flood_of_callers_delays_no_rollback_and_fills_no_trail() {
     let refused = state_file(&world, "audit").matches("\"what\":\"refused\"").count();
     assert!((1..=3).contains(&refused), "{refused} lines for half a second");
 }
+
+/// The guard sleeps beyond the deadline, and finds a request for a longer window when it goes on: the window is over.
+#[test]
+fn a_window_that_is_over_is_not_extended() {
+    let at = vec![
+        (5_000, Event::Kill { name: "second aaaa0001" }),
+        (5_000, Event::Stop { name: "guard aaaa0001", for_ms: 40_000 }),
+        (34_000, decide(Decision::ExtendAndConfirm)),
+    ];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(!state_file(&world, "audit").contains("\"what\":\"extended\""));
+}
