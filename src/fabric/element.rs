@@ -242,6 +242,31 @@ fn find_one(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{FabricBuilder, Guid, NodeFacts};
+
+    /// Three switches; the cable leads from port 1 of the first to port 1 of this one.
+    fn fabric(end: usize) -> Fabric {
+        let mut builder = FabricBuilder::new();
+        let keys = [1, 2, 3]
+            .map(|guid| builder.add_node(NodeFacts::new(NodeKind::Switch, Guid(guid), 2, "s")).unwrap());
+        builder.connect((keys[0], PortNum(1)), (keys[end], PortNum(1))).unwrap();
+        builder.finish()
+    }
+
+    #[test]
+    fn a_cable_is_found_again_by_both_ends() {
+        let (from, elsewhere) = (fabric(1), fabric(2));
+        let cable = ElementId::Link(from.links().next().unwrap().0);
+        assert_eq!(cable.translate(&from, &fabric(1)), Some(cable));
+        assert_eq!(cable.translate(&from, &elsewhere), None, "its other end is at another switch");
+    }
+
+    #[test]
+    fn many_guids_of_one_name_are_listed_in_part() {
+        let guids: Vec<String> = (0..9).map(|guid| guid.to_string()).collect();
+        assert_eq!(list_guids(&guids[..8]), "0, 1, 2, 3, 4, 5, 6, 7");
+        assert_eq!(list_guids(&guids), "0, 1, 2, 3, 4, 5, 6, 7, ...");
+    }
 
     #[test]
     fn text_forms() {

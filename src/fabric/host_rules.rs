@@ -149,6 +149,10 @@ mod tests {
             let wanted = wanted.map(|host| NamedHost::Host(host.to_owned()));
             assert_eq!(host(&site, name), wanted, "{name}");
         }
+        // The bound counts characters, not bytes.
+        let longest = "\u{1F5A7}".repeat(MAX_NAME_CHARS);
+        assert_eq!(host(&[("{}", "{}")], &longest), Some(NamedHost::Host(longest.clone())));
+        assert_eq!(host(&[("{}", "{}")], &(longest + "a")), None);
         // Two dashes: the end of the rack is ambiguous.
         let several = NamedHost::Several(vec!["17".to_owned(), "cn-17".to_owned()]);
         assert_eq!(host(&site, "rack3-cn-17 HCA-1"), Some(several));

@@ -187,6 +187,11 @@ mod tests {
         assert_eq!(some.first_unlisted, Some((fabric.port(gone).node, ends[1].0)));
         let told = [ends[0].0, ends[1].0, ends[3].0].map(|lid| some.levels.level_bits(switch.0, lid));
         assert_eq!(told, [0b100, 0, 0b10_0000]);
+        assert_eq!(
+            destinations(&fabric, true).len(),
+            ends.len() + 2,
+            "two switches, by their management ports"
+        );
         // Of switches nothing is listed.
         let with = table.apply_to(&fabric, true);
         assert!(with.unlisted > some.unlisted && with.partly_listed > some.partly_listed);

@@ -181,6 +181,9 @@ mod tests {
         routes.set(1, lid(9), Some(PortNum(4)));
         routes.set(2, lid(3), Some(PortNum(0)));
         routes.set(2, lid(77), Some(PortNum(1)));
+        // LID 10 is beyond the row, and must not be LID 0 of the next row.
+        routes.set(0, lid(10), Some(PortNum(1)));
+        assert_eq!((routes.row(1)[0], routes.memory_bytes()), (NO_PATH, 30));
         assert_eq!(
             (routes.get(1, lid(9)), routes.get(1, lid(8)), routes.get(2, lid(77))),
             (Some(PortNum(4)), None, None)

@@ -231,6 +231,12 @@ fn ports_read_at_different_moments_prove_less() {
             told_apart.congested_adapters
         );
     }
+    // A port that went down in the interval had other paths at its beginning.
+    counted.push((("A", 10), Counter::LinkDownedCounter, 1));
+    let rates = rates_of_samples(&lab.fabric, &lab.look(&[]), &lab.look(&counted), 1.0);
+    let mut undecided = verdict.clone();
+    classify_adapters(&lab.fabric, &tables, &rates, &mut undecided);
+    assert_eq!(undecided, verdict);
 }
 
 #[test]
@@ -373,6 +379,12 @@ fn links_are_errored_flapping_or_slow_and_say_where() {
             (link(("A", 10)), LinkProblemKind::Flaps { at: b10, per_hour: 1.0, at_least: false }),
         ],
         "nine errors an hour are below the threshold"
+    );
+    let patient = Thresholds { flaps_per_hour: 2.0, ..Thresholds::default() };
+    assert_eq!(
+        link_problems(&lab.fabric, &rates, &patient).len(),
+        1,
+        "one flap an hour is below this threshold"
     );
     // A link at half the width that both ends have.
     let mut builder = FabricBuilder::new();

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use fabdeck_fabric::generate::{
     FabricSpec, GenerateError, GeneratedFabric, catalogue, common_keys, generate,
@@ -205,6 +205,8 @@ fn redundancy_aggregation_and_speed_are_understood_by_every_name() {
             let peer = twice.node(twice.port(twice.peer(last).unwrap()).node);
             assert_eq!(peer.facts.description, "Mellanox Technologies Aggregation Node", "{all}");
         }
+        let guids = || twice.ports().filter_map(|(_, port)| port.facts.guid);
+        assert_eq!(guids().collect::<BTreeSet<_>>().len(), guids().count(), "{all}: port GUIDs are unique");
     }
     assert_eq!(refused("full-subnet,aggregation=yes").code(), "FD-3007");
 }
@@ -437,6 +439,7 @@ fn sizes_beyond_a_subnet_are_refused_before_anything_is_made() {
         ("dragonfly,a=100,h=100,g=10001", "FD-3007"),
         ("cascade,groups=241", "FD-3007"),
         ("kautz,d=127,k=15", "FD-3007"),
+        ("kautz,d=128,k=1", "FD-3005"),
         ("random,switches=2,links=6000000", "FD-3008"),
         ("random,switches=49151", "FD-3007"),
         ("mport,m=16,n=4", "FD-3009"),

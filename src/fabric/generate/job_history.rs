@@ -240,6 +240,13 @@ mod tests {
     }
 
     #[test]
+    fn a_workload_without_single_hosts_has_none() {
+        let mut rng = Rng::new(1, RngStream::Jobs);
+        let workload = Workload { single: 0, ..Workload::TYPICAL };
+        assert!((0..2000).all(|number| draw_job(&mut rng, workload, number).size > 1));
+    }
+
+    #[test]
     fn a_seed_is_a_history() {
         let fabric = fabric("switch648");
         let draw =

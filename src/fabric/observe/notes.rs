@@ -158,3 +158,27 @@ impl Notes {
         self.by_kind.values().any(|note| note.partial)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_of_two_readings_are_counted_together() {
+        let reading = |times: u64, partial: bool| {
+            let mut notes = Notes::new();
+            for _ in 0..times {
+                let place = NotePlace::file("a");
+                match partial {
+                    true => notes.add_partial("FN-1", place, String::new),
+                    false => notes.add("FN-1", place, String::new),
+                }
+            }
+            notes
+        };
+        let mut notes = reading(3, false);
+        notes.extend(reading(2, true));
+        let all: Vec<(u64, bool)> = notes.iter().map(|note| (note.count, note.partial)).collect();
+        assert_eq!(all, [(5, true)]);
+    }
+}
