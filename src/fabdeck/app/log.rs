@@ -1,4 +1,4 @@
-//! The log: one file a day below `$XDG_STATE_HOME/fabdeck`, kept for a week. It is for diagnosis only; no command
+//! The log: one file a day below `$XDG_STATE_HOME/fabdeck`, deleted after a week. It is for diagnosis only; no command
 //! fails because the log cannot be written.
 
 use std::fs;
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_week_of_logs_is_kept_and_nothing_else_is_touched() {
+    fn logs_older_than_a_week_are_deleted_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         for day in 1..=9 {
             fs::write(folder.path().join(format!("fabdeck.2026-01-0{day}.log")), "").unwrap();

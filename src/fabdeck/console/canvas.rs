@@ -107,14 +107,14 @@ impl Canvas<'_> {
         let last = (top + height).min(rows);
         let above = if top > 0 { self.signs.up } else { "" };
         let below = if last < rows { self.signs.down } else { "" };
-        let said = format!("{}-{last} of {rows} {above}{below}", top + 1);
+        let long = format!("{}-{last} of {rows} {above}{below}", top + 1);
         let short = format!("{above}{below}");
         let room = heading.width.saturating_sub(from + 1);
         self.draw_right_aligned(
             heading,
             from + 1,
             0,
-            if width(&said) <= room { &said } else { &short },
+            if width(&long) <= room { &long } else { &short },
             Role::Key,
         );
     }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_cut_by_what_is_seen() {
+    fn text_is_cut_by_display_width() {
         assert_eq!(truncate_text("leaf", 4, "~"), "leaf");
         assert_eq!(truncate_text("leaves", 4, "~"), "lea~");
         assert_eq!(truncate_text("叶子叶", 5, "~"), "叶子~");

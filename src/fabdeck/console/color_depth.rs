@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_come_down_to_what_there_is() {
+    fn colours_map_to_the_nearest_available() {
         let red = Style::new().fg(Color::Rgb(250, 80, 80)).bg(Color::Rgb(0, 0, 0));
         assert_eq!(ColorDepth::Sixteen.style(red).fg, Some(Color::LightRed));
         assert_eq!(ColorDepth::Mono.style(red), Style::new());
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_is_read_as_usual() {
+    fn the_colour_depth_follows_the_environment() {
         assert_eq!(ColorDepth::detect(true, Some("truecolor"), Some("xterm-256color")), ColorDepth::Mono);
         assert_eq!(ColorDepth::detect(false, Some("truecolor"), Some("xterm")), ColorDepth::True);
         assert_eq!(ColorDepth::detect(false, None, Some("screen-256color")), ColorDepth::TwoHundredFiftySix);

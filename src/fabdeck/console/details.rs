@@ -55,8 +55,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         canvas.draw_pairs(below, &lines, 0);
         return;
     }
-    let told = event_detail(state).or_else(|| change_detail(state)).or_else(|| lane_detail(state));
-    if let Some(event) = told.or_else(|| job_detail(state)) {
+    let page = event_detail(state).or_else(|| change_detail(state)).or_else(|| lane_detail(state));
+    if let Some(event) = page.or_else(|| job_detail(state)) {
         canvas.draw_text(inner, 0, 0, &event.title, Role::Header);
         canvas.draw_pairs(below, &event.pairs, 0);
         return;
@@ -77,7 +77,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let (seen, rest) = ports.split_at(room - 1);
     draw_ports(canvas, below, used, seen);
     let trouble = rest.iter().filter(|port| port.trouble).count();
-    let how = if trouble > 0 { format!(", {trouble} of them not well") } else { String::new() };
+    let how = if trouble > 0 { format!(", {trouble} of them faulty") } else { String::new() };
     let last = below.height - 1;
     canvas.draw_text(below, 0, last, &format!("and {} more{how}; d shows them", rest.len()), Role::Dim);
 }

@@ -78,9 +78,9 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         }
     };
     if let Some(prompt) = &state.prompt {
-        let mut fixed = vec![("enter", "take"), ("esc", "leave as it was")];
+        let mut fixed = vec![("enter", "done"), ("esc", "cancel")];
         if prompt.can_recall() {
-            fixed = vec![("enter", "keep"), ("up", "change"), ("esc", "leave as it was")];
+            fixed = vec![("enter", "keep"), ("up", "edit"), ("esc", "cancel")];
         }
         if !prompt.offers.is_empty() {
             fixed.extend([("tab", "complete"), ("down up", "pick")]);
@@ -91,7 +91,7 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
     if let Some(Overlay::Dialogue(dialogue)) = &state.layer {
         let does = |(_, word): &&(&str, &str)| match *word {
             "window" => dialogue.has_window(),
-            "take in" => dialogue.has_findings(),
+            "accept" => dialogue.has_findings(),
             _ => true,
         };
         DIALOGUE_KEYS.iter().filter(does).for_each(|(key, word)| hint(canvas, key, word, 0));
@@ -105,7 +105,7 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         }
         return;
     }
-    // The way back gets its room first.
+    // The key that goes back gets its room first.
     let quit = action("quit").and_then(|quit| quit.first_key(&state.keymap));
     let quit = quit.map(|key| (key.to_string(), if is_at_top(state) { "quit" } else { "back" }));
     let reserved = quit.as_ref().map_or(0, |(key, word)| width(key) + width(word) + 3);
@@ -150,7 +150,7 @@ const CHANGE_ACTIONS: [&str; 4] = ["apply", "confirm", "rollback", "extend"];
 const DIALOGUE_KEYS: [(&str, &str); 6] = [
     ("esc", "cancel"),
     ("tab", "next"),
-    ("space", "take in"),
+    ("space", "accept"),
     ("enter", "press"),
     ("+ -", "window"),
     ("down up", "scroll"),

@@ -44,20 +44,20 @@ struct HeaderFact {
     text: String,
     role: Role,
     /// Facts with a higher number disappear first on a narrow screen; 0 stays.
-    goes: u8,
+    drop_order: u8,
 }
 
 /// Facts from left to right. Marks and the right to write are always shown; the size disappears before a word of
 /// trouble does.
 fn facts(state: &SessionState, marked: &str) -> Vec<HeaderFact> {
-    let fact = |text: String, role: Role, goes: u8| HeaderFact { text, role, goes };
+    let fact = |text: String, role: Role, drop_order: u8| HeaderFact { text, role, drop_order };
     let mut facts = vec![fact(size_text(state), Role::Text, 3)];
     let marks = state.known.marks.len();
     if marks > 0 {
         facts.push(fact(format!("{marked} {marks} marked"), Role::Marked, 0));
     }
     if state.snapshot().is_some_and(|look| look.observation.notes.grave_notes().next().is_some()) {
-        facts.push(fact("not one fabric".to_owned(), Role::Danger, 0));
+        facts.push(fact("split fabric".to_owned(), Role::Danger, 0));
     } else if state.snapshot().is_some_and(|look| look.observation.is_partial()) {
         facts.push(fact("partial".to_owned(), Role::Warning, 1));
     }
@@ -95,9 +95,9 @@ fn facts_width(facts: &[HeaderFact]) -> u16 {
 /// Chooses the facts that fit beside a fair part of the source, and says whether that is all of them.
 fn choose_facts(mut facts: Vec<HeaderFact>, room: u16, source: u16) -> (Vec<HeaderFact>, bool) {
     let before = facts.len();
-    for going in (1..=3).rev() {
+    for order in (1..=3).rev() {
         if facts_width(&facts) + source.min(SOURCE_FAIR_WIDTH) > room {
-            facts.retain(|fact| fact.goes != going);
+            facts.retain(|fact| fact.drop_order != order);
         }
     }
     let all = facts.len() == before;
@@ -190,8 +190,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_matters_least_goes_first() {
-        let fact = |text: &str, goes| HeaderFact { text: text.to_owned(), role: Role::Text, goes };
+    fn the_least_important_fact_is_dropped_first() {
+        let fact =
+            |text: &str, drop_order| HeaderFact { text: text.to_owned(), role: Role::Text, drop_order };
         let facts =
             || vec![fact("9 switches", 3), fact("1 marked", 0), fact("read-only", 0), fact("1 warning", 2)];
         let left = |room| {

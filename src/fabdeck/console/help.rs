@@ -34,6 +34,6 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, help: &Help) {
         }
     }
     if lines.is_empty() {
-        canvas.draw_text(body, 2, 0, "nothing fits this search", Role::Dim);
+        canvas.draw_text(body, 2, 0, "no match for this search", Role::Dim);
     }
 }

@@ -1,7 +1,7 @@
 //! Hot-spots: the verdict above the list; beside it the reasons for a port's verdict, with its history.
 //!
 //! ```text
-//! waited  ▁▁▁▂▅▆▇▇   one sign a sweep, the latest at the right
+//! waited  ▁▁▁▂▅▆▇▇   one character a sweep, the latest at the right
 //! load    ▃▃▄▅▆███
 //!         40 s     now
 //! ```

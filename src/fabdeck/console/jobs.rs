@@ -24,9 +24,9 @@ pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         canvas.draw_text(area, 1, y, &words, role);
         y += 1;
     }
-    let Some(weighed) = &state.known.jobs.weighed else { return };
+    let Some(comparison) = &state.known.jobs.comparison else { return };
     let room = usize::from(area.width.saturating_sub(STRIP_COLUMN + 1));
-    for (label, steps) in ["in force", "sar"].into_iter().zip(channel_steps(weighed, room)) {
+    for (label, steps) in ["in force", "sar"].into_iter().zip(channel_steps(comparison, room)) {
         let Some(steps) = steps.filter(|_| y < area.height) else { continue };
         canvas.draw_text(area, 1, y, label, Role::Label);
         heat::draw_strip(

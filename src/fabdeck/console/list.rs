@@ -40,7 +40,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let rows = &table.selection.rows;
     if rows.is_empty() {
         let words = match (rows.len() < table.selection.of, &table.filter) {
-            (true, filter) => format!("none of {} rows fits '{filter}'; Esc shows all", table.selection.of),
+            (true, filter) => format!("no row of {} matches '{filter}'; Esc shows all", table.selection.of),
             (false, _) => listing.empty_text().to_owned(),
         };
         draw_headings(canvas, area, listing, &layout_columns(screen, listing, &[], area.width), state);
@@ -217,15 +217,15 @@ fn min_total_width(columns: &[VisibleColumn], name: u16) -> u16 {
 }
 
 /// Hides lesser columns until the others fit, then columns before the one that shows trouble until that is visible.
-fn drop_optional_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, held: usize, room: u16) {
+fn drop_optional_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: usize, room: u16) {
     let id = |shown: &VisibleColumn| listing.column(shown.column).id.clone();
     for lesser in OPTIONAL_COLUMNS {
-        let Some(at) = columns.iter().skip(held).position(|shown| id(shown) == lesser) else { continue };
+        let Some(at) = columns.iter().skip(fixed).position(|shown| id(shown) == lesser) else { continue };
         let name = if lesser == PREFERRED_TO_NAMES { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };
         if min_total_width(columns, name) <= room {
             return;
         }
-        columns.remove(held + at);
+        columns.remove(fixed + at);
     }
     while let Some(at) = columns.iter().position(|shown| id(shown) == STATE_COLUMN) {
         if at < 2 || min_total_width(&columns[..=at], NAME_LEAST_WIDTH) <= room {
@@ -364,8 +364,7 @@ fn role_of(column: &str, value: &Value<'_>) -> Role {
         ("role", "hot-spot") => Role::Danger,
         (
             "role",
-            "contributor" | "contr/victim" | "victim" | "link too narrow" | "stands still" | "errored"
-            | "flaps",
+            "contributor" | "undecided" | "victim" | "link too narrow" | "stands still" | "errored" | "flaps",
         ) => Role::Warning,
         _ => Role::Text,
     }

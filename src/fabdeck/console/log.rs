@@ -15,7 +15,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, scroll: Scroll) {
     if state.messages.is_empty() {
         canvas.draw_text(at, 1, 1, "no messages yet", Role::Dim);
     }
-    // The session keeps few messages, so wrapping all of them is cheap.
+    // The session stores few messages, so wrapping all of them is cheap.
     let rows: Vec<_> = dropped_messages_row(state)
         .into_iter()
         .chain(state.messages.iter().flat_map(|message| wrap_message(message, at.width)))
@@ -29,12 +29,12 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, scroll: Scroll) {
     }
 }
 
-/// The row about older messages that are no longer kept.
+/// The row about older messages that are no longer stored.
 fn dropped_messages_row(state: &SessionState) -> Option<(String, String, Role)> {
     let count = usize::try_from(state.messages.dropped_count()).unwrap_or(usize::MAX);
     let older = count_words(count, "older message", "older messages");
-    let said = format!("{older} are in the log file only; fabdeck -v prints its folder");
-    (count > 0).then_some((String::new(), said, Role::Dim))
+    let text = format!("{older} are in the log file only; fabdeck -v prints its folder");
+    (count > 0).then_some((String::new(), text, Role::Dim))
 }
 
 /// Wraps a message into rows; the first has its time.

@@ -101,7 +101,7 @@ impl FilterMatches {
     /// Message for a filter that no switch passes.
     fn empty_text(&self) -> Option<String> {
         let none = self.rows.as_ref().is_some_and(FxHashSet::is_empty);
-        none.then(|| format!("none of {} switches fits '{}'; Esc shows all", self.of, self.filter))
+        none.then(|| format!("no switch of {} matches '{}'; Esc shows all", self.of, self.filter))
     }
 }
 
@@ -132,13 +132,13 @@ fn draw_names(
     let Some(look) = &state.known.look else { return };
     let tiers = state.known.tiers.iter().take_while(|other| !std::ptr::eq(*other, tier));
     let before: usize = tiers.map(|tier| tier.switches.len()).sum();
-    let text = |id: NodeId| match state.known.ailing.node(id) {
+    let text = |id: NodeId| match state.known.health.node(id) {
         "" => look.name(id).to_owned(),
         trouble => format!("{}: {trouble}", look.name(id)),
     };
     let widest = tier.switches.iter().map(|id| width(look.name(*id))).max().unwrap_or(0);
-    let ailing = tier.switches.iter().any(|id| !state.known.ailing.node(*id).is_empty());
-    let column = (widest + if ailing { 2 + TROUBLE_WIDTH } else { 0 }).min(NAME_MAX_WIDTH) + 3;
+    let health = tier.switches.iter().any(|id| !state.known.health.node(*id).is_empty());
+    let column = (widest + if health { 2 + TROUBLE_WIDTH } else { 0 }).min(NAME_MAX_WIDTH) + 3;
     let columns = usize::from(area.width / column).max(1);
     let rows = usize::from(area.height.saturating_sub(1));
     let at = tier.switches.iter().position(|id| *id == here).unwrap_or(0) / columns;

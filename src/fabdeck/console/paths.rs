@@ -25,7 +25,7 @@ pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         (_, Some(problem), _) => (problem.clone(), Role::Danger),
         (Some(trace), _, Some(look)) if trace.has_arrived() => match paths.first_failed_element(&state.known)
         {
-            Some(struck) => (format!("lost with these marks: {struck} is on the way"), Role::Danger),
+            Some(struck) => (format!("lost with these marks, at {struck}"), Role::Danger),
             None => (trace.verdict(look), Role::Good),
         },
         (Some(trace), _, Some(look)) => (trace.verdict(look), Role::Danger),

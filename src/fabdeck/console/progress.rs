@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn long_times_are_hours_and_minutes() {
-        let said = [0, 119, 120, 121, 3540, 4260, 7200].map(duration_text);
-        assert_eq!(said, ["0 s", "119 s", "2 min", "3 min", "59 min", "1 h 11 min", "2 h 0 min"]);
+        let texts = [0, 119, 120, 121, 3540, 4260, 7200].map(duration_text);
+        assert_eq!(texts, ["0 s", "119 s", "2 min", "3 min", "59 min", "1 h 11 min", "2 h 0 min"]);
     }
 }

@@ -32,7 +32,7 @@ pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState, prompt: &Pr
     let style = ratatui::style::Style::new().add_modifier(ratatui::style::Modifier::REVERSED);
     canvas.draw_styled(at, cursor, 0, if under.is_empty() { " " } else { &under }, style);
     if prompt.can_recall() {
-        canvas.draw_text(at, cursor + 2, 0, &format!("{} stands", prompt.before), Role::Dim);
+        canvas.draw_text(at, cursor + 2, 0, &format!("{} stays", prompt.before), Role::Dim);
     }
     let table = state.current().table();
     if let (Purpose::Filter, Some(problem)) = (prompt.purpose, &table.problem) {

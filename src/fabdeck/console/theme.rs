@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_asks_for_no_theme_is_told_of_all() {
+    fn an_unknown_theme_name_lists_all_themes() {
         let refused = Theme::built_in("purple", ColorDepth::True).unwrap_err().to_string();
         assert!(BUILT_IN.iter().all(|(name, _)| refused.contains(name)), "{refused}");
     }

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_theme_takes_over_and_mistakes_are_named() {
+    fn a_theme_inherits_and_mistakes_are_named() {
         let roles = of(
             "inherits = 'base'\n[palette]\nfire = '#00ff00'\n[roles]\ntext = { fg = 'gray', bold = true }",
         )

@@ -1,7 +1,7 @@
 //! The head of the Timeline: the clock, the time bar with events above it, and the position below.
 //!
 //! ```text
-//! 2026-11-22 02:13:40.000  moment 5 of 31  stands, speed 1x
+//! 2026-11-22 02:13:40.000  moment 5 of 31  paused, speed 1x
 //!          !          +     n
 //! ━━━━━━━━━━━━━━━━━━━━━······━━━━━━╳╳━━━━━━━━━
 //! 02:13:35     ▲                        02:14:05

@@ -29,7 +29,7 @@ pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
             pairs.push((
                 "compare",
                 format!(
-                    "{links} would take {} {}; one alone {} to {}",
+                    "{links} would cost {} {}; one alone {} to {}",
                     digits_in_groups(format_args!("{:.1}", expected.mean)),
                     cost.expected_counts(),
                     digits_in_groups(expected.best),

@@ -98,13 +98,13 @@ pub trait StepRunner {
 }
 
 /// Runs a runbook and returns its report.
-pub fn run_steps(book: &Runbook, crew: &mut dyn StepRunner) -> RunReport {
-    let mut report = RunReport::of(book, crew.is_dry_run());
+pub fn run_steps(book: &Runbook, runner: &mut dyn StepRunner) -> RunReport {
+    let mut report = RunReport::of(book, runner.is_dry_run());
     let mut values = Values::default();
     for (at, step) in book.steps.iter().enumerate() {
-        let outcome = match crew.is_stop_requested() {
+        let outcome = match runner.is_stop_requested() {
             true => StepOutcome::interrupted(at + 1, step),
-            false => run_step(crew, step, (false, at + 1, book.steps.len()), &mut values, &book.guards),
+            false => run_step(runner, step, (false, at + 1, book.steps.len()), &mut values, &book.guards),
         };
         let ended = outcome.ended;
         report.steps[at] = outcome.report;
@@ -116,11 +116,11 @@ pub fn run_steps(book: &Runbook, crew: &mut dyn StepRunner) -> RunReport {
         }
     }
     // The rollback comes first, so that the steps on failure read and report the fabric as it was.
-    if crew.pending_change().is_some() {
-        roll_back_pending(crew, &mut report);
+    if runner.pending_change().is_some() {
+        roll_back_pending(runner, &mut report);
     }
     if !matches!(report.state, RunState::Done | RunState::Interrupted) {
-        run_failure_steps(book, crew, &mut report, &mut values);
+        run_failure_steps(book, runner, &mut report, &mut values);
     }
     let ended = match report.state {
         RunState::Done => "done",
@@ -128,29 +128,34 @@ pub fn run_steps(book: &Runbook, crew: &mut dyn StepRunner) -> RunReport {
         RunState::Failed => "failed",
         RunState::Interrupted => "interrupted",
     };
-    if let Err(trouble) = crew.record_mark(RunMark::Ended(ended)) {
-        crew.report_line(&trouble.words);
+    if let Err(trouble) = runner.record_mark(RunMark::Ended(ended)) {
+        runner.report_line(&trouble.words);
     }
     report
 }
 
 /// Runs the steps on failure. A failed step does not skip the next one.
-fn run_failure_steps(book: &Runbook, crew: &mut dyn StepRunner, report: &mut RunReport, values: &mut Values) {
+fn run_failure_steps(
+    book: &Runbook,
+    runner: &mut dyn StepRunner,
+    report: &mut RunReport,
+    values: &mut Values,
+) {
     for (at, step) in book.on_failure.iter().enumerate() {
-        let outcome = match crew.is_stop_requested() {
+        let outcome = match runner.is_stop_requested() {
             true => StepOutcome::interrupted(at + 1, step),
-            false => run_step(crew, step, (true, at + 1, book.on_failure.len()), values, &[]),
+            false => run_step(runner, step, (true, at + 1, book.on_failure.len()), values, &[]),
         };
         report.on_failure[at] = outcome.report;
     }
 }
 
-fn roll_back_pending(crew: &mut dyn StepRunner, report: &mut RunReport) {
-    if let Err(trouble) = crew.record_mark(RunMark::TakingBack) {
-        crew.report_line(&trouble.words);
+fn roll_back_pending(runner: &mut dyn StepRunner, report: &mut RunReport) {
+    if let Err(trouble) = runner.record_mark(RunMark::TakingBack) {
+        runner.report_line(&trouble.words);
     }
-    let back = crew.roll_back();
-    crew.report_line(&back.words);
+    let back = runner.roll_back();
+    runner.report_line(&back.words);
     if !back.complete && report.state != RunState::Interrupted {
         report.exit = EXIT_INCOMPLETE;
     }
@@ -173,7 +178,7 @@ impl StepOutcome {
 
 /// Runs a step and judges the guards after it.
 fn run_step(
-    crew: &mut dyn StepRunner,
+    runner: &mut dyn StepRunner,
     step: &RunbookStep,
     (on_failure, number, of): (bool, usize, usize),
     values: &mut Values,
@@ -183,16 +188,16 @@ fn run_step(
     let kind = step.task.kind();
     let which = if on_failure { "on failure: step" } else { "step" };
     let name = step.name.as_deref().map(|name| format!(": {name}")).unwrap_or_default();
-    crew.report_line(&format!("{which} {number} of {of}, {kind}{name}"));
-    report.began = crew.time();
-    let began = crew.seconds();
-    let marked = crew.record_mark(RunMark::Step { on_failure, number, kind });
+    runner.report_line(&format!("{which} {number} of {of}, {kind}{name}"));
+    report.began = runner.time();
+    let began = runner.seconds();
+    let marked = runner.record_mark(RunMark::Step { on_failure, number, kind });
     let mut seen = StepObservation::default();
     let did = marked.and_then(|()| match &step.task {
         StepTask::Expect(ExpectTask::Values(expected)) => check_values(expected, values),
         task => {
-            let did = crew.run_task(task);
-            seen = crew.last_observation();
+            let did = runner.run_task(task);
+            seen = runner.last_observation();
             did
         }
     });
@@ -201,7 +206,7 @@ fn run_step(
         values.store(&seen.values, step.id.as_deref());
         report.values = seen.values.into_iter().collect();
     }
-    report.seconds = report.began.as_ref().map(|_| crew.seconds() - began);
+    report.seconds = report.began.as_ref().map(|_| runner.seconds() - began);
     let ended = match did {
         Ok(did) => {
             values.store(&did.values, step.id.as_deref());
@@ -210,7 +215,7 @@ fn run_step(
             (report.words, report.change) = (did.words, did.change);
             check_guards(&mut report, step.guards.iter().chain(guards), values)
         }
-        Err(trouble) if crew.is_stop_requested() => {
+        Err(trouble) if runner.is_stop_requested() => {
             (report.state, report.words, report.change) =
                 (StepState::Interrupted, trouble.words, trouble.change);
             Some((RunState::Interrupted, EXIT_INTERRUPTED))
@@ -223,7 +228,7 @@ fn run_step(
         }
     };
     let words = &report.words;
-    crew.report_line(&format!(
+    runner.report_line(&format!(
         "  {}{}{words}",
         report.state.word(),
         if words.is_empty() { "" } else { ": " }

@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guards_are_judged_by_what_was_found() {
+    fn guards_are_judged_by_the_values_of_steps() {
         let mut values = Values::default();
         for (name, found) in [
             ("lost_pairs", StepValue::count(0)),
@@ -233,7 +233,7 @@ mod tests {
             ("deadlock_free", StepValue::Flag(true)),
             ("before.hotspots", StepValue::count(2)),
             ("after.hotspots", StepValue::count(1)),
-            ("unsaid", StepValue::Unknown),
+            ("unread", StepValue::Unknown),
             ("later", StepValue::Unrehearsed),
         ] {
             values.set(name, found);
@@ -252,10 +252,10 @@ mod tests {
             ("before.hotspots <= after.hotspots", GuardVerdict::Fails),
             ("after.hotspots <= 0.5 * before.hotspots", GuardVerdict::Holds),
             ("after.hotspots <= 0.49*before.hotspots", GuardVerdict::Fails),
-            ("lost_pairs <= 2 * unsaid", GuardVerdict::Unknown),
-            ("unsaid", GuardVerdict::Unknown),
-            ("not unsaid", GuardVerdict::Unknown),
-            ("unsaid <= 3", GuardVerdict::Unknown),
+            ("lost_pairs <= 2 * unread", GuardVerdict::Unknown),
+            ("unread", GuardVerdict::Unknown),
+            ("not unread", GuardVerdict::Unknown),
+            ("unread <= 3", GuardVerdict::Unknown),
             ("later <= 3", GuardVerdict::NotRehearsed),
             ("other <= 3", GuardVerdict::NotYet),
         ] {

@@ -231,10 +231,10 @@ fn apply(mut fields: Fields<'_, '_>) -> StepTask {
     let window = window.and_then(|(line, text)| fields.time_of(line, "window", &text, read));
     let opensm = match fields.text("via") {
         None => false,
-        Some((_, road)) if road == "direct" => false,
-        Some((_, road)) if road == "opensm" => true,
-        Some((line, road)) => {
-            fields.reader.report_fault(line, format!("FD-9206: 'via' is '{road}'; write direct or opensm"));
+        Some((_, driver)) if driver == "direct" => false,
+        Some((_, driver)) if driver == "opensm" => true,
+        Some((line, driver)) => {
+            fields.reader.report_fault(line, format!("FD-9206: 'via' is '{driver}'; write direct or opensm"));
             false
         }
     };

@@ -27,7 +27,8 @@ pub struct AdapterPortRow {
     pub source: String,
 }
 
-/// First message of a console without `--source`: it shows the simulator, and how to name another source.
+/// First message of a console without `--source`: the console shows the simulator, and `--source` names another
+/// source.
 pub fn welcome_text(adapters: &[AdapterRow]) -> String {
     let is_fabric = |port: &&AdapterPortRow| port.link_layer == "InfiniBand";
     let ports: Vec<&AdapterPortRow> =

@@ -21,7 +21,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Fail
     let (port, m_key) = context.outside.port(&source, &context.source_options())?;
     if port.is_virtual() && args.time.is_none() {
         return Err(Failure::usage(
-            "FD-7972: time passes without waiting in this simulator, and no other process uses it; give a duration with \
+            "FD-7972: this simulator runs in simulated time, and no other process uses it; give a duration with \
              --for, or serve the simulator (simulate --serve) and give sim:SOCKET,at=NODE",
         ));
     }
@@ -44,17 +44,17 @@ pub fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Fail
     }
     let stop = context.outside.stop();
     stop.listen_within(SHUTDOWN_TIMEOUT);
-    let wish = stop.listen();
-    let mut unwritten = None;
-    let ran = agent.run(wish, &mut |event| {
+    let stopped = stop.listen();
+    let mut print_error = None;
+    let ran = agent.run(stopped, &mut |event| {
         if let Err(error) = print_event(context, &event) {
-            // Without a reader of its output the agent ends, and serves no further notice.
+            // The agent ends when its output has no reader, and follows no further notice.
             stop.request();
-            unwritten = Some(error);
+            print_error = Some(error);
         }
     });
     ran.map_err(agent_failure)?;
-    unwritten.map_or(Ok(Exit::Done), |error| Err(error.into()))
+    print_error.map_or(Ok(Exit::Done), |error| Err(error.into()))
 }
 
 #[derive(Serialize)]

@@ -173,7 +173,7 @@ pub enum ShowAction {
         /// Rows; or all counters and states of links as node_exporter's textfile collector reads them
         #[arg(long, value_name = "FORMAT", value_enum, default_value_t = CounterFormat::Rows)]
         format: CounterFormat,
-        /// With --format prometheus: read twice, this time apart, and add rates
+        /// With --format prometheus: read twice with this interval between the readings, and add rates
         #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
         interval: Option<Duration>,
         #[command(flatten)]
@@ -281,8 +281,8 @@ pub struct LanesArgs {
 
 #[derive(Debug, Args)]
 pub struct LanesShowArgs {
-    /// How the service levels of the paths in force are determined (default: from path records, unless they are too
-    /// many)
+    /// How the service levels of the paths in force are determined (default: from path records, unless that takes too
+    /// many queries)
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,
     /// Print only the first N of each kind; JSON has all
@@ -367,7 +367,7 @@ pub struct SimulateArgs {
     pub traffic: TrafficArgs,
 }
 
-/// What to record, and for how long.
+/// Arguments of `record`: what to record, and for how long.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// New file for the capture; `-` is stdout
@@ -393,10 +393,10 @@ pub struct RecordArgs {
     #[arg(long)]
     pub notes: bool,
     #[command(flatten)]
-    pub hear: RecordJobsArgs,
+    pub running_jobs: RecordJobsArgs,
 }
 
-/// How a host handles notices.
+/// Arguments of `agent`: how a host handles notices.
 #[derive(Debug, Args)]
 pub struct AgentArgs {
     /// The program that moves the flows of this host, run without a shell for each notice. Its environment has
@@ -410,7 +410,7 @@ pub struct AgentArgs {
     /// Notices per second that are followed; more are dropped and reported (default: 20)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rate: Option<u32>,
-    /// Only print what would be done
+    /// Print what the agent would do, and run no program
     #[arg(long)]
     pub dry_run: bool,
     /// Duration: 90s, 10m (default: until Ctrl-C)
@@ -546,19 +546,20 @@ pub fn command_line() -> clap::Command {
 }
 
 fn add_help(command: clap::Command, path: &str) -> clap::Command {
-    let mut dressed = command;
+    let mut described = command;
     if let Some(entry) = session::command(path) {
-        dressed = dressed.about(entry.summary).long_about(format!("{}\n\n{}", entry.summary, entry.details));
+        described =
+            described.about(entry.summary).long_about(format!("{}\n\n{}", entry.summary, entry.details));
         if !entry.examples.is_empty() {
-            dressed = dressed.after_help(format!("Examples:\n  {}", entry.examples.join("\n  ")));
+            described = described.after_help(format!("Examples:\n  {}", entry.examples.join("\n  ")));
         }
     }
-    let names: Vec<String> = dressed.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let names: Vec<String> = described.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     for name in names {
         let below = if path.is_empty() { name.clone() } else { format!("{path} {name}") };
-        dressed = dressed.mut_subcommand(name, |sub| add_help(sub, &below));
+        described = described.mut_subcommand(name, |sub| add_help(sub, &below));
     }
-    dressed
+    described
 }
 
 #[cfg(test)]

@@ -34,17 +34,17 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 pub fn window(text: &str) -> Result<Duration, String> {
     let time = long_duration(text)?;
     let fits = (Duration::from_secs(30)..=Duration::from_secs(86_400)).contains(&time);
-    fits.then_some(time).ok_or_else(|| "it has to be 30s to 24h".to_owned())
+    fits.then_some(time).ok_or_else(|| "write a time from 30s to 24h".to_owned())
 }
 
 /// A time of at most an hour with its unit; without a unit it counts seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    time(text, Duration::from_secs(3600), "it has to be an hour at most")
+    time(text, Duration::from_secs(3600), "write a time of at most 1h")
 }
 
 /// A time of at most a year.
 pub fn long_duration(text: &str) -> Result<Duration, String> {
-    time(text, Duration::from_secs(366 * 86_400), "it has to be a year at most")
+    time(text, Duration::from_secs(366 * 86_400), "write a time of at most 366d")
 }
 
 fn time(text: &str, most: Duration, longer: &str) -> Result<Duration, String> {
@@ -63,11 +63,11 @@ fn time(text: &str, most: Duration, longer: &str) -> Result<Duration, String> {
     let number: f64 = number.parse().map_err(|_| wrong())?;
     // A time below a nanosecond counts as zero; a time that exceeds every clock is too long.
     if number < 0.0 {
-        return Err("it has to be longer than 0".to_owned());
+        return Err("write a time above 0".to_owned());
     }
     let Ok(time) = Duration::try_from_secs_f64(number * seconds) else { return Err(longer.to_owned()) };
     match time {
-        Duration::ZERO => Err("it has to be longer than 0".to_owned()),
+        Duration::ZERO => Err("write a time above 0".to_owned()),
         time if time > most => Err(longer.to_owned()),
         time => Ok(time),
     }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn long_times_go_to_a_year() {
+    fn long_times_are_at_most_a_year() {
         for (text, seconds) in
             [("90", 90), ("10m", 600), ("1.5h", 5400), ("2d", 172_800), ("366d", 31_622_400)]
         {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_counted_in_reason() {
+    fn the_number_of_threads_is_limited() {
         assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
         for wrong in ["", "0", "-1", "1025", "two", "99999999999999999999"] {
             assert!(threads(wrong).is_err(), "{wrong}");

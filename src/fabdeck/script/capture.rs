@@ -53,7 +53,8 @@ fn write_json(context: &mut Context<'_, '_>, name: &str, info: &CaptureInfo) -> 
         notes: &last.notes,
     };
     let damage = info.damage.iter();
-    let damage = damage.map(|one| json!({ "offset": one.offset, "record": one.record, "what": one.what }));
+    let damage =
+        damage.map(|part| json!({ "offset": part.offset, "record": part.record, "what": part.what }));
     let gaps = info.gaps.iter().map(|(from, to)| json!({ "from": from, "to": to }));
     let mut object = Object::begin(context.output.out, &head)?;
     object.field("format", &info.header.format)?;
@@ -93,7 +94,7 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
     );
     let mut pairs = vec![
         ("capture", format!("{name}, {}, by fabdeck {}", info.header.format, info.header.fabdeck)),
-        ("of", info.header.source.clone()),
+        ("source", info.header.source.clone()),
         (
             "fabric",
             format!(
@@ -117,7 +118,7 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
         ("size", size),
     ];
     if info.noted > 0 {
-        pairs.push(("noted", count_words(info.noted, "note of an operator", "notes of operators")));
+        pairs.push(("notes", count_words(info.noted, "note of an operator", "notes of operators")));
         pairs.extend(info.first_noted.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
     }
     if info.noted > info.first_noted.len() {

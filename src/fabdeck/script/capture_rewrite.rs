@@ -54,7 +54,7 @@ pub fn note(context: &mut Context<'_, '_>, file: &Path, text: &str) -> Result<Ex
     if text.is_empty() || !fits_note(text) {
         let bytes = text.len();
         return Err(Failure::usage(format!(
-            "FD-7967: a note has from 1 character to 64 KiB as it is recorded, and this one has {bytes} bytes"
+            "FD-7967: a note has from 1 character to 64 KiB in its JSON form, and this text has {bytes} bytes"
         )));
     }
     if is_stdout(file) {
@@ -69,8 +69,8 @@ pub fn note(context: &mut Context<'_, '_>, file: &Path, text: &str) -> Result<Ex
         return Err(Failure::new(
             Exit::Failed,
             format!(
-                "FD-7969: {name} has no end or is damaged: it may still be recorded, or would lose its unreadable parts; \
-                 add notes with `record --notes` during the recording, or write a complete capture of the readable part \
+                "FD-7969: {name} has no end or is damaged, so it gets no note: it may still be recorded, or would lose its \
+                 unreadable parts; add notes with `record --notes` during the recording, or write a complete capture of the readable part \
                  with `capture cut {name} -o OUT`"
             ),
         ));
@@ -87,9 +87,10 @@ pub fn note(context: &mut Context<'_, '_>, file: &Path, text: &str) -> Result<Ex
         let written = rewrite(&mut moments, &stretch, changes, sink).map_err(|e| rewrite_failure(file, e))?;
         match written.damage.first() {
             // A damaged capture is not replaced.
-            Some(damage) => {
-                Err(Failure::new(Exit::BadInput, format!("FD-7969: {name} is damaged: {damage}")))
-            }
+            Some(damage) => Err(Failure::new(
+                Exit::BadInput,
+                format!("FD-7969: {name} is damaged and was not changed: {damage}"),
+            )),
             None => Ok(written),
         }
     })?;

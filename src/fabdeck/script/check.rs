@@ -31,7 +31,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         let (tables, notes) = context.outside.tables(file, snapshot.fabric())?;
         snapshot.observation.notes.extend(notes);
         // Lanes that the fabric itself reported stay, unless the file has its own.
-        merge(&mut snapshot.observation.tables, tables);
+        replace_tables(&mut snapshot.observation.tables, tables);
     }
     context.assume(&mut snapshot)?;
     if let Some(file) = &args.partitions {
@@ -78,7 +78,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
     };
     let report = CertificateReport { loads: patterns, jobs, ..report };
     let mut findings = report.defect_words();
-    // Under `--strict` an undecided verdict ends with 2, and a finding says why.
+    // Under `--strict` an undecided verdict leads to exit code 2, and a finding gives the reason.
     findings.extend(undecided_finding(&report).filter(|_| context.globals.strict));
     write(context, &snapshot, &report, &findings)?;
     let concluded = context.conclude(&snapshot);
@@ -86,7 +86,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
 }
 
 /// Replaces the forwarding tables by those of a file, and the lanes of each node for which the file has any.
-fn merge(held: &mut Tables, read: Tables) {
+fn replace_tables(held: &mut Tables, read: Tables) {
     held.only = read.only;
     held.nodes.values_mut().for_each(|node| (node.lft, node.mft) = (None, None));
     held.nodes.values_mut().for_each(|node| node.unread.clear());
@@ -117,7 +117,7 @@ fn write(
     Ok(())
 }
 
-/// Lines that say why a command ends with 2, one a reason.
+/// Lines with the reasons for exit code 2, one for each reason.
 pub fn finding_lines(findings: &[String]) -> Vec<(&'static str, String)> {
     findings.iter().map(|found| ("finding", found.clone())).collect()
 }

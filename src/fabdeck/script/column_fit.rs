@@ -1,5 +1,5 @@
-//! Fits a table into its terminal. Columns without information go first; then names lose their middle, because both
-//! ends distinguish them. A file or a pipe gets every column.
+//! Fits a table into its terminal. Columns without information are dropped first. Then names lose their middle,
+//! because both ends distinguish them. A file or a pipe gets every column.
 
 use std::borrow::Cow;
 
@@ -62,9 +62,9 @@ impl TableLayout {
         before - selection.columns.len()
     }
 
-    /// Drops columns until the table fits, and returns the fields of those that are missed. First go columns without
-    /// any value. Then spare columns and GUIDs go, if names would otherwise be cut short. Columns at the right go
-    /// last, if even short names leave the table too wide.
+    /// Drops columns until the table fits, and returns the fields of the dropped columns that have values. Columns
+    /// without any value are dropped first, then spare columns and GUIDs if names would otherwise be cut short, and
+    /// at last columns at the right if even short names leave the table too wide.
     pub fn drop_for_room(self, listing: &dyn Listing, selection: &mut Selection) -> Vec<String> {
         if self.excess(&widths(listing, selection)) == 0 {
             return Vec::new();
@@ -89,7 +89,7 @@ impl TableLayout {
         self,
         listing: &dyn Listing,
         selection: &mut Selection,
-        (name, may_go): (usize, &dyn Fn(usize) -> bool),
+        (name, is_droppable): (usize, &dyn Fn(usize) -> bool),
         dropped: &mut Vec<String>,
     ) {
         let mut least = widths(listing, selection);
@@ -102,7 +102,7 @@ impl TableLayout {
             };
         }
         while self.excess(&least) > 0 {
-            let last = (1..least.len()).rev().find(|at| may_go(selection.columns[*at]));
+            let last = (1..least.len()).rev().find(|at| is_droppable(selection.columns[*at]));
             let Some(last) = last else { return };
             least.remove(last);
             dropped.push(listing.column(selection.columns.remove(last)).id.to_string());

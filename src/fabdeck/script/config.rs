@@ -85,7 +85,8 @@ impl ConfigFile {
         }
     }
 
-    /// Drops rights that another user could have written. The file is read on: a guard has to start all the same.
+    /// Drops rights that another user could have written. The rest of the file is used, because a guard has to start in
+    /// any case.
     fn without_foreign_rights(self, file: &Path) -> Self {
         if self.rights == Rights::default() {
             return self;
@@ -99,7 +100,7 @@ impl ConfigFile {
     fn parse(text: &str, file: &Path) -> Result<Self, Failure> {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let line = error.span().map(|span| line_of(text, span.start));
-            config_failure(file, line, &format!("FD-7102: {}", error.message()), "it has to be TOML")
+            config_failure(file, line, &format!("FD-7102: {}", error.message()), "correct the TOML")
         })?;
         let mut config = Self::default();
         for (key, value) in &table {
@@ -134,7 +135,7 @@ impl ConfigFile {
                 self.ascii = value.as_bool().ok_or_else(|| ConfigError::new(what, "write ascii = true"))?;
             }
             _ => {
-                let what = || format!("FD-7103: '{key}' is no text");
+                let what = || format!("FD-7103: '{key}' is not a text");
                 let word = value.as_str();
                 let word = word.ok_or_else(|| ConfigError::new(what(), "put its value in double quotes"))?;
                 self.set_text(key, word)?;
@@ -154,12 +155,13 @@ impl ConfigFile {
             "state-dir" => self.state_dir = Some(word.into()),
             "mkey-file" => self.mkey_file = Some(word.into()),
             "color" => {
-                let what = || format!("FD-7104: '{word}' is no colour mode");
+                let what = || format!("FD-7104: '{word}' is not a colour mode");
                 let color = Color::from_str(word, false);
-                self.color = Some(color.map_err(|_| ConfigError::new(what(), "auto, always or never"))?);
+                self.color =
+                    Some(color.map_err(|_| ConfigError::new(what(), "write auto, always or never"))?);
             }
             _ => {
-                let what = format!("FD-7105: '{key}' is no key of the configuration");
+                let what = format!("FD-7105: '{key}' is not a key of the configuration");
                 return Err(ConfigError::new(what, &format!("the keys are: {KEYS}")));
             }
         }
@@ -167,7 +169,7 @@ impl ConfigFile {
     }
 }
 
-/// A mistake in a key, and what to write instead.
+/// A mistake in the configuration, with a hint.
 struct ConfigError {
     /// Line of the mistake, if it is not that of the key.
     line: Option<usize>,
@@ -184,7 +186,7 @@ impl ConfigError {
 fn supposed_lanes(value: &toml::Value) -> Result<u8, ConfigError> {
     let lanes = value.as_integer().and_then(|lanes| u8::try_from(lanes).ok());
     lanes.filter(|lanes| (1..=15).contains(lanes)).ok_or_else(|| {
-        let what = "FD-7115: 'supposed-lanes' is no whole number from 1 to 15";
+        let what = "FD-7115: 'supposed-lanes' is not a whole number from 1 to 15";
         ConfigError::new(what, "write supposed-lanes = 4")
     })
 }
@@ -200,9 +202,10 @@ impl ConfigFile {
 const THEMES_HINT: &str = "[themes] has lines such as \"umad:mlx5_0\" = \"production\"";
 
 fn themes(value: &toml::Value) -> Result<BTreeMap<String, String>, String> {
-    let table = value.as_table().ok_or("FD-7110: 'themes' is no table: write [themes]")?;
+    let table = value.as_table().ok_or("FD-7110: 'themes' is not a table: write [themes]")?;
     let tie = |(source, theme): (&String, &toml::Value)| {
-        let theme = theme.as_str().ok_or_else(|| format!("FD-7110: [themes] {source}: it is no text"))?;
+        let theme =
+            theme.as_str().ok_or_else(|| format!("FD-7110: [themes] {source}: the value is not a text"))?;
         Ok((source.clone(), theme.to_owned()))
     };
     table.iter().map(tie).collect()
@@ -212,14 +215,14 @@ const HOTSPOT_HINT: &str =
     "[hotspots] has numbers of 0 or more: congestion, fair-share (up to 1), errors-per-hour, flaps-per-hour";
 
 fn thresholds(value: &toml::Value) -> Result<Thresholds, String> {
-    let table = value.as_table().ok_or("FD-7111: 'hotspots' is no table: write [hotspots]")?;
+    let table = value.as_table().ok_or("FD-7111: 'hotspots' is not a table: write [hotspots]")?;
     let mut thresholds = Thresholds::default();
     for (key, value) in table {
         let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
         let most = if key == "fair-share" { 1.0 } else { f64::MAX };
         let number = number
             .filter(|number| (0.0..=most).contains(number))
-            .ok_or_else(|| format!("FD-7111: [hotspots] {key}: it is no number in range"))?;
+            .ok_or_else(|| format!("FD-7111: [hotspots] {key}: the value is not a number in range"))?;
         match key.as_str() {
             "congestion" => thresholds.congestion = number,
             "fair-share" => thresholds.fair_share = number,
@@ -235,7 +238,7 @@ const WATCH_HINT: &str =
     "[watch] has interval = \"5s\" and drift_period = \"5m\" (\"0s\" turns either off), and past_mib = 64";
 
 fn watch(value: &toml::Value, config: &mut ConfigFile) -> Result<(), String> {
-    let table = value.as_table().ok_or("FD-7112: 'watch' is no table: write [watch]")?;
+    let table = value.as_table().ok_or("FD-7112: 'watch' is not a table: write [watch]")?;
     for (key, value) in table {
         let wanted = match key.as_str() {
             "interval" => &mut config.watch,
@@ -246,7 +249,8 @@ fn watch(value: &toml::Value, config: &mut ConfigFile) -> Result<(), String> {
             }
             _ => return Err(format!("FD-7112: [watch] {key}: there is no such key")),
         };
-        let text = value.as_str().ok_or_else(|| format!("FD-7112: [watch] {key}: it is no text"))?;
+        let text =
+            value.as_str().ok_or_else(|| format!("FD-7112: [watch] {key}: the value is not a text"))?;
         *wanted = Some(match text {
             "0" | "0s" => Duration::ZERO,
             text => duration(text).map_err(|why| format!("FD-7112: [watch] {key}: '{text}': {why}"))?,
@@ -260,16 +264,18 @@ fn past_mib(value: &toml::Value) -> Result<u64, String> {
     const MAX_MIB: i64 = 4096;
     let number = value.as_integer().filter(|number| (0..=MAX_MIB).contains(number));
     let number = number.and_then(|number| u64::try_from(number).ok());
-    number.ok_or_else(|| format!("FD-7112: [watch] past_mib: it is no number from 0 to {MAX_MIB}"))
+    number.ok_or_else(|| {
+        format!("FD-7112: [watch] past_mib: the value is not a whole number from 0 to {MAX_MIB}")
+    })
 }
 
 const KEYS_HINT: &str = "[keys] has lines such as mark = [\"f\", \"x\"]; docs/keys.md has the actions";
 
 /// Reads a key or a list of keys for each action.
 fn keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let table = value.as_table().ok_or("FD-7108: 'keys' is no table: write [keys]")?;
+    let table = value.as_table().ok_or("FD-7108: 'keys' is not a table: write [keys]")?;
     let list = |(action, value): (&String, &toml::Value)| {
-        let wrong = || format!("FD-7108: [keys] {action}: it is neither a key nor a list of keys");
+        let wrong = || format!("FD-7108: [keys] {action}: the value is neither a key nor a list of keys");
         let keys = match value {
             toml::Value::String(key) => vec![key.clone()],
             toml::Value::Array(keys) => keys
@@ -289,10 +295,10 @@ fn fabrics(value: &toml::Value) -> Result<Vec<FabricIdentity>, (String, &'static
     const HINT: &str = "'fabdeck sources --identity' prints such an entry";
     let entries = value
         .as_array()
-        .ok_or(("FD-7106: 'fabric' is no list of entries: write [[fabric]]".to_owned(), HINT))?;
+        .ok_or(("FD-7106: 'fabric' is not a list of entries: write [[fabric]]".to_owned(), HINT))?;
     let entry = |(at, value): (usize, &toml::Value)| {
         let wrong = |what: String| (format!("FD-7107: entry {} of [[fabric]]: {what}", at + 1), HINT);
-        let table = value.as_table().ok_or_else(|| wrong("it is no table".to_owned()))?;
+        let table = value.as_table().ok_or_else(|| wrong("the entry is not a table".to_owned()))?;
         identity(table).map_err(wrong)
     };
     entries.iter().enumerate().map(entry).collect()
@@ -301,14 +307,14 @@ fn fabrics(value: &toml::Value) -> Result<Vec<FabricIdentity>, (String, &'static
 fn identity(table: &toml::Table) -> Result<FabricIdentity, String> {
     let mut identity = FabricIdentity::default();
     for (key, value) in table {
-        let text = || value.as_str().ok_or_else(|| format!("'{key}' is no text"));
+        let text = || value.as_str().ok_or_else(|| format!("'{key}' is not a text"));
         match key.as_str() {
             "name" => identity.name = text()?.to_owned(),
             "switches" => identity.switches = guids(key, value)?,
             "subnet-managers" => identity.managers = guids(key, value)?,
             "subnet-prefix" => {
                 let prefix =
-                    Guid::from_hex(text()?).map_err(|_| format!("'{key}' is no prefix of 16 digits"))?;
+                    Guid::from_hex(text()?).map_err(|_| format!("'{key}' is not a prefix of 16 digits"))?;
                 identity.subnet_prefix = Some(prefix.0);
             }
             _ => {
@@ -319,15 +325,15 @@ fn identity(table: &toml::Table) -> Result<FabricIdentity, String> {
         }
     }
     match identity.name.is_empty() || identity.switches.is_empty() {
-        true => Err("it needs a name and the GUIDs of its switches".to_owned()),
+        true => Err("a name and the GUIDs of the switches are required".to_owned()),
         false => Ok(identity),
     }
 }
 
 fn guids(key: &str, value: &toml::Value) -> Result<Vec<Guid>, String> {
-    let list = value.as_array().ok_or_else(|| format!("'{key}' is no list of GUIDs"))?;
+    let list = value.as_array().ok_or_else(|| format!("'{key}' is not a list of GUIDs"))?;
     let guid = |item: &toml::Value| {
-        let text = item.as_str().ok_or_else(|| format!("'{key}' has an item that is no text"))?;
+        let text = item.as_str().ok_or_else(|| format!("'{key}' has an item that is not a text"))?;
         Guid::from_hex(text).map_err(|error| format!("'{key}': {error}"))
     };
     list.iter().map(guid).collect()
@@ -385,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_are_numbers_that_make_sense() {
+    fn thresholds_are_numbers_in_range() {
         let config = parse("[hotspots]\ncongestion = 5_000\nfair-share = 0.25\n").unwrap();
         let expected = Thresholds { congestion: 5_000.0, fair_share: 0.25, ..Thresholds::default() };
         assert_eq!(config.hotspots, expected);
@@ -400,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn how_often_counters_and_within_which_time_tables_are_read_are_times() {
+    fn the_intervals_of_a_watch_are_times() {
         let both = |config: ConfigFile| (config.watch, config.drift_period);
         assert_eq!(both(parse("[watch]\n").unwrap()), (None, None));
         for key in ["interval", "drift_period"] {
@@ -440,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn fabrics_that_may_be_written_to_are_known_by_their_switches() {
+    fn fabrics_that_may_be_written_to_are_identified_by_their_switches() {
         let text = "[[fabric]]\nname = \"a\"\nswitches = [\"0x1\", \"0x2\"]\nsubnet-prefix = \"0xfe80000000000001\"\n\
                     subnet-managers = [\"0x9\"]\n[[fabric]]\nname = \"b\"\nswitches = [\"0x3\"]\n";
         let config = parse(text).unwrap();
@@ -453,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_file_that_was_asked_for_has_to_exist() {
+    fn only_a_file_named_by_an_option_has_to_exist() {
         let absent = Path::new("/nonexistent/config.toml");
         assert_eq!(ConfigFile::load(None, Some(absent)), Ok(ConfigFile::default()));
         assert_eq!(ConfigFile::load(Some(absent), None).unwrap_err().exit, Exit::BadInput);

@@ -28,7 +28,7 @@ pub struct ConsoleOptions {
     pub source: String,
     /// Whether the source was named, or is the default.
     pub named: bool,
-    /// Options with their files that a command line with the same effect needs. Of M_Keys it is the file.
+    /// Options that name files, for command lines with the same effect. M_Keys appear as their file, never as keys.
     pub options: Vec<(String, String)>,
     pub given: ChangeOptions,
     /// Whether the session may write to its fabric.
@@ -64,8 +64,8 @@ impl ConsoleOptions {
         let named = context.source().unwrap_or(DEFAULT_SOURCE);
         // A folder that holds only a capture counts as that capture.
         let path = Some(Path::new(named)).filter(|_| is_path(named));
-        let held = path.and_then(find_capture).map(|capture| capture.display().to_string());
-        let source = held.unwrap_or_else(|| named.to_owned());
+        let capture = path.and_then(find_capture).map(|capture| capture.display().to_string());
+        let source = capture.unwrap_or_else(|| named.to_owned());
         let watch = config.watch.unwrap_or(DEFAULT_WATCH_INTERVAL);
         let theme = config.theme_choice(globals.theme.as_deref());
         let files = [
@@ -73,13 +73,13 @@ impl ConsoleOptions {
             ("--node-name-map", &globals.node_name_map),
             ("--mkey-file", &globals.mkey_file),
         ];
-        let given = |(option, file): (&'static str, &Option<PathBuf>)| {
+        let with_file = |(option, file): (&'static str, &Option<PathBuf>)| {
             file.as_ref().map(|file| (option.to_owned(), file.display().to_string()))
         };
         let at = globals.at.clone().map(|at| ("--at".to_owned(), at));
         Ok(Self {
             named: context.source().is_some(),
-            options: files.into_iter().filter_map(given).chain(at).collect(),
+            options: files.into_iter().filter_map(with_file).chain(at).collect(),
             source,
             given: context.change_options(),
             writing: write_access(context, named),

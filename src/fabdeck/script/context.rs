@@ -12,7 +12,7 @@ use super::changes::ChangeOptions;
 use super::config::ConfigFile;
 use super::json::{Object, ObjectHead};
 use super::output::Output;
-use super::progress::{ProgressMeter, StopPulse, run_with_progress};
+use super::progress::{ProgressMeter, StopOnlyProgress, run_with_progress};
 use super::read_statistics::lines;
 use super::system_access::{SourceOptions, SystemAccess};
 use super::whatif::engine_named;
@@ -148,7 +148,7 @@ impl Context<'_, '_> {
     ) -> T {
         match self.progress && !self.output.json {
             true => run_with_progress(self.output.err, (engine, self.stop.as_ref()), work),
-            false => work(&StopPulse(self.stop.as_ref())),
+            false => work(&StopOnlyProgress(self.stop.as_ref())),
         }
     }
 
@@ -185,7 +185,7 @@ impl Context<'_, '_> {
     }
 
     /// Changes the error about an unknown element if part of the fabric did not answer, because the element may be in
-    /// that part. The notes name what is missing, and the exit code says that the source did not answer.
+    /// that part. The notes name the missing part, and the exit code is that of a source without an answer.
     pub fn explain_missing<T>(
         &mut self,
         snapshot: &Snapshot,
@@ -200,7 +200,7 @@ impl Context<'_, '_> {
             let message = failure.message.unwrap_or_default();
             Failure::new(
                 Exit::Unreachable,
-                format!("{message}; it may be in the part that did not answer (see the notes, and -v)"),
+                format!("{message}; the element may be in the part of the fabric that did not answer (see the notes, and -v)"),
             )
         })
     }

@@ -19,9 +19,9 @@ const SLURM: &str = "slurm-topology";
 pub fn find_writer<'o>(
     outside: &'o dyn SystemAccess,
     id: &str,
-    will_do: impl Fn(&FormatWriter) -> bool,
+    is_allowed: impl Fn(&FormatWriter) -> bool,
 ) -> Result<&'o FormatWriter, Failure> {
-    let writers = || outside.writers().iter().filter(|writer| will_do(writer));
+    let writers = || outside.writers().iter().filter(|writer| is_allowed(writer));
     writers().find(|writer| writer.id == id).ok_or_else(|| {
         let words: Vec<&str> = writers().map(|writer| writer.id).collect();
         Failure::usage(format!("FD-7601: '{id}' cannot be written here; formats: {}", words.join(", ")))

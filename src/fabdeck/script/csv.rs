@@ -4,7 +4,7 @@ use crate::session::{Snapshot, ViewId};
 use fabdeck_fabric::observe::escape_unprintable;
 use fabdeck_files::csv::write_row;
 
-/// Makes a cell that no spreadsheet evaluates and no terminal obeys.
+/// Escapes a cell, so that no spreadsheet evaluates it as a formula and no terminal interprets its control characters.
 fn escape_cell(cell: &str) -> String {
     let escaped = escape_unprintable(cell);
     let is_formula = escaped.starts_with(['=', '+', '-', '@']) && escaped.parse::<f64>().is_err();

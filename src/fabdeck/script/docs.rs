@@ -94,7 +94,7 @@ pub fn fields_page() -> String {
         "A field serves `--fields`, `--filter`, `--sort` and is the key in JSON. Tables show the marked ones unless \
          `--fields` names others; JSON has all of them, `null` for an unknown value.\n\n\
          A filter is a text that any field may contain, or `FIELD OP VALUE` with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~` \
-         (contains this text, whatever its case; \
+         (contains this text, in any case; \
          no regular expression). `==` is `=`. A comma means \"and\", as does a second `--filter`; double quotes keep \
          commas as they are. Numbers compare as numbers, widths, speeds and states by what they mean \
          (`speed<EDR`). `none` matches an unknown value. `~LETTERS` matches a shown text with these letters in this \

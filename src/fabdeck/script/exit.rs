@@ -40,7 +40,9 @@ impl Exit {
     /// Code, name and meaning of the outcome.
     const fn row(self) -> (u8, &'static str, &'static str) {
         match self {
-            Self::Done => (0, "done", "done, without findings; also when the reader of a pipe closed it"),
+            Self::Done => {
+                (0, "done", "done, without findings; also when the reader of a pipe closes the pipe")
+            }
             Self::Failed => (1, "failed", "failed for a reason that has no code of its own"),
             Self::Findings => (
                 2,

@@ -99,20 +99,20 @@ fn columns(moments: &mut Moments<FileBytes>, stretch: &CaptureRange) -> Vec<Coun
     let lead = |slot: usize| reader.frame_slot(slot).lead;
     let begin = (0..=first).rev().find(|slot| lead(*slot).has_flag(flags::COUNTERS_WHOLE)).unwrap_or(first);
     let frames: Vec<usize> = (begin..=last).filter(|slot| lead(*slot).has_flag(flags::COUNTERS)).collect();
-    let mut stated = BTreeSet::new();
+    let mut counters_named = BTreeSet::new();
     let mut more = false;
     for slot in frames {
-        // Whole records name counters, and so do the differences that lead to the first moment of the stretch.
+        // Whole records name their counters, and so do the differences up to the first moment of the stretch.
         more = reader.frame_slot(slot).lead.has_flag(flags::COUNTERS_WHOLE) || more && slot <= first;
         if more {
             for line in reader.read_lines(slot, flags::COUNTERS).unwrap_or_default() {
                 if let CaptureRecord::Counters(counters) = line.record {
-                    stated.extend(counters.stated_counters());
+                    counters_named.extend(counters.stated_counters());
                 }
             }
         }
     }
-    stated.into_iter().collect()
+    counters_named.into_iter().collect()
 }
 
 struct CsvTable<'n> {
@@ -173,7 +173,7 @@ impl CsvTable<'_> {
     }
 
     fn values(&mut self, text: &mut String, at: &ExportMoment<'_>, sample: &CounterSample) {
-        let who = sample.node.map(|guid| guid.to_string()).unwrap_or_default();
+        let guid = sample.node.map(|guid| guid.to_string()).unwrap_or_default();
         let port = sample.port.map(|port| port.to_string()).unwrap_or_default();
         let values: Vec<String> =
             self.columns.iter().map(|counter| cell_text(sample.values.get(counter))).collect();
@@ -182,7 +182,7 @@ impl CsvTable<'_> {
             at.fabric.node_by_guid(guid).or_else(by_port)
         });
         let name = name.map_or("", |node| at.names.name(node));
-        let cells = [at.time, &who, &port, name].into_iter().chain(values.iter().map(String::as_str));
+        let cells = [at.time, &guid, &port, name].into_iter().chain(values.iter().map(String::as_str));
         write_row(text, cells);
         self.rows += 1;
     }
@@ -190,10 +190,10 @@ impl CsvTable<'_> {
     fn figures(&mut self, text: &mut String, at: &ExportMoment<'_>, rates: &PortRates) {
         let port: PortId = rates.port;
         let node = at.fabric.port(port).node;
-        let (who, number) =
+        let (guid, number) =
             (at.fabric.node(node).guid().to_string(), at.fabric.port(port).number.to_string());
         let figures: Vec<String> = RATE_COLUMNS.iter().map(|(_, figure)| cell_text(figure(rates))).collect();
-        let cells = [at.time, &who, &number, at.names.name(node)];
+        let cells = [at.time, &guid, &number, at.names.name(node)];
         write_row(text, cells.into_iter().chain(figures.iter().map(String::as_str)));
         self.rows += 1;
     }

@@ -12,8 +12,8 @@ use fabdeck_fabric::observe::{
 };
 
 /// JSON of one event. Keys that do not apply are empty or null.
-pub fn fabric_event_object(snapshot: &Snapshot, news: &FabricEvent) -> Value {
-    let (ends, node): (Vec<&PortIdentity>, _) = match news {
+pub fn fabric_event_object(snapshot: &Snapshot, event: &FabricEvent) -> Value {
+    let (ends, node): (Vec<&PortIdentity>, _) = match event {
         FabricEvent::LinkDown { a, b }
         | FabricEvent::LinkUp { a, b }
         | FabricEvent::RateChanged { a, b, .. }
@@ -33,22 +33,22 @@ pub fn fabric_event_object(snapshot: &Snapshot, news: &FabricEvent) -> Value {
     };
     let port = |end: &PortIdentity| json!({ "port": end_name(snapshot, *end), "guid": end.0.to_string() });
     json!({
-        "what": fabric_event_word(news),
-        "trouble": news.is_trouble(),
-        "text": fabric_event_text(snapshot, news),
+        "what": fabric_event_word(event),
+        "trouble": event.is_trouble(),
+        "text": fabric_event_text(snapshot, event),
         "ports": ends.into_iter().map(port).collect::<Vec<_>>(),
         "node": node.map(|node| node_name(snapshot, node)),
         "guid": node.map(|node| node.to_string()),
-        "flapped": flaps_object(news),
-        "manager": manager_object(snapshot, news),
-        "drift": drift_object(news),
-        "trap": trap_object(news),
+        "flapped": flaps_object(event),
+        "manager": manager_object(snapshot, event),
+        "drift": drift_object(event),
+        "trap": trap_object(event),
     })
 }
 
 /// The report of the subnet manager, with the fields of its trap.
-fn trap_object(news: &FabricEvent) -> Value {
-    match news {
+fn trap_object(event: &FabricEvent) -> Value {
+    match event {
         FabricEvent::Trap { number, issuer, producer, lid, port, guid, .. } => json!({
             "number": number,
             "name": trap_name(*number),
@@ -63,8 +63,8 @@ fn trap_object(news: &FabricEvent) -> Value {
 }
 
 /// How often a link went down.
-fn flaps_object(news: &FabricEvent) -> Value {
-    match news {
+fn flaps_object(event: &FabricEvent) -> Value {
+    match event {
         FabricEvent::LinkFlapped { downed, recovered, .. } => {
             json!({ "downed": downed, "recovered": recovered })
         }
@@ -73,7 +73,7 @@ fn flaps_object(news: &FabricEvent) -> Value {
 }
 
 /// The old and the new master subnet manager.
-fn manager_object(snapshot: &Snapshot, news: &FabricEvent) -> Value {
+fn manager_object(snapshot: &Snapshot, event: &FabricEvent) -> Value {
     let to_object = |known: &KnownManager| {
         let manager = known.manager.as_ref();
         json!({
@@ -84,7 +84,7 @@ fn manager_object(snapshot: &Snapshot, news: &FabricEvent) -> Value {
             "priority": manager.and_then(|manager| manager.priority),
         })
     };
-    match news {
+    match event {
         FabricEvent::ManagerChanged { before, now } => {
             json!({ "before": to_object(before), "now": to_object(now) })
         }
@@ -93,10 +93,10 @@ fn manager_object(snapshot: &Snapshot, news: &FabricEvent) -> Value {
 }
 
 /// Differences of tables. Each kind of table has a list, and at most one list is not empty.
-fn drift_object(news: &FabricEvent) -> Value {
+fn drift_object(event: &FabricEvent) -> Value {
     let (mut blocks, mut first, mut groups, mut lanes, mut arbitration) =
         (&[][..], Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (entries, manager) = match news {
+    let (entries, manager) = match event {
         FabricEvent::TableDrift { blocks: changed_blocks, entries, first: named, manager, .. } => {
             blocks = changed_blocks.as_slice();
             first = named.iter().map(entry_object).collect();

@@ -26,7 +26,7 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
-    /// Failure of a write. A closed pipe is no failure, because its reader needs no more.
+    /// Failure of a write. A closed pipe is no failure, because its reader needs no further output.
     pub fn writing(what: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self { exit: Exit::Done, message: None };

@@ -90,13 +90,8 @@ fn read_sweeps(
             Some(PastSweep { time, .. }) => Some(LinksSince::Recorded(time)),
             None => (!all.is_empty()).then(|| LinksSince::First(first_began.clone())),
         };
-        let judged = VerdictBasis::Sweeps { from, to: to.clone(), since };
-        all.push(HotspotInterval {
-            snapshot: seen.clone(),
-            watched,
-            judged,
-            news: std::mem::take(&mut news),
-        });
+        let basis = VerdictBasis::Sweeps { from, to: to.clone(), since };
+        all.push(HotspotInterval { snapshot: seen.clone(), watched, basis, news: std::mem::take(&mut news) });
         (before, from) = (after, to);
     }
     source.end_watch(&mut snapshot.observation);
@@ -112,11 +107,11 @@ fn interval_of_growth(
     let rates = rates_of_growth(snapshot.fabric(), growth);
     let seconds = growth.over.as_secs_f64();
     let watched = IntervalVerdict::new(snapshot, (&rates, seconds), rates.clone(), &context.config.hotspots);
-    let judged = VerdictBasis::Growth { stated: growth.stated };
-    HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, judged, news: Vec::new() }
+    let basis = VerdictBasis::Growth { stated: growth.stated };
+    HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, basis, news: Vec::new() }
 }
 
-/// Explains that the default interval is longer than the capture, because the operator gave none.
+/// Adds to the error of a short capture that the interval is the default, because the operator gave none.
 pub(super) fn explain_default_interval(error: SourceError) -> SourceError {
     match error {
         SourceError::Name { code: TOO_SHORT, what, hint } => {
@@ -152,12 +147,12 @@ fn read_files(
     seconds: f64,
 ) -> Result<(Snapshot, Vec<HotspotInterval>), Failure> {
     let mut snapshot = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-    let judged = VerdictBasis::Files(before.display().to_string(), after.display().to_string());
+    let basis = VerdictBasis::Files(before.display().to_string(), after.display().to_string());
     let before = read_samples(context, &mut snapshot, before)?;
     let after = read_samples(context, &mut snapshot, after)?;
     let rates = rates_of_samples(snapshot.fabric(), &before, &after, seconds);
     let watched = IntervalVerdict::new(&snapshot, (&rates, seconds), rates.clone(), &context.config.hotspots);
-    let interval = HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, judged, news: Vec::new() };
+    let interval = HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, basis, news: Vec::new() };
     Ok((snapshot, vec![interval]))
 }
 
@@ -178,7 +173,7 @@ fn read_samples(
 struct HotspotInterval {
     snapshot: Rc<Snapshot>,
     watched: IntervalVerdict,
-    judged: VerdictBasis,
+    basis: VerdictBasis,
     news: Vec<FabricEvent>,
 }
 
@@ -223,7 +218,7 @@ impl SweepMoment {
 
 /// The two observations behind a verdict.
 enum VerdictBasis {
-    /// Two sweeps, and the begin of the time over which links are judged, if that is longer.
+    /// Two sweeps, and the start of the time over which links are judged, if that time is longer.
     Sweeps { from: SweepMoment, to: SweepMoment, since: Option<LinksSince> },
     /// Two files.
     Files(String, String),
@@ -231,7 +226,7 @@ enum VerdictBasis {
     Growth { stated: bool },
 }
 
-/// Begin of the time over which links are judged.
+/// Start of the time over which links are judged.
 enum LinksSince {
     /// The first of the requested sweeps.
     First(SweepMoment),
@@ -242,9 +237,9 @@ enum LinksSince {
 impl LinksSince {
     fn words(&self) -> String {
         match self {
-            Self::First(first) => first
-                .words()
-                .map_or("the first sweep of all".to_owned(), |at| format!("{at}, the first sweep of all")),
+            Self::First(first) => {
+                first.words().map_or("the first sweep".to_owned(), |at| format!("{at}, the first sweep"))
+            }
             Self::Recorded(time) => format!("{time}, an earlier sweep of the capture"),
         }
     }
@@ -270,7 +265,7 @@ impl VerdictBasis {
             Self::Sweeps { from, to, since } => {
                 let own = if matches!(from, SweepMoment::Simulated(_)) { " of simulated time" } else { "" };
                 let between = match from.words().zip(to.words()) {
-                    Some((from, to)) => format!("{from} to {to}{own}, the begins of two sweeps"),
+                    Some((from, to)) => format!("{from} to {to}{own}, the starts of two sweeps"),
                     None => format!("one sweep to another, {seconds:.1} s later"),
                 };
                 match since {
@@ -282,7 +277,7 @@ impl VerdictBasis {
         ("from", words)
     }
 
-    /// Times of both sweeps and of the begin for links, as far as a clock is known.
+    /// Times of both sweeps and of the start for links, as far as a clock is known.
     fn clocks(&self) -> [Option<String>; 3] {
         match self {
             Self::Sweeps { from, to, since } => {
@@ -315,11 +310,11 @@ fn write(
     }
     let page = (context.output.paint, context.output.page);
     write_pairs(context.output.out, page, &premises(snapshot))?;
-    for (at, HotspotInterval { snapshot, watched, judged, news }) in intervals.iter().enumerate() {
+    for (at, HotspotInterval { snapshot, watched, basis, news }) in intervals.iter().enumerate() {
         if at > 0 {
             writeln!(context.output.out)?;
         }
-        let mut lines = vec![judged.line(watched.seconds)];
+        let mut lines = vec![basis.line(watched.seconds)];
         lines.extend(verdict_lines(snapshot, watched, &thresholds, most));
         lines.extend(fabric_event_lines(snapshot, news, most));
         write_pairs(context.output.out, page, &lines)?;
@@ -341,22 +336,23 @@ fn thresholds_object(thresholds: &Thresholds) -> Value {
 struct IntervalRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
-    /// Times of the interval's begin and end, if a clock is known; `time` is that of the end.
+    /// Times of the interval's start and end, if a clock is known; `time` is that of the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<String>,
-    /// Begin of the time over which links are judged, if that is longer.
+    /// Start of the time over which links are judged, if that time is longer than the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     links_since: Option<String>,
     ports: usize,
     hotspots: Vec<Value>,
     /// Adapters that wait, each with its role.
     held_up: Vec<Value>,
-    /// Those of them that contribute to a hot-spot or may do so, and the certain victims.
+    /// Adapters of `held_up` that contribute to a hot-spot, certainly or possibly.
     contributors: Vec<Value>,
+    /// Adapters of `held_up` that certainly are victims.
     victims: Vec<Value>,
     on_the_way: Vec<Value>,
     /// Ports between switches whose hosts can send more than the port carries.
@@ -371,16 +367,19 @@ struct IntervalRow {
 }
 
 impl IntervalRow {
-    fn new(HotspotInterval { snapshot, watched, judged, news }: &HotspotInterval, times: bool) -> Self {
+    fn new(HotspotInterval { snapshot, watched, basis, news }: &HotspotInterval, times: bool) -> Self {
         let verdict = &watched.verdict;
-        let alone = verdict.hot_spots.is_empty();
-        let held_up: Vec<Value> =
-            verdict.congested_adapters.iter().map(|held| contributor_object(snapshot, held, alone)).collect();
+        let no_hot_spot = verdict.hot_spots.is_empty();
+        let held_up: Vec<Value> = verdict
+            .congested_adapters
+            .iter()
+            .map(|held| contributor_object(snapshot, held, no_hot_spot))
+            .collect();
         let with_role = |roles: &[&str]| {
             let wanted = |held: &&Value| held["role"].as_str().is_some_and(|role| roles.contains(&role));
             held_up.iter().filter(wanted).cloned().collect()
         };
-        let [from, to, links_since] = if times { judged.clocks() } else { [None, None, None] };
+        let [from, to, links_since] = if times { basis.clocks() } else { [None, None, None] };
         let names = |ports: &[_]| ports.iter().map(|port| snapshot.port_name(*port)).collect();
         Self {
             seconds: times.then_some(watched.seconds),
@@ -444,10 +443,10 @@ fn leaf_object(snapshot: &Snapshot, leaf: &OversubscribedUplink) -> Value {
     with_key(with_key(object, "uplinks", leaf.uplinks.into()), "ratio", leaf.ratio.into())
 }
 
-/// `alone`: no adapter is a hot-spot, so there is no contributor.
-fn contributor_object(snapshot: &Snapshot, held: &CongestedAdapter, alone: bool) -> Value {
+/// `no_hot_spot`: no adapter is a hot-spot, so there is no contributor.
+fn contributor_object(snapshot: &Snapshot, held: &CongestedAdapter, no_hot_spot: bool) -> Value {
     let role = match held.role {
-        CongestionRole::ContributorOrVictim if alone => "victim",
+        CongestionRole::ContributorOrVictim if no_hot_spot => "victim",
         role => role_word(role),
     };
     let object = with_key(waiting_object(snapshot, &held.at), "role", role.into());

@@ -15,7 +15,8 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     if snapshot.fabric().switch_count() == 0 {
         return Err(Failure::new(
             Exit::Failed,
-            "FD-7508: a fabric is identified by its switches, and this one has none".to_owned(),
+            "FD-7508: the source has no switch, and switches identify a fabric; read a fabric with switches"
+                .to_owned(),
         ));
     }
     if snapshot.observation.reading.is_none() {
@@ -39,7 +40,7 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     Ok(context.conclude(&snapshot))
 }
 
-/// The default prefix identifies nothing, because every fabric has it.
+/// The subnet prefix. The default prefix is left out, because it identifies no fabric.
 fn prefix(snapshot: &Snapshot) -> Option<String> {
     let prefix = snapshot.observation.reading.as_ref()?.subnet_prefix?;
     (prefix != DEFAULT_PREFIX).then(|| format!("0x{prefix:016x}"))
@@ -55,7 +56,7 @@ fn entry(snapshot: &Snapshot) -> String {
     if snapshot.observation.is_partial() {
         head += "# PARTIAL: nodes that did not answer are missing below. Read the fabric again before you use this entry.\n";
     }
-    let mut entry = head + "[[fabric]]\nname = \"my-fabric\"  # your name for it\n";
+    let mut entry = head + "[[fabric]]\nname = \"my-fabric\"  # your name for the fabric\n";
     // Writing to a string cannot fail.
     if let Some(prefix) = prefix(snapshot) {
         let _ = writeln!(entry, "subnet-prefix = \"{prefix}\"");
@@ -64,7 +65,7 @@ fn entry(snapshot: &Snapshot) -> String {
         let _ = writeln!(entry, "# Add the standby managers; a fabric under any other manager is refused.");
         let _ = writeln!(entry, "subnet-managers = [\"{manager}\"]");
     } else {
-        entry += "# No subnet manager answered; with one, subnet-managers = [\"GUID of its port\"] ties the entry to it.\n";
+        entry += "# No subnet manager answered; with one, subnet-managers = [\"GUID of its port\"] ties the entry to that manager.\n";
     }
     entry += "# Nine in ten of these switches have to be present before anything is written.\nswitches = [\n";
     for (id, node) in snapshot.fabric().switches() {

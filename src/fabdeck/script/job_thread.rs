@@ -58,7 +58,7 @@ type ReceivedList = (i64, Result<JobList, String>);
 /// The running jobs as read so far.
 #[derive(Debug)]
 pub struct JobThread {
-    came: Receiver<ReceivedList>,
+    received: Receiver<ReceivedList>,
     /// The first list, if the recording waited for it.
     first: Option<ReceivedList>,
     state: JobListState,
@@ -66,13 +66,13 @@ pub struct JobThread {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Starts the thread; `None` if no source is named. A list that cannot be read now is an error, later it is only a
-/// missing list.
+/// Starts the thread; `None` if no source is named. A list that cannot be read now is an error; a later one that
+/// cannot be read is recorded as missing.
 pub fn start_job_thread(
     context: &Context<'_, '_>,
     args: &RecordJobsArgs,
 ) -> Result<Option<JobThread>, Failure> {
-    let (send, came) = channel();
+    let (send, received) = channel();
     let stop = Arc::new(AtomicBool::new(false));
     let (to, ends) = (send.clone(), stop.clone());
     let thread = match &args.jobs {
@@ -85,7 +85,7 @@ pub fn start_job_thread(
             let stamp = file_stamp(file);
             let list = context.outside.jobs(file).map_err(Failure::from_list_error)?;
             recordable_jobs(Ok(&list)).map_err(|why| Failure::new(Exit::BadInput, why))?;
-            // The receiver still exists.
+            // The receiver exists, so sending cannot fail.
             let _ = send.send((now(), Ok(list)));
             let file = file.clone();
             std::thread::spawn(move || follow_file(&file, stamp, &to, &ends))
@@ -101,7 +101,7 @@ pub fn start_job_thread(
         }
         None => return Ok(None),
     };
-    Ok(Some(JobThread { came, first: None, state: JobListState::default(), stop, thread: Some(thread) }))
+    Ok(Some(JobThread { received, first: None, state: JobListState::default(), stop, thread: Some(thread) }))
 }
 
 fn now() -> i64 {
@@ -152,7 +152,7 @@ fn poll_slurm(squeue: Squeue, every: Duration, to: &Sender<ReceivedList>, stop: 
                 return;
             }
         }
-        let came = match poller.poll(time) {
+        let received = match poller.poll(time) {
             PollOutcome::Pending => {
                 std::thread::sleep(POLL_INTERVAL);
                 continue;
@@ -163,7 +163,7 @@ fn poll_slurm(squeue: Squeue, every: Duration, to: &Sender<ReceivedList>, stop: 
                 None => continue,
             },
         };
-        if to.send((now(), came)).is_err() {
+        if to.send((now(), received)).is_err() {
             return;
         }
     }
@@ -172,10 +172,10 @@ fn poll_slurm(squeue: Squeue, every: Duration, to: &Sender<ReceivedList>, stop: 
 impl JobThread {
     /// Waits for the first list. In simulated time a whole recording can pass before Slurm answers, and waiting makes
     /// no sweep late.
-    pub fn wait(&mut self, is_asked_to_end: impl Fn() -> bool) {
-        while self.first.is_none() && !is_asked_to_end() {
-            match self.came.recv_timeout(POLL_INTERVAL) {
-                Ok(came) => self.first = Some(came),
+    pub fn wait(&mut self, is_stopped: impl Fn() -> bool) {
+        while self.first.is_none() && !is_stopped() {
+            match self.received.recv_timeout(POLL_INTERVAL) {
+                Ok(received) => self.first = Some(received),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -186,17 +186,17 @@ impl JobThread {
     /// simulated.
     pub fn take_latest(&mut self, time: Option<i64>) -> (Option<Arc<JobSnapshot>>, Vec<String>) {
         let mut messages = Vec::new();
-        while let Some((at, came)) = self.first.take().or_else(|| self.came.try_recv().ok()) {
-            messages.extend(self.store(time.unwrap_or(at), came));
+        while let Some((at, received)) = self.first.take().or_else(|| self.received.try_recv().ok()) {
+            messages.extend(self.store(time.unwrap_or(at), received));
         }
         (self.state.last().cloned(), messages)
     }
 
-    fn store(&mut self, at: i64, came: Result<JobList, String>) -> Option<String> {
+    fn store(&mut self, at: i64, received: Result<JobList, String>) -> Option<String> {
         let before = self.state.is_silent();
-        let fitting = recordable_jobs(came.as_ref().map_err(String::as_str));
-        let why = fitting.as_ref().err().cloned();
-        self.state.update(at, fitting);
+        let recordable = recordable_jobs(received.as_ref().map_err(String::as_str));
+        let why = recordable.as_ref().err().cloned();
+        self.state.update(at, recordable);
         match (before, why) {
             (false, Some(why)) => Some(format!("no list of jobs; the recording continues: {why}")),
             (true, None) => Some("the list of jobs is available again".to_owned()),

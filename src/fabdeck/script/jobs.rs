@@ -38,7 +38,7 @@ use source_jobs::{JobOrigin, read_source_jobs};
 /// The engine that routes for jobs.
 const ENGINE: &str = "sar";
 
-/// Reads the jobs of `--jobs` as ports of their hosts. In a list by hand, an unknown host is a mistake. Slurm lists
+/// Reads the jobs of `--jobs` as ports of their hosts. In a hand-written list, an unknown host is a mistake. Slurm lists
 /// hosts that no fabric has, but a list without any known host belongs to another fabric.
 pub fn read_job_map(
     context: &Context<'_, '_>,
@@ -64,7 +64,7 @@ pub fn read_job_map(
 /// Number of missing hosts that a message names with their lines.
 const MAX_MISSING_NAMED: usize = 100;
 
-/// Checks that the fabric has each host of a list by hand; the message names all missing ones.
+/// Checks that the fabric has each host of a hand-written list; the message names all missing ones.
 fn check_hosts_exist(
     snapshot: &Snapshot,
     list: &JobList,
@@ -144,17 +144,17 @@ fn report_jobs(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -
         return Ok(Exit::Done);
     }
     let (snapshot, placed, origin) = read_jobs(context, &args.from)?;
-    let (seen, all) = summarize_jobs(&snapshot, &placed);
+    let (summaries, all) = summarize_jobs(&snapshot, &placed);
     if totals && !context.output.json {
-        let who = origin.words.iter().map(|words| ("list", words.clone())).collect();
+        let source = origin.words.iter().map(|words| ("list", words.clone())).collect();
         let missing = if context.output.verbose { all.missing_lines() } else { Vec::new() };
-        let lines = [premises(&snapshot), who, all.lines(), missing].concat();
+        let lines = [premises(&snapshot), source, all.lines(), missing].concat();
         write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
-        if !seen.is_empty() {
+        if !summaries.is_empty() {
             writeln!(context.output.out)?;
         }
     }
-    write(context, &snapshot, (&seen, &all), &args.rows, &origin)?;
+    write(context, &snapshot, (&summaries, &all), &args.rows, &origin)?;
     Ok(context.conclude(&snapshot))
 }
 
@@ -166,8 +166,8 @@ fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exi
     }
     let (snapshot, placed, origin) = read_jobs(context, &args.from)?;
     let (_, all) = summarize_jobs(&snapshot, &placed);
-    let weighed = JobComparison::new(&snapshot, placed, &Faults::default(), None);
-    let Some(rows) = job_channels(&snapshot, &weighed) else {
+    let comparison = JobComparison::new(&snapshot, placed, &Faults::default(), None);
+    let Some(rows) = job_channels(&snapshot, &comparison) else {
         let what = "FD-7821: the source has no forwarding tables, so the channels of paths are unknown; assume some with --assume ENGINE";
         return Err(context.refuse_with_notes(&snapshot, Failure::new(Exit::BadInput, what)));
     };
@@ -205,12 +205,12 @@ fn read_named_jobs(
 fn write(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
-    (seen, totals): (&[JobSummary], &JobTotals),
+    (summaries, totals): (&[JobSummary], &JobTotals),
     rows: &RowArgs,
     origin: &JobOrigin,
 ) -> Result<(), Failure> {
     let query = context.query(rows);
-    context.write_rows(ViewId::Jobs.id(), snapshot, &JobRows(seen), &query, |object| {
+    context.write_rows(ViewId::Jobs.id(), snapshot, &JobRows(summaries), &query, |object| {
         origin.fields(object, totals)
     })
 }

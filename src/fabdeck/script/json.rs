@@ -1,4 +1,4 @@
-//! Writes JSON as a stream: keys in the order of the calls, one row a line, nothing collected.
+//! Writes JSON as a stream: keys in the order of the calls, one row a line. No list is held in memory.
 
 use std::io::{self, Write};
 
@@ -138,7 +138,7 @@ impl<'w> ListWriter<'w> {
     }
 }
 
-/// Writes a value with all characters escaped that a terminal would obey.
+/// Writes a value, with all characters escaped that a terminal would interpret.
 pub fn write_json<T: Serialize + ?Sized>(mut out: impl Write, value: &T) -> io::Result<()> {
     out.write_all(escape_json(&serde_json::to_string(value)?).as_bytes())
 }

@@ -95,7 +95,7 @@ fn show_state(context: &mut Context<'_, '_>, shown: &LanesShowArgs) -> Result<Ex
         let mut lines = premises(&snapshot);
         lines.extend(state_lines(&snapshot, &state, shown.top));
         if state.spots.is_empty() {
-            lines.push(("slow lane", "no flow is on one".to_owned()));
+            lines.push(("slow lane", "no flow is on a slow lane".to_owned()));
         }
         write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     }
@@ -288,15 +288,15 @@ fn state_lines(snapshot: &Snapshot, state: &LaneState, most: usize) -> Vec<(&'st
 fn moved_flows_text(flows: &MovedFlows) -> String {
     let count = count_words(flows.hosts.len(), "flow", "flows");
     let hosts: Vec<String> = flows.hosts.iter().map(ToString::to_string).collect();
-    let who = match (flows.gone, hosts.len()) {
+    let end = match (flows.gone, hosts.len()) {
         (Some(MissingEnd::Hosts), 1) => "the host",
         (Some(MissingEnd::Hosts), _) => "these hosts",
         _ => "the hot-spot",
     };
     let (from, to) = (hosts.join(", "), flows.hot_spot);
-    let verbs = if who == "these hosts" { ["are", "have"] } else { ["is", "has"] };
+    let verbs = if end == "these hosts" { ["are", "have"] } else { ["is", "has"] };
     format!(
-        "{count} from LID {from} to LID {to}: {who} {} no longer in the fabric, or {} another LID now",
+        "{count} from LID {from} to LID {to}: {end} {} no longer in the fabric, or {} another LID now",
         verbs[0], verbs[1]
     )
 }

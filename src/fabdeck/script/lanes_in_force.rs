@@ -8,10 +8,10 @@ use super::Failure;
 use super::context::Context;
 use super::route_args::LaneChoice;
 
-/// Largest number of queries that are made without an option; it takes seconds.
+/// Largest number of queries that are sent without an option; they take seconds.
 pub const DEFAULT_QUERY_LIMIT: u64 = 200_000;
 
-/// What is known of the lanes in force.
+/// Knowledge of the lanes in force.
 pub struct LanesInForce {
     choice: Option<LaneChoice>,
     records: Option<PathLevels>,
@@ -57,7 +57,7 @@ pub fn read_snapshot_without_lanes(
 }
 
 /// Adds the data about lanes in force to a snapshot: lane tables, and path records of the subnet manager. Without an
-/// option they are read only if that takes seconds.
+/// option the tables and records are read only if that takes seconds.
 pub fn read_lanes_in_force(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
@@ -66,8 +66,8 @@ pub fn read_lanes_in_force(
 ) -> Result<LanesInForce, Failure> {
     let mut found = LanesInForce::of_choice(choice);
     // Assumed tables have their own lanes, unless the operator asks for service level 0 alone.
-    let brought = snapshot.routes.is_some() && choice != Some(LaneChoice::One);
-    if brought || !snapshot.observation.tables.has_forwarding() {
+    let has_own_lanes = snapshot.routes.is_some() && choice != Some(LaneChoice::One);
+    if has_own_lanes || !snapshot.observation.tables.has_forwarding() {
         return Ok(found);
     }
     let wanted = LevelReadOptions { every: choice == Some(LaneChoice::Exact), switches, most: None };
@@ -97,8 +97,8 @@ fn read_lanes_if_cheap(
     snapshot: &mut Snapshot,
     wanted: LevelReadOptions,
 ) -> Result<bool, Failure> {
-    let price = context.read_levels(source, snapshot, LevelReadOptions { most: Some(0), ..wanted })?;
-    if !matches!(price, LevelReadOutcome::TooMany(count) if count <= DEFAULT_QUERY_LIMIT) {
+    let path_queries = context.read_levels(source, snapshot, LevelReadOptions { most: Some(0), ..wanted })?;
+    if !matches!(path_queries, LevelReadOutcome::TooMany(count) if count <= DEFAULT_QUERY_LIMIT) {
         return Ok(true);
     }
     let LaneReadOutcome::TooMany(count) = context.read_lanes(source, snapshot, Some(DEFAULT_QUERY_LIMIT))?
@@ -107,15 +107,15 @@ fn read_lanes_if_cheap(
     };
     snapshot.observation.notes.add("FN-705", NotePlace::file(snapshot.source.clone()), || {
         format!(
-            "the lanes are unknown: reading the lane tables takes {} requests; give 'sampled' by name to send \
-             them, which also finds packets that are dropped because they have no lane",
+            "the lanes are unknown: reading the lane tables takes {} requests; the choice 'sampled' of --lanes \
+             or --lanes-in-force sends them, and also finds packets that are dropped because they have no lane",
             digits_in_groups(count)
         )
     });
     Ok(false)
 }
 
-/// Reads path records, if the subnet manager has any.
+/// Reads path records from the subnet manager, and adds a note if there are none.
 fn read_path_records(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
@@ -128,9 +128,12 @@ fn read_path_records(
         LevelReadOutcome::NotLive if wanted.most.is_some() => return Ok(None),
         LevelReadOutcome::NotLive => "the source is not live".to_owned(),
         LevelReadOutcome::NoManager => "no subnet manager answers".to_owned(),
-        LevelReadOutcome::Silent => "the subnet manager returns none".to_owned(),
+        LevelReadOutcome::Silent => "the subnet manager returns no path records".to_owned(),
         LevelReadOutcome::TooMany(count) => {
-            format!("they take {} queries; give 'sampled' by name to send them", digits_in_groups(count))
+            format!(
+                "they take {} queries; the choice 'sampled' of --lanes or --lanes-in-force sends them",
+                digits_in_groups(count)
+            )
         }
     };
     let place = NotePlace::file(snapshot.source.clone());

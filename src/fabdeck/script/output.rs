@@ -78,21 +78,23 @@ impl<'a> Output<'a> {
         named: bool,
     ) -> io::Result<()> {
         let page = self.page;
-        let dull = if named { 0 } else { page.drop_zeros(listing, &mut selection) };
-        let missed = if named { Vec::new() } else { page.drop_for_room(listing, &mut selection) };
-        if dull > 0 {
-            let what = count_words(dull, "counter is", "counters are");
-            self.print_message(&format!("{what} 0 or none in every row and not shown; --fields shows any"));
+        let zeros = if named { 0 } else { page.drop_zeros(listing, &mut selection) };
+        let dropped = if named { Vec::new() } else { page.drop_for_room(listing, &mut selection) };
+        if zeros > 0 {
+            let what = count_words(zeros, "counter is", "counters are");
+            self.print_message(&format!(
+                "{what} 0 or unknown in every row and not shown; --fields shows them"
+            ));
         }
-        if !missed.is_empty() {
-            let them = missed.join(", ");
+        if !dropped.is_empty() {
+            let them = dropped.join(", ");
             self.print_message(&format!("no room for {them}; use a wider terminal, a pipe or --json"));
         }
         write_table(self.out, self.paint, page, listing, &selection)
     }
 
-    /// Prints the warnings that a reader needs before the answer. They are printed with JSON too, whose object has
-    /// them among the notes.
+    /// Prints the warnings that a reader needs before the answer. They are printed with `--json` too, although the
+    /// object has them among its notes.
     pub fn print_warnings(&mut self, notes: &Notes) {
         for note in notes.grave_notes() {
             self.print_message(&format!("WARNING: {note}"));
@@ -104,10 +106,10 @@ impl<'a> Output<'a> {
         if self.json {
             return;
         }
-        let calm = || notes.iter().filter(|note| !note.grave);
-        let all = calm().count();
+        let ordinary = || notes.iter().filter(|note| !note.grave);
+        let all = ordinary().count();
         let shown = if self.verbose { all } else { all.min(NOTES_SHOWN) };
-        for note in calm().take(shown) {
+        for note in ordinary().take(shown) {
             self.print_message(&format!("note: {note}"));
         }
         if shown < all {
@@ -116,7 +118,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Hands out stdout for a stream that must stay unmixed. Later output to stdout is discarded.
+    /// Returns stdout for a stream that no other output may interrupt. Later output to stdout is discarded.
     pub fn take_stdout(&mut self) -> &'a mut dyn Write {
         std::mem::replace(&mut self.out, Box::leak(Box::new(io::sink())))
     }

@@ -37,7 +37,7 @@ pub fn refuse_existing(path: &Path) -> Result<(), Failure> {
     Err(Failure::new(Exit::Failed, what))
 }
 
-/// Does the same, unless `--force` permits to overwrite.
+/// Refuses the name of a folder or of a file with content, unless `--force` permits to overwrite it.
 pub fn refuse_unless_forced(path: &Path, force: bool) -> Result<(), Failure> {
     let forced = |failure: Failure| Failure {
         message: failure.message.map(|what| format!("{what}, or overwrite it with --force")),
@@ -59,14 +59,14 @@ pub fn write_with<R>(
         return write(File::options().write(true).open(path).map_err(failed)?);
     }
     let real = if metadata.is_ok() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
-    let (beside, file) = create_temporary(&real).map_err(failed)?;
+    let (temporary, file) = create_temporary(&real).map_err(failed)?;
     let rights = metadata.map_or(Ok(()), |metadata| file.set_permissions(metadata.permissions()));
     let written = rights.map_err(failed).and_then(|()| write(file)).and_then(|made| {
-        std::fs::rename(&beside, &real).map_err(failed)?;
+        std::fs::rename(&temporary, &real).map_err(failed)?;
         Ok(made)
     });
     if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
+        let _ = std::fs::remove_file(&temporary);
     }
     written
 }
@@ -85,16 +85,16 @@ fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn replace(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
-    let (beside, file) = create_temporary(path)?;
-    let written = fill(file, bytes, rights).and_then(|()| std::fs::rename(&beside, path));
+    let (temporary, file) = create_temporary(path)?;
+    let written = write_content(file, bytes, rights).and_then(|()| std::fs::rename(&temporary, path));
     if written.is_err() {
         // The first error is reported; a temporary file that cannot be deleted adds nothing to it.
-        let _ = std::fs::remove_file(&beside);
+        let _ = std::fs::remove_file(&temporary);
     }
     written
 }
 
-fn fill(mut file: File, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
+fn write_content(mut file: File, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
     file.write_all(bytes)?;
     rights.map_or(Ok(()), |rights| file.set_permissions(rights))
 }
@@ -105,14 +105,14 @@ pub fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
     /// Number of names that are tried, because killed runs may have left files.
     const MAX_ATTEMPTS: u32 = 100;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    for turn in 0..MAX_ATTEMPTS {
+    for attempt in 0..MAX_ATTEMPTS {
         let mut hidden = std::ffi::OsString::from(".");
         hidden.push(name);
-        hidden.push(format!(".{}.{turn}.part", std::process::id()));
-        let beside = path.with_file_name(hidden);
-        match File::options().write(true).create_new(true).open(&beside) {
+        hidden.push(format!(".{}.{attempt}.part", std::process::id()));
+        let temporary = path.with_file_name(hidden);
+        match File::options().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (beside, file)),
+            opened => return opened.map(|file| (temporary, file)),
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())

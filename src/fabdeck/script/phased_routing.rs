@@ -28,7 +28,7 @@ pub fn read_agents(
     Ok(lids.into_iter().zip(states).collect())
 }
 
-/// Routes with an engine and keeps one half of the LIDs.
+/// Routes with an engine, and makes a plan for one half of the LIDs.
 pub fn route_in_phases(
     context: &mut Context<'_, '_>,
     (snapshot, faults): (&Snapshot, &Faults),
@@ -38,9 +38,9 @@ pub fn route_in_phases(
 ) -> Result<RoutedPlan, Failure> {
     let tables = &snapshot.observation.tables;
     let begun = std::time::Instant::now();
-    let outcome = context.run_with_progress(engine.id, |pulse| {
-        let proposal = propose(snapshot, tables, faults, engine, asked, pulse)?;
-        settle_proposal(snapshot, faults, proposal, asked.sent, pulse)
+    let outcome = context.run_with_progress(engine.id, |progress| {
+        let proposal = propose(snapshot, tables, faults, engine, asked, progress)?;
+        settle_proposal(snapshot, faults, proposal, asked.sent, progress)
     });
     let proposal = outcome?;
     let made = provenance(context);

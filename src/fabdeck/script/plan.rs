@@ -39,7 +39,9 @@ pub fn read(file: &Path) -> Result<Plan, Failure> {
 /// Reads a plan with its text, which is stored as it was judged.
 pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
     let name = file.display();
-    let bad = |what: String| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {what}"));
+    let bad = |what: String| {
+        Failure::new(Exit::BadInput, format!("{name}: FD-7931: the plan cannot be read: {what}"))
+    };
     let text = read_text_within(file, MAX_PLAN_BYTES).map_err(|error| bad(error.to_string()))?;
     let plan = Plan::read(&text);
     plan.map(|plan| (plan, text)).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
@@ -91,7 +93,7 @@ fn show(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
 }
 
 fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
-    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let number = |value: &serde_json::Value| value.as_u64().map_or_else(|| "?".to_owned(), digits_in_groups);
     let assumed = plan.assumed.as_ref().map(|engine| {
         (
@@ -114,8 +116,8 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("engine", plan.engine.clone()),
         ("made for", plan.source.clone()),
         ("failed", if failed.is_empty() { "nothing".to_owned() } else { failed.join(", ") }),
-        ("created", or_none(&plan.created.as_deref().map(day_and_time))),
-        ("author", or_none(&plan.author)),
+        ("created", or_unknown(&plan.created.as_deref().map(day_and_time))),
+        ("author", or_unknown(&plan.author)),
         ("lanes", plan.lanes.summary()),
         ("judged over", pairs.to_owned()),
         ("unreachable", number(&plan.certificate["unreachable"])),
@@ -243,7 +245,7 @@ fn planned_lane_choice(plan: &Plan) -> Option<LaneChoice> {
     }
 }
 
-/// The first of some names.
+/// Lines with the first ten names.
 fn example_lines(names: &[String]) -> impl Iterator<Item = (&'static str, String)> {
     names.iter().take(10).map(|name| ("  such as", name.clone()))
 }
@@ -267,7 +269,7 @@ fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let mut snapshot =
         context.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
     assume_tables(&mut snapshot, &plan)?;
-    let ahead = remaining_difference(&snapshot, &plan);
+    let difference = remaining_difference(&snapshot, &plan);
     let fit = check_plan_fit(&snapshot, &plan);
     let stale = fit.stale();
     if context.output.json {
@@ -275,19 +277,19 @@ fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
         object.field("stale", &stale.map(StalePlan::words))?;
         object.field("applied", &(fit == PlanFit::Applied))?;
         object.field("drift", &stale.map(|stale| &stale.drift))?;
-        object.fields(&ahead)?;
+        object.fields(&difference)?;
         object.end()?;
     } else {
         let mut pairs = vec![("stale", fit.words())];
-        let switches = count_words(ahead.switches.len(), "switch", "switches");
-        pairs.push(("tables", format!("{switches} to write, to reach the plan")));
-        pairs.extend(example_lines(&ahead.switches));
-        pairs.push(("lanes", lanes_line(&plan, ahead.lanes.as_deref())));
-        pairs.extend(example_lines(ahead.lanes.as_deref().unwrap_or_default()));
+        let switches = count_words(difference.switches.len(), "switch differs", "switches differ");
+        pairs.push(("tables", format!("{switches} from the plan")));
+        pairs.extend(example_lines(&difference.switches));
+        pairs.push(("lanes", lanes_line(&plan, difference.lanes.as_deref())));
+        pairs.extend(example_lines(difference.lanes.as_deref().unwrap_or_default()));
         write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     }
     let concluded = context.conclude(&snapshot);
-    let differs = !ahead.switches.is_empty() || ahead.lanes.is_some_and(|lanes| !lanes.is_empty());
+    let differs = !difference.switches.is_empty() || difference.lanes.is_some_and(|lanes| !lanes.is_empty());
     Ok(match stale {
         Some(_) => Exit::Stale,
         None if differs => Exit::Findings,

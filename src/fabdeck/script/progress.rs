@@ -21,7 +21,7 @@ pub fn clear_line(err: &mut dyn Write) {
 }
 
 /// Replaces the line by another one. A wrapped line could not be cleared, so the end of a long line is dropped; its
-/// begin matters most.
+/// beginning matters most.
 pub fn rewrite_line(err: &mut dyn Write, columns: Option<usize>, line: &str) {
     // Some terminals wrap as soon as the last cell is written.
     let room = columns.unwrap_or(DEFAULT_WIDTH).saturating_sub(1);
@@ -29,7 +29,7 @@ pub fn rewrite_line(err: &mut dyn Write, columns: Option<usize>, line: &str) {
     let _ = err.write_all(line.as_bytes()).and_then(|()| err.flush());
 }
 
-/// The first parts of a line that fit, or the begin of the first part.
+/// The first parts of a line that fit, or the beginning of the first part.
 fn fit_line(line: &str, room: usize) -> &str {
     let whole = line.match_indices("; ").map(|(at, _)| &line[..at]).chain([line]);
     let fits = whole.filter(|part| part.width() <= room).last();
@@ -43,14 +43,14 @@ fn fit_line(line: &str, room: usize) -> &str {
 pub struct ProgressMeter<'w> {
     err: &'w mut dyn Write,
     shown: bool,
-    watched: bool,
+    visible: bool,
     next: Instant,
     stop: Option<StopFlag>,
 }
 
 impl<'w> ProgressMeter<'w> {
-    pub fn new(err: &'w mut dyn Write, watched: bool) -> Self {
-        Self { err, shown: false, watched, next: Instant::now() + FIRST_DELAY, stop: None }
+    pub fn new(err: &'w mut dyn Write, visible: bool) -> Self {
+        Self { err, shown: false, visible, next: Instant::now() + FIRST_DELAY, stop: None }
     }
 
     /// Makes the reading end when the stop flag is set, for commands with a cleanup.
@@ -69,7 +69,7 @@ impl<'w> ProgressMeter<'w> {
 impl ProgressMeter<'_> {
     pub(super) fn show_line(&mut self, line: impl FnOnce() -> String) {
         let now = Instant::now();
-        if !self.watched || now < self.next {
+        if !self.visible || now < self.next {
             return;
         }
         self.next = now + UPDATE_INTERVAL;
@@ -89,9 +89,9 @@ impl ReadObserver for ProgressMeter<'_> {
 }
 
 /// Reports no progress of an engine, but ends it when the stop flag is set.
-pub struct StopPulse<'s>(pub Option<&'s StopFlag>);
+pub struct StopOnlyProgress<'s>(pub Option<&'s StopFlag>);
 
-impl RouteProgress for StopPulse<'_> {
+impl RouteProgress for StopOnlyProgress<'_> {
     fn report(&self, _: usize, _: usize) {}
 
     fn is_cancelled(&self) -> bool {
@@ -131,17 +131,17 @@ pub fn run_with_progress<T: Send>(
     (engine, stop): (&str, Option<&StopFlag>),
     work: impl FnOnce(&dyn RouteProgress) -> T + Send,
 ) -> T {
-    let (share, watcher) = (EngineProgress { stop, ..EngineProgress::default() }, std::thread::current());
+    let (progress, watcher) = (EngineProgress { stop, ..EngineProgress::default() }, std::thread::current());
     let mut meter = ProgressMeter::new(err, true);
     let ended = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            let done = work(&share);
+            let done = work(&progress);
             watcher.unpark();
             done
         });
         while !worker.is_finished() {
             std::thread::park_timeout(UPDATE_INTERVAL / 4);
-            meter.show_line(|| format!("{engine}: {} %", share.percent()));
+            meter.show_line(|| format!("{engine}: {} %", progress.percent()));
         }
         worker.join()
     });
@@ -169,8 +169,8 @@ mod tests {
     #[test]
     fn a_slow_engine_shows_a_line_of_progress_that_is_cleared() {
         let mut err = Vec::new();
-        let done = run_with_progress(&mut err, ("nue", None), |pulse| {
-            pulse.report(3, 4);
+        let done = run_with_progress(&mut err, ("nue", None), |progress| {
+            progress.report(3, 4);
             std::thread::sleep(FIRST_DELAY + 3 * UPDATE_INTERVAL);
             7
         });

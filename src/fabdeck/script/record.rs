@@ -25,7 +25,7 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 
 pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Failure> {
     context.refuse_filter("record")?;
-    refuse_mixed(context, args)?;
+    refuse_conflicts(context, args)?;
     let name = context.named_source()?.to_owned();
     let mut source = context.open_source(&name)?;
     let wanted = ReadOptions { tables: true, multicast: true, lanes: true, ..ReadOptions::default() };
@@ -37,7 +37,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     };
     let simulated = reading.virtual_time;
     if simulated {
-        refuse_endless(args)?;
+        refuse_unbounded(args)?;
         report_simulated_time(context);
     }
     let interval = args.interval.unwrap_or(DEFAULT_INTERVAL);
@@ -48,7 +48,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         snapshot,
         sweeps: 0,
         notes: args.notes.then(start_reading),
-        hearing: None,
+        job_thread: None,
     };
     let header = CaptureHeader {
         format: "fabdeck.capture/1".into(),
@@ -57,14 +57,14 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         interval_ms: u64::try_from(interval.as_millis()).unwrap_or(u64::MAX),
         utc_offset_s: Zoned::now().offset().seconds(),
     };
-    run.hearing = start_job_thread(context, &args.hear)?;
-    if let Some(hearing) = run.hearing.as_mut().filter(|_| simulated) {
+    run.job_thread = start_job_thread(context, &args.running_jobs)?;
+    if let Some(job_thread) = run.job_thread.as_mut().filter(|_| simulated) {
         let stop = context.outside.stop();
         stop.listen();
-        hearing.wait(|| stop.is_requested());
+        job_thread.wait(|| stop.is_requested());
     }
-    let mut reel = open_output(context, args, header)?;
-    let ended = run.record(context, source.as_mut(), &mut reel);
+    let mut recording = open_output(context, args, header)?;
+    let ended = run.record(context, source.as_mut(), &mut recording);
     let ended = match ended {
         Err(RecordingStop::Write(error)) => return Err(unwritten_failure(&error)),
         // The recording gets a proper end whatever happened to the source.
@@ -72,7 +72,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     };
     source.end_watch(&mut run.snapshot.observation);
     let last = run.clock.last(run.interval, run.sweeps);
-    let (recorded, files) = reel.end(last).map_err(|error| unwritten_failure(&error))?;
+    let (recorded, files) = recording.end(last).map_err(|error| unwritten_failure(&error))?;
     report(context, &run.snapshot, &files, recorded)?;
     match ended {
         Err(RecordingStop::Source(error)) => Err(error.into()),
@@ -80,17 +80,17 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     }
 }
 
-/// Refuses options that make no sense in a simulator whose time passes as fast as it is read.
-fn refuse_endless(args: &RecordArgs) -> Result<(), Failure> {
+/// Refuses a recording without an end, and notes, in a simulator with simulated time.
+fn refuse_unbounded(args: &RecordArgs) -> Result<(), Failure> {
     let what = match () {
         () if args.time.is_none() => "give a duration with --for, as in --for 10m",
-        () if args.notes => "leave out --notes, because notes would have no time of their own",
+        () if args.notes => "leave out --notes, because notes have the time of the clock",
         () => return Ok(()),
     };
-    Err(Failure::usage(format!("FD-7961: time passes without waiting in this simulator; {what}")))
+    Err(Failure::usage(format!("FD-7961: this simulator runs in simulated time; {what}")))
 }
 
-/// Explains why an hour of recording is ready at once, with times in the future.
+/// Explains why a recording of an hour ends at once and has times in the future.
 fn report_simulated_time(context: &mut Context<'_, '_>) {
     if !context.output.json {
         context.output.print_message(
@@ -101,7 +101,7 @@ fn report_simulated_time(context: &mut Context<'_, '_>) {
 }
 
 /// Refuses options that exclude each other.
-fn refuse_mixed(context: &Context<'_, '_>, args: &RecordArgs) -> Result<(), Failure> {
+fn refuse_conflicts(context: &Context<'_, '_>, args: &RecordArgs) -> Result<(), Failure> {
     let rolls = args.rotate_size.is_some() || args.rotate_every.is_some();
     let keys = context.source_options().mkey_file;
     let what = match () {
@@ -139,13 +139,13 @@ fn open_output<'o>(
     let Some(series) = FileSeries::new(&args.output) else {
         let file = args.output.display();
         return Err(Failure::usage(format!(
-            "FD-7966: '{file}' has no file name for numbers; give another one with -o"
+            "FD-7966: '{file}' has no file name that numbers could be added to; give another one with -o"
         )));
     };
     let rolling = RollingFiles { series, rotation, keep: args.keep.map(|keep| keep as usize) };
-    let reel =
+    let recording =
         RecordingOutput::rolling(rolling, header).map_err(|(file, error)| Failure::writing(&file, &error))?;
-    reel.map_err(|rival| {
+    recording.map_err(|rival| {
         let rival = rival.display();
         Failure::new(
             Exit::Refused,
@@ -193,7 +193,7 @@ fn millis() -> i64 {
     Zoned::now().timestamp().as_millisecond()
 }
 
-/// Begin of a recording. A simulated one begins at SOURCE_DATE_EPOCH if that is set, so that it can be reproduced
+/// Start time of a recording. A simulated one starts at SOURCE_DATE_EPOCH if that is set, so that it can be reproduced
 /// byte for byte.
 fn start_time(simulated: bool) -> i64 {
     let seconds = std::env::var("SOURCE_DATE_EPOCH").ok().filter(|_| simulated);
@@ -208,7 +208,7 @@ struct RecordingRun {
     snapshot: Snapshot,
     sweeps: u32,
     notes: Option<Receiver<StdinNote>>,
-    hearing: Option<JobThread>,
+    job_thread: Option<JobThread>,
 }
 
 impl RecordingRun {
@@ -217,10 +217,10 @@ impl RecordingRun {
         &mut self,
         context: &mut Context<'_, '_>,
         source: &mut dyn Source,
-        reel: &mut RecordingOutput<'_>,
+        recording: &mut RecordingOutput<'_>,
     ) -> Result<(), RecordingStop> {
         let stop = context.outside.stop();
-        let wish = stop.listen();
+        let stopped = stop.listen();
         let mut next = Duration::ZERO;
         let before = self
             .snapshot
@@ -230,31 +230,31 @@ impl RecordingRun {
             .map_or((0, 0), |reading| (reading.phases.len(), reading.silent.len()));
         loop {
             let meter = ProgressMeter::new(context.output.err, context.progress);
-            let mut watch = RecordingWatch { meter, wish, recorded: reel.totals() };
+            let mut watch = RecordingWatch { meter, stopped, recorded: recording.totals() };
             let swept = source.sweep(&mut self.snapshot.observation, next, &mut watch);
             watch.meter.clear();
             let sweep = match swept {
                 Ok(sweep) => sweep,
-                Err(SourceError::Cancelled) => return self.write_notes(context, reel),
+                Err(SourceError::Cancelled) => return self.write_notes(context, recording),
                 Err(error) => return Err(RecordingStop::Source(error)),
             };
-            // Every sweep would add its phases and unanswered requests to a long recording; the sweep itself says
-            // what is missing.
+            // Every sweep adds its phases and unanswered requests, which a long recording must not collect; the sweep
+            // itself states what is missing.
             if let Some(reading) = &mut self.snapshot.observation.reading {
                 reading.phases.truncate(before.0);
                 reading.silent.truncate(before.1);
             }
             let time = self.clock.time(&sweep);
             if self.sweeps > 0 {
-                self.write_notes(context, reel)?;
+                self.write_notes(context, recording)?;
             }
             self.record_jobs(context, time);
-            self.write(context, reel, time, &sweep)?;
+            self.write(context, recording, time, &sweep)?;
             self.sweeps += 1;
             next = sweep.began + self.interval;
             let first = self.clock.first.unwrap_or_default();
-            if self.until.is_some_and(|until| next > first + until) || wish.load(Ordering::SeqCst) {
-                return self.write_notes(context, reel);
+            if self.until.is_some_and(|until| next > first + until) || stopped.load(Ordering::SeqCst) {
+                return self.write_notes(context, recording);
             }
         }
     }
@@ -262,31 +262,31 @@ impl RecordingRun {
     fn write(
         &self,
         context: &mut Context<'_, '_>,
-        reel: &mut RecordingOutput<'_>,
+        recording: &mut RecordingOutput<'_>,
         time: i64,
         sweep: &Sweep,
     ) -> Result<(), RecordingStop> {
-        if let Some(file) = reel.rotate(time).map_err(RecordingStop::Write)? {
+        if let Some(file) = recording.rotate(time).map_err(RecordingStop::Write)? {
             context.output.print_message(&format!("recording to {file}"));
         }
-        let written = reel.recorder().record_sweep(time, &self.snapshot.observation, sweep);
-        written.map_err(|error| RecordingStop::Write(write_failure(reel, error)))?;
-        match reel.remove_oldest() {
+        let written = recording.recorder().record_sweep(time, &self.snapshot.observation, sweep);
+        written.map_err(|error| RecordingStop::Write(write_failure(recording, error)))?;
+        match recording.remove_oldest() {
             Ok(gone) => gone.iter().for_each(|path| {
                 context.output.print_message(&format!("{} is deleted (--keep)", path.display()));
             }),
-            // The recording continues; the message explains the full disk.
-            Err(error) => {
-                context.output.print_message(&format!("FD-7968: an old file cannot be deleted: {error}"))
-            }
+            // The recording continues; the message gives the reason for a full disk.
+            Err(error) => context.output.print_message(&format!(
+                "FD-7968: an old file cannot be deleted: {error}; the recording continues"
+            )),
         }
         Ok(())
     }
 
     /// Adds the current list of jobs to the snapshot.
     fn record_jobs(&mut self, context: &mut Context<'_, '_>, time: i64) {
-        let Some(hearing) = &mut self.hearing else { return };
-        let (jobs, messages) = hearing.take_latest(self.clock.simulated.then_some(time));
+        let Some(job_thread) = &mut self.job_thread else { return };
+        let (jobs, messages) = job_thread.take_latest(self.clock.simulated.then_some(time));
         self.snapshot.observation.jobs = jobs;
         messages.iter().for_each(|words| context.output.print_message(words));
     }
@@ -295,13 +295,13 @@ impl RecordingRun {
     fn write_notes(
         &self,
         context: &mut Context<'_, '_>,
-        reel: &mut RecordingOutput<'_>,
+        recording: &mut RecordingOutput<'_>,
     ) -> Result<(), RecordingStop> {
-        for jotted in self.notes.iter().flat_map(Receiver::try_iter) {
-            match jotted {
+        for note in self.notes.iter().flat_map(Receiver::try_iter) {
+            match note {
                 StdinNote::Note(time, text) => {
-                    let written = reel.recorder().record_note(time, &text);
-                    written.map_err(|error| RecordingStop::Write(write_failure(reel, error)))?;
+                    let written = recording.recorder().record_note(time, &text);
+                    written.map_err(|error| RecordingStop::Write(write_failure(recording, error)))?;
                 }
                 StdinNote::TooLong => context.output.print_message(
                     "FD-7967: a note has more than 64 KiB and was left out; the recording continues",
@@ -312,14 +312,14 @@ impl RecordingRun {
     }
 }
 
-fn write_failure(reel: &RecordingOutput<'_>, error: RecordError) -> FileWriteError {
-    FileWriteError { file: reel.files().last().cloned().unwrap_or_default(), error }
+fn write_failure(recording: &RecordingOutput<'_>, error: RecordError) -> FileWriteError {
+    FileWriteError { file: recording.files().last().cloned().unwrap_or_default(), error }
 }
 
 /// Waits for the next sweep, shows the size of the recording, and ends on the stop flag.
 struct RecordingWatch<'w> {
     meter: ProgressMeter<'w>,
-    wish: &'w AtomicBool,
+    stopped: &'w AtomicBool,
     recorded: RecordedPart,
 }
 
@@ -336,13 +336,13 @@ impl ReadObserver for RecordingWatch<'_> {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.wish.load(Ordering::SeqCst)
+        self.stopped.load(Ordering::SeqCst)
     }
 }
 
 fn unwritten_failure(FileWriteError { file, error }: &FileWriteError) -> Failure {
     if error.error.kind() == std::io::ErrorKind::BrokenPipe {
-        // The reader of the pipe needs no more.
+        // The reader of the pipe needs no further output.
         return Failure { exit: Exit::Done, message: None };
     }
     let sweeps = count_words(error.kept.sweeps as usize, "sweep", "sweeps");

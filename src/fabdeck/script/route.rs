@@ -96,9 +96,9 @@ pub fn route_plan(
 ) -> Result<RoutedPlan, Failure> {
     let tables = &snapshot.observation.tables;
     let begun = std::time::Instant::now();
-    let outcome = context.run_with_progress(engine.id, |pulse| {
-        let proposal = propose(snapshot, tables, faults, engine, asked, pulse)?;
-        settle_proposal(snapshot, faults, proposal, asked.sent, pulse)
+    let outcome = context.run_with_progress(engine.id, |progress| {
+        let proposal = propose(snapshot, tables, faults, engine, asked, progress)?;
+        settle_proposal(snapshot, faults, proposal, asked.sent, progress)
     });
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);

@@ -42,7 +42,7 @@ impl Context<'_, '_> {
             self.output.print_message(&empty_message(listing, &selection, query));
             return Ok(());
         }
-        // Fields that the operator named are shown whatever they hold.
+        // Fields that the operator named are shown even if they have no values.
         Ok(self.output.write_table(listing, selection, query.fields.is_some())?)
     }
 

@@ -77,21 +77,21 @@ pub fn run(
     let console = cli.action.is_none() && terminal.console && !cli.globals.json;
     let given = context.change_options();
     let means = Env { outside, given: &given };
-    let mut taken_over = Vec::new();
+    let mut takeover_messages = Vec::new();
     if prepared.is_ok() && !matches!(cli.action, Some(CliCommand::Guard(_))) {
-        changes::resume_abandoned(means, &mut |line| taken_over.push(line.to_owned()));
+        changes::resume_abandoned(means, &mut |line| takeover_messages.push(line.to_owned()));
     }
     let prepared = match prepared
         .and_then(|()| if console { ConsoleOptions::of(&context).map(Some) } else { Ok(None) })
     {
         // The console shows these messages itself, because its screen hides what was printed before.
-        Ok(Some(opening)) => {
-            return CliResult::Console(Box::new(ConsoleOptions { messages: taken_over, ..opening }));
+        Ok(Some(options)) => {
+            return CliResult::Console(Box::new(ConsoleOptions { messages: takeover_messages, ..options }));
         }
         Ok(None) => refuse_events(&cli.globals),
         Err(failure) => Err(failure),
     };
-    taken_over.iter().for_each(|line| context.output.print_message(line));
+    takeover_messages.iter().for_each(|line| context.output.print_message(line));
     let ended = prepared.and_then(|()| dispatch(&mut context, cli.action.as_ref()));
     let flushed = context.output.flush().map_err(Failure::from);
     CliResult::Exit(match ended.and_then(|exit| flushed.map(|()| exit)) {
@@ -115,19 +115,19 @@ fn prepare(
     context.config = ConfigFile::load(globals.config.as_deref(), usual.as_deref())?;
     let color: Option<Color> = globals.color.or(context.config.color);
     context.output.paint = Paint::new(color, terminal.stdout && !terminal.no_color);
-    if let Some(remark) = context.source_options().mkey_file.as_deref().and_then(readable_by_others) {
-        context.output.print_message(&remark);
+    if let Some(warning) = context.source_options().mkey_file.as_deref().and_then(key_file_warning) {
+        context.output.print_message(&warning);
     }
     Ok(())
 }
 
-/// Warning about a file of M_Keys that other users can read. A missing file is reported when it is read.
-fn readable_by_others(file: &Path) -> Option<String> {
+/// Warning about a file of M_Keys that other users can read. A missing file is reported later, by its reader.
+fn key_file_warning(file: &Path) -> Option<String> {
     let mode = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.permissions().mode();
     let name = file.display();
     (mode & 0o077 != 0).then(|| {
         format!(
-            "FN-709: {name}: other users can read the file of M_Keys (mode {:03o}): chmod 600 {name}",
+            "FN-709: {name}: other users can read the file of M_Keys (mode {:03o}); run chmod 600 {name}",
             mode & 0o777
         )
     })
@@ -224,7 +224,7 @@ fn refuse_assumption(globals: &GlobalArgs, action: Option<&CliCommand>) -> Resul
 
 /// Refuses `--at` with a command that reads no capture, which would otherwise ignore it silently.
 fn refuse_time(globals: &GlobalArgs, action: Option<&CliCommand>) -> Result<(), Failure> {
-    let looks = match action {
+    let reads_capture = match action {
         None
         | Some(CliCommand::Show(_) | CliCommand::Trace(_) | CliCommand::Check(_) | CliCommand::Hotspots(_)) => {
             true
@@ -238,7 +238,7 @@ fn refuse_time(globals: &GlobalArgs, action: Option<&CliCommand>) -> Result<(), 
         Some(CliCommand::Convert(_) | CliCommand::Capture(CaptureAction::Note { .. })) => true,
         _ => false,
     };
-    if globals.at.is_none() || looks {
+    if globals.at.is_none() || reads_capture {
         return Ok(());
     }
     Err(Failure::usage(
@@ -299,13 +299,13 @@ fn print_refusal<'w>(
     err: &'w mut (dyn Write + 'w),
 ) -> Exit {
     use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
-    let answer = matches!(refused.kind(), DisplayHelp | DisplayVersion);
-    let talk = if answer { "" } else { "fabdeck: " };
-    let (stream, colour) = if answer { (out, terminal.stdout) } else { (err, terminal.stderr) };
+    let is_help = matches!(refused.kind(), DisplayHelp | DisplayVersion);
+    let prefix = if is_help { "" } else { "fabdeck: " };
+    let (stream, colour) = if is_help { (out, terminal.stdout) } else { (err, terminal.stderr) };
     let text = refused.render();
     let text = if colour && !terminal.no_color { text.ansi().to_string() } else { text.to_string() };
     // A closed stream is ignored.
-    let _ = write!(stream, "{talk}{text}").and_then(|()| stream.flush());
+    let _ = write!(stream, "{prefix}{text}").and_then(|()| stream.flush());
     if let Some(word) = unknown_word(refused) {
         let hint = match command_before(args, word) {
             Some(command) => {
@@ -318,11 +318,11 @@ fn print_refusal<'w>(
         };
         let _ = writeln!(stream, "\n  {hint}");
     }
-    if !answer && args.iter().any(|word| word.to_str().is_some_and(|word| word.ends_with(','))) {
+    if !is_help && args.iter().any(|word| word.to_str().is_some_and(|word| word.ends_with(','))) {
         let _ = writeln!(
             stream,
             "\n  tip: write a list without blanks after its commas, or in quotes: a,b or 'a, b'"
         );
     }
-    if answer { Exit::Done } else { Exit::Usage }
+    if is_help { Exit::Done } else { Exit::Usage }
 }

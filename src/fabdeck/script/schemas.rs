@@ -10,8 +10,8 @@ use crate::session::{Column, FABRIC_EVENT_WORDS, FabricSummary, FieldKind, Snaps
 /// File name (`links.json`) and content of every schema.
 pub fn schemas() -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
-    let mut add = |id: &str, title: &str, looked: bool, properties: Vec<(&str, Value)>| {
-        let schema = object(id, title, looked, properties);
+    let mut add = |id: &str, title: &str, has_source: bool, properties: Vec<(&str, Value)>| {
+        let schema = object(id, title, has_source, properties);
         // Formatting this kind of value cannot fail.
         all.insert(format!("{id}.json"), format!("{schema:#}\n"));
     };
@@ -87,7 +87,7 @@ fn identity() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Schema of an event in a line; each event has further keys of its own.
+/// Schema of an event, printed as one line; each kind of event has further keys.
 fn events(id: &str) -> String {
     let line = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -100,16 +100,16 @@ fn events(id: &str) -> String {
 }
 
 /// Schema of a whole answer. The object is open, because later versions may add keys.
-fn object(id: &str, title: &str, looked: bool, properties: Vec<(&str, Value)>) -> Value {
+fn object(id: &str, title: &str, has_source: bool, properties: Vec<(&str, Value)>) -> Value {
     let mut map = Map::new();
     map.insert("schema".into(), json!({ "const": format!("fabdeck.{id}/1") }));
-    map.insert("source".into(), if looked { text() } else { json!({ "type": "null" }) });
+    map.insert("source".into(), if has_source { text() } else { json!({ "type": "null" }) });
     map.insert("partial".into(), flag());
     map.insert("notes".into(), list(note()));
     let own = properties.into_iter().map(|(key, value)| (key.to_owned(), value));
     map.extend(own);
     let required: Vec<String> = map.keys().cloned().collect();
-    if looked {
+    if has_source {
         map.insert("time".into(), text());
         map.insert("assumed".into(), text());
     }
@@ -331,7 +331,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
         ("links", list(link)),
         ("untold", names()),
         ("cleared", names()),
-        ("news", list(news())),
+        ("news", list(fabric_event())),
     ];
     let thresholds = ["congestion", "fair_share", "errors_per_hour", "flaps_per_hour"];
     let thresholds = closed(thresholds.into_iter().map(|key| (key, any())).collect());
@@ -343,7 +343,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
 }
 
 /// Schema of an event between two sweeps.
-fn news() -> Value {
+fn fabric_event() -> Value {
     let entry = closed(vec![("lid", number()), ("before", nullable(number())), ("now", nullable(number()))]);
     let ports = || list(number());
     let group = closed(vec![("group", number()), ("before", ports()), ("now", ports())]);

@@ -64,8 +64,8 @@ pub fn run(context: &mut Context<'_, '_>, show: &ShowAction) -> Result<Exit, Fai
 
 /// Parts of the fabric that a view needs besides nodes, ports and links.
 fn wanted(view: ViewId, rows: &RowArgs, filters: &[String]) -> ReadOptions {
-    // Multicast tables cost many datagrams for one column. A filter or an order by that column needs them too,
-    // because without them every row would seem to have no groups.
+    // Multicast tables cost many datagrams for one column, so they are read only if the command uses that column. A
+    // filter or an order by it counts too, because without the tables every row would seem to have no groups.
     let links = |word| view == ViewId::Links && uses_field(rows, filters, word);
     ReadOptions {
         tables: matches!(view, ViewId::Tables | ViewId::Entries | ViewId::Users) || links("efi"),
@@ -106,12 +106,12 @@ fn users_of(
             ElementId::Node(_) => None,
         };
     let Some(id) = id else {
-        return Err(Failure::usage(format!("FD-7309: '{link}' is no cable; write link:NAME[PORT]")));
+        return Err(Failure::usage(format!("FD-7309: '{link}' is not a cable; write link:NAME[PORT]")));
     };
     if !snapshot.observation.tables.has_forwarding() {
         let refusal = Failure::usage(
-            "FD-7317: there are no tables in force, so it is not known which paths cross a cable; give some with --tables FILE \
-             (opensm-lfts.dump, opensm.fdbs, output of dump_lfts), or assume those of an engine with --assume ENGINE",
+            "FD-7317: the source has no tables in force, so the paths over a cable are unknown; put a dump of tables beside the \
+             topology (opensm-lfts.dump, opensm.fdbs, output of dump_lfts), or assume those of an engine with --assume ENGINE",
         );
         return Err(context.refuse_with_notes(snapshot, refusal));
     }
@@ -147,7 +147,7 @@ fn switch_entries(
     let node = context.explain_missing(snapshot, parse_endpoint(snapshot, switch))?.node;
     if !snapshot.fabric().node(node).is_switch() {
         return Err(Failure::usage(format!(
-            "FD-7310: '{switch}' is no switch, so it has no forwarding table"
+            "FD-7310: '{switch}' is not a switch, so it has no forwarding table; name a switch"
         )));
     }
     let query = context.query(rows);
@@ -216,7 +216,7 @@ pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Resu
         ("degraded", summary.degraded_links, "of the links, below what both ends support"),
         ("down", summary.down_links, "of the links"),
         ("not answering", Some(summary.unanswered), "of the nodes: silent, or known only as a peer"),
-        ("silent", Some(summary.silent), "of all requests without an answer; -v lists them"),
+        ("silent", Some(summary.silent), "requests without an answer; -v lists them"),
     ] {
         match number {
             Some(0) => {}

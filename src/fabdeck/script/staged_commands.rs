@@ -9,7 +9,7 @@ use super::output_file;
 use super::route_args::{LanesByChoice, RoutePlanArgs};
 use fabdeck_change::{StagedTransition, TransitionReport};
 
-/// Stands for the id that `apply` prints.
+/// Placeholder for the id that `apply` prints.
 const ID: &str = "ID";
 
 /// Adds the commands of a plan's staged transition, if it has one.
@@ -21,7 +21,7 @@ pub fn add_commands(transition: &mut TransitionReport, globals: &GlobalArgs, arg
 
 fn command_lines(globals: &GlobalArgs, args: &RoutePlanArgs, through: &str) -> Vec<String> {
     let [first, second] = ["first", "second"].map(|which| staged_file(&args.output, which));
-    let leg = |engine: &str, plan: &Path, asked: Vec<String>| {
+    let stage = |engine: &str, plan: &Path, asked: Vec<String>| {
         let route =
             [to_strings(&["route", "--engine", engine]), asked, vec!["-o".to_owned(), quote_path(plan)]];
         let write = globals.source.as_ref().is_some_and(|source| !source.starts_with("sim:"));
@@ -37,22 +37,22 @@ fn command_lines(globals: &GlobalArgs, args: &RoutePlanArgs, through: &str) -> V
         ]
     };
     // The first step writes only tables, so it uses one lane.
-    let before = leg(through, &first, [shared_flags(args), to_strings(&["--lanes", "1"])].concat());
-    let after = leg(&args.engine, &second, [shared_flags(args), route_flags(args)].concat());
+    let before = stage(through, &first, [shared_flags(args), to_strings(&["--lanes", "1"])].concat());
+    let after = stage(&args.engine, &second, [shared_flags(args), route_flags(args)].concat());
     before.into_iter().chain(after).collect()
 }
 
-/// A command with the global options that it needs.
-fn command_line(globals: &GlobalArgs, looks: bool, command: Vec<String>) -> String {
+/// A command with the global options that it needs. `reads` is whether it reads the fabric.
+fn command_line(globals: &GlobalArgs, reads: bool, command: Vec<String>) -> String {
     let mut all = to_strings(&["fabdeck"]);
     let mut flag = |name: &str, value: Option<String>| {
         all.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
     };
     let file = |file: &Option<PathBuf>| file.as_deref().map(quote_path);
-    flag("--source", globals.source.as_ref().filter(|_| looks).map(|source| quote_word(source)));
+    flag("--source", globals.source.as_ref().filter(|_| reads).map(|source| quote_word(source)));
     flag("--config", file(&globals.config));
     flag("--state-dir", file(&globals.state_dir));
-    if looks {
+    if reads {
         flag("--mkey-file", file(&globals.mkey_file));
         flag("--timeout", globals.timeout.map(|time| format!("{}ms", time.as_millis())));
         flag("--retries", globals.retries.map(|retries| retries.to_string()));

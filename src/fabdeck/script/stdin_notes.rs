@@ -26,8 +26,8 @@ pub fn start_reading() -> Receiver<StdinNote> {
     receive
 }
 
-/// Passes on every line that is not empty, until the receiver closes.
-fn read_lines(mut input: impl BufRead, mut give: impl FnMut(StdinNote) -> bool) {
+/// Sends every line that is not empty, until the receiver closes.
+fn read_lines(mut input: impl BufRead, mut send: impl FnMut(StdinNote) -> bool) {
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -37,7 +37,7 @@ fn read_lines(mut input: impl BufRead, mut give: impl FnMut(StdinNote) -> bool) 
         }
         let whole = line.ends_with(b"\n") || line.len() as u64 <= MAX_LINE_BYTES;
         let text = String::from_utf8_lossy(&line);
-        let jotted = match text.trim() {
+        let note = match text.trim() {
             _ if !whole => {
                 if input.skip_until(b'\n').is_err() {
                     return;
@@ -48,7 +48,7 @@ fn read_lines(mut input: impl BufRead, mut give: impl FnMut(StdinNote) -> bool) 
             text if !fits_note(text) => StdinNote::TooLong,
             text => StdinNote::Note(Timestamp::now().as_millisecond(), text.to_owned()),
         };
-        if !give(jotted) {
+        if !send(note) {
             return;
         }
     }

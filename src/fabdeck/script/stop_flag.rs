@@ -12,42 +12,42 @@ pub struct StopFlag(Arc<StopFlagState>);
 
 #[derive(Debug, Default)]
 struct StopFlagState {
-    asked: AtomicBool,
-    heeded: AtomicBool,
+    requested: AtomicBool,
+    has_listener: AtomicBool,
     /// Milliseconds that the cleanup needs; 0 means the default.
-    farewell: AtomicU64,
+    cleanup_ms: AtomicU64,
 }
 
 impl StopFlag {
     pub fn request(&self) {
-        self.0.asked.store(true, Ordering::SeqCst);
+        self.0.requested.store(true, Ordering::SeqCst);
     }
 
     /// Whether a command checks the flag, and so has a cleanup before the process ends.
     pub fn has_listener(&self) -> bool {
-        self.0.heeded.load(Ordering::SeqCst)
+        self.0.has_listener.load(Ordering::SeqCst)
     }
 
     pub fn is_requested(&self) -> bool {
-        self.0.asked.load(Ordering::SeqCst)
+        self.0.requested.load(Ordering::SeqCst)
     }
 
     /// Declares that the command checks the flag and needs this time for its cleanup, such as a rollback.
-    pub fn listen_within(&self, farewell: Duration) {
-        self.0.heeded.store(true, Ordering::SeqCst);
-        self.0.farewell.store(u64::try_from(farewell.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
+    pub fn listen_within(&self, cleanup: Duration) {
+        self.0.has_listener.store(true, Ordering::SeqCst);
+        self.0.cleanup_ms.store(u64::try_from(cleanup.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
     }
 
     /// Time for the cleanup, if it is not the default.
     pub fn shutdown_timeout(&self) -> Option<Duration> {
-        let asked = self.0.farewell.load(Ordering::SeqCst);
-        (asked > 0).then(|| Duration::from_millis(asked))
+        let millis = self.0.cleanup_ms.load(Ordering::SeqCst);
+        (millis > 0).then(|| Duration::from_millis(millis))
     }
 
     /// Declares that the command checks the flag from now on, and returns the flag.
     pub fn listen(&self) -> &AtomicBool {
-        self.0.heeded.store(true, Ordering::SeqCst);
-        &self.0.asked
+        self.0.has_listener.store(true, Ordering::SeqCst);
+        &self.0.requested
     }
 }
 

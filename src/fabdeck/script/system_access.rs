@@ -31,10 +31,10 @@ pub trait SystemAccess {
     /// Opens the source that `--source` names.
     fn open(&self, source: &str, reach: &SourceOptions) -> Result<Box<dyn Source>, SourceError>;
 
-    /// Opens the port of a source, with its M_Key. Only Get requests go out of it.
+    /// Opens the port of a source, with its M_Key. The port sends only Get requests.
     fn port(&self, source: &str, reach: &SourceOptions) -> Result<(ReadPort, u64), SourceError>;
 
-    /// Opens a live source that is read part by part. Only Get requests go out of it.
+    /// Opens a live source that is read part by part, with Get requests only.
     fn surveyor(&self, source: &str, reach: &SourceOptions) -> Result<Box<dyn Surveyor>, SourceError>;
 
     /// Opens a source for writing, if `right` permits it.
@@ -48,7 +48,7 @@ pub trait SystemAccess {
     /// Whether the source exists in this process alone and ends with it.
     fn is_own_simulator(&self, source: &str) -> bool;
 
-    /// Starts this program as a guard, separate from this session. Returns a remark about that separation.
+    /// Starts this program as a guard, separate from this session. Returns a warning if the separation is incomplete.
     fn start_guard(&self, args: &[OsString], of: GuardOwner<'_>) -> std::io::Result<Option<String>>;
 
     /// Warning about what can end a guard process besides the end of its change.
@@ -92,7 +92,7 @@ pub trait SystemAccess {
         source: &str,
         reach: &SourceOptions,
         socket: &Path,
-        say: &mut dyn FnMut(String),
+        report: &mut dyn FnMut(String),
     ) -> Result<ServeReport, SourceError>;
 
     /// Names of generated fabrics.

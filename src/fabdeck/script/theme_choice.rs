@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_theme_is_tied_to_an_adapter_by_any_of_its_names() {
+    fn a_theme_is_chosen_by_any_name_of_an_adapter() {
         let tied =
             [("umad", "a"), ("umad:mlx5_1", "b"), ("mlx5_2", "c"), ("mlx5_2:2", "d"), ("/data/prod", "e")];
         let tied = tied.map(|(name, theme)| (name.to_owned(), theme.to_owned())).into();

@@ -78,9 +78,9 @@ fn write(context: &mut Context<'_, '_>, snapshot: &Snapshot, trace: &Trace) -> R
     for end in [trace.from, trace.to] {
         let others = end.other_ports(snapshot);
         if others > 0 && !context.output.json {
-            let taken = end.name(snapshot);
+            let used = end.name(snapshot);
             context.output.print_message(&format!(
-                "{taken} is used, one of {} cabled ports; port:NAME[PORT] selects another",
+                "{used} is used, one of {} cabled ports; port:NAME[PORT] selects another",
                 others + 1
             ));
         }

@@ -37,13 +37,13 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
     let fail = FailArgs { fail: args.fail.clone(), fail_random: args.fail_random, seed: args.seed };
     let faults = whatif::read_faults(context, &snapshot, &fail)?;
     let asked = read_traffic_args(context, &snapshot, pattern, args)?;
-    let course = match &args.engine {
+    let routes = match &args.engine {
         Some(id) => {
             let (engine, manager) = (whatif::engine_named(id)?, snapshot.manager());
             let request = Request { manager, ..Request::default() }
                 .with_lanes(args.lanes, context.config.supposed_lanes);
-            context.run_with_progress(engine.id, |pulse| {
-                TrafficRoutes::from_engine(&snapshot, &faults, engine, &request, pulse)
+            context.run_with_progress(engine.id, |progress| {
+                TrafficRoutes::from_engine(&snapshot, &faults, engine, &request, progress)
             })?
         }
         None if snapshot.observation.tables.has_forwarding() => {
@@ -57,7 +57,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
         }
     };
     let report =
-        simulate(&snapshot, &faults, &course, &asked).map_err(|error| Failure::usage(error.to_string()))?;
+        simulate(&snapshot, &faults, &routes, &asked).map_err(|error| Failure::usage(error.to_string()))?;
     write(context, &snapshot, &faults, pattern, &report)?;
     let concluded = context.conclude(&snapshot);
     Ok(if report.has_findings() { Exit::Findings } else { concluded })
@@ -69,8 +69,9 @@ fn read_traffic_args(
     pattern: &str,
     args: &TrafficArgs,
 ) -> Result<TrafficOptions, Failure> {
-    let share = Share::parse(&args.share)
-        .ok_or_else(|| Failure::usage(format!("FD-7804: '{}' is no share; write one as 5%", args.share)))?;
+    let share = Share::parse(&args.share).ok_or_else(|| {
+        Failure::usage(format!("FD-7804: '{}' is not a share; write a percentage, as in 5%", args.share))
+    })?;
     let level = args.slow_level.and_then(|level| ServiceLevel::new(level.into()));
     let details = PatternOptions { spots: args.spots, share, level, message: args.message };
     let pattern = match PatternName::parse(pattern, details) {
@@ -80,7 +81,7 @@ fn read_traffic_args(
         }
         None => {
             return Err(Failure::usage(format!(
-                "FD-7802: '{pattern}' is no pattern; there are {PATTERN_NAMES}"
+                "FD-7802: '{pattern}' is not a pattern; the patterns are {PATTERN_NAMES}"
             )));
         }
     };
@@ -173,7 +174,7 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
             digits_in_groups(latency_ns.max)
         ),
     ));
-    let shares = report.lane_shares.iter().map(|held| format!("{}: {:.1} %", held.lane, held.share * 100.0));
+    let shares = report.lane_shares.iter().map(|used| format!("{}: {:.1} %", used.lane, used.share * 100.0));
     lines.push(("lanes", shares.collect::<Vec<_>>().join(", ")));
     let lost = format!(
         "{} lost ({} at ports that are down, {} without a route)",

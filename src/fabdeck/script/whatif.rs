@@ -55,8 +55,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         let begun = Instant::now();
         let asked =
             ProposalOptions { request: &request, switches: args.route.switches, sent: in_force.sent() };
-        let outcome = context
-            .run_with_progress(engine.id, |pulse| propose(&snapshot, &tables, &faults, engine, asked, pulse));
+        let outcome = context.run_with_progress(engine.id, |progress| {
+            propose(&snapshot, &tables, &faults, engine, asked, progress)
+        });
         let row = EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()));
         if has_tables { row } else { row.without_tables() }
     });
@@ -72,11 +73,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     Ok(if faults.is_empty() && !none { concluded } else { Exit::Findings })
 }
 
-/// What the marks take.
+/// Loss that the marks cause.
 enum MarkLoss {
-    /// Under the tables in force.
+    /// Paths lost under the tables in force.
     Counted(Box<Cost>),
-    /// There are no tables in force.
+    /// Pairs that are cut off, because there are no tables in force.
     ByCables(CutOffPairs),
 }
 
@@ -106,7 +107,7 @@ pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
         let names = || ENGINES.iter().map(|engine| engine.id);
         let meant = suggest(&similar_words(id, names()));
         let names = names().collect::<Vec<_>>().join(", ");
-        Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; there are {names}"))
+        Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; the engines are {names}"))
     })
 }
 
@@ -189,10 +190,10 @@ fn read_guids(context: &Context<'_, '_>, snapshot: &mut Snapshot, file: &Path) -
         ));
     }
     let fabric = snapshot.fabric();
-    let strange = |(guid, _): &(&Guid, &u64)| {
+    let is_unknown = |(guid, _): &(&Guid, &u64)| {
         fabric.node_by_guid(**guid).is_none() && fabric.port_by_guid(**guid).is_none()
     };
-    if let Some((guid, line)) = read.guids.iter().zip(&read.lines).find(strange) {
+    if let Some((guid, line)) = read.guids.iter().zip(&read.lines).find(is_unknown) {
         let what = format!("FD-7915: no node or port of this fabric has the GUID {guid}; correct the list");
         return Err(wrong(Some(*line), &what));
     }
@@ -340,7 +341,7 @@ const COST_KEYS: [&str; 15] = [
     "expected",
 ];
 
-/// What the marks take, as far as that is known.
+/// Lines about the loss that the marks cause, as far as it is known.
 fn loss_lines(
     snapshot: &Snapshot,
     failed: &[String],
@@ -381,7 +382,7 @@ fn cost_lines(snapshot: &Snapshot, failed: &[String], cost: &Cost) -> Vec<(&'sta
     lines
 }
 
-/// Why more pairs may be lost than are counted, and which had no path before.
+/// Reasons why more pairs may be lost than are counted, and the paths that were missing before.
 fn uncounted_note(cost: &Cost) -> Option<String> {
     let unread = match cost.unread_tables {
         0 => None,

@@ -83,7 +83,7 @@ mod tests {
     use fabdeck_routing::find_engine;
 
     #[test]
-    fn what_is_there_wins_over_what_is_assumed() {
+    fn tables_of_the_source_win_over_assumed_ones() {
         let fabric = generate(&"kary,k=2,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let mut look = Snapshot::new("x", Observation { fabric, ..Default::default() }, &Default::default());
         assume(&mut look, find_engine("minhop").unwrap()).unwrap();

@@ -27,7 +27,7 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
         (
             "unreachable",
             match (report.unreachable, report.limited_paths) {
-                (0, 0) if report.unread_pairs > 0 => "none that is known of".to_owned(),
+                (0, 0) if report.unread_pairs > 0 => "none known".to_owned(),
                 (0, 0) => "none".to_owned(),
                 (0, _) => "none; paths that are dropped are not counted here".to_owned(),
                 (some, dropped) => format!(
@@ -42,10 +42,7 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
         ),
     ];
     if let Some(partitions) = report.partitions {
-        pairs.push((
-            "partitions",
-            format!("{partitions}; who shares none is no pair, and no path of it counts"),
-        ));
+        pairs.push(("partitions", format!("{partitions}; ports without a common partition are no pair")));
     }
     if report.unreachable > 0 {
         pairs.extend(lost_lines(report));
@@ -55,7 +52,7 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     pairs.extend(report.loop_examples.iter().take(3).map(|round| ("  such as", round.join(" -> "))));
     pairs.push(("deadlock", deadlock_words(report)));
     if report.partitions.is_some() {
-        pairs.push(("", "judged over all pairs, partitions or not".to_owned()));
+        pairs.push(("", "judged over all pairs, whatever their partitions".to_owned()));
     }
     if let Some((channels, paths)) = report.cycle.as_ref().zip(report.cycle_paths.as_ref()) {
         let waits = channels.iter().zip(paths);
@@ -63,8 +60,8 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     }
     if !report.lane_limits.is_empty() {
         let which = match report.limited_paths {
-            0 => "paths on lanes that a port on their way does not have".to_owned(),
-            some => format!("{} paths, for want of a lane on their way", digits_in_groups(some)),
+            0 => "paths on lanes that a port on them does not have".to_owned(),
+            some => format!("{} paths, at ports that do not have their lane", digits_in_groups(some)),
         };
         pairs.push(("dropped", which));
         pairs.extend(report.lane_limits.iter().take(3).map(|limit| ("  why", limit.clone())));
@@ -80,8 +77,8 @@ fn path_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     let CertificateReport { longest_path, mean_stretch, worst_stretch, edge_forwarding_index: index, .. } =
         report;
     let stretch = match *worst_stretch > 1.0 {
-        true => format!("; {mean_stretch:.2} times the fewest on average, {worst_stretch:.2} at worst"),
-        false if *longest_path > 0 => "; none is longer than need be".to_owned(),
+        true => format!("; {mean_stretch:.2} times the fewest hops on average, {worst_stretch:.2} at worst"),
+        false if *longest_path > 0 => "; none has more hops than necessary".to_owned(),
         false => String::new(),
     };
     let balance = format!(
@@ -108,24 +105,24 @@ fn unknown_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     if report.unread_tables > 0 {
         let switches = count_words(report.unread_tables as usize, "switch", "switches");
         let paths = match report.unread_pairs {
-            0 => "; no pair is known to lead over what is missing".to_owned(),
+            0 => "; no pair is known to use them".to_owned(),
             pairs => format!(
-                "; {} pairs lead there, and count neither as with a path nor as without",
+                "; {} pairs lead there, and count neither as reachable nor as unreachable",
                 digits_in_groups(pairs)
             ),
         };
         pairs.push(("not read", format!("the tables of {switches}{paths}")));
     } else if report.unread_pairs > 0 {
         let pairs_beyond = count_words(report.unread_pairs as usize, "pair leads", "pairs lead");
-        let uncounted = "which counts neither as with a path nor as without";
+        let uncounted = "which counts neither as reachable nor as unreachable";
         pairs.push((
             "not read",
-            format!("what is behind ports without a known peer: {pairs_beyond} there, {uncounted}"),
+            format!("nodes behind ports without a known peer: {pairs_beyond} there, {uncounted}"),
         ));
     }
     if report.untold_switches > 0 && report.deadlock_free == Some(false) {
         let tables = format!(
-            "the SL2VL tables of {} switches; level 0 is taken to be lane 0 there",
+            "the SL2VL tables of {} switches; level 0 is assumed to be lane 0 there",
             digits_in_groups(report.untold_switches)
         );
         pairs.push(("not known", tables));
@@ -138,7 +135,7 @@ fn unknown_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     }
     if report.failed_pairs > 0 {
         let failed = digits_in_groups(report.failed_pairs);
-        let failed = format!("{failed} pairs one end of which is marked as failed");
+        let failed = format!("{failed} pairs with an end that is marked as failed");
         pairs.push(("not counted", failed));
     }
     pairs
@@ -150,7 +147,7 @@ fn partly_reached_lines(report: &CertificateReport) -> Vec<(&'static str, String
         return Vec::new();
     }
     let count = format!(
-        "{} pairs reach a port by some of its LIDs only; paths to a LID that are missing: {}",
+        "{} pairs reach a port by some of its LIDs only; missing paths to a LID: {}",
         digits_in_groups(report.partly_reached),
         digits_in_groups(report.lost_lids)
     );
@@ -188,15 +185,15 @@ fn load_lines(loads: &LoadReport) -> Vec<(&'static str, String)> {
         true => format!("{} flows on a channel at worst", digits_in_groups(loads.worst_permutation)),
         false => format!("no more than {} flows on a channel", digits_in_groups(loads.worst_permutation)),
     };
-    let told = |average: &Bandwidth| {
+    let bandwidth = |average: &Bandwidth| {
         let doubt = if average.settled { "" } else { " (not settled)" };
         format!("{:.3}{doubt}", average.mean)
     };
     let average = format!(
         "{} bisect, {} full permutation, {} dissemination",
-        told(&loads.average_bisect),
-        told(&loads.average_permutation),
-        told(&loads.average_dissemination)
+        bandwidth(&loads.average_bisect),
+        bandwidth(&loads.average_permutation),
+        bandwidth(&loads.average_dissemination)
     );
     let steps = match loads.shift_steps == loads.shift_steps_of {
         true => "every step".to_owned(),
@@ -225,8 +222,8 @@ fn judged_lid_line(lids_per_port: u16) -> Option<(&'static str, String)> {
 /// Text about the LID that loads and job figures use, where ports have up to `lids_per_port`.
 pub fn judged_lid_words(lids_per_port: u16) -> String {
     format!(
-        "one of up to {lids_per_port} of a port, by the place of the sender among the hosts; hosts that send to base \
-         LIDs alone are another case"
+        "each sender uses one of up to {lids_per_port} of a port, by its place among the hosts; if hosts send to base \
+         LIDs alone, the figures differ"
     )
 }
 
@@ -236,7 +233,7 @@ const MAX_NAMED_JOBS: usize = 5;
 /// Text for pairs within jobs without a path; `None` where there are none.
 pub fn lost_words(lost: u64) -> Option<String> {
     let pairs = count_words(lost as usize, "pair within jobs has no path", "pairs within jobs have no path");
-    (lost > 0).then(|| format!("{pairs}, and no figure of paths includes them"))
+    (lost > 0).then(|| format!("{pairs}, and the other figures leave them out"))
 }
 
 /// The figures of jobs in one line.
@@ -247,7 +244,7 @@ pub fn job_figures_words(figures: &JobFigures) -> String {
     let lost = lost_words(*lost).map(|lost| format!("; {lost}")).unwrap_or_default();
     let [mean_max, mean_links] = [mean_max, mean_links].map(tenths_in_groups);
     format!(
-        "{paths} on the busiest channel; of {jobs} on several switches {mean_max} in the mean, over {mean_links} \
+        "{paths} on the busiest channel; of {jobs} on several switches {mean_max} as a mean, over {mean_links} \
          channels; {dark_fiber:.1} % dark fiber{lost}"
     )
 }
@@ -261,7 +258,7 @@ fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
     let paths = |count: u64| count_words(count as usize, "path", "paths");
     let hosts = |count: usize| count_words(count, "host", "hosts");
     let all = format!(
-        "{} on {}: {} of theirs on a channel at most, mean {}, {dark_fiber:.1} % dark fiber",
+        "{} on {}: at most {} on a channel, mean {}, {dark_fiber:.1} % dark fiber",
         digits_in_groups(jobs.count),
         hosts(jobs.hosts),
         paths(*max),
@@ -270,12 +267,12 @@ fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
     let means = match multi_switch {
         0 => "none is on several switches".to_owned(),
         1 => format!(
-            "one is on several switches: {} on a channel at most, {}",
+            "one is on several switches: at most {} on a channel, over {}",
             paths(*mean_max as u64),
             count_words(*mean_links as usize, "channel", "channels")
         ),
         several => format!(
-            "{} are on several switches: in the mean {} paths of one on a channel at most, {} channels",
+            "{} are on several switches: the mean job has at most {} paths on a channel, over {} channels",
             digits_in_groups(several),
             tenths_in_groups(mean_max),
             tenths_in_groups(mean_links)
@@ -314,10 +311,10 @@ fn lost_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
 /// it.
 pub fn adaptive_words(unknown: u64) -> String {
     match unknown {
-        0 => "adaptive routing is on or seen".to_owned(),
+        0 => "adaptive routing is on or has tables".to_owned(),
         some => {
             let switches = count_words(some as usize, "switch", "switches");
-            format!("{switches} did not say whether adaptive routing is on")
+            format!("{switches} did not report whether adaptive routing is on")
         }
     }
 }
@@ -331,17 +328,17 @@ fn deadlock_words(report: &CertificateReport) -> String {
     let waiting = report.cycle.as_ref().map_or(0, Vec::len);
     let of_records = match report.lanes_from.strip_prefix("path records, ") {
         Some(which) => format!(" (path records: {which})"),
-        None if report.lanes_from == LEVEL_ASSUMED => format!(" ({LEVEL_ASSUMED}: nothing says otherwise)"),
+        None if report.lanes_from == LEVEL_ASSUMED => format!(" ({LEVEL_ASSUMED}: no source states levels)"),
         None if report.lanes_from == FROM_QOS_POLICY => " (service levels of the QoS policy)".to_owned(),
-        None if report.lanes_from == FROM_PATH_LIST => " (levels of paths, as a file lists them)".to_owned(),
+        None if report.lanes_from == FROM_PATH_LIST => " (levels of a list of paths)".to_owned(),
         None => String::new(),
     };
     match (report.deadlock_free, report.adaptive_routing) {
         (_, Some(_)) if report.adaptive_unknown > 0 => format!(
-            "not judged: {}, so tables do not tell the paths",
+            "not judged: {}, so tables do not determine the paths",
             adaptive_words(report.adaptive_unknown)
         ),
-        (_, Some(0)) => "not judged: adaptive routing is seen, so tables do not tell the paths".to_owned(),
+        (_, Some(0)) => "not judged: adaptive tables exist, so tables do not determine the paths".to_owned(),
         (_, Some(1)) => "not judged: adaptive routing is on at 1 switch".to_owned(),
         (_, Some(switches)) => format!("not judged: adaptive routing is on at {switches} switches"),
         (Some(true), _) if report.lanes > 1 => {
@@ -386,24 +383,25 @@ fn dropped_words(report: &CertificateReport) -> String {
 /// Text for an unknown verdict: what is missing.
 fn missing_for_verdict(report: &CertificateReport, waiting: usize) -> String {
     if report.unread_tables > 0 && report.cycle.is_none() {
-        return "not known: tables that were not read may close a circle".to_owned();
+        return "not known: tables that were not read may close a credit loop".to_owned();
     }
     if report.cut && report.cycle.is_none() {
-        return "not known: the topology ends early, and what is missing may close a credit loop".to_owned();
+        return "not known: the topology ends early, and the missing part may close a credit loop".to_owned();
     }
     if report.unread_pairs > 0 && report.cycle.is_none() {
-        return "not known: paths lead to what did not answer, which may close a credit loop".to_owned();
+        return "not known: paths lead to nodes that did not answer, which may close a credit loop"
+            .to_owned();
     }
     let (unsaid_paths, untold_switches) =
         (digits_in_groups(report.unsaid_paths), digits_in_groups(report.untold_switches));
     let missing = match (report.unsaid_paths, report.untold_switches) {
         (0, 0) => {
             return format!(
-                "not known: {waiting} channels wait for each other if all paths share a lane (--lanes one: they do)"
+                "not known: {waiting} channels wait for each other if all paths share a lane (as --lanes one assumes)"
             );
         }
         (_, 0) => format!("{unsaid_paths} paths {}", unknown_level_words(report)),
-        (0, _) => format!("{untold_switches} switches did not tell their SL2VL tables"),
+        (0, _) => format!("{untold_switches} switches did not report their SL2VL tables"),
         _ => {
             let level = unknown_level_words(report);
             format!("{unsaid_paths} paths {level}, {untold_switches} switches have no SL2VL tables")
@@ -426,16 +424,16 @@ pub fn group_names(groups: &GroupDamage) -> Vec<String> {
     groups.cut.iter().take(MAX_NAMED_GROUPS).map(|group| format!("0x{group:04x}")).collect()
 }
 
-/// Text for broken groups: their number of all multicast groups, what mends them, and their first names.
+/// Text for broken groups: their number of all multicast groups, what restores them, and their first names.
 pub fn groups_line(groups: &GroupDamage) -> String {
     let GroupDamage { known, cut } = groups;
     if cut.is_empty() {
-        return format!("none of {} torn", count_words(*known, "multicast group", "multicast groups"));
+        return format!("none of {} cut", count_words(*known, "multicast group", "multicast groups"));
     }
     let known = count_words(*known, "multicast group", "multicast groups");
     let more = if cut.len() > MAX_NAMED_GROUPS { ", ..." } else { "" };
     let names = group_names(groups).join(", ");
-    format!("{} of {known} cut until they are rebuilt: {names}{more}", cut.len())
+    format!("{} of {known} cut until the manager rebuilds them: {names}{more}", cut.len())
 }
 
 /// Wraps a text at a width; a longer word continues in the next line.

@@ -63,28 +63,28 @@ const OVERDUE_DELAY: SignedDuration = SignedDuration::from_secs(5);
 const ROLLBACK_DELAY: SignedDuration = SignedDuration::from_secs(60);
 
 impl ChangeRow {
-    pub fn from_state(told: &ChangeState, drift: Option<String>, trouble: Option<String>) -> Self {
-        let begun = &told.begun;
+    pub fn from_state(state: &ChangeState, drift: Option<String>, trouble: Option<String>) -> Self {
+        let begun = &state.begun;
         Self {
             id: begun.id.clone(),
             number: begun.number,
-            state: told.phase,
+            state: state.phase,
             time: begun.time.clone(),
             user: begun.user.clone(),
-            deadline: told.deadline.clone().filter(|_| has_deadline(told.phase)),
+            deadline: state.deadline.clone().filter(|_| has_deadline(state.phase)),
             source: begun.source.clone(),
             via: begun.via.clone(),
             engine: begun.engine.clone(),
             writes: begun.writes.len() as u64,
-            done: told.written,
+            done: state.written,
             accepted: begun.accepted.clone(),
-            ended: told.ended.as_ref().map(|ended| ended.time.clone()),
-            why: told.why.clone(),
-            left: told.ended.as_ref().map(|ended| ended.left.clone()).unwrap_or_default(),
+            ended: state.ended.as_ref().map(|ended| ended.time.clone()),
+            why: state.why.clone(),
+            left: state.ended.as_ref().map(|ended| ended.left.clone()).unwrap_or_default(),
             moves: begun.migrations.iter().map(migration_words).collect(),
-            silent: told.silent.clone(),
-            waits: told.is_waiting(),
-            phase_of_five: told.current_phase(),
+            silent: state.silent.clone(),
+            waits: state.is_waiting(),
+            phase_of_five: state.current_phase(),
             drift,
             trouble,
             overdue: false,
@@ -135,7 +135,7 @@ fn has_deadline(phase: ChangePhase) -> bool {
     matches!(phase, ChangePhase::Applied | ChangePhase::RollingBack)
 }
 
-/// Text for hosts without an answer: `2 agents have not said that they followed: node03, node07`.
+/// Text for hosts without an answer: `2 agents have not reported that they followed: node03, node07`.
 pub fn silent_words(silent: &[String]) -> Option<String> {
     const MAX_NAMED: usize = 5;
     let first = silent.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -148,7 +148,7 @@ pub fn silent_words(silent: &[String]) -> Option<String> {
 pub fn change_words(status: &ChangeStatus, now: Timestamp) -> Vec<(&'static str, String)> {
     let mut lines = vec![("change", status.id.clone()), ("state", state_words(status, now))];
     if let Some(why) = &status.why {
-        lines.push(("because", why.clone()));
+        lines.push(("reason", why.clone()));
     }
     if let Some(drift) = &status.drift {
         lines.push(("drift", drift.clone()));
@@ -173,12 +173,15 @@ pub fn change_words(status: &ChangeStatus, now: Timestamp) -> Vec<(&'static str,
         ));
     }
     if status.phase == ChangePhase::Incomplete {
-        lines.push(("once more", format!("fabdeck rollback {}", status.id)));
+        lines.push(("retry", format!("fabdeck rollback {}", status.id)));
     }
     if status.phase == ChangePhase::Applied {
         let id = &status.id;
         lines.push(("keep it", format!("fabdeck confirm {id}")));
-        lines.push(("or", format!("fabdeck rollback {id}; left alone, it is rolled back by itself")));
+        lines.push((
+            "or",
+            format!("fabdeck rollback {id}; without either, it is rolled back at its deadline"),
+        ));
     }
     lines
 }
@@ -186,18 +189,18 @@ pub fn change_words(status: &ChangeStatus, now: Timestamp) -> Vec<(&'static str,
 /// Text for a change that waits for hosts: what the operator can do.
 pub fn waiting_words(id: &str) -> String {
     format!(
-        "nothing is written before they answer; 'fabdeck confirm {id} --go-on' goes on without them where that is safe, 'fabdeck \
-         rollback {id}' ends it"
+        "nothing is written before they answer; 'fabdeck confirm {id} --go-on' continues without them where that is safe, \
+         'fabdeck rollback {id}' ends the change"
     )
 }
 
 /// Text for the current phase of five. The last phase has none, because the state of the change says it.
 pub fn phase_of_five_words(phase: u8) -> Option<String> {
     let what = match phase {
-        1 => "hosts are to leave the base LIDs",
-        2 => "hosts drain, leave the base LIDs and say so",
+        1 => "hosts are asked to leave the base LIDs",
+        2 => "hosts drain, leave the base LIDs and confirm that",
         3 => "the tables of base LIDs change",
-        4 => "hosts come back to base LIDs and say so",
+        4 => "hosts return to base LIDs and confirm that",
         _ => return None,
     };
     Some(format!("phase {phase} of 5: {what}"))
@@ -207,7 +210,7 @@ pub fn phase_of_five_words(phase: u8) -> Option<String> {
 pub fn change_progress(status: &ChangeStatus, now: Timestamp) -> String {
     let state = state_words(status, now);
     match status.phase {
-        ChangePhase::Applied => format!("change {} {state}; Ctrl-C leaves it waiting", status.id),
+        ChangePhase::Applied => format!("change {} {state}; Ctrl-C leaves it pending", status.id),
         _ => format!("change {} {state}", status.id),
     }
 }
@@ -230,7 +233,7 @@ fn state_words(status: &ChangeStatus, now: Timestamp) -> String {
 pub fn deadline_words(deadline: &str, now: Timestamp) -> String {
     let Ok(at) = deadline.parse::<Timestamp>() else { return format!("until {deadline}") };
     match at.duration_since(now).as_secs() {
-        late if late < 0 => format!("{} beyond its deadline, {}", span_words(-late), time_of_day(deadline)),
+        late if late < 0 => format!("{} past its deadline, {}", span_words(-late), time_of_day(deadline)),
         left => format!("{} left, until {}", span_words(left), time_of_day(deadline)),
     }
 }
@@ -281,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_runs_down() {
+    fn the_time_left_ends_at_zero() {
         let now: Timestamp = "2026-11-22T14:00:00.900Z".parse().unwrap();
         assert_eq!(seconds_left("2026-11-22T14:09:59.900Z", now), Some(599));
         assert_eq!(seconds_left("2026-11-22T13:00:00Z", now), Some(0), "it is over");
@@ -290,32 +293,32 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_overdue_once_its_guard_should_have_taken_it_back() {
+    fn a_change_is_overdue_once_its_guard_should_have_rolled_it_back() {
         let begun = fabdeck_change::BeginRecord::default();
-        let mut told = ChangeState::new(begun);
-        told.apply(&fabdeck_change::JournalRecord::Applied {
+        let mut state = ChangeState::new(begun);
+        state.apply(&fabdeck_change::JournalRecord::Applied {
             time: "2026-11-22T14:00:00Z".into(),
             deadline: "2026-11-22T14:10:00Z".into(),
             ends: None,
         });
-        let row = ChangeRow::from_state(&told, None, None);
+        let row = ChangeRow::from_state(&state, None, None);
         let at = |time: &str| row.clone().judged_at(time.parse().unwrap());
         assert!(!at("2026-11-22T14:09:59Z").overdue && !at("2026-11-22T14:10:04Z").overdue);
         assert!(at("2026-11-22T14:10:06Z").overdue);
         assert_eq!(at("2026-11-22T14:10:06Z").state_title(), "OVERDUE");
-        // A rollback that goes on for a minute beyond the deadline, as on a fabric out of reach, is overdue as well.
+        // A rollback that takes a minute beyond the deadline, as on an unreachable fabric, is overdue as well.
         let row = ChangeRow { state: ChangePhase::RollingBack, ..row.clone() };
         let at = |time: &str| row.clone().judged_at(time.parse().unwrap());
         assert_eq!(at("2026-11-22T14:10:59Z").state_title(), "rolling back");
         assert_eq!(at("2026-11-22T14:11:01Z").state_title(), "OVERDUE");
         assert_eq!(
             deadline_words("2026-11-22T14:10:00Z", "2026-11-22T14:12:03Z".parse().unwrap()),
-            "2m 3s beyond its deadline, 14:10:00 UTC"
+            "2m 3s past its deadline, 14:10:00 UTC"
         );
     }
 
     #[test]
-    fn times_are_told_to_the_second() {
+    fn times_have_seconds() {
         let at = "2026-11-23T14:54:00.602601592Z";
         assert_eq!(
             (time_of_day(at), day_and_time(at)),

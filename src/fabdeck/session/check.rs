@@ -176,17 +176,14 @@ impl CertificateReport {
     pub fn defect_words(&self) -> Vec<String> {
         let left = self.unreachable - self.by_cause.cut_off.min(self.unreachable);
         let faults = [
-            (
-                self.is_disconnected() && self.pairs == 0,
-                "there is no pair of hosts that a path could join".to_owned(),
-            ),
+            (self.is_disconnected() && self.pairs == 0, "there is no pair of hosts to certify".to_owned()),
             (self.is_disconnected() && self.pairs > 0, format!("not one of {} pairs has a path", self.pairs)),
             (left > 0, format!("{left} pairs have no path, though cables connect them")),
             (
                 self.partly_reached > 0,
                 format!("{} pairs reach a port by some of its LIDs only", self.partly_reached),
             ),
-            (self.loops > 0, "packets run in a loop".to_owned()),
+            (self.loops > 0, "paths run in a loop".to_owned()),
             (
                 self.deadlock_free == Some(false),
                 "there is a credit loop: packets can wait for each other forever".to_owned(),
@@ -194,8 +191,8 @@ impl CertificateReport {
             (
                 !self.lane_limits.is_empty(),
                 match self.limited_paths {
-                    0 => "paths are on lanes that a port on their way does not have".to_owned(),
-                    some => format!("{some} paths are dropped for want of a lane"),
+                    0 => "paths are on lanes that a port on them does not have".to_owned(),
+                    some => format!("{some} paths are dropped at ports that do not have their lane"),
                 },
             ),
         ];

@@ -10,7 +10,7 @@ pub enum Danger {
     WritesFile,
     /// Writes to the fabric, with a journal, and only after an opt-in.
     WritesFabric,
-    /// Runs the program that the operator names, and keeps a file of the flows that it moved.
+    /// Runs the program that the operator names, and stores the flows that it moved in a file.
     RunsProgram,
     /// Opens a socket that other processes of the same user can reach.
     OpensSocket,
@@ -21,9 +21,9 @@ impl Danger {
         match self {
             Self::None => "changes nothing",
             Self::WritesFile => "writes the file you name",
-            Self::WritesFabric => "writes to the fabric, where that was opted in",
-            Self::RunsProgram => "runs the program you name, and keeps in the state folder what it moved",
-            Self::OpensSocket => "opens the socket you name to other processes of yours",
+            Self::WritesFabric => "writes to the fabric, after an opt-in",
+            Self::RunsProgram => "runs the program you name, and stores the moved flows in the state folder",
+            Self::OpensSocket => "opens the socket you name for other processes of the same user",
         }
     }
 }
@@ -100,12 +100,16 @@ impl Command {
 pub const COMMANDS: &[Command] = &[
     command_of(
         "sources",
-        "List what can be looked at",
-        "The names of generated fabrics with their keys, the files of known formats in the current folder (told by \
+        "List the available sources",
+        "The generated fabrics with their keys, the files of known formats in the current folder (recognized by \
          content), and the adapters of this machine with their ports.",
     )
     .examples(&["fabdeck sources", "fabdeck sources --json"]),
-    command_of("show", "Browse a fabric", "Tables of what was read from the source, with filters, fields and an order.").needs_fabric(),
+    command_of(
+        "show",
+        "Browse a fabric",
+        "Tables of what the source has, with filters, fields and an order.",
+    ).needs_fabric(),
     command_of(
         "show fabric",
         "The fabric in numbers",
@@ -126,7 +130,11 @@ pub const COMMANDS: &[Command] = &[
     command_of("show links", "The cables", "A row for each cable, those of hosts included.")
         .needs_fabric()
         .examples(&["fabdeck --source sim:demo show links --filter 'width<4x,kind=switch-switch'"]),
-    command_of("show ports", "The ports and their peers", "A row for each port that the source spoke of.")
+    command_of(
+        "show ports",
+        "The ports and their peers",
+        "A row for each port in the source.",
+    )
         .needs_fabric()
         .examples(&["fabdeck --source sim:demo show ports --filter node=rack1-leaf --fields number,state,peer"]),
     command_of(
@@ -138,18 +146,19 @@ pub const COMMANDS: &[Command] = &[
     .examples(&["fabdeck --source capture/ show tables", "fabdeck --source capture/ show tables switch:leaf1"]),
     command_of(
         "show users",
-        "Who uses a cable",
-        "A row for each destination that is reached over the cable under the tables in force, with the number of hosts \
-         that send to it that way. A cable to a host carries what its host sends and is sent, and has no rows.",
+        "The destinations over a cable",
+        "A row for each destination that is reached over the cable under the tables in force, with the number of \
+         hosts that send to it over this cable. A cable to a host has no rows: it carries the paths of that host \
+         alone.",
     )
     .needs_fabric()
     .examples(&["fabdeck --source sim:demo show users 'link:rack3-leaf[10]' --sort sources"]),
     command_of(
         "show counters",
         "The counters as they were read",
-        "A row for each sample and a column for each counter that some sample has; raw values, no rates. With --format \
-         prometheus all counters and the states of links as node_exporter's textfile collector reads them, under the names \
-         of the usual exporter; with --interval they are read twice, and rates stand beside them.",
+        "A row for each sample and a column for each counter that some sample has; raw values, no rates. --format \
+         prometheus prints all counters and the states of links for node_exporter's textfile collector, under the \
+         names of the usual exporter. With --interval the counters are read twice, and rates are added.",
     )
     .needs_fabric()
     .examples(&[
@@ -165,17 +174,17 @@ pub const COMMANDS: &[Command] = &[
     .examples(&["fabdeck --source capture/ show lanes --filter uniform=no"]),
     command_of(
         "show jobs",
-        "The jobs that run, a row for each",
-        "As `jobs`, without what is of all of them together.",
+        "The running jobs, a row for each",
+        "As `jobs`, without the totals over all jobs.",
     )
     .needs_fabric()
     .examples(&["fabdeck --source umad show jobs --slurm --sort max --top 10"]),
     command_of(
         "trace",
         "Follow the forwarding tables from SRC to DST, hop by hop",
-        "SRC and DST are an element (switch:NAME, host:NAME, port:NAME[PORT]), a name, a GUID or a LID. Of an adapter \
-         with several cabled ports the first is taken. A loop, a dead end or a switch whose table is not known is \
-         named, and the command ends with exit code 2.",
+        "SRC and DST are an element (switch:NAME, host:NAME, port:NAME[PORT]), a name, a GUID or a LID. For an \
+         adapter with several cabled ports, the first is taken. A loop, a dead end or a switch with an unknown \
+         table is named, and the command ends with exit code 2.",
     )
     .needs_fabric()
     .examples(&[
@@ -185,16 +194,17 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "check",
         "Certify forwarding tables",
-        "From the tables: whether every pair has a path, whether any path goes round, whether there is a credit \
-         loop, that is packets that wait for each other forever (with the channels and paths that close one), how long paths are and how evenly they \
-         lie. The lanes of paths come from SL2VL tables and from path records, where a subnet manager answers. Findings \
-         end with exit code 2. Where nothing tells service levels, level 0 is judged through the SL2VL tables, and the report says so \
-         (\"level 0 assumed\"); SL2VL tables alone put no lane in use. A QoS policy of OpenSM in the folder sets service \
-         levels; where its rules leave those of paths open, deadlock freedom is not known. A list of levels of paths (psl) there sets \
-         the level of each path. With --strict a verdict that is \
-         not known is a finding too (FN-707). With --partitions only ports that share a partition are pairs, in \
-         counts, lengths and loads; deadlock freedom is judged over all pairs all the same, for members change without a \
-         word from the tables.",
+        "Reports whether every pair has a path, whether a path runs in a loop, and whether there is a credit \
+         loop: packets that wait for each other forever, with the channels and paths that close it. It also \
+         reports the length of paths and their balance over channels. The lanes of paths come from SL2VL tables, \
+         and from path records where a subnet manager answers. Findings end with exit code 2. Where no source \
+         states service levels, level 0 is judged through the SL2VL tables, and the report has \"level 0 assumed\": \
+         SL2VL tables alone put no lane in use. A QoS policy of OpenSM in the folder sets service levels; where \
+         its rules do not determine those of paths, deadlock freedom is not known. A list of levels of paths \
+         (psl) in the folder sets the level of each path. With --strict an unknown verdict is a finding too \
+         (FN-707). With --partitions only ports that share a partition are pairs, in counts, lengths and loads. \
+         Deadlock freedom is judged over all pairs even then, because members change without a change of the \
+         tables.",
     )
     .needs_fabric()
     .examples(&[
@@ -205,14 +215,15 @@ pub const COMMANDS: &[Command] = &[
     ]),
     command_of(
         "hotspots",
-        "Who is congested, who is held up, and which links are in trouble",
-        "All counters are read twice, and nothing is cleared. A port of a switch that waits and leads to an adapter \
-         makes that adapter a hot-spot; adapters that wait are contributors to it, or its victims, told apart as far as the forwarding tables and what \
-         channels carried can prove it; where links between switches wait and no adapter is a hot-spot they are too narrow. Links that count \
-         errors, go down, or run below what both ends can do are named too. Each line says which rate is above which \
-         threshold; [hotspots] in the configuration sets them. On a simulator of its own the time between is simulated \
-         and takes none. With --before, --after and --seconds two files are compared, of any format with counters. \
-         Findings end with exit code 2.",
+        "Hot-spots, the hosts that wait for them, and links with errors",
+        "All counters are read twice, and nothing is cleared. A switch port that waits and leads to an adapter \
+         makes that adapter a hot-spot. Adapters that wait are its contributors or its victims, as far as the \
+         forwarding tables and the data on channels prove it. Where links between switches wait and no adapter is \
+         a hot-spot, these links are too narrow. Links that count errors, go down, or run below what both ends \
+         can do are named too. Each line has the rate and the threshold that it exceeds; [hotspots] in the \
+         configuration sets the thresholds. On a simulator in this process, the time between the readings is \
+         simulated and takes no time. --before, --after and --seconds compare two files, of any format with \
+         counters. Findings end with exit code 2.",
     )
     .needs_fabric()
     .examples(&[
@@ -222,21 +233,22 @@ pub const COMMANDS: &[Command] = &[
     ]),
     command_of(
         "lanes",
-        "Which flows are on a slow lane, and whether the tables on their ways are as they should be",
-        "dFtree keeps flows to a hot-spot on a lane of their own. Shown are the hot-spots of changes that stand, and every port on \
-         the ways there whose SL2VL or arbitration table is not what slow lanes need; such tables end with exit code 2. \
-         docs/lanes.md says more.",
+        "The flows on a slow lane, and the tables on their paths",
+        "dFtree moves flows to a hot-spot to a lane of their own. Listed are the hot-spots of changes in force, \
+         and every port on the paths to them whose SL2VL or arbitration table is not what slow lanes need. Such \
+         tables end with exit code 2. docs/lanes.md has more.",
     )
     .needs_fabric()
     .examples(&["fabdeck --source sim:demo lanes", "fabdeck --source sim:kary,k=4,n=2 lanes --json"]),
     command_of(
         "lanes propose",
-        "Which flows should go to a slow lane or come back, as a plan",
-        "Counters are read twice, as `hotspots` reads them. Flows of contributors to a hot-spot go to the slow twin of their \
-         lane, new ones join, and where an adapter is a hot-spot no more they come back; victims stay. The plan has the tables that slow \
-         lanes need on every way there, the flows with who of their hosts will follow, and a certificate; routes stay as they \
-         are. What cannot be is refused with the port that stands against it. With nothing to move the exit code is 0, with moves and no \
-         -o it is 2, and with -o it is 2 where the plan has findings.",
+        "Propose flows for a slow lane or back, as a plan",
+        "Counters are read twice, as by `hotspots`. Flows of contributors to a hot-spot move to the slow twin of \
+         their lane, and new contributors join them. Where an adapter is no longer a hot-spot, its flows move \
+         back; victims stay. The plan has the tables that slow lanes need on every path to the hot-spot, the \
+         flows, how their hosts follow, and a certificate; routes stay as they are. A plan that is impossible is \
+         refused with the port that prevents it. The exit code is 0 with nothing to move, 2 with moves and no -o, \
+         and with -o 2 where the plan has findings.",
     )
     .needs_fabric()
     .writes_file()
@@ -247,44 +259,48 @@ pub const COMMANDS: &[Command] = &[
     ]),
     command_of(
         "jobs",
-        "The jobs that run on the fabric, and what the tables make of them",
-        "Which jobs run is asked of Slurm (--slurm) or read from a list (--file); without either a capture has those that were \
-         recorded with it, and for a simulated fabric some are made up. Of each job: its hosts, the switches that they are \
-         on, and under the tables in force the channels between switches that paths between its hosts cross, the most such \
-         paths over one (its effective edge forwarding index) and the dark fiber; then the same of all jobs, each among its own \
-         hosts. Hosts of the list that the fabric does not have are counted and named in a note. A Slurm that does not answer in \
-         its time is left (exit code 8). docs/jobs.md says more.",
+        "The running jobs, and their paths under the tables in force",
+        "The running jobs come from Slurm (--slurm) or from a list (--file). Without either, a capture has the \
+         recorded ones, and a simulated fabric has generated ones. For each job: its hosts, their switches, the \
+         channels between switches that paths between its hosts cross, the largest number of such paths over one \
+         channel (its effective edge forwarding index), and the dark fiber. Then the totals of all jobs. Hosts of \
+         the list that are not in the fabric are counted, and named in a note. A Slurm that does not answer \
+         within its timeout ends with exit code 8. docs/jobs.md has more.",
     )
     .needs_fabric()
     .examples(&["fabdeck --source umad jobs --slurm", "fabdeck --source capture/ jobs --file jobs.txt --json"]),
     command_of(
         "jobs channels",
         "The channels between switches that paths within jobs cross",
-        "A row for each directed channel: the ports at its ends, how many paths within jobs cross it under the tables in force \
-         (its effective edge forwarding index), of how many jobs, and which of them has the most there. Those with the most \
-         paths come first. The list of jobs is asked for as by `jobs`.",
+        "A row for each directed channel: the ports at its ends, how many paths within jobs cross it under the \
+         tables in force (its effective edge forwarding index), the number of these jobs, and the job with the \
+         most paths there. The channels with the most paths come first. The jobs come from the same sources as \
+         for `jobs`.",
     )
     .needs_fabric()
     .examples(&["fabdeck --source umad jobs channels --slurm --top 10"]),
     command_of(
         "jobs watch",
-        "Propose routes for the jobs that run, whenever these are others",
-        "Every --interval the jobs are asked for. Where those on several switches are on other hosts than before, whatever their \
-         ids, sar routes for them; the proposal is told if it gains --gain percent against the tables in force, and not more \
-         often than --at-most-every. With -o each is written as a plan. Nothing is applied but with --apply: `apply` takes the plan. A line for \
-         each list, until it is asked to end; a Slurm that does not answer is told, and the last list stays.",
+        "Propose routes whenever the running jobs change",
+        "The list of jobs is read every --interval. Where jobs on several switches run on other hosts than \
+         before, whatever their ids, sar routes for them. A proposal is reported if it gains --gain percent over \
+         the tables in force, and at most once in --at-most-every. With -o each proposal is written as a plan. \
+         Nothing is applied without --apply, which applies the plan as `apply` does. The command prints a line \
+         for each list until it is interrupted. When Slurm does not answer, that is reported and the last list \
+         stays.",
     )
     .needs_fabric()
     .writes_file()
     .examples(&["fabdeck --source umad jobs watch --slurm -o plans/"]),
     command_of(
         "whatif",
-        "What failures cost, and what each engine would make of them",
-        "Nothing is touched: elements are marked as failed, the paths that the tables in force lose are counted (lost \
-         until the fabric is rerouted; cut off for good), beside what as many random links would take, or --expect of them. \
-         Then every engine routes what is left, each with a certificate that does not trust it, and what it would take \
-         to get there: switches and blocks to write, pairs whose path changes, and whether old and new \
-         paths together have a credit loop. A certificate with findings ends with exit code 2.",
+        "What failures cost, and what each engine would route instead",
+        "Nothing is written to the fabric. Elements are marked as failed, and the paths that the tables in force \
+         lose are counted: until the fabric is rerouted, and cut off for good. Beside them is the expected loss \
+         of as many random links, or of --expect links. Then every engine routes the fabric without the marked \
+         elements. Each engine has a certificate that does not trust it, and the cost of its tables: switches and \
+         blocks to write, pairs whose path changes, and whether old and new paths together have a credit loop. A \
+         certificate with findings ends with exit code 2.",
     )
     .needs_fabric()
     .examples(&[
@@ -294,49 +310,67 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "route",
         "Route with one engine and write a plan",
-        "The engine routes what is left of the fabric, a certificate that does not trust it is computed, and a plan is \
-         written: which fabric it is for, every block that would change with its old and new bytes, what was certified, \
-         and what it takes. On tables that are assumed it is a plan for simulators. Nothing is sent to any switch. A certificate with findings ends with exit code 2.",
+        "The engine routes the fabric without the failed elements, and a certificate that does not trust the \
+         engine is computed. The plan has the fabric that it is for, every block that would change with its old \
+         and new bytes, the certificate, and the impact. On assumed tables it is a plan for simulators. Nothing \
+         is sent to any switch. A certificate with findings ends with exit code 2.",
     )
     .needs_fabric()
     .writes_file()
     .examples(&["fabdeck --source sim:demo route --engine minhop --fail switch:spine-2 -o reroute.plan"]),
-    command_of("plan", "Read plans", "What a plan would do, whether it still holds, and what is different from it now."),
-    command_of("plan show", "What a plan would do", "Read from the file alone.")
+    command_of(
+        "plan",
+        "Read plans",
+        "What a plan would do, whether it still fits, and how the fabric differs from it.",
+    ),
+    command_of(
+        "plan show",
+        "What a plan would do",
+        "From the file alone.",
+    )
         .examples(&["fabdeck plan show capture/reroute.plan"]),
     command_of(
         "plan check",
-        "Whether a plan still holds",
-        "A plan is for one fabric in one state. A fabric that is another now makes it stale, and the first difference is \
-         named (exit code 3); else the tables that it leads to are certified again.",
+        "Whether a plan still fits its fabric",
+        "A plan is for one fabric in one state. If the fabric has changed, the plan is stale, and the first \
+         difference is named (exit code 3). Otherwise the tables of the plan are certified again.",
     )
     .needs_fabric()
     .examples(&["fabdeck --source umad plan check capture/reroute.plan"]),
-    command_of("plan diff", "Where the fabric differs from a plan", "Switches whose tables are not what the plan leads to.")
+    command_of(
+        "plan diff",
+        "Where the fabric differs from a plan",
+        "The switches whose tables are not those of the plan.",
+    )
         .needs_fabric()
         .examples(&["fabdeck --source umad plan diff capture/reroute.plan"]),
     command_of(
         "disable",
         "A plan that takes a link out of service",
-        "One port of a switch is disabled by it; routes stay as they are, so a reroute that does without the link comes first: paths \
-         that still lead over it are findings (exit code 2). A disabled link is brought back by `enable`, or by rolling the change \
-         back.",
+        "The plan disables one port of a switch, and routes stay as they are. A reroute without the link comes \
+         first: paths that still use it are findings (exit code 2). `enable` brings the link back, and so does a \
+         rollback of the change.",
     )
     .needs_fabric()
     .writes_file()
     .examples(&["fabdeck --source umad disable link:leaf0[3] -o out.plan"]),
-    command_of("enable", "A plan that brings a link back into service", "The port of a switch that was disabled is enabled by it.")
+    command_of(
+        "enable",
+        "A plan that brings a link back into service",
+        "The plan enables the port of a switch that was disabled.",
+    )
         .needs_fabric()
         .writes_file()
         .examples(&["fabdeck --source umad enable port:leaf0[3] -o back.plan"]),
     command_of(
         "apply",
-        "Write exactly what a plan says, and take it back unless it is confirmed",
-        "The fabric has to be the one that the plan is for (exit code 3 else), and the plan without findings, or with those \
-         that --accept names (4). Everything is in a journal before the first write; every part is compared with what the plan \
-         found there, written, and read back. A process of its own does that, keeps the time and takes the change back when \
-         nobody confirms it in time, whatever becomes of this terminal. A fabric that is not simulated has to be opted in: \
-         --allow-write, and an entry that `sources --identity` prints. docs/safety.md says what is promised.",
+        "Write exactly what a plan says, and roll it back unless it is confirmed",
+        "The fabric has to be the one that the plan is for (exit code 3 otherwise), and the plan has to be \
+         without findings, or with those that --accept names (4). Everything is in a journal before the first \
+         write. Every part is compared with what the plan found there, written, and read back. The guard, a \
+         process of its own, does that and holds the deadline. It rolls the change back unless it is confirmed in \
+         time, even if this terminal is closed. A fabric that is not simulated needs an opt-in: --allow-write, \
+         and an entry that `sources --identity` prints. docs/safety.md has the guarantees.",
     )
     .needs_fabric()
     .writes_fabric()
@@ -346,13 +380,14 @@ pub const COMMANDS: &[Command] = &[
     ]),
     command_of(
         "run",
-        "Carry out a runbook",
-        "A file of steps with guards between them: expect, fail, unmark, preview, route, disable, enable, apply, wait, verify, hotspots, \
-         lanes, confirm, rollback, record, run and notify (docs/runbooks.md). It is checked wholly before the first step, and all \
-         that is wrong with it is told with file, line and reason (exit code 7). The first guard that does not hold ends it (2): \
-         what was applied and not confirmed is taken back, as it is when somebody ends the run, and what the book has for a \
-         failure is done. With --dry-run everything is read and computed, and nothing written. A book that applies nothing needs no leave \
-         to write; one that does needs what `apply` needs, and nobody is asked again.",
+        "Run a runbook",
+        "A file of steps with guards between them: expect, fail, unmark, preview, route, disable, enable, apply, \
+         wait, verify, hotspots, lanes, confirm, rollback, record, run and notify (docs/runbooks.md). The whole \
+         file is checked before the first step; every mistake is reported with file, line and reason (exit code \
+         7). The first guard that does not hold ends the run (2): an applied and unconfirmed change is rolled \
+         back, as it is when the run is interrupted, and the steps on failure run. With --dry-run everything is \
+         read and computed, and nothing is written. A runbook that applies nothing needs no permission to write. \
+         One that does needs what `apply` needs, and has no further question.",
     )
     .needs_fabric()
     .writes_fabric()
@@ -360,49 +395,65 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source umad run docs/runbooks/nightly-check.toml",
         "fabdeck --source sim:./lab.sock run docs/runbooks/failed-spine.toml --set switch=spine-2 --dry-run",
     ]),
-    command_of("confirm", "Keep a change that was applied", "ID is what `apply` and `changes` say; a change is confirmed by nothing else.")
+    command_of(
+        "confirm",
+        "Keep a change that was applied",
+        "ID is printed by `apply` and `changes`. Only this command, the console and a runbook confirm a change.",
+    )
         .writes_fabric()
         .examples(&["fabdeck confirm 3f2a91bc"]),
-    command_of("extend", "Give a change more time to be confirmed", "It waits longer before it is rolled back; a day at most.")
+    command_of(
+        "extend",
+        "Give a change more time to be confirmed",
+        "The guard waits longer before it rolls the change back; a day at most.",
+    )
         .writes_fabric()
         .examples(&["fabdeck extend 3f2a91bc 30m"]),
     command_of(
         "rollback",
-        "Take a change back now",
-        "What is still as the change wrote it is restored and read back; what another tool wrote since, \
-         and what does not answer, is left and named (exit code 6). Where the fabric has changed so that going back loses \
-         paths, it says how many and asks for --force. A rollback that ended incomplete is begun again.",
+        "Roll a change back now",
+        "Everything that is still as the change wrote it is restored and read back. What another tool has written \
+         since, and what does not answer, stays and is named (exit code 6). If the fabric has changed so that the \
+         rollback would lose paths, the command prints how many and needs --force. A rollback that ended \
+         incomplete starts again.",
     )
     .writes_fabric()
     .examples(&["fabdeck rollback 3f2a91bc"]),
-    command_of("changes", "The pending change and those before it", "From the journals of the state folder, the newest last; with --json it comes first. With --format prometheus the numbers of \
-         pending and overdue changes, for node_exporter's textfile collector. With --verify each confirmed change of the source's \
-         fabric is compared with the tables there, entry by entry: it stands, no longer stands (exit code 3, with the switches and \
-         who may have written), or is not known as a switch does not answer (8). Entries that a newer change wrote count for that one.")
+    command_of(
+        "changes",
+        "The pending change and those before it",
+        "From the journals of the state folder, the newest last; with --json the newest comes first. --format \
+         prometheus prints the numbers of pending and overdue changes for node_exporter's textfile collector. \
+         With --verify each confirmed change of the source's fabric is compared with the tables there, entry by \
+         entry: it stands, it no longer stands (exit code 3, with the switches and the possible writers), or it \
+         is not known because a switch does not answer (8). Entries that a newer change wrote count for that \
+         change.",
+    )
         .examples(&["fabdeck changes", "fabdeck changes --json", "fabdeck changes --format prometheus", "fabdeck --source sim:demo changes --verify"]),
     command_of(
         "guard",
-        "Take over changes whose guard is gone",
-        "After a crash or a reboot: what was written half is taken back, what waits to be confirmed goes on waiting, and is \
-         taken back where its time is over. Any fabdeck that starts does the same; docs/systemd has a unit that does it at boot.",
+        "Take over changes whose guard has ended",
+        "After a crash or a reboot: a change that was written in part is rolled back. A change that waits for \
+         confirmation continues to wait, and is rolled back if its deadline is over. Any fabdeck that starts does \
+         the same; docs/systemd has a unit for the boot.",
     )
     .writes_fabric()
     .examples(&["fabdeck guard --resume"]),
     command_of(
         "generate",
-        "Make a fabric by name",
-        "NAME may carry keys after commas, as in `kary,k=10,n=3,faults=1%,seed=7`; `fabdeck sources` lists names and \
-         keys. The same name gives the same bytes. With --json and no file, only the numbers are printed.",
+        "Generate a fabric by name",
+        "NAME may carry keys after commas, as in `kary,k=10,n=3,faults=1%,seed=7`; `fabdeck sources` lists names \
+         and keys. The same name gives the same bytes. With --json and no file, only the numbers are printed.",
     )
     .writes_file()
     .examples(&["fabdeck generate demo", "fabdeck generate kary,k=4,n=2 -o tree.net", "fabdeck generate demo --json"]),
     command_of(
         "convert",
         "Read files and write another format",
-        "Several files are one fabric: the topology may come from one, tables and names from others. The formats of \
-         the input are told by content. A plan of `route` may be one of them: what is written is the fabric as the plan \
-         leads it to be, and its lanes go to psl (ibdmchk -c), slvl and qos-policy. A plan that is stale for these files \
-         is refused (exit code 3).",
+        "Several files are one fabric: the topology may come from one, tables and names from others. The formats \
+         of the input are recognized by content. One of the files may be a plan of `route`: the output is then \
+         the fabric after the plan, and its lanes go to psl (ibdmchk -c), slvl and qos-policy. A plan that is \
+         stale for these files is refused (exit code 3).",
     )
     .writes_file()
     .examples(&[
@@ -412,14 +463,15 @@ pub const COMMANDS: &[Command] = &[
     ]),
     command_of(
         "simulate",
-        "Run traffic over a fabric, or a fabric for other processes",
-        "With --pattern packets flow over virtual lanes with credits under the tables in force, those that are assumed, or \
-         those of --engine, and it prints throughput (of the whole, by host, by flow), latency, the lanes' share and the \
-         ports that wait. Lanes come from SL2VL tables and path records as for `check`; arbitration tables count. A \
-         deadlock, buffers that wait for each other in a circle, is named and ends with exit code 2; congestion is none. \
-         The same seed gives the same run. With --serve the fabric answers other processes behind a Unix socket, until Ctrl-C; `--source sim:./SOCKET` \
-         is that fabric, `sim:./SOCKET,at=NODE` seen from a node. All clients share one fabric, and a client that ends or \
-         hangs harms no other. At the end it says how many clients there were and what they sent, by method.",
+        "Simulate traffic, or serve a simulated fabric to other processes",
+        "With --pattern packets flow over virtual lanes with credits, under the tables in force, assumed tables, \
+         or those of --engine. The output has throughput (total, by host, by flow), latency, the share of each \
+         lane, and the ports that wait. Lanes come from SL2VL tables and path records as for `check`; arbitration \
+         tables count. A deadlock (buffers that wait for each other) is named and ends with exit code 2; \
+         congestion does not. The same seed gives the same run. With --serve the fabric answers other processes \
+         behind a Unix socket, until Ctrl-C. `--source sim:./SOCKET` is that fabric, `sim:./SOCKET,at=NODE` the \
+         same seen from a node. All clients share one fabric, and a client that ends or hangs disturbs no other. \
+         At the end the number of clients and their requests by method are printed.",
     )
     .needs_fabric()
     .opens_socket()
@@ -432,12 +484,13 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "record",
         "Record a fabric over time",
-        "Looks once at everything (topology, tables, lanes), then reads all counters again and again, and writes every sweep \
-         to the file as it comes: whatever ends the recording, what was seen before can be read. `--source FILE.fdcap` \
-         shows the end of it, with --at any other time; check, whatif, hotspots and the console work there as they do live. \
-         Ctrl-C ends it. Nothing is written to the fabric, and no key to the file. With --rotate-size or --rotate-every it \
-         goes on in another file again and again, each of them a whole capture; with --notes each line of stdin is a note, in \
-         the file with the next sweep; with --slurm or --jobs it holds which jobs ran, which `jobs` and the console show. `-o -` writes to stdout, for a pipe; once nobody reads it any more, it ends.",
+        "Reads the fabric once (topology, tables, lanes), then all counters repeatedly, and writes every sweep to \
+         the file at once. Whatever ends the recording, the sweeps until then can be read. `--source FILE.fdcap` \
+         shows its end, and with --at any other time; check, whatif, hotspots and the console work there as on a \
+         live fabric. Ctrl-C ends it. Nothing is written to the fabric, and no key to the file. --rotate-size and \
+         --rotate-every continue in a new file, each a whole capture. With --notes each line of stdin is a note, \
+         stored with the next sweep. With --slurm or --jobs the file has the running jobs, which `jobs` and the \
+         console show. `-o -` writes to stdout, for a pipe, and ends when the reader closes it.",
     )
     .needs_fabric()
     .writes_file()
@@ -451,12 +504,12 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "agent",
         "Follow notices at a host",
-        "Runs on a host: subscribes at the subnet manager to the notices that say which flows leave the fast lane or come back \
-         to it, and runs the site's program (--hook) for each that means this host. It hears the subnet manager alone, at a \
-         limited rate, and each notice once; it says how far it is to whoever asks, and unsubscribes when it ends. Nothing else \
-         goes out: InformInfo to the manager, answers to its reports, answers to that question. At a simulated host \
-         (sim:SOCKET,at=NODE) it moves the flows of that host itself. A line for each event goes to stdout; with --json an \
-         object each.",
+        "Runs on a host. It subscribes at the subnet manager to the notices about flows that leave the fast lane \
+         or return to it. For each notice about this host it runs the site's program (--hook). It accepts notices \
+         from the subnet manager alone, at a limited rate, and each notice once. It answers requests for its \
+         state, and unsubscribes when it ends. It sends nothing else: InformInfo to the manager, answers to its \
+         reports, answers to those requests. At a simulated host (sim:SOCKET,at=NODE) it moves the flows of that \
+         host itself. A line for each event goes to stdout; with --json an object for each.",
     )
     .needs_fabric()
     .runs_program()
@@ -464,29 +517,33 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source sim:demo,at=node05 agent --for 5s",
         "fabdeck --source umad agent --hook /usr/local/sbin/move-flows",
     ]),
-    command_of("capture", "Work on captures", "What `record` wrote."),
+    command_of(
+        "capture",
+        "Work on captures",
+        "A capture is a file that `record` wrote.",
+    ),
     command_of(
         "capture info",
-        "What a capture holds",
-        "What was recorded, from when to when, how many sweeps, the first of what operators noted, gaps in which nothing was \
-         recorded, and damage with the place of each. Every frame is read and checked.",
+        "What a capture has",
+        "The source, the times of begin and end, the number of sweeps, the first notes of operators, gaps without \
+         sweeps, and damage with its place. Every frame is read and checked.",
     )
     .examples(&["fabdeck capture info night.fdcap", "fabdeck capture info night.fdcap --json"]),
     command_of(
         "capture cut",
-        "Make a capture of a stretch of one",
-        "The sweeps from one time to another with everything said between them, at the times they had. It begins with all \
-         that was known at the first of them. What cannot be read is left out and told, in the new capture too; so it also \
-         makes a whole capture of one that was cut short.",
+        "Make a capture of a part of one",
+        "The sweeps from one time to another with all notes and events between them, at their times. It begins \
+         with everything that was known at the first sweep. Unreadable parts are left out and reported, in the \
+         new capture too; so the command also repairs a capture that was cut short.",
     )
     .writes_file()
     .examples(&["fabdeck capture cut night.fdcap --from 02:10 --to 02:20 -o incident.fdcap"]),
     command_of(
         "capture export",
         "Counters over time, comma-separated",
-        "A line for each port at each sweep: time, GUID, port, name, and each counter as it was read; with --rates what was \
-         sent, taken in and waited a second since the sweep before. One moment in another format writes `convert`, with --at: \
-         topology, forwarding tables, Prometheus' text.",
+        "A line for each port at each sweep: time, GUID, port, name, and each counter as it was read. With \
+         --rates: data sent and received, and waiting, a second since the sweep before. `convert` with --at \
+         writes one moment in another format: topology, forwarding tables, Prometheus' text.",
     )
     .writes_file()
     .examples(&[
@@ -495,18 +552,20 @@ pub const COMMANDS: &[Command] = &[
     ]),
     command_of(
         "capture anonymize",
-        "Make a capture that can be given away",
-        "GUIDs and names become numbers in canonical order, so that answers stay what they were; makers and devices, names \
-         of vendors' own counters, the source, words of remarks and notes are left out. Times, LIDs, cabling, tables and counters stay: who knows the \
-         fabric may know it again. The same capture gives the same bytes.",
+        "Make an anonymous capture",
+        "GUIDs and names become numbers in canonical order, so that answers stay the same. Vendors and devices, \
+         names of vendors' own counters, the source, and the texts of remarks and notes are left out. Times, \
+         LIDs, cabling, tables and counters stay, so an operator of the fabric may recognize it. The same capture \
+         gives the same bytes.",
     )
     .writes_file()
     .examples(&["fabdeck capture anonymize incident.fdcap -o incident-anonymous.fdcap"]),
     command_of(
         "capture note",
         "Add a note to a capture",
-        "An operator's words, at the end or at the time of --at. The capture is written anew beside itself and takes its own \
-         place once all of it is there. One that has no end may still be written, and is refused.",
+        "The note is added at the end or at the time of --at. The capture is written to a temporary file, which \
+         replaces it once it is complete. A capture without an end may still be in use by a recorder, and is \
+         refused.",
     )
     .writes_file()
     .examples(&["fabdeck capture note night.fdcap 'cable 3 was pulled' --at 02:13:40"]),

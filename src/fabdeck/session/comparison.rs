@@ -60,14 +60,14 @@ pub(super) fn compare_with_tables(
     let (difference, way) = if problem.faults.is_empty() {
         let (difference, found) = compare_routes(problem, &held.old, routes, &held.together);
         let way = transition_report(&CertificateNames { look, problem }, &found, &held);
-        (difference, held.in_any_order(look, problem, routes, way))
+        (difference, held.add_mixture_verdict(look, problem, routes, way))
     } else {
         let whole = Problem::new(problem.fabric, &none);
         let up = TablesInForce::new((look, tables), &whole, routes, (switches, sent));
         let found = check_transition(&whole, &up.old, routes, &up.together);
         let difference = RouteDifference::between(problem, &held.old, routes);
         let way = transition_report(&CertificateNames { look, problem: &whole }, &found, &up);
-        (difference, up.in_any_order(look, &whole, routes, way))
+        (difference, up.add_mixture_verdict(look, &whole, routes, way))
     };
     let changed_lanes = held.known.then(|| count_changed_lanes(problem, &held.old, routes, switches));
     // A plan writes no lanes; lanes change only where service levels do.
@@ -128,7 +128,7 @@ impl TablesInForce {
 
 impl TablesInForce {
     /// Adds the verdict on mixtures of old and new entries that holds in any order of writes. Only a plan has an order.
-    fn in_any_order(
+    fn add_mixture_verdict(
         &self,
         look: &Snapshot,
         problem: &Problem<'_>,
@@ -156,9 +156,9 @@ fn transition_report(
     // Paths without a cycle on one shared lane have none on any lanes.
     let verdict = match cycle {
         _ if let Some(unknown) = adaptive => {
-            Err(format!("{}, so tables do not tell the paths", adaptive_words(unknown)))
+            Err(format!("{}, so tables do not determine the paths", adaptive_words(unknown)))
         }
-        None if held.unread => Err("tables that were not read may close a circle".to_owned()),
+        None if held.unread => Err("tables that were not read may close a credit loop".to_owned()),
         None => Ok(true),
         Some(_) if held.known => Ok(false),
         Some(_) => Err(format!("the lanes of the old paths are {}", held.old_lanes)),

@@ -104,12 +104,12 @@ pub fn fabric_event_text(look: &Snapshot, news: &FabricEvent) -> String {
         }
         trap @ FabricEvent::Trap { .. } => trap_words(look, trap),
         FabricEvent::NodeAppeared { node } => node_name(look, *node),
-        FabricEvent::NodeSilent { node } => format!("{} does not answer any more", node_name(look, *node)),
+        FabricEvent::NodeSilent { node } => format!("{} no longer answers", node_name(look, *node)),
         FabricEvent::NodeAnswers { node } => format!("{} answers again", node_name(look, *node)),
         FabricEvent::TableDrift { switch, blocks, entries, first, manager } => {
             let blocks: Vec<String> = blocks.iter().map(u16::to_string).collect();
             format!(
-                "{} forwards {} otherwise than when its table was last read, in {} {}: {}",
+                "{} forwards {} differently than when its table was last read, in {} {}: {}",
                 node_name(look, *switch),
                 count_words(*entries, "LID", "LIDs"),
                 if blocks.len() == 1 { "block" } else { "blocks" },
@@ -118,19 +118,19 @@ pub fn fabric_event_text(look: &Snapshot, news: &FabricEvent) -> String {
             )
         }
         FabricEvent::GroupDrift { switch, entries, first, manager } => format!(
-            "{} forwards {} otherwise than when its table was last read: {}",
+            "{} forwards {} differently than when its table was last read: {}",
             node_name(look, *switch),
             count_words(*entries, "group", "groups"),
             named_words(look, (*entries, first), *manager, group_words),
         ),
         FabricEvent::LanesDrift { node, entries, first, manager } => format!(
-            "{} puts service levels on other lanes than when its tables were last read, over {}: {}",
+            "{} maps service levels to other lanes than when its tables were last read, over {}: {}",
             node_name(look, *node),
             count_words(*entries, "pair of ports", "pairs of ports"),
             named_words(look, (*entries, first), *manager, lanes_words),
         ),
         FabricEvent::ArbitrationDrift { node, entries, first, manager } => format!(
-            "{} weighs lanes otherwise than when its tables were last read, at {}: {}",
+            "{} weighs lanes differently than when its tables were last read, at {}: {}",
             node_name(look, *node),
             count_words(*entries, "port", "ports"),
             named_words(look, (*entries, first), *manager, arbitration_words),
@@ -149,10 +149,10 @@ pub fn fabric_event_text(look: &Snapshot, news: &FabricEvent) -> String {
 fn flap_text(downed: u64, recovered: u64) -> String {
     let times = |count: u64| count_words(usize::try_from(count).unwrap_or(usize::MAX), "time", "times");
     match (downed, recovered) {
-        (0, recovered) => format!("mended itself {} without going down", times(recovered)),
+        (0, recovered) => format!("recovered {} without going down", times(recovered)),
         (downed, 0) => format!("went down and came back {}", times(downed)),
         (downed, recovered) => {
-            format!("went down and came back {}, and mended itself {}", times(downed), times(recovered))
+            format!("went down and came back {}, and recovered {}", times(downed), times(recovered))
         }
     }
 }
@@ -177,20 +177,20 @@ pub fn trap_name(number: u16) -> &'static str {
     match number {
         64 => "a port is in service",
         65 => "a port is out of service",
-        66 => "a multicast group is new",
-        67 => "a multicast group is gone",
+        66 => "a multicast group was created",
+        67 => "a multicast group was deleted",
         68 => "unpath",
         69 => "repath",
         128 => "the state of a link changed",
         129 => "a link has many errors",
         130 => "buffers overran",
-        131 => "flow control does not come",
-        144 => "a port's answer has changed",
-        145 => "a system has another GUID",
+        131 => "flow control updates are missing",
+        144 => "the attributes of a port changed",
+        145 => "a system image GUID changed",
         256 => "a wrong M_Key",
         257 | 259 => "a wrong P_Key",
         258 => "a wrong Q_Key",
-        _ => "of no meaning that is known here",
+        _ => "of unknown meaning",
     }
 }
 
@@ -263,16 +263,16 @@ fn manager_words(look: &Snapshot, manager: Option<Lid>) -> String {
 }
 
 /// The name of the port at which the subnet manager is reported.
-pub(crate) fn manager_port(look: &Snapshot, told: &KnownManager) -> Option<String> {
-    let by_guid = told.manager.as_ref().and_then(|manager| look.fabric().port_by_guid(manager.guid));
-    let port = by_guid.or_else(|| look.fabric().port_by_lid(told.lid?));
+pub(crate) fn manager_port(look: &Snapshot, known: &KnownManager) -> Option<String> {
+    let by_guid = known.manager.as_ref().and_then(|manager| look.fabric().port_by_guid(manager.guid));
+    let port = by_guid.or_else(|| look.fabric().port_by_lid(known.lid?));
     port.map(|port| look.port_name(port))
 }
 
-fn manager_state_words(look: &Snapshot, told: &KnownManager) -> String {
-    let Some(lid) = told.lid else { return "no subnet manager".to_owned() };
-    let port = manager_port(look, told).map_or_else(String::new, |port| format!(" ({port})"));
-    let says = match &told.manager {
+fn manager_state_words(look: &Snapshot, known: &KnownManager) -> String {
+    let Some(lid) = known.lid else { return "no subnet manager".to_owned() };
+    let port = manager_port(look, known).map_or_else(String::new, |port| format!(" ({port})"));
+    let says = match &known.manager {
         None => "does not answer".to_owned(),
         Some(manager) => {
             let priority = manager.priority.map(|priority| format!("priority {priority}"));

@@ -111,7 +111,7 @@ impl<R> Field<R> {
     }
 
     /// Shows the field in tables only when two switches have one name; JSON always has it.
-    pub const fn when_alike(mut self) -> Self {
+    pub const fn when_ambiguous(mut self) -> Self {
         self.column.shown = false;
         self.column.tells_apart = true;
         self

@@ -111,11 +111,11 @@ pub fn verdict_lines(
         hot_words(look, spot.adapter, &spot.at, limit)
     });
     let alone = verdict.hot_spots.is_empty();
-    let held = |held: &CongestedAdapter| held_words(look, &held.at, held.role, alone, limit);
-    shorten_list(&mut lines, HELD_LABEL, &verdict.congested_adapters, most, held);
+    let held = |held: &CongestedAdapter| congested_adapter_words(look, &held.at, held.role, alone, limit);
+    shorten_list(&mut lines, HELD_UP_LABEL, &verdict.congested_adapters, most, held);
     let lesser = |at: &&CongestedPort| verdict.oversubscribed.iter().all(|leaf| leaf.at.port != at.port);
     let on_the_way: Vec<&CongestedPort> = verdict.congested_ports.iter().filter(lesser).collect();
-    shorten_list(&mut lines, WAY_LABEL, &on_the_way, most, |at| way_words(look, at, limit));
+    shorten_list(&mut lines, ON_PATH_LABEL, &on_the_way, most, |at| waiting_port_words(look, at, limit));
     if verdict.has_narrow_links() {
         lines.push(narrow_line(verdict.is_stalled()));
     }
@@ -124,14 +124,14 @@ pub fn verdict_lines(
     });
     for (label, ports, why) in [
         (
-            "untold",
+            "not known",
             &verdict.unknown_ports,
             "whose waiting is not known (not counted, stuck at its maximum, or silent)",
         ),
         (
             "cleared",
             &watched.cleared,
-            "whose counters were cleared in between: their earlier values are lost",
+            "whose counters were cleared between the readings: their earlier values are lost",
         ),
     ] {
         if !ports.is_empty() {
@@ -146,8 +146,8 @@ pub fn verdict_lines(
 
 /// Labels of the lines.
 pub(super) const HOT_LABEL: &str = "hot-spot";
-pub(super) const HELD_LABEL: &str = "held up";
-pub(super) const WAY_LABEL: &str = "on the way";
+pub(super) const HELD_UP_LABEL: &str = "held up";
+pub(super) const ON_PATH_LABEL: &str = "on the way";
 /// The line for waiting ports between switches, where no adapter is a hot-spot.
 pub(super) fn narrow_line(stands_still: bool) -> (&'static str, String) {
     match stands_still {
@@ -157,8 +157,8 @@ pub(super) fn narrow_line(stands_still: bool) -> (&'static str, String) {
 }
 
 pub(super) const STILL_LABEL: &str = "stands still";
-const STILL_WORDS: &str = "ports between switches wait and send next to nothing: packets may wait for each other in a circle; \
-     'check --switches --lanes one' looks for one";
+const STILL_WORDS: &str = "ports between switches wait and send next to nothing: there may be a credit loop; \
+     'check --switches --lanes one' searches for one";
 pub(super) const NARROW_LABEL: &str = "too narrow";
 const NARROW_LEAF_LABEL: &str = "oversubscribed";
 pub(super) const LINK_LABEL: &str = "link";
@@ -175,7 +175,7 @@ pub(super) fn hot_words(look: &Snapshot, adapter: PortId, at: &CongestedPort, li
 }
 
 /// `alone`: no adapter is a hot-spot.
-pub(super) fn held_words(
+pub(super) fn congested_adapter_words(
     look: &Snapshot,
     at: &CongestedPort,
     role: CongestionRole,
@@ -186,27 +186,27 @@ pub(super) fn held_words(
         "{}: {}; {}",
         look.unique_port_name(at.port),
         waiting_words(at, limit),
-        held_reason(look, role, alone)
+        role_reason(look, role, alone)
     )
 }
 
-fn held_reason(look: &Snapshot, role: CongestionRole, alone: bool) -> String {
+fn role_reason(look: &Snapshot, role: CongestionRole, alone: bool) -> String {
     let mbps = |bytes: f64| digits_in_groups(format_args!("{:.0}", bytes * 8.0 / 1e6));
     match (role, alone) {
         (CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, others, arrived }), _) => {
             let (hot_spot, others) = (look.port_name(hot_spot), mbps(others));
             format!(
-                "contributor: the ways of all others carried {others} of the {} Mbit/s to {hot_spot}",
+                "contributor: the paths of all others carried {others} of the {} Mbit/s to {hot_spot}",
                 mbps(arrived)
             )
         }
         (CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }), _) => {
             let (elsewhere, sent) = (mbps(elsewhere), mbps(sent));
-            format!("contributor: others than hot-spots can have had {elsewhere} of its {sent} Mbit/s")
+            format!("contributor: other destinations can have received only {elsewhere} of its {sent} Mbit/s")
         }
         (CongestionRole::Victim { most, sent }, _) => {
             let (most, sent) = (mbps(most), mbps(sent));
-            format!("victim: its way to a hot-spot carried {most} of its {sent} Mbit/s")
+            format!("victim: its path to a hot-spot carried {most} of its {sent} Mbit/s")
         }
         (CongestionRole::ContributorOrVictim, false) => {
             "below a fair share: contributor or victim".to_owned()
@@ -215,11 +215,11 @@ fn held_reason(look: &Snapshot, role: CongestionRole, alone: bool) -> String {
             "below a fair share, and no adapter is a hot-spot: victim".to_owned()
         }
         (CongestionRole::FairShare, _) => "which is a fair share".to_owned(),
-        (CongestionRole::Unknown, _) => "contributor or victim is not known".to_owned(),
+        (CongestionRole::Unknown, _) => "contributor or victim: its sending rate is not known".to_owned(),
     }
 }
 
-pub(super) fn way_words(look: &Snapshot, at: &CongestedPort, limit: f64) -> String {
+pub(super) fn waiting_port_words(look: &Snapshot, at: &CongestedPort, limit: f64) -> String {
     format!("{}: {}", look.unique_port_name(at.port), waiting_words(at, limit))
 }
 
@@ -229,14 +229,14 @@ fn leaf_words(look: &Snapshot, leaf: &OversubscribedUplink, limit: f64) -> Strin
     let uplinks = count_words(leaf.uplinks, "link", "links");
     let name = look.unique_name(leaf.leaf);
     let share = format!("{hosts} on {name} share {uplinks} to other switches, {:.1} to 1", leaf.ratio);
-    format!("{}; {share}", way_words(look, &leaf.at, limit))
+    format!("{}; {share}", waiting_port_words(look, &leaf.at, limit))
 }
 
 /// The counter with its rate, the threshold, and the utilization of the link.
 pub(super) fn waiting_words(at: &CongestedPort, limit: f64) -> String {
     let bound = if at.at_least { "at least " } else { "" };
     let used = at.utilisation.map_or_else(
-        || "its link's use is not known".to_owned(),
+        || "the load of its link is not known".to_owned(),
         |used| format!("{:.0} % of its link in use", used * 100.0),
     );
     let time =

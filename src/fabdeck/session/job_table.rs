@@ -13,15 +13,15 @@ pub struct JobTable {
 const COLUMNS: &[(&str, &str, FieldKind, &str)] = &[
     ("tables", "TABLES", FieldKind::Text, "the tables in force, or those of an engine"),
     ("max", "BUSIEST", FieldKind::Number, "paths within jobs over the busiest channel"),
-    ("mean_max", "OF A JOB", FieldKind::Text, "the same of one job, in the mean"),
-    ("mean_links", "CHANNELS", FieldKind::Text, "channels between switches that a job uses, in the mean"),
+    ("mean_max", "OF A JOB", FieldKind::Text, "the same for one job, as a mean over jobs"),
+    ("mean_links", "CHANNELS", FieldKind::Text, "mean number of channels between switches that a job uses"),
     (
         "lost",
         "LOST",
         FieldKind::Number,
         "ordered pairs within jobs that have no path, which no other column counts",
     ),
-    ("dark_fiber", "DARK %", FieldKind::Text, "channels between switches that no job uses, in hundred"),
+    ("dark_fiber", "DARK %", FieldKind::Text, "percent of channels between switches that no job uses"),
 ];
 
 impl JobTable {

@@ -76,12 +76,12 @@ const MAX_JOBS_OF_HOST: usize = 20;
 fn missing_hosts(placed: &JobPlacement) -> Vec<MissingHost> {
     let unknown = placed.unknown.iter().map(|host| (host, Vec::new()));
     let ambiguous = placed.ambiguous.iter().map(|(host, fits)| (host, fits.clone()));
-    let told = |(host, fits): (&String, Vec<String>)| MissingHost {
+    let missing = |(host, fits): (&String, Vec<String>)| MissingHost {
         jobs: placed.missing_in.get(host).into_iter().flatten().take(MAX_JOBS_OF_HOST).cloned().collect(),
         host: host.clone(),
         fits,
     };
-    unknown.chain(ambiguous).take(MAX_MISSING_HOSTS).map(told).collect()
+    unknown.chain(ambiguous).take(MAX_MISSING_HOSTS).map(missing).collect()
 }
 
 /// Note: host ports have several LIDs, and job figures use one LID for each pair.
@@ -93,9 +93,9 @@ pub fn note_judged_lids(look: &mut Snapshot) {
     let most = max_lids(&Problem::new(look.fabric(), &faults));
     if most > 1 {
         let place = NotePlace::file(look.source.clone());
-        look.observation.notes.add(JUDGED_LIDS, place, || {
-            format!("the LIDs that figures of jobs are of: {}", judged_lid_words(most))
-        });
+        look.observation
+            .notes
+            .add(JUDGED_LIDS, place, || format!("LIDs in the figures of jobs: {}", judged_lid_words(most)));
     }
 }
 
@@ -150,7 +150,7 @@ impl JobTotals {
         let tenths = |number: f64| digits_in_groups(format_args!("{number:.1}"));
         if not_found + ambiguous > 0 {
             let not_found = count_words(*not_found, "is not in the fabric", "are not in the fabric");
-            let ambiguous = count_words(*ambiguous, "fits several there", "fit several there");
+            let ambiguous = count_words(*ambiguous, "matches several hosts", "match several hosts");
             lines.push(("other hosts", format!("{not_found}, {ambiguous}")));
         }
         let (Some(max), Some(mean_max), Some(links), Some(dark)) =
@@ -186,14 +186,14 @@ impl JobTotals {
 
     /// All listed hosts that are not in the fabric, for the detailed output.
     pub fn missing_lines(&self) -> Vec<(&'static str, String)> {
-        let label = |host: &MissingHost| if host.fits.is_empty() { "not found" } else { "fits several" };
-        let told = |host: &MissingHost| {
+        let label = |host: &MissingHost| if host.fits.is_empty() { "not found" } else { "ambiguous" };
+        let line = |host: &MissingHost| {
             let fits =
                 if host.fits.is_empty() { String::new() } else { format!(" ({})", host.fits.join(", ")) };
             (label(host), format!("{}{fits}, of {}", host.host, host.jobs.join(", ")))
         };
         let more =
             (self.missing_hosts_more > 0).then(|| ("", format!("and {} more", self.missing_hosts_more)));
-        self.missing_hosts.iter().map(told).chain(more).collect()
+        self.missing_hosts.iter().map(line).chain(more).collect()
     }
 }

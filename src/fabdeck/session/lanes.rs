@@ -188,12 +188,12 @@ fn check_hop_by_hop(
     let mut served = certify_service(problem, routes, switches, mapping, &known.levels, pulse)?;
     served.unknown_levels += known.partly_listed;
     let names = CertificateNames { look, problem };
-    let said = matches!(*known.levels, ServiceLevels::One(_));
+    let is_stated = matches!(*known.levels, ServiceLevels::One(_));
     Ok(join_lane_verdict(
         certificate_report(look, problem, &certificate),
         &served,
         &names,
-        (known.from, said),
+        (known.from, is_stated),
     ))
 }
 
@@ -255,8 +255,8 @@ pub(super) fn levels_of_routes(look: &Snapshot, held: &Routes) -> ServiceLevels 
     let (switches, top) = (look.fabric().switch_count(), look.fabric().top_lid());
     if let (PathLanes::One | PathLanes::ByDestination { .. }, Some(top)) = (&held.lanes, top) {
         let level = |at: u32| Lid::new(at).map_or(0, |lid| 1 << held.lane(0, lid).value());
-        let told = |at: usize| if at < held.stride() { level(at as u32) } else { 0 };
-        return ServiceLevels::ByLid((0..=top.index()).map(told).collect());
+        let level_at = |at: usize| if at < held.stride() { level(at as u32) } else { 0 };
+        return ServiceLevels::ByLid((0..=top.index()).map(level_at).collect());
     }
     let mut levels = ServiceLevels::unknown(switches, top);
     for switch in 0..switches as u32 {
@@ -348,33 +348,33 @@ fn lanes_for_routes(
     }
 }
 
-/// Combines the certificate for one shared lane with the verdict on the true lanes. With `said`, one level is
+/// Combines the certificate for one shared lane with the verdict on the true lanes. With `is_stated`, one level is
 /// stated for all paths. A switch with unknown tables is then assumed to map this level to the lane of its
 /// number. A credit loop then counts, but its absence is not proved.
 fn join_lane_verdict(
     base: CertificateReport,
     served: &ServiceCertificate,
     names: &CertificateNames<'_, '_>,
-    (from, said): (&'static str, bool),
+    (from, is_stated): (&'static str, bool),
 ) -> CertificateReport {
     let acyclic = base.cycle.is_none();
-    let circle = served.credit_loop.as_ref().filter(|_| said || served.without_tables.is_empty());
+    let cycle = served.credit_loop.as_ref().filter(|_| is_stated || served.without_tables.is_empty());
     let verdict = match () {
         // Paths without a cycle on one shared lane have none on any lanes.
         () if acyclic => Some(true),
-        () if circle.is_some() => Some(false),
+        () if cycle.is_some() => Some(false),
         () => served.is_complete().then_some(true),
     };
-    let single = |lane: Lane| circle.is_some_and(|circle| circle.hops.iter().all(|(_, on)| *on == lane));
-    let lane = circle.and_then(|circle| circle.hops.first()).map(|(_, lane)| *lane);
-    let hops = circle.map(|circle| {
+    let single = |lane: Lane| cycle.is_some_and(|cycle| cycle.hops.iter().all(|(_, on)| *on == lane));
+    let lane = cycle.and_then(|cycle| cycle.hops.first()).map(|(_, lane)| *lane);
+    let hops = cycle.map(|cycle| {
         let named = |(channel, on): &(_, Lane)| match lane.is_some_and(single) {
             true => names.channel(*channel),
             false => format!("{} on lane {}", names.channel(*channel), on.value()),
         };
-        circle.hops.iter().map(named).collect()
+        cycle.hops.iter().map(named).collect()
     });
-    let paths = circle.map(|circle| circle.paths.iter().map(|path| names.path(path)).collect());
+    let paths = cycle.map(|cycle| cycle.paths.iter().map(|path| names.path(path)).collect());
     // A cycle on one shared lane explains why the verdict is unknown; for a known verdict it means nothing.
     let unclear = verdict.is_none();
     let limits = served.limits.iter().take(MAX_NAMED_PORTS);

@@ -104,16 +104,16 @@ fn current_proposal(
     if let (Some(lanes), _) = lanes_in_force(look, &problem, tables, &routes, false, sent) {
         routes.lanes = lanes;
     }
-    let weighed = compare_with_tables((look, tables), &problem, &routes, (false, sent), &NoProgress)?;
+    let comparison = compare_with_tables((look, tables), &problem, &routes, (false, sent), &NoProgress)?;
     Ok(Proposal {
         supposed_lanes: None,
         degraded: false,
         routes: Arc::new(routes),
         switches: false,
-        report: weighed.report,
-        difference: weighed.difference,
-        changed_lanes: weighed.changed_lanes,
-        transition: weighed.transition,
+        report: comparison.report,
+        difference: comparison.difference,
+        changed_lanes: comparison.changed_lanes,
+        transition: comparison.transition,
         remarks: Vec::new(),
         not_used: Vec::new(),
         running: None,

@@ -168,7 +168,7 @@ fn pattern_loads(loads: &PermutationLoads, lids_per_port: u16) -> LoadReport {
         shift: ShiftLoad { degree, steps, of },
         ..
     } = *loads;
-    let told = |average: AverageBandwidth| Bandwidth {
+    let bandwidth = |average: AverageBandwidth| Bandwidth {
         mean: average.bandwidth,
         patterns: average.patterns,
         settled: average.settled,
@@ -178,9 +178,9 @@ fn pattern_loads(loads: &PermutationLoads, lids_per_port: u16) -> LoadReport {
         lids_per_port,
         worst_permutation: flows,
         worst_exact: exact,
-        average_bisect: told(loads.bisect),
-        average_permutation: told(loads.permutation),
-        average_dissemination: told(loads.dissemination),
+        average_bisect: bandwidth(loads.bisect),
+        average_permutation: bandwidth(loads.permutation),
+        average_dissemination: bandwidth(loads.dissemination),
         shift_degree: degree,
         shift_steps: steps,
         shift_steps_of: of,
@@ -212,8 +212,8 @@ pub struct RunningJobs {
 impl RunningJobs {
     /// Computes the figures; `None` where there are no jobs.
     pub(super) fn new(problem: &Problem<'_>, routes: &Routes, jobs: &Arc<JobMap>) -> Option<Self> {
-        let told = || JobLoads::new(&FlowPaths::new(problem, routes), jobs).metrics();
-        (!jobs.is_empty()).then(|| Self { jobs: Arc::clone(jobs), figures: told().into() })
+        let metrics = || JobLoads::new(&FlowPaths::new(problem, routes), jobs).metrics();
+        (!jobs.is_empty()).then(|| Self { jobs: Arc::clone(jobs), figures: metrics().into() })
     }
 
     /// The figures under the tables in force and under these routes, in the form that a plan stores.
@@ -260,16 +260,16 @@ fn job_report(flows: &FlowPaths<'_>, jobs: &JobMap) -> JobReport {
 
 fn rank_jobs(flows: &FlowPaths<'_>, jobs: &JobMap) -> (JobReport, Vec<JobLoadRow>) {
     let loads = JobLoads::new(flows, jobs);
-    let row = |((job, _), told): ((&String, _), &EffectiveIndex)| JobLoadRow {
+    let row = |((job, _), index): ((&String, _), &EffectiveIndex)| JobLoadRow {
         job: job.clone(),
-        hosts: told.hosts,
-        ports: told.ports,
-        switches: told.switches,
-        links: told.used_channels(),
-        max: told.max,
-        mean: told.mean,
-        dark_fiber: told.dark_fiber,
-        lost: told.lost,
+        hosts: index.hosts,
+        ports: index.ports,
+        switches: index.switches,
+        links: index.used_channels(),
+        max: index.max,
+        mean: index.mean,
+        dark_fiber: index.dark_fiber,
+        lost: index.lost,
     };
     let mut rows: Vec<JobLoadRow> = jobs.iter().zip(&loads.jobs).map(row).collect();
     // The sort is stable, so equal jobs stay ordered by name.
@@ -295,7 +295,7 @@ mod tests {
         JobFigures { multi_switch: 2, max: 9, mean_max: 8.0, dark_fiber: 0.0, mean_links: 4.0, lost: 0 };
 
     #[test]
-    fn what_helps_each_and_hurts_all_is_no_gain() {
+    fn a_smaller_mean_with_a_larger_total_maximum_is_no_gain() {
         let figures = |max, mean_max| JobFigures { max, mean_max, ..NONE };
         assert_eq!(figures(10, 8.0).gain(&figures(10, 6.0)), 25.0);
         assert_eq!(figures(10, 8.0).gain(&figures(12, 4.0)), -20.0);

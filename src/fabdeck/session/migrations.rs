@@ -64,7 +64,7 @@ pub fn migration_plan(
         return Err(MovePlanError::Nothing.into());
     }
     let faults = Faults::default();
-    let standing = SurvivingFabric::new(fabric, &faults, look.manager());
+    let surviving = SurvivingFabric::new(fabric, &faults, look.manager());
     let name = |id| look.name(id).to_owned();
     let mut routes = routes_in_force(look, tables, &faults);
     if let Some(worked) = &worked {
@@ -79,9 +79,9 @@ pub fn migration_plan(
         scope: CertificateScope::default(),
         created: made.created,
         author: made.author,
-        fingerprint: Fingerprint::of(&standing, tables).with_lanes(&standing, tables),
+        fingerprint: Fingerprint::of(&surviving, tables).with_lanes(&surviving, tables),
         names: Plan::names_of(fabric, &name),
-        lanes: PlanLanes::of(&standing, &routes),
+        lanes: PlanLanes::of(&surviving, &routes),
         certificate: serde_json::Value::Null,
         impact: impact(&migrations),
         jobs: serde_json::Value::Null,
@@ -93,7 +93,7 @@ pub fn migration_plan(
         writes,
         hash: String::new(),
     };
-    plan.cover_adapters(&standing, tables);
+    plan.cover_adapters(&surviving, tables);
     let after = plan.tables_after(fabric, tables);
     let report = judge_migrations(look, moves, (worked.as_ref(), sent), &after)?;
     plan.transition = transition(look, moves, &report, worked.as_ref())?;
@@ -102,7 +102,7 @@ pub fn migration_plan(
     plan.findings.extend(missing_agent_words(&plan.migrations));
     plan.findings.extend(look.observation.adaptive.map(|adaptive| {
         let why = adaptive_words(adaptive.unknown_count());
-        format!("{why}, so packets may take ways on which no slow lane is prepared")
+        format!("{why}, so packets may take paths on which no slow lane is prepared")
     }));
     plan.certificate = serde_json::to_value(&report).map_err(PlanCreationError::from)?;
     Ok(plan)
@@ -197,7 +197,7 @@ pub(super) fn rejudge_plan(
         let level = |level: u8| ServiceLevel::new(level.into()).map_or(0, |level| 1u16 << level.value());
         let both = level(migration.fast) | level(migration.slow);
         // Hosts with another pair of levels have another migration in the plan.
-        levels.map_lid(lid, |told| if told & both == 0 { told } else { told | both });
+        levels.map_lid(lid, |bits| if bits & both == 0 { bits } else { bits | both });
     }
     let report = check_levels(look, after, (&levels, "plan"), &NoProgress)?;
     // For hot-spots whose flows stay on the slow lane, the plan states one level; its own certificate covered
@@ -218,9 +218,9 @@ fn transition(
     worked: Option<&SlowLaneSetup<'_>>,
 ) -> Result<TransitionReport, EngineRefusal> {
     const ROUTES_STAY: &str = "routes stay as they are";
-    const FLOWS_APART: &str = "and no flow waits on a fast lane and on a slow one";
-    const FLOWS_MIXED: &str = "flows are on the slow lane whose tables are not as it needs them, and until these are written their \
-                         packets may wait on fast lanes too";
+    const FLOWS_APART: &str = "and no flow waits both on a fast lane and on a slow one";
+    const FLOWS_MIXED: &str = "tables of the slow lane in use are not as it needs them, and until they are written \
+                         its packets may wait on fast lanes too";
     let apart = worked.is_some_and(|worked| worked.are_apart(look, moves));
     // The tables in force are certified as well, to confirm that the loop already exists.
     let before = match worked.filter(|_| apart && report.deadlock_free == Some(false)) {
@@ -233,18 +233,18 @@ fn transition(
     let mixes = worked.is_some() && !apart;
     let (safe, reason) = match report.deadlock_free {
         Some(true) if mixes && report.whatever_lanes => {
-            (Some(true), ROUTES_STAY.to_owned() + ", and nothing waits in a circle on any lanes")
+            (Some(true), ROUTES_STAY.to_owned() + ", and there is no credit loop on any lanes")
         }
         Some(true) if mixes => (None, FLOWS_MIXED.to_owned()),
         Some(true) => (Some(true), format!("{ROUTES_STAY}, {FLOWS_APART}")),
         Some(false) if before => (
             Some(true),
             format!(
-                "{ROUTES_STAY}, {FLOWS_APART}; a circle is there before, or is the slow twin of one that is"
+                "{ROUTES_STAY}, {FLOWS_APART}; a credit loop exists before, or is the slow twin of one that does"
             ),
         ),
         Some(false) => (Some(false), String::new()),
-        None => (None, "whether packets can wait for each other in a circle is not known".to_owned()),
+        None => (None, "whether there is a credit loop is not known".to_owned()),
     };
     let (cycle, cycle_paths, cycle_lane) = match safe {
         Some(true) => (None, None, None),
@@ -294,12 +294,12 @@ fn missing_agent_words(migrations: &[Migration]) -> Vec<String> {
     if without > 0 {
         let has = if without == 1 { "has" } else { "have" };
         found.push(format!(
-            "{without} of {all} {has} no agent: their open connections stay on the lane that they are on"
+            "{without} of {all} {has} no agent: their open connections stay on their present lane"
         ));
     }
     let unknown = count_hosts(migrations, Some(FollowMode::Unknown));
     if unknown > 0 {
-        found.push(format!("whether {unknown} of {all} have an agent is not known: open connections may stay on the lane that they are on"));
+        found.push(format!("whether {unknown} of {all} have an agent is not known: open connections may stay on their present lane"));
     }
     found
 }
@@ -355,7 +355,7 @@ pub fn migration_lines(plan: &Plan) -> Vec<(&'static str, String)> {
     if plan.migrations.is_empty() && plan.engine == DFTREE {
         return vec![(
             "moves",
-            "no flow: tables on the ways of flows on the slow lane are put right".to_owned(),
+            "no flow: tables on the paths of flows on the slow lane are corrected".to_owned(),
         )];
     }
     plan.migrations.iter().map(|migration| ("moves", migration_words(migration))).collect()
@@ -368,17 +368,18 @@ pub(super) fn migration_words(migration: &Migration) -> String {
         MigrationDirection::Fast => ("back to the fast lane", fast),
     };
     let count = |follows| flows.iter().filter(|flow| flow.follows == follows).count();
-    let told = [
+    let counts = [
         (FollowMode::Agent, "by their agents"),
         (
             FollowMode::Queries,
             "without an agent: new path queries through OpenSM's policy alone, open connections stay",
         ),
-        (FollowMode::Unknown, "with no word of an agent: open connections may stay"),
+        (FollowMode::Unknown, "agent not known: open connections may stay"),
     ];
-    let told = told.map(|(follows, words)| (count(follows), words));
-    let told = told.iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
+    let counts = counts.map(|(follows, words)| (count(follows), words));
+    let follows =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
     let flows = count_words(flows.len(), "flow", "flows");
     let (name, lid) = (&hot_spot.name, hot_spot.lid);
-    format!("{flows} to {name} (LID {lid}) {lane}, level {level}; {}", told.collect::<Vec<_>>().join(", "))
+    format!("{flows} to {name} (LID {lid}) {lane}, level {level}; {}", follows.collect::<Vec<_>>().join(", "))
 }

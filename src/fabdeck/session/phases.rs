@@ -31,23 +31,23 @@ pub enum LidHalf {
 #[derive(Debug, thiserror::Error)]
 pub enum PhasedPlanError {
     #[error(
-        "FD-7975: no port of a host has two LIDs (LMC 0), so there is nowhere to go while tables change; leave out --phases: \
-         the plan then has its transition check, which says whether it is safe while traffic flows"
+        "FD-7975: no port of a host has two LIDs (LMC 0), so hosts cannot leave their LIDs while tables change; leave out --phases: \
+         the plan then has a transition check, with the verdict whether it is safe while traffic flows"
     )]
     NoLmc,
     #[error(
-        "FD-7976: {0}, and whoever has none does not leave the base LIDs; start 'fabdeck agent' there, or leave out --phases: \
-         the plan then has its transition check, which says whether it is safe while traffic flows"
+        "FD-7976: {0}, and a host without an agent does not leave the base LIDs; start 'fabdeck agent' there, or leave out --phases: \
+         the plan then has a transition check, with the verdict whether it is safe while traffic flows"
     )]
     NoAgents(String),
     #[error(
-        "FD-7977: these routes need {0} lanes, and hosts can be told one level for base LIDs: ask for --lanes 1, or take \
+        "FD-7977: these routes need {0} lanes, and hosts use one level for base LIDs: give --lanes 1, or \
          another engine"
     )]
     Lanes(u8),
     #[error(
-        "FD-7978: hosts cannot go to high LIDs: {0}; 'fabdeck route --engine updn --high-lids' makes a plan that is to be applied \
-         first, and where base LIDs are at fault they need a plain plan"
+        "FD-7978: hosts cannot move to high LIDs: {0}; first apply a plan of 'fabdeck route --engine updn --high-lids', \
+         or a plan without --phases where base LIDs have the fault"
     )]
     NowhereToGo(&'static str),
     #[error(transparent)]
@@ -114,15 +114,16 @@ fn restrict_proposal(
         }
     }
     routes.lanes = lanes_of_halves(&high, level);
-    let weighed = compare_with_tables((look, tables), &problem, &routes, (proposal.switches, sent), pulse)?;
+    let comparison =
+        compare_with_tables((look, tables), &problem, &routes, (proposal.switches, sent), pulse)?;
     let running = proposal.running.as_ref().and_then(|running| running.with_routes(&problem, &routes));
     Ok(Proposal {
         running,
         routes: Arc::new(routes),
-        report: weighed.report,
-        difference: weighed.difference,
-        changed_lanes: weighed.changed_lanes,
-        transition: weighed.transition,
+        report: comparison.report,
+        difference: comparison.difference,
+        changed_lanes: comparison.changed_lanes,
+        transition: comparison.transition,
         ..proposal.clone()
     })
 }
@@ -135,10 +136,10 @@ fn high_level(look: &Snapshot, faults: &Faults) -> u8 {
     if problem.usable_lanes(2) < 2 {
         return 0;
     }
-    let standing = SurvivingFabric::new(fabric, faults, look.manager());
+    let surviving = SurvivingFabric::new(fabric, faults, look.manager());
     let mut routes = problem.empty_routes();
     routes.lanes = lanes_of_halves(&high_lids(&problem, routes.stride()), 1);
-    let unmet = PlanLanes::of(&standing, &routes).unmet_switches(&standing, &look.observation.tables);
+    let unmet = PlanLanes::of(&surviving, &routes).unmet_switches(&surviving, &look.observation.tables);
     u8::from(unmet.is_some_and(|switches| switches.is_empty()))
 }
 
@@ -156,13 +157,13 @@ fn check_both_halves(
     let report = judge_routes(look, &held, faults, &scope)?;
     if report.deadlock_free != Some(true) {
         return Err(PhasedPlanError::NowhereToGo(
-            "by the tables in force packets to base LIDs and to high ones can wait for each other in a circle",
+            "under the tables in force base LIDs and high LIDs have a credit loop together",
         ));
     }
     let left = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
     match left == 0 && report.loops == 0 {
         true => Ok(()),
-        false => Err(PhasedPlanError::NowhereToGo("by the tables in force some pairs have no path")),
+        false => Err(PhasedPlanError::NowhereToGo("under the tables in force some pairs have no path")),
     }
 }
 
@@ -192,8 +193,8 @@ pub fn plan_half(
     let safe_without = plan.transition.safe;
     plan.phases = Some(PlanPhases { base_level: 0, high_level: level, safe_without, hosts });
     plan.transition = phased_transition(&plan.transition, safe_without);
-    let standing = SurvivingFabric::new(look.fabric(), faults, look.manager());
-    let unmet = plan.lanes.unmet_switches(&standing, &look.observation.tables);
+    let surviving = SurvivingFabric::new(look.fabric(), faults, look.manager());
+    let unmet = plan.lanes.unmet_switches(&surviving, &look.observation.tables);
     plan.findings = findings(&proposal.report, &plan.transition, unmet.as_deref());
     Ok((plan, proposal))
 }
@@ -257,7 +258,7 @@ pub fn phase_lines(plan: &Plan) -> Vec<(&'static str, String)> {
         "phases",
         format!(
             "{hosts} to leave base LIDs (level {base_level}) for high LIDs (level {high_level}) before the first write, and to \
-             come back behind the last"
+             return after the last"
         ),
     )]
 }

@@ -102,9 +102,10 @@ pub fn check_plan_fit(look: &Snapshot, plan: &Plan) -> PlanFit {
             first: change.words(&|key| node_name_in_plan(look, plan, key)),
             drift,
         }),
-        None if drift.entries > 0 => {
-            PlanFit::Stale(StalePlan { first: "what it writes over is not what it found".to_owned(), drift })
-        }
+        None if drift.entries > 0 => PlanFit::Stale(StalePlan {
+            first: "the tables that it overwrites have changed since".to_owned(),
+            drift,
+        }),
         None => PlanFit::AsMade,
     }
 }
@@ -260,9 +261,9 @@ fn widen_verdict(
     }
     let problem = Problem::new(look.fabric(), faults);
     let held = (look, &look.observation.tables);
-    let told = compare_with_tables(held, &problem, routes, (true, sent), &NoProgress)?.transition;
-    if told.paths_are_safe() != Some(true) || told.reason.is_some() {
-        return Ok(told);
+    let report = compare_with_tables(held, &problem, routes, (true, sent), &NoProgress)?.transition;
+    if report.paths_are_safe() != Some(true) || report.reason.is_some() {
+        return Ok(report);
     }
     let mut order = FxHashMap::default();
     for (rank, write) in (0u32..).zip(&plan.writes) {
@@ -271,13 +272,13 @@ fn widen_verdict(
         }
     }
     let rank = |switch, lid: Lid| order.get(&(switch, lid.value() / BLOCK_LIDS)).copied();
-    // What is marked may still be up, and its old paths in use until it is down.
+    // Marked elements may still be up, and their old paths are in use until they are down.
     let none = Faults::default();
     let whole = Problem::new(look.fabric(), &none);
     let up = TablesInForce::new(held, &whole, routes, (true, sent));
     let (mixed, mixed_cycle) = judge_mixture((look, &whole), &up, routes, &rank);
     let on_the_way = plan.transition.on_the_way.clone();
-    Ok(TransitionReport { on_the_way, ..told.with_mixture(mixed, mixed_cycle) })
+    Ok(TransitionReport { on_the_way, ..report.with_mixture(mixed, mixed_cycle) })
 }
 
 fn names_of(look: &Snapshot, ids: Option<Vec<NodeId>>) -> Option<Vec<String>> {

@@ -53,15 +53,13 @@ pub enum PlanCreationError {
     Plan(#[from] PlanError),
     #[error(
         "FD-7924: part of the fabric did not answer, and tables in force lead to {count} {} of it (LID {first} first): a plan \
-         would take these routes away; look again when everything answers",
+         would remove these routes; read the fabric again when all nodes answer",
         if *count == 1 { "LID" } else { "LIDs" }
     )]
     Silent { count: usize, first: u16 },
     #[error("FD-7921: {0}")]
     Text(#[from] serde_json::Error),
-    #[error(
-        "FD-7923: the plan is not written, for it would be refused when it is read: {0}; this is a bug in fabdeck"
-    )]
+    #[error("FD-7923: the plan is not written, because reading it back fails: {0}; this is a bug in fabdeck")]
     Refused(#[from] PlanFileError),
 }
 
@@ -75,19 +73,19 @@ pub fn settle_proposal(
     pulse: &dyn RouteProgress,
 ) -> Result<Proposal, EngineRefusal> {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
-    let standing = SurvivingFabric::new(fabric, faults, look.manager());
-    if fabric.switches().all(|(id, _)| standing.contains(id) || faults.is_node_failed(id)) {
+    let surviving = SurvivingFabric::new(fabric, faults, look.manager());
+    if fabric.switches().all(|(id, _)| surviving.contains(id) || faults.is_node_failed(id)) {
         return Ok(proposal);
     }
     let held = routes_in_force(look, tables, faults);
     let lfts: Vec<_> = fabric
         .switches()
-        .map(|(id, _)| if standing.contains(id) { proposal.routes.lft(id.0) } else { held.lft(id.0) })
+        .map(|(id, _)| if surviving.contains(id) { proposal.routes.lft(id.0) } else { held.lft(id.0) })
         .collect();
     let mut routes = Routes::from_tables(lfts.iter().map(Some));
     routes.lanes = rearrange_lanes(&proposal.routes, &routes);
     // Without tables in force it is not known what a switch holds that the plan does not write.
-    let unwritten = fabric.switches().map(|(id, _)| id).filter(|id| !standing.contains(*id));
+    let unwritten = fabric.switches().map(|(id, _)| id).filter(|id| !surviving.contains(*id));
     let unwritten = unwritten.filter(|id| !faults.is_node_failed(*id) && !tables.has_forwarding());
     let unread: BTreeMap<u32, UnreadEntries> = unwritten.map(|id| (id.0, UnreadEntries::All)).collect();
     let unread_tables = unread.len() as u64;
@@ -97,17 +95,18 @@ pub fn settle_proposal(
     let stride = routes.stride().max(1);
     if let PathLanes::ByPair { lane, .. } = &mut routes.lanes {
         let rows = fabric.switches().zip(lane.chunks_mut(stride));
-        rows.filter(|((id, _), _)| !standing.contains(*id)).for_each(|(_, row)| row.fill(0));
+        rows.filter(|((id, _), _)| !surviving.contains(*id)).for_each(|(_, row)| row.fill(0));
     }
     let problem = Problem::new(fabric, faults);
-    let weighed = compare_with_tables((look, tables), &problem, &routes, (proposal.switches, sent), pulse)?;
+    let comparison =
+        compare_with_tables((look, tables), &problem, &routes, (proposal.switches, sent), pulse)?;
     Ok(Proposal {
         running: proposal.running.as_ref().and_then(|running| running.with_routes(&problem, &routes)),
         routes: Arc::new(routes),
-        report: weighed.report.with_unread_tables(unread_tables),
-        difference: weighed.difference,
-        changed_lanes: weighed.changed_lanes,
-        transition: weighed.transition,
+        report: comparison.report.with_unread_tables(unread_tables),
+        difference: comparison.difference,
+        changed_lanes: comparison.changed_lanes,
+        transition: comparison.transition,
         ..proposal
     })
 }
@@ -129,8 +128,8 @@ pub(super) fn findings(
     let mut found = report.defect_words();
     let unmet = unmet.map_or(0, <[NodeId]>::len);
     if unmet > 0 {
-        let switches = count_words(unmet, "switch puts", "switches put");
-        found.push(format!("its lanes hold only once {switches} each level on the lane of its number"));
+        let switches = count_words(unmet, "switch maps", "switches map");
+        found.push(format!("its lanes are valid only after {switches} each level to the lane of its number"));
     }
     if transition.safe == Some(false) {
         found.push("it is not safe while traffic flows".to_owned());
@@ -185,7 +184,7 @@ fn plan_over_tables(
     let tables = &look.observation.tables;
     let difference = proposal.difference;
     let fabric = look.fabric();
-    let standing = SurvivingFabric::new(fabric, faults, look.manager());
+    let surviving = SurvivingFabric::new(fabric, faults, look.manager());
     let name = |id| look.name(id).to_owned();
     let silent = silent_lids(look, faults);
     // A plan that changes no entry removes no route to a silent node.
@@ -193,15 +192,15 @@ fn plan_over_tables(
     if let Some(first) = silent.first().filter(|_| hidden) {
         return Err(PlanCreationError::Silent { count: silent.len(), first: *first });
     }
-    let writes = plan_writes(&standing, tables, &proposal.routes, &name)?;
+    let writes = plan_writes(&surviving, tables, &proposal.routes, &name)?;
     let (writes, transition) = plan_transition(look, faults, proposal, sent, writes);
-    let print = Fingerprint::of(&standing, tables);
+    let print = Fingerprint::of(&surviving, tables);
     let fingerprint = match depends_on_lanes(proposal) {
-        true => print.with_lanes(&standing, tables),
+        true => print.with_lanes(&surviving, tables),
         false => print,
     };
-    let lanes = PlanLanes::of(&standing, &proposal.routes);
-    let unmet = lanes.unmet_switches(&standing, tables);
+    let lanes = PlanLanes::of(&surviving, &proposal.routes);
+    let unmet = lanes.unmet_switches(&surviving, tables);
     let mut plan = Plan {
         schema: SCHEMA.to_owned(),
         source: look.source.clone(),
@@ -238,8 +237,8 @@ fn plan_over_tables(
 
 /// Whether the verdicts on a proposal depend on the SL2VL tables, or on the number of lanes of switches.
 fn depends_on_lanes(proposal: &Proposal) -> bool {
-    let told = ["one", "path records", "SL2VL", LEVEL_ASSUMED, FROM_QOS_POLICY, FROM_PATH_LIST]
+    let uses_lanes = ["one", "path records", "SL2VL", LEVEL_ASSUMED, FROM_QOS_POLICY, FROM_PATH_LIST]
         .iter()
         .any(|word| proposal.transition.old_lanes.starts_with(word));
-    told || proposal.routes.lane_count() > 1
+    uses_lanes || proposal.routes.lane_count() > 1
 }

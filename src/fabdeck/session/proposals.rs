@@ -77,15 +77,15 @@ impl Proposals {
 
     fn evict_oldest(&mut self) {
         let mut room = MAX_TABLE_BYTES;
-        let mut kept = 0;
+        let mut retained = 0;
         for made in self.made.iter().rev().take(MAX_PROPOSALS) {
             let bytes = made.proposal.routes.memory_bytes();
-            if kept > 0 && bytes > room {
+            if retained > 0 && bytes > room {
                 break;
             }
             room = room.saturating_sub(bytes);
-            kept += 1;
+            retained += 1;
         }
-        self.made.drain(..self.made.len() - kept);
+        self.made.drain(..self.made.len() - retained);
     }
 }

@@ -113,7 +113,7 @@ struct SortKey {
 }
 
 fn parse_sort_key(key: &str, listing: &dyn Listing) -> Result<SortKey, QueryError> {
-    let (id, said) = match (key.strip_prefix('-'), key.rsplit_once(':')) {
+    let (id, descending) = match (key.strip_prefix('-'), key.rsplit_once(':')) {
         (Some(id), _) => (id, Some(true)),
         (None, Some((id, "desc"))) => (id, Some(true)),
         (None, Some((id, "asc"))) => (id, Some(false)),
@@ -121,7 +121,7 @@ fn parse_sort_key(key: &str, listing: &dyn Listing) -> Result<SortKey, QueryErro
         (None, None) => (key, None),
     };
     let column = find_column(id, listing)?;
-    Ok(SortKey { column, descending: said.unwrap_or_else(|| listing.column(column).largest_first) })
+    Ok(SortKey { column, descending: descending.unwrap_or_else(|| listing.column(column).largest_first) })
 }
 
 /// Sorts rows. Equal rows keep the order of the listing, which is canonical.

@@ -17,19 +17,20 @@ pub struct RecordedJobs<'l> {
 
 impl<'l> RecordedJobs<'l> {
     pub fn from_snapshot(look: &'l Snapshot) -> Option<Self> {
-        let said = look.observation.jobs.as_deref()?;
+        let list = look.observation.jobs.as_deref()?;
         let at = look.observation.time.as_deref().and_then(|text| {
             let offset = Pieces::parse(text).ok()?.to_numeric_offset()?;
             Some((text.parse().ok()?, offset))
         });
-        Some(Self { said, at })
+        Some(Self { said: list, at })
     }
 
     /// Time at which the list was last received.
     pub fn heard_time(&self) -> Option<String> {
         let offset = self.at.map_or(Offset::UTC, |(_, offset)| offset);
-        let heard = Timestamp::from_millisecond(self.said.read_at?).ok()?.to_zoned(TimeZone::fixed(offset));
-        Some(heard.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string())
+        let received =
+            Timestamp::from_millisecond(self.said.read_at?).ok()?.to_zoned(TimeZone::fixed(offset));
+        Some(received.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string())
     }
 
     /// Age of the list at the moment, in seconds.
@@ -43,9 +44,9 @@ impl<'l> RecordedJobs<'l> {
     pub fn words(&self) -> String {
         let age = self.age_seconds().map(|age| format!(", {age} s before")).unwrap_or_default();
         match (self.heard_time(), &self.said.failure) {
-            (Some(heard), None) => format!("recorded; received at {heard}{age}, and no other since"),
-            (Some(heard), Some(why)) => {
-                format!("recorded; received at {heard}{age}, and no list since: {why}")
+            (Some(received), None) => format!("recorded; received at {received}{age}, and no other since"),
+            (Some(received), Some(why)) => {
+                format!("recorded; received at {received}{age}, and no list since: {why}")
             }
             (None, why) => format!("none was received: {}", why.as_deref().unwrap_or_default()),
         }

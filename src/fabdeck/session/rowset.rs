@@ -68,7 +68,7 @@ impl Rowset {
                 look,
                 fields: PORT_FIELDS,
                 rows: rows.into(),
-                when_empty: "nothing was read of its ports",
+                when_empty: "none of its ports was read",
             }),
             Self::Hot(rows) => Box::new(Rows {
                 look,

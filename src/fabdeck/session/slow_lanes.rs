@@ -24,8 +24,8 @@ pub enum MovePlanError {
     #[error("FD-7951: there is nothing to move: no flow goes to a slow lane or comes back from one")]
     Nothing,
     #[error(
-        "FD-7952: the service levels that paths are on are not known, and slow ones lie above them; --lanes-in-force says them, \
-         or has path records asked for"
+        "FD-7952: the service levels that paths are on are not known, and slow ones lie above them; give them with --lanes-in-force, \
+         or let it read path records"
     )]
     Levels,
     #[error(
@@ -63,13 +63,13 @@ pub(super) fn prepare_slow_lanes<'a>(
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
     let KnownLevels { levels, from, .. } = levels_in_force(look, sent).ok_or(MovePlanError::Levels)?;
     let moved: Vec<&MovedFlows> = moves.moved_flows().collect();
-    // For a hot-spot that is still there, the subnet manager may still give the slow level, although the
+    // For a hot-spot in the fabric, the subnet manager may still give the slow level, although the
     // moved hosts are gone.
     let gone = moves.gone.iter().filter(|flows| flows.gone == Some(MissingEnd::Hosts));
-    let told: Vec<&MovedFlows> = moved.iter().copied().chain(gone).collect();
-    let fast = match told.is_empty() {
+    let slow_flows: Vec<&MovedFlows> = moved.iter().copied().chain(gone).collect();
+    let fast = match slow_flows.is_empty() {
         true => levels,
-        false => Cow::Owned(fast_levels(&levels, &told)),
+        false => Cow::Owned(fast_levels(&levels, &slow_flows)),
     };
     let refused = |refused| MovePlanError::from_refused(look, refused);
     let twins = SlowTwins::find(fabric, tables, &fast, &moved).map_err(refused)?;
@@ -126,21 +126,21 @@ impl SlowLaneSetup<'_> {
             let bits = Lid::new(at as u32).map_or(0, |lid| self.fast.level_bits(switch, lid));
             (bits != 0).then(|| bits.trailing_zeros() as u8 + up[at])
         };
-        let mut said: Vec<Option<(u8, u8)>> = vec![None; stride];
+        let mut range: Vec<Option<(u8, u8)>> = vec![None; stride];
         for switch in 0..asked {
-            for (at, said) in said.iter_mut().enumerate() {
+            for (at, range) in range.iter_mut().enumerate() {
                 let Some(level) = level(switch, at) else { continue };
-                let (least, most) = said.unwrap_or((level, level));
-                *said = Some((least.min(level), most.max(level)));
+                let (least, most) = range.unwrap_or((level, level));
+                *range = Some((least.min(level), most.max(level)));
             }
         }
-        let top = said.iter().flatten().map(|(_, most)| *most).max().unwrap_or(0);
+        let top = range.iter().flatten().map(|(_, most)| *most).max().unwrap_or(0);
         if top == 0 {
             return PathLanes::One;
         }
-        let lane = match said.iter().flatten().all(|(least, most)| least == most) {
+        let lane = match range.iter().flatten().all(|(least, most)| least == most) {
             true => {
-                let lane = said.iter().map(|said| said.map_or(0, |(level, _)| level)).collect();
+                let lane = range.iter().map(|range| range.map_or(0, |(level, _)| level)).collect();
                 return PathLanes::ByDestination { lanes: top + 1, lane };
             }
             false => (0..asked).flat_map(|switch| (0..stride).map(move |at| (switch, at))),
@@ -488,9 +488,9 @@ fn levels_words(row: Sl2Vl, levels: &[ServiceLevel]) -> String {
 /// Text for arbitration: `high 0:64; low 0:64 1:64`.
 fn weights_words(held: &Arbitration) -> String {
     let turns = |table: &[VlWeight]| {
-        let told = table.iter().filter(|entry| entry.weight > 0);
+        let weighted = table.iter().filter(|entry| entry.weight > 0);
         let words: Vec<String> =
-            told.map(|entry| format!("{}:{}", Lane::value(entry.lane), entry.weight)).collect();
+            weighted.map(|entry| format!("{}:{}", Lane::value(entry.lane), entry.weight)).collect();
         if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
     };
     format!("high {}; low {}", turns(&held.high), turns(&held.low))
@@ -511,15 +511,15 @@ fn refused_words(look: &Snapshot, refused: SlowLaneRefusal) -> String {
         ),
         SlowLaneRefusal::OtherTwins { hot_spot, slow, twin } => format!(
             "FD-7955: flows to LID {hot_spot} are on level {slow} as their slow one, and with the levels in use now that would be \
-             {twin}; take these flows back first (lanes propose --back)"
+             {twin}; move these flows back first (lanes propose --back)"
         ),
         SlowLaneRefusal::Lanes { port: at, has, needs } => format!(
-            "FD-7956: port {} on the way has {}, and fast and slow ones together are {needs}",
+            "FD-7956: port {} on the path has {}, and fast and slow ones together are {needs}",
             port(at),
             lanes(has)
         ),
         SlowLaneRefusal::Unread { switch, lid } => format!(
-            "FD-7957: where switch {} leads packets for LID {lid} is not known, so the way to the hot-spot is not known either",
+            "FD-7957: the entry of switch {} for LID {lid} is not known, so the path to the hot-spot is not known either",
             node(switch)
         ),
         SlowLaneRefusal::NoTable { node: at, from, to } => match look.fabric().node(at).is_switch() {
@@ -556,7 +556,7 @@ mod tests {
 
     /// `Levels::One` gives the same lanes as rows for each switch, without storing the rows.
     #[test]
-    fn levels_afterwards_differ_from_those_in_force_at_hot_spots_alone() {
+    fn levels_after_moves_differ_only_at_hot_spots() {
         let fabric = generate(&"kary,k=3,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
         let (switches, top) = (fabric.switch_count() as u32, fabric.top_lid());
         let stride = top.unwrap().index() + 1;

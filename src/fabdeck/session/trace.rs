@@ -273,10 +273,10 @@ impl Trace {
                 let links = count_words(self.link_count(), "link", "links");
                 format!("{} (LID {lid}) is reached over {links}", self.to.name(look))
             }
-            TraceOutcome::Loop(at) => format!("no path: LID {lid} comes back to {}, a loop", name(*at)),
+            TraceOutcome::Loop(at) => format!("no path: LID {lid} returns to {}, a loop", name(*at)),
             TraceOutcome::NoEntry(at) => format!("no path: {} has no entry for LID {lid}", name(*at)),
             TraceOutcome::NoTable(at) => {
-                format!("not known: no forwarding table of {} is at hand", name(*at))
+                format!("not known: the forwarding table of {} was not read", name(*at))
             }
             TraceOutcome::NoCable(at, port) => {
                 format!("no path: port {port} of {} leads to no cable", name(*at))

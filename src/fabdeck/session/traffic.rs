@@ -329,12 +329,12 @@ impl Reporter<'_> {
         let mut waiting: Vec<&PortCount> = counts.iter().filter(|count| count.waited_ns > 0).collect();
         waiting.sort_by_key(|count| (std::cmp::Reverse(count.waited_ns), count.port));
         let all = self.run.now_ns().max(1) as f64;
-        let told = |count: &&PortCount| WaitingPort {
+        let row = |count: &&PortCount| WaitingPort {
             port: self.look.port_name(count.port),
             share: rounded(count.waited_ns as f64 / all),
             ticks: count.xmit_wait,
         };
-        waiting.iter().take(self.asked.rows).map(told).collect()
+        waiting.iter().take(self.asked.rows).map(row).collect()
     }
 
     fn deadlock(&self, found: &Deadlock) -> DeadlockReport {

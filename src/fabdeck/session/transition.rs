@@ -34,9 +34,9 @@ pub(super) fn plan_transition(
     sent: LevelsInForce<'_>,
     writes: Vec<PlanWrite>,
 ) -> (Vec<PlanWrite>, TransitionReport) {
-    let told = proposal.transition.clone();
+    let report = proposal.transition.clone();
     if writes.is_empty() {
-        return (writes, told);
+        return (writes, report);
     }
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
     let problem = Problem::new(fabric, faults);
@@ -49,11 +49,11 @@ pub(super) fn plan_transition(
     let whole = Problem::new(fabric, &none);
     let held = TablesInForce::new((look, tables), &whole, &proposal.routes, (proposal.switches, sent));
     let way = TransitionSearch { look, faults, whole: &whole, held: &held, proposal };
-    let (mixed, mixed_cycle) = match told.paths_are_safe() {
+    let (mixed, mixed_cycle) = match report.paths_are_safe() {
         Some(false) => (Some(false), None),
         _ => way.judge_ordered_mixture(&ordered),
     };
-    let report = told.with_mixture(mixed, mixed_cycle);
+    let report = report.with_mixture(mixed, mixed_cycle);
     let staged = (report.safe == Some(false)).then(|| way.find_stages(&problem, &report));
     let OrderedWrites { writes, way, .. } = ordered;
     (writes, TransitionReport { on_the_way: Some(way), staged, ..report })
@@ -96,10 +96,10 @@ impl TransitionSearch<'_> {
     }
 
     /// Finds routes that are safe in combination with the old ones, and with the new ones.
-    fn find_stages(&self, problem: &Problem<'_>, told: &TransitionReport) -> StagedTransition {
+    fn find_stages(&self, problem: &Problem<'_>, report: &TransitionReport) -> StagedTransition {
         // If the old or the new routes have a credit loop themselves, no intermediate routes are safe with
         // them.
-        if told.is_old_loop() || self.proposal.report.deadlock_free == Some(false) {
+        if report.is_old_loop() || self.proposal.report.deadlock_free == Some(false) {
             return StagedTransition::default();
         }
         let first = ENGINES.iter().filter(|engine| engine.id == FIRST_ENGINE);
@@ -117,16 +117,16 @@ impl TransitionSearch<'_> {
     }
 
     /// Whether a separate plan from these tables to these routes is safe while traffic flows, in its own order of writes.
-    fn step_is_safe(&self, tables: &Tables, [from, to]: [&Routes; 2]) -> bool {
+    fn is_safe_step(&self, tables: &Tables, [from, to]: [&Routes; 2]) -> bool {
         let Self { look, faults, whole, proposal, .. } = self;
         let together = &self.held.together;
         if check_transition(whole, from, to, together).safe != Some(true) {
             return false;
         }
         let problem = Problem::new(look.fabric(), faults);
-        let standing = SurvivingFabric::new(look.fabric(), faults, look.manager());
+        let surviving = SurvivingFabric::new(look.fabric(), faults, look.manager());
         let name = |switch| look.unique_name(NodeId(switch)).into_owned();
-        let Ok(writes) = plan_writes(&standing, tables, to, &|id| name(id.0)) else { return false };
+        let Ok(writes) = plan_writes(&surviving, tables, to, &|id| name(id.0)) else { return false };
         let ordered = order_writes(&problem, (from, to), proposal.switches, writes, &name);
         let rank = |switch, lid: Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
         find_mixture_cycles(whole, [from, to], together, &rank).is_empty()
@@ -139,7 +139,7 @@ impl TransitionSearch<'_> {
         let Ok(answer) = (engine.route)(problem, &request, &NoProgress) else { return false };
         let (old, between, new) = (&self.held.old, &answer.routes, &*self.proposal.routes);
         let tables = &self.look.observation.tables;
-        if !self.step_is_safe(tables, [old, between]) {
+        if !self.is_safe_step(tables, [old, between]) {
             return false;
         }
         let mut behind = tables.clone();
@@ -148,7 +148,7 @@ impl TransitionSearch<'_> {
                 held.lft = Some(between.lft(id.0));
             }
         }
-        if !self.step_is_safe(&behind, [between, new]) {
+        if !self.is_safe_step(&behind, [between, new]) {
             return false;
         }
         let scope = RouteScope { switches: self.proposal.switches, lanes: LaneKnowledge::Known };

@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_in_little_room() {
+    fn scaled_amounts_have_three_digits() {
         for (number, text) in [
             (0, "0"),
             (9_999, "9999"),
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn words_compare_by_what_they_mean() {
+    fn words_compare_in_their_order() {
         let speed = |word| FieldKind::Speed.parse(word).unwrap();
         assert_eq!(speed("fdr").compare(&speed("EDR")), Ordering::Less);
         assert_eq!(speed("FDR10").compare(&speed("FDR")), Ordering::Less);

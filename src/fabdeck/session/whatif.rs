@@ -129,7 +129,7 @@ impl Cost {
         let cut_off = digits_in_groups(critical);
         // Each text fits into one line of 80 columns.
         match critical_without_path {
-            0 => format!("{cut_off} of them are cut off, whatever reroutes{why}"),
+            0 => format!("{cut_off} of them are cut off under any tables{why}"),
             some => {
                 format!("{cut_off} of them are cut off{why}; {} had no path before", digits_in_groups(some))
             }
@@ -143,7 +143,7 @@ const NONE_CUT_OFF: &str = "none: cables still connect every pair";
 pub fn cut_off_words(cut: CutOffPairs) -> String {
     match why_cut_off(cut) {
         Some(why) => {
-            format!("{} pairs are cut off, whatever reroutes{why}", digits_in_groups(cut.pairs))
+            format!("{} pairs are cut off under any tables{why}", digits_in_groups(cut.pairs))
         }
         None => NONE_CUT_OFF.to_owned(),
     }
@@ -267,14 +267,14 @@ pub(super) fn propose_incremental(
     let CappedRequest { request, supposed, remark } = cap_request(look, &problem, asked.request);
     let answer = run_engine(engine, &problem, &request, past, pulse)?;
     let route = begun.elapsed();
-    let weighed =
+    let comparison =
         compare_with_tables((look, tables), &problem, &answer.routes, (switches, asked.sent), pulse)?;
     let proposal = Proposal {
         switches,
-        report: weighed.report,
-        difference: weighed.difference,
-        changed_lanes: weighed.changed_lanes,
-        transition: weighed.transition,
+        report: comparison.report,
+        difference: comparison.difference,
+        changed_lanes: comparison.changed_lanes,
+        transition: comparison.transition,
         running: RunningJobs::new(&problem, &answer.routes, &request.jobs),
         routes: answer.routes,
         remarks: remark.into_iter().chain(answer.remarks).collect(),
@@ -282,7 +282,7 @@ pub(super) fn propose_incremental(
         degraded: answer.degraded,
         not_used: engine.unused_options(&request),
         ran: answer.extent,
-        took: ProposalTimes { route, certificate: weighed.took },
+        took: ProposalTimes { route, certificate: comparison.took },
     };
     Ok((proposal, answer.past))
 }
@@ -400,7 +400,7 @@ pub fn supposed_words<'r>(rows: impl IntoIterator<Item = &'r EngineRow>) -> Opti
     let supposed = rows.into_iter().find_map(|row| row.supposed_lanes)?;
     let word = if supposed == 1 { "lane" } else { "lanes" };
     Some(format!(
-        "supposed {supposed} data {word}: no adapter port says how many it has; say --lanes K, or supposed-lanes in the \
+        "assumed {supposed} data {word}: no adapter port reports its number; give --lanes K, or supposed-lanes in the \
          configuration"
     ))
 }
@@ -447,9 +447,14 @@ const COMPARED_COLUMNS: &[(&str, &str, FieldKind, &str)] = &[
         "lost",
         "NO PATH",
         FieldKind::Number,
-        "pairs without a path after it, those left out that are cut off for good",
+        "pairs without a path after it, except pairs that are cut off for good",
     ),
-    ("deadlock_free", "ACYCLIC", FieldKind::Flag, "no packets can wait for each other in a circle"),
+    (
+        "deadlock_free",
+        "ACYCLIC",
+        FieldKind::Flag,
+        "no credit loop: packets cannot wait for each other forever",
+    ),
     ("lanes", "LANES", FieldKind::Number, "lanes that it uses"),
     ("longest", "HOPS", FieldKind::Number, "hops between switches of the longest path"),
     ("max_efi", "EFI", FieldKind::Number, "paths over the busiest channel"),
@@ -463,7 +468,7 @@ const COMPARED_COLUMNS: &[(&str, &str, FieldKind, &str)] = &[
         FieldKind::Flag,
         "old and new paths, and any mixture of their entries, have no credit loop; -: a mixture may; a plan reports it",
     ),
-    ("dark_fiber", "DARK %", FieldKind::Text, "channels between switches that carry no path, in hundred"),
+    ("dark_fiber", "DARK %", FieldKind::Text, "percent of channels between switches that carry no path"),
     ("seconds", "SEC", FieldKind::Text, "to compute the routes and their certificate"),
 ];
 
@@ -507,6 +512,6 @@ impl Listing for EngineComparison {
     }
 
     fn empty_text(&self) -> &str {
-        "no engine was asked"
+        "no engine was run"
     }
 }

@@ -69,7 +69,7 @@ fn a_console_that_is_left_says_what_goes_on() {
     session.assert_restored();
     let id = lab.row()["id"].as_str().unwrap().to_owned();
     let said: String = session.text().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("goes on without this session") && said.contains(&id), "{said}");
+    assert!(said.contains("continues without this session") && said.contains(&id), "{said}");
     lab.run_to_end(&["confirm", &id], 0);
 }
 

@@ -275,7 +275,7 @@ fn flows_go_to_the_slow_lane_and_come_back_when_their_hot_spot_cools_down() {
     assert_eq!(life.levels(&SENDERS), [0; 6]);
     assert!(std::fs::read_to_string(&values).unwrap().contains("FABDECK_DIRECTION=fast"));
     life.lab.run_to_end(&["confirm", &life.id()], 0);
-    assert!(life.lab.run_to_end(&["lanes"], 0).contains("no flow is on one"));
+    assert!(life.lab.run_to_end(&["lanes"], 0).contains("no flow is on a slow lane"));
     assert_eq!(life.propose("none.plan", 0)["hot_spots"], Value::Array(Vec::new()));
     stop.store(true, Ordering::Relaxed);
     lying.join().unwrap();
@@ -299,7 +299,7 @@ fn a_migration_that_is_rolled_back_leaves_nothing_behind() {
     assert_eq!((life.lab.state(), life.levels(&[3, 7, 8])), ("rolled-back".to_owned(), vec![0; 3]));
     assert_eq!(life.dump(), before);
     assert!(agents.iter().all(|agent| agent.count("moved") == 2));
-    assert!(life.lab.run_to_end(&["lanes"], 0).contains("no flow is on one"));
+    assert!(life.lab.run_to_end(&["lanes"], 0).contains("no flow is on a slow lane"));
 }
 
 /// kill -9 while the guard waits for answers, there and on the way back: the successor calls hosts back and restores.
@@ -360,12 +360,12 @@ fn tables_of_flows_on_the_slow_lane_are_put_right_by_a_plan() {
     let wrong = differing(&life.json(&["lanes", "--json"], 2));
     assert!(wrong > 20, "{wrong}");
     let said = life.lab.run_to_end(&["lanes", "propose", "--interval", "1s"], 2);
-    assert!(said.contains("no flow: tables on the ways of flows on the slow lane are put right"), "{said}");
+    assert!(said.contains("no flow: tables on the paths of flows on the slow lane are corrected"), "{said}");
     let told = life.propose("repair.plan", 0);
     assert!(told["writes"].as_u64().unwrap() >= wrong as u64, "{told}");
     let said = life.lab.run_to_end(&["plan", "show", "repair.plan"], 0);
     assert!(said.contains("no flow: tables"), "{said}");
-    assert!(said.contains("nothing waits in a circle on any lanes"), "{said}");
+    assert!(said.contains("there is no credit loop on any lanes"), "{said}");
     life.lab.run_to_end(&["apply", "repair.plan", "--yes"], 0);
     life.lab.run_to_end(&["confirm", &life.id()], 0);
     assert_eq!(differing(&life.json(&["lanes", "--json"], 0)), 0);

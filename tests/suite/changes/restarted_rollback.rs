@@ -31,7 +31,7 @@ fn an_incomplete_rollback_is_begun_again_when_it_is_asked_for() {
     let metrics = lab.run_to_end(&["changes", "--format", "prometheus"], 6);
     assert!(metrics.contains("\nfabdeck_changes_incomplete 1\n"), "{metrics}");
     let ended = lab.run_to_end(&["rollback", &id, "--force"], 6);
-    assert!(ended.contains("once more") && ended.contains("another tool has written there"), "{ended}");
+    assert!(ended.contains("retry") && ended.contains("another tool has written there"), "{ended}");
     assert!(has_end_marker(&lab));
     take_back_beside(&lab, &steps);
     lab.run_to_end(&["rollback", &id, "--force"], 0);

@@ -45,7 +45,7 @@ fn tables_are_not_judged_where_switches_choose_or_may_choose() {
         assert!(text.contains("\ndeadlock      not judged: ") && !text.contains("FN-707"), "{text}");
         assert_eq!(code, 0, "{text}");
         assert_eq!(
-            text.contains("4 switches did not say whether adaptive routing is on"),
+            text.contains("4 switches did not report whether adaptive routing is on"),
             unknown > 0,
             "{text}"
         );
@@ -109,7 +109,7 @@ fn no_flow_is_judged_or_moved_by_tables_that_switches_need_not_follow() {
             (&verdict, &verdict)
         );
         let findings = plan["findings"].to_string();
-        assert_eq!(findings.contains("ways on which no slow lane is prepared"), !told_apart, "{findings}");
+        assert_eq!(findings.contains("paths on which no slow lane is prepared"), !told_apart, "{findings}");
     }
 }
 

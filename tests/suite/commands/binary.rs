@@ -292,7 +292,7 @@ fn groups_that_a_failure_tears_are_named() {
     };
     let torn = said("switch:spine-1", &[]);
     assert!(torn.contains("groups    1 of 1 multicast group cut until"), "{torn}");
-    assert!(said("switch:spine-2", &[]).contains("groups    none of 1 multicast group torn\n"));
+    assert!(said("switch:spine-2", &[]).contains("groups    none of 1 multicast group cut\n"));
     let json: serde_json::Value = serde_json::from_str(&said("switch:spine-1", &["--json"])).unwrap();
     assert_eq!(json["groups_cut"], serde_json::json!({ "known": 1, "count": 1, "first": ["0xc000"] }));
 }

@@ -25,7 +25,7 @@ fn a_hot_spot_is_reported_with_its_reason_and_its_victims() {
     assert_eq!(roles, ["contributor-or-victim", "contributor-or-victim", "fair-share"], "{sweep}");
     assert_eq!(["contributors", "victims"].map(count), [2, 0], "{sweep}");
     assert!(
-        ended.out.starts_with("from      0.0 s to 10.0 s of simulated time, the begins of two sweeps\n"),
+        ended.out.starts_with("from      0.0 s to 10.0 s of simulated time, the starts of two sweeps\n"),
         "{}",
         ended.out
     );
@@ -59,7 +59,7 @@ fn each_interval_is_judged_by_itself_and_errors_since_the_first() {
     assert_eq!((hot, links), (vec![0, 1, 0], vec![0, 1, 1]));
     assert!(sweeps.iter().all(|sweep| (sweep["seconds"].as_f64().unwrap() - 4.0).abs() < 1e-6), "{sweeps:?}");
     let text = fabdeck(&["--source", "hot", "hotspots", "--interval", "4s", "--count", "2"]).out;
-    let since = "from      4.0 s to 8.0 s of simulated time, the begins of two sweeps; links since 0.0 s, the first sweep of all\n";
+    let since = "from      4.0 s to 8.0 s of simulated time, the starts of two sweeps; links since 0.0 s, the first sweep\n";
     assert!(text.contains(since), "{text}");
     let quiet = fabdeck(&["--source", "hot", "hotspots", "--interval", "1s"]);
     assert!(quiet.exit == Exit::Done && quiet.out.contains("\nverdict  quiet"), "{}", quiet.out);
@@ -85,7 +85,7 @@ fn what_changed_between_two_sweeps_is_reported_and_is_a_finding() {
     assert!(text.exit == Exit::Findings && text.out.contains("\nlink down  "), "{}", text.out);
     assert!(
         text.out.contains(
-            "1 LID otherwise than when its table was last read, in block 0: LID 9 to port 3, before to port "
+            "1 LID differently than when its table was last read, in block 0: LID 9 to port 3, before to port "
         ),
         "{}",
         text.out

@@ -104,7 +104,7 @@ fn a_host_with_several_jobs_is_listed_once_and_reported() {
     let one = fabdeck(&[&TREE[..], &["jobs", "--file", "node0 a,gpu0 a"]].concat()).out;
     assert!(one.contains("1 on 1 host, 0 of them") && one.contains("1 is not in the fabric"), "{one}");
     let one = fabdeck(&[&TREE[..], &["check", "--jobs", "node0 a"]].concat()).out;
-    assert!(one.contains("1 on 1 host: 0 paths of theirs"), "{one}");
+    assert!(one.contains("1 on 1 host: at most 0 paths on a channel"), "{one}");
 }
 
 #[test]
@@ -512,7 +512,7 @@ fn figures_of_jobs_say_which_lid_they_are_of() {
             [&["route", "--engine", "updn", "--jobs", "jobs.txt"], &plan[..], &[&format!("{lmc}.plan")]];
         for args in commands.into_iter().chain([&route.concat()[..]]) {
             let (out, err) = said(&[&["--source", &source], args].concat());
-            let note = "FN-708: the LIDs that figures of jobs are of: one of up to 4 of a port";
+            let note = "FN-708: LIDs in the figures of jobs: each sender uses one of up to 4 of a port";
             assert_eq!(err.contains(note), several, "{args:?}: {out} {err}");
         }
         let (out, _) = said(&["--source", &source, "jobs", "--file", "jobs.txt", "--json"]);
@@ -520,6 +520,10 @@ fn figures_of_jobs_say_which_lid_they_are_of() {
         let notes = answer["notes"].as_array().unwrap();
         assert_eq!(notes.iter().any(|note| note["code"] == "FN-708"), several, "{out}");
         let (check, _) = said(&["--source", &source, "check", "--jobs", "jobs.txt"]);
-        assert_eq!(check.contains("\n  LIDs        one of up to 4 of a port"), several, "{check}");
+        assert_eq!(
+            check.contains("\n  LIDs        each sender uses one of up to 4 of a port"),
+            several,
+            "{check}"
+        );
     }
 }

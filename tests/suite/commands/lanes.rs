@@ -67,7 +67,7 @@ fn what_is_quiet_moves_nothing() {
     let args = ["--interval", "4s", "--count", "3"];
     assert_eq!(propose(&args, Exit::Done)["hot_spots"], Value::Array(Vec::new()));
     let state = fabdeck(&["--source", "hot", "lanes"]);
-    assert!(state.exit == Exit::Done && state.out.contains("no flow is on one"), "{}", state.out);
+    assert!(state.exit == Exit::Done && state.out.contains("no flow is on a slow lane"), "{}", state.out);
 }
 
 /// Nothing is on a slow lane of what is simulated here; that much is known without counters.

@@ -346,7 +346,7 @@ fn lanes_that_switches_do_not_give_are_a_finding() {
         run(&["convert", "ring.net", plan, "-o", &file("ring.sl2vl"), "--to", "sl2vl"], 0);
     }
     let route = ["route", "--engine", "nue", "-o", "nue.plan"];
-    let said = "only once 6 switches put each level on the lane of its number";
+    let said = "only after 6 switches map each level to the lane of its number";
     let (_, err) = run(&[&["--source", "flat"], &route[..]].concat(), 2);
     assert!(err.contains(said), "{err}");
     let (out, _) = run(&["--source", "flat", "plan", "check", "nue.plan"], 2);

@@ -253,7 +253,7 @@ fn a_terminal_gets_what_fits_and_a_pipe_gets_all() {
     let counters = ["--source", "uneven", "show", "counters"];
     let ended = fabdeck_with(&counters, &terminal);
     assert!(!ended.out.contains("PortRcvErrors"), "{}", ended.out);
-    assert!(ended.err.contains("1 counter is 0 or none"), "{}", ended.err);
+    assert!(ended.err.contains("1 counter is 0 or unknown"), "{}", ended.err);
     let links = ["--source", "uneven", "show", "links"];
     let fitted = fabdeck_with(&links, &terminal).out;
     assert!(fitted.lines().all(|line| line.len() <= 60) && !fitted.contains("STATE"), "{fitted}");

@@ -58,7 +58,7 @@ fn every_way_to_fail_names_the_switch() {
     assert_eq!(ending("h1", "h3", None), TraceOutcome::NoCable(node(0x21), fabdeck_fabric::PortNum(4)));
     assert_eq!(ending("h2", "h0", Some(11)), TraceOutcome::NoEntry(node(0x22)));
     let verdict = trace(&look, "h2", "h1", None).unwrap().verdict(&look);
-    assert_eq!(verdict, "no path: LID 12 comes back to leaf1, a loop");
+    assert_eq!(verdict, "no path: LID 12 returns to leaf1, a loop");
     let silent = Trace::follow(
         &look,
         &Tables::default(),
@@ -66,7 +66,7 @@ fn every_way_to_fail_names_the_switch() {
         parse_endpoint(&look, "h2").unwrap(),
         LidChoice::Base,
     );
-    assert_eq!(silent.unwrap().verdict(&look), "not known: no forwarding table of leaf0 is at hand");
+    assert_eq!(silent.unwrap().verdict(&look), "not known: the forwarding table of leaf0 was not read");
 }
 
 /// Behind a port that is up is somebody who did not answer: whether the path goes on there is not known.
@@ -79,13 +79,13 @@ fn paths_to_a_silent_switch_are_neither_lost_nor_found() {
     };
     let (check, code) = said(&["check"]);
     let words = |line: &str| check.contains(line).then_some(()).ok_or((line.to_owned(), &check));
-    assert_eq!(words("\nunreachable   none that is known of\n"), Ok(()));
+    assert_eq!(words("\nunreachable   none known\n"), Ok(()));
     assert_eq!(
-        words("\ndeadlock      not known: paths lead to what did not answer, which may close"),
+        words("\ndeadlock      not known: paths lead to nodes that did not answer, which may close"),
         Ok(())
     );
     assert_eq!(
-        words("\nnot read      what is behind ports without a known peer: 142 pairs lead there, "),
+        words("\nnot read      nodes behind ports without a known peer: 142 pairs lead there, "),
         Ok(())
     );
     assert_eq!((words("finding"), code), (Err(("finding".to_owned(), &check)), Some(0)));
@@ -96,7 +96,7 @@ fn paths_to_a_silent_switch_are_neither_lost_nor_found() {
     let answer: serde_json::Value = serde_json::from_str(&whatif).unwrap();
     let transition = &answer["engines"][0]["transition"];
     assert_eq!(transition["safe"], serde_json::Value::Null, "{transition}");
-    assert_eq!(transition["reason"], "tables that were not read may close a circle");
+    assert_eq!(transition["reason"], "tables that were not read may close a credit loop");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn a_path_waits_for_tables_that_are_being_read() {
     let (told, line) = ends(Ok(bare.clone()));
     assert_eq!((told.as_str(), line.as_str()), ("the source has no forwarding tables to follow", "not read"));
     let (told, line) = ends(Err("the adapter is gone".to_owned()));
-    assert!(told.contains("not read to the end") && line == "not read", "{told}: {line}");
+    assert!(told.contains("not read completely") && line == "not read", "{told}: {line}");
     let (told, line) = ends(Ok(whole));
     assert!(told.is_empty() && line.ends_with("LIDs"), "{told}: {line}");
 }
@@ -117,7 +117,7 @@ fn marks_follow_their_elements_into_another_look() {
         .collect();
     assert_eq!(marked, [name.as_str()]);
     let said = |text: &str| state.messages.iter().any(|message| message.text.contains(text));
-    assert!(said(&gone_name) && said("is gone from the fabric"), "{:?}", state.messages);
+    assert!(said(&gone_name) && said("is no longer in the fabric"), "{:?}", state.messages);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn lines_say_what_they_cannot_read() {
         (":random space x enter", "random takes a number"),
         (":marrk enter", "there is no action 'marrk'"),
         ("t", "put the cursor on a switch"),
-        ("2 tab", "one way only"),
+        ("2 tab", "only one view"),
         ("4 tab", "no other routes"),
         ("1 tab tab U", "put the cursor on a cable"),
         (":users space spine-1 enter", "switch:spine-1 is no cable: name one by a port"),

@@ -87,7 +87,7 @@ fn what_an_engine_proposes_is_applied_and_kept() {
     );
     driver.press("y");
     assert!(
-        has_message(&driver, Severity::Warning, "change 1 is applying: it does not wait yet"),
+        has_message(&driver, Severity::Warning, "change 1 is applying: it does not wait for a decision"),
         "{:?}",
         messages(&driver)
     );
@@ -298,7 +298,7 @@ fn what_could_not_be_rolled_back_can_be_asked_for_again_and_not_be_kept() {
     let fake = FakeChanges::new(Ok(offer(0)), vec![row(7, ChangePhase::Incomplete)]);
     let mut driver = fake.session(WriteAccess::Simulated);
     driver.press("8 y");
-    assert!(has_message(&driver, Severity::Warning, "roll it back again"), "{:?}", messages(&driver));
+    assert!(has_message(&driver, Severity::Warning, "rolled back again"), "{:?}", messages(&driver));
     driver.press("u");
     // The list comes again and again while somebody reads.
     for second in [10, 20] {
@@ -411,7 +411,7 @@ fn what_becomes_of_changes_is_reported() {
     assert!(header(&driver).contains("change 7 incomplete: 8"), "{}", header(&driver));
     driver.press("8 1");
     assert!(!header(&driver).contains("change 7"), "{}", header(&driver));
-    // A question that is open closes when there is nothing left to decide.
+    // A question that is open closes when no decision is left.
     let fake = FakeChanges::new(Ok(offer(0)), vec![row(7, ChangePhase::Applied)]);
     let mut driver = fake.session(WriteAccess::Simulated);
     driver.press("y");
@@ -536,7 +536,7 @@ fn esc_cancels_an_offer_that_takes_long() {
     let task = *task;
     assert!(
         text(&frame(state, &appearance("mono", ColorDepth::Sixteen)))
-            .contains("holding updn against the fabric; Esc cancels")
+            .contains("comparing updn with the fabric; Esc cancels")
     );
     let effects = press(state, KeyName::Esc);
     assert!(matches!(effects.first(), Some(Effect::Cancel(gone)) if *gone == task), "{effects:?}");
@@ -564,11 +564,7 @@ fn changes_are_listed_filtered_and_shown_whole() {
     }
     driver.press("esc down u");
     assert!(!footer(&driver).contains("u rollback"), "{}", footer(&driver));
-    assert!(has_message(
-        &driver,
-        Severity::Warning,
-        "change 6 is confirmed: there is nothing left to decide"
-    ));
+    assert!(has_message(&driver, Severity::Warning, "change 6 is confirmed: no decision is left"));
     driver.press("up");
     driver.press("c");
     assert_eq!(driver.copied.last().unwrap(), "fabdeck changes");
@@ -642,7 +638,7 @@ fn the_palette_lists_what_cannot_run_now_with_its_reason() {
     assert!(!row(&driver, "apply").blocked);
     driver.press("esc :move-b");
     let back = row(&driver, "move-back");
-    assert!(back.blocked && back.about.contains("lanes stand is not known"), "{back:?}");
+    assert!(back.blocked && back.about.contains("state of lanes is not known"), "{back:?}");
 }
 
 /// Every question and the list of changes, where they are small and where they are not, down to one sign.

@@ -257,6 +257,6 @@ fn nothing_done_copies_nothing() {
     driver.press("C");
     assert!(driver.copied.is_empty());
     let said = &driver.state.messages.last().unwrap().text;
-    assert!(said.contains("nothing was marked, asked or written"), "{said}");
+    assert!(said.contains("no action has a command line"), "{said}");
     driver.send_input(SessionInput::Tick);
 }

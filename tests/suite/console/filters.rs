@@ -38,7 +38,7 @@ fn a_filter_dims_the_rest_of_the_map() {
     assert_eq!((dimmed(&driver, "spines"), dimmed(&driver, "leaves")), (vec![false; 3], vec![false; 6]));
     driver.press("/ n o n e s u c h");
     assert_eq!(dimmed(&driver, "leaves"), vec![true; 6]);
-    assert!(shown(&driver).contains("none of 9 switches fits 'nonesuch'"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("no switch of 9 matches 'nonesuch'"), "{}", shown(&driver));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_guid_finds_the_jobs_of_its_host() {
     driver.press("7");
     let look = driver.state.snapshot().unwrap().clone();
     let fabric = look.fabric();
-    let jobs = driver.state.known.jobs.weighed.clone().unwrap().jobs.clone();
+    let jobs = driver.state.known.jobs.comparison.clone().unwrap().jobs.clone();
     let (job, ports) = jobs.iter().last().unwrap();
     let host = fabric.node(fabric.port(*ports.first().unwrap()).node).guid();
     driver.press("/").send_input(SessionInput::Paste(format!("{host}\n")));

@@ -114,7 +114,7 @@ fn jobs_are_read_while_their_screen_is_open() {
     let (mut driver, told) = listed(Some(LIST));
     let asked = |told: &SharedScript| told.borrow().asked.len();
     driver.press("7 1");
-    assert_eq!(asked(&told), 0, "nobody was named");
+    assert_eq!(asked(&told), 0, "no source is named");
     named(&mut driver, "slurm");
     assert_eq!(told.borrow().asked, [JobListSource::Slurm(None)]);
     assert!(shown(&driver).contains("jobs of Slurm, just now: 3 on"), "{}", shown(&driver));
@@ -250,14 +250,14 @@ fn an_answer_that_went_is_said_where_it_stood() {
     assert!(shown(&driver).contains(" -> ") && !shown(&driver).contains("went"), "{}", shown(&driver));
     driver.press("2 f 7");
     let seen = shown(&driver);
-    assert!(seen.contains("the marks changed since sar answered") && !seen.contains(" -> "), "{seen}");
+    assert!(seen.contains("the marks changed since sar ran") && !seen.contains(" -> "), "{seen}");
     driver.press("p down");
     let seen = shown(&driver);
-    assert!(seen.contains(" -> ") && !seen.contains("since sar answered"), "{seen}");
+    assert!(seen.contains(" -> ") && !seen.contains("since sar ran"), "{seen}");
     let other = other_look(&mut driver);
     driver.send_input(other);
     let seen = shown(&driver);
-    assert!(seen.contains("the fabric or its tables changed since sar answered"), "{seen}");
+    assert!(seen.contains("the fabric or its tables changed since sar ran"), "{seen}");
 }
 
 /// Another look at the source, which finds links down.
@@ -302,7 +302,7 @@ fn help_of_jobs_begins_with_its_own_keys() {
     let place = |words: &str| seen.find(words).unwrap_or_else(|| panic!("{words}: {seen}"));
     let own = place("On the screen Jobs");
     let everywhere = place("On every screen");
-    assert!(own < place("on Jobs, sar") && place("on Jobs, sar") < everywhere, "{seen}");
+    assert!(own < place("on Jobs, with sar") && place("on Jobs, with sar") < everywhere, "{seen}");
     assert!(
         own < place("Name the source of the running jobs") && place("Name the source") < everywhere,
         "{seen}"
@@ -342,14 +342,14 @@ fn lines_come_to_the_same_figures() {
     assert_eq!((exit, printed), (Exit::Done, first_column(&driver).iter().map(String::as_str).collect()));
     assert_eq!(first_column(&driver), ["4712", "4711"]);
     let (_, json) = carried_out(whatif);
-    let weighed = driver.state.known.jobs.weighed.clone().unwrap();
+    let comparison = driver.state.known.jobs.comparison.clone().unwrap();
     let figures = |told: &Value| (told["max"].as_u64().unwrap(), told["multi_switch"].as_u64().unwrap());
     let own = |over: &Option<fabdeck::session::JobsUnderRoutes>| {
         let metrics = over.as_ref().unwrap().metrics;
         (metrics.max, metrics.jobs as u64)
     };
-    assert_eq!(figures(&json["jobs"]), own(&weighed.in_force), "{whatif}");
-    assert_eq!(figures(&json["engines"][0]["jobs"]), own(&weighed.proposed), "{whatif}");
+    assert_eq!(figures(&json["jobs"]), own(&comparison.in_force), "{whatif}");
+    assert_eq!(figures(&json["engines"][0]["jobs"]), own(&comparison.proposed), "{whatif}");
     driver.press("3 / sar enter w same.plan enter C");
     let line = driver.copied.last().unwrap();
     let plan = folder.path().join("same.plan");
@@ -370,7 +370,7 @@ fn answers_for_other_jobs_are_distinguished() {
     told.borrow_mut().list = Some("4714 node[01-30]\n");
     driver.advance_ms(31_000);
     assert!(
-        shown(&driver).contains("other jobs than those that run now: p asks again"),
+        shown(&driver).contains("other jobs than those that run now: p runs it again"),
         "{}",
         shown(&driver)
     );
@@ -416,7 +416,7 @@ fn esc_stops_sar() {
         ended.iter().any(|effect| matches!(effect, Effect::Cancel(it) if Some(*it) == task)),
         "{ended:?}"
     );
-    assert!(shown(&driver).contains("p asks sar"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("p runs sar"), "{}", shown(&driver));
     assert_eq!(driver.state.loading, LoadState::Done);
     let late = TaskOutcome::Listed(Err("late".to_owned()));
     driver.send_input(SessionInput::Finished { task: task.unwrap(), outcome: late });
@@ -448,7 +448,7 @@ fn the_screen_says_which_lid_its_figures_are_of() {
         let mut driver = open_session(source);
         driver.press("7");
         let screen = text(&frame(&driver.state, &appearance("mono", ColorDepth::Sixteen)));
-        let words = "a path leads to one of up to 4 LIDs of a port, by the place of the sender\n";
+        let words = "each sender uses one of up to 4 LIDs of a port, by its place\n";
         assert_eq!(screen.contains(words), several, "{source}: {screen}");
         assert!(screen.contains("SIMULATED jobs"), "{screen}");
     }

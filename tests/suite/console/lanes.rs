@@ -196,14 +196,14 @@ fn a_failure_is_reported_and_retried() {
     let mut driver = lanes.session(incast, WriteAccess::Simulated);
     swept(&mut driver, 8);
     driver.press("6");
-    assert!(shown(&driver).contains("would go to the slow lane"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("would move to the slow lane"), "{}", shown(&driver));
     lanes.0.borrow_mut().fails = true;
     swept(&mut driver, 2);
     assert!(shown(&driver).contains("FD-5003"), "{}", shown(&driver));
     lanes.0.borrow_mut().fails = false;
     swept(&mut driver, 2);
     let seen = shown(&driver);
-    assert!(!seen.contains("FD-5003") && seen.contains("would go to the slow lane"), "{seen}");
+    assert!(!seen.contains("FD-5003") && seen.contains("would move to the slow lane"), "{seen}");
 }
 
 /// Only what would move can be applied, and only where something can be written.

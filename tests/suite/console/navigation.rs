@@ -182,7 +182,8 @@ fn rows_are_selected_and_marked_together() {
     );
     driver.press("z z z z z");
     assert!(
-        last_message(&driver).contains("the marks are as they were") || driver.state.known.marks.is_empty()
+        last_message(&driver).contains("no change of the marks can be undone")
+            || driver.state.known.marks.is_empty()
     );
 }
 
@@ -397,7 +398,7 @@ fn the_pane_shows_the_engine_and_what_is_torn() {
     driver.send_input(SessionInput::Resized(Size { width: 200, height: 60 }));
     driver.press("1 tab tab f 3");
     let screen = shown(&driver);
-    assert!(screen.contains("not asked: p asks all of them") && screen.contains("groups"), "{screen}");
+    assert!(screen.contains("not run: p runs all of them") && screen.contains("groups"), "{screen}");
     assert!(screen.contains("as one end failed"), "{screen}");
     driver.press("p");
     let screen = shown(&driver);

@@ -79,13 +79,13 @@ fn watch_and_history(
     (TestSession::open_recorded(look, both, settings(), size), past)
 }
 
-/// A pause is a replay of what was watched; the watch goes on behind it, and who goes back has missed nothing.
+/// A pause is a replay of what was watched; the watch continues in the background it, and who goes back has missed nothing.
 #[test]
 fn a_pause_steps_back_through_what_was_watched() {
     let (mut paused, mut live) =
         (watch_with_history("sim:demo", 64 << 20), watch_with_history("sim:demo", 64 << 20));
     paused.press("9 space");
-    assert!(last_message(&paused).contains("nothing was swept yet"), "{}", last_message(&paused));
+    assert!(last_message(&paused).contains("no sweep was read yet"), "{}", last_message(&paused));
     let mut seen = Vec::new();
     for moment in 0..15 {
         for driver in [&mut paused, &mut live] {
@@ -100,7 +100,7 @@ fn a_pause_steps_back_through_what_was_watched() {
     }
     paused.press("9 space");
     let said = last_message(&paused).to_owned();
-    assert!(said.contains("paused at 03:14:50") && said.contains("the watch goes on"), "{said}");
+    assert!(said.contains("paused at 03:14:50") && said.contains("the watch continues"), "{said}");
     assert_eq!(screens(&mut paused), seen[14]);
     paused.press("{ [");
     assert_eq!(playback(&paused).place(), 3);
@@ -128,7 +128,7 @@ fn a_pause_steps_back_through_what_was_watched() {
     assert_eq!(screens(&mut paused), screens(&mut live), "and it goes on");
     assert_eq!(paused.state.known.watch.sweeps, 19);
     paused.press("L");
-    assert!(last_message(&paused).contains("this is live already"), "{}", last_message(&paused));
+    assert!(last_message(&paused).contains("the screens are live already"), "{}", last_message(&paused));
     // Another look is live.
     paused.press("9 space r");
     assert!(paused.state.known.playback.is_none() && !paused.state.known.watch.recorded);
@@ -185,9 +185,9 @@ fn what_is_new_behind_a_pause_is_reported_afterwards() {
     });
     driver.send_input(SessionInput::Tick).advance_ms(5000).advance_ms(5000).press("9 space [");
     driver.advance_ms(5000);
-    assert!(matching_messages(&driver, "behind the pause: ").is_empty(), "nothing of it is shown yet");
+    assert!(matching_messages(&driver, "during the pause: ").is_empty(), "nothing of it is shown yet");
     driver.press("L");
-    let said = matching_messages(&driver, "behind the pause: ");
+    let said = matching_messages(&driver, "during the pause: ");
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(said.iter().any(|line| line.starts_with("warning: ")), "{said:?}");
     assert_eq!(last_message(&driver), "back to live");
@@ -197,10 +197,10 @@ fn what_is_new_behind_a_pause_is_reported_afterwards() {
         driver.advance_ms(5000);
     }
     driver.press("L");
-    let said = matching_messages(&driver, "behind the pause: ");
+    let said = matching_messages(&driver, "during the pause: ");
     assert_eq!(said.len(), 2 + 50 + 1, "{said:?}");
-    let more = said.last().and_then(|line| line.strip_prefix("warning: behind the pause: and "));
-    let more = more.and_then(|line| line.strip_suffix(" more messages, not kept"));
+    let more = said.last().and_then(|line| line.strip_prefix("warning: during the pause: and "));
+    let more = more.and_then(|line| line.strip_suffix(" more messages, not stored"));
     // Of thirty sweeps two each, and what the fabric tells of itself.
     assert!(more.is_some_and(|more| more.parse::<usize>().unwrap() >= 10), "{said:?}");
 }
@@ -220,7 +220,7 @@ fn resuming_reports_what_was_new() {
             panic!("nothing is asked for")
         };
         driver.advance_ms(5000);
-        assert!(matching_messages(&driver, "behind the pause: ").is_empty());
+        assert!(matching_messages(&driver, "during the pause: ").is_empty());
         match by_look {
             true => driver.press("r"),
             false => {
@@ -228,7 +228,7 @@ fn resuming_reports_what_was_new() {
             }
         };
         assert!(driver.state.known.playback.is_none());
-        assert_eq!(matching_messages(&driver, "behind the pause: ").len(), 2, "by another look: {by_look}");
+        assert_eq!(matching_messages(&driver, "during the pause: ").len(), 2, "by another look: {by_look}");
     }
 }
 
@@ -271,11 +271,7 @@ fn nothing_overtakes_the_way_back() {
     let refused = |driver: &mut TestSession| {
         for key in ["[", "]", "{", "N", "space", "L", "m", "<"] {
             assert_eq!(press_and_hold(driver, key).len(), 0, "{key}");
-            assert!(
-                last_message(driver).contains("on the way back to live"),
-                "{key}: {}",
-                last_message(driver)
-            );
+            assert!(last_message(driver).contains("returning to live"), "{key}: {}", last_message(driver));
         }
         assert_eq!(press_and_hold(driver, "enter").len(), 0);
     };
@@ -295,7 +291,7 @@ fn nothing_overtakes_the_way_back() {
     assert_eq!(driver.state.known.watch.sweeps, 14, "nothing is cut away");
 }
 
-/// What came since cannot be read: the pause goes on, and steps are steps again.
+/// What came since cannot be read: the pause continues, and steps are steps again.
 #[test]
 fn a_failed_return_to_live_stays_in_the_pause() {
     let (mut driver, past) = watch_and_history("sim:demo", MOST, |_, _| {});
@@ -314,7 +310,7 @@ fn a_failed_return_to_live_stays_in_the_pause() {
         task,
         outcome: TaskOutcome::Sought(Err("it is broken".to_owned())),
     });
-    let said = matching_messages(&driver, "the pause goes on");
+    let said = matching_messages(&driver, "the pause continues");
     assert!(said.len() == 1 && said[0].ends_with("it is broken"), "{said:?}");
     assert_eq!(playback(&driver).shown, Some(5), "the screens are where the cursor is");
     driver.press("[");
@@ -364,7 +360,7 @@ fn what_an_operator_does_is_recorded() {
     );
     assert!(unmarked.starts_with("no longer marked: ") && unmarked.ends_with("; 0 elements marked now"));
     assert_eq!(proposed, "minhop proposed routes around 0 marks");
-    assert_eq!(planned, "the plan of minhop was written into a file");
+    assert_eq!(planned, "wrote the plan of minhop to a file");
     let lines: Vec<&str> = words.iter().filter_map(|(_, _, _, line)| line.as_deref()).collect();
     assert!(lines[0].starts_with("fabdeck --source sim:demo whatif --fail "), "{lines:?}");
     assert_eq!(lines[1], "fabdeck --source sim:demo whatif");
@@ -386,7 +382,7 @@ fn what_an_operator_does_is_recorded() {
     // And a capture that is made of it.
     driver.press(":save space a.fdcap enter");
     assert!(
-        last_message(&driver).contains("--source a.fdcap plays what was watched so far"),
+        last_message(&driver).contains("--source a.fdcap plays the recording so far"),
         "{}",
         last_message(&driver)
     );
@@ -396,7 +392,7 @@ fn what_an_operator_does_is_recorded() {
     let timeline = RecordingPlayer::from_reader(reader).timeline();
     let saved = entered(timeline.happened.iter());
     assert_eq!((timeline.times.len(), &saved[..7]), (5, &after[..]));
-    assert_eq!(saved[7].2, "what was watched so far was written into a capture");
+    assert_eq!(saved[7].2, "wrote the recording so far to a capture");
 }
 
 /// What is not recorded says so.
@@ -430,7 +426,7 @@ fn bookmarks_outlive_a_pause() {
     assert_eq!(times(&driver), [5_000, 15_000]);
     driver.press("L").advance_ms(5000).press("space");
     assert_eq!(times(&driver), [5_000, 15_000]);
-    assert!(last_message(&driver).ends_with("; 2 bookmarks of before"), "{}", last_message(&driver));
+    assert!(last_message(&driver).ends_with("; 2 bookmarks from before"), "{}", last_message(&driver));
     // One that is taken away stays away.
     driver.press(":at space -10s enter m");
     assert_eq!(times(&driver), [5_000]);
@@ -438,15 +434,15 @@ fn bookmarks_outlive_a_pause() {
     assert_eq!(times(&driver), [5_000]);
     // Another look goes on with what is recorded, and says so; what ended the pause is in it.
     driver.press("r");
-    let said = matching_messages(&driver, "all that was watched stays in the Timeline");
-    assert!(said.len() == 1 && said[0].starts_with("live again: looked again"), "{said:?}");
+    let said = matching_messages(&driver, "the recording stays (9)");
+    assert!(said.len() == 1 && said[0].starts_with("live again: the source was read again"), "{said:?}");
     assert_eq!(driver.state.known.watch.sweeps, 0);
     driver.advance_ms(5000).advance_ms(5000).press("9 space");
     assert_eq!(times(&driver), [5_000]);
     let words = entered(playback(&driver).entries());
     assert_eq!(
         words.iter().map(|(_, _, what, _)| what.as_str()).collect::<Vec<_>>(),
-        ["looked at the source again"]
+        ["read the source again"]
     );
 }
 
@@ -463,7 +459,7 @@ fn a_note_stands_at_the_time_of_now() {
     driver.state.now_ms += 500;
     driver.press(":note space late enter");
     let said = last_message(&driver).to_owned();
-    assert!(said.starts_with("noted at 03:13:49, which is now and not what is shown"), "{said}");
+    assert!(said.starts_with("noted at 03:13:49, the present time and not the moment shown"), "{said}");
     let times = |driver: &TestSession| -> Vec<i64> {
         entered(playback(driver).entries()).into_iter().map(|(_, time, ..)| time).collect()
     };
@@ -503,7 +499,11 @@ fn a_pause_says_whether_the_watch_goes_on() {
         seen(&driver)
     );
     driver.press("space");
-    assert!(last_message(&driver).contains("the watch goes on behind"), "{}", last_message(&driver));
+    assert!(
+        last_message(&driver).contains("the watch continues in the background"),
+        "{}",
+        last_message(&driver)
+    );
     assert!(seen(&driver).starts_with(" PAUSED "), "{}", seen(&driver));
     driver.press("L W").press("9 space");
     assert!(last_message(&driver).contains("the watch is off (W)"), "{}", last_message(&driver));
@@ -519,7 +519,7 @@ fn a_silent_sweep_behind_a_pause_is_reported() {
     });
     driver.send_input(SessionInput::Tick).advance_ms(5000).advance_ms(5000).press("9 space");
     driver.advance_ms(5000);
-    let said = matching_messages(&driver, "could not be read behind the pause");
+    let said = matching_messages(&driver, "could not be read during the pause");
     assert!(said.len() == 1 && said[0].contains("FD-6320"), "{said:?}");
     let live = |driver: &TestSession| playback(driver).live.as_ref().unwrap().sweeps;
     assert_eq!(live(&driver), 0);
@@ -563,7 +563,7 @@ fn a_line_of_a_simulator_says_that_time_begins_anew() {
     assert!(last_message(&driver).starts_with("copied: fabdeck "), "{}", last_message(&driver));
     driver.send_input(SessionInput::Tick).press("2 c");
     let said = last_message(&driver);
-    assert!(said.starts_with("copied (its simulator begins anew, at the time 0): fabdeck "), "{said}");
+    assert!(said.starts_with("copied (with a new simulator, at the time 0): fabdeck "), "{said}");
 }
 
 /// Who comes to the Timeline of a live watch is told what it is for, and which key begins.

@@ -99,7 +99,7 @@ fn what_if_asks_with_the_jobs_of_the_moment() {
     driver.press("3 p enter");
     let seen = shown(&driver);
     assert!(
-        seen.contains("asked with") && seen.contains("jobs recorded") && seen.contains("jobs then"),
+        seen.contains("run with") && seen.contains("jobs recorded") && seen.contains("jobs then"),
         "{seen}"
     );
 }
@@ -117,11 +117,11 @@ fn what_if_asks_the_named_job_source() {
     driver.lister = JobLister(Box::new(|_| Ok(list(LIST))));
     driver.press("3 p enter");
     let seen = shown(&driver);
-    assert!(seen.contains("asked with    jobs of Slurm, just now: 2 on"), "{seen}");
+    assert!(seen.contains("run with      jobs of Slurm, just now: 2 on"), "{seen}");
     driver.lister = JobLister(Box::new(|_| Ok(list(LATER))));
     driver.advance_ms(31_000);
     let seen = shown(&driver);
-    assert!(seen.contains("; others are") && seen.contains("known now, p asks with them"), "{seen}");
+    assert!(seen.contains("; others are") && seen.contains("known now, p runs with them"), "{seen}");
 }
 
 /// A squeue that hangs ends with the session, with all that it started.

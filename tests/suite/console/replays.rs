@@ -179,7 +179,7 @@ fn same_as_watched(interval_ms: u64, moments: usize, order: &[usize]) {
         for (name, then) in &seen[moment] {
             // Who watches waits for the second sweep, who replays goes to it.
             if moment == 0 && again[name].contains("this is the first moment") {
-                assert!(then.contains("the first sweep is there"), "{then}");
+                assert!(then.contains("the first sweep was read"), "{then}");
                 continue;
             }
             let differs = first_difference(then, &again[name]);
@@ -213,19 +213,19 @@ fn each_step_says_what_it_leads_to() {
     let said = last_message(&driver);
     assert!(said.contains("a replay of 10 moments; this is 10, 03:14:46"), "{said}");
     driver.press("]");
-    assert_eq!(last_message(&driver), "03:14:46 is the last moment: the recording was ended there");
+    assert_eq!(last_message(&driver), "03:14:46 is the last moment: the recording ends there");
     driver.press("[ [");
     assert_eq!(
         last_message(&driver),
         "nothing was recorded from 03:13:44 to 03:14:45, for 61 s; shown is the moment before"
     );
     assert_eq!((playback(&driver).place(), playback(&driver).shown), (7, Some(7)));
-    assert!(matches!(playback(&driver).standing, PlaybackPosition::Gap { .. }));
+    assert!(matches!(playback(&driver).position, PlaybackPosition::Gap { .. }));
     driver.press("]");
-    assert_eq!((playback(&driver).place(), &playback(&driver).standing), (8, &PlaybackPosition::Moment));
+    assert_eq!((playback(&driver).place(), &playback(&driver).position), (8, &PlaybackPosition::Moment));
     assert!(driver.state.known.watch.reading.is_none(), "over a gap there is no verdict");
     driver.press("[ [");
-    assert_eq!((playback(&driver).place(), &playback(&driver).standing), (7, &PlaybackPosition::Moment));
+    assert_eq!((playback(&driver).place(), &playback(&driver).position), (7, &PlaybackPosition::Moment));
     assert!(driver.state.known.watch.reading.is_some());
     // Back over the moment before which the clock was set back.
     driver.press("[ [");
@@ -240,9 +240,9 @@ fn each_step_says_what_it_leads_to() {
     // The gap is a step of its own.
     assert_eq!(playback(&driver).place(), 9);
     driver.press("L");
-    assert!(last_message(&driver).contains("this is a recording"), "{}", last_message(&driver));
+    assert!(last_message(&driver).contains("this source is a recording"), "{}", last_message(&driver));
     driver.press("W");
-    assert!(last_message(&driver).contains("what is shown is a replay"), "{}", last_message(&driver));
+    assert!(last_message(&driver).contains("the screens show a recording"), "{}", last_message(&driver));
 }
 
 #[test]
@@ -255,10 +255,10 @@ fn events_times_and_bookmarks_are_found() {
     }
     // What counters came to is with the second moment.
     assert_eq!(places, [6, 5, 3, 1, 1]);
-    assert_eq!(last_message(&driver), "nothing happened before 03:13:41");
+    assert_eq!(last_message(&driver), "no event before 03:13:41");
     driver.press("n n n n");
     assert_eq!(playback(&driver).place(), 6);
-    assert_eq!(last_message(&driver), "nothing more happens after 03:13:43");
+    assert_eq!(last_message(&driver), "no event after 03:13:43");
     for (time, place, words) in [
         ("03:13:41", 1, ""),
         ("03:13:42", 5, ""),
@@ -330,7 +330,7 @@ fn damage_is_reported_and_passed() {
     assert!(first.contains(&format!("{} of which cannot be read", damaged.len())), "{first}");
     assert!(screen(&mut driver, "1").contains(&format!("{} damaged", damaged.len())));
     driver.press(":at space 03:13:40 enter ]");
-    assert!(matches!(playback(&driver).standing, PlaybackPosition::Damage(_)));
+    assert!(matches!(playback(&driver).position, PlaybackPosition::Damage(_)));
     assert!(
         last_message(&driver)
             .contains("03:13:41 cannot be read; shown is the last moment before it that can: record")
@@ -338,7 +338,7 @@ fn damage_is_reported_and_passed() {
     assert!(screen(&mut driver, "9").lines().next().unwrap().contains("damaged"));
     let shown = playback(&driver).shown;
     assert_eq!((shown, driver.state.known.watch.sweeps), (Some(1), 1), "the screens are of the first moment");
-    while playback(&driver).standing != PlaybackPosition::Moment {
+    while playback(&driver).position != PlaybackPosition::Moment {
         driver.press("]");
     }
     assert_eq!(playback(&driver).place(), damaged.last().unwrap() + 1);
@@ -374,7 +374,7 @@ fn it_plays_at_the_chosen_speed() {
     driver.advance_ms(10_000);
     assert_eq!((place(&driver), playback(&driver).is_playing()), (6, false));
     driver.press("> > > >");
-    assert!(last_message(&driver).contains("there is no faster one"), "{}", last_message(&driver));
+    assert!(last_message(&driver).contains("no higher speed"), "{}", last_message(&driver));
     driver.press("space");
     for _ in 0..9 {
         driver.advance_ms(0);
@@ -654,22 +654,22 @@ fn the_program_replays_a_capture_and_a_pause() {
     let file = Path::new(env!("FABDECK_ROOT")).join("tests/fixtures/capture/first.fdcap");
     let file = file.display().to_string();
     let mut session = Session::open(&["--source", &file], 120, 30);
-    session.until("03:14:46 stands");
+    session.until("03:14:46 paused");
     session.press("[[");
     session.until("nothing was recorded from 03:13:44 to 03:14:45");
     session.press("9");
     session.until("moment 8 of 10  in a gap");
     session.press("N");
-    session.until("moment 7 of 10  stands");
+    session.until("moment 7 of 10  paused");
     session.press(">>>>>");
     session.until("as fast as possible");
     session.press(" ");
-    session.until("moment 10 of 10  stands");
+    session.until("moment 10 of 10  paused");
     session.press("qq");
     assert_eq!(session.ended(), 0);
     session.assert_restored();
     let mut session = Session::open(&["--source", &file, "--at", "03:13:41"], 120, 30);
-    session.until("03:13:41 stands");
+    session.until("03:13:41 paused");
     session.press("\x03");
     assert_eq!(session.ended(), 130);
     let folder = tempfile::tempdir().unwrap();

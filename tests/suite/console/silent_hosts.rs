@@ -16,7 +16,7 @@ fn a_change_that_waits_for_hosts_is_let_go_on() {
     let mut driver = fake.session(WriteAccess::Simulated);
     driver.press("y");
     let asked = text(&frame(&driver.state, &appearance("mono", ColorDepth::Sixteen)));
-    for words in ["Go on with change 1 without hosts that do not answer?", "node7", "u ends it"] {
+    for words in ["Go on with change 1 without hosts that do not answer?", "node7", "u ends the change"] {
         assert!(asked.contains(words), "{words}: {asked}");
     }
     fake.0.borrow_mut().answer = Some(Ok(status(1, ChangePhase::Applying, None)));

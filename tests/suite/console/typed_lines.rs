@@ -29,7 +29,7 @@ fn a_filter_is_typed_anew_and_the_one_before_can_be_had() {
     let line = |driver: &TestSession| driver.state.prompt.as_ref().unwrap().text.clone();
     assert_eq!((line(&driver).as_str(), filter(&driver)), ("", ("leaf", 6)));
     assert!(
-        shown(&driver).contains("leaf stands") && shown(&driver).contains("up change"),
+        shown(&driver).contains("leaf stays") && shown(&driver).contains("up edit"),
         "{}",
         shown(&driver)
     );
@@ -78,7 +78,11 @@ fn a_plan_needs_the_name_of_a_file() {
     let mut driver = open_session("sim:demo");
     driver.press("2 f :preview space updn enter down w ctrl-u enter");
     assert!(driver.written.is_empty());
-    assert!(last_message(&driver).contains("it needs the name of a file"), "{}", last_message(&driver));
+    assert!(
+        last_message(&driver).contains("name a file that does not exist yet"),
+        "{}",
+        last_message(&driver)
+    );
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn errors_beyond_their_threshold_are_named_in_the_tree_and_coloured_in_links() {
     let mut driver = watching(incast);
     let leaf = |driver: &TestSession| {
         let id = node(driver.state.snapshot().unwrap(), "rack2-leaf");
-        driver.state.known.ailing.node(id)
+        driver.state.known.health.node(id)
     };
     assert_eq!(leaf(&driver), "");
     swept(&mut driver, 8);

@@ -239,13 +239,13 @@ fn what_changes_is_said_once() {
     for (words, times) in [
         ("hot-spot: node01 mlx5_0[1], which rack1-leaf[2] leads to: PortXmitWait 900,00", 1),
         ("link rack2-leaf[3]", 1),
-        ("no hot-spot any more", 0),
+        ("hot-spot ended", 0),
     ] {
         assert_eq!(counted(&driver, words), times, "{words}: {:?}", messages(&driver));
     }
     swept(&mut driver, 8);
     assert_eq!(counted(&driver, "hot-spot: node01"), 1, "{:?}", messages(&driver));
-    assert_eq!(counted(&driver, "no hot-spot any more: node01 mlx5_0[1]"), 1, "{:?}", messages(&driver));
+    assert_eq!(counted(&driver, "hot-spot ended: node01 mlx5_0[1]"), 1, "{:?}", messages(&driver));
     // Nobody waits any more, and the link had its errors within this hour.
     driver.press("5");
     let seen = shown(&driver);
@@ -260,9 +260,9 @@ fn ports_that_do_not_tell_whether_they_wait_can_be_listed() {
     let mut driver = watching(stuck);
     swept(&mut driver, 3);
     driver.press("5");
-    assert!(shown(&driver).contains("1 untold; 3 sweeps"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("1 unknown; 3 sweeps"), "{}", shown(&driver));
     assert!(!shown(&driver).contains("node12"), "nothing is above a threshold: {}", shown(&driver));
-    driver.press("tab / role=untold enter");
+    driver.press("tab / role=unknown enter");
     let seen = shown(&driver);
     assert!(seen.contains("node12") && seen.contains("1/1 of 162"), "{seen}");
 }
@@ -354,7 +354,7 @@ fn a_slow_sweep_is_reported_and_followed_by_a_pause() {
     for later in [49_999, 50_000, 55_000] {
         assert!(wanted(&mut driver, begun + later, SessionInput::Tick).is_empty(), "one at a time");
     }
-    assert_eq!(counted(&driver, "counters are being read since 50 s"), 1, "{:?}", messages(&driver));
+    assert_eq!(counted(&driver, "reading counters has taken 50 s so far"), 1, "{:?}", messages(&driver));
     assert_eq!(next_wake_ms(&driver.state), None);
     let sweep = TaskOutcome::Swept(Err("FD-5003: nobody".to_owned()));
     wanted(&mut driver, begun + 60_000, SessionInput::Finished { task, outcome: sweep });
@@ -413,7 +413,7 @@ fn the_line_that_is_copied_is_the_command() {
     let mut files = TestSession::open_watching(one_reading(), Sweeper::default(), EVERY, Size::default());
     files.press("5 c W");
     assert_eq!(files.copied, ["fabdeck --source demo.topo show counters"]);
-    assert_eq!(counted(&files, "one reading of counters only"), 1);
+    assert_eq!(counted(&files, "only one reading of counters"), 1);
 }
 
 #[test]
@@ -587,7 +587,12 @@ fn a_fabric_that_moves_waits_for_engines() {
     swept(&mut driver, 4);
     assert_eq!(cables(&driver), all);
     assert_eq!(counted(&driver, "link down: rack1-leaf[8]"), 1, "{:?}", messages(&driver));
-    assert_eq!(counted(&driver, "engines go on with the fabric as it was"), 1, "{:?}", messages(&driver));
+    assert_eq!(
+        counted(&driver, "engines continue with the fabric before the change"),
+        1,
+        "{:?}",
+        messages(&driver)
+    );
     driver.state.known.proposed.clear();
     swept(&mut driver, 1);
     assert_eq!(cables(&driver), all - 1);
@@ -607,7 +612,7 @@ fn a_node_that_falls_silent_is_shown_as_silent() {
         swept(&mut driver, 1);
         let row = shown(&driver).lines().any(|line| line.contains("node06") && line.contains("Active  no"));
         driver.press("d");
-        seen.push((row, shown(&driver).contains("not answering: it fell silent")));
+        seen.push((row, shown(&driver).contains("not answering: it stopped answering")));
         driver.press("esc");
     }
     assert_eq!(seen, [false, false, true, true, false, false].map(|silent| (silent, silent)));

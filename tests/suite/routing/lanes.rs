@@ -531,7 +531,7 @@ fn where_no_adapter_port_says_how_many_lanes_it_has_four_are_supposed() {
     };
     let rows = vec![row("minhop"), row("dfsssp")];
     assert_eq!(rows.iter().map(|row| row.supposed_lanes).collect::<Vec<_>>(), [None, Some(4)]);
-    assert!(supposed_words(&rows).unwrap().starts_with("supposed 4 data lanes"));
+    assert!(supposed_words(&rows).unwrap().starts_with("assumed 4 data lanes"));
     let compared = EngineComparison::new(rows);
     let at = (0..compared.column_count()).find(|at| compared.column(*at).id == "lanes").unwrap();
     assert_eq!(compared.cell(1, at), Value::text("2 of 4?"));

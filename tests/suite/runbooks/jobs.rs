@@ -117,7 +117,7 @@ fn it_says_which_lid_its_figures_are_of() {
         let (report, said) = runs(&lab, &["jobs.toml", "--dry-run"], 0);
         (report["steps"][0].to_string(), said)
     };
-    let words = "the LIDs that figures of jobs are of: one of up to 4 of a port";
+    let words = "LIDs in the figures of jobs: each sender uses one of up to 4 of a port";
     let (step, said) = lmc(2);
     assert!(step.contains(words) && said.contains(&format!("FN-708: {words}")), "{step} {said}");
     let (step, said) = lmc(0);

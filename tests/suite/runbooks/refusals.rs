@@ -77,7 +77,7 @@ const WRONG: &[(&str, usize, &str)] = &[
     (
         "[[step]]\nroute = { engine = \"updn\" }\n[[step]]\napply = { window = \"10s\" }\n[[step]]\nconfirm = true\n",
         6,
-        "FD-9206: 'window' of 'apply' of step 2: '10s' is no time: it has to be 30s to 24h",
+        "FD-9206: 'window' of 'apply' of step 2: '10s' is no time: write a time from 30s to 24h",
     ),
     ("[[step]]\nnotify = \"x\"\n[[on_failure]]\nconfirm = true\n", 5, "FD-9211: confirm on failure"),
     (
@@ -106,7 +106,7 @@ const WRONG: &[(&str, usize, &str)] = &[
     (
         "[[step]]\nrun = { program = \"no-such-program\" }\n",
         3,
-        "FD-9219: there is no program 'no-such-program'",
+        "FD-9219: there is no executable program 'no-such-program'",
     ),
 ];
 

@@ -63,7 +63,7 @@ impl App {
             let _ = words.send(WorkerMessage::Happened(SessionInput::Message(line.clone())));
         }
         let threads = Workers::new(machine, Arc::new(opening), words);
-        let mut desk = Self {
+        let mut app = Self {
             state,
             screen,
             threads,
@@ -78,12 +78,12 @@ impl App {
             exit: None,
         };
         // The first frame is shown before anything is read.
-        desk.show()?;
-        desk.run_effects(effects)?;
+        app.show()?;
+        app.run_effects(effects)?;
         if !named {
-            desk.threads.look_for_adapters();
+            app.threads.report_adapters();
         }
-        Ok(desk)
+        Ok(app)
     }
 
     /// Starts the record of the session's events, from its first state on.
@@ -102,9 +102,9 @@ impl App {
         self.run_effects(effects)
     }
 
-    pub fn receive(&mut self, word: WorkerMessage) -> io::Result<()> {
-        match word {
-            WorkerMessage::Happened(happening) => self.handle_in_work(happening),
+    pub fn receive(&mut self, message: WorkerMessage) -> io::Result<()> {
+        match message {
+            WorkerMessage::Happened(input) => self.handle_task_message(input),
             WorkerMessage::Sent(Ok(())) => {
                 self.screen.mark_ready();
                 Ok(())
@@ -135,8 +135,8 @@ impl App {
     }
 
     /// Handles a message of a background task.
-    fn handle_in_work(&mut self, happening: SessionInput) -> io::Result<()> {
-        if let SessionInput::Finished { task, outcome } = &happening {
+    fn handle_task_message(&mut self, input: SessionInput) -> io::Result<()> {
+        if let SessionInput::Finished { task, outcome } = &input {
             self.threads.forget_task(*task);
             // The result of a cancelled task is not used.
             if let TaskOutcome::Looked(Ok(snapshot)) = outcome
@@ -151,9 +151,8 @@ impl App {
                 self.unwritten.push(unwritten_message(to, error));
             }
         }
-        let may_tell_device =
-            matches!(happening, SessionInput::Sighted { .. } | SessionInput::Finished { .. });
-        self.handle(happening)?;
+        let may_tell_device = matches!(input, SessionInput::Sighted { .. } | SessionInput::Finished { .. });
+        self.handle(input)?;
         if may_tell_device {
             self.apply_theme();
         }
@@ -261,9 +260,9 @@ impl App {
 
 fn log_message(message: &LogMessage) {
     match message.severity {
-        Severity::Error => tracing::error!(said = message.text, "console"),
-        Severity::Warning => tracing::warn!(said = message.text, "console"),
-        Severity::Info => tracing::info!(said = message.text, "console"),
+        Severity::Error => tracing::error!(text = message.text, "console"),
+        Severity::Warning => tracing::warn!(text = message.text, "console"),
+        Severity::Info => tracing::info!(text = message.text, "console"),
     }
 }
 

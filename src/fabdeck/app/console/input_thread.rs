@@ -30,8 +30,7 @@ pub fn spawn_input_thread() -> UnboundedReceiver<SessionInput> {
     inputs
 }
 
-/// Reports when the terminal is gone. A read then returns nothing, again and again, and not every process gets
-/// SIGHUP.
+/// Reports the hangup of the terminal. Reads then return nothing and no error, and not every process gets SIGHUP.
 pub fn watch_for_hangup(words: UnboundedSender<WorkerMessage>) {
     thread::spawn(move || {
         let terminal = io::stdin();

@@ -26,8 +26,8 @@ pub fn list_jobs(
         Err(trouble) => return Some(Err(trouble.to_string())),
     };
     while !cancelled() {
-        if let Some(came) = poll.poll(since.elapsed()) {
-            return Some(came.map_err(|trouble| trouble.to_string()));
+        if let Some(list) = poll.poll(since.elapsed()) {
+            return Some(list.map_err(|trouble| trouble.to_string()));
         }
         std::thread::sleep(POLL_INTERVAL);
     }

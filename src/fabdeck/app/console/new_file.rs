@@ -6,25 +6,25 @@ use std::path::Path;
 
 use crate::script::create_temporary;
 
-/// Writes a new file. `wanted` is called once the content is written, before the file gets its name; `again` is the
-/// advice about choosing another name.
-pub fn write(text: &[u8], to: &Path, again: &str, wanted: impl Fn() -> bool) -> Result<(), String> {
-    let taken = || format!("the file exists already; {again}");
+/// Writes a new file. `is_wanted` is called once the content is written, before the file gets its name. `advice` says
+/// how to choose another name.
+pub fn write(text: &[u8], to: &Path, advice: &str, is_wanted: impl Fn() -> bool) -> Result<(), String> {
+    let exists = || format!("the file exists already; {advice}");
     if to.symlink_metadata().is_ok() {
-        return Err(taken());
+        return Err(exists());
     }
     let (beside, file) = create_temporary(to).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidInput => "this path names no file".to_owned(),
         _ => error.to_string(),
     })?;
-    let written = fill(file, text).and_then(|()| match wanted() {
+    let written = fill(file, text).and_then(|()| match is_wanted() {
         true => link_final_name(&beside, to),
         false => Err(io::ErrorKind::Interrupted.into()),
     });
     // The first error is reported; a temporary file that cannot be deleted adds nothing to it.
     let _ = fs::remove_file(&beside);
     written.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => taken(),
+        io::ErrorKind::AlreadyExists => exists(),
         _ => error.to_string(),
     })
 }
@@ -70,11 +70,11 @@ mod tests {
         write(b"text", &file, "another name", || true).unwrap();
         let again = write(b"other", &file, "another name", || true).unwrap_err();
         assert!(again.contains("another name"), "{again}");
-        let came = folder.path().join("came.plan");
+        let late = folder.path().join("between.plan");
         let between =
-            write(b"mine", &came, "another name", || fs::write(&came, "theirs").is_ok()).unwrap_err();
+            write(b"mine", &late, "another name", || fs::write(&late, "theirs").is_ok()).unwrap_err();
         assert!(between.contains("another name"), "{between}");
-        assert_eq!(fs::read_to_string(&came).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(&late).unwrap(), "theirs");
         assert_eq!(fs::read_to_string(&file).unwrap(), "text");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
         assert!(write(b"text", Path::new("/"), "another name", || true).is_err());
@@ -83,16 +83,16 @@ mod tests {
 
     /// An attacker who guesses the name of the temporary file cannot redirect the plan.
     #[test]
-    fn what_stands_under_the_name_beside_is_left_alone() {
+    fn a_file_with_the_temporary_name_is_not_touched() {
         let folder = tempfile::tempdir().unwrap();
         let (file, other) = (folder.path().join("a.plan"), folder.path().join("other"));
-        fs::write(&other, "kept").unwrap();
+        fs::write(&other, "unchanged").unwrap();
         for turn in ["", "0."] {
             let taken = folder.path().join(format!(".a.plan.{}.{turn}part", std::process::id()));
             std::os::unix::fs::symlink(&other, &taken).unwrap();
         }
         write(b"text", &file, "another name", || true).unwrap();
-        assert_eq!(fs::read_to_string(&other).unwrap(), "kept");
+        assert_eq!(fs::read_to_string(&other).unwrap(), "unchanged");
         assert!(!file.is_symlink());
         assert_eq!(fs::read_to_string(&file).unwrap(), "text");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);

@@ -28,7 +28,7 @@ pub enum SourceOrder {
 /// Request of a task that waits for the outcome.
 pub struct SourceWork {
     pub task: TaskId,
-    pub wish: SourceTask,
+    pub request: SourceTask,
     pub stop: Arc<AtomicBool>,
 }
 
@@ -38,7 +38,7 @@ pub enum SourceTask {
     Sweep(Duration),
     /// Reads the timeline of what was recorded so far.
     Unroll,
-    /// Goes to a moment of the recording.
+    /// Reads a moment of the recording.
     Seek(SeekRequest),
     /// Writes the whole recording to a new file.
     Save(PathBuf),
@@ -67,7 +67,7 @@ impl SourceWork {
     /// Outcome of a request that was cancelled before the thread reached it.
     fn outcome_if_cancelled(&self) -> Option<TaskOutcome> {
         let error = || CANCELLED.to_owned();
-        self.stop.load(Ordering::Relaxed).then(|| match &self.wish {
+        self.stop.load(Ordering::Relaxed).then(|| match &self.request {
             SourceTask::Sweep(_) => TaskOutcome::Swept(Err(error())),
             SourceTask::Unroll => TaskOutcome::Unrolled(Err(error())),
             SourceTask::Seek(_) => TaskOutcome::Sought(Err(error())),
@@ -104,8 +104,8 @@ impl WatchHistory {
     }
 
     /// Stores the list of running jobs (or the error), so that the next sweep is recorded with it.
-    pub fn record_jobs(&self, came: Result<&JobList, &str>) {
-        let fitting = recordable_jobs(came);
+    pub fn record_jobs(&self, list: Result<&JobList, &str>) {
+        let fitting = recordable_jobs(list);
         self.lock().jobs.update(jiff::Timestamp::now().as_millisecond(), fitting);
     }
 
@@ -210,8 +210,8 @@ pub fn run_sweeps(
             done(order.task, outcome);
             continue;
         }
-        let SourceWork { task, wish, stop } = order;
-        match wish {
+        let SourceWork { task, request, stop } = order;
+        match request {
             SourceTask::Save(to) => {
                 let wanted = || !stop.load(Ordering::Relaxed);
                 let bytes = with_history(history, WatchRecording::capture_bytes);
@@ -290,8 +290,8 @@ pub fn run_replay(
         // A capture that is replayed gets no new entries.
         let SourceOrder::Work(order) = order else { continue };
         let overtaken = order.outcome_if_cancelled();
-        let SourceWork { task, wish, stop } = order;
-        let outcome = overtaken.unwrap_or_else(|| match wish {
+        let SourceWork { task, request, stop } = order;
+        let outcome = overtaken.unwrap_or_else(|| match request {
             SourceTask::Sweep(_) => TaskOutcome::Swept(Err("a recording cannot be swept".to_owned())),
             SourceTask::Unroll => TaskOutcome::Unrolled(recorded.open_recording()),
             SourceTask::Seek(seek) => {
@@ -336,14 +336,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cancelled_before_its_turn_is_not_begun() {
+    fn a_request_cancelled_in_the_queue_is_not_begun() {
         let (orders, ordered) = channel();
         let seek = |place| SourceTask::Seek(SeekRequest { place, deep: true, congestion: 0 });
-        let wishes =
+        let requests =
             [(seek(1), true), (SourceTask::Unroll, true), (seek(2), false), (SourceTask::Unroll, false)];
-        for (at, (wish, stopped)) in wishes.into_iter().enumerate() {
+        for (at, (request, stopped)) in requests.into_iter().enumerate() {
             let stop = Arc::new(AtomicBool::new(stopped));
-            orders.send(SourceOrder::Work(SourceWork { task: TaskId(at as u64), wish, stop })).unwrap();
+            orders.send(SourceOrder::Work(SourceWork { task: TaskId(at as u64), request, stop })).unwrap();
         }
         drop(orders);
         let (mut asked, mut ended) = (RecordedCalls::default(), Vec::new());
@@ -366,9 +366,11 @@ mod tests {
             let observed = source.observe(wanted, &mut NoObserver).unwrap();
             let snapshot = Snapshot::new("sim", observed, &Default::default());
             let (sender, ordered) = channel();
-            for (at, wish) in orders.into_iter().enumerate() {
+            for (at, request) in orders.into_iter().enumerate() {
                 let stop = Arc::default();
-                sender.send(SourceOrder::Work(SourceWork { task: TaskId(at as u64), wish, stop })).unwrap();
+                sender
+                    .send(SourceOrder::Work(SourceWork { task: TaskId(at as u64), request, stop }))
+                    .unwrap();
             }
             let note =
                 note.map(|text| SourceOrder::Enter(OperatorEntry::Note(text.to_owned()), Instant::now()));
@@ -381,9 +383,9 @@ mod tests {
                 interval_ms: 1000,
                 utc_offset_s: 0,
             };
-            let looking = Arc::new(|observed| Ok(Snapshot::new("sim", observed, &Default::default())));
+            let make_snapshot = Arc::new(|observed| Ok(Snapshot::new("sim", observed, &Default::default())));
             let mut outcomes = Vec::new();
-            let past = WatchRecording::new(header, 1 << 24, looking);
+            let past = WatchRecording::new(header, 1 << 24, make_snapshot);
             run_sweeps(source.as_mut(), snapshot, &ordered, (&history, past, begun), |_, outcome| {
                 outcomes.push(outcome)
             });

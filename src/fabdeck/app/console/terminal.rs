@@ -75,7 +75,7 @@ impl TerminalScreen {
 
     /// Takes the terminal, at the start and whenever another program may have changed its modes.
     pub fn enter(&mut self) -> io::Result<()> {
-        // The program in between left modes of its own; the modes from before the session are kept for the end.
+        // The program in between left modes of its own; the modes from before the session are stored for the end.
         disable_raw_mode()?;
         enable_raw_mode()?;
         self.invalidate();

@@ -49,7 +49,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 pub struct Workers {
     machine: Arc<LocalSystemAccess>,
     opening: Arc<ConsoleOptions>,
-    words: UnboundedSender<WorkerMessage>,
+    messages: UnboundedSender<WorkerMessage>,
     cancelled: HashMap<TaskId, Arc<AtomicBool>>,
     /// Threads that own a source: the one of the current snapshot, and the one that reads a newer snapshot.
     keeper: Option<Sender<SourceOrder>>,
@@ -69,11 +69,11 @@ impl Workers {
     pub fn new(
         machine: Arc<LocalSystemAccess>,
         opening: Arc<ConsoleOptions>,
-        words: UnboundedSender<WorkerMessage>,
+        messages: UnboundedSender<WorkerMessage>,
     ) -> Self {
         let (cancelled, plans) = (HashMap::new(), BTreeMap::new());
         let (history, ends) = (WatchHistory::default(), sync_channel(0));
-        let to = words.clone();
+        let to = messages.clone();
         let bug = Arc::new(move || {
             let _ = to.send(WorkerMessage::Panicked);
         });
@@ -83,7 +83,7 @@ impl Workers {
         Self {
             machine,
             opening,
-            words,
+            messages,
             cancelled,
             keeper: None,
             next: None,
@@ -101,12 +101,13 @@ impl Workers {
         if let TaskRequest::Write { to, .. } | TaskRequest::Save { to } = &job {
             self.plans.insert(task, to.clone());
         }
-        if let Some(wish) = source_task(&job) {
-            return self.send_source_task(task, wish, stop);
+        if let Some(request) = source_task(&job) {
+            return self.send_source_task(task, request, stop);
         }
-        let (machine, opening, words) = (self.machine.clone(), self.opening.clone(), self.words.clone());
+        let (machine, opening, messages) =
+            (self.machine.clone(), self.opening.clone(), self.messages.clone());
         let asks = matches!(job, TaskRequest::ListJobs(_)).then(|| stop.clone());
-        let pace = Throttle { task, words: words.clone(), stop, last: Mutex::new(Instant::now()) };
+        let pace = Throttle { task, messages: messages.clone(), stop, last: Mutex::new(Instant::now()) };
         if matches!(job, TaskRequest::Look) {
             let (orders, ordered) = channel();
             self.next = Some((task, orders));
@@ -115,7 +116,7 @@ impl Workers {
                 let _end = end;
                 let all = || run_source(&machine, &opening, &pace, (&ordered, &history));
                 if catch_unwind(AssertUnwindSafe(all)).is_err() {
-                    let _ = words.send(WorkerMessage::Panicked);
+                    let _ = messages.send(WorkerMessage::Panicked);
                 }
             });
             return;
@@ -124,11 +125,11 @@ impl Workers {
         let thread = std::thread::spawn(move || {
             let outcome =
                 catch_unwind(AssertUnwindSafe(|| run_job((&machine, &opening, clerk), &job, &pace)));
-            if let Ok(Some(TaskOutcome::Listed(came))) = &outcome {
-                history.record_jobs(came.as_deref().map_err(String::as_str));
+            if let Ok(Some(TaskOutcome::Listed(list))) = &outcome {
+                history.record_jobs(list.as_deref().map_err(String::as_str));
             }
             // The loop may have ended in the meantime.
-            let _ = words.send(match outcome {
+            let _ = messages.send(match outcome {
                 Ok(Some(outcome)) => WorkerMessage::Happened(SessionInput::Finished { task, outcome }),
                 Ok(None) => return,
                 Err(_) => WorkerMessage::Panicked,
@@ -155,29 +156,29 @@ impl Workers {
         }
     }
 
-    fn send_source_task(&self, task: TaskId, wish: SourceTask, stop: Arc<AtomicBool>) {
-        let order = SourceOrder::Work(SourceWork { task, wish: wish.clone(), stop });
+    fn send_source_task(&self, task: TaskId, request: SourceTask, stop: Arc<AtomicBool>) {
+        let order = SourceOrder::Work(SourceWork { task, request: request.clone(), stop });
         let sent = self.keeper.as_ref().is_some_and(|keeper| keeper.send(order).is_ok());
         if !sent {
             let error = "FD-9005: the source is no longer open; r opens it again".to_owned();
-            let outcome = match wish {
+            let outcome = match request {
                 SourceTask::Sweep(_) => TaskOutcome::Swept(Err(error)),
                 // Sources from files have no recording.
                 SourceTask::Unroll => TaskOutcome::Unrolled(Ok(None)),
                 SourceTask::Seek(_) => TaskOutcome::Sought(Err(error)),
                 SourceTask::Save(to) => TaskOutcome::Saved { to, result: Err(error) },
             };
-            let _ = self.words.send(WorkerMessage::Happened(SessionInput::Finished { task, outcome }));
+            let _ = self.messages.send(WorkerMessage::Happened(SessionInput::Finished { task, outcome }));
         }
     }
 
     /// Reports the adapters of this machine, if the command line names no source. A library that is slow to list
     /// adapters delays nothing else.
-    pub fn look_for_adapters(&self) {
-        let (machine, words) = (self.machine.clone(), self.words.clone());
+    pub fn report_adapters(&self) {
+        let (machine, messages) = (self.machine.clone(), self.messages.clone());
         std::thread::spawn(move || {
             let adapters = catch_unwind(AssertUnwindSafe(|| machine.adapters()));
-            let _ = words.send(match adapters {
+            let _ = messages.send(match adapters {
                 Ok(adapters) => WorkerMessage::Happened(SessionInput::Message(welcome_text(
                     &adapters.unwrap_or_default(),
                 ))),
@@ -246,7 +247,7 @@ fn source_task(job: &TaskRequest) -> Option<SourceTask> {
 /// Reports the progress of a task, no faster than a screen can follow.
 struct Throttle {
     task: TaskId,
-    words: UnboundedSender<WorkerMessage>,
+    messages: UnboundedSender<WorkerMessage>,
     stop: Arc<AtomicBool>,
     last: Mutex<Instant>,
 }
@@ -257,7 +258,7 @@ impl Throttle {
         let Ok(mut last) = self.last.try_lock() else { return };
         if last.elapsed() >= PROGRESS_INTERVAL {
             *last = Instant::now();
-            let _ = self.words.send(WorkerMessage::Happened(SessionInput::Progress {
+            let _ = self.messages.send(WorkerMessage::Happened(SessionInput::Progress {
                 task: self.task,
                 done,
                 of,
@@ -306,7 +307,7 @@ impl ReadObserver for SnapshotWatch<'_> {
         let snapshot = Arc::new(Snapshot::new(&self.source, observation, self.names));
         let _ = self
             .pace
-            .words
+            .messages
             .send(WorkerMessage::Happened(SessionInput::Sighted { task: self.pace.task, look: snapshot }));
     }
 
@@ -325,7 +326,7 @@ fn run_source(
     fault_injection::panic_if_injected("worker");
     let done = |task: TaskId, outcome: TaskOutcome| {
         // The loop may have ended in the meantime.
-        let _ = pace.words.send(WorkerMessage::Happened(SessionInput::Finished { task, outcome }));
+        let _ = pace.messages.send(WorkerMessage::Happened(SessionInput::Finished { task, outcome }));
     };
     match read_snapshot(machine, opening, pace) {
         Err(error) => done(pace.task, TaskOutcome::Looked(Err(error))),

@@ -31,15 +31,15 @@ impl From<&str> for JobConfigError {
 }
 
 pub fn jobs(value: &toml::Value) -> Result<(JobSettings, HostRules), JobConfigError> {
-    let table = value.as_table().ok_or("FD-7113: 'jobs' is no table: write [jobs]")?;
+    let table = value.as_table().ok_or("FD-7113: 'jobs' is not a table: write [jobs]")?;
     let (mut settings, mut slurm, mut squeue, mut list) = (JobSettings::default(), false, None, None);
     let mut rules = HostRules::default();
     for (key, value) in table {
-        let text = || value.as_str().ok_or_else(|| format!("FD-7113: [jobs] {key}: it is no text"));
+        let text = || value.as_str().ok_or_else(|| format!("FD-7113: [jobs] {key}: the value is not a text"));
         match key.as_str() {
             "slurm" => {
                 let flag = value.as_bool();
-                slurm = flag.ok_or("FD-7113: [jobs] slurm: it is neither true nor false")?;
+                slurm = flag.ok_or("FD-7113: [jobs] slurm: the value is neither true nor false")?;
             }
             "squeue" => squeue = Some(PathBuf::from(text()?)),
             "file" => list = Some(PathBuf::from(text()?)),
@@ -57,16 +57,18 @@ pub fn jobs(value: &toml::Value) -> Result<(JobSettings, HostRules), JobConfigEr
         (true, squeue, None) => Some(JobListSource::Slurm(squeue)),
         (false, None, list) => list.map(JobListSource::File),
         (true, _, Some(_)) => {
-            return Err("FD-7113: [jobs] names slurm and a file: leave one out".into());
+            return Err("FD-7113: [jobs] sets both slurm and file: leave one out".into());
         }
-        (false, Some(_), _) => return Err("FD-7113: [jobs] squeue: it needs slurm = true".into()),
+        (false, Some(_), _) => {
+            return Err("FD-7113: [jobs] squeue is set without slurm: write slurm = true".into());
+        }
     };
     Ok((settings, rules))
 }
 
 /// Reads the rules of a site, in their order.
 fn host_rules(value: &toml::Value) -> Result<HostRules, JobConfigError> {
-    const LIST: &str = "FD-7114: [jobs] hosts: it is no list of rules";
+    const LIST: &str = "FD-7114: [jobs] hosts: the value is not a list of rules";
     let rules = value.as_array().ok_or(LIST)?.iter().enumerate().map(|(at, value)| {
         host_rule(value).map_err(|what| JobConfigError {
             what: format!("FD-7114: rule {} of hosts in [jobs]: {what}", at + 1),
@@ -80,14 +82,14 @@ fn host_rule(value: &toml::Value) -> Result<HostRule, String> {
     let table = value.as_table().ok_or("write { adapter = \"...\", host = \"...\" }")?;
     let (mut adapter, mut host) = (None, "{}");
     for (key, value) in table {
-        let text = value.as_str().ok_or_else(|| format!("'{key}' is no text"))?;
+        let text = value.as_str().ok_or_else(|| format!("'{key}' is not a text"))?;
         match key.as_str() {
             "adapter" => adapter = Some(text),
             "host" => host = text,
             _ => return Err(format!("there is no key '{key}'; the keys are adapter and host")),
         }
     }
-    HostRule::new(adapter.ok_or("it has no adapter")?, host)
+    HostRule::new(adapter.ok_or("the rule has no adapter")?, host)
 }
 
 /// Line on which a rule begins.
@@ -145,9 +147,9 @@ mod tests {
         }
         for (rule, why) in [
             ("{ adapter = \"rack*\" }", "must contain {} once"),
-            ("{ host = \"{}\" }", "it has no adapter"),
+            ("{ host = \"{}\" }", "the rule has no adapter"),
             ("{ adapter = \"{}\", nodes = \"a\" }", "there is no key 'nodes'"),
-            ("{ adapter = 1 }", "'adapter' is no text"),
+            ("{ adapter = 1 }", "'adapter' is not a text"),
             ("\"{}\"", "write { adapter"),
         ] {
             let refused = of(&format!("  {{ adapter = \"{{}}-ib\" }},\n  {rule},\n")).unwrap_err();

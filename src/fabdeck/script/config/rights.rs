@@ -9,7 +9,7 @@ pub(super) const RIGHTS_HINT: &str = "[rights] has lists such as confirm = [\"ad
                                       list, confirm, extend, rollback; \"*\" means all users";
 
 pub(super) fn rights(value: &toml::Value) -> Result<Rights, String> {
-    let table = value.as_table().ok_or("FD-7116: 'rights' is no table: write [rights]")?;
+    let table = value.as_table().ok_or("FD-7116: 'rights' is not a table: write [rights]")?;
     let mut rights = Rights::default();
     for (key, value) in table {
         let granted = match key.as_str() {
@@ -17,24 +17,25 @@ pub(super) fn rights(value: &toml::Value) -> Result<Rights, String> {
             "confirm" => &mut rights.confirm,
             "extend" => &mut rights.extend,
             "rollback" => &mut rights.roll_back,
-            _ => return Err(format!("FD-7116: [rights] {key}: it is no right")),
+            _ => return Err(format!("FD-7116: [rights] {key}: there is no such right")),
         };
-        *granted =
-            grantees(value).ok_or_else(|| format!("FD-7116: [rights] {key}: it is no list of users"))?;
+        *granted = grantees(value)
+            .ok_or_else(|| format!("FD-7116: [rights] {key}: the value is not a list of users"))?;
     }
     Ok(rights)
 }
 
-/// Why the rights in a file do not count: a user other than root and this one could have written them.
+/// Reason why the rights in a file are not used: a user other than root and the current user could have written
+/// them.
 pub(super) fn rights_objection(file: &Path) -> Option<String> {
     let held = std::fs::metadata(file).ok()?;
     let own = rustix::process::geteuid().as_raw();
     let why = match () {
         () if held.uid() != 0 && held.uid() != own => {
-            format!("{} owns it", user_names::user_label(held.uid()))
+            format!("{} owns the file", user_names::user_label(held.uid()))
         }
         () if held.mode() & 0o022 != 0 => {
-            format!("its mode {:o} lets other users write it", held.mode() & 0o7777)
+            format!("mode {:o} permits other users to write the file", held.mode() & 0o7777)
         }
         () => return None,
     };
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rights_count_where_no_other_user_could_write_them() {
+    fn rights_are_used_if_no_other_user_could_write_them() {
         use std::fs::{Permissions, set_permissions};
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
@@ -66,7 +67,7 @@ mod tests {
         if rustix::process::geteuid().is_root() {
             set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
             std::os::unix::fs::chown(&file, Some(65534), None).unwrap();
-            assert!(rights_objection(&file).unwrap().contains("owns it"));
+            assert!(rights_objection(&file).unwrap().contains("owns the file"));
         }
     }
 

@@ -28,7 +28,7 @@ const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Applies the proposals of a watch.
 pub struct JobPlanApplier {
-    road: DriverOptions,
+    driver: DriverOptions,
     acceptance: Acceptance,
     source: String,
     given: ChangeOptions,
@@ -39,8 +39,8 @@ pub struct JobPlanApplier {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum AfterApply {
     Done,
-    /// The reason why it was not applied is temporary.
-    Again,
+    /// The plan was not applied, for a reason that can pass.
+    Retry,
 }
 
 impl JobPlanApplier {
@@ -57,18 +57,18 @@ impl JobPlanApplier {
             context.output.print_message(&why);
         }
         let opensm = choice.via == DriverChoice::Opensm;
-        let road =
+        let driver =
             driver_options(opensm, choice.opensm_conf.clone(), choice.opensm_console, choice.beside_manager);
         let (accepted, window) = (Vec::new(), choice.confirm_within);
         let acceptance = Acceptance { accepted, window, unanswered: choice.unanswered.unanswered() };
-        Ok(Some(Self { road, acceptance, source, given, mark }))
+        Ok(Some(Self { driver, acceptance, source, given, mark }))
     }
 
     fn env<'m>(&'m self, context: &Context<'m, '_>) -> Env<'m> {
         Env { outside: context.outside, given: &self.given }
     }
 
-    /// Applies a plan and waits until the change is decided, for which the watch does its part.
+    /// Applies a plan, and confirms or rolls back the change, or leaves it to its guard.
     pub fn apply(
         &self,
         context: &mut Context<'_, '_>,
@@ -77,7 +77,7 @@ impl JobPlanApplier {
     ) -> Result<AfterApply, Failure> {
         if let Some(why) = self.mark.reason() {
             print(context, &JobWatchEvent::NotApplied { why })?;
-            return Ok(AfterApply::Again);
+            return Ok(AfterApply::Retry);
         }
         let read = |error| Failure::new(Exit::Bug, format!("FD-7923: {error}"));
         let plan = Plan::read(&text).map_err(read)?;
@@ -106,7 +106,7 @@ impl JobPlanApplier {
                 if !stop.is_requested() {
                     print(context, &JobWatchEvent::NotApplied { why })?;
                 }
-                return Ok(AfterApply::Again);
+                return Ok(AfterApply::Retry);
             }
         };
         self.decide(context, stop, &id, &plan)?;
@@ -129,9 +129,9 @@ impl JobPlanApplier {
         read: (Plan, String),
         begun: &mut Option<String>,
     ) -> Result<Option<ChangeStatus>, Failure> {
-        let terms = ApplyOptions {
+        let options = ApplyOptions {
             source: &self.source,
-            road: &self.road,
+            road: &self.driver,
             acceptance: &self.acceptance,
             by: "by a watch over jobs",
         };
@@ -139,7 +139,7 @@ impl JobPlanApplier {
         let output = &mut context.output;
         apply_step(
             means,
-            &terms,
+            &options,
             read,
             &mut StopWatch(stop),
             &mut |line| output.print_message(line),
@@ -160,7 +160,7 @@ impl JobPlanApplier {
         plan: &Plan,
     ) -> Result<(), Failure> {
         let since = Instant::now();
-        let mut why = "its window ended".to_owned();
+        let mut why = "the window ended before the change could be checked".to_owned();
         loop {
             let status = look_at_change(self.env(context), id);
             if let Ok(status) = &status
@@ -185,13 +185,13 @@ impl JobPlanApplier {
                         Ok(()) => continue,
                         Err(failure) => why = failure.message.unwrap_or_default(),
                     },
-                    Ok(Some(wrong)) => {
-                        context.output.print_message(&wrong);
-                        why = wrong;
+                    Ok(Some(deviation)) => {
+                        context.output.print_message(&deviation);
+                        why = deviation;
                         self.roll_back(context, id);
                     }
                     // A change that could not be read is not confirmed.
-                    Err(unseen) => why = unseen,
+                    Err(unread) => why = unread,
                 }
             }
             wait_before_retry(stop);
@@ -254,7 +254,7 @@ impl JobPlanApplier {
         let report = check_after_change((&snapshot, Some(plan)), &Faults::new(), in_force.sent())
             .map_err(|refusal| message_of(refusal.into()))?;
         let open = open_findings(&report, &[]);
-        Ok((!open.is_empty()).then(|| format!("FD-7818: {}", open.join("; "))))
+        Ok((!open.is_empty()).then(|| format!("FD-7818: findings after the change: {}", open.join("; "))))
     }
 }
 

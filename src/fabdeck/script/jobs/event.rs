@@ -42,7 +42,7 @@ pub enum JobWatchEvent {
     Refused {
         why: String,
     },
-    /// The routes are worth it, but the plan cannot be written; the next list is judged again.
+    /// The routes gain enough, but the plan cannot be written; the jobs are judged with the next list.
     Unwritten {
         why: String,
     },
@@ -74,7 +74,7 @@ pub enum JobWatchEvent {
         change: String,
         why: String,
     },
-    /// The change is incomplete or its state is unknown; nothing more is applied either.
+    /// The change is incomplete or its state is unknown; nothing more is applied until an operator removes the mark.
     Failed {
         change: String,
         state: Option<String>,
@@ -84,7 +84,7 @@ pub enum JobWatchEvent {
 
 impl fmt::Display for JobWatchEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let means = |f: &mut fmt::Formatter<'_>, now: &JobFigures, proposed: &JobFigures| {
+        let write_figures = |f: &mut fmt::Formatter<'_>, now: &JobFigures, proposed: &JobFigures| {
             now.lost_words(proposed).iter().try_for_each(|lost| write!(f, "{lost}, "))?;
             write!(f, "mean over jobs {:.1} to {:.1}, ", now.mean_max, proposed.mean_max)?;
             write!(f, "maximum {} to {}, ", now.max, proposed.max)?;
@@ -96,7 +96,7 @@ impl fmt::Display for JobWatchEvent {
             }
             Self::Unheard { why, age_seconds: None } => write!(f, "unheard: no list: {why}"),
             Self::Unseen { why } => {
-                write!(f, "unseen: the fabric did not answer, the next list is judged: {why}")
+                write!(f, "unseen: the fabric did not answer; the jobs are judged with the next list: {why}")
             }
             Self::NotApplied { why } => write!(f, "not-applied: {why}"),
             Self::Applied { change, writes, deadline } => {
@@ -122,15 +122,18 @@ impl fmt::Display for JobWatchEvent {
             }
             Self::Kept { gain, now, proposed } => {
                 write!(f, "kept: new routes would gain {gain:.1} %, which is too little: ")?;
-                means(f, now, proposed)
+                write_figures(f, now, proposed)
             }
             Self::Refused { why } => write!(f, "refused: {ENGINE} found no routes: {why}"),
             Self::Unwritten { why } => {
-                write!(f, "unwritten: a proposal cannot be written, the next list is judged: {why}")
+                write!(
+                    f,
+                    "unwritten: the plan cannot be written; the jobs are judged with the next list: {why}"
+                )
             }
             Self::Proposed { gain, now, proposed, writes, findings, plan } => {
                 write!(f, "proposed: routes that gain {gain:.1} %: ")?;
-                means(f, now, proposed)?;
+                write_figures(f, now, proposed)?;
                 write!(f, "; {}", count_words(*writes, "write", "writes"))?;
                 findings.iter().try_for_each(|finding| write!(f, "; finding: {finding}"))?;
                 plan.iter().try_for_each(|plan| write!(f, "; plan: {plan}"))
@@ -143,7 +146,7 @@ fn several_switches_text(jobs: usize) -> String {
     count_words(jobs, "job on several switches", "jobs on several switches")
 }
 
-/// Numbers of hosts in a list that are not clearly in the fabric.
+/// Numbers of hosts in a list that the fabric lacks, or that match several hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct MissingCounts {
     not_found: usize,
@@ -163,7 +166,7 @@ impl fmt::Display for MissingCounts {
             write!(f, "; {} not in the fabric", count_words(not_found, "host", "hosts"))?;
         }
         if ambiguous > 0 {
-            write!(f, "; {} several", count_words(ambiguous, "host name matches", "host names match"))?;
+            write!(f, "; {} several hosts", count_words(ambiguous, "host name matches", "host names match"))?;
         }
         Ok(())
     }

@@ -72,7 +72,7 @@ impl JobSource {
     }
 
     /// Refuses arguments that name no source.
-    pub fn check(&self) -> Result<(), Failure> {
+    pub fn refuse_unnamed(&self) -> Result<(), Failure> {
         match self.is_named() {
             true => Ok(()),
             false => Err(Failure::usage(
@@ -129,10 +129,10 @@ pub struct WatchArgs {
     pub applying: WatchApplyArgs,
 }
 
-/// What to do with a proposal that is worth it.
+/// What to do with a proposal that gains enough.
 #[derive(Debug, Clone, Args)]
 pub struct WatchApplyArgs {
-    /// Apply each proposal without findings, read the fabric again, and confirm the change; needs what `apply` needs
+    /// Apply each proposal without findings, read the fabric again, and confirm the change; `apply` has to be permitted
     #[arg(long)]
     pub apply: bool,
     /// The driver that writes to the fabric; with opensm the lane of a path depends on its destination alone
@@ -141,7 +141,7 @@ pub struct WatchApplyArgs {
     /// Window of a change: without confirmation it is rolled back afterwards; 30s to 24h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = window, requires = "apply")]
     pub confirm_within: Duration,
-    /// Propose base LIDs alone, in five phases (docs/phases.md)
+    /// Propose changes of base LIDs alone, in five phases (docs/phases.md)
     #[arg(long)]
     pub phases: bool,
     /// With --phases: what to do when hosts do not confirm that they left the base LIDs
@@ -153,15 +153,15 @@ pub struct WatchApplyArgs {
     /// With --via opensm: address of OpenSM's console, as 127.0.0.1:10000; without one OpenSM gets SIGHUP
     #[arg(long, value_name = "ADDRESS:PORT", requires = "apply")]
     pub opensm_console: Option<SocketAddr>,
-    /// With --via direct: write although a subnet manager is in charge. It does not read tables back and may overwrite
-    /// them at any time
+    /// With --via direct: write although a subnet manager is in charge. The manager does not read tables back and may
+    /// overwrite them at any time
     #[arg(long, requires = "apply")]
     pub beside_manager: bool,
 }
 
-/// Reads the list from the named source. A Slurm that hangs is given up at its timeout.
+/// Reads the list from the named source. A `squeue` that hangs is ended at its timeout.
 pub fn read_list(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
-    from.check()?;
+    from.refuse_unnamed()?;
     if let Some(file) = &from.file {
         return context.outside.jobs(file).map_err(Failure::from_list_error);
     }
@@ -174,8 +174,8 @@ pub fn read_list(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobL
     let since = Instant::now();
     let mut poll = SqueuePoll::start(&from.squeue(), since.elapsed()).map_err(failed)?;
     loop {
-        if let Some(came) = poll.poll(since.elapsed()) {
-            return came.map_err(failed);
+        if let Some(list) = poll.poll(since.elapsed()) {
+            return list.map_err(failed);
         }
         if stop.is_requested() {
             return Err(Failure { exit: Exit::Interrupted, message: None });

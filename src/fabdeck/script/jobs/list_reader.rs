@@ -63,10 +63,10 @@ impl ListFile {
     }
 
     fn next(&mut self, stop: &StopFlag) -> ListOrError {
-        let came = self.under_way.take().unwrap_or_else(|| start_reading(&self.file));
+        let receiver = self.under_way.take().unwrap_or_else(|| start_reading(&self.file));
         let since = Instant::now();
         loop {
-            match came.recv_timeout(POLL_INTERVAL) {
+            match receiver.recv_timeout(POLL_INTERVAL) {
                 Ok(list) => return list,
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(format!(
@@ -79,7 +79,7 @@ impl ListFile {
                 }
                 Err(RecvTimeoutError::Timeout) if since.elapsed() < self.timeout => {}
                 Err(RecvTimeoutError::Timeout) => {
-                    self.under_way = Some(came);
+                    self.under_way = Some(receiver);
                     let (file, time) = (self.file.display(), self.timeout.as_secs());
                     return Err(format!(
                         "FD-7819: timeout: {file} was not read within {time} s; check that it is a file and that its disk answers"
@@ -91,11 +91,11 @@ impl ListFile {
 }
 
 fn start_reading(file: &Path) -> Receiver<ListOrError> {
-    let (send, came) = channel();
+    let (send, receiver) = channel();
     let file = file.to_owned();
     // A thread that hangs blocks nothing and ends with the process.
     std::thread::spawn(move || send.send(read_as(&file, read).map_err(|error| error.to_string())));
-    came
+    receiver
 }
 
 #[cfg(test)]

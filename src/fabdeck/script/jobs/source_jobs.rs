@@ -20,10 +20,10 @@ use fabdeck_mad::access::ReadOptions;
 #[derive(Clone, Debug, Default)]
 pub(super) struct JobOrigin {
     pub from: String,
-    /// Explanation for readers, if source and time are not obvious.
+    /// Source and time of the list in words, if they are not obvious.
     pub words: Option<String>,
-    /// Of a recording: when the list was read, and its age at the moment shown.
-    pub heard: Option<String>,
+    /// For a recording: the time at which the list was read, and its age at the moment shown.
+    pub read_at: Option<String>,
     pub age_seconds: Option<u64>,
 }
 
@@ -31,7 +31,7 @@ impl JobOrigin {
     /// Writes the fields beside the rows in JSON.
     pub(super) fn fields(&self, object: &mut Object<'_>, totals: &JobTotals) -> std::io::Result<()> {
         object.field("from", &self.from)?;
-        object.field("heard", &self.heard)?;
+        object.field("heard", &self.read_at)?;
         object.field("age_seconds", &self.age_seconds)?;
         object.field("totals", totals)
     }
@@ -53,7 +53,7 @@ pub(super) fn read_source_jobs(
     }
     if kind == "umad" {
         // An adapter has no list of jobs, so the missing argument is reported before the long reading.
-        from.check()?;
+        from.refuse_unnamed()?;
     }
     let mut snapshot = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
     context.assume(&mut snapshot)?;
@@ -70,7 +70,7 @@ pub(super) fn read_source_jobs(
         let origin = JobOrigin {
             from: "recorded".to_owned(),
             words: Some(recorded.words()),
-            heard: recorded.heard_time(),
+            read_at: recorded.heard_time(),
             age_seconds: recorded.age_seconds(),
         };
         let list = JobList::from_recording(&recorded.said.jobs);
@@ -98,6 +98,6 @@ pub(super) fn read_source_jobs(
              list; give a list with --file (a host and its job on each line; docs/jobs.md)"
         )));
     }
-    // No source of jobs is named; the check returns the message about that.
-    from.check().map(|()| (snapshot, JobPlacement::default(), JobOrigin::default()))
+    // No source of jobs is named, so this is always a refusal.
+    from.refuse_unnamed().map(|()| (snapshot, JobPlacement::default(), JobOrigin::default()))
 }

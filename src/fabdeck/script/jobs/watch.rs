@@ -33,7 +33,7 @@ use fabdeck_routing::{LaneDependence, Request};
 pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Failure> {
     context.refuse_filter("jobs watch")?;
     let from = args.from.or_configured(&context.config.jobs);
-    from.check()?;
+    from.refuse_unnamed()?;
     context.named_source()?;
     if from.file.as_deref() == Some(Path::new("-")) {
         return Err(Failure::usage(
@@ -59,7 +59,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
         lists: JobListReader::of(&from),
         place: from.place(),
         last_list: None,
-        seen: None,
+        last_snapshot: None,
         noted: None,
         judgement: None,
         proposed: None,
@@ -92,7 +92,7 @@ struct LastSnapshot {
 }
 
 impl LastSnapshot {
-    /// Keeps a snapshot; `None` if it is partial.
+    /// Stores a snapshot without its tables; `None` if it is partial.
     fn new(mut snapshot: Snapshot, placed: &JobPlacement) -> Option<Self> {
         if snapshot.observation.is_partial() {
             return None;
@@ -121,7 +121,7 @@ struct JobWatch<'a> {
     place: NotePlace,
     /// Time of the last list.
     last_list: Option<Duration>,
-    seen: Option<LastSnapshot>,
+    last_snapshot: Option<LastSnapshot>,
     /// Hosts missing from the fabric in the last notes; `None` before the first snapshot.
     noted: Option<BTreeSet<String>>,
     /// The last judgement.
@@ -137,7 +137,7 @@ struct LastJudgement {
     outcome: Option<ProposalFigures>,
 }
 
-/// What new routes would gain. The same outcome again is no news.
+/// What new routes would gain. A repeated outcome is reported as unchanged.
 #[derive(Clone, PartialEq)]
 struct ProposalFigures {
     now: JobFigures,
@@ -168,7 +168,7 @@ impl JobWatch<'_> {
     ) -> Result<(), Failure> {
         print_with_missing(context, &outcome.event, outcome.missing)?;
         let (Some(applier), Some(plan)) = (&self.applier, outcome.plan) else { return Ok(()) };
-        if applier.apply(context, stop, plan)? == AfterApply::Again {
+        if applier.apply(context, stop, plan)? == AfterApply::Retry {
             // The same jobs may get a proposal again, once the interval between proposals is over.
             self.judgement = None;
         }
@@ -196,11 +196,11 @@ impl JobWatch<'_> {
             return Ok(outcome);
         }
         let (snapshot, in_force) = match read_snapshot(context) {
-            // A fabric that answered before is expected to answer again.
+            // A fabric that answered earlier lists is expected to answer the next one.
             Err(failure) if failure.exit != Exit::Bug && self.noted.is_some() => {
                 return Ok(JobWatchEvent::Unseen { why: failure.message.unwrap_or_default() }.into());
             }
-            looked => looked?,
+            read => read?,
         };
         let placed = HostIndex::new(snapshot.fabric(), &snapshot.names).place_jobs(&list);
         if context.globals.verbose {
@@ -229,9 +229,9 @@ impl JobWatch<'_> {
         list: &JobList,
         now: Duration,
     ) -> Option<ListOutcome> {
-        let seen = self.seen.as_ref()?;
-        let placed = seen.placed(list)?;
-        let event = self.unchanged_event(&MultiSwitchJobs::of(seen.snapshot.fabric(), &placed.jobs), now)?;
+        let last = self.last_snapshot.as_ref()?;
+        let placed = last.placed(list)?;
+        let event = self.unchanged_event(&MultiSwitchJobs::of(last.snapshot.fabric(), &placed.jobs), now)?;
         self.report_missing(context, &placed);
         Some(ListOutcome { missing: Some(MissingCounts::of(&placed)), ..event.into() })
     }
@@ -281,7 +281,7 @@ impl JobWatch<'_> {
             self.proposed = Some(now);
         }
         outcome.missing = Some(MissingCounts::of(placed));
-        self.seen = LastSnapshot::new(snapshot, placed);
+        self.last_snapshot = LastSnapshot::new(snapshot, placed);
         Ok(outcome)
     }
 
@@ -326,7 +326,7 @@ impl JobWatch<'_> {
         }
     }
 
-    /// Decides whether the routes are worth it, and writes the plan if so.
+    /// Decides whether the routes gain enough, and writes the plan if they do.
     fn compare_routes(
         &self,
         snapshot: &Snapshot,
@@ -344,8 +344,8 @@ impl JobWatch<'_> {
             return Ok((event.into(), Some(outcome)));
         }
         // Even with a required gain of 0, routes that gain nothing over the last proposal are not proposed.
-        let again = before.is_some() && gain <= 0.0 && proposed.lost >= now.lost;
-        if again || !now.is_worth(&proposed, gain, self.args.gain) {
+        let repeated = before.is_some() && gain <= 0.0 && proposed.lost >= now.lost;
+        if repeated || !now.is_worth(&proposed, gain, self.args.gain) {
             return Ok((JobWatchEvent::Kept { gain, now, proposed }.into(), Some(outcome)));
         }
         let wanted = self.args.output.is_some() || self.applier.is_some();
@@ -416,7 +416,10 @@ fn free_path(folder: &Path) -> Result<PathBuf, Failure> {
     let names = (1..=99_999).map(|number| folder.join(format!("{ENGINE}-{number:05}.plan")));
     let mut names = names.filter(|file| !file.exists());
     names.next().ok_or_else(|| {
-        let what = format!("FD-7813: {} is full of plans; move them away", folder.display());
+        let what = format!(
+            "FD-7813: {} has a plan under every number up to 99,999; move the plans away",
+            folder.display()
+        );
         Failure::new(Exit::Failed, what)
     })
 }

@@ -1,5 +1,5 @@
-//! A file that keeps watches from applying. It exists from before a change begins until the change is confirmed. A
-//! killed watch or a rollback leaves it there until an operator deletes it.
+//! A file that prevents watches from applying plans. It exists from before a change begins until the change is
+//! confirmed. A killed watch or a rollback leaves the file there until an operator deletes it.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Write};
@@ -25,7 +25,7 @@ impl WatchMark {
 
     fn write_failure(&self, error: &std::io::Error) -> Failure {
         let what = format!(
-            "FD-7817: {} cannot be written, and nothing is applied without this file: {error}",
+            "FD-7817: {} cannot be written, and nothing is applied without this file: {error}; check its folder",
             self.0.display()
         );
         Failure::new(Exit::Failed, what)

@@ -14,7 +14,7 @@ use crate::session::{LevelsInForce, check_plan_fit, count_words, judge_plan, not
 use fabdeck_change::{ChangePhase, Plan};
 use fabdeck_mad::access::ReadOptions;
 
-/// Time that a run waits for a rollback; the guard continues it beyond that.
+/// Time that a run waits for a rollback; afterwards the guard continues the rollback alone.
 const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(25);
 
 impl Runner<'_, '_, '_> {
@@ -28,7 +28,7 @@ impl Runner<'_, '_, '_> {
             None => self
                 .made
                 .take()
-                .ok_or_else(|| Failure::new(Exit::Failed, "FD-9211: no earlier step made a plan to apply")),
+                .ok_or_else(|| Failure::new(Exit::Failed, "FD-9211: no earlier step made a plan to apply; add such a step, or name a file with 'plan'")),
         }
     }
 
@@ -41,7 +41,7 @@ impl Runner<'_, '_, '_> {
             self.applied = Some(plan);
             return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
         }
-        let road = driver_options(
+        let driver = driver_options(
             apply.opensm,
             apply.opensm_conf.clone(),
             apply.opensm_console,
@@ -49,18 +49,18 @@ impl Runner<'_, '_, '_> {
         );
         let (accepted, window, unanswered) = (apply.accept.clone(), apply.window, apply.unanswered);
         let acceptance = Acceptance { accepted, window, unanswered };
-        let terms =
-            ApplyOptions { source: &self.source, road: &road, acceptance: &acceptance, by: "in a run" };
+        let options =
+            ApplyOptions { source: &self.source, road: &driver, acceptance: &acceptance, by: "in a run" };
         let means = Env { outside: self.context.outside, given: &self.given };
         let (journal, pending, output) = (&mut self.journal, &mut self.pending, &mut self.context.output);
         let status = apply_step(
             means,
-            &terms,
+            &options,
             read,
             &mut StopWatch(&self.stop),
             &mut |line| output.print_message(line),
             &mut |id| {
-                // If the run ends from here on, it rolls this change back.
+                // A run that ends after this point rolls the change back.
                 *pending = Some(id.to_owned());
                 journal.as_mut().map_or(Ok(()), |journal| journal.record_change(id))
             },
@@ -73,7 +73,7 @@ impl Runner<'_, '_, '_> {
                 return Ok(StepOutput { values, ..StepOutput::with_text(words) });
             }
             Err(failure) => {
-                self.forget_unless_begun();
+                self.clear_unless_begun();
                 return Err(failure.into());
             }
         };
@@ -99,15 +99,15 @@ impl Runner<'_, '_, '_> {
         Ok(StepOutput { values, change, ..StepOutput::with_text(words) })
     }
 
-    /// Forgets a change that was refused before it was begun.
-    fn forget_unless_begun(&mut self) {
+    /// Clears the pending change if it was refused before it began.
+    fn clear_unless_begun(&mut self) {
         let begun = self.pending.as_ref().is_some_and(|id| change_status(self.env(), id).is_some());
         if !begun {
             self.pending = None;
         }
     }
 
-    /// Refuses what `apply` refuses, except for what only the guard can find.
+    /// Makes the checks of `apply` without a write, except those that only the guard can make.
     fn rehearse(&mut self, plan: Plan, apply: &ApplyTask) -> Result<String, Failure> {
         let lanes = plan::plan_has_lanes(&plan);
         let (snapshot, _) =
@@ -119,7 +119,7 @@ impl Runner<'_, '_, '_> {
         refuse_findings(&judged, &plan, &snapshot, apply.opensm, &apply.accept)?;
         self.pending = Some("rehearsed".to_owned());
         Ok(format!(
-            "not applied: it would be {writes}, with a window of {} s; later steps read the fabric as planned",
+            "not applied: the step would apply {writes} with a window of {} s; later steps read the fabric as planned",
             apply.window.as_secs()
         ))
     }
@@ -183,7 +183,7 @@ impl Runner<'_, '_, '_> {
         let id = self.pending.take().unwrap_or_default();
         self.applied = None;
         if self.dry {
-            self.led.pop();
+            self.rehearsed_plans.pop();
             let words = "not rolled back: nothing was applied".to_owned();
             return PendingRollback { change: id, state: None, words, complete: true };
         }
@@ -199,7 +199,7 @@ impl Runner<'_, '_, '_> {
         let complete = state == Some(ChangePhase::RolledBack);
         let title = state.map_or("not there", ChangePhase::title);
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        let goes_on = match state {
+        let continued = match state {
             Some(phase) if phase.is_pending() => "; its guard continues",
             _ => "",
         };
@@ -207,7 +207,7 @@ impl Runner<'_, '_, '_> {
             self.pending = Some(id.clone()).filter(|_| state.is_some_and(ChangePhase::is_pending));
         }
         let shown = state.map_or("in an unknown state", ChangePhase::title);
-        let words = format!("change {id} is {shown}{why}{goes_on}");
+        let words = format!("change {id} is {shown}{why}{continued}");
         PendingRollback { change: id, state: Some(title.to_owned()), words, complete }
     }
 }

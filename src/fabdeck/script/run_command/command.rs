@@ -47,8 +47,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &RunArgs) -> Result<Exit, Failur
     if let Some(journal) = &mut journal {
         journal.begin(&book.name)?;
     }
-    let mut hands = Runner::new(context, (source, given), args.dry_run, journal);
-    let report = run_steps(&book, &mut hands);
+    let mut runner = Runner::new(context, (source, given), args.dry_run, journal);
+    let report = run_steps(&book, &mut runner);
     run_report::mark_partial(&mut snapshot, &report);
     run_report::write(context, &snapshot, file, &report, before.as_ref())?;
     let concluded = context.conclude(&snapshot);
@@ -73,8 +73,9 @@ fn read_runbook(
     set: &[(String, String)],
 ) -> Result<Runbook, Failure> {
     let name = file.display();
-    let text = read_text_within(file, MAX_RUNBOOK_BYTES)
-        .map_err(|error| Failure::new(Exit::BadInput, format!("{name}: FD-9201: cannot be read: {error}")))?;
+    let text = read_text_within(file, MAX_RUNBOOK_BYTES).map_err(|error| {
+        Failure::new(Exit::BadInput, format!("{name}: FD-9201: the runbook cannot be read: {error}"))
+    })?;
     let mut settings = BTreeMap::new();
     for (name, value) in set {
         if settings.insert(name.clone(), value.clone()).is_some() {
@@ -86,7 +87,7 @@ fn read_runbook(
         Ok(book) => Ok(book),
         Err((faults, unset)) => match report_faults(context, file, &faults, &unset) {
             Err(failure) => Err(failure),
-            // Without a fault the runbook would have been read, so this cannot happen.
+            // A runbook without faults is read, so this cannot happen.
             Ok(()) => Err(Failure::new(Exit::BadInput, format!("{name}: the runbook cannot be read"))),
         },
     }

@@ -11,7 +11,7 @@ use fabdeck_change::AttestationVerdict;
 impl Runner<'_, '_, '_> {
     /// Ends the run with exit code 3 if a confirmed change no longer stands, and with 8 if that is unknown.
     pub fn compare(&mut self) -> StepResult {
-        if self.dry && !self.led.is_empty() {
+        if self.dry && !self.rehearsed_plans.is_empty() {
             let values = value_names::COMPARE
                 .iter()
                 .map(|name| ((*name).to_owned(), StepValue::Unrehearsed))

@@ -19,12 +19,12 @@ use fabdeck_files::open_regular;
 use fabdeck_live::agent::set_listed_environment;
 
 /// Number of bytes of a program's output that the report keeps.
-const MAX_OUTPUT_CHARS: usize = 400;
+const MAX_OUTPUT_BYTES: usize = 400;
 
 impl Runner<'_, '_, '_> {
     pub fn wait(&mut self, time: Duration) -> StepResult {
         if self.dry {
-            let words = format!("not waited: it would be {} s", time.as_secs());
+            let words = format!("not waited: the step would wait {} s", time.as_secs());
             return Ok(StepOutput { rehearsed: true, ..StepOutput::with_text(words) });
         }
         self.pause(time);
@@ -58,11 +58,11 @@ impl Runner<'_, '_, '_> {
         let name = file.display();
         if self.dry {
             let values = vec![("sweeps".to_owned(), StepValue::Unrehearsed)];
-            let words = format!("not recorded: it would be {} s in {name}", time.as_secs());
+            let words = format!("not recorded: the step would record {} s to {name}", time.as_secs());
             return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
         }
         let args = RecordArgs {
-            hear: RecordJobsArgs::default(),
+            running_jobs: RecordJobsArgs::default(),
             output: file.to_owned(),
             interval: Some(interval),
             time: Some(time),
@@ -99,7 +99,7 @@ impl Runner<'_, '_, '_> {
         set_listed_environment(&mut command);
         command.args(&program.args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // The program gets a process group, so that its children end with it. Ctrl-C then reaches this process alone,
-        // which passes it on.
+        // which ends the program.
         command.process_group(0);
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let output = collect_output(&mut child);
@@ -150,27 +150,27 @@ impl Runner<'_, '_, '_> {
     }
 }
 
-/// Collects the begin of a program's output in threads of their own, because a full pipe would block the program.
+/// Collects the beginning of a program's output in threads of their own, because a full pipe would block the program.
 fn collect_output(child: &mut Child) -> std::sync::mpsc::Receiver<String> {
     let (sender, output) = std::sync::mpsc::channel();
     let (out, err) = (child.stdout.take(), child.stderr.take());
     std::thread::spawn(move || {
-        let beside = std::thread::spawn(move || err.map(read_beginning).unwrap_or_default());
+        let err_reader = std::thread::spawn(move || err.map(read_beginning).unwrap_or_default());
         let words = out.map(read_beginning).unwrap_or_default();
-        let more = beside.join().unwrap_or_default();
+        let more = err_reader.join().unwrap_or_default();
         let both: Vec<String> = [words, more].into_iter().filter(|words| !words.is_empty()).collect();
-        // The run may have continued without the program.
+        // The run may have continued without the output.
         let _ = sender.send(both.join("; "));
     });
     output
 }
 
-/// Reads the output to its end and keeps its beginning.
+/// Reads the output to its end and returns its beginning.
 fn read_beginning(mut from: impl Read) -> String {
-    let (mut beginning, mut some) = (Vec::new(), [0; 4096]);
-    while let Ok(read @ 1..) = from.read(&mut some) {
-        let room = MAX_OUTPUT_CHARS.saturating_sub(beginning.len());
-        beginning.extend_from_slice(&some[..read.min(room)]);
+    let (mut beginning, mut buffer) = (Vec::new(), [0; 4096]);
+    while let Ok(read @ 1..) = from.read(&mut buffer) {
+        let room = MAX_OUTPUT_BYTES.saturating_sub(beginning.len());
+        beginning.extend_from_slice(&buffer[..read.min(room)]);
     }
     String::from_utf8_lossy(&beginning).split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -31,7 +31,7 @@ fn rows_of(step: &RunbookStep) -> Option<&RowCondition> {
     }
 }
 
-/// Reads the fabric once and returns what in the runbook does not fit it.
+/// Reads the fabric once, and returns the faults of a runbook that does not fit it.
 pub fn check(
     context: &mut Context<'_, '_>,
     book: &Runbook,
@@ -87,14 +87,14 @@ fn step_problem(snapshot: &Snapshot, step: &RunbookStep, made: &[&Path], dry: bo
         StepTask::Route(route) => existing_file_problem(route.plan.as_deref(), dry),
         StepTask::Lanes(propose) => existing_file_problem(propose.plan.as_deref(), dry),
         StepTask::Record { file, .. } => existing_file_problem(Some(file), dry),
-        StepTask::Jobs(jobs) => {
-            jobs.squeue.as_ref().filter(|program| !program.is_file()).map(|program| {
-                format!("FD-9219: there is no program '{}' that could be run", program.display())
-            })
-        }
+        StepTask::Jobs(jobs) => jobs
+            .squeue
+            .as_ref()
+            .filter(|program| !program.is_file())
+            .map(|program| format!("FD-9219: there is no executable program '{}'", program.display())),
         StepTask::Run(program) => find_program(&program.program)
             .is_none()
-            .then(|| format!("FD-9219: there is no program '{}' that could be run", program.program)),
+            .then(|| format!("FD-9219: there is no executable program '{}'", program.program)),
         _ => None,
     }
 }

@@ -50,7 +50,11 @@ impl Runner<'_, '_, '_> {
             count_words(totals.not_found + totals.ambiguous, "host", "hosts"),
         );
         let values = values_of_totals(&totals);
-        Ok(StepOutput { values, rehearsed: self.dry && !self.led.is_empty(), ..StepOutput::with_text(words) })
+        Ok(StepOutput {
+            values,
+            rehearsed: self.dry && !self.rehearsed_plans.is_empty(),
+            ..StepOutput::with_text(words)
+        })
     }
 
     /// Places the jobs of an earlier step on the current fabric.

@@ -30,9 +30,9 @@ impl Runner<'_, '_, '_> {
     pub fn fail(&mut self, elements: &[String]) -> StepResult {
         let (snapshot, _) = self.read_snapshot(ReadOptions::default())?;
         self.context.explain_missing(&snapshot, parse_marks(&snapshot, elements))?;
-        let new = elements.iter().filter(|element| !self.marks.contains(element));
-        let new: Vec<String> = new.cloned().collect();
-        self.marks.extend(new);
+        let added = elements.iter().filter(|element| !self.marks.contains(element));
+        let added: Vec<String> = added.cloned().collect();
+        self.marks.extend(added);
         Ok(self.mark_output(format!("marked as failed: {}", self.marks.join(", "))))
     }
 
@@ -47,7 +47,7 @@ impl Runner<'_, '_, '_> {
         let (snapshot, in_force) =
             self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
         if !snapshot.observation.tables.has_forwarding() {
-            return Err(Failure::new(Exit::Failed, "FD-7913: the source has no forwarding tables").into());
+            return Err(Failure::new(Exit::Failed, "FD-7913: the source has no forwarding tables; put a dump of them beside the topology (dump_lfts)").into());
         }
         let faults = self.faults(&snapshot);
         let RouteTask { lanes, lanes_by, .. } = *route;
@@ -57,11 +57,11 @@ impl Runner<'_, '_, '_> {
         let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
         let now = job_figures_in_force(&snapshot, &snapshot.observation.tables, &faults, &request.jobs);
         let RoutedPlan { plan, proposal, row } = route_plan(self.context, &snapshot, &faults, engine, asked)?;
-        let mut did = self.store_plan(plan, &proposal.report, route.plan.as_deref())?;
+        let mut output = self.store_plan(plan, &proposal.report, route.plan.as_deref())?;
         if self.jobs.is_some() {
-            did.values.extend(job_steps::values_of_plan(now.as_ref(), row.jobs.as_ref()));
+            output.values.extend(job_steps::values_of_plan(now.as_ref(), row.jobs.as_ref()));
         }
-        Ok(did)
+        Ok(output)
     }
 
     pub fn service(&mut self, element: &str, service: LinkService) -> StepResult {
@@ -75,10 +75,10 @@ impl Runner<'_, '_, '_> {
         self.store_plan(plan, &judged.report, None)
     }
 
-    /// Keeps a plan for later steps, and writes it to a file if one is named.
+    /// Stores a plan for later steps, and writes it to a file if one is named.
     pub fn store_plan(&mut self, plan: Plan, report: &CertificateReport, file: Option<&Path>) -> StepResult {
         let text = text_of_plan(&plan)?;
-        // The step applies exactly what a file of the plan would say.
+        // Later steps apply exactly what a file of the plan would contain.
         let plan = Plan::read(&text).map_err(|error| Failure::new(Exit::Bug, format!("FD-7923: {error}")))?;
         let values = values_of_plan(&plan, report);
         let mut words = format!("{}: {}", plan.engine, change_summary(&plan));
@@ -95,12 +95,16 @@ impl Runner<'_, '_, '_> {
             self.files.insert(file.to_owned(), (plan.clone(), text.clone()));
         }
         self.made = Some((plan, text));
-        Ok(StepOutput { values, rehearsed: self.dry && !self.led.is_empty(), ..StepOutput::with_text(words) })
+        Ok(StepOutput {
+            values,
+            rehearsed: self.dry && !self.rehearsed_plans.is_empty(),
+            ..StepOutput::with_text(words)
+        })
     }
 
-    /// Keeps the plan that `lanes propose` would write.
+    /// Stores the plan that `lanes propose` would write.
     pub fn lanes(&mut self, propose: &ProposeTask) -> StepResult {
-        if self.dry && !self.led.is_empty() {
+        if self.dry && !self.rehearsed_plans.is_empty() {
             let values =
                 ["migrations", "hotspots"].map(|name| (name.to_owned(), StepValue::Unrehearsed)).into();
             let words = "not rehearsed: the counters are those of the current fabric, not of the plan";
@@ -135,13 +139,13 @@ impl Runner<'_, '_, '_> {
             judge_plan(&snapshot, &plan, &check_plan_fit(&snapshot, &plan), (false, LevelsInForce::Unsaid))?;
         let flows: usize = plan.migrations.iter().map(|migration| migration.flows.len()).sum();
         let spots: BTreeSet<u16> = plan.migrations.iter().map(|migration| migration.hot_spot.lid).collect();
-        let mut did = self.store_plan(plan, &judged.report, propose.plan.as_deref())?;
-        did.values.push(("migrations".to_owned(), StepValue::count(flows as u64)));
-        did.values.push(("hotspots".to_owned(), StepValue::count(spots.len() as u64)));
-        Ok(did)
+        let mut output = self.store_plan(plan, &judged.report, propose.plan.as_deref())?;
+        output.values.push(("migrations".to_owned(), StepValue::count(flows as u64)));
+        output.values.push(("hotspots".to_owned(), StepValue::count(spots.len() as u64)));
+        Ok(output)
     }
 
-    /// Adds a plan to those that later snapshots of the rehearsal are led through. A stale plan is refused.
+    /// Adds a plan to the rehearsal, whose later snapshots show the fabric after it. A stale plan is refused.
     pub fn apply_to_snapshot(&mut self, plan: Plan) -> Result<(), Failure> {
         let lanes = plan_has_lanes(&plan);
         let (snapshot, _) =
@@ -150,7 +154,7 @@ impl Runner<'_, '_, '_> {
             let what = format!("FD-7986: the plan is stale: {}; make it again", stale.words());
             return Err(Failure::new(Exit::Stale, what));
         }
-        self.led.push(plan);
+        self.rehearsed_plans.push(plan);
         Ok(())
     }
 }
@@ -186,8 +190,8 @@ mod tests {
         ] {
             assert!(!is_empty_proposal(other), "{other}");
         }
-        let did = empty_proposal_output();
-        let of = |name: &str| did.values.iter().rfind(|(other, _)| other == name).map(|(_, found)| *found);
+        let output = empty_proposal_output();
+        let of = |name: &str| output.values.iter().rfind(|(other, _)| other == name).map(|(_, found)| *found);
         assert_eq!(
             (of("lost_pairs"), of("migrations")),
             (Some(StepValue::Unknown), Some(StepValue::count(0)))

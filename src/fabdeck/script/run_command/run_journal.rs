@@ -50,12 +50,12 @@ pub struct InterruptedRun {
 impl InterruptedRun {
     pub fn words(&self) -> String {
         let Self { time, user, pid, .. } = self;
-        let where_ = match (self.step, self.on_failure) {
+        let place = match (self.step, self.on_failure) {
             (0, _) => "before its first step".to_owned(),
             (step, false) => format!("in step {step} ({})", self.kind),
             (step, true) => format!("on failure, in step {step} ({})", self.kind),
         };
-        format!("the last run of this runbook ({user}, {time}, process {pid}) was interrupted {where_}")
+        format!("the last run of this runbook ({user}, {time}, process {pid}) was interrupted {place}")
     }
 
     /// Parses a journal; `None` if it is empty or has an end.
@@ -92,8 +92,10 @@ impl RunJournal {
     pub fn open(folder: &Path, book: &Path) -> Result<(Self, Option<InterruptedRun>), Failure> {
         let runs = folder.join("runs");
         let bad = |path: &Path, error: std::io::Error| {
-            let what =
-                format!("FD-9239: {}: the journal of the run cannot be written: {error}", path.display());
+            let what = format!(
+                "FD-9239: {}: the journal of the run cannot be written: {error}; check its folder",
+                path.display()
+            );
             Failure::new(Exit::Refused, what)
         };
         let user = rustix::process::getuid().as_raw();
@@ -105,9 +107,9 @@ impl RunJournal {
         let full = std::fs::canonicalize(book).unwrap_or_else(|_| book.to_owned());
         let name = blake3::hash(full.as_os_str().as_encoded_bytes()).to_hex();
         let path = own.join(&name[..16]);
-        let mut how = OpenOptions::new();
-        how.read(true).write(true).create(true);
-        let mut file = open_regular(&path, &how).map_err(|error| bad(&path, error))?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true);
+        let mut file = open_regular(&path, &options).map_err(|error| bad(&path, error))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::Error(error)) => return Err(bad(&path, error)),
@@ -158,8 +160,10 @@ impl RunJournal {
     }
 
     fn failure(&self, error: &std::io::Error) -> Failure {
-        let what =
-            format!("FD-9239: {}: the journal of the run cannot be written: {error}", self.path.display());
+        let what = format!(
+            "FD-9239: {}: the journal of the run cannot be written: {error}; check its folder",
+            self.path.display()
+        );
         Failure::new(Exit::Failed, what)
     }
 

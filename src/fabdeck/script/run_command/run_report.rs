@@ -10,12 +10,12 @@ use crate::script::table::write_pairs;
 use crate::session::Snapshot;
 use fabdeck_fabric::observe::NotePlace;
 
-/// Marks the run as partial if a reading of one of its steps was.
+/// Marks the run as partial if a reading of one of its steps was partial.
 pub fn mark_partial(snapshot: &mut Snapshot, report: &RunReport) {
     for step in report.steps.iter().chain(&report.on_failure).filter(|step| step.partial) {
         let place = NotePlace::file(snapshot.source.clone());
         snapshot.observation.notes.add_partial("FN-706", place, || {
-            format!("part of the fabric did not answer the step of line {}, {}", step.line, step.kind)
+            format!("part of the fabric did not answer during the step {} (line {})", step.kind, step.line)
         });
     }
 }

@@ -43,11 +43,11 @@ pub struct Runner<'c, 'a, 'o> {
     pub applied: Option<Plan>,
     /// Running jobs as the last `jobs` step read them.
     pub jobs: Option<Arc<JobList>>,
-    /// Plans that a rehearsal applied, in their order; each snapshot is led through them.
-    pub led: Vec<Plan>,
+    /// Plans that a rehearsal applied, in their order; later snapshots show the fabric after them.
+    pub rehearsed_plans: Vec<Plan>,
     /// Id of the change that is not decided yet.
     pub pending: Option<String>,
-    /// Why the rehearsal of the following steps is uncertain.
+    /// Reason why the rehearsal of the following steps is uncertain.
     pub uncertain: Option<String>,
     pub journal: Option<RunJournal>,
     /// Values of the current step, in case it ends the run.
@@ -57,7 +57,7 @@ pub struct Runner<'c, 'a, 'o> {
 /// Result of a step, before its error is converted for the report.
 pub type StepResult = Result<StepOutput, StepError>;
 
-/// Why a step ends early.
+/// Error of a step.
 pub enum StepError {
     Failure(Failure),
     Trouble(StepFailure),
@@ -101,7 +101,7 @@ impl<'c, 'a, 'o> Runner<'c, 'a, 'o> {
             files: BTreeMap::new(),
             applied: None,
             jobs: None,
-            led: Vec::new(),
+            rehearsed_plans: Vec::new(),
             pending: None,
             uncertain: None,
             journal,
@@ -115,33 +115,34 @@ impl<'c, 'a, 'o> Runner<'c, 'a, 'o> {
 
     /// Reads the fabric. In a rehearsal the snapshot shows it as the plans so far would have made it.
     pub fn read_snapshot(&mut self, wanted: ReadOptions) -> Result<(Snapshot, LanesInForce), Failure> {
-        let looked = self.read_snapshot_of_plans(wanted)?;
-        self.context.partial |= looked.0.observation.is_partial();
-        Ok(looked)
+        let read = self.read_snapshot_of_plans(wanted)?;
+        self.context.partial |= read.0.observation.is_partial();
+        Ok(read)
     }
 
     fn read_snapshot_of_plans(&mut self, wanted: ReadOptions) -> Result<(Snapshot, LanesInForce), Failure> {
         if !wanted.tables {
             return Ok((self.context.read_snapshot(wanted)?, LanesInForce::of_choice(None)));
         }
-        let lanes = wanted.lanes || self.led.iter().chain(&self.applied).any(plan::plan_has_lanes);
+        let lanes =
+            wanted.lanes || self.rehearsed_plans.iter().chain(&self.applied).any(plan::plan_has_lanes);
         let wanted = ReadOptions { lanes, ..wanted };
-        if self.led.is_empty() {
+        if self.rehearsed_plans.is_empty() {
             return lanes_in_force::read_snapshot(self.context, wanted, (None, false));
         }
         let (mut snapshot, in_force) = lanes_in_force::read_snapshot_without_lanes(self.context, wanted)?;
-        for led in &self.led {
-            plan::apply_to_snapshot(self.context, &mut snapshot, led)?;
+        for rehearsed in &self.rehearsed_plans {
+            plan::apply_to_snapshot(self.context, &mut snapshot, rehearsed)?;
         }
         Ok((snapshot, in_force))
     }
 
-    /// The marks that exist in the snapshot; an element that is already gone needs no mark.
+    /// The marks whose elements exist in the snapshot; a missing element needs no mark.
     pub fn faults(&self, snapshot: &Snapshot) -> Faults {
         let mut faults = Faults::new();
         for element in &self.marks {
-            if let Ok(one) = parse_marks(snapshot, std::slice::from_ref(element)) {
-                for marked in one.iter() {
+            if let Ok(marks) = parse_marks(snapshot, std::slice::from_ref(element)) {
+                for marked in marks.iter() {
                     faults.mark(marked);
                 }
             }

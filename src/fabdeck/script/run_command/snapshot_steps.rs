@@ -92,7 +92,7 @@ impl Runner<'_, '_, '_> {
     fn rows(&mut self, rows: &RowCondition) -> Result<RowResult, Failure> {
         let mut wanted = wanted(rows);
         // The effects of rehearsed plans are in the tables.
-        wanted.tables |= !self.led.is_empty();
+        wanted.tables |= !self.rehearsed_plans.is_empty();
         let (snapshot, _) = self.read_snapshot(wanted)?;
         let bad = |what: String| Failure::new(Exit::BadInput, what);
         let judged = if needs_paths(rows) {
@@ -101,7 +101,7 @@ impl Runner<'_, '_, '_> {
         } else {
             match rows.table.listing(&snapshot) {
                 Some(listing) => rows.judge(listing.as_ref()),
-                None => Err(format!("the table {} needs more than a snapshot", rows.table.id())),
+                None => Err(format!("the table {} cannot be read in a runbook", rows.table.id())),
             }
         };
         let mut found = judged.map_err(bad)?;
@@ -130,7 +130,10 @@ impl Runner<'_, '_, '_> {
             }
             (None, false) => {
                 let filter = if rows.filter.is_empty() { "all rows" } else { &rows.filter };
-                Err(StepFailure::unexpected(format!("FD-9232: {table}, {filter}: {wrong}")).into())
+                Err(StepFailure::unexpected(format!(
+                    "FD-9232: the rows are not as expected: {table}, {filter}: {wrong}"
+                ))
+                .into())
             }
         }
     }
@@ -145,8 +148,8 @@ impl Runner<'_, '_, '_> {
                 Ok(found) if found.wrong.is_empty() && (held || self.dry) => {
                     // Earlier readings may have been partial; the result depends only on these two.
                     self.context.partial = false;
-                    let looks = if held { " in two consecutive readings" } else { "" };
-                    return Ok(StepOutput::with_text(format!("{} as expected{looks}", rows.table.id())));
+                    let twice = if held { " in two consecutive readings" } else { "" };
+                    return Ok(StepOutput::with_text(format!("{} as expected{twice}", rows.table.id())));
                 }
                 Ok(found) if found.wrong.is_empty() => {
                     held = true;
@@ -169,7 +172,7 @@ impl Runner<'_, '_, '_> {
             if since.elapsed() >= timeout {
                 let table = rows.table.id();
                 let what = format!(
-                    "FD-9233: timeout after {} s: {table}, {}: {last}",
+                    "FD-9233: timeout after {} s: the rows are not as expected: {table}, {}: {last}",
                     timeout.as_secs(),
                     rows.filter
                 );
@@ -217,8 +220,8 @@ impl Runner<'_, '_, '_> {
         for id in engines {
             let engine = whatif::engine_named(id)?;
             let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
-            let outcome = self.context.run_with_progress(engine.id, |pulse| {
-                propose(&snapshot, &tables, &faults, engine, asked, pulse)
+            let outcome = self.context.run_with_progress(engine.id, |progress| {
+                propose(&snapshot, &tables, &faults, engine, asked, progress)
             });
             self.check_stop()?;
             let row = EngineRow::new(engine.id, outcome.as_ref(), None);
@@ -241,7 +244,7 @@ impl Runner<'_, '_, '_> {
         words.extend(EngineComparison::new(compared).defect_words());
         Ok(StepOutput {
             values,
-            rehearsed: self.dry && !self.led.is_empty(),
+            rehearsed: self.dry && !self.rehearsed_plans.is_empty(),
             ..StepOutput::with_text(words.join("; "))
         })
     }
@@ -263,17 +266,25 @@ impl Runner<'_, '_, '_> {
         }
         let open = open_findings(&report, accept);
         if !open.is_empty() {
-            return Err(StepFailure::unexpected(format!("FD-9234: {}", open.join("; "))).into());
+            return Err(StepFailure::unexpected(format!(
+                "FD-9234: the tables in force have findings: {}",
+                open.join("; ")
+            ))
+            .into());
         }
         let held = if self.applied.is_some() { ", and the applied plan is in force" } else { "" };
         let lost = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
         let words = format!("{lost} of {} pairs lost{held}", report.pairs);
-        Ok(StepOutput { values, rehearsed: self.dry && !self.led.is_empty(), ..StepOutput::with_text(words) })
+        Ok(StepOutput {
+            values,
+            rehearsed: self.dry && !self.rehearsed_plans.is_empty(),
+            ..StepOutput::with_text(words)
+        })
     }
 
     pub fn hotspots(&mut self, interval: Duration, count: u32) -> StepResult {
         let names = value_names::HOTSPOTS;
-        if self.dry && !self.led.is_empty() {
+        if self.dry && !self.rehearsed_plans.is_empty() {
             let values = names.iter().map(|name| ((*name).to_owned(), StepValue::Unrehearsed)).collect();
             let words = "not rehearsed: the counters are those of the current fabric, not of the plan";
             return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });

@@ -1,4 +1,4 @@
-//! Keeps the files that this process was started with out of processes that outlive it.
+//! Closes inherited files in the guards that this process starts, because guards outlive it.
 
 #![allow(unsafe_code, reason = "a file of the caller is known by the number of its descriptor alone")]
 
@@ -8,11 +8,11 @@ use std::os::fd::{BorrowedFd, RawFd};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 
-/// The last one of standard input, output and error.
+/// The highest descriptor of standard input, output and error.
 const LAST_STANDARD: RawFd = 2;
 
-/// Closes all files but the standard ones in programs that this process starts from now on. A lock of the caller's shell
-/// would be held, and a pipe that it reads stay open, for as long as a guard runs.
+/// Closes all files but the standard ones in programs that this process starts later. Otherwise a guard would hold a
+/// lock of the caller's shell, or keep open a pipe that the shell reads, for as long as the guard runs.
 pub fn close_files_on_exec() -> io::Result<()> {
     for entry in fs::read_dir("/proc/self/fd")? {
         let number = entry?.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok());

@@ -15,33 +15,37 @@ type FormatResult = Result<FormattedFile, FormatError>;
 
 /// All writers, in the order of the help.
 pub static WRITERS: &[FormatWriter] = &[
-    writer(ibnetdiscover::ID, "topology as ibnetdiscover prints it", true, |look, _| {
-        format_text(ibnetdiscover::write(look.fabric(), look.observation.time.as_deref()))
+    writer(ibnetdiscover::ID, "topology as ibnetdiscover prints it", true, |snapshot, _| {
+        format_text(ibnetdiscover::write(snapshot.fabric(), snapshot.observation.time.as_deref()))
     }),
-    writer(ibsim::ID, "net file of ibsim", true, |look, _| format_text(ibsim::write(look.fabric()))),
-    writer(subnet_lst::ID, "links as in opensm-subnet.lst", true, |look, _| {
-        let manager = look.observation.subnet_manager.as_ref();
-        format_stream(|out| subnet_lst::write(look.fabric(), manager, out))
+    writer(ibsim::ID, "net file of ibsim", true, |snapshot, _| format_text(ibsim::write(snapshot.fabric()))),
+    writer(subnet_lst::ID, "links as in opensm-subnet.lst", true, |snapshot, _| {
+        let manager = snapshot.observation.subnet_manager.as_ref();
+        format_stream(|out| subnet_lst::write(snapshot.fabric(), manager, out))
     }),
-    writer(lfts::ID, "forwarding tables as in opensm-lfts.dump", false, |look, _| {
-        needs_tables(look, "forwarding tables", |tables| tables.lft.is_some())?;
-        format_stream(|out| lfts::write(look.fabric(), &look.observation.tables, out))
+    writer(lfts::ID, "forwarding tables as in opensm-lfts.dump", false, |snapshot, _| {
+        needs_tables(snapshot, "forwarding tables", |tables| tables.lft.is_some())?;
+        format_stream(|out| lfts::write(snapshot.fabric(), &snapshot.observation.tables, out))
     }),
-    writer(fdbs::ID, "routes as in opensm.fdbs", false, |look, _| {
-        needs_tables(look, "forwarding tables", |tables| tables.lft.is_some())?;
-        format_stream(|out| fdbs::write(look.fabric(), &look.observation.tables, out))
+    writer(fdbs::ID, "routes as in opensm.fdbs", false, |snapshot, _| {
+        needs_tables(snapshot, "forwarding tables", |tables| tables.lft.is_some())?;
+        format_stream(|out| fdbs::write(snapshot.fabric(), &snapshot.observation.tables, out))
     }),
-    writer(sl2vl::ID, "lanes as in opensm-sl2vl.dump", false, |look, _| {
-        needs_tables(look, "lane tables", |tables| !tables.sl2vl.is_empty())?;
-        format_stream(|out| sl2vl::write(look.fabric(), &look.observation.tables, out).map(|()| Notes::new()))
+    writer(sl2vl::ID, "lanes as in opensm-sl2vl.dump", false, |snapshot, _| {
+        needs_tables(snapshot, "lane tables", |tables| !tables.sl2vl.is_empty())?;
+        format_stream(|out| {
+            sl2vl::write(snapshot.fabric(), &snapshot.observation.tables, out).map(|()| Notes::new())
+        })
     }),
-    writer(slvl::ID, "lanes as ibdiagnet and ibdmchk have them", false, |look, _| {
-        needs_tables(look, "lane tables", |tables| !tables.sl2vl.is_empty())?;
-        format_stream(|out| slvl::write(look.fabric(), &look.observation.tables, out).map(|()| Notes::new()))
+    writer(slvl::ID, "lanes as ibdiagnet and ibdmchk have them", false, |snapshot, _| {
+        needs_tables(snapshot, "lane tables", |tables| !tables.sl2vl.is_empty())?;
+        format_stream(|out| {
+            slvl::write(snapshot.fabric(), &snapshot.observation.tables, out).map(|()| Notes::new())
+        })
     }),
-    writer(psl::ID, "lane of each path of a plan, as ibdmchk takes it", false, |look, _| {
-        let routes = needs_lanes(look)?;
-        let lines = psl::line_count(look.fabric());
+    writer(psl::ID, "lane of each path of a plan, as ibdmchk takes it", false, |snapshot, _| {
+        let routes = needs_lanes(snapshot)?;
+        let lines = psl::line_count(snapshot.fabric());
         if lines > psl::MAX_LINES {
             return Err(FormatError {
                 code: "FD-7606",
@@ -49,27 +53,28 @@ pub static WRITERS: &[FormatWriter] = &[
                 hint: format!("ibdmchk is for smaller fabrics; at most {} are written", psl::MAX_LINES),
             });
         }
-        format_stream(|out| psl::write(look.fabric(), routes, out))
+        format_stream(|out| psl::write(snapshot.fabric(), routes, out))
     }),
-    writer(qos_policy::ID, "lanes by destination of a plan, as OpenSM's QoS policy", false, |look, _| {
+    writer(qos_policy::ID, "lanes by destination of a plan, as OpenSM's QoS policy", false, |snapshot, _| {
         let refused = |e: Box<FileError>| FormatError { code: e.code, what: e.what, hint: e.hint };
-        let text = qos_policy::write(look.fabric(), needs_lanes(look)?).map_err(refused)?;
+        let text = qos_policy::write(snapshot.fabric(), needs_lanes(snapshot)?).map_err(refused)?;
         Ok(FormattedFile { bytes: text.into_bytes(), ..FormattedFile::default() })
     }),
-    writer(guids::ID, "GUIDs of the switches, one a line", false, |look, _| {
-        let switches: Vec<_> = look.fabric().switches().map(|(_, node)| node.guid()).collect();
+    writer(guids::ID, "GUIDs of the switches, one a line", false, |snapshot, _| {
+        let switches: Vec<_> = snapshot.fabric().switches().map(|(_, node)| node.guid()).collect();
         format_stream(|out| guids::write(&switches, out).map(|()| Notes::new()))
     }),
-    writer("slurm-topology", "Slurm's topology.conf (a tree)", false, |look, options| {
+    writer("slurm-topology", "Slurm's topology.conf (a tree)", false, |snapshot, options| {
         let rail = options.rail.map(usize::from);
-        Ok(formatted(slurm::write(look.fabric(), &look.names, rail)))
+        Ok(formatted(slurm::write(snapshot.fabric(), &snapshot.names, rail)))
     }),
-    writer("prometheus", "counters and link states as Prometheus reads them", false, |look, _| {
-        let bytes = prometheus::write(look.fabric(), &look.names, &look.observation.counters).into_bytes();
+    writer("prometheus", "counters and link states as Prometheus reads them", false, |snapshot, _| {
+        let bytes = prometheus::write(snapshot.fabric(), &snapshot.names, &snapshot.observation.counters)
+            .into_bytes();
         Ok(FormattedFile { bytes, ..FormattedFile::default() })
     }),
-    writer("csv", "every port with its peer, comma-separated", false, |look, options| {
-        Ok(FormattedFile { bytes: csv::ports(look, options.raw_cells), ..FormattedFile::default() })
+    writer("csv", "every port with its peer, comma-separated", false, |snapshot, options| {
+        Ok(FormattedFile { bytes: csv::ports(snapshot, options.raw_cells), ..FormattedFile::default() })
     }),
 ];
 
@@ -103,8 +108,8 @@ fn format_stream(write: impl FnOnce(&mut dyn io::Write) -> io::Result<Notes>) ->
 }
 
 /// Forwarding tables do not hold the lanes of paths; plans do.
-fn needs_lanes(look: &Snapshot) -> Result<&Routes, FormatError> {
-    look.routes.as_ref().ok_or_else(|| FormatError {
+fn needs_lanes(snapshot: &Snapshot) -> Result<&Routes, FormatError> {
+    snapshot.routes.as_ref().ok_or_else(|| FormatError {
         code: "FD-7605",
         what: "the lanes of the paths are not known".into(),
         hint: "give a plan of 'fabdeck route' beside the files of the fabric".into(),
@@ -112,11 +117,11 @@ fn needs_lanes(look: &Snapshot) -> Result<&Routes, FormatError> {
 }
 
 fn needs_tables(
-    look: &Snapshot,
+    snapshot: &Snapshot,
     what: &'static str,
     has: impl Fn(&fabdeck_fabric::NodeTables) -> bool,
 ) -> Result<(), FormatError> {
-    if look.observation.tables.nodes.values().any(has) {
+    if snapshot.observation.tables.nodes.values().any(has) {
         return Ok(());
     }
     Err(FormatError {

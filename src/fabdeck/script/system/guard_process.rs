@@ -18,14 +18,13 @@ use fabdeck_mad::access::Actuator;
 
 /// This folder exists while systemd is the init process of the machine.
 const SYSTEMD_FOLDER: &str = "/run/systemd/system";
-/// The program of this process, whatever became of its file.
+/// The program of this process, even if its file was replaced or deleted.
 const RUNNING_PROGRAM: &str = "/proc/self/exe";
-/// This folder has a file for each user whose services go on after a logout.
+/// This folder has a file for each user whose services continue after a logout.
 const LINGER_FOLDER: &str = "/var/lib/systemd/linger";
 
-const LOGOUT_WARNING: &str = "the guard has a session of its own, and systemd may end it all the same when you have logged out \
-                            everywhere: then nothing is rolled back until fabdeck starts again; 'loginctl enable-linger' \
-                            keeps it";
+const LOGOUT_WARNING: &str = "systemd may end the guard when you have logged out everywhere, and then nothing is rolled back until \
+                            fabdeck starts again; 'loginctl enable-linger' lets the guard run on";
 
 pub fn connect_actuator(
     source: &str,
@@ -86,15 +85,15 @@ pub fn start_guard(
     };
     // A unit runs in another working directory, so its log needs an absolute path.
     let log = &std::path::absolute(log)?;
-    // Made here, so that it is for the owner alone whatever the umask and systemd do.
+    // This process creates the log, so that only its owner can read it, whatever the umask and systemd do.
     let mut opened = open_regular(log, OpenOptions::new().create(true).append(true).mode(0o600))?;
     let remark = match GuardIsolation::detect() {
         GuardIsolation::Session => None,
         GuardIsolation::UntilLogout => Some(LOGOUT_WARNING.to_owned()),
-        apart => match start_unit(program, apart, args, log) {
+        isolation => match start_unit(program, isolation, args, log) {
             Ok(()) => return Ok(None),
             Err(why) => Some(format!(
-                "systemd-run did not start the guard as a unit ({why}); it has a session of its own instead, which systemd \
+                "systemd-run did not start the guard as a unit ({why}); the guard has a session of its own, which systemd \
                  may end when you have logged out"
             )),
         },
@@ -107,7 +106,7 @@ pub fn start_guard(
     wait_until_started(&mut guard).map(|()| remark)
 }
 
-/// A command that runs this program. An update may have replaced its file since this process began; the kernel still has
+/// A command that runs this program. An update may have deleted its file since this process began; the kernel still has
 /// the program then.
 fn command_of(program: &Path) -> Command {
     let mut command = Command::new(if program.exists() { program } else { Path::new(RUNNING_PROGRAM) });
@@ -124,7 +123,8 @@ fn wait_until_started(guard: &mut Command) -> io::Result<()> {
 }
 
 /// Command for the guard of another user's change. It runs as that user, without the user's further groups and
-/// without files or environment of root. The group comes from the folder; a folder of root's group gives no group.
+/// without files or environment of root. The group is that of the folder, or
+/// no group if the folder has root's group.
 fn command_as_owner(program: &Path, args: &[OsString], owner: Owner) -> Command {
     const NO_GROUP: u32 = 65534;
     let mut guard = command_of(program);
@@ -141,21 +141,26 @@ pub fn lifetime_warning() -> Option<String> {
 }
 
 /// Starts the guard with `systemd-run`; the error says why it failed.
-fn start_unit(program: &Path, apart: GuardIsolation, args: &[OsString], log: &Path) -> Result<(), String> {
+fn start_unit(
+    program: &Path,
+    isolation: GuardIsolation,
+    args: &[OsString],
+    log: &Path,
+) -> Result<(), String> {
     let mut line = Command::new("systemd-run");
-    line.args(unit_arguments(apart, log)).arg("--").arg(program).args(args);
+    line.args(unit_arguments(isolation, log)).arg("--").arg(program).args(args);
     let ended = line.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
     if ended.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&ended.stderr);
-    let first = said.lines().map(str::trim).find(|line| !line.is_empty());
+    let output = String::from_utf8_lossy(&ended.stderr);
+    let first = output.lines().map(str::trim).find(|line| !line.is_empty());
     Err(first.map_or_else(|| ended.status.to_string(), str::to_owned))
 }
 
 /// Arguments of `systemd-run`: it returns once the program runs, and the output of the guard goes to the log of the
 /// change.
-fn unit_arguments(apart: GuardIsolation, log: &Path) -> Vec<OsString> {
+fn unit_arguments(isolation: GuardIsolation, log: &Path) -> Vec<OsString> {
     let fixed = [
         "--quiet",
         "--collect",
@@ -169,7 +174,7 @@ fn unit_arguments(apart: GuardIsolation, log: &Path) -> Vec<OsString> {
         word.push::<&OsStr>(log.as_ref());
         word
     };
-    let own = (apart == GuardIsolation::UserUnit).then(|| OsString::from("--user"));
+    let own = (isolation == GuardIsolation::UserUnit).then(|| OsString::from("--user"));
     let fixed = fixed.map(OsString::from).into_iter();
     fixed.chain([stream("Output"), stream("Error")]).chain(own).collect()
 }
@@ -180,16 +185,16 @@ mod tests {
 
     #[test]
     fn a_unit_is_chosen_where_a_logout_does_not_end_it() {
-        for (booted, root, lingers, apart) in [
+        for (booted, root, lingers, isolation) in [
             (false, true, true, GuardIsolation::Session),
             (false, false, false, GuardIsolation::Session),
             (true, true, false, GuardIsolation::Unit),
             (true, false, true, GuardIsolation::UserUnit),
             (true, false, false, GuardIsolation::UntilLogout),
         ] {
-            assert_eq!(GuardIsolation::of(booted, root, lingers), apart, "{booted} {root} {lingers}");
+            assert_eq!(GuardIsolation::of(booted, root, lingers), isolation, "{booted} {root} {lingers}");
         }
-        let words = |apart| unit_arguments(apart, Path::new("/var/a log"));
+        let words = |isolation| unit_arguments(isolation, Path::new("/var/a log"));
         assert!(!words(GuardIsolation::Unit).iter().any(|word| word == "--user"));
         assert_eq!(words(GuardIsolation::UserUnit).last().unwrap(), "--user");
         assert!(

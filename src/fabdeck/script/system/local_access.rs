@@ -28,12 +28,12 @@ pub struct LocalSystemAccess {
 }
 
 impl LocalSystemAccess {
-    /// Creates an instance with the stop flag of commands that run until they are asked to end.
+    /// Creates an instance with the stop flag of commands that run until a signal ends them.
     pub fn new(stop: StopFlag) -> Self {
         Self { stop, ..Self::default() }
     }
 
-    /// Keeps the simulators of this process: a simulator that is opened again is in the state in which it was left.
+    /// Keeps the simulators of this process, so that a simulator that is opened again has its last state.
     pub fn with_persistent_simulators(self) -> Self {
         Self { own: Some(SimulatorPool::default()), ..self }
     }
@@ -133,9 +133,9 @@ impl SystemAccess for LocalSystemAccess {
         source: &str,
         reach: &SourceOptions,
         socket: &Path,
-        say: &mut dyn FnMut(String),
+        report: &mut dyn FnMut(String),
     ) -> Result<ServeReport, SourceError> {
-        simulator_server::serve(source, reach, socket, &self.stop, say)
+        simulator_server::serve(source, reach, socket, &self.stop, report)
     }
 
     fn catalogue(&self) -> Vec<CatalogueEntry> {

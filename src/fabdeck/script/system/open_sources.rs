@@ -48,12 +48,12 @@ pub fn surveyor(
 fn open_live_port(text: &str, options: &LiveOptions) -> Result<ReadPort, SourceError> {
     fabdeck_live::open_port(text, options)?.ok_or_else(|| SourceError::Name {
         code: "FD-5038",
-        what: format!("{text} is not a live fabric, so no notice can be sent there"),
+        what: format!("{text} is not a live fabric, so no request can be sent there"),
         hint: "give umad, or sim:SOCKET,at=NODE".into(),
     })
 }
 
-/// The options of a live source. Keys are read here, once, and go nowhere else.
+/// The options of a live source. Only this function reads the keys, and only the live source gets them.
 pub fn live_options(reach: &SourceOptions) -> Result<LiveOptions, SourceError> {
     let usual = ExchangePolicy::default();
     let policy = ExchangePolicy {
@@ -73,7 +73,7 @@ pub fn open_files(files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {
 
 pub fn tables(file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError> {
     let (mut tables, mut notes) = (Tables::default(), Notes::new());
-    match read_content(file).map_err(without_source_advice)? {
+    match read_content(file).map_err(replace_source_hint)? {
         Content::Tables(read) => {
             read.apply_to(fabric, &mut tables, &mut notes);
             notes.extend(read.notes);
@@ -86,15 +86,15 @@ pub fn tables(file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceErr
 /// Reads a list of GUIDs. The operator names the file as a list, so a wrong line is an error whatever format the file
 /// has.
 pub fn guids(file: &Path) -> Result<GuidFile, SourceError> {
-    read_as(file, guids::read).map_err(without_source_advice)
+    read_as(file, guids::read).map_err(replace_source_hint)
 }
 
 pub fn jobs(file: &Path) -> Result<JobList, SourceError> {
-    read_as(file, job_lists::read).map_err(without_source_advice)
+    read_as(file, job_lists::read).map_err(replace_source_hint)
 }
 
 pub fn flows(file: &Path) -> Result<Vec<FlowLine>, SourceError> {
-    read_as(file, flows::read).map_err(without_source_advice)
+    read_as(file, flows::read).map_err(replace_source_hint)
 }
 
 pub fn partitions(
@@ -102,7 +102,7 @@ pub fn partitions(
     fabric: &Fabric,
     manager: Option<Guid>,
 ) -> Result<(Partitions, Notes), SourceError> {
-    match read_content(file).map_err(without_source_advice)? {
+    match read_content(file).map_err(replace_source_hint)? {
         Content::Partitions(mut read) => {
             let mut notes = std::mem::take(&mut read.notes);
             let partitions = read.bind_to(&file.display().to_string(), fabric, manager, &mut notes);
@@ -113,14 +113,14 @@ pub fn partitions(
 }
 
 pub fn names(file: &Path) -> Result<(NameMap, Notes), SourceError> {
-    match read_content(file).map_err(without_source_advice)? {
+    match read_content(file).map_err(replace_source_hint)? {
         Content::Names(read) => Ok((read.names, read.notes)),
         _ => Err(wrong_format(file, "a node-name-map")),
     }
 }
 
 /// Replaces a hint about sources, which does not help if the operator named another file.
-fn without_source_advice(error: SourceError) -> SourceError {
+fn replace_source_hint(error: SourceError) -> SourceError {
     match error {
         SourceError::Unreachable { code, what, hint } if hint.contains("sim:") => {
             SourceError::Unreachable { code, what, hint: "check the path".into() }

@@ -12,8 +12,8 @@ use fabdeck_mad::access::SourceError;
 
 use super::open_sources::live_options;
 
-/// Number of messages that can wait to be printed. While the terminal is stopped further messages are lost, so that
-/// the fabric goes on.
+/// Number of messages that can wait to be printed. Further messages are lost while the terminal is stopped, so that
+/// the simulation continues.
 const MAX_WAITING_LINES: usize = 1024;
 
 pub fn serve(
@@ -21,12 +21,12 @@ pub fn serve(
     reach: &SourceOptions,
     socket: &Path,
     stop: &StopFlag,
-    say: &mut dyn FnMut(String),
+    report: &mut dyn FnMut(String),
 ) -> Result<ServeReport, SourceError> {
     if !source.starts_with("sim:") {
         return Err(SourceError::Name {
             code: "FD-4326",
-            what: format!("'{source}' is no simulated fabric"),
+            what: format!("'{source}' is not a simulated fabric"),
             hint: "give sim:NAME; 'fabdeck sources' lists the names and their keys".into(),
         });
     }
@@ -36,21 +36,25 @@ pub fn serve(
     simulator.fabric_mut().fill_tables();
     let server = Server::bind(socket, simulator)?;
     let asked = stop.listen();
-    say(format!("serving {source} on {}; stop with Ctrl-C", socket.display()));
-    let (teller, lines) = sync_channel(MAX_WAITING_LINES);
-    let serve = move || server.run(asked, &mut |event| drop(teller.try_send(event.to_string())));
+    report(format!("serving {source} on {}; stop with Ctrl-C", socket.display()));
+    let (sender, lines) = sync_channel(MAX_WAITING_LINES);
+    let serve = move || server.run(asked, &mut |event| drop(sender.try_send(event.to_string())));
     let ended = thread::scope(|scope| {
         let serving = thread::Builder::new().spawn_scoped(scope, serve)?;
-        lines.iter().for_each(&mut *say);
+        lines.iter().for_each(&mut *report);
         Ok(serving.join())
     });
-    let summary = ended.map_err(no_thread)?.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
+    let summary = ended.map_err(thread_failure)?.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
     let (clients, dropped) = (summary.clients, summary.dropped);
     let behind = summary.behind.map(|behind| [behind.asked, behind.held]);
     Ok(ServeReport { clients, dropped, traffic: summary.traffic, behind, notes })
 }
 
-fn no_thread(why: io::Error) -> SourceError {
+fn thread_failure(why: io::Error) -> SourceError {
     let what = format!("the fabric cannot be served: {why}");
-    SourceError::Unreachable { code: "FD-4325", what, hint: "let this user run more threads".into() }
+    SourceError::Unreachable {
+        code: "FD-4325",
+        what,
+        hint: "raise the limit of threads for this user (ulimit -u)".into(),
+    }
 }

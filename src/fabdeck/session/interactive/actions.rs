@@ -164,12 +164,12 @@ pub const ACTIONS: &[Action] = &[
         overlays::toggle_overlay(state, Overlay::Tour { page: 0, scroll: Scroll::default() })
     })
     .over_screens(OverlayScope::Layers),
-    new("quit", &["q", "ctrl-q"], "Go back, and leave at the top", |state, _| match step_out(state) {
+    new("quit", &["q", "ctrl-q"], "Go back; at the top, leave", |state, _| match step_out(state) {
         true => Vec::new(),
         false => leave_session(state),
     })
     .over_screens(OverlayScope::Lines),
-    new("out", &["esc", "-"], "Go out, cancel what is under way", |state, _| {
+    new("out", &["esc", "-"], "Go out, or cancel the running task", |state, _| {
         // Esc cancels a task that the status line offers to cancel, before it leaves anything.
         let above = state.prompt.is_some() || state.layer.is_some();
         let unfiltered = state.current().table().filter.is_empty();
@@ -216,7 +216,7 @@ pub const ACTIONS: &[Action] = &[
     })
     .over_screens(OverlayScope::Layers)
     .prominent(),
-    new("details", &["d"], "Show all of what the cursor is on", |state, _| {
+    new("details", &["d"], "Show all details of the row", |state, _| {
         if state.screen == ScreenId::Whatif && state.current().current(&state.known).is_none() {
             state.layer = None;
             return action("enter").map(|enter| (enter.act)(state, "")).unwrap_or_default();
@@ -272,10 +272,10 @@ pub const ACTIONS: &[Action] = &[
         .over_screens(OverlayScope::Layers),
     new("screen-9", &["9"], SCREENS[8].about, |state, _| move_to(state, 8))
         .over_screens(OverlayScope::Layers),
-    new("next-view", &["tab"], "Look at the same things in another way", |state, _| switch_view(state, true))
+    new("next-view", &["tab"], "Switch to the next view", |state, _| switch_view(state, true))
         .over_screens(OverlayScope::Layers)
         .prominent(),
-    new("previous-view", &["shift-tab"], "The way before", |state, _| switch_view(state, false))
+    new("previous-view", &["shift-tab"], "Switch to the previous view", |state, _| switch_view(state, false))
         .over_screens(OverlayScope::Layers),
     new("up", &["up", "k"], "One row up", |state, _| move_direction(state, CursorDirection::Up))
         .over_screens(OverlayScope::Layers),
@@ -301,7 +301,7 @@ pub const ACTIONS: &[Action] = &[
         move_direction(state, CursorDirection::Right)
     })
     .over_screens(OverlayScope::Layers),
-    new("sort", &["s"], "Sort by the next column, or by the one that is named", |state, argument| {
+    new("sort", &["s"], "Sort by the next column, or by the named one", |state, argument| {
         match argument.is_empty() {
             true => sort_next(state, false),
             false => sort_by(state, argument),
@@ -309,17 +309,17 @@ pub const ACTIONS: &[Action] = &[
     })
     .with_argument("[FIELD]")
     .with_precondition(has_list),
-    new("reverse", &["S"], "Turn the order around", |state, _| sort_next(state, true))
+    new("reverse", &["S"], "Reverse the order", |state, _| sort_next(state, true))
         .with_precondition(has_list),
     new(
         "select",
         &["space"],
-        "Select the row, or let it go: f, F and c then take all that are selected",
+        "Select or deselect the row: f, F and c then act on all selected rows",
         toggle_selected,
     )
     .over_screens(OverlayScope::Layers)
     .with_precondition(has_fabric),
-    new("mark", &["f"], "Mark as failed, or take the mark away", |state, argument| {
+    new("mark", &["f"], "Mark as failed, or remove the mark", |state, argument| {
         let all = match argument.is_empty() {
             true => state.target_elements(),
             false => find_element(state, argument).into_iter().collect(),
@@ -336,7 +336,7 @@ pub const ACTIONS: &[Action] = &[
     .with_precondition(has_fabric)
     .with_line(whatif_line)
     .prominent(),
-    new("clear-marks", &["F"], "Take all marks away, or those of the rows that are selected", |state, _| {
+    new("clear-marks", &["F"], "Remove all marks, or those of the selected rows", |state, _| {
         results::unmark_elements(state)
     })
     .with_line(whatif_line)
@@ -344,10 +344,10 @@ pub const ACTIONS: &[Action] = &[
         true => Err("nothing is marked".to_owned()),
         false => Ok(()),
     }),
-    new("undo", &["z"], "Take back what was done to the marks last", |state, _| results::undo_marks(state))
+    new("undo", &["z"], "Undo the last change of the marks", |state, _| results::undo_marks(state))
         .with_line(whatif_line)
         .with_precondition(|state| match state.known.marks_before.is_empty() {
-            true => Err("the marks are as they were".to_owned()),
+            true => Err("no change of the marks can be undone".to_owned()),
             false => Ok(()),
         }),
     new("random", &[], "Mark a number of random links between switches", mark_random_links)
@@ -357,7 +357,7 @@ pub const ACTIONS: &[Action] = &[
     new(
         "preview",
         &["p"],
-        "Let every engine route what is left; on Jobs, sar for the jobs",
+        "Route around the marks with every engine; on Jobs, with sar",
         |state, argument| {
             if argument.is_empty() && state.screen == ScreenId::Jobs {
                 return running_jobs::ask_sar(state);
@@ -379,7 +379,7 @@ pub const ACTIONS: &[Action] = &[
     .with_precondition(has_fabric)
     .with_line(whatif_line)
     .prominent(),
-    new("write-plan", &["w"], "Write the plan of this engine into a file", |state, argument| {
+    new("write-plan", &["w"], "Write the plan of this engine to a file", |state, argument| {
         if !argument.is_empty() {
             return write_plan(state, argument);
         }
@@ -393,7 +393,7 @@ pub const ACTIONS: &[Action] = &[
     .with_precondition(can_write_plan)
     .writes_file()
     .prominent(),
-    new("apply", &["a"], "Apply what this engine proposes, or a plan from a file", changes::apply)
+    new("apply", &["a"], "Apply the proposal of this engine, or a plan from a file", changes::apply)
         .with_argument("[FILE]")
         .with_precondition(changes::can_apply)
         .writes_fabric()
@@ -413,7 +413,7 @@ pub const ACTIONS: &[Action] = &[
         .with_precondition(changes::can_decide)
         .writes_fabric()
         .prominent(),
-    new("extend", &["e"], "Give a change ten minutes more, or so much", changes::extend)
+    new("extend", &["e"], "Extend a change by ten minutes, or by the given time", changes::extend)
         .with_argument("[TIME]")
         .with_precondition(changes::can_extend)
         .writes_fabric()
@@ -446,7 +446,7 @@ pub const ACTIONS: &[Action] = &[
     new("trace", &["t"], "Follow a path that begins here", show_path)
         .with_argument("[FROM [TO]]")
         .with_precondition(has_fabric),
-    new("users", &["U"], "Show who uses this cable: the destinations that are reached over it", show_users)
+    new("users", &["U"], "Show the destinations that are reached over this cable", show_users)
         .with_argument("[NODE[PORT]]")
         .with_precondition(has_paths),
     new("from", &["b"], "Where the path begins", |state, _| open_plan_prompt(state, Purpose::From))
@@ -467,7 +467,7 @@ pub const ACTIONS: &[Action] = &[
     new(
         "copy-last",
         &["C"],
-        "Copy the command line that does what was done last: marks, engines asked, a plan written",
+        "Copy the command line for the last action: marks, engines, a written plan",
         |state, _| match state.last_line.clone() {
             Some(line) => copy_line(state, line),
             None => Vec::new(),
@@ -475,30 +475,30 @@ pub const ACTIONS: &[Action] = &[
     )
     .with_precondition(|state| match &state.last_line {
         Some(_) => Ok(()),
-        None => Err("nothing was marked, asked or written yet".to_owned()),
+        None => Err("no action has a command line yet".to_owned()),
     }),
-    new("look-again", &["r"], "Look at the source again", |state, _| results::reload_snapshot(state))
+    new("look-again", &["r"], "Read the source again", |state, _| results::reload_snapshot(state))
         .with_precondition(|state| match state.loading {
             LoadState::Under(_) => Err("the fabric is being read".to_owned()),
             _ => Ok(()),
         }),
-    new("watch", &["W"], "Pause the reading of counters, or go on with it", |state, _| {
+    new("watch", &["W"], "Pause or resume the reading of counters", |state, _| {
         super::watch::toggle_pause(state)
     })
     .with_precondition(|state| match (state.known.watch.live, state.known.watch.settings.interval_ms) {
         _ if state.known.watch.recorded => {
-            Err("what is shown is a replay: Space on the Timeline plays it".to_owned())
+            Err("the screens show a recording: Space on the Timeline plays it".to_owned())
         }
         (_, 0) => {
             Err("counters are not watched: interval under [watch] in the configuration is 0s".to_owned())
         }
-        (Some(false), _) => Err("this source has one reading of counters only".to_owned()),
+        (Some(false), _) => Err("this source has only one reading of counters".to_owned()),
         (None | Some(true), _) => Ok(()),
     }),
     new(
         "pause",
         &["space"],
-        "Play the recording, or stop; on a live source pause and go back in time",
+        "Play or pause the recording; on a live source, pause and go back in time",
         |state, _| timeline::toggle_play(state),
     )
     .on_screen(ScreenId::Timeline)
@@ -517,20 +517,22 @@ pub const ACTIONS: &[Action] = &[
     new("step-back", &["["], "One moment back", |state, _| timeline::step_moments(state, -1))
         .with_precondition(has_past)
         .prominent(),
-    new("step", &["]"], "One moment on", |state, _| timeline::step_moments(state, 1))
+    new("step", &["]"], "One moment forward", |state, _| timeline::step_moments(state, 1))
         .with_precondition(has_past)
         .prominent(),
     new("step-back-10", &["{"], "Ten moments back", |state, _| timeline::step_moments(state, -10))
         .with_precondition(has_past),
-    new("step-10", &["}"], "Ten moments on", |state, _| timeline::step_moments(state, 10))
+    new("step-10", &["}"], "Ten moments forward", |state, _| timeline::step_moments(state, 10))
         .with_precondition(has_past),
-    new("next-event", &["n"], "To the next moment at which something happened", |state, _| {
+    new("next-event", &["n"], "To the next moment with an event", |state, _| {
         timeline::step_event(state, true)
     })
     .with_precondition(has_past)
     .prominent(),
-    new("previous-event", &["N"], "To the one before", |state, _| timeline::step_event(state, false))
-        .with_precondition(has_past),
+    new("previous-event", &["N"], "To the previous moment with an event", |state, _| {
+        timeline::step_event(state, false)
+    })
+    .with_precondition(has_past),
     new(
         "at",
         &["@"],
@@ -545,31 +547,30 @@ pub const ACTIONS: &[Action] = &[
     )
     .with_argument("[TIME]")
     .with_precondition(has_past),
-    new("bookmark", &["m"], "Set a bookmark at this moment, or take it away", |state, _| {
+    new("bookmark", &["m"], "Set a bookmark at this moment, or remove it", |state, _| {
         timeline::toggle_bookmark(state)
     })
     .with_precondition(has_past),
-    new("note", &["i"], "Write a note into what is recorded of the watch", |state, argument| match argument
-        .trim()
-        .is_empty()
-    {
-        true => {
-            begin_line(state, Purpose::Command, "note ");
-            Vec::new()
+    new("note", &["i"], "Add a note to the recording of the watch", |state, argument| {
+        match argument.trim().is_empty() {
+            true => {
+                begin_line(state, Purpose::Command, "note ");
+                Vec::new()
+            }
+            false => operator_log::add_note(state, argument),
         }
-        false => operator_log::add_note(state, argument),
     })
     .with_argument("[TEXT]")
     .with_precondition(operator_log::can_add_entry),
     new(
         "save",
         &[],
-        "Write what was watched so far into a capture: sweeps, news, notes, actions",
+        "Write the recording of the watch to a capture: sweeps, events, notes, actions",
         save_recording,
     )
     .with_argument("FILE")
     .with_precondition(|state| match (operator_log::can_add_entry(state), state.known.watch.sweeps) {
-        (Ok(()), 0) => Err("nothing was swept yet".to_owned()),
+        (Ok(()), 0) => Err("no sweep was read yet".to_owned()),
         _ if state.known.watch.recorded && state.known.watch.live == Some(false) => {
             Err("'fabdeck capture cut' takes parts of this capture".to_owned())
         }
@@ -580,8 +581,8 @@ pub const ACTIONS: &[Action] = &[
         .with_precondition(|state| match &state.known.playback {
             Some(playback) if playback.is_returning() => Err(timeline::RETURNING_MESSAGE.to_owned()),
             Some(playback) if playback.live.is_some() => Ok(()),
-            Some(_) => Err("this is a recording, which has nothing live to go back to".to_owned()),
-            None if state.known.watch.live == Some(true) => Err("this is live already".to_owned()),
+            Some(_) => Err("this source is a recording and has no live state".to_owned()),
+            None if state.known.watch.live == Some(true) => Err("the screens are live already".to_owned()),
             None => Err("this source is not live".to_owned()),
         })
         .prominent(),
@@ -624,9 +625,9 @@ fn copy_line(state: &mut SessionState, line: String) -> Vec<Effect> {
 /// Leaves the session, unless notes would be lost or a change would end with it. It then warns or asks first.
 fn leave_session(state: &mut SessionState) -> Vec<Effect> {
     let notes = state.unsaved.notes;
-    if notes > 0 && !std::mem::replace(&mut state.unsaved.told, true) {
+    if notes > 0 && !std::mem::replace(&mut state.unsaved.warned, true) {
         let notes = count_words(notes, "note is", "notes are");
-        let text = format!(":save FILE keeps what was watched: {notes} in no file yet; once more leaves");
+        let text = format!(":save FILE stores the recording: {notes} in no file yet; the key again leaves");
         state.log_message(Severity::Warning, text);
         return Vec::new();
     }
@@ -660,7 +661,7 @@ fn mark_random_links(state: &mut SessionState, argument: &str) -> Vec<Effect> {
     results::save_marks(state);
     let drawn = mark_random(&look, &mut state.known.marks, count, state.seed);
     state.seed += 1;
-    let said = format!("{}; nothing is touched in the fabric", drawn_words(drawn, count));
-    state.log_message(if drawn < count { Severity::Warning } else { Severity::Info }, said);
+    let text = format!("{}; nothing is written to the fabric", drawn_words(drawn, count));
+    state.log_message(if drawn < count { Severity::Warning } else { Severity::Info }, text);
     results::update_after_marking(state)
 }

@@ -138,16 +138,16 @@ pub fn line_differences(state: &SessionState) -> Vec<&'static str> {
     let sorted = table.sort.is_some() || state.screens.hotspots.view != HotspotsView::Verdicts;
     let own = hot && state.selected().is_empty();
     let listed = state.screen == ScreenId::Changes && (!table.filter.is_empty() || table.sort.is_some());
-    let all = listed.then_some("without filter and order, which the command has not");
+    let all = listed.then_some("without filter and order, which the command does not have");
     let without = match (own && !table.filter.is_empty(), own && sorted) {
-        (true, true) => Some("without filter and order, which the command has not"),
-        (true, false) => Some("without the filter, which the command has not"),
-        (false, true) => Some("without the order, which the command has not"),
+        (true, true) => Some("without filter and order, which the command does not have"),
+        (true, false) => Some("without the filter, which the command does not have"),
+        (false, true) => Some("without the order, which the command does not have"),
         (false, false) => None,
     };
     let reading = state.snapshot().and_then(|look| look.observation.reading.as_ref());
     let simulated = reading.is_some_and(|reading| reading.virtual_time) && state.known.watch.sweeps > 0;
-    let anew = simulated.then_some("its simulator begins anew, at the time 0");
-    let jobs = running_jobs::has_unnamed_jobs(state).then_some("without the jobs, which stand in no file");
+    let anew = simulated.then_some("with a new simulator, at the time 0");
+    let jobs = running_jobs::has_unnamed_jobs(state).then_some("without the jobs, which are in no file");
     all.into_iter().chain(without).chain(anew).chain(jobs).collect()
 }

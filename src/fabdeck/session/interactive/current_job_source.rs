@@ -23,8 +23,8 @@ pub fn current_job_source(known: &Model) -> CurrentJobSource<'_> {
     let recorded = known.look.as_ref().and_then(|look| look.observation.jobs.as_ref());
     let pauses = known.playback.as_ref().is_some_and(|playback| playback.live.is_some());
     match (recorded, &known.jobs.settings.from) {
-        (Some(said), Some(_)) if pauses || !known.jobs.named => CurrentJobSource::Recorded(said),
-        (Some(said), None) => CurrentJobSource::Recorded(said),
+        (Some(list), Some(_)) if pauses || !known.jobs.named => CurrentJobSource::Recorded(list),
+        (Some(list), None) => CurrentJobSource::Recorded(list),
         (_, Some(from)) => CurrentJobSource::Named(from),
         (None, None) => CurrentJobSource::Unknown,
     }
@@ -33,36 +33,36 @@ pub fn current_job_source(known: &Model) -> CurrentJobSource<'_> {
 /// The jobs from the current source; `None` for a recording without any list so far.
 pub fn current_jobs(known: &Model) -> Option<&Arc<JobInput>> {
     match current_job_source(known) {
-        CurrentJobSource::Recorded(said) => {
-            let held = known.jobs.recorded.as_ref().filter(|(of, _)| Arc::ptr_eq(of, said));
-            held.map(|(_, heard)| heard).filter(|_| said.read_at.is_some())
+        CurrentJobSource::Recorded(list) => {
+            let held = known.jobs.recorded.as_ref().filter(|(of, _)| Arc::ptr_eq(of, list));
+            held.map(|(_, input)| input).filter(|_| list.read_at.is_some())
         }
-        _ => known.jobs.heard.as_ref().map(|(heard, _)| heard),
+        _ => known.jobs.received.as_ref().map(|(input, _)| input),
     }
 }
 
 /// Stores the list of a recording in the form of an input.
 pub fn load_recorded(known: &mut Model) {
-    let CurrentJobSource::Recorded(said) = current_job_source(known) else { return };
-    let said = said.clone();
-    if known.jobs.recorded.as_ref().is_none_or(|(of, _)| !Arc::ptr_eq(of, &said)) {
-        known.jobs.recorded = Some((said.clone(), Arc::new(JobInput::Recorded(said))));
+    let CurrentJobSource::Recorded(list) = current_job_source(known) else { return };
+    let list = list.clone();
+    if known.jobs.recorded.as_ref().is_none_or(|(of, _)| !Arc::ptr_eq(of, &list)) {
+        known.jobs.recorded = Some((list.clone(), Arc::new(JobInput::Recorded(list))));
     }
 }
 
 /// Reason why there is no newer list.
 pub fn trouble_words(known: &Model) -> Option<String> {
-    let CurrentJobSource::Recorded(said) = current_job_source(known) else {
+    let CurrentJobSource::Recorded(list) = current_job_source(known) else {
         return known.jobs.trouble.clone();
     };
-    let since = if said.read_at.is_some() { "since then" } else { "was received by then" };
-    said.failure.as_ref().map(|why| format!("no list of jobs {since}: {why}"))
+    let since = if list.read_at.is_some() { "since then" } else { "was received by then" };
+    list.failure.as_ref().map(|why| format!("no list of jobs {since}: {why}"))
 }
 
 /// Text with the age of a recorded list, at the moment that is shown.
-pub fn recorded_words(known: &Model, said: &JobSnapshot) -> String {
+pub fn recorded_words(known: &Model, list: &JobSnapshot) -> String {
     let shown = known.playback.as_ref().map(Playback::time);
-    let seconds = shown.zip(said.read_at).map(|(shown, heard)| shown.saturating_sub(heard).max(0) / 1000);
+    let seconds = shown.zip(list.read_at).map(|(shown, read)| shown.saturating_sub(read).max(0) / 1000);
     let look = || Some(RecordedJobs::from_snapshot(known.look.as_ref()?)?.age_seconds()?.cast_signed());
     match seconds.or_else(look) {
         Some(seconds) => format!("jobs recorded {seconds} s before"),

@@ -156,11 +156,11 @@ pub fn sort_next(state: &mut SessionState, reverse: bool) -> Vec<Effect> {
     let order = table.sort.clone();
     *screen.table_mut() = table;
     select_rows(state, true);
-    let said = match order {
+    let text = match order {
         Some((column, true)) => format!("sorted by {column}, largest first"),
         Some((column, false)) => format!("sorted by {column}"),
         None => "in the order of the fabric".to_owned(),
     };
-    state.log_message(Severity::Info, said);
+    state.log_message(Severity::Info, text);
     Vec::new()
 }

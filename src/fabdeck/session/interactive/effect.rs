@@ -258,7 +258,7 @@ impl PlanRequest {
 impl TaskOutcome {
     /// A digest of the result, the same for the same work; times are not included.
     pub fn digest(&self) -> String {
-        let said = match self {
+        let text = match self {
             Self::Looked(Ok(look)) => format!("looked {:?}", look.observation.fabric),
             Self::Looked(Err(error)) => format!("looked {error}"),
             Self::Arranged(ranks) => format!("arranged {ranks:?}"),
@@ -294,7 +294,7 @@ impl TaskOutcome {
             Self::Weighed(weighed) => format!("weighed {weighed:?}"),
             Self::Asked { id, result } => format!("asked {id} {result:?}"),
         };
-        short_hash(blake3::hash(said.as_bytes()))
+        short_hash(blake3::hash(text.as_bytes()))
     }
 }
 

@@ -56,7 +56,7 @@ impl FabricHealth {
         let look = known.look.as_ref()?;
         let of = (Arc::as_ptr(look) as usize, known.arranged, known.marks.clone());
         let errored = known.watch.reading.as_ref().map_or_else(Vec::new, |reading| reading.errored_links());
-        if known.ailing.of.as_ref() == Some(&of) && known.ailing.errored == errored {
+        if known.health.of.as_ref() == Some(&of) && known.health.errored == errored {
             return None;
         }
         let nodes = assess_nodes(look, &known.marks, &errored);
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_of_many_stands_first() {
+    fn the_worst_problem_comes_first() {
         let marked = NodeHealth { marked: true, ..NodeHealth::default() };
         let down = NodeHealth { link_down: true, link_marked: true, ..NodeHealth::default() };
         let degraded = NodeHealth { link_degraded: true, ..NodeHealth::default() };

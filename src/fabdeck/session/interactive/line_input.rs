@@ -147,10 +147,7 @@ fn run_prompt(state: &mut SessionState) -> Vec<Effect> {
             Vec::new()
         }
         Purpose::PlanFile if text.trim().is_empty() => {
-            state.log_message(
-                Severity::Error,
-                "no plan was written: it needs the name of a file that is not there yet",
-            );
+            state.log_message(Severity::Error, "no plan was written: name a file that does not exist yet");
             Vec::new()
         }
         Purpose::PlanFile => super::save_actions::write_plan(state, text.trim()),

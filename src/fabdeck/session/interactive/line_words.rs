@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_reads_back() {
+    fn quoted_words_read_back() {
         for text in ["plain", "a b", "it's", "say \"so\"", "back\\slash", "a\\ b"] {
             assert_eq!(read(&quote_word(text)), [text], "{text}");
         }

@@ -43,8 +43,8 @@ const MAX_MESSAGES: usize = 500;
 /// The latest messages.
 #[derive(Clone, Debug, Default)]
 pub struct MessageLog {
-    kept: VecDeque<LogMessage>,
-    said: u64,
+    stored: VecDeque<LogMessage>,
+    total: u64,
     /// Number of messages that never appeared in the status line, since the log was last opened.
     unread: usize,
     /// Messages that were not yet taken for the log file.
@@ -53,18 +53,18 @@ pub struct MessageLog {
 
 impl MessageLog {
     pub fn push(&mut self, message: LogMessage) {
-        if self.kept.len() >= MAX_MESSAGES {
-            self.kept.pop_front();
+        if self.stored.len() >= MAX_MESSAGES {
+            self.stored.pop_front();
         }
         self.unlogged.push(message.clone());
-        self.kept.push_back(message);
-        self.said += 1;
+        self.stored.push_back(message);
+        self.total += 1;
     }
 
     /// Stores a message for the log only. It counts as unread if its text is new, because each reading
     /// repeats the same notes.
     pub fn push_unread(&mut self, message: LogMessage) {
-        self.unread += usize::from(self.kept.iter().all(|said| said.text != message.text));
+        self.unread += usize::from(self.stored.iter().all(|stored| stored.text != message.text));
         self.push(message);
     }
 
@@ -80,33 +80,33 @@ impl MessageLog {
 
     /// Number of all messages, including those that are no longer stored.
     pub fn total_count(&self) -> u64 {
-        self.said
+        self.total
     }
 
     /// Number of messages that are no longer stored.
     pub fn dropped_count(&self) -> u64 {
-        self.said - self.kept.len() as u64
+        self.total - self.stored.len() as u64
     }
 
     /// The stored messages, the oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &LogMessage> {
-        self.kept.iter()
+        self.stored.iter()
     }
 
     pub fn last(&self) -> Option<&LogMessage> {
-        self.kept.back()
+        self.stored.back()
     }
 
-    /// The most severe message after the first `said`, the latest of equal ones. Routine messages do not hide
+    /// The most severe message after the first `seen`, the latest of equal ones. Routine messages do not hide
     /// severe ones.
-    pub fn most_severe_after(&self, said: u64) -> Option<&LogMessage> {
-        let new = usize::try_from(self.said.saturating_sub(said)).unwrap_or(usize::MAX);
-        let skipped = self.kept.len().saturating_sub(new);
-        self.kept.iter().skip(skipped).max_by_key(|message| message.severity)
+    pub fn most_severe_after(&self, seen: u64) -> Option<&LogMessage> {
+        let new = usize::try_from(self.total.saturating_sub(seen)).unwrap_or(usize::MAX);
+        let skipped = self.stored.len().saturating_sub(new);
+        self.stored.iter().skip(skipped).max_by_key(|message| message.severity)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.kept.is_empty()
+        self.stored.is_empty()
     }
 
     pub(super) fn take_unlogged(&mut self) -> Vec<LogMessage> {
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_are_kept_and_all_are_logged() {
+    fn the_latest_messages_are_stored_and_all_are_logged() {
         let mut messages = MessageLog::default();
         let message = |at_ms| LogMessage { at_ms, severity: Severity::Info, text: String::new() };
         (0..MAX_MESSAGES as u64 + 3).for_each(|at| messages.push(message(at)));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn routine_does_not_hide_what_is_worse() {
+    fn info_messages_do_not_hide_severe_ones() {
         let mut messages = MessageLog::default();
         let mut say = |severity, text: &str| {
             messages.push(LogMessage { at_ms: 0, severity, text: text.to_owned() });
@@ -140,12 +140,12 @@ mod tests {
         say(Severity::Warning, "first");
         say(Severity::Warning, "second");
         say(Severity::Info, "routine");
-        let gravest = |said| messages.most_severe_after(said).map(|message| message.text.as_str());
+        let gravest = |seen| messages.most_severe_after(seen).map(|message| message.text.as_str());
         assert_eq!([0, 1, 3, 4].map(gravest), [Some("seen"), Some("second"), Some("routine"), None]);
     }
 
     #[test]
-    fn what_was_put_by_waits_until_it_is_read() {
+    fn an_unread_message_counts_until_the_log_is_opened() {
         let mut messages = MessageLog::default();
         let message =
             |text: &str| LogMessage { at_ms: 0, severity: Severity::Warning, text: text.to_owned() };

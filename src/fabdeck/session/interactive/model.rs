@@ -80,7 +80,7 @@ pub struct Model {
     /// Number of times that the nodes were ordered.
     pub arranged: u64,
     /// The problems of nodes, and their summaries for ranks and racks.
-    pub ailing: FabricHealth,
+    pub health: FabricHealth,
     /// The index of the paths in force; `None` without tables, and until it is made.
     pub paths: Option<Arc<PathIndex>>,
     /// Reason why the paths could not be indexed.
@@ -170,7 +170,7 @@ impl Model {
         match port.link {
             _ if self.is_failed(ElementId::Port(id)) => "marked",
             Some(link) if look.is_down(link) => "down",
-            Some(link) if self.ailing.has_errors(link) => "errors",
+            Some(link) if self.health.has_errors(link) => "errors",
             Some(link) if look.is_degraded(link) == Some(true) => "degraded",
             // A port that is up has a peer, even if the peer did not answer.
             None if port.facts.state.is_some_and(|state| state > PortState::Down)
@@ -189,7 +189,7 @@ impl Model {
             ElementId::Port(port) => self.look.as_ref().and_then(|look| look.fabric().port(port).link),
             ElementId::Node(_) => None,
         };
-        link.is_some_and(|link| self.ailing.has_errors(link))
+        link.is_some_and(|link| self.health.has_errors(link))
     }
 
     /// The mark that makes an element fail: its own, or that of a port or node that it needs.
@@ -213,7 +213,7 @@ impl Model {
             (true, _) => None,
             (false, Some(MissingTables::BeingRead)) => Some(TABLES_BEING_READ),
             (false, Some(MissingTables::BrokenOff)) => {
-                Some("not known: the tables were not read to the end; r reads them again")
+                Some("not known: the tables were not read completely; r reads them again")
             }
             (false, None) => Some("the source has no forwarding tables to follow"),
         }

@@ -27,7 +27,7 @@ pub fn can_add_entry(state: &SessionState) -> Result<(), String> {
             "nothing of this watch is recorded: interval or past_mib under [watch] in the configuration is 0"
                 .to_owned(),
         ),
-        Some(false) => Err("'fabdeck capture note FILE TEXT' writes into a capture".to_owned()),
+        Some(false) => Err("'fabdeck capture note FILE TEXT' adds a note to a capture".to_owned()),
         None => Err("the source is still being read".to_owned()),
     }
 }
@@ -49,16 +49,15 @@ fn log_action(state: &mut SessionState, what: String, command: Option<String>) -
 pub fn add_note(state: &mut SessionState, text: &str) -> Vec<Effect> {
     let text = text.trim();
     if !fabdeck_files::capture::fits_note(text) {
-        state.log_message(
-            Severity::Error,
-            "FD-6321: a note takes 64 KiB at the most, and this one was left out",
-        );
+        state.log_message(Severity::Error, "FD-6321: a note has at most 64 KiB, and this one was not added");
         return Vec::new();
     }
     let (effects, clock) = add_entry(state, OperatorEntry::Note(text.to_owned()));
     state.unsaved.notes += effects.len();
     let words = match clock {
-        Some(clock) => format!("noted at {clock}, which is now and not what is shown; :save keeps it"),
+        Some(clock) => {
+            format!("noted at {clock}, the present time and not the moment shown; :save stores it")
+        }
         None => "noted; a pause (9, Space) lists it, and :save writes a capture with it".to_owned(),
     };
     state.log_message(Severity::Info, words);
@@ -71,15 +70,13 @@ pub fn log_reload(state: &mut SessionState, paused: bool) -> Vec<Effect> {
         return Vec::new();
     }
     // The message about a partial snapshot matters more.
-    let changed = std::mem::take(&mut state.known.changes.looking);
+    let changed = std::mem::take(&mut state.known.changes.rereading);
     if !changed && !state.snapshot().is_some_and(|look| look.observation.is_partial()) {
         let live = if paused { "live again: " } else { "" };
-        state.log_message(
-            Severity::Info,
-            format!("{live}looked again; all that was watched stays in the Timeline (9)"),
-        );
+        state
+            .log_message(Severity::Info, format!("{live}the source was read again; the recording stays (9)"));
     }
-    log_action(state, "looked at the source again".to_owned(), None)
+    log_action(state, "read the source again".to_owned(), None)
 }
 
 /// Logs a change of the marks.
@@ -127,7 +124,7 @@ pub fn log_plan(state: &mut SessionState, file: &Path) -> Vec<Effect> {
     let Some((id, marks)) = state.drafts.get(file) else { return Vec::new() };
     // With other marks by now, the command line would state the wrong ones.
     let same = *marks == state.known.marks;
-    let what = format!("the plan of {id} was written into a file");
+    let what = format!("wrote the plan of {id} to a file");
     let file = file.display().to_string();
     let command = find_engine(id).filter(|_| same).map(|engine| route_line(state, engine, &file));
     log_action(state, what, command)
@@ -142,5 +139,5 @@ pub fn log_change(state: &mut SessionState, what: String, command: Option<String
 pub fn log_save(state: &mut SessionState) -> Vec<Effect> {
     let unsaved = &mut state.unsaved;
     unsaved.notes = unsaved.notes.saturating_sub(std::mem::take(&mut unsaved.on_their_way));
-    log_action(state, "what was watched so far was written into a capture".to_owned(), None)
+    log_action(state, "wrote the recording so far to a capture".to_owned(), None)
 }

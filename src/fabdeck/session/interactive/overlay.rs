@@ -41,13 +41,13 @@ pub enum Overlay {
 /// The tour: for each page, a heading and a text.
 pub const TOUR: &[(&str, &str)] = &[
     (
-        "What you are looking at",
+        "The fabric on the screens",
         "The line at the top says which fabric this is, how large it is, who manages it, and whether anything \
-         can be written to it. The line at the bottom shows the keys that work where you are. ? shows all of them.",
+         can be written to it. The line at the bottom shows the keys that work on this screen. ? shows all of them.",
     ),
     (
-        "Walk through the fabric",
-        "1 to 9 are the screens. Enter goes in, Esc goes out, Tab looks at the same things in another way: tree, \
+        "Move through the fabric",
+        "1 to 9 are the screens. Enter goes in, Esc goes out, Tab switches between views: tree, \
          switches, hosts, map. / narrows a list: leaf, hosts>10, width<4x, or ~spn for letters in this order. Space \
          selects rows.",
     ),
@@ -58,23 +58,23 @@ pub const TOUR: &[(&str, &str)] = &[
     ),
     (
         "Compare reroutes",
-        "On screen 3, p lets every engine route what is left. Each answer has a certificate that does not trust the \
-         engine: whether every pair has a path, whether packets can wait for each other in a circle. Enter shows it.",
+        "On screen 3, p runs every engine on the fabric without the marked elements. Each proposal has a certificate that does not trust the \
+         engine: whether every pair has a path, whether there is a credit loop. Enter shows it.",
     ),
     (
         "Go back in time",
         "A capture of fabdeck record is played: [ and ] step through it, n goes to the next event, @ to a time, and screen 9, \
-         the Timeline, shows all of it. On a live fabric Space there pauses and looks back; L is live again.",
+         the Timeline, shows all of it. On a live fabric Space there pauses and goes back; L returns to live.",
     ),
     (
         "Write a plan",
-        "w writes the plan of the engine under the cursor into a file: every block that would change, with what stands \
-         there now. Nothing is sent to any switch. c shows the command line that does the same.",
+        "w writes the plan of the engine under the cursor to a file: every block that would change, with its present \
+         content. Nothing is sent to any switch. c shows the command line that does the same.",
     ),
     (
-        "Apply it, and take it back",
-        "Where the line at the top says writable, a on screen 3 asks whether to apply what the engine proposes: what is \
-         written, the worst state on the way, how it goes back. Applied, it goes back by itself unless y confirms it in \
+        "Apply it, and roll it back",
+        "Where the line at the top says writable, a on screen 3 asks whether to apply the proposal of the engine: its \
+         writes, the worst state between them, its rollback. The change is rolled back by itself unless y confirms it in \
          time; u rolls it back at once, e gives it ten minutes more. Screen 8 lists all changes.",
     ),
 ];

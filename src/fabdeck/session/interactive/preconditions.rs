@@ -9,12 +9,12 @@ pub fn has_past(state: &SessionState) -> Result<(), String> {
     match &state.known.playback {
         Some(playback) if playback.is_returning() => Err(timeline::RETURNING_MESSAGE.to_owned()),
         Some(playback) if !playback.timeline().times.is_empty() => Ok(()),
-        Some(_) => Err("what was recorded is still being read".to_owned()),
+        Some(_) => Err("the recording is still being read".to_owned()),
         None if state.known.watch.can_watch() => {
-            Err("this is live: Space on the Timeline (9) pauses it, and then one can step back".to_owned())
+            Err("the screens are live: Space on the Timeline (9) pauses them, then [ steps back".to_owned())
         }
         None => {
-            Err("this source has no past: --source FILE.fdcap plays what 'fabdeck record' wrote".to_owned())
+            Err("this source has no recording: --source FILE.fdcap plays one of 'fabdeck record'".to_owned())
         }
     }
 }
@@ -23,7 +23,7 @@ pub fn has_past(state: &SessionState) -> Result<(), String> {
 pub fn can_pause(state: &SessionState) -> Result<(), String> {
     match () {
         () if !state.known.watch.can_watch() => has_past(state),
-        () if state.known.watch.sweeps == 0 => Err("nothing was swept yet".to_owned()),
+        () if state.known.watch.sweeps == 0 => Err("no sweep was read yet".to_owned()),
         () => Ok(()),
     }
 }
@@ -42,7 +42,7 @@ pub fn has_whole_snapshot(state: &SessionState) -> Result<(), String> {
     match state.loading {
         LoadState::Under(_) => Err("the tables are still being read".to_owned()),
         LoadState::Failed(_) if !state.known.tables => {
-            Err("the tables were not read to the end; r reads them again".to_owned())
+            Err("the tables were not read completely; r reads them again".to_owned())
         }
         _ => Ok(()),
     }
@@ -77,6 +77,6 @@ pub fn can_write_plan(state: &SessionState) -> Result<(), String> {
     };
     match state.known.proposal(engine) {
         Some(_) => Ok(()),
-        None => Err(format!("{} has no routes for these marks; p asks it", engine.id)),
+        None => Err(format!("{} has no routes for these marks; p runs it", engine.id)),
     }
 }

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_completed_as_far_as_offers_agree() {
+    fn a_line_is_completed_as_far_as_completions_agree() {
         let offer = |text: &str| Completion::new(text.to_owned(), "");
         let mut line = Prompt::new(Purpose::Command, "s");
         line.offers = ["screen-1", "screen-2", "users"].map(offer).to_vec();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_edited_by_signs_not_bytes() {
+    fn a_line_is_edited_by_characters_not_bytes() {
         let mut line = Prompt::new(Purpose::Filter, "aü");
         line.insert('ß');
         line.move_cursor(-2);

@@ -33,7 +33,7 @@ pub fn receive_outcome(state: &mut SessionState, task: TaskId, outcome: TaskOutc
             let places = state.screens.places(&state.known);
             state.known.arrange(*ranks);
             refresh_screens(state);
-            state.screens.put_on(&places, &state.known);
+            state.screens.restore_cursors(&places, &state.known);
             Vec::new()
         }
         TaskOutcome::Indexed(Ok(preview)) => receive_path_index(state, preview),
@@ -66,7 +66,7 @@ pub fn receive_outcome(state: &mut SessionState, task: TaskId, outcome: TaskOutc
         TaskOutcome::Written { to, result } => receive_plan_file(state, to, result),
         TaskOutcome::Saved { to, result: Ok(()) } => {
             let file = to.display();
-            state.log_message(Severity::Info, format!("--source {file} plays what was watched so far"));
+            state.log_message(Severity::Info, format!("--source {file} plays the recording so far"));
             operator_log::log_save(state)
         }
         TaskOutcome::Offered(result) => changes::receive_offer(state, task, result),
@@ -75,7 +75,7 @@ pub fn receive_outcome(state: &mut SessionState, task: TaskId, outcome: TaskOutc
         TaskOutcome::Compared(result) => changes::receive_comparison(state, task, result),
         TaskOutcome::Lanes(result) => slow_lanes::receive_lanes(state, task, result),
         TaskOutcome::Listed(result) => running_jobs::receive_list(state, task, result),
-        TaskOutcome::Weighed(weighed) => running_jobs::receive_comparison(state, task, *weighed),
+        TaskOutcome::Weighed(comparison) => running_jobs::receive_comparison(state, task, *comparison),
         TaskOutcome::Asked { result, .. } => changes::receive_answer(state, task, result),
         TaskOutcome::Saved { result: Err(error), .. } => {
             state.log_message(Severity::Error, format!("no capture was written: {error}"));
@@ -123,9 +123,9 @@ fn receive_plan_file(state: &mut SessionState, to: PathBuf, result: Result<(), S
 
 /// Reads the source again.
 pub fn reload_snapshot(state: &mut SessionState) -> Vec<Effect> {
-    let (task, effect) = state.begin(format!("looking at {}", state.source), TaskRequest::Look);
+    let (task, effect) = state.begin(format!("reading {}", state.source), TaskRequest::Look);
     state.set_loading(LoadState::Under(task));
-    state.known.changes.looking = false;
+    state.known.changes.rereading = false;
     vec![effect]
 }
 
@@ -155,7 +155,7 @@ fn receive_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Effect
     state.set_loading(LoadState::Done);
     // After a change, notes that were reported before are not repeated, as the result of the change matters
     // more.
-    let follows = state.known.changes.looking;
+    let follows = state.known.changes.rereading;
     let notes = look.observation.notes.iter().map(ToString::to_string);
     let new = |text: &String| !(follows && state.messages.iter().any(|message| message.text == *text));
     let notes: Vec<String> = notes.filter(new).collect();
@@ -190,8 +190,8 @@ pub fn replace_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Ef
     let asked: Vec<&'static Engine> =
         ENGINES.iter().filter(|engine| state.known.proposed.get(engine.id).is_some_and(waiting)).collect();
     // After a change by this session, its result matters more, and the operator knows that tables changed.
-    if state.known.proposed.len() > asked.len() && !state.known.changes.looking {
-        state.log_message(Severity::Info, "the fabric or its tables changed: p asks the engines again");
+    if state.known.proposed.len() > asked.len() && !state.known.changes.rereading {
+        state.log_message(Severity::Info, "the fabric or its tables changed: p runs the engines again");
     }
     let mut effects = drop_results(state, TaskDependency::Snapshot);
     let mut places = state.screens.places(&state.known);
@@ -214,7 +214,7 @@ pub fn replace_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Ef
     state.known.proposals = Arc::default();
     state.drafts.clear();
     refresh_screens(state);
-    state.screens.put_on(&places, &state.known);
+    state.screens.restore_cursors(&places, &state.known);
     if !same_fabric || state.known.tiers.is_empty() {
         effects.push(state.begin("sorting switches by rank", TaskRequest::Arrange { look: look.clone() }).1);
     }
@@ -234,7 +234,7 @@ fn carry_marks_over(state: &mut SessionState, before: &Snapshot, look: &Snapshot
     }
     for what in gone {
         let name = fabdeck_fabric::Element::from_id(before.fabric(), &before.names, what);
-        state.log_message(Severity::Warning, format!("{name} was marked and is gone from the fabric"));
+        state.log_message(Severity::Warning, format!("{name} was marked and is no longer in the fabric"));
     }
 }
 
@@ -259,8 +259,8 @@ pub fn refresh_screens(state: &mut SessionState) {
     {
         (state.known.numbers_of, state.known.numbers) = (Some(of), numbers);
     }
-    if let Some(ailing) = FabricHealth::update_from(&state.known) {
-        state.known.ailing = ailing;
+    if let Some(health) = FabricHealth::update_from(&state.known) {
+        state.known.health = health;
     }
     state.screens.refresh(&state.known);
 }
@@ -340,13 +340,13 @@ pub fn mark_elements(state: &mut SessionState, all: &[ElementId]) -> Vec<Effect>
             state.known.marks.unmark(*what);
         }
     }
-    let again = if state.known.proposed.is_empty() { "" } else { "; p asks the engines again" };
+    let again = if state.known.proposed.is_empty() { "" } else { "; p runs the engines again" };
     let verb = if marked > 0 { "marked as failed" } else { "no longer marked" };
     let what = match all {
         [one] => format!("{} is", state.known.element(*one).unwrap_or_default()),
         _ => count_words(all.len(), "element is", "elements are"),
     };
-    state.log_message(Severity::Info, format!("{what} {verb}; nothing is touched in the fabric{again}"));
+    state.log_message(Severity::Info, format!("{what} {verb}; nothing is written to the fabric{again}"));
     update_after_marking(state)
 }
 
@@ -357,12 +357,12 @@ pub fn unmark_elements(state: &mut SessionState) -> Vec<Effect> {
     match selected.is_empty() {
         true => {
             state.known.marks.clear();
-            state.log_message(Severity::Info, "no element is marked any more");
+            state.log_message(Severity::Info, "no element is marked now");
         }
         false => {
             let taken = selected.iter().filter(|what| state.known.marks.unmark(**what)).count();
-            let said = count_words(taken, "mark of the rows selected is", "marks of the rows selected are");
-            state.log_message(Severity::Info, format!("{said} taken away"));
+            let count = count_words(taken, "mark of the selected rows is", "marks of the selected rows are");
+            state.log_message(Severity::Info, format!("{count} removed"));
         }
     }
     update_after_marking(state)
@@ -373,7 +373,7 @@ pub fn undo_marks(state: &mut SessionState) -> Vec<Effect> {
     let Some(before) = state.known.marks_before.pop() else { return Vec::new() };
     state.known.marks = before;
     let count = count_words(state.known.marks.len(), "element is", "elements are");
-    state.log_message(Severity::Info, format!("taken back: {count} marked now"));
+    state.log_message(Severity::Info, format!("undone: {count} marked now"));
     update_after_marking(state)
 }
 
@@ -419,13 +419,13 @@ pub fn all_engines() -> Vec<&'static Engine> {
 /// Cancels long tasks and reports them: reading the source, and engines. Other tasks are short, or must not
 /// stop halfway.
 pub fn cancel_all(state: &mut SessionState) -> Vec<Effect> {
-    let looking = |task: TaskId| state.loading == LoadState::Under(task);
+    let is_reading = |task: TaskId| state.loading == LoadState::Under(task);
     let routing = |task: TaskId| {
         let mut proposed = state.known.proposed.values();
         proposed.any(|proposed| matches!(proposed, ProposalState::Under(under) if *under == task))
     };
     let long: Vec<(TaskId, String)> = (state.tasks.running_tasks().iter())
-        .filter(|task| routing(task.id) || looking(task.id))
+        .filter(|task| routing(task.id) || is_reading(task.id))
         .map(|task| (task.id, task.title.clone()))
         .collect();
     let mut effects: Vec<Effect> = changes::cancel_offer(state).into_iter().collect();

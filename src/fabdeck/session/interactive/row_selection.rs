@@ -47,19 +47,19 @@ fn bearer_names(state: &SessionState, filter: &str) -> Vec<String> {
 
 /// The jobs on a node, where the list shows jobs.
 fn jobs_on(state: &SessionState, node: NodeId) -> Vec<String> {
-    let (ScreenId::Jobs, Some(look), Some(weighed)) =
-        (state.screen, state.snapshot(), &state.known.jobs.weighed)
+    let (ScreenId::Jobs, Some(look), Some(comparison)) =
+        (state.screen, state.snapshot(), &state.known.jobs.comparison)
     else {
         return Vec::new();
     };
     let on = |ports: &BTreeSet<PortId>| ports.iter().any(|port| look.fabric().port(*port).node == node);
-    weighed.jobs.iter().filter(|(_, ports)| on(ports)).map(|(name, _)| name.clone()).collect()
+    comparison.jobs.iter().filter(|(_, ports)| on(ports)).map(|(name, _)| name.clone()).collect()
 }
 
 /// Applies filter and order to the list of the screen. The cursor stays on its row, or goes to the first one.
 pub fn select_rows(state: &mut SessionState, to_first: bool) {
     // The title has the screen, as another screen may wait for its own rows.
-    let title = format!("going through the rows of {}", state.screen.title().title);
+    let title = format!("filtering the rows of {}", state.screen.title().title);
     let earlier = state.tasks.running_tasks().iter().find(|task| task.title == title).map(|task| task.id);
     if let Some(task) = earlier {
         state.tasks.end(task);

@@ -111,7 +111,7 @@ pub enum JobInput {
 #[derive(Clone, Debug)]
 pub struct JobComparisonRequest {
     pub look: Arc<Snapshot>,
-    pub heard: Arc<JobInput>,
+    pub input: Arc<JobInput>,
     pub marks: Faults,
     /// The proposal of sar for these marks.
     pub proposal: Option<Arc<Proposal>>,
@@ -119,10 +119,10 @@ pub struct JobComparisonRequest {
 
 impl JobComparisonRequest {
     pub fn run(&self) -> JobComparison {
-        let placed = match self.heard.as_ref() {
+        let placed = match self.input.as_ref() {
             JobInput::List(list) => HostIndex::new(self.look.fabric(), &self.look.names).place_jobs(list),
-            JobInput::Recorded(said) => HostIndex::new(self.look.fabric(), &self.look.names)
-                .place_jobs(&JobList::from_recording(&said.jobs)),
+            JobInput::Recorded(list) => HostIndex::new(self.look.fabric(), &self.look.names)
+                .place_jobs(&JobList::from_recording(&list.jobs)),
             JobInput::Simulated => simulated_jobs(self.look.fabric()),
         };
         let proposed = self.proposal.as_ref().map(|proposal| proposal.routes.as_ref());
@@ -134,7 +134,7 @@ impl JobComparisonRequest {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),
         };
-        let same = Arc::ptr_eq(&self.look, &other.look) && Arc::ptr_eq(&self.heard, &other.heard);
+        let same = Arc::ptr_eq(&self.look, &other.look) && Arc::ptr_eq(&self.input, &other.input);
         same && proposal && self.marks == other.marks
     }
 }
@@ -152,13 +152,13 @@ pub struct JobsModel {
     /// The list of a recording at the moment that is shown, with its form as input.
     pub recorded: Option<(Arc<JobSnapshot>, Arc<JobInput>)>,
     /// The last input, and the time at which it was received.
-    pub heard: Option<(Arc<JobInput>, u64)>,
+    pub received: Option<(Arc<JobInput>, u64)>,
     /// Reason why there is no newer list.
     pub trouble: Option<String>,
     asking: Option<TaskId>,
     due_ms: u64,
-    pub weighed: Option<Arc<JobComparison>>,
-    /// The input of `weighed`; the next field is the task in progress with its input.
+    pub comparison: Option<Arc<JobComparison>>,
+    /// The input of `comparison`; the next field is the task in progress with its input.
     of: Option<JobComparisonRequest>,
     pending: Option<(TaskId, JobComparisonRequest)>,
     /// The change that invalidated the answer of sar.
@@ -182,13 +182,13 @@ impl JobsModel {
 
     /// Whether the figures of sar are for other jobs than the current ones.
     pub fn is_outdated(&self) -> bool {
-        self.weighed.as_ref().is_some_and(|weighed| weighed.proposed.is_some())
+        self.comparison.as_ref().is_some_and(|comparison| comparison.proposed.is_some())
             && self.engines_have_other_jobs()
     }
 
     /// Whether the engines' request has other jobs than the current ones.
     pub fn engines_have_other_jobs(&self) -> bool {
-        self.weighed.as_ref().is_some_and(|weighed| *weighed.jobs != *self.asked_with)
+        self.comparison.as_ref().is_some_and(|comparison| *comparison.jobs != *self.asked_with)
     }
 
     /// The engine that routes for jobs.
@@ -206,11 +206,11 @@ fn uses_simulated_jobs(state: &SessionState) -> bool {
 /// The input for the loads, as of now.
 fn current_request(state: &SessionState) -> Option<JobComparisonRequest> {
     let known = &state.known;
-    let (look, heard) = (known.look.clone()?, current_jobs(known)?.clone());
+    let (look, input) = (known.look.clone()?, current_jobs(known)?.clone());
     // Routes that were computed without jobs are no proposal for them.
     let sar = JobsModel::sar_engine().filter(|_| !known.jobs.asked_with.is_empty());
     let proposal = sar.and_then(|sar| known.proposal(sar).cloned());
-    Some(JobComparisonRequest { look, heard, marks: known.marks.clone(), proposal })
+    Some(JobComparisonRequest { look, input, marks: known.marks.clone(), proposal })
 }
 
 fn outdated_request(state: &SessionState) -> Option<JobComparisonRequest> {
@@ -237,7 +237,7 @@ fn is_due(state: &SessionState) -> bool {
 pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
     let jobs = &state.known.jobs;
     let named = matches!(current_job_source(&state.known), CurrentJobSource::Named(_));
-    let ages = jobs.heard.as_ref().filter(|_| state.screen == ScreenId::Jobs && named);
+    let ages = jobs.received.as_ref().filter(|_| state.screen == ScreenId::Jobs && named);
     let older = ages.map(|(_, at)| at + (state.now_ms.saturating_sub(*at) / AGE_STEP_MS + 1) * AGE_STEP_MS);
     let due = is_due(state).then(|| jobs.due_ms.max(state.now_ms));
     [older, due].into_iter().flatten().min()
@@ -250,22 +250,22 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     let named = jobs.naming.clone().filter(|_| jobs.asking.is_none());
     let due = || jobs.settings.from.clone().filter(|_| is_due(state) && state.now_ms >= jobs.due_ms);
     if let Some(from) = named.or_else(due) {
-        let (task, effect) = state.begin_quiet("asking which jobs run", TaskRequest::ListJobs(from));
+        let (task, effect) = state.begin_quiet("reading the list of jobs", TaskRequest::ListJobs(from));
         state.known.jobs.asking = Some(task);
         effects.push(effect);
     }
     load_recorded(&mut state.known);
-    if state.screen == ScreenId::Jobs && uses_simulated_jobs(state) && state.known.jobs.heard.is_none() {
-        state.known.jobs.heard = Some((Arc::new(JobInput::Simulated), state.now_ms));
+    if state.screen == ScreenId::Jobs && uses_simulated_jobs(state) && state.known.jobs.received.is_none() {
+        state.known.jobs.received = Some((Arc::new(JobInput::Simulated), state.now_ms));
     }
     // At a moment of a recording without a list, jobs are unknown.
-    if state.known.jobs.weighed.is_some() && current_jobs(&state.known).is_none() {
-        (state.known.jobs.of, state.known.jobs.weighed) = (None, None);
+    if state.known.jobs.comparison.is_some() && current_jobs(&state.known).is_none() {
+        (state.known.jobs.of, state.known.jobs.comparison) = (None, None);
         state.screens.refresh(&state.known);
     }
     if let Some(asked) = outdated_request(state) {
-        let (task, effect) =
-            state.begin_quiet("weighing jobs", TaskRequest::WeighJobs(Box::new(asked.clone())));
+        let (task, effect) = state
+            .begin_quiet("computing channel loads of jobs", TaskRequest::WeighJobs(Box::new(asked.clone())));
         state.known.jobs.pending = Some((task, asked));
         effects.push(effect);
     }
@@ -285,23 +285,23 @@ pub fn receive_list(
     }
     if let Some(from) = jobs.naming.take() {
         if let Err(error) = result {
-            let words = format!("jobs: {error}; the list that was there stays");
+            let words = format!("jobs: {error}; the previous list stays");
             state.log_message(Severity::Warning, words);
             return Vec::new();
         }
-        state.log_message(Severity::Info, format!("jobs: {} from here on", from.words()));
+        state.log_message(Severity::Info, format!("jobs: {} from now on", from.words()));
         set_source(state, Some(from));
     }
     let jobs = &mut state.known.jobs;
     jobs.due_ms = now_ms + jobs.settings.interval_ms;
     match result {
         Ok(list) => {
-            let same = |heard: &Arc<JobInput>| {
-                matches!(heard.as_ref(),
+            let same = |input: &Arc<JobInput>| {
+                matches!(input.as_ref(),
             JobInput::List(held) if *held == *list)
             };
-            let held = jobs.heard.take().map(|(heard, _)| heard).filter(same);
-            jobs.heard = Some((held.unwrap_or_else(|| Arc::new(JobInput::List(*list))), now_ms));
+            let held = jobs.received.take().map(|(input, _)| input).filter(same);
+            jobs.received = Some((held.unwrap_or_else(|| Arc::new(JobInput::List(*list))), now_ms));
             jobs.trouble = None;
         }
         Err(error) => jobs.trouble = Some(error),
@@ -310,11 +310,11 @@ pub fn receive_list(
 }
 
 /// Receives the channel loads of jobs.
-pub fn receive_comparison(state: &mut SessionState, task: TaskId, weighed: JobComparison) -> Vec<Effect> {
+pub fn receive_comparison(state: &mut SessionState, task: TaskId, comparison: JobComparison) -> Vec<Effect> {
     let jobs = &mut state.known.jobs;
     let Some((_, of)) = jobs.pending.take_if(|(under, _)| *under == task) else { return Vec::new() };
     jobs.gone = jobs.gone.filter(|_| of.proposal.is_none());
-    (jobs.of, jobs.weighed) = (Some(of), Some(Arc::new(weighed)));
+    (jobs.of, jobs.comparison) = (Some(of), Some(Arc::new(comparison)));
     state.screens.refresh(&state.known);
     Vec::new()
 }
@@ -323,7 +323,7 @@ pub fn receive_comparison(state: &mut SessionState, task: TaskId, weighed: JobCo
 pub fn forget_ports(state: &mut SessionState) {
     state.request.jobs = Arc::default();
     let jobs = &mut state.known.jobs;
-    (jobs.asked_with, jobs.of, jobs.weighed) = (Arc::default(), None, None);
+    (jobs.asked_with, jobs.of, jobs.comparison) = (Arc::default(), None, None);
     jobs.asked_words.clear();
 }
 
@@ -339,7 +339,7 @@ pub fn drop_sar_answer(known: &mut Model, changed: &'static str) {
 pub fn dropped_answer_line(known: &Model) -> Option<String> {
     let asked = JobsModel::sar_engine().is_some_and(|sar| known.proposed.contains_key(sar.id));
     let changed = known.jobs.gone.filter(|_| !asked)?;
-    Some(format!("{changed} since sar answered, so its figures went: p asks again"))
+    Some(format!("{changed} since sar ran, so its figures were dropped: p runs it"))
 }
 
 /// Adds the current jobs to the request of engines, and drops answers for other jobs.
@@ -350,19 +350,19 @@ pub fn use_known_jobs(state: &mut SessionState) {
         .snapshot()
         .zip(state.snapshot())
         .is_some_and(|(of, look)| Arc::ptr_eq(of, look) || of.fabric() == look.fabric());
-    let Some(weighed) = jobs.weighed.clone().filter(|_| here) else { return };
-    if *jobs.asked_with == *weighed.jobs || results::has_running_engine(state) {
+    let Some(comparison) = jobs.comparison.clone().filter(|_| here) else { return };
+    if *jobs.asked_with == *comparison.jobs || results::has_running_engine(state) {
         return;
     }
-    state.request.jobs = weighed.jobs.clone();
-    state.known.jobs.asked_words = list_words(state, &weighed, usize::MAX);
-    state.known.jobs.asked_with = weighed.jobs.clone();
+    state.request.jobs = comparison.jobs.clone();
+    state.known.jobs.asked_words = list_words(state, &comparison, usize::MAX);
+    state.known.jobs.asked_with = comparison.jobs.clone();
     state.known.proposed.clear();
 }
 
 /// Runs sar for the jobs.
 pub fn ask_sar(state: &mut SessionState) -> Vec<Effect> {
-    let some = state.known.jobs.weighed.as_ref().is_some_and(|weighed| !weighed.jobs.is_empty());
+    let some = state.known.jobs.comparison.as_ref().is_some_and(|comparison| !comparison.jobs.is_empty());
     let Some(sar) = JobsModel::sar_engine().filter(|_| some) else {
         state.log_message(
             Severity::Warning,
@@ -436,7 +436,7 @@ fn set_source(state: &mut SessionState, from: Option<JobListSource>) {
 /// Text about the source at the start of the session.
 pub fn default_source_words(state: &SessionState) -> String {
     match &state.known.jobs.usual {
-        Some(from) => format!("as at the beginning: {}", from.words()),
+        Some(from) => format!("as at the start: {}", from.words()),
         None if state.source.split(':').next() == Some("sim") => "the SIMULATED jobs again".to_owned(),
         None => "those of the recording, or none".to_owned(),
     }
@@ -454,7 +454,7 @@ pub fn jobs_command(known: &Model) -> Option<String> {
         // The command reads the jobs of a capture by itself.
         (CurrentJobSource::Recorded(_), _) if !is_paused(known) => String::new(),
         (_, Some(from)) => from.arguments(),
-        (_, None) if matches!(known.jobs.heard, Some((ref heard, _)) if **heard == JobInput::Simulated) => {
+        (_, None) if matches!(known.jobs.received, Some((ref input, _)) if **input == JobInput::Simulated) => {
             String::new()
         }
         _ => return None,
@@ -473,7 +473,7 @@ pub fn jobs_argument(state: &SessionState) -> String {
 /// The file with the jobs in the request of engines; `None` if the source has changed since.
 fn asked_file(state: &SessionState) -> Option<&Path> {
     let jobs = &state.known.jobs;
-    let same = jobs.weighed.as_ref().is_some_and(|weighed| *weighed.jobs == *jobs.asked_with);
+    let same = jobs.comparison.as_ref().is_some_and(|comparison| *comparison.jobs == *jobs.asked_with);
     match current_job_source(&state.known) {
         CurrentJobSource::Named(JobListSource::File(file)) if same => Some(file),
         _ => None,
@@ -491,32 +491,31 @@ pub fn jobs_head(state: &SessionState) -> Vec<(Severity, String)> {
     let jobs = &state.known.jobs;
     let mut lines = Vec::new();
     lines.extend(trouble_words(&state.known).map(|trouble| (Severity::Warning, trouble)));
-    let Some(weighed) = &jobs.weighed else { return lines };
+    let Some(comparison) = &jobs.comparison else { return lines };
     if jobs.is_outdated() {
-        let words = "sar was asked with other jobs than those that run now: p asks again";
+        let words = "sar ran with other jobs than those that run now: p runs it again";
         lines.push((Severity::Warning, words.to_owned()));
     }
     let room = usize::from(state.areas().body.width).saturating_sub(1);
-    lines.push((Severity::Info, list_words(state, weighed, room)));
-    lines.push((Severity::Info, figures_words(state, weighed)));
-    lines.extend(lids_line(weighed).map(|words| (Severity::Info, words)));
-    lines.extend(lost_line(weighed).map(|words| (Severity::Warning, words)));
+    lines.push((Severity::Info, list_words(state, comparison, room)));
+    lines.push((Severity::Info, figures_words(state, comparison)));
+    lines.extend(lids_line(comparison).map(|words| (Severity::Info, words)));
+    lines.extend(lost_line(comparison).map(|words| (Severity::Warning, words)));
     lines.extend(dropped_answer_line(&state.known).map(|words| (Severity::Warning, words)));
     lines
 }
 
 /// The line about the LID that figures use, where ports have several (FN-708 of the commands).
-fn lids_line(weighed: &JobComparison) -> Option<String> {
-    let lids = weighed.lids_per_port;
-    (lids > 1)
-        .then(|| format!("a path leads to one of up to {lids} LIDs of a port, by the place of the sender"))
+fn lids_line(comparison: &JobComparison) -> Option<String> {
+    let lids = comparison.lids_per_port;
+    (lids > 1).then(|| format!("each sender uses one of up to {lids} LIDs of a port, by its place"))
 }
 
 /// Text about the source, the age of the list, and its jobs on the fabric. In little room, the path is
 /// shortened first.
-fn list_words(state: &SessionState, weighed: &JobComparison, room: usize) -> String {
-    let placed = &weighed.placed;
-    let several = weighed.in_force.as_ref().or(weighed.proposed.as_ref()).map(|over| over.metrics.jobs);
+fn list_words(state: &SessionState, comparison: &JobComparison, room: usize) -> String {
+    let placed = &comparison.placed;
+    let several = comparison.in_force.as_ref().or(comparison.proposed.as_ref()).map(|over| over.metrics.jobs);
     let mut figures = format!(": {} on {}", placed.listed, count_words(placed.on, "host", "hosts"));
     figures.extend(several.map(|several| format!(", {several} on several switches")));
     if !placed.unknown.is_empty() {
@@ -527,7 +526,7 @@ fn list_words(state: &SessionState, weighed: &JobComparison, room: usize) -> Str
     }
     let who = match current_job_source(&state.known) {
         CurrentJobSource::Unknown => format!("SIMULATED jobs (seed {SIMULATED_JOBS_SEED})"),
-        CurrentJobSource::Recorded(said) => recorded_words(&state.known, said),
+        CurrentJobSource::Recorded(list) => recorded_words(&state.known, list),
         CurrentJobSource::Named(from) => {
             let age = age_words(state);
             from.words_in(room.saturating_sub(age.len() + figures.len())) + &age
@@ -537,7 +536,7 @@ fn list_words(state: &SessionState, weighed: &JobComparison, room: usize) -> Str
 }
 
 fn age_words(state: &SessionState) -> String {
-    let Some((_, at)) = &state.known.jobs.heard else { return String::new() };
+    let Some((_, at)) = &state.known.jobs.received else { return String::new() };
     // A source of job lists knows only the present.
     if replay_word(&state.known).is_some() {
         return ", of now".to_owned();
@@ -549,27 +548,27 @@ fn age_words(state: &SessionState) -> String {
 }
 
 /// The figures, each as `name: in force -> sar`.
-fn figures_words(state: &SessionState, weighed: &JobComparison) -> String {
+fn figures_words(state: &SessionState, comparison: &JobComparison) -> String {
     let figures = |over: &Option<crate::session::JobsUnderRoutes>| over.as_ref().map(|over| over.metrics);
-    let (now, then) = (figures(&weighed.in_force), figures(&weighed.proposed));
-    let told = |name: &str, of: &dyn Fn(fabdeck_routing::analysis::JobMetrics) -> String| {
+    let (now, then) = (figures(&comparison.in_force), figures(&comparison.proposed));
+    let figure = |name: &str, of: &dyn Fn(fabdeck_routing::analysis::JobMetrics) -> String| {
         let now = now.map_or_else(|| "?".to_owned(), of);
         let then = then.map(|then| format!(" -> {}", of(then))).unwrap_or_default();
         format!("{name}: {now}{then}")
     };
     let mut words = vec![
-        told("max EFI", &|metrics| metrics.max.to_string()),
-        told("dark fiber %", &|metrics| format!("{:.1}", metrics.dark_fiber)),
-        told("links per job", &|metrics| format!("{:.1}", metrics.mean_links)),
+        figure("max EFI", &|metrics| metrics.max.to_string()),
+        figure("dark fiber %", &|metrics| format!("{:.1}", metrics.dark_fiber)),
+        figure("links per job", &|metrics| format!("{:.1}", metrics.mean_links)),
     ];
-    words.extend(sar_words(state, weighed));
+    words.extend(sar_words(state, comparison));
     words.join("   ")
 }
 
 /// The line about pairs within jobs without a path, where there are any; no load figure shows them.
-pub fn lost_line(weighed: &JobComparison) -> Option<String> {
+pub fn lost_line(comparison: &JobComparison) -> Option<String> {
     let lost = |over: &Option<crate::session::JobsUnderRoutes>| over.as_ref().map(|over| over.metrics.lost);
-    let (now, then) = (lost(&weighed.in_force), lost(&weighed.proposed));
+    let (now, then) = (lost(&comparison.in_force), lost(&comparison.proposed));
     let some = now.unwrap_or(0) + then.unwrap_or(0) > 0;
     let now = now.map_or_else(|| "?".to_owned(), digits_in_groups);
     let then = then.map(|then| format!(" -> {}", digits_in_groups(then))).unwrap_or_default();
@@ -577,14 +576,14 @@ pub fn lost_line(weighed: &JobComparison) -> Option<String> {
 }
 
 /// The status of sar, where its figures are not shown.
-fn sar_words(state: &SessionState, weighed: &JobComparison) -> Option<String> {
+fn sar_words(state: &SessionState, comparison: &JobComparison) -> Option<String> {
     let (jobs, sar) = (&state.known.jobs, JobsModel::sar_engine()?);
-    let same = *jobs.asked_with == *weighed.jobs;
+    let same = *jobs.asked_with == *comparison.jobs;
     let words = match state.known.proposed.get(sar.id) {
         Some(ProposalState::Waiting | ProposalState::Under(_)) => "sar routes",
         Some(ProposalState::Done { outcome: Err(_), .. }) if same => "sar refuses (M)",
         Some(ProposalState::Done { outcome: Ok(_), .. }) if same || jobs.is_outdated() => return None,
-        _ => "p asks sar",
+        _ => "p runs sar",
     };
     Some(words.to_owned())
 }

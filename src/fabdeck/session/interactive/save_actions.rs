@@ -25,7 +25,7 @@ pub fn write_plan(state: &mut SessionState, file: &str) -> Vec<Effect> {
     let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), found) else {
         state.log_message(
             Severity::Warning,
-            "no plan was written: the engine has no routes for what is there now; p asks it",
+            "no plan was written: the engine has no routes for the present fabric; p runs it",
         );
         return Vec::new();
     };
@@ -46,7 +46,7 @@ pub fn save_recording(state: &mut SessionState, file: &str) -> Vec<Effect> {
     if file.is_empty() || file == "-" {
         state.log_message(
             Severity::Error,
-            "no capture was written: name a file that is not there yet, as in save a.fdcap",
+            "no capture was written: name a file that does not exist yet, as in save a.fdcap",
         );
         return Vec::new();
     }

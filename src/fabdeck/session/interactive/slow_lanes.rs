@@ -152,7 +152,7 @@ pub fn receive_lanes(
     let Some((_, of)) = lanes.pending.take_if(|(under, _)| *under == task) else { return Vec::new() };
     (lanes.of, lanes.due_ms) = (Some(of), now_ms + READ_INTERVAL_MS);
     match result {
-        Ok(told) => (lanes.state, lanes.trouble) = (Some(Arc::from(told)), None),
+        Ok(state) => (lanes.state, lanes.trouble) = (Some(Arc::from(state)), None),
         Err(error) => lanes.trouble = Some(error),
     }
     state.screens.refresh(&state.known);
@@ -165,8 +165,8 @@ pub fn plan_moves(state: &SessionState) -> Result<PlanSource, &'static str> {
     let wants = lanes.state.as_ref().is_some_and(|state| state.needs_plan());
     match current_request(state).filter(|asked| asked.live && wants) {
         Some(asked) => Ok(PlanSource::Lanes(Box::new(asked))),
-        None if wants => Err("what is shown is a recording"),
-        None => Err("no flow would go to the slow lane or come back from it, and no table wants writing"),
+        None if wants => Err("the screens show a recording"),
+        None => Err("no flow would move to the slow lane or back, and no table needs a write"),
     }
 }
 
@@ -176,7 +176,7 @@ pub fn can_move_back(state: &SessionState) -> Result<(), String> {
     match state.known.lanes.state.as_ref().is_some_and(|lanes| lanes.has_moved()) {
         true => Ok(()),
         false if state.known.lanes.state.is_none() => {
-            Err("how lanes stand is not known yet: Lanes (6) asks".to_owned())
+            Err("the state of lanes is not known yet: Lanes (6) reads it".to_owned())
         }
         false => Err("no flow is on the slow lane".to_owned()),
     }
@@ -185,7 +185,7 @@ pub fn can_move_back(state: &SessionState) -> Result<(), String> {
 /// Offers the plan that moves all flows back from the slow lane.
 pub fn move_back(state: &mut SessionState, _: &str) -> Vec<Effect> {
     let Some(asked) = current_request(state).filter(|asked| asked.live) else {
-        state.log_message(Severity::Warning, "move-back: what is shown is a recording");
+        state.log_message(Severity::Warning, "move-back: the screens show a recording");
         return Vec::new();
     };
     let asked = LaneRequest { back: true, ..asked };
@@ -221,18 +221,18 @@ fn flows_head(state: &LaneState, judged: bool) -> (Severity, String) {
     let slow = count(LaneStatus::InForce) + count(LaneStatus::Untold);
     let mut words = Vec::new();
     if proposed > 0 {
-        words.push(format!("{} would go to the slow lane (a)", flows(proposed)));
+        words.push(format!("{} would move to the slow lane (a)", flows(proposed)));
     }
     if cooling > 0 {
-        words.push(format!("{} would come back from the slow lane (a)", flows(cooling)));
+        words.push(format!("{} would move back from the slow lane (a)", flows(cooling)));
     }
     if slow > 0 {
         words.push(format!("{} on the slow lane", flows(slow)));
     }
     match words.is_empty() {
-        true if judged => (Severity::Info, "no flow is on a slow lane, and none would go there".to_owned()),
+        true if judged => (Severity::Info, "no flow is on a slow lane, and none would move there".to_owned()),
         true => {
-            let text = "no flow is known to be on a slow lane; counters were not swept yet";
+            let text = "no flow is known to be on a slow lane; counters were not read yet";
             (Severity::Info, text.to_owned())
         }
         false if proposed + cooling > 0 => (Severity::Warning, words.join("; ")),
@@ -242,17 +242,17 @@ fn flows_head(state: &LaneState, judged: bool) -> (Severity, String) {
 
 fn tables_head(state: &LaneState) -> Option<(Severity, String)> {
     if let Some(why) = &state.refused {
-        return Some((Severity::Warning, format!("what tables should hold is not known: {why}")));
+        return Some((Severity::Warning, format!("the tables that lanes need are not known: {why}")));
     }
     let all = count_words(state.tables.len(), "table", "tables");
     match state.differing_tables().count() {
         _ if state.tables.is_empty() => None,
-        0 => Some((Severity::Info, format!("{all} on the ways, all as the lanes need them"))),
+        0 => Some((Severity::Info, format!("{all} on the paths, all as the lanes need them"))),
         some => {
-            let more = if state.needs_tables() { "; a puts them right" } else { "" };
+            let more = if state.needs_tables() { "; a corrects them" } else { "" };
             Some((
                 Severity::Warning,
-                format!("{all} on the ways, {some} not as the lanes need them (the other view{more})"),
+                format!("{all} on the paths, {some} not as the lanes need them (the other view{more})"),
             ))
         }
     }

@@ -33,7 +33,7 @@ pub struct UnsavedNotes {
     /// Number of these notes that a task is writing.
     pub on_their_way: usize,
     /// Whether the session has warned the operator of them before leaving.
-    pub told: bool,
+    pub warned: bool,
 }
 
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl SessionState {
     pub fn open(source: impl Into<String>, keymap: Keymap, size: Size) -> (Self, Vec<Effect>) {
         let source = source.into();
         let mut tasks = Tasks::default();
-        let task = tasks.begin(format!("looking at {source}"), TaskDependency::Nothing, 0);
+        let task = tasks.begin(format!("reading {source}"), TaskDependency::Nothing, 0);
         let state = Self {
             size,
             now_ms: 0,
@@ -200,10 +200,10 @@ impl SessionState {
 
     /// The command line of a command that needs no source, because it finds changes by their ids.
     pub fn command_line_without_source(&self, rest: &str) -> String {
-        let kept =
+        let repeated =
             self.options.iter().filter(|(option, _)| ["--state-dir", "--config"].contains(&option.as_str()));
         let options: String =
-            kept.map(|(option, value)| format!("{option} {} ", quote_for_shell(value))).collect();
+            repeated.map(|(option, value)| format!("{option} {} ", quote_for_shell(value))).collect();
         format!("fabdeck {options}{rest}")
     }
 
@@ -261,7 +261,7 @@ mod tests {
     use super::quote_for_shell;
 
     #[test]
-    fn a_shell_reads_what_was_meant() {
+    fn a_shell_reads_quoted_text_back() {
         assert_eq!(quote_for_shell("sim:kary,k=4,n=2"), "sim:kary,k=4,n=2");
         assert_eq!(quote_for_shell("link:leaf1[3]"), "'link:leaf1[3]'");
         assert_eq!(quote_for_shell("it's"), r"'it'\''s'");

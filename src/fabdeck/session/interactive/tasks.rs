@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_task_tells_how_long_it_takes_once_it_can() {
+    fn a_task_has_a_time_left_once_its_pace_is_steady() {
         let mut tasks = Tasks::default();
         let id = tasks.begin("nue", TaskDependency::Marks, 1000);
         assert_eq!(tasks.get(id).unwrap().time_left_ms(9000), None);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn who_counted_nearly_all_and_is_silent_is_at_something_else() {
+    fn a_task_that_counted_nearly_all_and_reports_nothing_is_uncounted() {
         let mut tasks = Tasks::default();
         let id = tasks.begin("nue", TaskDependency::Marks, 0);
         let uncounted = |tasks: &Tasks, now_ms| tasks.get(id).unwrap().is_uncounted(now_ms);

@@ -53,9 +53,9 @@ pub fn update(state: &mut SessionState, event: SessionEvent) -> Vec<Effect> {
         state.messages.mark_read();
     }
     effects.append(&mut state.wanted);
-    let said = state.messages.take_unlogged();
-    if !said.is_empty() {
-        effects.push(Effect::Log(said));
+    let messages = state.messages.take_unlogged();
+    if !messages.is_empty() {
+        effects.push(Effect::Log(messages));
     }
     effects
 }
@@ -163,7 +163,7 @@ pub fn run_action(state: &mut SessionState, action: &'static Action, argument: &
         state.log_message(Severity::Warning, format!("{}: {why}", action.id));
         return Vec::new();
     }
-    state.unsaved.told &= action.id == "quit";
+    state.unsaved.warned &= action.id == "quit";
     let before = action.line.map(|_| state.known.marks.clone());
     let mut effects = (action.act)(state, argument);
     effects.extend(before.into_iter().flat_map(|before| operator_log::log_marks(state, &before)));

@@ -22,17 +22,17 @@ macro_rules! columns {
 
 columns! {
 "number" "NO" Number "the number of the change" |row, _| Value::Number(row.number);
-"state" "STATE" Text "how far it is" |row, _| Value::text(row.state_title());
-"left" "LEFT" Text "how long it still waits to be confirmed, or how much of it is written" progress;
-"what" "WHAT" Text "the engine that proposed it, or what becomes of a link" |row, _| Value::text(&row.engine);
-"why" "BECAUSE" Text "why it is or was rolled back, or refused" |row, _| text(row.why.as_deref());
+"state" "STATE" Text "the state of the change" |row, _| Value::text(row.state_title());
+"left" "LEFT" Text "time until it is rolled back unless confirmed, or the writes that are done" progress;
+"what" "WHAT" Text "the engine that proposed it, or the change of a link" |row, _| Value::text(&row.engine);
+"why" "REASON" Text "why it is or was rolled back, or refused" |row, _| text(row.why.as_deref());
 "writes" "WRITES" Number "parts of switches that it writes" |row, _| Value::Number(row.writes);
-"user" "USER" Text "who began it" |row, _| Value::text(&row.user);
+"user" "USER" Text "the user who began it" |row, _| Value::text(&row.user);
 "time" "BEGUN" Text "when it was begun" |row, _| Value::Text(Cow::Owned(short_time(&row.time)));
-"via" "VIA" Text "how its writes get to the fabric: direct or opensm" |row, _| Value::text(&row.via);
-"drift" "DRIFT" Text "entries that another tool wrote over since it was applied" |row, _| text(row.drift.as_deref());
+"via" "VIA" Text "how its writes reach the fabric: direct or opensm" |row, _| Value::text(&row.via);
+"drift" "DRIFT" Text "entries that another tool has overwritten since it was applied" |row, _| text(row.drift.as_deref());
 "stands" "STANDS" Text "whether the fabric still has what the change wrote, as of the last comparison" comparison_value;
-"trouble" "TROUBLE" Text "what keeps its guard from its work" |row, _| text(row.trouble.as_deref());
+"trouble" "TROUBLE" Text "what prevents its guard from working" |row, _| text(row.trouble.as_deref());
 "source" "SOURCE" Text "the source that it writes to" |row, _| Value::text(&row.source);
 "id" "ID" Text "its id, which commands take" |row, _| Value::text(&row.id);
 }

@@ -26,7 +26,7 @@ pub static COUNTER_FIELDS: &[RowField] = &[
             sample(l, at).node.or_else(known).into()
         },
     )
-    .when_alike(),
+    .when_ambiguous(),
     RowField::new("lid", "LID", FieldKind::Number, "LID, where the sample is named by LID", |l, at| {
         sample(l, at).lid.into()
     })
@@ -191,8 +191,8 @@ pub fn fresh_counters(look: &Snapshot) -> Notes {
         |sample: &CounterSample| sample.values.iter().all(|(_, value)| value.is_none_or(|value| value == 0));
     if simulated && !counters.is_empty() && counters.iter().all(quiet) {
         notes.add("FN-602", NotePlace::file(look.source.clone()), || {
-            "all counters are 0, for those of this simulator begin with the command; its time passes with --interval \
-             (hotspots, show counters --format prometheus) and with 'record', which --at then looks into"
+            "all counters are 0, because this simulator starts with the command; its time passes with --interval \
+             (hotspots, show counters --format prometheus) and with 'record', whose capture --at reads"
                 .to_owned()
         });
     }

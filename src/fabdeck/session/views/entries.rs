@@ -30,13 +30,9 @@ pub static ENTRY_FIELDS: &[RowField] = &[
     RowField::new("next", "NEXT", FieldKind::Text, "node behind the egress port", |l, r| {
         next(l, r).map(|p| l.name(p.node)).into()
     }),
-    RowField::new(
-        "next_port",
-        "NEXT PORT",
-        FieldKind::Number,
-        "port at which the next node takes it in",
-        |l, r| next(l, r).map(|port| port.number).into(),
-    ),
+    RowField::new("next_port", "NEXT PORT", FieldKind::Number, "ingress port of the next node", |l, r| {
+        next(l, r).map(|port| port.number).into()
+    }),
 ];
 
 /// The entries of a switch for every LID that its table routes or that a port of the fabric owns.

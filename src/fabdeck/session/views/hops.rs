@@ -14,7 +14,7 @@ pub static HOP_FIELDS: &[RowField] = &[
     RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node that sends", |l, (_, hop)| {
         l.fabric().node(hop.node).guid().into()
     })
-    .when_alike(),
+    .when_ambiguous(),
     RowField::new(
         "port",
         "PORT",
@@ -26,27 +26,27 @@ pub static HOP_FIELDS: &[RowField] = &[
         "width",
         "WIDTH",
         FieldKind::Width,
-        "width of the cable, of the lesser end",
+        "width of the cable, the smaller of both ends",
         |l, (_, hop)| link(l, hop).and_then(|link| l.width_in_use(link)).into(),
     ),
     RowField::new(
         "speed",
         "SPEED",
         FieldKind::Speed,
-        "speed of the cable, of the lesser end",
+        "speed of the cable, the smaller of both ends",
         |l, (_, hop)| link(l, hop).and_then(|link| l.speed_in_use(link)).into(),
     ),
-    RowField::new("peer", "PEER", FieldKind::Text, "node that takes it in", |l, (_, hop)| {
+    RowField::new("peer", "PEER", FieldKind::Text, "node that receives", |l, (_, hop)| {
         ends(l, hop)[1].map(|port| l.name(port.node)).into()
     }),
     RowField::new(
         "peer_guid",
         "PEER GUID",
         FieldKind::Guid,
-        "GUID of the node that takes it in",
+        "GUID of the node that receives",
         |l, (_, hop)| ends(l, hop)[1].map(|port| l.fabric().node(port.node).guid()).into(),
     )
-    .when_alike(),
+    .when_ambiguous(),
     RowField::new("peer_port", "PEER PORT", FieldKind::Number, "ingress port", |l, (_, hop)| {
         ends(l, hop)[1].map(|port| port.number).into()
     }),

@@ -47,7 +47,7 @@ pub static HOST_FIELDS: &[RowField] = &[
         "GUID of the node at the other end",
         |l, r| peer(l, r).map(|peer| l.fabric().node(peer.node).guid()).into(),
     )
-    .when_alike(),
+    .when_ambiguous(),
     RowField::new(
         "switch_port",
         "SWITCH PORT",
@@ -81,7 +81,7 @@ pub static HOST_FIELDS: &[RowField] = &[
         "answered",
         "ANSWERED",
         FieldKind::Flag,
-        "no: it fell silent, or is known by its peer only",
+        "no: it stopped answering, or only its peer reports it",
         |l, r| l.fabric().node(r.node).facts.answered.into(),
     ),
     RowField::new("ports", "PORTS", FieldKind::Number, "ports the adapter has", |l, r| {
@@ -104,7 +104,7 @@ pub static HOST_FIELDS: &[RowField] = &[
         |l, r| l.fabric().node(r.node).facts.system_image_guid.into(),
     )
     .on_request(),
-    RowField::new("description", "DESCRIPTION", FieldKind::Text, "what the node calls itself", |l, r| {
+    RowField::new("description", "DESCRIPTION", FieldKind::Text, "node description", |l, r| {
         l.fabric().node(r.node).facts.description.as_str().into()
     })
     .on_request(),

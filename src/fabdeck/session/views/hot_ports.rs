@@ -49,14 +49,14 @@ impl HotRole {
     pub const WORDS: &'static [&'static str] = &[
         "hot-spot",
         "contributor",
-        "contr/victim",
+        "undecided",
         "victim",
         "held up",
         "fair share",
         "on the way",
         "link too narrow",
         "stands still",
-        "untold",
+        "unknown",
         "flaps",
         "errored",
     ];
@@ -103,8 +103,8 @@ pub static HOT_FIELDS: &[RowField] = &[
         "role",
         "ROLE",
         FieldKind::Text,
-        "what the verdict makes of it, - where nothing is above a threshold, untold where its waiting is not known; contr/victim: it sends to a hot-spot or stands \
-         behind who does, which neither counters nor tables tell",
+        "its role in the verdict: - where nothing is above a threshold, unknown where its waiting is not known, undecided for a contributor or victim, \
+         where counters and tables prove neither",
         |_, r| r.role.map(HotRole::word).into(),
     )
     .words(HotRole::WORDS),
@@ -112,14 +112,14 @@ pub static HOT_FIELDS: &[RowField] = &[
         .unit("ticks/s")
         .scaled()
         .largest_first(),
-    RowField::new("used", "USED", FieldKind::Number, "part of its link that it sends on", |_, r| r.used.into())
+    RowField::new("used", "USED", FieldKind::Number, "share of the rate of its link that it sends", |_, r| r.used.into())
         .unit("%")
         .largest_first(),
     RowField::new(
         "wait_history",
         "WAITED",
         FieldKind::Text,
-        "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in sevenths of the time, 0 below 1 %; where the device does not tell the length of a tick, 4 and more are above the threshold",
+        "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in sevenths of the time, 0 below 1 %; where the device does not report the length of a tick, 4 and more are above the threshold",
         |_, r| level_digits(&r.waited_levels).into(),
     ),
     RowField::new("peer", "PEER", FieldKind::Text, "the port at the other end", |l, r| {
@@ -135,7 +135,7 @@ pub static HOT_FIELDS: &[RowField] = &[
         "errors_per_hour",
         "ERR/H",
         FieldKind::Number,
-        "errors counted in the last hour: of its last half hour to hour; in the first hour of a watch all since the first sweep",
+        "errors counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
         |_, r| r.errors_per_hour.into(),
     )
     .largest_first(),
@@ -143,7 +143,7 @@ pub static HOT_FIELDS: &[RowField] = &[
         "share_of_time",
         "OF TIME",
         FieldKind::Number,
-        "part of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
+        "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
         |_, r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
     )
     .unit("%")
@@ -152,7 +152,7 @@ pub static HOT_FIELDS: &[RowField] = &[
         "share_of_all",
         "OF ALL",
         FieldKind::Number,
-        "part of all waiting in the fabric that is here",
+        "share of all waiting in the fabric that is here",
         |_, r| r.share_of_all.into(),
     )
     .unit("%")
@@ -161,7 +161,7 @@ pub static HOT_FIELDS: &[RowField] = &[
         "used_history",
         "LOAD",
         FieldKind::Text,
-        "use of its link in the last sweeps, the latest at the right: eighths",
+        "load of its link in the last sweeps, the latest at the right: in eighths",
         |_, r| level_digits(&r.used_levels).into(),
     )
     .on_request(),

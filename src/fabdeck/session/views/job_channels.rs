@@ -13,16 +13,16 @@ pub static JOB_CHANNEL_COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     };
     vec![
         column("from", "FROM", FieldKind::Text, "the port that the channel leaves"),
-        column("to", "TO", FieldKind::Text, "the port that it comes to"),
+        column("to", "TO", FieldKind::Text, "the port that it enters"),
         column(
             "paths",
             "EFI",
             FieldKind::Number,
-            "effective edge forwarding index: paths within jobs over it",
+            "effective edge forwarding index: paths within jobs over the channel",
         ),
-        column("jobs", "JOBS", FieldKind::Number, "jobs that these paths are of"),
-        column("most", "MOST", FieldKind::Number, "of one job, that with the most"),
-        column("job", "JOB", FieldKind::Text, "that job; of equals the first by name"),
+        column("jobs", "JOBS", FieldKind::Number, "number of jobs of these paths"),
+        column("most", "MOST", FieldKind::Number, "paths of the job with the most"),
+        column("job", "JOB", FieldKind::Text, "that job; of equal ones the first by name"),
     ]
 });
 
@@ -38,14 +38,14 @@ pub struct JobChannel {
 }
 
 /// The channels under the tables in force, those with the most paths first; `None` without tables.
-pub fn job_channels(look: &Snapshot, weighed: &JobComparison) -> Option<Vec<JobChannel>> {
-    let loads = &weighed.in_force.as_ref()?.loads;
+pub fn job_channels(look: &Snapshot, comparison: &JobComparison) -> Option<Vec<JobChannel>> {
+    let loads = &comparison.in_force.as_ref()?.loads;
     let ends = |channel: &ChannelId| {
-        let from = *weighed.channels.get(channel.index())?;
+        let from = *comparison.channels.get(channel.index())?;
         let to = look.fabric().port(from).peer?;
         Some((look.unique_port_name(from), look.unique_port_name(to)))
     };
-    let mut own = vec![(0, 0, 0); weighed.channels.len()];
+    let mut own = vec![(0, 0, 0); comparison.channels.len()];
     for (job, load) in loads.jobs.iter().enumerate() {
         for (channel, paths) in &load.loads {
             let (jobs, most, whose) = &mut own[channel.index()];
@@ -62,7 +62,7 @@ pub fn job_channels(look: &Snapshot, weighed: &JobComparison) -> Option<Vec<JobC
         .filter_map(|(channel, paths)| {
             let (from, to) = ends(channel)?;
             let (jobs, most, whose) = own[channel.index()];
-            let job = weighed.name(whose)?.clone();
+            let job = comparison.name(whose)?.clone();
             Some(JobChannel { from, to, paths: *paths, jobs, most, job })
         })
         .collect();

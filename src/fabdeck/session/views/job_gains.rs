@@ -25,12 +25,16 @@ const COLUMN_ORDER: [&str; 12] = [
 
 fn proposed_column(id: &'static str) -> Column {
     let (title, kind, about) = match id {
-        "sar_max" => {
-            ("SAR EFI", FieldKind::Number, "the effective edge forwarding index that sar would make it")
+        "sar_max" => ("SAR EFI", FieldKind::Number, "the effective edge forwarding index under sar's routes"),
+        "change" => ("CHANGE", FieldKind::Text, "the difference in percent"),
+        "sar_links" => {
+            ("SAR LINKS", FieldKind::Number, "the channels that its paths would cross under sar's routes")
         }
-        "change" => ("CHANGE", FieldKind::Text, "by how much of a hundred that is more or less"),
-        "sar_links" => ("SAR LINKS", FieldKind::Number, "the channels that its paths would cross with sar"),
-        _ => ("SAR DARK", FieldKind::Decimal, "percent of channels that none of its paths would cross"),
+        _ => (
+            "SAR DARK",
+            FieldKind::Decimal,
+            "percent of channels that none of its paths would cross under sar's routes",
+        ),
     };
     let unit = if id == "sar_dark" { "%" } else { "" };
     let column = Column::new(id.into(), title.into(), kind, about.into());

@@ -17,15 +17,15 @@ macro_rules! columns {
 }
 
 columns! {
-    "job" "JOB" Text "its name in the list; of Slurm's arrays each task, of heterogeneous jobs the whole" |job| Value::text(&job.job);
-    "hosts" "HOSTS" Number "its hosts that paths lead to, each once, however many adapters it has" |job| Value::count(job.hosts);
-    "ports" "PORTS" Number "ports of these hosts that paths lead to: each port of a host with several" |job| Value::count(job.ports);
-    "missing" "MISSING" Number "its hosts that the fabric does not have, or has several of" |job| Value::count(job.missing);
-    "switches" "SWITCHES" Number "switches that its hosts are on; on one it has no path between switches" |job| Value::count(job.switches);
+    "job" "JOB" Text "its name in the list; each task of Slurm's arrays, and each heterogeneous job as a whole" |job| Value::text(&job.job);
+    "hosts" "HOSTS" Number "its hosts that paths lead to, each counted once" |job| Value::count(job.hosts);
+    "ports" "PORTS" Number "ports of these hosts that paths lead to" |job| Value::count(job.ports);
+    "missing" "MISSING" Number "its hosts that match no host of the fabric, or several" |job| Value::count(job.missing);
+    "switches" "SWITCHES" Number "switches of its hosts; a job on one switch has no path between switches" |job| Value::count(job.switches);
     "links" "LINKS" Number "directed channels between switches that paths between its hosts cross" |job| job.links.map(Value::count).into();
-    "max" "MAX EFI" Number "effective edge forwarding index: the most of its paths over one channel" |job| job.max.map(Value::Number).into();
+    "max" "MAX EFI" Number "effective edge forwarding index: the largest number of its paths over one channel" |job| job.max.map(Value::Number).into();
     "dark_fiber" "DARK" Decimal "percent of all channels between switches that none of its paths crosses" |job| job.dark_fiber.map_or(Value::Missing, Value::tenths);
-    "lost" "LOST" Number "ordered pairs of ports of different hosts of it that have no path; no other figure counts them" |job| job.lost.map(Value::Number).into();
+    "lost" "LOST" Number "ordered pairs of ports of its different hosts without a path; no other figure counts them" |job| job.lost.map(Value::Number).into();
 }
 
 fn place_column(column: Column) -> Column {

@@ -36,7 +36,7 @@ pub static USER_FIELDS: &[RowField] = &[
         "GUID of the node at which they enter it",
         |l, r| l.fabric().node(l.fabric().port(ingress_port(l, r)).node).guid().into(),
     )
-    .when_alike(),
+    .when_ambiguous(),
 ];
 
 /// The destinations whose paths cross a cable.

@@ -34,16 +34,16 @@ pub static LINK_FIELDS: &[RowField] = &[
     RowField::new("a_guid", "A GUID", FieldKind::Guid, "node GUID at the first end", |l, r| {
         l.fabric().node(ends(l, r)[0].node).guid().into()
     })
-    .when_alike(),
+    .when_ambiguous(),
     RowField::new("b_guid", "B GUID", FieldKind::Guid, "node GUID at the other end", |l, r| {
         l.fabric().node(ends(l, r)[1].node).guid().into()
     })
-    .when_alike(),
+    .when_ambiguous(),
     RowField::new("state", "STATE", FieldKind::State, "logical state, of the worse end", |l, r| state(l, r).into()),
-    RowField::new("width", "WIDTH", FieldKind::Width, "width in use, of the lesser end", |l, r| {
+    RowField::new("width", "WIDTH", FieldKind::Width, "width in use, the smaller of both ends", |l, r| {
         l.width_in_use(r.link).into()
     }),
-    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use, of the lesser end", |l, r| {
+    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use, the smaller of both ends", |l, r| {
         l.speed_in_use(r.link).into()
     }),
     RowField::new("rate_mbps", "RATE", FieldKind::Number, "signalling rate of all physical lanes together", |l, r| {
@@ -56,12 +56,12 @@ pub static LINK_FIELDS: &[RowField] = &[
         l.is_degraded(r.link).into()
     })
     .largest_first(),
-    RowField::new("mismatch", "MISMATCH", FieldKind::Flag, "the ends say different widths or speeds", |l, r| {
+    RowField::new("mismatch", "MISMATCH", FieldKind::Flag, "the ends report different widths or speeds", |l, r| {
         mismatch(l, r).into()
     })
     .largest_first()
     .when_yes(),
-    RowField::new("efi", "EFI", FieldKind::Number, "paths over it under the tables in force, the busier way", |_, r| {
+    RowField::new("efi", "EFI", FieldKind::Number, "paths over it under the tables in force, in the busier direction", |_, r| {
         r.efi.into()
     })
     .largest_first()
@@ -70,12 +70,12 @@ pub static LINK_FIELDS: &[RowField] = &[
         "errors",
         "ERRORS",
         FieldKind::Number,
-        "symbol errors, recoveries, times down, receive errors, discards, overruns: both ends together, as counted",
+        "sum of symbol errors, recoveries, link-downs, receive errors, discards and overruns of both ends",
         |_, r| r.errors.into(),
     )
     .largest_first()
     .when_known(),
-    RowField::new("load", "LOAD", FieldKind::Number, "part of it in use now, the busier way; known while counters are watched", |_, r| {
+    RowField::new("load", "LOAD", FieldKind::Number, "share of its rate in use now, in the busier direction; known while counters are watched", |_, r| {
         r.load.into()
     })
     .largest_first()
@@ -85,12 +85,12 @@ pub static LINK_FIELDS: &[RowField] = &[
         "errors_per_hour",
         "ERR/H",
         FieldKind::Number,
-        "errors that both ends counted in the last hour: of its last half hour to hour; in the first hour of a watch all since the first sweep",
+        "errors that both ends counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
         |_, r| r.errors_per_hour.into(),
     )
     .largest_first()
     .when_known(),
-    RowField::new("kind", "KIND", FieldKind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
+    RowField::new("kind", "KIND", FieldKind::Text, "kinds of its ends: switch-switch, switch-host and so on", |l, r| {
         kind(l, r).into()
     })
     .words(&[

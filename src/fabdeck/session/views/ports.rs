@@ -24,7 +24,7 @@ pub static PORT_FIELDS: &[RowField] = &[
     RowField::new("node_guid", "NODE GUID", FieldKind::Guid, "GUID of its node", |l, id| {
         l.fabric().node(port(l, id).node).guid().into()
     })
-    .when_alike(),
+    .when_ambiguous(),
     RowField::new("guid", "GUID", FieldKind::Guid, "port GUID", |l, id| port(l, id).facts.guid.into())
         .on_request(),
     RowField::new("lid", "LID", FieldKind::Number, "base LID; of a switch port the switch's", |l, id| {
@@ -84,7 +84,7 @@ pub static PORT_FIELDS: &[RowField] = &[
     RowField::new("peer_guid", "PEER GUID", FieldKind::Guid, "GUID of the node at the other end", |l, id| {
         peer(l, id).map(|peer| l.fabric().node(peer.node).guid()).into()
     })
-    .when_alike(),
+    .when_ambiguous(),
     RowField::new(
         "degraded",
         "DEGRADED",
@@ -102,7 +102,7 @@ pub static PORT_FIELDS: &[RowField] = &[
 
 pub fn ports(look: &Snapshot) -> Rows<'_, PortId> {
     let rows: Vec<_> = look.fabric().ports().map(|(id, _)| id).collect();
-    Rows { look, fields: PORT_FIELDS, rows: rows.into(), when_empty: "the source speaks of no port" }
+    Rows { look, fields: PORT_FIELDS, rows: rows.into(), when_empty: "the source has no port" }
 }
 
 fn port(look: &Snapshot, id: PortId) -> &Port {

@@ -19,29 +19,29 @@ const fn when_known(mut column: Column) -> Column {
 }
 
 static FLOW_COLUMNS: &[Column] = &[
-    column("host", "HOST", "the host whose flows are meant"),
-    column("hot_spot", "TO", "the adapter that takes in slower than packets come"),
+    column("host", "HOST", "the host that sends the flows"),
+    column("hot_spot", "TO", "the adapter that receives more slowly than packets come"),
     column(
         "state",
         "STATE",
-        "proposed: would go to the slow lane; in force: is there; cooling: would come back; untold: whether its hot-spot is \
-         still one is not known",
+        "proposed: would go to the slow lane; in force: is there; cooling: would come back; untold: not known whether its \
+         adapter is still a hot-spot",
     ),
     column("levels", "LEVEL", "the service levels of the two lanes, the fast one first"),
-    column("follows", "FOLLOWS", "what makes open connections of the host move"),
+    column("follows", "FOLLOWS", "how open connections of the host follow a move"),
 ];
 
 static TABLE_COLUMNS: &[Column] = &[
-    column("port", "PORT", "the port that packets leave at"),
+    column("port", "PORT", "the egress port"),
     column("table", "TABLE", "the lanes of levels, or how lanes share the port"),
-    column("state", "STATE", "whether it is as the lanes need it"),
+    column("state", "STATE", "whether the table is as the lanes need it"),
     when_known(column(
         "held",
         "IN FORCE",
-        "what stands there, as far as it differs: level:lane, or lane:weight",
+        "the present content, where it differs: level:lane, or lane:weight",
     )),
-    when_known(column("wanted", "SHOULD BE", "what the lanes need there")),
-    when_known(column("why", "WHY", "why it is not known, or cannot be")),
+    when_known(column("wanted", "SHOULD BE", "the content that the lanes need")),
+    when_known(column("why", "WHY", "why the table is not known, or cannot be as needed")),
 ];
 
 /// How the flows of a host follow a move, in a few words.
@@ -109,7 +109,7 @@ impl Listing for FlowRows<'_> {
     }
 
     fn empty_text(&self) -> &str {
-        "no flow is on a slow lane, and none would go there"
+        "no flow is on a slow lane, and none would move there"
     }
 }
 
@@ -170,7 +170,7 @@ impl Listing for TableRows<'_> {
     }
 
     fn empty_text(&self) -> &str {
-        "nothing is on a slow lane or would go there, so no table has to hold anything for one"
+        "no flow is on a slow lane or would move there, so no table needs entries for one"
     }
 }
 

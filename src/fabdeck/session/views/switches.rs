@@ -52,7 +52,7 @@ pub static SWITCH_FIELDS: &[RowField] = &[
         "answered",
         "ANSWERED",
         FieldKind::Flag,
-        "no: it fell silent, or is known by its peer only",
+        "no: it stopped answering, or only its peer reports it",
         |l, id| l.fabric().node(id).facts.answered.into(),
     ),
     RowField::new("vendor", "VENDOR", FieldKind::Text, "vendor id", |l, id| {
@@ -79,7 +79,7 @@ pub static SWITCH_FIELDS: &[RowField] = &[
         |l, id| l.fabric().node(id).facts.enhanced_port0.into(),
     )
     .on_request(),
-    RowField::new("description", "DESCRIPTION", FieldKind::Text, "what the node calls itself", |l, id| {
+    RowField::new("description", "DESCRIPTION", FieldKind::Text, "node description", |l, id| {
         l.fabric().node(id).facts.description.as_str().into()
     })
     .on_request(),

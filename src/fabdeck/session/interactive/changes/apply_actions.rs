@@ -24,7 +24,7 @@ pub fn can_apply(state: &SessionState) -> Result<(), String> {
         return Err("a moment of the past is shown: L returns to live".to_owned());
     }
     if changes.offering.is_some() {
-        return Err("another plan is being held against the fabric; Esc cancels that".to_owned());
+        return Err("another plan is being compared with the fabric; Esc cancels that".to_owned());
     }
     if changes.beginning.is_some() {
         return Err("a change is being begun".to_owned());
@@ -61,7 +61,7 @@ pub fn apply(state: &mut SessionState, argument: &str) -> Vec<Effect> {
             Vec::new()
         }
         _ => {
-            let text = "apply works on What-if (3), for what an engine proposes, on Lanes (6), for flows that would move, and on \
+            let text = "apply works on What-if (3), for a proposal of an engine, on Lanes (6), for flows that would move, and on \
                         Changes (8), for a plan from a file; :apply FILE works everywhere";
             state.log_message(Severity::Info, text);
             Vec::new()
@@ -76,7 +76,7 @@ fn apply_proposed(state: &mut SessionState) -> Vec<Effect> {
         let which = found.map_or("the engine", |engine| engine.id);
         state.log_message(
             Severity::Warning,
-            format!("apply: {which} has no routes for these marks; p asks it"),
+            format!("apply: {which} has no routes for these marks; p runs it"),
         );
         return Vec::new();
     };
@@ -139,7 +139,7 @@ pub(super) fn begin_offer(
     planned: PlanSource,
     wanted: ApplyRequest,
 ) -> Vec<Effect> {
-    let title = format!("holding {} against the fabric", wanted.what);
+    let title = format!("comparing {} with the fabric", wanted.what);
     let (task, effect) = state.begin(title, TaskRequest::Offer(Box::new(planned)));
     state.known.changes.offering = Some((task, wanted));
     vec![effect]

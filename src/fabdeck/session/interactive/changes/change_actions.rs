@@ -63,10 +63,10 @@ fn check_waiting(row: &ChangeRow) -> Result<(), String> {
     match row.state {
         ChangePhase::Applied => Ok(()),
         ChangePhase::Incomplete => Err(format!(
-            "change {} was not rolled back as a whole: all that can be done with it is to roll it back again",
+            "change {} was not rolled back completely: it can only be rolled back again",
             row.number
         )),
-        state => Err(format!("change {} is {}: it does not wait yet", row.number, state.title())),
+        state => Err(format!("change {} is {}: it does not wait for a decision", row.number, state.title())),
     }
 }
 
@@ -97,7 +97,7 @@ pub fn find_change(state: &SessionState, named: &str) -> Result<ChangeRow, Strin
 /// An incomplete change can be rolled back again.
 fn check_open(row: &ChangeRow) -> Result<ChangeRow, String> {
     let state = row.state.title();
-    let over = || format!("change {} is {state}: there is nothing left to decide", row.number);
+    let over = || format!("change {} is {state}: no decision is left", row.number);
     (row.state.is_pending() || row.state == ChangePhase::Incomplete).then(|| row.clone()).ok_or_else(over)
 }
 

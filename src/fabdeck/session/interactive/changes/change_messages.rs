@@ -29,11 +29,11 @@ pub fn report_changes(state: &mut SessionState, before: Option<ChangeOverview>) 
             None if before.is_some() => report_new_state(state, row),
             None => continue,
         }
-        state.known.changes.told.insert(row.id.clone());
+        state.known.changes.reported.insert(row.id.clone());
     }
     for id in &now.ended_since {
         if let Some(row) = now.rows.iter().find(|row| row.id == *id)
-            && state.known.changes.told.insert(id.clone())
+            && state.known.changes.reported.insert(id.clone())
         {
             let (severity, text) = ended_words(row);
             state.known.changes.record_ended(row);
@@ -41,7 +41,7 @@ pub fn report_changes(state: &mut SessionState, before: Option<ChangeOverview>) 
         }
     }
     for text in now.unread {
-        if state.known.changes.told.insert(text.clone()) {
+        if state.known.changes.reported.insert(text.clone()) {
             state.log_message(Severity::Warning, text);
         }
     }
@@ -127,7 +127,7 @@ fn incomplete_words(row: &ChangeRow) -> String {
         more => format!("; and {more} more (8 shows them)"),
     };
     let number = row.number;
-    format!("change {number} was not rolled back as a whole, a person is needed: {}{more}", first.join("; "))
+    format!("change {number} was not rolled back completely, a person is needed: {}{more}", first.join("; "))
 }
 
 fn ended_words(row: &ChangeRow) -> (Severity, String) {

@@ -56,7 +56,7 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     if !has_changes(state) || changes.task.is_some() || state.now_ms < changes.due_ms {
         return reload_when_idle(state).into_iter().chain(comparison::tick(state)).collect();
     }
-    let (task, effect) = state.begin_quiet("reading how changes stand", TaskRequest::Changes);
+    let (task, effect) = state.begin_quiet("reading the states of changes", TaskRequest::Changes);
     state.known.changes.task = Some(task);
     let mut effects = reload_when_idle(state);
     effects.push(effect);
@@ -120,7 +120,7 @@ pub(super) fn begin_change(
     }
     let (task, effect) = state.begin_quiet("beginning a change", TaskRequest::Apply { offer, acceptance });
     state.known.changes.beginning = Some((task, title.clone(), line));
-    state.log_message(Severity::Info, format!("{title} is being applied; the screens are free"));
+    state.log_message(Severity::Info, format!("{title} is being applied; the session continues"));
     vec![effect]
 }
 
@@ -147,7 +147,7 @@ pub fn receive_begun(state: &mut SessionState, task: TaskId, result: Result<Stri
 
 /// Sends a request to a guard: confirm, extend or roll back.
 pub(super) fn ask_guard(state: &mut SessionState, id: String, ask: GuardRequest) -> Vec<Effect> {
-    let title = format!("asking about change {id}");
+    let title = format!("sending a request for change {id}");
     let (task, effect) = state.begin_quiet(title, TaskRequest::Ask { id: id.clone(), ask: ask.clone() });
     if matches!(ask, GuardRequest::RollBack { .. }) {
         state.known.changes.sent_back.insert(id.clone());
@@ -194,8 +194,8 @@ pub fn receive_answer(
     // Only this session can reach a change of a simulator in its process, so there is no command line for it.
     let line = (state.writing != WriteAccess::Own).then(|| state.command_line_without_source(&line));
     let doing = match &ask {
-        GuardRequest::RollBack { .. } => format!("asked to roll back change {id}"),
-        GuardRequest::GoOn { .. } => format!("let change {id} go on"),
+        GuardRequest::RollBack { .. } => format!("rolled back change {id}"),
+        GuardRequest::GoOn { .. } => format!("continued change {id}"),
         _ => format!("{what} change {id}"),
     };
     let mut effects = operator_log::log_change(state, doing, line.clone());
@@ -221,7 +221,7 @@ pub fn receive_changes(
     match result {
         Err(error) => {
             if seen.trouble.replace(error.clone()).as_ref() != Some(&error) {
-                let text = format!("how changes stand could not be read, which is tried again: {error}");
+                let text = format!("the states of changes could not be read, and are read again: {error}");
                 state.log_message(Severity::Warning, text);
             }
         }
@@ -265,6 +265,6 @@ fn reload_when_idle(state: &mut SessionState) -> Vec<Effect> {
         return Vec::new();
     }
     let effects = results::reload_snapshot(state);
-    state.known.changes.looking = true;
+    state.known.changes.rereading = true;
     effects
 }

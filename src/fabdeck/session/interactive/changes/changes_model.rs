@@ -40,14 +40,14 @@ pub struct ChangesModel {
     /// the list.
     pub(super) ended: Option<(u64, ChangePhase)>,
     /// Changes and errors that were reported already.
-    pub(super) told: BTreeSet<String>,
+    pub(super) reported: BTreeSet<String>,
     pub(super) trouble: Option<String>,
     /// The comparisons of confirmed changes with the fabric.
     pub(super) comparing: ComparisonState,
     /// Whether tables were written, so that a new snapshot is needed.
     pub(super) look_wanted: bool,
     /// Whether that snapshot is being read; messages about the change then take precedence.
-    pub looking: bool,
+    pub rereading: bool,
 }
 
 impl ChangesModel {
@@ -141,8 +141,8 @@ impl ChangesModel {
         let left = self.left_ms(row).map_or_else(String::new, |left| format!(", {}", time_left_words(left)));
         let (number, id, state) = (row.number, &row.id, row.state_title());
         Some(format!(
-            "change {number} goes on without this session: {state}{left}; 'fabdeck confirm {id}' keeps it, \
-             'fabdeck rollback {id}' takes it back"
+            "change {number} continues without this session: {state}{left}; 'fabdeck confirm {id}' keeps it, \
+             'fabdeck rollback {id}' rolls it back"
         ))
     }
 

@@ -96,7 +96,8 @@ pub fn receive_comparison(
     match result {
         Err(error) => {
             if comparing.trouble.replace(error.clone()).as_ref() != Some(&error) {
-                let text = format!("confirmed changes could not be compared, which is tried again: {error}");
+                let text =
+                    format!("confirmed changes could not be compared, and are compared again: {error}");
                 state.log_message(Severity::Warning, text);
             }
         }

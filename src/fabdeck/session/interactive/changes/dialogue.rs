@@ -138,8 +138,8 @@ impl Dialogue {
         true
     }
 
-    pub fn title(&self, seen: &ChangesModel) -> String {
-        let number = |id: &str| seen.row(id).map_or_else(|| id.to_owned(), |row| row.number.to_string());
+    pub fn title(&self, changes: &ChangesModel) -> String {
+        let number = |id: &str| changes.row(id).map_or_else(|| id.to_owned(), |row| row.number.to_string());
         match &self.question {
             DialogueQuestion::Apply { offer, .. } => format!("Apply {} to {}?", offer.title, offer.source),
             DialogueQuestion::Confirm { id } => format!("Confirm change {}?", number(id)),
@@ -167,7 +167,7 @@ impl Dialogue {
     }
 
     /// All rows of the dialog, at this width.
-    pub fn rows(&self, seen: &ChangesModel, room: usize) -> Vec<DialogueRow> {
+    pub fn rows(&self, changes: &ChangesModel, room: usize) -> Vec<DialogueRow> {
         let within = |pairs: &[(&str, String)], room: usize| {
             let rows = wrap_pairs(pairs, room).1.into_iter();
             rows.map(|(label, text)| DialogueRow::Pair(label.to_owned(), text)).collect::<Vec<_>>()
@@ -192,17 +192,17 @@ impl Dialogue {
                 rows
             }
             DialogueQuestion::Confirm { id } => {
-                pairs(&seen.row(id).map_or_else(Vec::new, |row| confirm_pairs(seen, row)))
+                pairs(&changes.row(id).map_or_else(Vec::new, |row| confirm_pairs(changes, row)))
             }
-            DialogueQuestion::GoOn { id } => pairs(&seen.row(id).map_or_else(Vec::new, go_on_pairs)),
+            DialogueQuestion::GoOn { id } => pairs(&changes.row(id).map_or_else(Vec::new, continue_pairs)),
             DialogueQuestion::RollBack { id, lost } => {
-                let row = seen.row(id);
-                pairs(&row.map_or_else(Vec::new, |row| roll_back_pairs(seen, row, lost.as_deref())))
+                let row = changes.row(id);
+                pairs(&row.map_or_else(Vec::new, |row| roll_back_pairs(changes, row, lost.as_deref())))
             }
             DialogueQuestion::Leave { number } => pairs(&[(
                 "change",
                 format!(
-                    "{number} is made by this process, to a simulator that lives in it: both end with it. Esc goes \
+                    "{number} is made by this process, to a simulator in it: both end with this session. Esc goes \
                      back: then y keeps the change, and u rolls it back"
                 ),
             )]),
@@ -210,9 +210,9 @@ impl Dialogue {
     }
 
     /// The first and the last row of the finding with the focus.
-    pub(super) fn focused_rows(&self, seen: &ChangesModel, room: usize) -> Option<(usize, usize)> {
+    pub(super) fn focused_rows(&self, changes: &ChangesModel, room: usize) -> Option<(usize, usize)> {
         let DialogueFocus::Finding(wanted) = self.focus else { return None };
-        let rows = self.rows(seen, room);
+        let rows = self.rows(changes, room);
         let mut same = rows
             .iter()
             .enumerate()
@@ -258,18 +258,13 @@ fn guard_pairs(offer: &ChangeOffer, window_s: u64) -> Pairs<'static> {
     let minutes = countdown(window_s);
     let mut pairs = vec![
         ("window", format!("{minutes} from the last write on; + and - change it")),
-        ("goes back", "by itself, unless y confirms it by then; u rolls it back at once".to_owned()),
+        ("rollback", "by itself, unless y confirms it by then; u rolls it back at once".to_owned()),
     ];
     pairs.push(match offer.own {
-        true => (
-            "ends",
-            "with this session: the simulator lives in this process, and so does the change".to_owned(),
-        ),
-        false => (
-            "kept by",
-            "a guard, a process of its own: if this session dies, the guard goes on and keeps the time"
-                .to_owned(),
-        ),
+        true => ("ends", "with this session: the simulator and the change are in this process".to_owned()),
+        false => {
+            ("guard", "a process of its own: it holds the deadline even if this session ends".to_owned())
+        }
     });
     pairs.extend(offer.remarks.iter().map(|remark| ("remark", remark.clone())));
     pairs
@@ -287,44 +282,45 @@ fn change_pairs(row: &ChangeRow) -> Pairs<'static> {
     .collect()
 }
 
-fn waiting_pair(seen: &ChangesModel, row: &ChangeRow) -> Option<(&'static str, String)> {
-    let left = seen.left_ms(row)?;
+fn waiting_pair(changes: &ChangesModel, row: &ChangeRow) -> Option<(&'static str, String)> {
+    let left = changes.left_ms(row)?;
     Some(("left", format!("{} until it is rolled back by itself", countdown(left / 1000))))
 }
 
-fn confirm_pairs(seen: &ChangesModel, row: &ChangeRow) -> Pairs<'static> {
+fn confirm_pairs(changes: &ChangesModel, row: &ChangeRow) -> Pairs<'static> {
     let mut pairs = change_pairs(row);
-    pairs.extend(waiting_pair(seen, row));
+    pairs.extend(waiting_pair(changes, row));
     pairs.push(match &row.drift {
         Some(drift) => ("drift", drift.clone()),
-        None => ("drift", "none: nothing was written over it since".to_owned()),
+        None => ("drift", "none: nothing of it was overwritten since".to_owned()),
     });
-    pairs.push(("then", "it stays: nothing of it is rolled back any more".to_owned()));
+    pairs.push(("then", "it stays: nothing of it is rolled back later".to_owned()));
     pairs
 }
 
-fn go_on_pairs(row: &ChangeRow) -> Pairs<'static> {
+fn continue_pairs(row: &ChangeRow) -> Pairs<'static> {
     let mut pairs = change_pairs(row);
-    let safe = "tables change while flows of theirs may be on base LIDs; where that is not shown to be safe it is refused";
+    let safe =
+        "tables change while their flows may be on base LIDs; that is refused where it is not proved safe";
     pairs.push(("then", safe.to_owned()));
     pairs.push((
         "else",
-        "they are asked again until the window is over; u ends it, with nothing written".to_owned(),
+        "hosts are asked again until the window is over; u ends the change, with nothing written".to_owned(),
     ));
     pairs
 }
 
-fn roll_back_pairs(seen: &ChangesModel, row: &ChangeRow, lost: Option<&str>) -> Pairs<'static> {
+fn roll_back_pairs(changes: &ChangesModel, row: &ChangeRow, lost: Option<&str>) -> Pairs<'static> {
     let mut pairs = change_pairs(row);
-    pairs.extend(waiting_pair(seen, row));
+    pairs.extend(waiting_pair(changes, row));
     pairs.extend(row.drift.clone().map(|drift| ("drift", drift)));
     pairs.extend(row.trouble.clone().map(|trouble| ("trouble", trouble)));
     pairs.extend(lost.map(|lost| ("refused", lost.to_owned())));
     let what = match row.state {
-        ChangePhase::Applying => "what was written by then is rolled back, the last write first",
-        ChangePhase::Incomplete => "what was left and still holds what was written is tried again",
-        _ => "everything that is still as written is rolled back, the last write first",
+        ChangePhase::Applying => "the writes until then are rolled back, the last one first",
+        ChangePhase::Incomplete => "the parts that are still as written are restored again",
+        _ => "everything that is still as written is restored, the last write first",
     };
-    pairs.push(("then", format!("{what}; what another tool wrote since is left and named")));
+    pairs.push(("then", format!("{what}; later writes of other tools stay and are named")));
     pairs
 }

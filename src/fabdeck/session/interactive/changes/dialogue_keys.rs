@@ -28,7 +28,7 @@ pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
             if !dialogue.toggle() {
                 state.log_message(
                     Severity::Info,
-                    "Space takes in the finding that Tab went to; Enter presses a button",
+                    "Space acknowledges the finding at the cursor; Enter presses a button",
                 );
             }
         }

@@ -40,9 +40,9 @@ pub fn change_detail(state: &SessionState) -> Option<DetailPage> {
         ("accepted", if row.accepted.is_empty() { "nothing".to_owned() } else { row.accepted.join(", ") }),
     ];
     let deadline = row.deadline.clone().filter(|_| row.state == ChangePhase::Applied);
-    pairs.extend(deadline.map(|at| ("goes back", format!("{at}, unless confirmed"))));
+    pairs.extend(deadline.map(|at| ("rollback", format!("{at}, unless confirmed"))));
     pairs.extend(row.ended.clone().map(|at| ("ended", at)));
-    pairs.extend(row.why.clone().map(|why| ("because", why)));
+    pairs.extend(row.why.clone().map(|why| ("reason", why)));
     pairs.extend(row.drift.clone().map(|drift| ("drift", drift)));
     pairs.extend(row.comparison.as_ref().map(|found| ("compared", found.summary())));
     pairs.extend(row.trouble.clone().map(|trouble| ("trouble", trouble)));
@@ -50,7 +50,7 @@ pub fn change_detail(state: &SessionState) -> Option<DetailPage> {
     pairs.extend(silent_words(&row.silent).map(|silent| ("agents", silent)));
     pairs.extend(row.left.iter().map(|left| ("left", format!("{}: {}", left.what, left.why))));
     if row.state == ChangePhase::Incomplete {
-        let text = "what is left stands in the fabric as it is told above: look at it; u rolls it back again, or \
+        let text = "the parts above are still in the fabric: examine them; u rolls them back again, or \
                     make a new plan";
         pairs.push(("a person", text.to_owned()));
     }
@@ -98,7 +98,7 @@ impl Screen for ChangesScreen {
     }
 
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
-        Err("changes are shown in one way only")
+        Err("this screen has only one view")
     }
 
     /// Updates the rows. The cursor stays on its change when new ones come before it; on the newest change,
@@ -109,7 +109,7 @@ impl Screen for ChangesScreen {
         self.rows = rows;
         let (rows, now) = (&self.rows, known.changes.clock());
         let first = self.table.cursor == 0;
-        self.empty = when_empty(known);
+        self.empty = no_change_text(known);
         self.table.refresh(&ChangeRows { rows, now, empty: &self.empty });
         match here.and_then(|id| rows.iter().position(|row| row.id == id)) {
             Some(row) => self.table.move_to_row(row),
@@ -135,10 +135,10 @@ impl Screen for ChangesScreen {
     }
 }
 
-fn when_empty(known: &Model) -> String {
+fn no_change_text(known: &Model) -> String {
     match known.changes.rows().len() {
-        0 => "no change was made here: on What-if (3) p asks the engines, and a applies what the one under the cursor \
-              proposes; here a applies a plan from a file"
+        0 => "no change was made here: on What-if (3) p runs the engines, and a applies the proposal of the one under \
+              the cursor; here a applies a plan from a file"
             .to_owned(),
         some => {
             let some = count_words(some, "change", "changes");

@@ -189,7 +189,7 @@ fn node_lines(look: &Snapshot, known: &Model, id: NodeId) -> Vec<DetailLine> {
         lines.push(("table", table));
     }
     if !about.facts.answered {
-        lines.push(("state", format!("{NOT_ANSWERING}: it fell silent, or is known by its peer only")));
+        lines.push(("state", format!("{NOT_ANSWERING}: it stopped answering, or only its peer reports it")));
     }
     lines
 }

@@ -39,7 +39,7 @@ pub enum JobView {
 pub struct JobsScreen {
     pub view: JobView,
     table: Table,
-    weighed: Option<(Arc<JobComparison>, Arc<Snapshot>)>,
+    comparison: Option<(Arc<JobComparison>, Arc<Snapshot>)>,
     /// The indexes of the jobs with rows.
     jobs: Vec<usize>,
     seen: Vec<JobSummary>,
@@ -58,36 +58,37 @@ impl JobsScreen {
 
     /// The name of the job at the cursor, and its histograms: in force and proposed.
     pub fn histograms(&self) -> Option<(&str, [Histogram; 2])> {
-        let (weighed, _) = self.weighed.as_ref()?;
+        let (comparison, _) = self.comparison.as_ref()?;
         let job = self.job()?;
         let histogram = |of: Option<&EffectiveIndex>| of.map(EffectiveIndex::histogram);
         Some((
-            weighed.name(job)?,
-            [histogram(weighed.effective_in_force(job)), histogram(weighed.effective_proposed(job))],
+            comparison.name(job)?,
+            [histogram(comparison.effective_in_force(job)), histogram(comparison.effective_proposed(job))],
         ))
     }
 
-    fn rows(&mut self, weighed: &JobComparison) {
-        let size = |job: usize| weighed.effective_in_force(job).or(weighed.effective_proposed(job));
+    fn rows(&mut self, comparison: &JobComparison) {
+        let size = |job: usize| comparison.effective_in_force(job).or(comparison.effective_proposed(job));
         let several = |job: &usize| size(*job).is_some_and(EffectiveIndex::is_multi_switch);
-        let mut jobs: Vec<usize> = (0..weighed.jobs.iter().len()).filter(several).collect();
+        let mut jobs: Vec<usize> = (0..comparison.jobs.iter().len()).filter(several).collect();
         // The sort is stable, so equal jobs stay ordered by name.
         jobs.sort_by_key(|job| std::cmp::Reverse(size(*job).map_or(0, |job| job.max)));
-        let names: Vec<&String> = weighed.jobs.iter().map(|(name, _)| name).collect();
-        self.seen = jobs.iter().map(|job| job_summary(weighed, *job, names[*job])).collect();
-        self.then = jobs.iter().map(|job| weighed.effective_proposed(*job).map(ProposedJob::from)).collect();
+        let names: Vec<&String> = comparison.jobs.iter().map(|(name, _)| name).collect();
+        self.seen = jobs.iter().map(|job| job_summary(comparison, *job, names[*job])).collect();
+        self.then =
+            jobs.iter().map(|job| comparison.effective_proposed(*job).map(ProposedJob::from)).collect();
         self.jobs = jobs;
     }
 }
 
-fn job_summary(weighed: &JobComparison, job: usize, name: &str) -> JobSummary {
-    let now = weighed.effective_in_force(job);
-    let size = now.or(weighed.effective_proposed(job));
+fn job_summary(comparison: &JobComparison, job: usize, name: &str) -> JobSummary {
+    let now = comparison.effective_in_force(job);
+    let size = now.or(comparison.effective_proposed(job));
     JobSummary {
         job: name.to_owned(),
         hosts: size.map_or(0, |size| size.hosts),
         ports: size.map_or(0, |size| size.ports),
-        missing: weighed.placed.missing.get(name).copied().unwrap_or(0),
+        missing: comparison.placed.missing.get(name).copied().unwrap_or(0),
         switches: size.map_or(0, |size| size.switches),
         links: now.map(EffectiveIndex::used_channels),
         max: now.map(|now| now.max),
@@ -98,10 +99,10 @@ fn job_summary(weighed: &JobComparison, job: usize, name: &str) -> JobSummary {
 
 /// Groups all channels between switches into cells; each has the level of its busiest channel. Level 0 has no
 /// job path, and level 7 is the maximum of both sets of routes.
-pub fn channel_steps(weighed: &JobComparison, cells: usize) -> [Option<Vec<u8>>; 2] {
-    let over = [&weighed.in_force, &weighed.proposed];
+pub fn channel_steps(comparison: &JobComparison, cells: usize) -> [Option<Vec<u8>>; 2] {
+    let over = [&comparison.in_force, &comparison.proposed];
     let top = over.into_iter().flatten().map(|over| over.metrics.max).max().unwrap_or(0).max(1);
-    let channels = weighed.channels.len();
+    let channels = comparison.channels.len();
     let cells = cells.min(channels);
     over.map(|over| {
         let over = over.as_ref()?;
@@ -118,20 +119,19 @@ pub fn channel_steps(weighed: &JobComparison, cells: usize) -> [Option<Vec<u8>>;
 /// The details of the job at the cursor.
 pub fn job_detail(state: &SessionState) -> Option<DetailPage> {
     let screen = &state.screens.jobs;
-    let (weighed, look) = screen.weighed.as_ref().filter(|_| state.screen == ScreenId::Jobs)?;
+    let (comparison, look) = screen.comparison.as_ref().filter(|_| state.screen == ScreenId::Jobs)?;
     let job = screen.job()?;
-    let (name, ports) = weighed.jobs.iter().nth(job)?;
-    let (now, then) = (weighed.effective_in_force(job), weighed.effective_proposed(job));
+    let (name, ports) = comparison.jobs.iter().nth(job)?;
+    let (now, then) = (comparison.effective_in_force(job), comparison.effective_proposed(job));
     let mut pairs = vec![("hosts", hosts(look, ports.iter().copied()))];
-    let missing = weighed.placed.missing.get(name);
-    pairs.extend(
-        missing
-            .map(|missing| ("missing", format!("{missing} of its hosts are not in the fabric for certain"))),
-    );
+    let missing = comparison.placed.missing.get(name);
+    pairs.extend(missing.map(|missing| {
+        ("missing", format!("{missing} of its hosts match no host of the fabric, or several"))
+    }));
     pairs.push(("switches", switches(look, ports.iter().copied())));
     pairs.extend(figure_lines(now, then));
-    pairs.extend(busiest_lines("busiest", weighed, look, now));
-    pairs.extend(busiest_lines("with sar", weighed, look, then));
+    pairs.extend(busiest_lines("busiest", comparison, look, now));
+    pairs.extend(busiest_lines("with sar", comparison, look, then));
     Some(DetailPage { title: format!("Job {name}"), pairs, ports: Vec::new() })
 }
 
@@ -156,30 +156,30 @@ fn switches(look: &Snapshot, ports: impl Iterator<Item = PortId>) -> String {
 }
 
 fn figure_lines(now: Option<&EffectiveIndex>, then: Option<&EffectiveIndex>) -> Vec<DetailLine> {
-    let told = |of: &dyn Fn(&EffectiveIndex) -> String| {
+    let figure = |of: &dyn Fn(&EffectiveIndex) -> String| {
         let now = now.map_or_else(|| "not known without forwarding tables".to_owned(), of);
         then.map_or(now.clone(), |then| format!("{now} -> {}", of(then)))
     };
     let change = now.zip(then).and_then(|(now, then)| percent_change(now.max as f64, then.max as f64));
     let change = change.map(|change| format!(" ({change})")).unwrap_or_default();
     vec![
-        ("max EFI", told(&|job| job.max.to_string()) + &change),
-        ("links", told(&|job| job.used_channels().to_string())),
-        ("dark fiber", told(&|job| format!("{:.1} %", job.dark_fiber))),
+        ("max EFI", figure(&|job| job.max.to_string()) + &change),
+        ("links", figure(&|job| job.used_channels().to_string())),
+        ("dark fiber", figure(&|job| format!("{:.1} %", job.dark_fiber))),
     ]
 }
 
 /// The channels with the most paths of the job; the first line has the label.
 fn busiest_lines(
     label: &'static str,
-    weighed: &JobComparison,
+    comparison: &JobComparison,
     look: &Snapshot,
     job: Option<&EffectiveIndex>,
 ) -> Vec<DetailLine> {
     let mut loads = job.map(|job| job.loads.clone()).unwrap_or_default();
     loads.sort_by_key(|(channel, paths)| (std::cmp::Reverse(*paths), *channel));
     let words = |(channel, paths): &(ChannelId, u64)| {
-        let port = *weighed.channels.get(channel.index())?;
+        let port = *comparison.channels.get(channel.index())?;
         let peer = look.fabric().port(port).peer?;
         let paths = digits_in_groups(paths);
         Some(format!("{paths} paths {} to {}", look.unique_port_name(port), look.unique_port_name(peer)))
@@ -202,23 +202,23 @@ impl Screen for JobsScreen {
     }
 
     fn listing<'s>(&'s self, _: &'s Model) -> Option<Box<dyn Listing + 's>> {
-        self.weighed.as_ref().map(|_| Box::new(self.gains()) as Box<dyn Listing + 's>)
+        self.comparison.as_ref().map(|_| Box::new(self.gains()) as Box<dyn Listing + 's>)
     }
 
     /// Rows for trouble, the source of the jobs, the figures, and a strip of channels for each set of routes.
     fn rows_above(&self, known: &Model) -> u16 {
         let trouble = u16::from(trouble_words(known).is_some());
-        let Some(weighed) = &known.jobs.weighed else { return trouble };
+        let Some(comparison) = &known.jobs.comparison else { return trouble };
         let outdated = u16::from(known.jobs.is_outdated());
-        let lost = u16::from(lost_line(weighed).is_some());
+        let lost = u16::from(lost_line(comparison).is_some());
         let gone = u16::from(dropped_answer_line(known).is_some());
         trouble
             + outdated
             + 2
             + lost
             + gone
-            + u16::from(weighed.in_force.is_some())
-            + u16::from(weighed.proposed.is_some())
+            + u16::from(comparison.in_force.is_some())
+            + u16::from(comparison.proposed.is_some())
     }
 
     fn element(&self, _: usize, _: &Model) -> Option<ElementId> {
@@ -246,10 +246,10 @@ impl Screen for JobsScreen {
     }
 
     fn refresh(&mut self, known: &Model) {
-        let now = known.jobs.weighed.clone().zip(known.jobs.snapshot().cloned());
+        let now = known.jobs.comparison.clone().zip(known.jobs.snapshot().cloned());
         let same =
             |(held, _): &(Arc<JobComparison>, _), (now, _): &(Arc<JobComparison>, _)| Arc::ptr_eq(held, now);
-        let unchanged = match (&self.weighed, &now) {
+        let unchanged = match (&self.comparison, &now) {
             (Some(held), Some(now)) => same(held, now),
             (held, now) => held.is_none() && now.is_none(),
         };
@@ -258,10 +258,10 @@ impl Screen for JobsScreen {
         }
         let here = self.table.row().and_then(|row| self.seen.get(row)).map(|seen| seen.job.clone());
         match &now {
-            Some((weighed, _)) => self.rows(weighed),
+            Some((comparison, _)) => self.rows(comparison),
             None => (self.jobs, self.seen, self.then) = Default::default(),
         }
-        self.weighed = now;
+        self.comparison = now;
         let mut table = std::mem::take(&mut self.table);
         table.refresh(&self.gains());
         if let Some(row) = self.seen.iter().position(|seen| Some(&seen.job) == here.as_ref()) {
@@ -288,7 +288,7 @@ impl Screen for JobsScreen {
         match (current_job_source(known), current_jobs(known), trouble_words(known)) {
             (CurrentJobSource::Named(_),
             None, Some(_)) => "no list of jobs was received yet; it is requested again",
-        (_, Some(_), _) => "what the jobs make of channels is being counted",
+        (_, Some(_), _) => "the channel loads of the jobs are being computed",
         (CurrentJobSource::Named(_),
             None,
             None) => "the list of jobs is being read",
@@ -296,13 +296,13 @@ impl Screen for JobsScreen {
             None, _) => "no list of jobs was recorded by then; go to a later moment",
         (CurrentJobSource::Unknown,
             None, _) if recorded => {
-                "This capture holds no jobs at this moment: it was recorded without --slurm and --jobs, or nothing was heard by \
+                "This capture holds no jobs at this moment: it was recorded without --slurm and --jobs, or no list was received by \
                  then. :jobs FILE reads a list (a host and its job on each line, or what squeue prints)."
             }
             (CurrentJobSource::Unknown,
             None, _) => {
-                "Nobody was named who knows which jobs run. :jobs FILE reads a list (a host and its job on each line, or what \
-                 squeue prints), :jobs slurm asks Slurm; [jobs] in the configuration does so for good."
+                "No source of jobs is named. :jobs FILE reads a list (a host and its job on each line, or what \
+                 squeue prints), :jobs slurm asks Slurm; [jobs] in the configuration sets the source permanently."
             }
     }.to_owned()
     }

@@ -85,11 +85,15 @@ fn flow_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
 
 fn status_words(standing: LaneStatus) -> &'static str {
     match standing {
-        LaneStatus::Proposed => "would go to the slow lane; a holds that against the fabric and asks",
+        LaneStatus::Proposed => "would move to the slow lane; a compares that with the fabric and asks",
         LaneStatus::InForce => "on the slow lane",
-        LaneStatus::Cooling => "on the slow lane, and its hot-spot is none any more: it would come back (a)",
-        LaneStatus::Partly => "some of its flows are on the slow lane, others would go there (a)",
-        LaneStatus::Untold => "on the slow lane; whether its hot-spot is still one is not known, so it stays",
+        LaneStatus::Cooling => {
+            "on the slow lane; its adapter is no longer a hot-spot: it would move back (a)"
+        }
+        LaneStatus::Partly => "some of its flows are on the slow lane, others would move there (a)",
+        LaneStatus::Untold => {
+            "on the slow lane; not known whether its adapter is still a hot-spot, so it stays"
+        }
     }
 }
 
@@ -97,12 +101,10 @@ fn follows_words(follows: FollowMode) -> &'static str {
     match follows {
         FollowMode::Agent => "its agent is subscribed: open connections move as far as its hook moves them",
         FollowMode::Queries => {
-            "it has no agent: open connections stay as they are, and new ones get the other level only where OpenSM's \
-             policy says so (apply --via opensm)"
+            "it has no agent: open connections stay as they are, and new ones get the other level only from OpenSM's \
+             policy (apply --via opensm)"
         }
-        FollowMode::Unknown => {
-            "whether it has an agent could not be asked: open connections may stay as they are"
-        }
+        FollowMode::Unknown => "whether it has an agent is not known: open connections may stay as they are",
     }
 }
 
@@ -116,7 +118,7 @@ fn table_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
         TableStatus::Differs { held, wanted } => {
             pairs.extend([("in force", held.clone()), ("should be", wanted.clone())]);
         }
-        TableStatus::Cannot(why) => pairs.push(("because", why.clone())),
+        TableStatus::Cannot(why) => pairs.push(("reason", why.clone())),
     }
     Some(DetailPage { title: look.unique_port_name(table.port), pairs, ports: Vec::new() })
 }
@@ -160,7 +162,7 @@ impl Screen for LanesScreen {
     fn enter(&mut self, _: &Model) -> EnterResult {
         match self.table().row() {
             Some(_) => EnterResult::Show,
-            None => EnterResult::Nothing("nothing is on a slow lane or would go there"),
+            None => EnterResult::Nothing("no flow is on a slow lane or would move there"),
         }
     }
 
@@ -201,14 +203,14 @@ impl Screen for LanesScreen {
     fn empty_text(&self, known: &Model) -> String {
         let lanes = &known.lanes;
         match (&lanes.trouble, known.tables, self.state.is_some(), self.view) {
-            (Some(_), ..) => "how lanes stand could not be read; it is tried again", (None, false, ..) => "without forwarding tables the paths of flows are not known", (None, true, false, _) => "the tables of lanes are being read", (None, true, true,
+            (Some(_), ..) => "the state of lanes could not be read; it is read again", (None, false, ..) => "without forwarding tables the paths of flows are not known", (None, true, false, _) => "the tables of lanes are being read", (None, true, true,
         LaneView::Tables) => {
-                "no flow is on a slow lane or would go there, so no table has to hold anything for one"
+                "no flow is on a slow lane or would move there, so no table needs entries for one"
             }
             (None, true, true,
         LaneView::Flows) => {
-                "an adapter that takes in slower than packets come holds up flows that do not go there: as soon as one does \
-                 (Hot-spots, 5, shows it), the flows to it stand here, to be moved to a lane of their own"
+                "an adapter that receives more slowly than packets come delays flows to other hosts: as soon as there is one \
+                 (screen 5, Hot-spots), the flows to it are listed here, to move to a lane of their own"
             }
 }.to_owned()
     }

@@ -79,7 +79,7 @@ impl Screen for LinksScreen {
     }
 
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
-        Err("links are shown in one way only")
+        Err("this screen has only one view")
     }
 
     fn refresh(&mut self, known: &Model) {

@@ -174,7 +174,7 @@ impl Screen for PathsScreen {
         let proposed = ENGINES.iter().filter(|engine| known.proposal(engine).is_some()).map(Some);
         let views: Vec<Option<&'static Engine>> = std::iter::once(None).chain(proposed).collect();
         if views.len() < 2 || self.users.is_some() {
-            return Err("there are no other routes to follow: p on What-if asks engines for some");
+            return Err("there are no other routes to follow: p on What-if runs the engines");
         }
         let same =
             |view: &Option<&Engine>| view.map(|engine| engine.id) == self.under.map(|engine| engine.id);

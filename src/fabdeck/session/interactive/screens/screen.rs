@@ -184,10 +184,10 @@ macro_rules! screens {
             }
 
             /// Moves the cursor of each screen back to an element, where its list still has it.
-            pub fn put_on(&mut self, places: &[Option<ElementId>], known: &Model) {
+            pub fn restore_cursors(&mut self, places: &[Option<ElementId>], known: &Model) {
                 let mut places = places.iter().copied();
                 $(if let Some(what) = places.next().flatten() {
-                    put_on(&mut self.$field, what, known);
+                    move_cursor_to(&mut self.$field, what, known);
                 })+
             }
         }
@@ -195,7 +195,7 @@ macro_rules! screens {
 }
 
 /// Moves the cursor to an element. Of several rows for the element, the nearest one is chosen.
-fn put_on(screen: &mut dyn Screen, what: ElementId, known: &Model) {
+fn move_cursor_to(screen: &mut dyn Screen, what: ElementId, known: &Model) {
     let table = screen.table();
     let rows = table.selection.rows.iter().enumerate();
     let same = rows.filter(|(_, row)| screen.element(**row, known) == Some(what)).map(|(at, _)| at);
@@ -207,13 +207,13 @@ fn put_on(screen: &mut dyn Screen, what: ElementId, known: &Model) {
 screens! {
     Fabric fabric FabricScreen 1 "Fabric" "switches and hosts as a tree, as tables and as a map";
     Links links LinksScreen 2 "Links" "every cable with its state, its speed and the paths over it";
-    Whatif whatif WhatifScreen 3 "What-if" "what is marked as failed, what that costs, and what engines make of it";
-    Paths paths PathsScreen 4 "Paths" "from any port to any port, hop by hop, as it is and as it would be";
-    Hotspots hotspots HotspotsScreen 5 "Hot-spots" "ports that wait or have errors, why, and what every port does now";
-    Lanes lanes LanesScreen 6 "Lanes" "flows on the slow lane, flows that would go there, and the tables on their ways";
-    Jobs jobs JobsScreen 7 "Jobs" "the jobs that run, the channels that their paths load, and what sar would gain";
-    Changes changes ChangesScreen 8 "Changes" "what was applied, what became of it, and what waits to be confirmed";
-    Timeline timeline TimelineScreen 9 "Timeline" "what happened when, and the moment that all screens show";
+    Whatif whatif WhatifScreen 3 "What-if" "elements marked as failed, their cost, and the routes that engines propose";
+    Paths paths PathsScreen 4 "Paths" "from any port to any port, hop by hop, in force and as proposed";
+    Hotspots hotspots HotspotsScreen 5 "Hot-spots" "ports that wait or have errors, the reasons, and the rates of every port";
+    Lanes lanes LanesScreen 6 "Lanes" "flows on the slow lane, flows that would move there, and the tables on their paths";
+    Jobs jobs JobsScreen 7 "Jobs" "the running jobs, the channels that their paths load, and what sar would gain";
+    Changes changes ChangesScreen 8 "Changes" "applied changes with their results, and those that wait to be confirmed";
+    Timeline timeline TimelineScreen 9 "Timeline" "the events in time, and the moment that all screens show";
 }
 
 impl ScreenId {

@@ -99,7 +99,7 @@ impl Screen for TimelineScreen {
     fn enter(&mut self, _: &Model) -> EnterResult {
         match self.table.row().and_then(|row| self.rows.get(row)) {
             Some(row) => EnterResult::ToMoment(row.place),
-            None => EnterResult::Nothing("there is nothing to go to"),
+            None => EnterResult::Nothing("there is no event to go to"),
         }
     }
 
@@ -116,7 +116,7 @@ impl Screen for TimelineScreen {
     }
 
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
-        Err("the timeline is shown in one way only")
+        Err("this screen has only one view")
     }
 
     fn refresh(&mut self, known: &Model) {
@@ -159,12 +159,12 @@ impl Screen for TimelineScreen {
 
     fn empty_text(&self, known: &Model) -> String {
         match known.watch.can_watch() {
-            true => "The Timeline goes back in time: it lists what happened since the watch began (news, traps, hot-spots, \
+            true => "The Timeline goes back in time: it lists the events since the watch began (traps, hot-spots, \
                      errors, notes, what you did), and shows all screens as they were then. This is live: Space pauses \
                      it here, and the watch goes on behind the pause; then [ and ] step, n and N go from event to event, \
                      L goes back to live. i writes a note into it."
                 .to_owned(),
-            false => "this source has no past: 'fabdeck record' writes down what happens to a live fabric, and \
+            false => "this source has no recording: 'fabdeck record' records a live fabric, and \
                       --source FILE.fdcap plays it"
                 .to_owned(),
         }

@@ -53,7 +53,7 @@ pub struct RecordingScan(Arc<Mutex<dyn EventScan>>);
 
 impl std::fmt::Debug for RecordingScan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Scan")
+        f.write_str("RecordingScan")
     }
 }
 
@@ -76,7 +76,7 @@ impl RecordingScan {
 pub struct EventDeriver<B> {
     tape: RecordingPlayer<B>,
     timeline: Arc<Timeline>,
-    looking: SnapshotMaker,
+    make_snapshot: SnapshotMaker,
     next: usize,
     /// Milliseconds since the first moment.
     elapsed: i64,
@@ -89,11 +89,11 @@ pub struct EventDeriver<B> {
 }
 
 impl<B: ByteSource> EventDeriver<B> {
-    pub fn new(tape: RecordingPlayer<B>, timeline: Arc<Timeline>, looking: SnapshotMaker) -> Self {
+    pub fn new(tape: RecordingPlayer<B>, timeline: Arc<Timeline>, make_snapshot: SnapshotMaker) -> Self {
         Self {
             tape,
             timeline,
-            looking,
+            make_snapshot,
             next: 0,
             elapsed: 0,
             before: None,
@@ -164,7 +164,7 @@ impl<B: ByteSource> EventDeriver<B> {
         let (_, look) = match held {
             Some(held) => self.look.insert(held),
             None => {
-                let look = (self.looking)(self.tape.observation())?;
+                let look = (self.make_snapshot)(self.tape.observation())?;
                 self.look.insert((state, look))
             }
         };
@@ -263,7 +263,7 @@ pub fn derive_next_part(state: &mut SessionState) -> Vec<Effect> {
     let Some(scan) = playback.derivation.as_ref().filter(waits).map(|one| one.scan.clone()) else {
         return Vec::new();
     };
-    let (task, effect) = state.begin_quiet("working out events", TaskRequest::Derive { scan, thresholds });
+    let (task, effect) = state.begin_quiet("deriving events", TaskRequest::Derive { scan, thresholds });
     if let Some(one) = state.known.playback.as_mut().and_then(|playback| playback.derivation.as_mut()) {
         one.task = Some(task);
     }
@@ -290,8 +290,7 @@ pub fn receive_part(
             playback.add_entries(part.happened);
             state.screens.timeline.refresh(&state.known);
             if full {
-                let text =
-                    format!("counters come to more than {MAX_EVENTS} events, and no more are worked out");
+                let text = format!("counters give more than {MAX_EVENTS} events, and no more are derived");
                 state.log_message(Severity::Warning, text);
             }
         }
@@ -299,7 +298,7 @@ pub fn receive_part(
             one.stopped = true;
             state.log_message(
                 Severity::Warning,
-                format!("what counters came to cannot be worked out further: {error}"),
+                format!("no more events can be derived from counters: {error}"),
             );
         }
     }
@@ -315,7 +314,7 @@ pub fn stop_deriving(state: &mut SessionState) -> bool {
     };
     one.stopped = true;
     let done = one.done;
-    let text = format!("events of counters are worked out up to moment {done} of {count}; r begins anew");
+    let text = format!("events are derived from counters up to moment {done} of {count}; r starts again");
     state.log_message(Severity::Info, text);
     true
 }

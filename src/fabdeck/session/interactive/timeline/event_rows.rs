@@ -31,8 +31,8 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub fn from_event(told: &TimelineEvent) -> Self {
-        match told {
+    pub fn from_event(event: &TimelineEvent) -> Self {
+        match event {
             TimelineEvent::News(news) if news.is_trouble() => Self::Trouble,
             TimelineEvent::News(
                 FabricEvent::Trap { .. } | FabricEvent::JobsChanged { .. } | FabricEvent::JobsSilent { .. },
@@ -127,10 +127,8 @@ pub struct EventRows<'r>(pub &'r [EventRow]);
 type FieldGetter = (Column, for<'r> fn(&'r EventRow) -> Value<'r>);
 
 static FIELDS: [FieldGetter; 5] = [
-    (column("time", "TIME", FieldKind::Text, "when, by the recorder's clock"), |row| {
-        row.time.as_str().into()
-    }),
-    (column("kind", "KIND", FieldKind::Text, "what sort of thing happened"), |row| row.label.into()),
+    (column("time", "TIME", FieldKind::Text, "time by the recorder's clock"), |row| row.time.as_str().into()),
+    (column("kind", "KIND", FieldKind::Text, "kind of the event"), |row| row.label.into()),
     (
         column(
             "by",
@@ -140,8 +138,8 @@ static FIELDS: [FieldGetter; 5] = [
         ),
         |row| row.by.into(),
     ),
-    (column("what", "WHAT", FieldKind::Text, "what happened"), |row| row.text.as_str().into()),
-    (column("moment", "MOMENT", FieldKind::Number, "with which moment it is seen, from 1 on"), |row| {
+    (column("what", "WHAT", FieldKind::Text, "text of the event"), |row| row.text.as_str().into()),
+    (column("moment", "MOMENT", FieldKind::Number, "number of its moment, from 1"), |row| {
         Value::count(row.place + 1)
     }),
 ];
@@ -168,6 +166,6 @@ impl Listing for EventRows<'_> {
     }
 
     fn empty_text(&self) -> &str {
-        "nothing happened that a recorder notices, and there is no bookmark: m sets one"
+        "there is no event and no bookmark: m sets one"
     }
 }

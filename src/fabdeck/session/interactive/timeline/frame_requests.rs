@@ -18,7 +18,7 @@ use crate::session::{Snapshot, count_words};
 
 /// Opens the recording of the source, where there is one.
 pub fn open_recording(state: &mut SessionState) -> Vec<Effect> {
-    vec![state.begin_quiet("reading what was recorded", TaskRequest::Unroll).1]
+    vec![state.begin_quiet("reading the recording", TaskRequest::Unroll).1]
 }
 
 /// Receives the opened recording.
@@ -30,7 +30,7 @@ pub fn receive_recording(
     match result {
         Err(error) => {
             let effects = paused_watch::resume_watch(state);
-            state.log_message(Severity::Error, format!("what was recorded cannot be read: {error}"));
+            state.log_message(Severity::Error, format!("the recording cannot be read: {error}"));
             effects
         }
         Ok(None) => paused_watch::resume_watch(state),
@@ -121,8 +121,8 @@ pub fn receive_frame(
         return Vec::new();
     };
     let wanted = playback.wanted.take();
-    let scene = match result {
-        Ok(scene) => scene,
+    let frame = match result {
+        Ok(frame) => frame,
         Err(error) if returning => return paused_watch::stay_paused(state, &error),
         Err(error) => {
             playback.due_ms = None;
@@ -135,13 +135,13 @@ pub fn receive_frame(
         // The watch resumes from the last moment only.
         let last = playback.timeline().times.len().saturating_sub(1);
         return if seek.place == last {
-            paused_watch::receive_latest_frame(state, *scene)
+            paused_watch::receive_latest_frame(state, *frame)
         } else {
             request_frame(state, last, true)
         };
     }
-    let whole = scene.whole;
-    let mut effects = show_frame(state, *scene);
+    let whole = frame.whole;
+    let mut effects = show_frame(state, *frame);
     match (wanted, whole) {
         (Some(place), _) => effects.extend(seek_moment(state, place)),
         (None, false) if !is_playing(state) => effects.extend(request_frame(state, seek.place, true)),
@@ -155,36 +155,36 @@ pub(super) fn is_playing(state: &SessionState) -> bool {
 }
 
 /// Shows a moment on the screens, in the state in which a watch would have been.
-fn show_frame(state: &mut SessionState, scene: ReplayFrame) -> Vec<Effect> {
+fn show_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
-    playback.shown = Some(scene.place);
+    playback.shown = Some(frame.place);
     let base = playback.base_ms;
-    if let Some(damage) = scene.damage {
-        time_navigation::report_damage(state, scene.place, scene.shown, damage);
+    if let Some(damage) = frame.damage {
+        time_navigation::report_damage(state, frame.place, frame.shown, damage);
     }
     let mut effects = watch::cancel_work(state);
     let size = |look: &Snapshot| (look.fabric().nodes().len(), look.fabric().ports().len());
-    let numbered_alike = state.snapshot().is_some_and(|before| size(before) == size(&scene.look));
-    if state.snapshot().is_none_or(|before| !Arc::ptr_eq(before, &scene.look)) {
-        effects.extend(results::replace_snapshot(state, scene.look));
+    let numbered_alike = state.snapshot().is_some_and(|before| size(before) == size(&frame.look));
+    if state.snapshot().is_none_or(|before| !Arc::ptr_eq(before, &frame.look)) {
+        effects.extend(results::replace_snapshot(state, frame.look));
     }
     let known = &mut state.known.watch;
-    known.history = scene.history;
-    (known.sweeps, known.since_ms) = (scene.sweeps, base + scene.since_ms);
-    (known.first, known.half) = (Some(scene.first.clone()), Some(scene.half));
-    known.alone = scene.before.as_ref().err().copied();
-    if scene.before.is_err() || !numbered_alike {
-        (known.reading, known.weighed) = (None, None);
+    known.history = frame.history;
+    (known.sweeps, known.since_ms) = (frame.sweeps, base + frame.since_ms);
+    (known.first, known.half) = (Some(frame.first.clone()), Some(frame.half));
+    known.alone = frame.before.as_ref().err().copied();
+    if frame.before.is_err() || !numbered_alike {
+        (known.reading, known.judged) = (None, None);
         state.screens.hotspots.reset(&state.known);
     }
-    match scene.before {
+    match frame.before {
         Ok(before) => {
             effects.extend(watch::request_verdict(
                 state,
-                scene.first,
+                frame.first,
                 before,
-                scene.after,
-                base + scene.at_ms,
+                frame.after,
+                base + frame.at_ms,
             ));
         }
         Err(_) => state.screens.links.reset(&state.known),

@@ -23,7 +23,7 @@ use fabdeck_files::capture::{OperatorEntry, TimelineEntry, TimelineEvent};
 const MAX_MISSED_MESSAGES: usize = 50;
 
 /// The reason why no other moment can be shown while the session returns to live.
-pub const RETURNING_MESSAGE: &str = "on the way back to live: what came since is being read";
+pub const RETURNING_MESSAGE: &str = "returning to live: the moments since the pause are being read";
 
 /// The watch during a pause.
 #[derive(Debug)]
@@ -118,13 +118,13 @@ pub fn receive_recording(
     let playback = state.known.playback.as_ref();
     let off = playback.and_then(|playback| playback.live.as_ref()).is_some_and(|live| live.watch.paused);
     let watched = match off {
-        true => "the watch is off (W), and nothing comes in behind this screen",
-        false => "the watch goes on behind this screen",
+        true => "the watch is off (W), and nothing is recorded now",
+        false => "the watch continues in the background",
     };
     let bookmarks = playback.map_or(0, |playback| playback.bookmarks.len());
     let bookmarks = match bookmarks {
         0 => String::new(),
-        some => format!("; {} of before", count_words(some, "bookmark", "bookmarks")),
+        some => format!("; {} from before", count_words(some, "bookmark", "bookmarks")),
     };
     state.log_message(
         Severity::Info,
@@ -146,7 +146,9 @@ pub fn stay_paused(state: &mut SessionState, error: &str) -> Vec<Effect> {
         live.returning = false;
     }
     let place = playback.place();
-    let text = format!("what came since cannot be read, and the pause goes on; L tries again: {error}");
+    let text = format!(
+        "the moments since the pause cannot be read, and the pause continues; L tries again: {error}"
+    );
     state.log_message(Severity::Error, text);
     seek_moment(state, place)
 }
@@ -184,7 +186,7 @@ pub fn resume_watch(state: &mut SessionState) -> Vec<Effect> {
 }
 
 /// Resumes the watch from the latest recorded moment.
-pub fn receive_latest_frame(state: &mut SessionState, scene: ReplayFrame) -> Vec<Effect> {
+pub fn receive_latest_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec<Effect> {
     report_missed(state);
     let Some(playback) = state.known.playback.take() else { return Vec::new() };
     restore_bookmarks(state, &playback);
@@ -202,17 +204,17 @@ pub fn receive_latest_frame(state: &mut SessionState, scene: ReplayFrame) -> Vec
         ..
     } = *live;
     before.swept_ms = swept_ms;
-    let at_ms = base + scene.at_ms;
+    let at_ms = base + frame.at_ms;
     let size = |look: &Snapshot| (look.fabric().nodes().len(), look.fabric().ports().len());
     let numbered_alike = size(&paused_at) == size(&look);
-    state.known.watch = before.after_pause(&scene, (under, begun_ms, due_ms), trouble, base);
+    state.known.watch = before.after_pause(&frame, (under, begun_ms, due_ms), trouble, base);
     if !numbered_alike {
         state.known.watch.reading = None;
         state.screens.hotspots.reset(&state.known);
     }
     effects.extend(results::replace_snapshot(state, look));
-    if let Ok(before) = scene.before {
-        effects.extend(watch::request_verdict(state, scene.first, before, scene.after, at_ms));
+    if let Ok(before) = frame.before {
+        effects.extend(watch::request_verdict(state, frame.first, before, frame.after, at_ms));
     }
     state.log_message(Severity::Info, "back to live");
     effects
@@ -230,11 +232,11 @@ pub(super) fn report_missed(state: &mut SessionState) {
     let Some(live) = paused_watch_mut(state) else { return };
     let (news, more) = (std::mem::take(&mut live.news), std::mem::take(&mut live.more));
     for (severity, text) in news {
-        state.log_message(severity, format!("behind the pause: {text}"));
+        state.log_message(severity, format!("during the pause: {text}"));
     }
     if more > 0 {
         let more = count_words(more, "more message", "more messages");
-        state.log_message(Severity::Warning, format!("behind the pause: and {more}, not kept"));
+        state.log_message(Severity::Warning, format!("during the pause: and {more}, not stored"));
     }
 }
 
@@ -262,9 +264,9 @@ pub fn receive_paused_sweep(
             if let Some(look) = swept.look {
                 live.look = look;
             }
-            for said in watch::fabric_event_messages(&live.look, &swept.sweep.news) {
+            for message in watch::fabric_event_messages(&live.look, &swept.sweep.news) {
                 if live.news.len() < MAX_MISSED_MESSAGES {
-                    live.news.push(said);
+                    live.news.push(message);
                 } else {
                     live.more += 1;
                 }
@@ -282,7 +284,7 @@ pub fn receive_paused_sweep(
 fn report_paused_failure(state: &mut SessionState, error: String) {
     let Some(live) = paused_watch_mut(state) else { return };
     if live.trouble.replace(error.clone()).is_none() {
-        let text = format!("counters could not be read behind the pause, which is tried again: {error}");
+        let text = format!("counters could not be read during the pause, and are read again: {error}");
         state.log_message(Severity::Warning, text);
     }
 }
@@ -295,13 +297,13 @@ pub fn append_entry(state: &mut SessionState, entry: &OperatorEntry) -> Option<S
     let last_ms = playback.live.as_ref()?.last_ms;
     let time = playback.timeline().times.last().copied()?;
     let place = playback.timeline().times.len() - 1;
-    let told = match entry {
+    let event = match entry {
         OperatorEntry::Note(text) => TimelineEvent::Note(text.clone()),
         OperatorEntry::Action(acted) => TimelineEvent::Action(acted.clone()),
     };
     let time = time.saturating_add(i64::try_from(now.saturating_sub(last_ms)).unwrap_or(i64::MAX));
     let clock = playback.timeline().clock_text(time);
-    playback.add_entries([TimelineEntry { place, time, event: told }]);
+    playback.add_entries([TimelineEntry { place, time, event }]);
     state.screens.timeline.refresh(&state.known);
     Some(clock)
 }

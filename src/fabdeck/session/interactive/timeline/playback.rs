@@ -71,7 +71,7 @@ pub struct PendingSeek {
 #[derive(Debug)]
 pub struct Playback {
     pub cursor: Cursor<TimelineMoments>,
-    pub standing: PlaybackPosition,
+    pub position: PlaybackPosition,
     /// The moment on the screens.
     pub shown: Option<usize>,
     pub(super) pending: Option<PendingSeek>,
@@ -99,7 +99,7 @@ impl Playback {
         cursor.seek_place(place);
         Self {
             cursor,
-            standing: PlaybackPosition::Moment,
+            position: PlaybackPosition::Moment,
             shown: None,
             pending: None,
             wanted: None,

@@ -8,7 +8,7 @@ use crate::session::interactive::state::SessionState;
 use crate::session::{Snapshot, count_words, fabric_event_label, fabric_event_text, fabric_event_word};
 use fabdeck_files::capture::TimelineEvent;
 
-/// The text for the header: `02:13:40 stands`.
+/// The text for the header: `02:13:40 paused`.
 pub fn replay_word(known: &Model) -> Option<String> {
     let playback = known.playback.as_ref().filter(|playback| !playback.timeline().times.is_empty())?;
     let clock = playback.timeline().clock_text(playback.time());
@@ -16,14 +16,14 @@ pub fn replay_word(known: &Model) -> Option<String> {
 }
 
 fn position_word(playback: &Playback) -> String {
-    match (&playback.standing, playback.is_playing()) {
+    match (&playback.position, playback.is_playing()) {
         (PlaybackPosition::Gap { .. }, false) => "gap".to_owned(),
         (PlaybackPosition::Damage(_), false) => "damaged".to_owned(),
         (_, true) => match playback.speed.factor() {
             Some(times) => format!("plays {times}x"),
             None => "plays".to_owned(),
         },
-        (PlaybackPosition::Moment, false) => "stands".to_owned(),
+        (PlaybackPosition::Moment, false) => "paused".to_owned(),
     }
 }
 
@@ -42,9 +42,9 @@ pub fn clock_words(playback: &Playback) -> String {
 
 pub fn position_words(playback: &Playback) -> String {
     let speed = playback.speed.word();
-    let stands = match (&playback.standing, playback.is_playing()) {
+    let stands = match (&playback.position, playback.is_playing()) {
         (_, true) => return format!("plays {speed}"),
-        (PlaybackPosition::Moment, false) => "stands",
+        (PlaybackPosition::Moment, false) => "paused",
         (PlaybackPosition::Gap { .. }, false) => "in a gap",
         (PlaybackPosition::Damage(_), false) => "cannot be read",
     };
@@ -55,7 +55,7 @@ pub fn position_words(playback: &Playback) -> String {
 pub fn moment_words(known: &Model) -> (String, bool) {
     let (Some(playback), Some(look)) = (&known.playback, &known.look) else { return Default::default() };
     let timeline = playback.timeline();
-    match &playback.standing {
+    match &playback.position {
         PlaybackPosition::Gap { from, to } => {
             let words = format!(
                 "nothing was recorded from {} to {}",
@@ -68,18 +68,18 @@ pub fn moment_words(known: &Model) -> (String, bool) {
         PlaybackPosition::Moment => {}
     }
     let here = playback.entries().filter(|happened| happened.place == playback.place());
-    let told: Vec<_> = here.map(|happened| event_words(look, &happened.event)).collect();
-    let trouble = told.iter().any(|(.., trouble)| *trouble);
-    let words: Vec<String> = told.into_iter().map(|(label, text, _)| format!("{label}: {text}")).collect();
+    let events: Vec<_> = here.map(|happened| event_words(look, &happened.event)).collect();
+    let trouble = events.iter().any(|(.., trouble)| *trouble);
+    let words: Vec<String> = events.into_iter().map(|(label, text, _)| format!("{label}: {text}")).collect();
     match words.is_empty() {
-        true => ("nothing happened at this moment".to_owned(), false),
+        true => ("no event at this moment".to_owned(), false),
         false => (words.join("; "), trouble),
     }
 }
 
 /// The label and text of an event, and whether it is trouble.
-pub fn event_words(look: &Snapshot, told: &TimelineEvent) -> (&'static str, String, bool) {
-    match told {
+pub fn event_words(look: &Snapshot, event: &TimelineEvent) -> (&'static str, String, bool) {
+    match event {
         TimelineEvent::News(news) => {
             (fabric_event_label(fabric_event_word(news)), fabric_event_text(look, news), news.is_trouble())
         }
@@ -87,14 +87,14 @@ pub fn event_words(look: &Snapshot, told: &TimelineEvent) -> (&'static str, Stri
         TimelineEvent::Action(acted) => ("action", acted.what.clone(), false),
         TimelineEvent::Derived(derived) => (derived.label, derived.text.clone(), derived.began),
         TimelineEvent::Changed => {
-            ("changed", "the fabric, its tables or its names are otherwise from here on".to_owned(), false)
+            ("changed", "the fabric, its tables or its names differ from here on".to_owned(), false)
         }
         TimelineEvent::Later(word) => {
-            ("later", format!("'{word}' is news of a later version of fabdeck"), false)
+            ("later", format!("'{word}' is an event of a later version of fabdeck"), false)
         }
         TimelineEvent::LeftOut(count) => {
-            let many = count_words(*count, "note, action or news", "notes, actions and news");
-            ("left out", format!("{many} of this moment are left out: the list is full"), false)
+            let many = count_words(*count, "note, action or event", "notes, actions and events");
+            ("left out", format!("{many} of this moment were not recorded: the list is full"), false)
         }
         TimelineEvent::SetBack(ms) => {
             ("clock", format!("the recorder's clock was set back by {}.{:03} s", ms / 1000, ms % 1000), false)

@@ -117,7 +117,7 @@ pub struct ReplayFrames<B> {
     tape: RecordingPlayer<B>,
     timeline: Arc<Timeline>,
     opened_at: usize,
-    looking: SnapshotMaker,
+    make_snapshot: SnapshotMaker,
     /// Milliseconds since the first moment, for each moment.
     elapsed: Vec<i64>,
     sweeps: BTreeMap<usize, Arc<Sweep>>,
@@ -132,12 +132,12 @@ pub struct ReplayFrames<B> {
 
 impl<B> std::fmt::Debug for ReplayFrames<B> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Scenes")
+        f.write_str("ReplayFrames")
     }
 }
 
 impl<B: ByteSource> ReplayFrames<B> {
-    pub fn new(mut tape: RecordingPlayer<B>, opened_at: usize, looking: SnapshotMaker) -> Self {
+    pub fn new(mut tape: RecordingPlayer<B>, opened_at: usize, make_snapshot: SnapshotMaker) -> Self {
         let timeline = Arc::new(tape.timeline());
         let mut passed = 0i64;
         let mut elapsed = vec![0; timeline.times.len()];
@@ -150,7 +150,7 @@ impl<B: ByteSource> ReplayFrames<B> {
             tape,
             timeline,
             opened_at,
-            looking,
+            make_snapshot,
             elapsed,
             sweeps,
             pinned,
@@ -162,8 +162,8 @@ impl<B: ByteSource> ReplayFrames<B> {
 
     /// Reads a sweep, or returns the damage. The reader is then at this moment, unless the sweep was cached.
     fn read_sweep(&mut self, place: usize) -> Result<Arc<Sweep>, Damage> {
-        if let Some(kept) = self.sweeps.get(&place).or_else(|| self.pinned.get(&place)) {
-            return Ok(kept.clone());
+        if let Some(cached) = self.sweeps.get(&place).or_else(|| self.pinned.get(&place)) {
+            return Ok(cached.clone());
         }
         self.tape.show_moment(place)?;
         Ok(self.cache_sweep(place))
@@ -210,7 +210,7 @@ impl<B: ByteSource> ReplayFrames<B> {
         }
         let mut observation = self.tape.observation();
         observation.counters = begun.map(|sweep| sweep.samples.clone()).unwrap_or_default();
-        let mut look = (self.looking)(observation)?;
+        let mut look = (self.make_snapshot)(observation)?;
         look.source.clone_from(&self.timeline.name);
         // A state that was recorded again is the same.
         let same = self.look.as_ref().filter(|(_, _, before)| {
@@ -367,8 +367,8 @@ impl<B: ByteSource> ReplayFrames<B> {
 
 impl<B: ByteSource + Clone + Send + 'static> FrameSource for ReplayFrames<B> {
     fn open_recording(&mut self) -> Result<Option<OpenedRecording>, String> {
-        let (timeline, looking) = (self.timeline.clone(), self.looking.clone());
-        let scan = RecordingScan::new(EventDeriver::new(self.tape.reopen(), timeline.clone(), looking));
+        let (timeline, make_snapshot) = (self.timeline.clone(), self.make_snapshot.clone());
+        let scan = RecordingScan::new(EventDeriver::new(self.tape.reopen(), timeline.clone(), make_snapshot));
         Ok(Some(OpenedRecording { timeline, place: self.opened_at, scan: Some(scan) }))
     }
 

@@ -17,19 +17,19 @@ type SeekAnswer = CursorStep<usize, String>;
 /// Moves by this number of moments. It passes gaps and damage on the way, and reports one at the destination.
 pub fn step_moments(state: &mut SessionState, by: isize) -> Vec<Effect> {
     stop_playing(state);
-    let lead = |playback: &mut Playback| {
+    let step = |playback: &mut Playback| {
         let mut last = None;
         for _ in 0..by.unsigned_abs() {
-            let led = if by > 0 { playback.cursor.step_forward() } else { playback.cursor.step_back() };
-            match (&led, &last) {
+            let answer = if by > 0 { playback.cursor.step_forward() } else { playback.cursor.step_back() };
+            match (&answer, &last) {
                 // Where several steps reach the end, the answer of the last possible step counts.
                 (CursorStep::Beginning | CursorStep::End, Some(_)) => break,
-                _ => last = Some(led),
+                _ => last = Some(answer),
             }
         }
         last.unwrap_or(CursorStep::End)
     };
-    let effects = move_cursor(state, lead);
+    let effects = move_cursor(state, step);
     if by.unsigned_abs() == 1 {
         report_moment(state);
     }
@@ -40,14 +40,14 @@ pub fn step_moments(state: &mut SessionState, by: isize) -> Vec<Effect> {
 pub fn step_event(state: &mut SessionState, next: bool) -> Vec<Effect> {
     stop_playing(state);
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
-    let led = if next { playback.cursor.seek_next_event() } else { playback.cursor.seek_previous_event() };
-    if matches!(led, CursorStep::Beginning | CursorStep::End) {
-        let side = if next { "nothing more happens after" } else { "nothing happened before" };
+    let answer = if next { playback.cursor.seek_next_event() } else { playback.cursor.seek_previous_event() };
+    if matches!(answer, CursorStep::Beginning | CursorStep::End) {
+        let side = if next { "no event after" } else { "no event before" };
         let clock = playback.timeline().clock_text(playback.time());
         state.log_message(Severity::Info, format!("{side} {clock}"));
         return Vec::new();
     }
-    let effects = move_cursor(state, |_| led);
+    let effects = move_cursor(state, |_| answer);
     report_moment(state);
     effects
 }
@@ -76,14 +76,14 @@ pub fn seek_time(state: &mut SessionState, text: &str) -> Vec<Effect> {
         () if time.saturating_sub(at.slack()) > to => Some("after the last moment, which is"),
         () => None,
     };
-    let led = playback.cursor.seek_time(time);
-    let led = clamp_to_gap(playback, led, time.saturating_sub(at.slack()));
+    let answer = playback.cursor.seek_time(time);
+    let answer = clamp_to_gap(playback, answer, time.saturating_sub(at.slack()));
     let Some(side) = side else {
         // A time slightly after the last moment stands for the last moment.
-        let led = if led == CursorStep::End { playback.cursor.current() } else { led };
-        return move_cursor(state, |_| led);
+        let answer = if answer == CursorStep::End { playback.cursor.current() } else { answer };
+        return move_cursor(state, |_| answer);
     };
-    playback.standing = PlaybackPosition::Moment;
+    playback.position = PlaybackPosition::Moment;
     let (place, shown) = (playback.place(), timeline.clock_text(playback.time()));
     state.screens.timeline.refresh(&state.known);
     let effects = seek_moment(state, place);
@@ -93,11 +93,11 @@ pub fn seek_time(state: &mut SessionState, text: &str) -> Vec<Effect> {
 }
 
 /// Within a gap, the cursor moves to the gap, even if the moment before is near.
-fn clamp_to_gap(playback: &mut Playback, led: SeekAnswer, time: i64) -> SeekAnswer {
+fn clamp_to_gap(playback: &mut Playback, answer: SeekAnswer, time: i64) -> SeekAnswer {
     let timeline = playback.timeline();
     let place = playback.place();
     let within = timeline.has_gap_before(place + 1) && timeline.times[place] < time;
-    if within && matches!(led, CursorStep::Moment(_)) { playback.cursor.step_forward() } else { led }
+    if within && matches!(answer, CursorStep::Moment(_)) { playback.cursor.step_forward() } else { answer }
 }
 
 /// Moves to a moment by its index.
@@ -119,10 +119,10 @@ fn stop_playing(state: &mut SessionState) {
     }
 }
 
-fn move_cursor(state: &mut SessionState, lead: impl FnOnce(&mut Playback) -> SeekAnswer) -> Vec<Effect> {
+fn move_cursor(state: &mut SessionState, step: impl FnOnce(&mut Playback) -> SeekAnswer) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
-    let led = lead(playback);
-    let words = apply_answer(playback, &led);
+    let answer = step(playback);
+    let words = apply_answer(playback, &answer);
     let place = playback.place();
     if let Some((severity, words)) = words {
         state.log_message(severity, words);
@@ -132,16 +132,16 @@ fn move_cursor(state: &mut SessionState, lead: impl FnOnce(&mut Playback) -> See
 }
 
 /// Sets what the cursor points at for an answer, and returns its message.
-fn apply_answer(playback: &mut Playback, led: &SeekAnswer) -> Option<(Severity, String)> {
+fn apply_answer(playback: &mut Playback, answer: &SeekAnswer) -> Option<(Severity, String)> {
     let timeline = playback.timeline().clone();
     let clock = |time: i64| timeline.clock_text(time);
-    match led {
+    match answer {
         CursorStep::Moment(_) => {
-            playback.standing = PlaybackPosition::Moment;
+            playback.position = PlaybackPosition::Moment;
             None
         }
         CursorStep::Gap { from, to } => {
-            playback.standing = PlaybackPosition::Gap { from: *from, to: *to };
+            playback.position = PlaybackPosition::Gap { from: *from, to: *to };
             let seconds = to.saturating_sub(*from) / 1000;
             Some((
                 Severity::Warning,
@@ -153,7 +153,7 @@ fn apply_answer(playback: &mut Playback, led: &SeekAnswer) -> Option<(Severity, 
             ))
         }
         CursorStep::Damage(damage) => {
-            playback.standing = PlaybackPosition::Damage(damage.clone());
+            playback.position = PlaybackPosition::Damage(damage.clone());
             let time = clock(playback.time());
             Some((
                 Severity::Warning,
@@ -167,9 +167,9 @@ fn apply_answer(playback: &mut Playback, led: &SeekAnswer) -> Option<(Severity, 
         CursorStep::End => {
             let why = match (&playback.live, timeline.ended) {
                 (Some(_), _) => "L returns to live",
-                (None, true) => "the recording was ended there",
+                (None, true) => "the recording ends there",
                 (None, false) => {
-                    "the recording has no end: it was cut short, or goes on, and r reads what came since"
+                    "the recording has no end: it was cut short, or is still being written; r reads on"
                 }
             };
             Some((Severity::Info, format!("{} is the last moment: {why}", clock(playback.time()))))
@@ -189,7 +189,7 @@ pub fn report_damage(state: &mut SessionState, place: usize, shown: usize, damag
         met.insert(at, damage.clone());
     }
     playback.changed += 1;
-    if playback.place() == place && playback.standing == PlaybackPosition::Moment {
+    if playback.place() == place && playback.position == PlaybackPosition::Moment {
         let words = apply_answer(playback, &CursorStep::Damage(damage));
         if let Some((severity, words)) = words {
             state.log_message(severity, words);
@@ -200,7 +200,7 @@ pub fn report_damage(state: &mut SessionState, place: usize, shown: usize, damag
 /// Reports the events at the cursor.
 fn report_moment(state: &mut SessionState) {
     let (Some(playback), Some(look)) = (&state.known.playback, &state.known.look) else { return };
-    if playback.standing != PlaybackPosition::Moment {
+    if playback.position != PlaybackPosition::Moment {
         return;
     }
     let timeline = playback.timeline();
@@ -225,7 +225,7 @@ pub fn toggle_bookmark(state: &mut SessionState) -> Vec<Effect> {
     playback.changed += 1;
     let (clock, count) = (playback.timeline().clock_text(playback.time()), playback.bookmarks.len());
     let count = count_words(count, "bookmark", "bookmarks");
-    let words = if set { "has a bookmark now" } else { "has no bookmark any more" };
+    let words = if set { "has a bookmark now" } else { "has no bookmark now" };
     state.log_message(Severity::Info, format!("{clock} {words}; {count} in this session"));
     state.screens.timeline.refresh(&state.known);
     Vec::new()
@@ -237,7 +237,7 @@ pub fn toggle_play(state: &mut SessionState) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return paused_watch::pause(state) };
     if playback.due_ms.take().is_some() {
         let clock = playback.timeline().clock_text(playback.time());
-        state.log_message(Severity::Info, format!("stands at {clock}"));
+        state.log_message(Severity::Info, format!("paused at {clock}"));
         return Vec::new();
     }
     if playback.place() + 1 >= playback.timeline().times.len() {
@@ -249,7 +249,7 @@ pub fn toggle_play(state: &mut SessionState) -> Vec<Effect> {
     }
     playback.due_ms = Some(now);
     let speed = playback.speed.word();
-    state.log_message(Severity::Info, format!("plays {speed}: Space stands, < and > change the speed"));
+    state.log_message(Severity::Info, format!("plays {speed}: Space pauses, < and > change the speed"));
     Vec::new()
 }
 
@@ -264,8 +264,8 @@ pub fn change_speed(state: &mut SessionState, faster: bool) -> Vec<Effect> {
             }
             format!("speed {}", speed.word())
         }
-        None if faster => "there is no faster one: every moment comes as soon as it is read".to_owned(),
-        None => "1x is as fast as it happened: there is no slower one".to_owned(),
+        None if faster => "no higher speed: every moment is shown as soon as it is read".to_owned(),
+        None => "no lower speed: 1x is the speed of the recording".to_owned(),
     };
     state.log_message(Severity::Info, words);
     Vec::new()
@@ -283,16 +283,16 @@ pub fn advance_playback(state: &mut SessionState) -> Vec<Effect> {
     if due > now {
         return Vec::new();
     }
-    let mut said = None;
+    let mut message = None;
     while due <= now {
-        let led = playback.cursor.step_forward();
-        let words = apply_answer(playback, &led);
-        if led == CursorStep::End {
+        let answer = playback.cursor.step_forward();
+        let words = apply_answer(playback, &answer);
+        if answer == CursorStep::End {
             playback.due_ms = None;
-            said = words;
+            message = words;
             break;
         }
-        said = words.or(said);
+        message = words.or(message);
         due = due.saturating_add(moment_ms(playback));
         playback.due_ms = Some(due);
         if playback.speed.factor().is_none() {
@@ -301,7 +301,7 @@ pub fn advance_playback(state: &mut SessionState) -> Vec<Effect> {
     }
     let place = playback.place();
     state.screens.timeline.refresh(&state.known);
-    if let Some((severity, words)) = said {
+    if let Some((severity, words)) = message {
         state.log_message(severity, words);
     }
     seek_moment(state, place)

@@ -19,14 +19,14 @@ const MAX_PENDING_EVENTS: usize = 4096;
 
 pub struct WatchRecording {
     ring: Option<RingRecording>,
-    looking: SnapshotMaker,
+    make_snapshot: SnapshotMaker,
     /// Fabric events of failed sweeps. These have no moment, so the next sweep carries the events.
-    untold: Vec<FabricEvent>,
+    pending_events: Vec<FabricEvent>,
     /// Time of the last sweep, and in the next field entries from before the first sweep.
     last: Option<i64>,
     waiting: Vec<OperatorEntry>,
     /// The moments at the time of the last request.
-    scenes: Option<ReplayFrames<Arc<Vec<u8>>>>,
+    frames: Option<ReplayFrames<Arc<Vec<u8>>>>,
 }
 
 /// A sink for a capture in memory.
@@ -50,15 +50,22 @@ impl Sink for MemorySink<'_> {
 
 impl std::fmt::Debug for WatchRecording {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Past")
+        f.write_str("WatchRecording")
     }
 }
 
 impl WatchRecording {
     /// Creates a recording of at most this number of bytes; with 0, nothing is recorded.
-    pub fn new(header: CaptureHeader, most: u64, looking: SnapshotMaker) -> Self {
+    pub fn new(header: CaptureHeader, most: u64, make_snapshot: SnapshotMaker) -> Self {
         let ring = (most > 0).then(|| RingRecording::new(header, most));
-        Self { ring, looking, untold: Vec::new(), last: None, waiting: Vec::new(), scenes: None }
+        Self {
+            ring,
+            make_snapshot,
+            pending_events: Vec::new(),
+            last: None,
+            waiting: Vec::new(),
+            frames: None,
+        }
     }
 
     /// Whether anything is recorded.
@@ -68,7 +75,7 @@ impl WatchRecording {
 
     /// Takes over the snapshot maker of another recording, after the source was read again.
     pub fn take_snapshot_maker(&mut self, other: Self) {
-        (self.looking, self.scenes) = (other.looking, None);
+        (self.make_snapshot, self.frames) = (other.make_snapshot, None);
     }
 
     /// Records a sweep; returns whether it became a moment. A sweep without samples has failed and becomes
@@ -76,13 +83,13 @@ impl WatchRecording {
     pub fn record(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> bool {
         let Some(ring) = &mut self.ring else { return false };
         if sweep.samples.is_empty() && sweep.ports > 0 {
-            let room = MAX_PENDING_EVENTS.saturating_sub(self.untold.len());
-            self.untold.extend(sweep.news.iter().take(room).cloned());
+            let room = MAX_PENDING_EVENTS.saturating_sub(self.pending_events.len());
+            self.pending_events.extend(sweep.news.iter().take(room).cloned());
             return false;
         }
-        let untold = std::mem::take(&mut self.untold);
-        let with_untold = (!untold.is_empty()).then(|| Sweep {
-            news: untold.into_iter().chain(sweep.news.iter().cloned()).collect(),
+        let pending_events = std::mem::take(&mut self.pending_events);
+        let with_untold = (!pending_events.is_empty()).then(|| Sweep {
+            news: pending_events.into_iter().chain(sweep.news.iter().cloned()).collect(),
             ..sweep.clone()
         });
         // Writing to memory does not fail. A sweep that cannot be encoded ends the recording.
@@ -106,11 +113,12 @@ impl FrameSource for WatchRecording {
             );
         };
         let bytes = Arc::new(ring.bytes());
-        let reader = CaptureReader::open("what was watched", bytes).map_err(|error| error.to_string())?;
-        let mut scenes =
-            ReplayFrames::new(RecordingPlayer::from_reader(reader), usize::MAX, self.looking.clone());
-        let unrolled = scenes.open_recording();
-        self.scenes = Some(scenes);
+        let reader =
+            CaptureReader::open("the recording of the watch", bytes).map_err(|error| error.to_string())?;
+        let mut frames =
+            ReplayFrames::new(RecordingPlayer::from_reader(reader), usize::MAX, self.make_snapshot.clone());
+        let unrolled = frames.open_recording();
+        self.frames = Some(frames);
         unrolled
     }
 
@@ -131,8 +139,8 @@ impl FrameSource for WatchRecording {
 
     fn capture_bytes(&mut self) -> Result<Vec<u8>, String> {
         let ring = self.ring.as_ref().ok_or("the watch is not recorded")?;
-        let reader =
-            CaptureReader::open("what was watched", ring.bytes()).map_err(|error| error.to_string())?;
+        let reader = CaptureReader::open("the recording of the watch", ring.bytes())
+            .map_err(|error| error.to_string())?;
         let mut moments = Moments::new(reader);
         let all = CaptureRange::all(&moments).map_err(|error| error.to_string())?;
         let mut bytes = Vec::new();
@@ -141,8 +149,8 @@ impl FrameSource for WatchRecording {
     }
 
     fn seek_frame(&mut self, seek: SeekRequest, pulse: &dyn RouteProgress) -> Result<ReplayFrame, String> {
-        match &mut self.scenes {
-            Some(scenes) => scenes.seek_frame(seek, pulse),
+        match &mut self.frames {
+            Some(frames) => frames.seek_frame(seek, pulse),
             None => Err("nothing was recorded".to_owned()),
         }
     }

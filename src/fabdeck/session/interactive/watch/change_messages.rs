@@ -27,50 +27,55 @@ pub fn sweep_messages(
         |watched: &IntervalVerdict| ThresholdState::from_verdict(fabric, &watched.verdict, &watched.troubles);
     let before = earlier.map(|reading| of(&reading.watched)).unwrap_or_default();
     let turned = threshold_events(fabric, &now.verdict, &now.troubles, &before);
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     let new = turned.iter().filter_map(|turn| match turn {
         ThresholdEvent::Hot(hot) => {
             Some(format!("{HOT_LABEL}: {}", hot_words(look, hot.adapter, &hot.at, thresholds.congestion)))
         }
         _ => None,
     });
-    push_message(&mut said, Severity::Warning, new, listed_note("hot-spot", "hot-spots"));
+    push_message(&mut messages, Severity::Warning, new, listed_note("hot-spot", "hot-spots"));
     let ended = |turn: &ThresholdEvent| ended_words(look, turn);
     let over = turned.iter().filter(|turn| matches!(turn, ThresholdEvent::Cooled(_))).filter_map(ended);
-    push_message(&mut said, Severity::Info, over, listed_note("hot-spot that ended", "hot-spots that ended"));
+    push_message(
+        &mut messages,
+        Severity::Info,
+        over,
+        listed_note("hot-spot that ended", "hot-spots that ended"),
+    );
     let stuck = turned.iter().filter_map(|turn| bottleneck_words(look, turn, thresholds.congestion));
-    said.extend(stuck.map(|(label, text)| (Severity::Warning, format!("{label}: {text}"))));
+    messages.extend(stuck.map(|(label, text)| (Severity::Warning, format!("{label}: {text}"))));
     let free = turned.iter().filter(|turn| matches!(turn, ThresholdEvent::Free(_))).filter_map(ended);
-    said.extend(free.map(|text| (Severity::Info, text)));
+    messages.extend(free.map(|text| (Severity::Info, text)));
     let new = turned.iter().filter_map(|turn| match turn {
         ThresholdEvent::Bad(bad) => {
             Some(format!("{LINK_LABEL} {}", link_words(look, bad, thresholds.limit_for(bad.why))))
         }
         _ => None,
     });
-    push_message(&mut said, Severity::Warning, new, listed_note("link in trouble", "links in trouble"));
+    push_message(&mut messages, Severity::Warning, new, listed_note("link in trouble", "links in trouble"));
     let over = turned.iter().filter(|turn| matches!(turn, ThresholdEvent::Mended { .. })).filter_map(ended);
     push_message(
-        &mut said,
+        &mut messages,
         Severity::Info,
         over,
-        listed_note("link that is well again", "links that are well again"),
+        listed_note("link that recovered", "links that recovered"),
     );
     let cleared = now.cleared.iter().map(|port| {
         format!("the counters of {} were cleared: their earlier values are lost", look.port_name(*port))
     });
     push_message(
-        &mut said,
+        &mut messages,
         Severity::Info,
         cleared,
         listed_note("port whose counters were cleared", "ports whose counters were cleared"),
     );
-    said
+    messages
 }
 
 /// Messages about changes of the fabric itself.
 pub fn fabric_event_messages(look: &Snapshot, all: &[FabricEvent]) -> Vec<(Severity, String)> {
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     for word in FABRIC_EVENT_WORDS {
         let of: Vec<&FabricEvent> = all.iter().filter(|news| fabric_event_word(news) == *word).collect();
         let trouble = of.iter().any(|news| news.is_trouble());
@@ -88,15 +93,15 @@ pub fn fabric_event_messages(look: &Snapshot, all: &[FabricEvent]) -> Vec<(Sever
                     format!("{text}; its tables are read with the next sweeps")
                 }
                 FabricEvent::LinkDown { .. } | FabricEvent::LinkUp { .. } | FabricEvent::Recabled { .. } => {
-                    format!("{text}; paths are those of the tables as they were read last")
+                    format!("{text}; paths are those of the last tables read")
                 }
                 _ => text,
             }
         };
         let more = |more: usize| format!("{}: and {more} more", fabric_event_label(word));
-        push_message(&mut said, severity, of.iter().map(text), more);
+        push_message(&mut messages, severity, of.iter().map(text), more);
     }
-    said
+    messages
 }
 
 /// The text for further entries, which the list of hot-spots shows too.
@@ -108,15 +113,15 @@ fn listed_note<'w>(one: &'w str, many: &'w str) -> impl Fn(usize) -> String + 'w
 }
 
 fn push_message(
-    said: &mut Vec<(Severity, String)>,
+    messages: &mut Vec<(Severity, String)>,
     severity: Severity,
     all: impl Iterator<Item = String>,
     words: impl Fn(usize) -> String,
 ) {
     let mut all = all;
-    said.extend(all.by_ref().take(MAX_NAMED).map(|text| (severity, text)));
+    messages.extend(all.by_ref().take(MAX_NAMED).map(|text| (severity, text)));
     let more = all.count();
     if more > 0 {
-        said.push((severity, words(more)));
+        messages.push((severity, words(more)));
     }
 }

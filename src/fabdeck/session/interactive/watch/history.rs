@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_is_seen_as_one() {
+    fn levels_agree_with_the_verdict() {
         let steps = [0.0, 500.0, 5_000.0, 100_000.0, 100_001.0, 400_000.0, 2_000_000.0, 9e9];
         let levels: Vec<u8> = steps.into_iter().map(|ticks| waiting_level(ticks, 100_000.0)).collect();
         assert_eq!(levels, [0, 1, 2, 3, 4, 5, 6, 7]);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_are_kept_and_a_gap_is_one_column() {
+    fn the_latest_sweeps_are_stored_and_a_gap_is_one_column() {
         let mut history = PortHistory::default();
         history.push_gap(0);
         assert!(history.is_empty(), "before the first there is no gap");

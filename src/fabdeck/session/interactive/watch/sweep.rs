@@ -36,9 +36,9 @@ pub fn read_sweep(
     let nodes = look.fabric().nodes().len();
     let kinds = look.observation.ticks.by_kind.len();
     let swept = source.sweep(&mut look.observation, not_before, watch);
-    let said = std::mem::replace(&mut look.observation.notes, notes);
+    let trap_notes = std::mem::replace(&mut look.observation.notes, notes);
     let unreported =
-        said.iter().find(|note| NO_TRAP_NOTES.contains(&note.code)).map(|note| note.text.clone());
+        trap_notes.iter().find(|note| NO_TRAP_NOTES.contains(&note.code)).map(|note| note.text.clone());
     look.observation.reading = reading;
     match assumed.filter(|_| look.fabric().nodes().len() == nodes) {
         Some(assumed) => look.observation.tables = assumed,

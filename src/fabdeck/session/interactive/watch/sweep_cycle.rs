@@ -26,7 +26,7 @@ const SLOW_INTERVALS: u64 = 10;
 const SLOW_MS: u64 = 30_000;
 
 /// The message for a sweep in which no port answered.
-pub const NO_ANSWER_MESSAGE: &str = "FD-6320: none of the ports that were asked answered";
+pub const NO_ANSWER_MESSAGE: &str = "FD-6320: no port answered the request for its counters";
 
 fn slow_sweep_ms(watch: &WatchState) -> u64 {
     (watch.settings.interval_ms * SLOW_INTERVALS).max(SLOW_MS)
@@ -36,7 +36,7 @@ fn slow_sweep_ms(watch: &WatchState) -> u64 {
 pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
     let watch = &state.known.watch;
     match watch.running {
-        Some(under) if under.told => None,
+        Some(under) if under.reported => None,
         Some(under) => Some(under.begun_ms + slow_sweep_ms(watch)),
         None => is_idle(state).then_some(watch.due_ms),
     }
@@ -54,11 +54,11 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     let now = state.now_ms;
     let long = slow_sweep_ms(&state.known.watch);
     if let Some(under) = &mut state.known.watch.running {
-        if !under.told && now >= under.begun_ms + long {
-            under.told = true;
+        if !under.reported && now >= under.begun_ms + long {
+            under.reported = true;
             let seconds = (now - under.begun_ms) / 1000;
             let text =
-                format!("counters are being read since {seconds} s; what is shown is of the sweep before");
+                format!("reading counters has taken {seconds} s so far; the screens show the sweep before");
             state.log_message(Severity::Warning, text);
         }
         return Vec::new();
@@ -71,7 +71,7 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     // On a simulator, waiting takes no real time; this request makes its time pass.
     let not_before = watch.last_began.map_or(Duration::ZERO, |began| began + interval);
     let (task, effect) = state.begin_quiet("reading counters", TaskRequest::Sweep { not_before });
-    state.known.watch.running = Some(RunningSweep { task, begun_ms: now, told: false });
+    state.known.watch.running = Some(RunningSweep { task, begun_ms: now, reported: false });
     vec![effect]
 }
 
@@ -138,7 +138,7 @@ fn apply_fabric_change(state: &mut SessionState, swept: &SweepResult) -> Vec<Eff
             if swept.look.is_some() {
                 state.log_message(
                     Severity::Warning,
-                    "engines go on with the fabric as it was; what moved comes after them",
+                    "engines continue with the fabric before the change; it is shown when they end",
                 );
             }
             state.known.watch.held = Some(look);
@@ -156,7 +156,7 @@ fn follow_fabric(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Effect> {
     let watch = &mut state.known.watch;
     let (history, reading) = (std::mem::take(&mut watch.history), watch.reading.take());
     if !carry_over(state, before.as_deref(), history, reading) {
-        state.known.watch.weighed = None;
+        state.known.watch.judged = None;
     }
     effects
 }
@@ -192,7 +192,7 @@ pub fn request_verdict(
     let Some(look) = state.known.look.clone() else { return Vec::new() };
     let (links, hot) = (&state.screens.links, &state.screens.hotspots);
     let Some(rows) = links.stored_rows().cloned() else { return Vec::new() };
-    let weighed = JudgedSweeps {
+    let comparison = JudgedSweeps {
         first: first.clone(),
         before: before.clone(),
         after: after.clone(),
@@ -213,21 +213,20 @@ pub fn request_verdict(
     };
     let (task, effect) = state.begin_quiet("judging counters", TaskRequest::Judge(Box::new(judging)));
     state.known.watch.judging = Some(task);
-    (state.known.watch.weighed, state.known.watch.again) = (Some(weighed), false);
+    (state.known.watch.judged, state.known.watch.again) = (Some(comparison), false);
     vec![effect]
 }
 
 /// Judges the same sweeps again after the rows of links have changed. Changes are reported only once.
 pub fn rejudge(state: &mut SessionState) -> Vec<Effect> {
-    let Some(JudgedSweeps { first, before, after, history, at_ms }) = state.known.watch.weighed.clone()
-    else {
+    let Some(JudgedSweeps { first, before, after, history, at_ms }) = state.known.watch.judged.clone() else {
         return Vec::new();
     };
-    let unsaid = state.known.watch.judging.take().filter(|task| state.tasks.end(*task).is_some());
+    let pending = state.known.watch.judging.take().filter(|task| state.tasks.end(*task).is_some());
     state.known.watch.history = history;
     let mut effects = request_verdict(state, first, before, after, at_ms);
-    state.known.watch.again = unsaid.is_none();
-    effects.extend(unsaid.map(Effect::Cancel));
+    state.known.watch.again = pending.is_none();
+    effects.extend(pending.map(Effect::Cancel));
     effects
 }
 
@@ -242,8 +241,8 @@ pub fn receive_verdict(state: &mut SessionState, task: TaskId, reading: Arc<Watc
     watch.reading = Some(reading.clone());
     state.screens.links.set_loads(&reading, &state.known);
     state.screens.hotspots.set_verdict(&reading, &state.known);
-    if let Some(ailing) = FabricHealth::update_from(&state.known) {
-        state.known.ailing = ailing;
+    if let Some(health) = FabricHealth::update_from(&state.known) {
+        state.known.health = health;
         results::refresh_screens(state);
     }
     // In a recording, the previous moment is not what the screens showed before, so changes mean nothing.
@@ -298,7 +297,7 @@ pub fn toggle_pause(state: &mut SessionState) -> Vec<Effect> {
     let watch = &mut state.known.watch;
     watch.paused = !watch.paused;
     if watch.paused {
-        state.log_message(Severity::Info, "counters are not read any more: W resumes");
+        state.log_message(Severity::Info, "counters are no longer read: W resumes");
         return cancel_work(state);
     }
     watch.before = None;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::session::hotspots::{HOT_LABEL, LINK_LABEL, NARROW_LABEL, STILL_LABEL, way_words};
+use crate::session::hotspots::{HOT_LABEL, LINK_LABEL, NARROW_LABEL, STILL_LABEL, waiting_port_words};
 use crate::session::{Snapshot, count_words};
 use fabdeck_fabric::counters::{CongestedPort, HotSpot, HotSpots, LinkProblem, LinkProblemKind};
 use fabdeck_fabric::observe::PortIdentity;
@@ -45,8 +45,8 @@ impl Bottleneck {
 
     fn ended_text(self) -> &'static str {
         match self {
-            Self::StandsStill => "no longer do ports between switches only wait and send next to nothing",
-            Self::TooNarrow => "no longer do links between switches wait without a hot-spot",
+            Self::StandsStill => "ports between switches no longer stand still",
+            Self::TooNarrow => "links between switches no longer wait without a hot-spot",
         }
     }
 }
@@ -127,10 +127,10 @@ pub fn ended_words(look: &Snapshot, turn: &ThresholdEvent) -> Option<String> {
     match turn {
         ThresholdEvent::Hot(_) | ThresholdEvent::Bad(_) | ThresholdEvent::Stuck { .. } => None,
         ThresholdEvent::Free(way) => Some(way.ended_text().to_owned()),
-        ThresholdEvent::Cooled(port) => Some(format!("no {HOT_LABEL} any more: {}", peer_name(look, *port))),
+        ThresholdEvent::Cooled(port) => Some(format!("{HOT_LABEL} ended: {}", peer_name(look, *port))),
         ThresholdEvent::Mended { link, flaps } => {
-            let what = if *flaps { "goes down no more often" } else { "has no more errors" };
-            Some(format!("{LINK_LABEL} {} {what} than the threshold allows", link_name(look, *link)))
+            let what = if *flaps { "goes down less often" } else { "has fewer errors" };
+            Some(format!("{LINK_LABEL} {} {what} than the threshold", link_name(look, *link)))
         }
     }
 }
@@ -143,7 +143,7 @@ pub fn bottleneck_words(
 ) -> Option<(&'static str, String)> {
     let ThresholdEvent::Stuck { way, ports, worst } = turn else { return None };
     let ports = count_words(*ports, "port between switches waits", "ports between switches wait");
-    let worst = way_words(look, worst, limit);
+    let worst = waiting_port_words(look, worst, limit);
     Some((way.label(), format!("{ports} and no adapter is a hot-spot; the worst is {worst}")))
 }
 

@@ -146,13 +146,13 @@ impl VerdictRequest {
             waits(way, role, None);
         }
         for trouble in &watched.troubles {
-            let told = Some((trouble.why, self.thresholds.limit_for(trouble.why)));
+            let judged = Some((trouble.why, self.thresholds.limit_for(trouble.why)));
             match trouble.why {
                 LinkProblemKind::Errored { at, .. } => {
-                    ports[at.index()].iter_mut().for_each(|port| port.errored = told)
+                    ports[at.index()].iter_mut().for_each(|port| port.errored = judged)
                 }
                 LinkProblemKind::Flaps { at, .. } => {
-                    ports[at.index()].iter_mut().for_each(|port| port.flaps = told)
+                    ports[at.index()].iter_mut().for_each(|port| port.flaps = judged)
                 }
                 // A degraded link was so before the watch; the list of links shows it.
                 LinkProblemKind::Degraded => {}

@@ -31,7 +31,7 @@ pub struct RunningSweep {
     pub task: TaskId,
     pub begun_ms: u64,
     /// Whether the sweep was reported as slow.
-    pub told: bool,
+    pub reported: bool,
 }
 
 /// The sweeps of the last verdict.
@@ -64,7 +64,7 @@ pub struct WatchState {
     /// The baseline of error rates; `half` becomes the next baseline when it is half an hour old.
     pub(in crate::session::interactive) first: Option<Arc<Sweep>>,
     pub(in crate::session::interactive) half: Option<Arc<Sweep>>,
-    pub(in crate::session::interactive) weighed: Option<JudgedSweeps>,
+    pub(in crate::session::interactive) judged: Option<JudgedSweeps>,
     /// Whether the sweeps are judged again, so that changes are not reported twice.
     pub(super) again: bool,
     /// The changed snapshot that waits until the engines end.
@@ -131,7 +131,7 @@ impl WatchState {
 
     /// The watch as it was, with the sweep that is in progress now.
     pub fn resume(self, under: Option<TaskId>, begun_ms: u64, due_ms: u64) -> Self {
-        let under = under.map(|task| RunningSweep { task, begun_ms, told: false });
+        let under = under.map(|task| RunningSweep { task, begun_ms, reported: false });
         Self { running: under, judging: None, due_ms, ..self }
     }
 
@@ -139,21 +139,21 @@ impl WatchState {
     /// to the last verdict before the pause.
     pub fn after_pause(
         self,
-        scene: &ReplayFrame,
+        frame: &ReplayFrame,
         (under, begun_ms, due_ms): (Option<TaskId>, u64, u64),
         trouble: Option<String>,
         base_ms: u64,
     ) -> Self {
         Self {
             trouble,
-            first: Some(scene.first.clone()),
-            half: Some(scene.half.clone()),
+            first: Some(frame.first.clone()),
+            half: Some(frame.half.clone()),
             held: None,
-            before: Some(scene.after.clone()),
-            last_began: Some(scene.after.began),
-            sweeps: scene.sweeps,
-            since_ms: base_ms + scene.since_ms,
-            history: scene.history.clone(),
+            before: Some(frame.after.clone()),
+            last_began: Some(frame.after.began),
+            sweeps: frame.sweeps,
+            since_ms: base_ms + frame.since_ms,
+            history: frame.history.clone(),
             ..self.resume(under, begun_ms, due_ms)
         }
     }

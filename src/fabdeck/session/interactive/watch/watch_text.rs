@@ -26,7 +26,7 @@ pub fn interval_words(ms: u64) -> String {
 
 /// The text for an empty list of verdicts.
 pub fn empty_words(watch: &WatchState) -> String {
-    const ONE: &str = "this source has one reading of counters only; two that were written down are compared by \
+    const ONE: &str = "this source has only one reading of counters; to compare two files, use \
                        hotspots --before FILE --after FILE --seconds N";
     match () {
         () if watch.live.is_none() => "the source is still being read".to_owned(),
@@ -39,17 +39,17 @@ pub fn empty_words(watch: &WatchState) -> String {
         () if let Some(trouble) = &watch.trouble
             && watch.reading.is_none() =>
         {
-            format!("the counters could not be read: {trouble}; it is tried again")
+            format!("the counters could not be read: {trouble}; they are read again")
         }
         () if watch.sweeps == 0 => "first sweep is being read".to_owned(),
         () if watch.reading.is_none() => {
             let interval = interval_words(watch.settings.interval_ms);
-            format!("the first sweep is there; the second, {interval} later, brings a verdict")
+            format!("the first sweep was read; the second, {interval} later, gives a verdict")
         }
         () => {
             let untold =
                 watch.reading.as_ref().map_or(0, |reading| reading.watched.verdict.unknown_ports.len());
-            let told = match untold {
+            let quiet = match untold {
                 0 => quiet_words(&watch.settings.thresholds),
                 some => format!(
                     "{}; of the others none waits above {} ticks/s",
@@ -57,7 +57,7 @@ pub fn empty_words(watch: &WatchState) -> String {
                     digits_in_groups(watch.settings.thresholds.congestion)
                 ),
             };
-            format!("{told}; {}", since_words(watch))
+            format!("{quiet}; {}", since_words(watch))
         }
     }
 }
@@ -65,11 +65,11 @@ pub fn empty_words(watch: &WatchState) -> String {
 /// Reason why a moment of a recording has no verdict.
 fn no_baseline_words(alone: Option<NoBaseline>) -> &'static str {
     match alone {
-        Some(NoBaseline::First) => "this is the first moment: a verdict takes two, ] goes on",
+        Some(NoBaseline::First) => "this is the first moment: a verdict needs two, ] steps on",
         Some(NoBaseline::Gap) => {
-            "nothing was recorded right before this moment: a verdict takes two, ] goes on"
+            "nothing was recorded right before this moment: a verdict needs two, ] steps on"
         }
-        Some(NoBaseline::Damage) => "the moment before cannot be read: a verdict takes two, ] goes on",
+        Some(NoBaseline::Damage) => "the moment before cannot be read: a verdict needs two, ] steps on",
         None => "the moment is being read",
     }
 }
@@ -86,7 +86,7 @@ pub fn head_words(watch: &WatchState) -> String {
         (held, format!("{held} held up{}", role_counts(&verdict.congested_adapters))),
         (way, format!("{way} {}", bottleneck_word(verdict))),
         (bad, format!("{bad} with link errors")),
-        (verdict.unknown_ports.len(), format!("{} untold", verdict.unknown_ports.len())),
+        (verdict.unknown_ports.len(), format!("{} unknown", verdict.unknown_ports.len())),
     ];
     let parts: Vec<String> =
         parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
@@ -119,7 +119,7 @@ fn role_counts(held: &[CongestedAdapter]) -> String {
 /// The times are those of the message log.
 fn since_words(watch: &WatchState) -> String {
     if watch.has_earlier_verdict() {
-        return "as it was before the source was read again".to_owned();
+        return "from before the source was read again".to_owned();
     }
     let count = usize::try_from(watch.sweeps).unwrap_or(usize::MAX);
     format!("{} since {} s", count_words(count, "sweep", "sweeps"), watch.since_ms / 1000)

@@ -142,7 +142,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
             "name",
             "NAME",
             FieldKind::Text,
-            "rank, switch, port with what is at its other end, rack (hosts on the same switches), or host",
+            "rank, switch, port with its peer, rack (hosts on the same switches), or host",
         ),
         column("lid", "LID", FieldKind::Number, "base LID"),
         amount("hosts", "HOSTS", "hosts attached"),
@@ -154,7 +154,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
                 "state",
                 "STATE",
                 FieldKind::Text,
-                "marked, degraded, down, with errors beyond their threshold, or how many inside are; nothing when all is well",
+                "marked, degraded, down, or with errors beyond their threshold; for a rank or rack the numbers of these; empty without trouble",
             )
         },
     ]
@@ -218,13 +218,13 @@ impl TreeListing<'_> {
 
     /// The trouble of an item; for ranks and racks, the numbers of nodes with trouble.
     fn state(&self, item: TreeItem) -> &str {
-        let ailing = &self.known.ailing;
+        let health = &self.known.health;
         match item {
-            TreeItem::Tier(at) => ailing.tier(at),
-            TreeItem::Racks => ailing.racks(),
-            TreeItem::Rack(at) => ailing.rack(at),
-            TreeItem::Hosts => ailing.hosts(),
-            TreeItem::Node(id) | TreeItem::InRack(id) | TreeItem::Host(id) => ailing.node(id),
+            TreeItem::Tier(at) => health.tier(at),
+            TreeItem::Racks => health.racks(),
+            TreeItem::Rack(at) => health.rack(at),
+            TreeItem::Hosts => health.hosts(),
+            TreeItem::Node(id) | TreeItem::InRack(id) | TreeItem::Host(id) => health.node(id),
             TreeItem::Port(id) => self.known.port_trouble(id),
         }
     }

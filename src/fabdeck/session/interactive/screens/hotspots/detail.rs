@@ -1,8 +1,8 @@
 //! The details of a port during a watch, in the words of the command `hotspots`.
 
 use crate::session::hotspots::{
-    HELD_LABEL, HOT_LABEL, LINK_LABEL, WAY_LABEL, held_words, hot_words, link_words, narrow_line, per_cent,
-    way_words,
+    HELD_UP_LABEL, HOT_LABEL, LINK_LABEL, ON_PATH_LABEL, congested_adapter_words, hot_words, link_words,
+    narrow_line, per_cent, waiting_port_words,
 };
 use crate::session::interactive::model::Model;
 use crate::session::interactive::screens::details::{DetailLine, DetailPage, ElementDetail};
@@ -18,8 +18,7 @@ pub fn hot_lines(known: &Model, what: ElementId) -> Vec<DetailLine> {
     let Some(row) = reading.port_row_of(what) else { return Vec::new() };
     let mut lines = reason_lines(look, row);
     if lines.is_empty() {
-        let untold =
-            "whether it waits is not known: it does not count it, is stuck at its maximum, or did not answer";
+        let untold = "its waiting is not known: it is not counted, its counter is at the maximum, or it did not answer";
         let words = if row.waiting.is_some() { "nothing is above a threshold" } else { untold };
         lines.push(("verdict", words.to_owned()));
     }
@@ -46,12 +45,12 @@ fn reason_lines(look: &Snapshot, row: &HotPort) -> Vec<DetailLine> {
         // Without a hot-spot the role is victim, although counters alone do not decide it.
         let alone = role == HotRole::Victim;
         lines.push(match (role, row.held) {
-            (_, Some(held)) => (HELD_LABEL, held_words(look, at, held, alone, row.limit)),
+            (_, Some(held)) => (HELD_UP_LABEL, congested_adapter_words(look, at, held, alone, row.limit)),
             (HotRole::HotSpot, _) => {
                 let adapter = look.fabric().peer(row.port).unwrap_or(row.port);
                 (HOT_LABEL, hot_words(look, adapter, at, row.limit))
             }
-            _ => (WAY_LABEL, way_words(look, at, row.limit)),
+            _ => (ON_PATH_LABEL, waiting_port_words(look, at, row.limit)),
         });
         if matches!(role, HotRole::TooNarrow | HotRole::StandsStill) {
             lines.push(narrow_line(role == HotRole::StandsStill));

@@ -122,7 +122,7 @@ impl Screen for HotspotsScreen {
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {
-        EnterResult::Nothing("a port has nothing inside; d shows all that is known of it")
+        EnterResult::Nothing("a port has nothing inside; d shows all its details")
     }
 
     fn can_enter(&self, _: &Model) -> bool {

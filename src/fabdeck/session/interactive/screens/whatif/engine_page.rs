@@ -17,19 +17,17 @@ pub fn loss_lines(known: &Model) -> Vec<DetailLine> {
     }
     lines.extend(known.cut_off.map(|cut| ("for good", cut_off_words(cut))));
     let groups = known.groups.as_ref().map(groups_line);
-    lines.push((
-        "groups",
-        groups.unwrap_or_else(|| "not known: no switch gave its multicast table".to_owned()),
-    ));
+    lines.push(("groups", groups.unwrap_or_else(|| "not known: no multicast table was read".to_owned())));
     lines
 }
 
 /// The figures of the request's jobs under the engine's routes and under the tables in force.
 fn job_lines(known: &Model, then: Option<&JobFigures>) -> Vec<DetailLine> {
-    let asked = ("asked with", engine_jobs_words(known));
+    let asked = ("run with", engine_jobs_words(known));
     let Some(then) = then else { return vec![asked] };
-    let weighed = known.jobs.weighed.as_ref().filter(|weighed| *weighed.jobs == *known.jobs.asked_with);
-    let now = weighed.and_then(|weighed| weighed.in_force.as_ref()).map(|over| over.metrics.into());
+    let comparison =
+        known.jobs.comparison.as_ref().filter(|comparison| *comparison.jobs == *known.jobs.asked_with);
+    let now = comparison.and_then(|comparison| comparison.in_force.as_ref()).map(|over| over.metrics.into());
     let now = now.map(|now: JobFigures| ("jobs now", job_figures_words(&now)));
     [asked].into_iter().chain(now).chain([("jobs then", job_figures_words(then))]).collect()
 }
@@ -42,7 +40,7 @@ fn engine_jobs_words(known: &Model) -> String {
         false => jobs.asked_words.clone(),
     };
     if jobs.engines_have_other_jobs() {
-        words.push_str("; others are known now, p asks with them");
+        words.push_str("; others are known now, p runs with them");
     }
     words
 }
@@ -66,10 +64,7 @@ fn change_words(known: &Model, proposal: &Proposal) -> String {
 pub fn engine_lines(known: &Model, engine: &'static Engine) -> Vec<DetailLine> {
     let Some(ProposalState::Done { outcome, row }) = known.proposed.get(engine.id) else {
         let state = super::engines::state(known, engine);
-        return vec![(
-            "state",
-            if state == "-" { "not asked: p asks all of them" } else { state }.to_owned(),
-        )];
+        return vec![("state", if state == "-" { "not run: p runs all of them" } else { state }.to_owned())];
     };
     let proposal = match outcome {
         Err(refusal) => return vec![("refused", refusal.to_string())],

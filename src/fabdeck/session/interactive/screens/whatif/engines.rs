@@ -31,7 +31,7 @@ static STATE: Column = Column::new(
     Cow::Borrowed("STATE"),
     FieldKind::Text,
     Cow::Borrowed(
-        "not asked, waiting for another, under way, refused, clean, or with findings; (old): asked with other jobs than those of now",
+        "not run, waiting for another, under way, refused, clean, or with findings; (old): run with other jobs than the present ones",
     ),
 );
 
@@ -41,7 +41,7 @@ static JOBS: [Column; 2] = [
         FieldKind::Number,
         "jobs_max",
         "JOBS EFI",
-        "effective edge forwarding index: the most paths within jobs over one channel",
+        "effective edge forwarding index: the largest number of paths within jobs over one channel",
     ),
     when_known(
         FieldKind::Decimal,

@@ -15,7 +15,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         |id, title, about| Column { largest_first: true, ..column(id, title, FieldKind::Number, about) };
     vec![
         column("element", "MARKED AS FAILED", FieldKind::Text, "the element"),
-        amount("pairs", "LOST ALONE", "pairs that this mark takes by itself, until rerouted"),
+        amount("pairs", "LOST ALONE", "pairs that this mark alone leaves without a path, until rerouted"),
     ]
 });
 

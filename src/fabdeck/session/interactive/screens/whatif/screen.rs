@@ -81,7 +81,7 @@ impl Screen for WhatifScreen {
 
     fn enter(&mut self, known: &Model) -> EnterResult {
         match self.pane {
-            WhatifPane::Marks => EnterResult::Nothing("f takes the mark away"),
+            WhatifPane::Marks => EnterResult::Nothing("f removes the mark"),
             WhatifPane::Engines => {
                 let engine = self.engines_table.row().and_then(|row| ENGINES.get(row));
                 match engine.filter(|engine| {
@@ -91,7 +91,7 @@ impl Screen for WhatifScreen {
                         (self.page, self.top) = (Some(engine), 0);
                         EnterResult::Done
                     }
-                    None => EnterResult::Nothing("this engine was not asked yet: p asks all of them"),
+                    None => EnterResult::Nothing("this engine was not run yet: p runs all of them"),
                 }
             }
         }
