@@ -264,7 +264,7 @@ impl ChangeStore {
                     return Err(ChangeStoreError::pending(&kept.read.state.begun, kept.read.state.phase));
                 }
                 Err(error) if self.may_meet(&error, begun) => return Err(error),
-                Err(error) => stepped_over.push(error.to_string()),
+                Err(error) => stepped_over.push(format!("{error}. The new change does not wait for it")),
                 Ok(_) => {}
             }
         }
