@@ -238,8 +238,10 @@ impl Session {
 
     pub fn resize(&self, width: u16, height: u16) {
         let master = self.master.as_ref().unwrap();
+        // A wide frame that arrives on the narrow screen would wrap and scroll it.
+        let mut seen = self.seen.lock().unwrap();
+        seen.screen.screen_mut().set_size(sign_count(height), sign_count(width));
         master.resize(PtySize { rows: height, cols: width, pixel_width: 0, pixel_height: 0 }).unwrap();
-        self.seen.lock().unwrap().screen.screen_mut().set_size(sign_count(height), sign_count(width));
     }
 
     pub fn signal(&self, name: &str) {
