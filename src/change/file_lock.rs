@@ -50,7 +50,7 @@ impl FileLock {
             let file = open_private(system, path)?;
             match file.try_lock(false) {
                 Ok(()) if is_at(system, path, &*file)? => {
-                    let replaced = holder_of_replaced(system, path, &*file)?;
+                    let replaced = find_earlier_holder(system, path, &*file)?;
                     return Ok(replaced.map_or(Ok(Self(file)), Err));
                 }
                 // Another process replaced the file in between.
@@ -108,7 +108,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 /// The process of the owner that holds the lock of the file that was replaced last, for any length of time.
 /// `held` is the file at the path. Where a process was killed between naming the old file and replacing it, both names are of
 /// that one.
-fn holder_of_replaced(
+fn find_earlier_holder(
     system: &dyn System,
     path: &Path,
     held: &dyn OpenFile,
@@ -158,7 +158,7 @@ fn replace(
         return Ok(None);
     }
     let owner = old.status()?.user;
-    if let Some(holder) = holder_of_replaced(system, path, old)? {
+    if let Some(holder) = find_earlier_holder(system, path, old)? {
         return Ok(Some(Err(holder)));
     }
     match system.remove(&old_path) {

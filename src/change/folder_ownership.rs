@@ -128,9 +128,9 @@ impl FolderProblem {
                 )
             }
             Self::Replaceable { above, what } => format!(
-                "FD-5639: {folder}: of {above}, in which it lies, {what}, so that others can put another folder in its place; the \
-                 folder takes no new change. What is pending in it can still be confirmed or rolled back. Then name a folder below \
-                 folders of root or of your own with --state-dir"
+                "FD-5639: {folder}: it lies in {above}, of which {what}, so that other users can replace the folder; no new change \
+                 can begin in it. What is pending in it can still be confirmed or rolled back. Then name with --state-dir a \
+                 folder that lies only in folders of root or of your own"
             ),
             Self::Shared { owner, what } => format!(
                 "FD-5638: {folder}: {what}, so that others can stop the guard of a change; the folder takes no new change. What \

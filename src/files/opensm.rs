@@ -211,7 +211,9 @@ pub(super) fn note_truncated_line(notes: &mut Notes, place: NotePlace, text: &st
 /// Notes a line that is not part of a format. An error of the tool means that data is missing.
 pub(super) fn note_stray_line(notes: &mut Notes, place: NotePlace, text: &str) {
     if is_tool_error(text) {
-        notes.add_partial(TOOL_ERROR, place, || format!("the tool reported '{}'", printable_excerpt(text)));
+        notes.add_partial(TOOL_ERROR, place, || {
+            format!("the tool reported an error: '{}'", printable_excerpt(text))
+        });
     } else {
         notes.add(FOREIGN_LINE, place, || {
             format!("'{}' is no line of this format; skipped", printable_excerpt(text))

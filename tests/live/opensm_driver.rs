@@ -501,7 +501,7 @@ fn lanes_go_through_a_policy() {
     fs::write(site.path(CONF), &text).unwrap();
     site.by_console = false;
     let said = site.part_within("apply", 2_000);
-    assert!(said[0].contains("FD-5687: OpenSM gives service level 0 to paths to LID"), "{said:?}");
+    assert!(said[0].contains("FD-5687: for paths to LID "), "{said:?}");
     assert_eq!(site.part("back"), ["0 left"]);
     assert!(!elsewhere.exists());
     site.configure("routing_engine file,minhop\nqos FALSE");

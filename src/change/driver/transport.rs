@@ -16,7 +16,7 @@ pub(super) const PARTS_PER_READ: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
     #[error(
-        "FD-5621: {slot} is not as the plan found it: another tool has written there; it was not overwritten"
+        "FD-5621: {slot} is no longer what it was when the plan was made: another tool has written it; fabdeck left it as it is"
     )]
     Drift { slot: DeviceAttribute },
     #[error(

@@ -325,7 +325,7 @@ impl GuardRun<'_> {
         let manager = look.subnet_manager.as_ref().map(|manager| manager.guid);
         if let Some(stale) = self.plan.find_difference(&look.fabric, &look.tables, manager) {
             let first = stale.words(&|key| self.plan.node_name(key));
-            return Some(format!("FD-5625: the plan is stale: {first}"));
+            return Some(format!("FD-5625: the plan is stale: {first}; make a new plan"));
         }
         let lost = self.driver.surveyor().avoid_ports(&switched_ports(steps));
         first_unreached(&lost, steps).map(|(device, _)| {
@@ -425,7 +425,7 @@ impl GuardRun<'_> {
                 GuardRequest::NameOpensm { user, process } => _ = self.name_opensm(&order, user, process),
                 GuardRequest::Confirm { user } => {
                     let user = user.clone();
-                    match self.check_confirmation(steps, &order) {
+                    match self.settle_confirmation(steps, &order) {
                         Confirmation::Allowed => return self.confirm(steps, &order, (&user, &mut seen)),
                         Confirmation::NotYet => {}
                         Confirmation::TakenBack(ended) => return ended,
@@ -518,7 +518,7 @@ impl GuardRun<'_> {
         }
         let left = rest + longer;
         if left > MAX_WINDOW {
-            let why = "FD-5653: a change cannot wait longer than a day for its confirmation".to_owned();
+            let why = "FD-5653: the time to confirm a change can be at most one day; ask for less".to_owned();
             self.refuse(order, why);
             return Ok(());
         }

@@ -28,7 +28,7 @@ struct Outage {
 }
 
 impl Outage {
-    fn now(clock: &dyn Clocks) -> Self {
+    fn begin(clock: &dyn Clocks) -> Self {
         Self { time: clock.now(), since: clock.boot_time() }
     }
 
@@ -60,7 +60,7 @@ impl GuardRun<'_> {
         let (user, before) = (self.user(), self.trouble.clone());
         let (mut pause, mut tries) = (RETRY_PAUSES[0], 0_u32);
         while let Some(why) = self.outage_reason(steps) {
-            let begun = since.get_or_insert_with(|| Outage::now(self.clock)).time;
+            let begun = since.get_or_insert_with(|| Outage::begin(self.clock)).time;
             tries += 1;
             if tries == 1 {
                 self.audit("out of reach", &user, &why);

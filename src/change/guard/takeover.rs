@@ -56,13 +56,13 @@ impl GuardRun<'_> {
         }
     }
 
-    /// Whether the change may be confirmed; looks once more where nothing answered at the takeover. What is refused here is
-    /// answered.
-    pub(super) fn check_confirmation(&mut self, steps: &[WriteStep], order: &QueuedRequest) -> Confirmation {
+    /// Decides whether the change may be confirmed. Where no switch answered at the takeover, the written attributes are read
+    /// once more. A refusal is sent to the asker here.
+    pub(super) fn settle_confirmation(&mut self, steps: &[WriteStep], order: &QueuedRequest) -> Confirmation {
         if !self.return_unknown {
             return Confirmation::Allowed;
         }
-        // A look opens the way to the fabric again.
+        // This also finds routes to switches that are reached again.
         self.find_routes(steps);
         let found = self.read_parts(steps);
         self.return_unknown = found == FoundParts::Nothing;

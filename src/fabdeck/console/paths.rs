@@ -10,7 +10,7 @@ use fabdeck_fabric::LinkId;
 pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let paths = &state.screens.paths;
     if let Some(link) = paths.users {
-        return draw_users(canvas, area, state, link);
+        return draw_cable_load(canvas, area, state, link);
     }
     let end = |text: &Option<String>| text.clone().unwrap_or_else(|| "not chosen".to_owned());
     canvas.draw_text(area, 0, 0, "from", Role::Label);
@@ -35,7 +35,7 @@ pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
 }
 
 /// Draws a cable and the number of paths over it.
-fn draw_users(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, link: LinkId) {
+fn draw_cable_load(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, link: LinkId) {
     let known = &state.known;
     canvas.draw_text(area, 0, 0, "cable", Role::Label);
     let Some(look) = &known.look else { return };

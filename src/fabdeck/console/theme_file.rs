@@ -13,7 +13,9 @@ pub enum ThemeError {
     Unknown(String),
     #[error("FD-7302: theme {theme}: {what}")]
     Malformed { theme: String, what: String },
-    #[error("FD-7303: theme {theme}: there is no role '{role}'")]
+    #[error(
+        "FD-7303: theme {theme}: '{role}' under [roles] is not a role that fabdeck colours; the roles are those of themes/dark.toml"
+    )]
     Role { theme: String, role: String },
     #[error(
         "FD-7304: theme {theme}: '{color}' is no colour; write #rrggbb, a name of the palette, or one of the sixteen"

@@ -170,7 +170,7 @@ struct StepOutcome {
 
 impl StepOutcome {
     fn interrupted(number: usize, step: &RunbookStep) -> Self {
-        let words = "FD-9237: the run was interrupted here".to_owned();
+        let words = "FD-9237: the run was interrupted during this step".to_owned();
         let report = StepReport { state: StepState::Interrupted, words, ..StepReport::not_run(number, step) };
         Self { report, ended: Some((RunState::Interrupted, EXIT_INTERRUPTED)) }
     }

@@ -29,7 +29,8 @@ pub struct Cli {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// The fabric to read: umad[:CA[:PORT]], sim:NAME[,key=value...], sim:SOCKET[,at=NODE], or a file or folder
+    /// The fabric to read: umad[:CA[:PORT]] (live, over an adapter of this machine), sim:NAME[,key=value...]
+    /// (simulated), sim:SOCKET[,at=NODE] (a simulator that another process serves), or a file or folder
     #[arg(long, global = true, value_name = "SRC")]
     pub source: Option<String>,
     /// Moment of a capture: 02:13:40 of its day, RFC 3339, or -5m before its end (default: the end). The last sweep up
@@ -52,11 +53,11 @@ pub struct GlobalArgs {
     /// Retries of a request that gets no answer: 0 to 100 (default: 2)
     #[arg(long, global = true, value_name = "N", value_parser = retries, allow_hyphen_values = true)]
     pub retries: Option<u32>,
-    /// M_Keys of a protected fabric: one key, or lines 'GUID KEY'; `-` is stdin
+    /// File with the M_Keys (management keys) of a protected fabric: one key, or lines 'GUID KEY'; `-` is stdin
     #[arg(long, global = true, value_name = "FILE")]
     pub mkey_file: Option<PathBuf>,
-    /// Subscribe to the subnet manager's traps while counters are watched (console, hotspots, record). One Set of
-    /// InformInfo subscribes, another one unsubscribes
+    /// Subscribe to the subnet manager's traps while counters are watched (console, hotspots, record). This sends two
+    /// writes to the manager: one Set of InformInfo subscribes, another one unsubscribes
     #[arg(long, global = true)]
     pub traps: bool,
     /// Permit writes to a fabric that the configuration names ([[fabric]]); a simulator needs no permission
@@ -66,10 +67,10 @@ pub struct GlobalArgs {
     /// simulators a folder of your own)
     #[arg(long, global = true, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
-    /// Configuration file, instead of the one in the configuration folder
+    /// Configuration file (default: fabdeck/config.toml in $XDG_CONFIG_HOME, else in ~/.config)
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Colour in text
+    /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", value_enum)]
     pub color: Option<Color>,
     /// Number of threads that compute (default: one for each core); answers do not depend on it
@@ -90,7 +91,7 @@ pub struct GlobalArgs {
     /// Leave times out of JSON, so that equal fabrics give equal bytes
     #[arg(long, global = true)]
     pub no_times: bool,
-    /// End with exit code 2 if the answer is partial
+    /// End with exit code 2 if the answer is partial, because part of the source did not answer or could not be read
     #[arg(long, global = true)]
     pub strict: bool,
     /// Print more: every note, and the folder of the log
@@ -141,6 +142,7 @@ pub enum CliCommand {
     #[command(subcommand)]
     Capture(CaptureAction),
     Completions {
+        /// The shell to print completions for
         shell: Shell,
     },
     Man {
@@ -158,19 +160,19 @@ pub enum ShowAction {
     Links(RowArgs),
     Ports(RowArgs),
     Tables {
-        /// Show the entries of this switch: switch:NAME, a name, a GUID or a LID
+        /// Show the entries of this switch: switch:NAME, a name, a GUID or a LID (default: a row for each switch)
         switch: Option<String>,
         #[command(flatten)]
         rows: RowArgs,
     },
     Users {
-        /// The link whose users are listed: link:NAME[PORT], either end of the cable
+        /// The cable whose destinations are listed: link:NAME[PORT], with either end of the cable
         link: String,
         #[command(flatten)]
         rows: RowArgs,
     },
     Counters {
-        /// Rows; or all counters and states of links as node_exporter's textfile collector reads them
+        /// Rows, or metrics of Prometheus (all counters and states of links) for node_exporter's textfile collector
         #[arg(long, value_name = "FORMAT", value_enum, default_value_t = CounterFormat::Rows)]
         format: CounterFormat,
         /// With --format prometheus: read twice with this interval between the readings, and add rates
@@ -216,7 +218,7 @@ pub struct TraceArgs {
     /// Forwarding tables to follow instead of those of the source: a dump of them, or a plan
     #[arg(long, value_name = "FILE")]
     pub tables: Option<PathBuf>,
-    /// Which of the destination's 2^LMC LIDs to follow, instead of its base LID
+    /// Follow the path to this LID of the destination, which has 2^LMC LIDs, instead of to its base LID
     #[arg(long, value_name = "LID")]
     pub lid: Option<u32>,
 }
@@ -232,7 +234,8 @@ pub struct CheckArgs {
     /// Partitions in the format of OpenSM's partitions.conf: pairs without a common partition do not count as lost
     #[arg(long, value_name = "FILE")]
     pub partitions: Option<PathBuf>,
-    /// Count permutation loads and shifts too; on a full subnet that takes minutes
+    /// Report too how traffic patterns (permutations and shifts, docs/engines.md) load the channels; on a full subnet
+    /// that takes minutes
     #[arg(long)]
     pub loads: bool,
     /// List of running jobs (a host and its job on each line, or the output of squeue): count the paths within jobs too
@@ -318,9 +321,9 @@ pub struct ProposeArgs {
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// Name of a generated fabric (`fabdeck sources` lists them), with keys after commas
+    /// Name of a generated fabric (`fabdeck sources` lists them), with keys after commas, as in kary,k=4,n=2
     pub name: String,
-    /// Output file; `-` is stdout
+    /// Output file (default: stdout, as with `-`)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The format to write: ibsim or ibnetdiscover
@@ -401,13 +404,13 @@ pub struct RecordArgs {
 pub struct AgentArgs {
     /// The program that moves the flows of this host, run without a shell for each notice. Its environment has
     /// FABDECK_HOT_SPOT_LID, FABDECK_SERVICE_LEVEL, FABDECK_DIRECTION (slow or fast), FABDECK_NUMBER, FABDECK_LID,
-    /// FABDECK_PORT and FABDECK_PORT_GUID. It ends with exit code 0 when the flows have moved
+    /// FABDECK_PORT and FABDECK_PORT_GUID. Its exit code 0 means that the flows have moved
     #[arg(long, value_name = "PROGRAM")]
     pub hook: Option<PathBuf>,
-    /// Timeout after which the program is ended (default: 30s)
+    /// Timeout after which the program of --hook is ended (default: 30s)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub hook_timeout: Option<Duration>,
-    /// Notices per second that are followed; more are dropped and reported (default: 20)
+    /// Largest number of notices per second that the agent follows; more are dropped and reported (default: 20)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rate: Option<u32>,
     /// Print what the agent would do, and run no program
@@ -446,15 +449,15 @@ pub enum CaptureAction {
     Anonymize {
         /// A capture that `record` wrote; `-` is stdin
         file: PathBuf,
-        /// Keep the notes of operators, with the names (whole, their host, its first label) and GUIDs in them replaced.
-        /// Other spellings are not found, so read the notes before you share the capture
+        /// Keep the notes of operators, but replace GUIDs and names of nodes in them: the whole name, the host in it,
+        /// and the first label of that. Other spellings are not found, so read the notes before you share the capture
         #[arg(long)]
         keep_notes: bool,
         #[command(flatten)]
         made: OutputFileArgs,
     },
     Note {
-        /// A complete capture
+        /// A capture that is complete: its recording has ended
         file: PathBuf,
         /// Text of the note; --at sets its moment (default: the end of the capture)
         text: String,
@@ -521,16 +524,16 @@ pub struct TrafficArgs {
     /// Payload of a packet in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 2048)]
     pub payload: u32,
-    /// For hotspot: number of hot-spots, each of a group of hosts
+    /// For hotspot: number of hot-spots; the hosts form as many groups, with one hot-spot each
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub spots: u32,
-    /// For hotspot: share of its packets that each host sends to a hot-spot
+    /// For hotspot: share of its packets that each host sends to the hot-spot of its group
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub share: String,
-    /// For hotspot: service level of packets to a hot-spot, which is a slow lane
+    /// For hotspot: service level of the packets to hot-spots, for a lane of their own (the slow lane)
     #[arg(long, value_name = "SL", value_parser = clap::value_parser!(u8).range(0..=15))]
     pub slow_level: Option<u8>,
-    /// For shift: packets of each message
+    /// For shift: number of packets in each message
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub message: u32,
     /// Number of hosts, flows and ports to list, from the top and from the bottom

@@ -16,8 +16,11 @@ pub fn commands_page() -> String {
     let line = command_line();
     let mut page = format!("# Commands\n\n{GENERATED_NOTICE}\n");
     page.push_str(
-        "Data goes to stdout, messages to stderr. `--json` prints one object with `schema`, `source`, `partial` and \
-         `notes`; its schemas are in [schemas](schemas). `-` is stdin or stdout. Only `apply` asks a question, on a terminal.\n",
+        "Look up a command, its arguments and examples. Words of InfiniBand and of fabdeck are in the \
+         [glossary](glossary.md), exit codes in [exit codes](exit-codes.md). Data goes to stdout, messages to stderr. \
+         `--json` prints one object with `schema`, `source`, `partial` (true: part of the source did not answer or \
+         could not be read) and `notes` (remarks on the reading); its schemas are in [schemas](schemas). `-` is stdin \
+         or stdout. Only `apply` asks a question, on a terminal.\n",
     );
     page.push_str("\n## Global options\n\n");
     push_arguments(&mut page, &line);
@@ -40,7 +43,7 @@ fn push_command(page: &mut String, entry: &session::Command, command: &clap::Com
     push(page, format_args!("\n## {}\n\n{}. {}\n\n", entry.name, entry.summary, entry.details));
     push(page, format_args!("    {usage}\n\n"));
     push(page, format_args!("Needs {}; {}.\n", entry.needs.title(), entry.danger.title()));
-    if command.get_arguments().next().is_some() {
+    if listed_arguments(command).next().is_some() {
         page.push('\n');
         push_arguments(page, command);
     }
@@ -57,9 +60,14 @@ fn usage(command: &clap::Command, name: &str) -> String {
     text.strip_prefix("Usage: ").unwrap_or(&text).trim_end().to_owned()
 }
 
+/// The arguments that `--help` shows too.
+fn listed_arguments(command: &clap::Command) -> impl Iterator<Item = &clap::Arg> {
+    command.get_arguments().filter(|argument| !argument.is_hide_set())
+}
+
 fn push_arguments(page: &mut String, command: &clap::Command) {
     page.push_str("| argument | what it does |\n|---|---|\n");
-    for argument in command.get_arguments() {
+    for argument in listed_arguments(command) {
         let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
         let values: Vec<String> =
             argument.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
@@ -91,14 +99,19 @@ fn cell(text: &str) -> String {
 pub fn fields_page() -> String {
     let mut page = format!("# Fields\n\n{GENERATED_NOTICE}\n");
     page.push_str(
-        "A field serves `--fields`, `--filter`, `--sort` and is the key in JSON. Tables show the marked ones unless \
-         `--fields` names others; JSON has all of them, `null` for an unknown value.\n\n\
-         A filter is a text that any field may contain, or `FIELD OP VALUE` with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~` \
-         (contains this text, in any case; \
-         no regular expression). `==` is `=`. A comma means \"and\", as does a second `--filter`; double quotes keep \
-         commas as they are. Numbers compare as numbers, widths, speeds and states by what they mean \
-         (`speed<EDR`). `none` matches an unknown value. `~LETTERS` matches a shown text with these letters in this \
-         order, in any case and with other letters between them (`~spn` finds spine-2).\n",
+        "Choose the columns (`--fields`), rows (`--filter`) and order (`--sort`) of a table by these fields; a field \
+         is also its key in JSON. A table shows fields marked \"yes\" unless `--fields` names others; JSON has all, \
+         `null` for an unknown value. Words: [glossary](glossary.md).\n\n\
+         | filter | rows that it keeps |\n|---|---|\n\
+         | `TEXT` | any field contains TEXT, in any case |\n\
+         | `FIELD=VALUE` | the field has this value. Also `==`, `!=`, `<`, `<=`, `>`, `>=`. Numbers compare as \
+         numbers, widths, speeds and states by meaning (`speed<EDR`) |\n\
+         | `FIELD~TEXT` | the field contains TEXT, in any case; TEXT is no regular expression |\n\
+         | `FIELD=none` | the value is unknown |\n\
+         | `~LETTERS` | a shown text has these letters in this order, in any case, and maybe others between them \
+         (`~spn` finds spine-2) |\n\
+         | `A,B`, or a second `--filter` | both filters hold. Double quotes keep a comma: \
+         `name=\"rack 1, slot 2\"` |\n",
     );
     for view in ViewId::ALL {
         push(&mut page, format_args!("\n## {}\n\n", view.command()));
@@ -113,7 +126,9 @@ pub fn fields_page() -> String {
 }
 
 fn push_fields<'c>(page: &mut String, columns: impl Iterator<Item = &'c Column>) {
-    page.push_str("| field | title | kind | unit | shown | meaning |\n|---|---|---|---|---|---|\n");
+    page.push_str(
+        "| field | column title | kind of value | unit | shown by default | meaning |\n|---|---|---|---|---|---|\n",
+    );
     for column in columns {
         let shown = if column.shown { "yes" } else { "" };
         let (kind, unit, about) = (column.kind.title(), column.unit, cell(&column.about));
@@ -124,7 +139,11 @@ fn push_fields<'c>(page: &mut String, columns: impl Iterator<Item = &'c Column>)
 
 /// Text of `docs/exit-codes.md`.
 pub fn exit_codes_page() -> String {
-    let mut page = format!("# Exit codes\n\n{GENERATED_NOTICE}\n| code | name | meaning |\n|---|---|---|\n");
+    let mut page = format!("# Exit codes\n\n{GENERATED_NOTICE}\n");
+    page.push_str(
+        "Every command ends with one of these codes, for scripts to test. Words: [glossary](glossary.md).\n\n\
+         | code | name | meaning |\n|---|---|---|\n",
+    );
     for exit in Exit::ALL {
         push(&mut page, format_args!("| {} | {} | {} |\n", exit.code(), exit.name(), exit.meaning()));
     }
@@ -140,12 +159,14 @@ fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
 pub fn keys_page() -> String {
     let mut page = format!("# Keys of the console\n\n{GENERATED_NOTICE}\n");
     page.push_str(
-        "Each key runs an action, and each action has a word: `:` and the word do the same. `[keys]` in the configuration \
-         binds other keys, as in `mark = [\"f\", \"x\"]`. In help, the log, details and the tour the same keys scroll, \
-         turn pages and close, and `/` searches help. In an input line, Enter accepts the line or the selected \
-         suggestion, Esc cancels, Tab completes the common beginning of all suggestions and then selects one, as the \
-         arrow keys do, and Ctrl-U clears the line. A name with blanks needs quotes. Ctrl-C ends the session \
-         everywhere; where that would end a change it asks first, and a second Ctrl-C within a second ends the session.\n\n\
+        "- Press a key, or type `:` and the word of its action.\n\
+         - `[keys]` in the configuration binds other keys: `mark = [\"f\", \"x\"]`.\n\
+         - Help, log, details, tour: the same keys scroll, turn pages and close; `/` searches help.\n\
+         - Input line: Enter accepts the line or the selected suggestion, Esc cancels. Tab completes the common \
+         beginning of all suggestions, then selects one, as the arrow keys do. Ctrl-U clears the line. A name with \
+         blanks needs quotes.\n\
+         - Ctrl-C ends the session everywhere. If that would end a change it asks first, and a second Ctrl-C within a \
+         second ends the session.\n\n\
          Screens:\n\n",
     );
     for screen in SCREENS {

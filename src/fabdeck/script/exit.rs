@@ -47,7 +47,11 @@ impl Exit {
             Self::Findings => (
                 2,
                 "findings",
-                "findings: of `check`, of `hotspots`, of `lanes` (tables that differ from what slow lanes need, moves without -o), of `route` and `plan check` (certificate, lanes, transition), or in the certificate of an engine of `whatif`; no engine of `whatif` found routes; `plan diff` differs; `trace` found no path; `simulate` ended in a deadlock; a guard or an expectation stopped a runbook; a partial answer under `--strict`",
+                "findings, or a partial answer under `--strict`. Findings: a defect reported by `check`, `hotspots` \
+                 or `plan check`, for an engine of `whatif`, or for a plan of `route`, `lanes propose`, `disable` or \
+                 `enable`; tables that `lanes` finds different from what slow lanes need; moves of `lanes propose` \
+                 without -o; no engine of `whatif` found routes; `plan diff` differs; `trace` found no path; \
+                 `simulate` ended in a deadlock; a guard or expectation stopped a runbook",
             ),
             Self::Stale => (
                 3,
@@ -57,7 +61,8 @@ impl Exit {
             Self::Refused => (
                 4,
                 "refused",
-                "refused: read-only, not opted in, locked by another process, or not confirmed",
+                "refused: writing is not permitted, another change is pending, another process has the lock, a \
+                 finding is not accepted, or the question was not answered with yes",
             ),
             Self::RolledBack => (5, "rolled-back", "applied, not confirmed, rolled back"),
             Self::RollbackIncomplete => (

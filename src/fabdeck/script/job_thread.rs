@@ -35,7 +35,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 /// Source of the running jobs during a recording.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RecordJobsArgs {
-    /// Record the running jobs too, read from Slurm by squeue
+    /// Record the running jobs too, read from Slurm with squeue
     #[arg(long, conflicts_with = "jobs")]
     pub slurm: bool,
     /// Record the running jobs too, read from a list as for `jobs --file` whenever the list changes

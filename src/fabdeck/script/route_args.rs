@@ -24,7 +24,7 @@ pub struct FailArgs {
 /// What to do with hosts of a list that the fabric does not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum MissingHosts {
-    /// Refuse the list and name all of them
+    /// Refuse the list, and name these hosts
     #[default]
     Refuse,
     /// Leave them out, with a note that names them
@@ -38,13 +38,14 @@ pub struct RouteArgs {
     /// reports its number)
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=15))]
     pub lanes: Option<u8>,
-    /// GUIDs of the root switches
+    /// File with the GUIDs of the root switches, one on each line; an engine that does not use them says so
     #[arg(long, value_name = "FILE")]
     pub roots: Option<PathBuf>,
-    /// GUIDs of the compute nodes
+    /// File with the GUIDs of the compute nodes, one on each line; an engine that does not use them says so
     #[arg(long, value_name = "FILE")]
     pub compute_nodes: Option<PathBuf>,
-    /// GUIDs of the I/O nodes
+    /// File with the GUIDs of the I/O nodes (such as storage), one on each line; an engine that does not use them says
+    /// so
     #[arg(long, value_name = "FILE")]
     pub io_nodes: Option<PathBuf>,
     /// List of running jobs, for engines that balance jobs: a host and its job on each line, or the output of squeue
@@ -60,7 +61,7 @@ pub struct RouteArgs {
     #[arg(long)]
     pub switches: bool,
     /// How the lanes of the paths in force are determined; they decide whether the change is safe under traffic. By
-    /// default `route` sends the queries of `check`, and `whatif` sends none
+    /// default `route` asks the subnet manager as `check` does, and `whatif` does not ask
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,
 }
@@ -69,7 +70,7 @@ pub struct RouteArgs {
 pub struct WhatifArgs {
     #[command(flatten)]
     pub fail: FailArgs,
-    /// Number of random links to compare the loss with (default: as many as the marks take down)
+    /// Compare the loss with the mean over all sets of N failed links (default: as many links as the marks take down)
     #[arg(long, value_name = "N")]
     pub expect: Option<usize>,
     /// Only these engines, separated by commas (default: all)
@@ -84,7 +85,7 @@ pub struct WhatifArgs {
 
 #[derive(Debug, Args)]
 pub struct RoutePlanArgs {
-    /// The engine that routes
+    /// The engine that computes the routes
     #[arg(long, value_name = "E")]
     pub engine: String,
     #[command(flatten)]
@@ -94,10 +95,11 @@ pub struct RoutePlanArgs {
     /// Refused: a plan is judged over all pairs; `check` takes partitions
     #[arg(long, value_name = "FILE", hide = true)]
     pub partitions: Option<PathBuf>,
-    /// Change base LIDs alone, in five phases: hosts leave them before their tables change, and return (docs/phases.md)
+    /// Change the tables of base LIDs alone, in five phases: hosts leave these LIDs first, and return afterwards
+    /// (docs/phases.md)
     #[arg(long, conflicts_with = "high_lids")]
     pub phases: bool,
-    /// Change high LIDs alone, which hosts use while base LIDs change
+    /// Change the tables of high LIDs alone, which hosts use while those of base LIDs change
     #[arg(long)]
     pub high_lids: bool,
     /// New file for the plan; `-` is stdout
@@ -111,18 +113,18 @@ pub struct RoutePlanArgs {
 #[derive(Debug, Subcommand)]
 pub enum PlanAction {
     Show {
-        /// A plan that `route` wrote
+        /// A plan, as `route` and other commands write it with -o
         plan: PathBuf,
     },
     Check {
-        /// A plan that `route` wrote
+        /// A plan, as `route` and other commands write it with -o
         plan: PathBuf,
         /// Judge paths from and to switches too, even if the plan was made without them
         #[arg(long)]
         switches: bool,
     },
     Diff {
-        /// A plan that `route` wrote
+        /// A plan, as `route` and other commands write it with -o
         plan: PathBuf,
     },
 }
@@ -148,7 +150,7 @@ pub enum LanesByChoice {
     /// Its source and destination
     #[default]
     Pair,
-    /// Its destination alone: what OpenSM can give adapters
+    /// Its destination alone, as --via opensm needs it
     Destination,
 }
 

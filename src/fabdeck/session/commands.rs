@@ -234,9 +234,9 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "lanes",
         "The flows on a slow lane, and the tables on their paths",
-        "dFtree moves flows to a hot-spot to a lane of their own. Listed are the hot-spots of changes in force, \
-         and every port on the paths to them whose SL2VL or arbitration table is not what slow lanes need. Such \
-         tables end with exit code 2. docs/lanes.md has more.",
+        "dFtree moves the traffic to an overloaded host (a hot-spot) to a virtual lane of its own. Listed are the \
+         hot-spots of changes in force, and every port on the paths to them whose SL2VL or arbitration table is \
+         not what slow lanes need. Such tables end with exit code 2. docs/lanes.md has more.",
     )
     .needs_fabric()
     .examples(&["fabdeck --source sim:demo lanes", "fabdeck --source sim:kary,k=4,n=2 lanes --json"]),

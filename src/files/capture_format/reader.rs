@@ -198,7 +198,7 @@ impl<B: ByteSource> CaptureReader<B> {
                     format!("the file ends within record {record} at byte {offset}; its {bytes} bytes are left out")
                 }),
                 false => self.notes.add_partial(DAMAGED_BYTES, place, || {
-                    format!("{bytes} bytes from record {record} on cannot be read; sweeps that depend on them are left out")
+                    format!("{bytes} bytes are damaged, from record {record} on; sweeps that need them are left out")
                 }),
             }
         }

@@ -178,7 +178,9 @@ fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Not
         let chosen = rail.and_then(|rail| rails.get(rail - 1)).map(|(_, switch)| *switch);
         if let Some(rail) = rail.filter(|_| chosen.is_none()) {
             notes.add("FN-461", file_place(), || {
-                format!("{name} has no rail {rail}; listed with its neighbours")
+                format!(
+                    "{name} has no adapter port on rail {rail}; it is listed at the leaf of its other ports"
+                )
             });
         }
         let set = leaf_set(rails);

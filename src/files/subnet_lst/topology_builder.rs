@@ -292,7 +292,7 @@ impl<'a> TopologyBuilder<'a> {
                     fabdeck_fabric::observe::NotePlace::file(self.input.name),
                     || {
                         format!(
-                            "{one} and {two} are both marked SM, as before LIDs are assigned; the subnet manager stays unknown"
+                            "{one} and {two} are both marked as the subnet manager, as is so before it has assigned LIDs; which one it is stays unknown"
                         )
                     },
                 );

@@ -192,8 +192,8 @@ impl TrapSubscription {
                 Reply::Silence => "does not answer to that".to_owned(),
             };
             phase.log.note("FN-533", || {
-                format!("traps: the subnet manager at LID {lid}, asked to report them, {why}; the watch continues \
-                 without them")
+                format!("traps are not reported: the subnet manager at LID {lid}, asked for them, {why}; changes are still found by \
+                 each sweep")
             });
         }
         phase.end();

@@ -138,21 +138,22 @@ impl Drop for PrivateFolder {
 /// Removes a socket without a listener. The socket is moved aside and tested once more, so that a server which started
 /// in between gets its file back.
 fn clear_stale(path: &Path, place: &Path, nursery: &PrivateFolder) -> Result<(), ServeError> {
-    refuse_unless_stale(path, place)?;
+    check_stale(path, place)?;
     let aside = nursery.0.join("old");
     if let Err(why) = fs::rename(place, &aside) {
         // Another process has removed the socket already.
         let gone = why.kind() == ErrorKind::NotFound;
         return if gone { Ok(()) } else { Err(ServeError::NotMade { path: path.to_owned(), why }) };
     }
-    let asked = refuse_unless_stale(path, &aside);
+    let asked = check_stale(path, &aside);
     if asked.is_err() {
         let _ = fs::hard_link(&aside, place);
     }
     asked
 }
 
-fn refuse_unless_stale(path: &Path, at: &Path) -> Result<(), ServeError> {
+/// Refuses where something other than a socket lies at `at`, or where a server listens at it.
+fn check_stale(path: &Path, at: &Path) -> Result<(), ServeError> {
     let about = match fs::symlink_metadata(at) {
         Err(why) if why.kind() == ErrorKind::NotFound => return Ok(()),
         about => about.map_err(|why| ServeError::NotMade { path: path.to_owned(), why })?,

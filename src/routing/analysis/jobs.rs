@@ -207,15 +207,15 @@ impl LoadBuffer {
         *held += paths;
     }
 
-    /// Paths from the ports of a job to some of them. Those of a source go the same way, so each way is gone once; a host
-    /// sends nothing to itself (definition 5.1 takes pairs of nodes).
-    fn add_paths(&mut self, flows: &FlowPaths<'_>, crew: &JobPorts<'_>, to: Range<usize>) -> LoadsAndLoss {
-        let ports = &crew.ports;
+    /// Adds the paths from all ports of a job to some of them. All paths from one switch to one port take the same channels,
+    /// so these are followed once. A host sends nothing to itself (definition 5.1 takes pairs of nodes).
+    fn add_paths(&mut self, flows: &FlowPaths<'_>, job: &JobPorts<'_>, to: Range<usize>) -> LoadsAndLoss {
+        let ports = &job.ports;
         let senders = FlowPaths::group_sources(ports.iter().map(|(port, _)| port.source));
         let mut path = std::mem::take(&mut self.path);
         for (to, host) in &ports[to] {
             let alone = [(to.source, 1)];
-            let own = crew.several.get(host).map_or(&alone[..], Vec::as_slice);
+            let own = job.several.get(host).map_or(&alone[..], Vec::as_slice);
             for (source, all) in &senders {
                 let own = own.iter().find(|(at, _)| at == source).map_or(0, |(_, count)| *count);
                 let count = all - own;

@@ -132,7 +132,7 @@ impl MarkedPaths {
             share,
             lids,
             partial,
-            partial_ports: named.filter_map(|(_, lids)| paths.port_at(lids)).take(MAX_NAMED).collect(),
+            partial_ports: named.filter_map(|(_, lids)| paths.port_of_ends(lids)).take(MAX_NAMED).collect(),
             critical: self.whole.saturating_sub(self.connected),
             ended: self.ended,
             critical_without_path: self.cut_off_without_path,

@@ -177,8 +177,8 @@ impl PathIndex {
         self.ports().iter().any(|lids| lids.len() > 1)
     }
 
-    /// The port that LIDs at a place belong to.
-    pub(super) fn port_at(&self, lids: &Range<u32>) -> Option<PortId> {
+    /// The port that owns a range of LIDs, given by their positions in `ends`.
+    pub(super) fn port_of_ends(&self, lids: &Range<u32>) -> Option<PortId> {
         let end = self.ends.get(lids.start as usize)?;
         let mut beside = self.graph.terminals_of(end.root).iter();
         beside.find(|terminal| terminal.switch_port == end.destination.port).map(|terminal| terminal.port)
@@ -349,6 +349,7 @@ impl PathIndex {
         (lost, partial)
     }
 
+    /// The channel on which a switch sends to a LID, and the switch at its other end; `None` where the path ends or is cut.
     fn next_hop(&self, switch: u32, end: &TreeEnd) -> Option<(usize, u32)> {
         self.ways.next(&self.graph, &self.routes, switch, end.destination.lid)
     }

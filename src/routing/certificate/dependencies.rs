@@ -281,13 +281,14 @@ impl<'a> DependencySources<'a> {
 
     fn prove_cycle(&self, lane: u8, cycle: &[usize], all: &[&Routes]) -> DependencyCycle {
         let next = cycle.iter().cycle().skip(1);
-        let paths = cycle.iter().zip(next).filter_map(|(a, b)| self.find_proof(lane, *a, *b, all)).collect();
+        let paths =
+            cycle.iter().zip(next).filter_map(|(a, b)| self.find_path_over(lane, *a, *b, all)).collect();
         let channels = cycle.iter().map(|channel| ChannelId(*channel as u32)).collect();
         DependencyCycle { lane: Lane::new(lane.into()).unwrap_or_default(), channels, paths }
     }
 
     /// The first path, by LID, that uses one channel and then the other.
-    fn find_proof(&self, lane: u8, a: usize, b: usize, all: &[&Routes]) -> Option<DependencyProof> {
+    fn find_path_over(&self, lane: u8, a: usize, b: usize, all: &[&Routes]) -> Option<DependencyProof> {
         let channels = self.problem.graph.channels();
         let (a, b) = (channels.get(a)?, channels.get(b)?);
         all.iter().enumerate().find_map(|(at, routes)| {

@@ -351,7 +351,7 @@ impl ServicePass<'_> {
 
     fn prove_loop(&self, hops: &[(usize, u8)]) -> CreditLoop {
         let next = hops.iter().cycle().skip(1);
-        let paths = hops.iter().zip(next).filter_map(|(a, b)| self.find_proof(*a, *b)).collect();
+        let paths = hops.iter().zip(next).filter_map(|(a, b)| self.find_path_over(*a, *b)).collect();
         let named = |(channel, lane): &(usize, u8)| {
             (ChannelId(*channel as u32), Lane::new((*lane).into()).unwrap_or_default())
         };
@@ -359,7 +359,7 @@ impl ServicePass<'_> {
     }
 
     /// The first path, by LID and source, that needs one after the other.
-    fn find_proof(&self, a: (usize, u8), b: (usize, u8)) -> Option<DependencyProof> {
+    fn find_path_over(&self, a: (usize, u8), b: (usize, u8)) -> Option<DependencyProof> {
         let channels = self.problem.graph.channels();
         let (here, there) = (channels.get(a.0)?, channels.get(b.0)?);
         let (row, next) = (self.routes.row(here.from), self.routes.row(there.from));

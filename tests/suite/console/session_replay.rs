@@ -133,12 +133,7 @@ impl SessionReplay {
     }
 }
 
-fn check_digest(
-    number: usize,
-    what: &str,
-    outcome: &TaskOutcome,
-    digest: &str,
-) -> Result<(), ReplayError> {
+fn check_digest(number: usize, what: &str, outcome: &TaskOutcome, digest: &str) -> Result<(), ReplayError> {
     (outcome.digest() == digest)
         .then_some(())
         .ok_or_else(|| ReplayError::Differs { number, what: what.to_owned() })

@@ -89,7 +89,7 @@ pub enum OpensmError {
     #[error("FD-5686: after {seconds} s the tables are not those of the plan: {what}{said}")]
     Waited { seconds: u64, what: String, said: String },
     #[error(
-        "FD-5687: OpenSM gives service level {given} to paths to LID {lid}, and the plan {planned}{more}"
+        "FD-5687: for paths to LID {lid} OpenSM answers service level {given}, where the plan wants {planned}{more}"
     )]
     Level { lid: u16, given: String, planned: u8, more: String },
     #[error(

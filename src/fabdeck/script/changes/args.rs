@@ -11,37 +11,38 @@ use fabdeck_change::SilentHostAction;
 
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
-    /// A plan that `route` wrote
+    /// A plan, as `route` and other commands write it with -o
     pub plan: PathBuf,
-    /// How the writes get to the fabric
+    /// Driver that writes to the fabric
     #[arg(long, value_name = "DRIVER", value_enum, default_value_t = DriverChoice::Direct)]
     pub via: DriverChoice,
-    /// How long it waits to be confirmed before it is rolled back: 30s to 24h
+    /// Window of the change: without confirmation it is rolled back afterwards; 30s to 24h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = window)]
     pub confirm_within: Duration,
-    /// Do not ask before it is written; it still has to be confirmed afterwards
+    /// Do not ask before writing; the change still has to be confirmed
     #[arg(long)]
     pub yes: bool,
-    /// Stay until it is confirmed (0) or rolled back (5)
+    /// Wait until the change is confirmed (exit code 0) or rolled back (5)
     #[arg(long)]
     pub wait: bool,
-    /// Findings that are taken in, by name with commas between: unreachable, loop, cycle, lanes, transition
+    /// Findings that are accepted, by name, separated by commas: unreachable, loop, cycle, lanes, transition
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub accept: Vec<String>,
-    /// For plans in five phases: what is done when hosts do not say that they left the base LIDs
+    /// For plans in five phases: what to do when hosts do not confirm that they left the base LIDs
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = SilentHostChoice::Stop)]
     pub unanswered: SilentHostChoice,
-    /// With --via opensm: its configuration (usually /etc/opensm/opensm.conf)
+    /// With --via opensm: OpenSM's configuration file (default: /etc/opensm/opensm.conf)
     #[arg(long, value_name = "FILE")]
     pub opensm_conf: Option<PathBuf>,
-    /// With --via opensm: where its console listens, as 127.0.0.1:10000; without one it gets SIGHUP
+    /// With --via opensm: address of OpenSM's console, as 127.0.0.1:10000; without one OpenSM gets SIGHUP
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub opensm_console: Option<SocketAddr>,
-    /// With --via opensm: its process, by number or by its pid file; usually the only live one of this user called opensm
+    /// With --via opensm: OpenSM's process, by number or pid file (default: the only live process of this user called
+    /// opensm)
     #[arg(long, value_name = "PID|FILE", value_parser = opensm_process)]
     pub opensm_process: Option<String>,
-    /// With --via direct: write although a subnet manager is in charge, which does not read tables back and may write over
-    /// them any time
+    /// With --via direct: write although a subnet manager is in charge. The manager does not read tables back and may
+    /// overwrite them at any time
     #[arg(long)]
     pub beside_manager: bool,
 }
@@ -49,11 +50,12 @@ pub struct ApplyArgs {
 /// What to do when hosts do not confirm that they left the base LIDs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SilentHostChoice {
-    /// Nothing is written, and whoever left is called back
+    /// Write nothing, and call back the hosts that left
     Stop,
-    /// They are asked again for as long as --confirm-within says; `rollback` stops it before, `confirm --go-on` goes on
+    /// Ask them again for as long as --confirm-within; `rollback` ends the wait, `confirm --go-on` continues without
+    /// them
     Wait,
-    /// It goes on where the plan would be safe without phases
+    /// Continue without them if the plan is safe without phases
     GoOn,
 }
 
@@ -70,9 +72,9 @@ impl SilentHostChoice {
 /// The driver that writes a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DriverChoice {
-    /// Datagrams of fabdeck itself
+    /// Management datagrams (MADs) that fabdeck sends itself
     Direct,
-    /// The OpenSM in charge, on this machine: it is given a file of tables
+    /// The OpenSM in charge, on this machine: it loads a file of tables
     Opensm,
 }
 
@@ -80,23 +82,24 @@ pub enum DriverChoice {
 pub struct ServiceArgs {
     /// The cable: link:NAME[PORT], port:NAME[PORT] or NAME/PORT
     pub element: String,
-    /// Where to write the plan, a name that is free; `-` is stdout
+    /// New file for the plan; `-` is stdout
     #[arg(short, long, value_name = "PLAN")]
     pub output: PathBuf,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ChangesArgs {
-    /// Rows; or the numbers of pending and overdue changes as node_exporter's textfile collector reads them
+    /// Rows, or metrics of Prometheus (such as pending and overdue changes) for node_exporter's textfile collector
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ChangesFormat::Rows)]
     pub format: ChangesFormat,
-    /// Compare each confirmed change of the source's fabric with the tables there: whether it still stands
+    /// Compare the confirmed changes of the fabric of --source with its tables, to see whether they still stand
     #[arg(long)]
     pub verify: bool,
-    /// Compare the audit trail with what this system log says of its length (journalctl -t fabdeck _UID=OWNER -o cat > FILE; `-` is stdin)
+    /// Compare the length of the audit trail with the system log (journalctl -t fabdeck _UID=OWNER -o cat > FILE; `-`
+    /// is stdin)
     #[arg(long, value_name = "FILE")]
     pub system_log: Option<PathBuf>,
 }
@@ -110,31 +113,31 @@ pub enum ChangesFormat {
 
 #[derive(Debug, Args)]
 pub struct ConfirmArgs {
-    /// Its id or number, as `apply` and `changes` say them, or the first four signs of its id and more
+    /// Id or number of the change, as `apply` and `changes` print it, or at least the first four characters of the id
     pub id: String,
-    /// Of a change in five phases that waits for hosts (`apply --unanswered wait`): go on without them, where that is shown to
-    /// be safe; it is confirmed once it is applied, by `confirm` alone
+    /// For a change in five phases that waits for hosts (`apply --unanswered wait`): continue without them, if that is
+    /// shown to be safe. The change still has to be confirmed once it is applied
     #[arg(long)]
     pub go_on: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ExtendArgs {
-    /// Its id or number, as `apply` and `changes` say them, or the first four signs of its id and more
+    /// Id or number of the change, as `apply` and `changes` print it, or at least the first four characters of the id
     pub id: String,
-    /// How much longer it waits: 10m, 2h
+    /// Time to add to the window: 10m, 2h
     #[arg(value_name = "DURATION", value_parser = window)]
     pub by: Duration,
 }
 
 #[derive(Debug, Args)]
 pub struct RollbackArgs {
-    /// Its id or number, as `apply` and `changes` say them, or the first four signs of its id and more
+    /// Id or number of the change, as `apply` and `changes` print it, or at least the first four characters of the id
     pub id: String,
-    /// Even where the fabric has changed so that going back loses paths
+    /// Roll back even if that loses paths because the fabric has changed
     #[arg(long)]
     pub force: bool,
-    /// Of a change that went through OpenSM: its process from now on, by number or by its pid file, where it is another one than
+    /// For a change through OpenSM: OpenSM's process from now on, by number or pid file, if it is not the one that
     /// `apply` knew
     #[arg(long, value_name = "PID|FILE", value_parser = opensm_process)]
     pub opensm_process: Option<String>,
@@ -151,23 +154,23 @@ fn opensm_process(text: &str) -> Result<String, String> {
 
 #[derive(Debug, Args)]
 pub struct GuardArgs {
-    /// Take over every change that is pending and whose guard is gone, and keep it to its end
+    /// Take over every pending change that has no guard, until it is confirmed or rolled back
     #[arg(long, required_unless_present_any = ["begin", "keep", "second"])]
     pub resume: bool,
-    /// With --resume: this machine will not come back, so that what it keeps in a shared state folder is taken over too, once the
-    /// subnet manager shows that its guard is gone
+    /// With --resume: this machine will not come back. Take over its changes in a shared state folder too, once the
+    /// subnet manager shows that their guards are gone
     #[arg(long, value_name = "MACHINE", requires = "resume")]
     pub gone: Option<String>,
-    /// With --resume: of changes that went through OpenSM, its process from now on, by number or by its pid file
+    /// With --resume, for changes through OpenSM: OpenSM's process from now on, by number or pid file
     #[arg(long, value_name = "PID|FILE", value_parser = opensm_process, requires = "resume")]
     pub opensm_process: Option<String>,
-    /// Take over the change of this id alone
+    /// Take over only the change with this id
     #[arg(long, value_name = "ID", hide = true, conflicts_with_all = ["resume", "begin"])]
     pub keep: Option<String>,
-    /// Wait beside the guard of the change of this id, and take the change back where the guard hangs
+    /// Wait beside the guard of the change with this id, and take the change over if the guard hangs or dies
     #[arg(long, value_name = "ID", hide = true, conflicts_with_all = ["resume", "begin", "keep"])]
     pub second: Option<String>,
-    /// Apply the change of this id, which was begun just now
+    /// Apply the change with this id, which was begun just now
     #[arg(long, value_name = "ID", hide = true, conflicts_with = "resume")]
     pub begin: Option<String>,
 }

@@ -24,7 +24,7 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Source of the running jobs.
 #[derive(Debug, Clone, Default, Args)]
 pub struct JobSource {
-    /// Read the running jobs from Slurm, by squeue
+    /// Read the running jobs from Slurm, with squeue
     #[arg(long, conflicts_with = "file")]
     pub slurm: bool,
     /// Read a list: a host and its job on each line, or output of squeue (--json, or -h -t R -o "%i %N"); `-` is stdin
@@ -110,19 +110,20 @@ pub enum JobsAction {
 pub struct WatchArgs {
     #[command(flatten)]
     pub from: JobSource,
-    /// Interval between two lists
+    /// Interval between two readings of the list of jobs
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration, allow_hyphen_values = true)]
     pub interval: Duration,
     /// Shortest time between two proposals
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = long_duration, allow_hyphen_values = true)]
     pub at_most_every: Duration,
-    /// Required gain: by how many percent the mean over jobs of their largest effective edge forwarding index falls
+    /// Gain that makes a proposal worthwhile: by how many percent the most paths of a job over one channel (its
+    /// effective edge forwarding index) fall, as a mean over jobs
     #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = percent, allow_hyphen_values = true)]
     pub gain: f64,
     /// Write each proposal to this folder, as a plan
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// End after N lists (default: until Ctrl-C)
+    /// End after N readings of the list (default: until Ctrl-C)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub count: Option<u32>,
     #[command(flatten)]
@@ -132,16 +133,17 @@ pub struct WatchArgs {
 /// What to do with a proposal that gains enough.
 #[derive(Debug, Clone, Args)]
 pub struct WatchApplyArgs {
-    /// Apply each proposal without findings, read the fabric again, and confirm the change; `apply` has to be permitted
+    /// Apply each proposal without findings, read the fabric again, and confirm the change; writing has to be permitted
+    /// as for `apply` (--allow-write)
     #[arg(long)]
     pub apply: bool,
-    /// The driver that writes to the fabric; with opensm the lane of a path depends on its destination alone
+    /// Driver that writes to the fabric; with opensm the lane of a path depends on its destination alone
     #[arg(long, value_name = "DRIVER", value_enum, default_value_t = DriverChoice::Direct, requires = "apply")]
     pub via: DriverChoice,
     /// Window of a change: without confirmation it is rolled back afterwards; 30s to 24h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = window, requires = "apply")]
     pub confirm_within: Duration,
-    /// Propose changes of base LIDs alone, in five phases (docs/phases.md)
+    /// Propose changes to the tables of base LIDs alone, in five phases (docs/phases.md)
     #[arg(long)]
     pub phases: bool,
     /// With --phases: what to do when hosts do not confirm that they left the base LIDs

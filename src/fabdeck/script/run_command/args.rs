@@ -11,7 +11,7 @@ pub struct RunArgs {
     /// Value of a variable of the runbook
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
-    /// Read and compute everything, and write nothing: no change, no file, no program, no message
+    /// Read and compute everything, but apply no change, write no file, run no program and send no message
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -189,7 +189,7 @@ impl Runner<'_, '_, '_> {
             false => Ok(()),
             true => Err(StepFailure {
                 exit: Exit::Interrupted.code(),
-                words: "FD-9237: the run was interrupted here".to_owned(),
+                words: "FD-9237: the run was interrupted during this step".to_owned(),
                 change: self.pending.clone(),
             }),
         }
