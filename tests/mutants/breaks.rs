@@ -75,8 +75,9 @@ impl<'s> Finder<'s> {
         let body = self.text(block).trim_matches(['{', '}', ' ', '\n']).to_owned();
         if name != "fmt" && !body.is_empty() {
             let start = block.brace_token.span.open().byte_range().end;
+            let is_default = body.ends_with("::default()") && !body.contains([';', '\n']);
             for value in values_of(&signature.output) {
-                if value != body {
+                if value != body && !(is_default && value == "Default::default()") {
                     let what = format!("returns {}", if value.is_empty() { "()" } else { &value });
                     self.add((start, start), block.brace_token.span.open(), &what, Kind::Return(value));
                 }
