@@ -57,7 +57,9 @@ pub enum ChangeStoreError {
     },
     #[error("FD-5635: {folder}: the change cannot be stored: {error}")]
     Kept { folder: String, error: io::Error },
-    #[error("FD-5636: {folder}: pending changes there cannot be listed: {error}")]
+    #[error(
+        "FD-5636: {folder}: the changes in it cannot be listed: {error}; check that it is a folder that this user may read"
+    )]
     Unseen { folder: String, error: io::Error },
     /// The folder takes no new change: another user owns it, or others can write it.
     #[error("{0}")]

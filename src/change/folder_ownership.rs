@@ -46,7 +46,7 @@ pub(super) fn check_fitness(
     let owner = held.user;
     let shared = |what: String| Ok(Err(FolderProblem::Shared { owner, what }));
     if held.mode & WRITE_BY_OTHERS != 0 {
-        return shared(format!("with mode {:o} other users can write in it", held.mode));
+        return shared(format!("other users can write there (mode {:o})", held.mode));
     }
     if owner != system.user() {
         return Ok(Err(FolderProblem::OfAnother { owner }));
@@ -88,9 +88,9 @@ fn find_replaceable_ancestor(
         let is_own_group = held.group == owner || held.group == ROOT;
         let by_others = if is_own_group { WRITE_BY_OTHERS & 0o7 } else { WRITE_BY_OTHERS };
         let what = if ![ROOT, owner].contains(&held.user) {
-            format!("{} owns it", user_names::user_label(held.user))
+            format!("{} owns that folder", user_names::user_label(held.user))
         } else if held.mode & by_others != 0 && held.mode & STICKY == 0 {
-            format!("with mode {:o} other users can write in it", held.mode)
+            format!("other users can write there (mode {:o})", held.mode)
         } else {
             continue;
         };
@@ -128,9 +128,9 @@ impl FolderProblem {
                 )
             }
             Self::Replaceable { above, what } => format!(
-                "FD-5639: {folder}: it lies in {above}, of which {what}, so that other users can replace the folder; no new change \
-                 can begin in it. What is pending in it can still be confirmed or rolled back. Then name with --state-dir a \
-                 folder that lies only in folders of root or of your own"
+                "FD-5639: {folder}: other users can replace this folder: it lies in {above}, and {what}. No new change can begin in \
+                 it. What is pending in it can still be confirmed or rolled back. Then use --state-dir with a folder whose parent \
+                 folders all belong to root or you"
             ),
             Self::Shared { owner, what } => format!(
                 "FD-5638: {folder}: {what}, so that others can stop the guard of a change; the folder takes no new change. What \

@@ -106,7 +106,7 @@ impl ChangeStore {
         unread
             .map(|(error, path)| {
                 let path = path.display();
-                format!("{path}: FD-5646: it is named like an audit trail that was set aside, and is not read: {error}")
+                format!("{path}: FD-5646: its name begins with 'audit', as that of an old audit trail, but it cannot be read: {error}; the trail is checked without it")
             })
             .collect()
     }

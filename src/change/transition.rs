@@ -167,7 +167,7 @@ impl TransitionReport {
         }
         let rests = match self.old_lanes.as_str() {
             "one" => "if all packets are on service level 0, as given",
-            "level 0 assumed" => "if all packets are on service level 0: nothing says otherwise",
+            "level 0 assumed" => "if all packets are on service level 0, as no source states their levels",
             "path records, sampled" => "as far as sampled path records tell the lanes of the old paths",
             "QoS policy" => "if packets take the service levels of the QoS policy",
             "levels of paths" => "if packets take the levels that the list of paths has",

@@ -163,7 +163,7 @@ fn put_arbitration(held: &mut NodeTables, port: PortNum, place: u8, bytes: &[u8]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     #[error(
-        "FD-5501: the forwarding table of {switch} is not known, so neither is what would change; read it, or mark \
+        "FD-5501: the forwarding table of {switch} was not read, so no plan can be made; read the fabric again, or mark \
          the switch as failed"
     )]
     NoTable { switch: String },

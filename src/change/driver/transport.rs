@@ -31,7 +31,9 @@ pub enum Halt {
     /// The device answered the step with this number with other bytes than were sent.
     #[error("{error}")]
     Altered { step: usize, error: String, holds: Vec<u8> },
-    #[error("FD-5629: another tool wrote to the fabric during the change: {0}")]
+    #[error(
+        "FD-5629: another tool wrote to the fabric during the change: {0}; find the tool, often the subnet manager, then make a new plan"
+    )]
     Beside(String),
     #[error(transparent)]
     Write(WriteError),

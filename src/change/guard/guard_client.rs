@@ -8,7 +8,7 @@ use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest};
 use crate::change_dir::ChangeDir;
 use crate::change_store::{ChangeStore, ChangeStoreError};
 use crate::clock::Stopwatch;
-use crate::journal::ChangeState;
+use crate::journal::{ChangePhase, ChangeState};
 use crate::system::LockHolder;
 
 /// Timeout of either end for the other's line.
@@ -54,6 +54,16 @@ pub fn request_status<E>(
         return Ok(status);
     }
     Ok(ChangeStatus::of(&now.read.state))
+}
+
+/// The phase of a change. Where its guard answers, that counts: on a disk that fails, the journal may have a record that the
+/// guard refused and could not cut off.
+pub fn current_phase(kept: &ChangeDir) -> ChangePhase {
+    let answer = kept.system().ask_guard(&kept.socket(), &GuardRequest::Status, ANSWER_TIMEOUT);
+    match answer {
+        Ok(GuardAnswer::Status(status)) => status.phase,
+        _ => kept.read.state.phase,
+    }
 }
 
 /// Sends one request, once a guard answers.

@@ -105,6 +105,7 @@ impl Guard<'_> {
             log: say,
             patience,
             trouble,
+            owes_record: false,
             pending_lines: kept,
             unheard,
             untouched,
@@ -133,6 +134,8 @@ pub(super) struct GuardRun<'a> {
     pub log: &'a mut dyn FnMut(&str),
     pub patience: SignedDuration,
     pub trouble: Option<String>,
+    /// Whether the journal lacks the record that the rollback has begun, because its disk failed.
+    pub(super) owes_record: bool,
     /// Lines that could not be appended to the audit trail so far.
     pending_lines: Vec<AuditEntry>,
     /// Whether the subnet manager certainly took no notice, so that no host knows of the change.
@@ -512,7 +515,7 @@ impl GuardRun<'_> {
         let longer = Duration::from_secs(seconds.min(MAX_WINDOW.as_secs()));
         let rest = window_left(&self.state, self.clock);
         if rest.is_zero() {
-            let why = "FD-5655: the window of the change is over, and it is rolled back now".to_owned();
+            let why = "FD-5655: the time to confirm the change is over; it cannot be extended and is rolled back now".to_owned();
             self.refuse(order, why);
             return Ok(());
         }
@@ -566,15 +569,10 @@ impl GuardRun<'_> {
             ),
         };
         if recorded.is_err() {
-            // The fabric comes first: the old bytes are in memory, and the journal still has the change as pending.
-            (self.state.phase, self.state.why, self.state.asked) =
-                (ChangePhase::RollingBack, Some(why.to_owned()), asked);
+            self.owe_record(why, asked);
         }
         let left = self.restore_with_retries(steps);
-        if recorded.is_err() {
-            let returning = JournalRecord::Returning { time: self.time(), why: why.to_owned(), asked };
-            self.record_with_retries(&returning, ("rolling back", &user, "recorded late"))?;
-        }
+        self.record_owed()?;
         if self.unanswered && self.untouched && left.is_empty() {
             let time = self.time();
             return self.record(

@@ -20,7 +20,7 @@ mod trail_writer;
 mod window;
 
 pub use access_rights::{Caller, Grantee, Rights};
-pub use guard_client::{RequestError, request_status, send_with_restart};
+pub use guard_client::{RequestError, current_phase, request_status, send_with_restart};
 pub use guard_process::{GuardProcess, GuardRole, StartGuard, take_guard_lock};
 pub use guard_run::{EVERYTHING_LEFT, Guard, GuardMode};
 pub use guard_socket::{

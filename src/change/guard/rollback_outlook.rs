@@ -17,7 +17,7 @@ pub struct RoutingDefects {
     pub cycles: u64,
 }
 
-/// The damage of both choices.
+/// The damage if the change stays (`staying`) and if it is rolled back (`back`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RollbackOutlook {
     pub staying: RoutingDefects,

@@ -9,7 +9,7 @@ use super::guard_run::{GuardRun, busy_text};
 use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest, QueuedRequest};
 use super::rollback_outlook::switched_ports;
 use crate::clock::{BootTime, Clocks, Stopwatch};
-use crate::journal::{JournalError, JournalRecord, RollbackRemainder};
+use crate::journal::{ChangePhase, JournalError, JournalRecord, RollbackRemainder};
 use crate::writes::WriteStep;
 use fabdeck_mad::access::{DeviceId, NoObserver, ReadOptions};
 
@@ -48,6 +48,39 @@ impl GuardRun<'_> {
                 return left;
             }
         }
+    }
+
+    /// Begins a rollback whose record the disk refused. The fabric comes first: the old bytes are in memory.
+    pub(super) fn owe_record(&mut self, why: &str, asked: bool) {
+        (self.state.phase, self.state.why, self.state.asked) =
+            (ChangePhase::RollingBack, Some(why.to_owned()), asked);
+        self.owes_record = true;
+    }
+
+    fn returning_record(&self) -> JournalRecord {
+        let why = self.state.why.clone().unwrap_or_default();
+        JournalRecord::Returning { time: self.time(), why, asked: self.state.asked }
+    }
+
+    /// Writes the record that is owed, if the disk works again. Until then the journal has the change as waiting, or a
+    /// decision that was refused because the disk failed at its record.
+    fn try_owed_record(&mut self) {
+        if self.owes_record {
+            let (record, user) = (self.returning_record(), self.user());
+            let recovered = self.journal.recover();
+            let recorded =
+                recovered.and_then(|()| self.record(record, "rolling back", &user, "recorded late"));
+            self.owes_record = recorded.is_err();
+        }
+    }
+
+    /// Writes the record that is owed, and waits for the disk.
+    pub(super) fn record_owed(&mut self) -> Result<(), JournalError> {
+        if !std::mem::take(&mut self.owes_record) {
+            return Ok(());
+        }
+        let (record, user) = (self.returning_record(), self.user());
+        self.record_with_retries(&record, ("rolling back", &user, "recorded late"))
     }
 
     fn is_timed_out(&self, since: Option<&Outage>) -> bool {
@@ -135,6 +168,7 @@ impl GuardRun<'_> {
     fn wait_answering(&mut self, pause: Duration) {
         let since = Stopwatch::start(self.clock);
         loop {
+            self.try_owed_record();
             let left = pause.saturating_sub(since.elapsed());
             match self.next_request(left.min(MAX_TURN)) {
                 Ok(order) => {

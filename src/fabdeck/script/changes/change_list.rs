@@ -13,8 +13,8 @@ use super::{change_store, foreign_changes};
 use crate::script::Failure;
 use crate::session::ChangeRow;
 use fabdeck_change::{
-    BeginRecord, ChangeDir, ChangePhase, ChangeStatus, GuardAnswer, GuardRequest, SystemClocks, deadline_now,
-    have_most_in_common, send_request_within,
+    BeginRecord, ChangeDir, ChangePhase, ChangeStatus, GuardAnswer, GuardRequest, SystemClocks,
+    current_phase, deadline_now, have_most_in_common, send_request_within,
 };
 
 /// Time that a command waits for a guard.
@@ -159,7 +159,8 @@ impl CachedChange {
     fn of(kept: ChangeDir, patience: Duration) -> Self {
         let phase = kept.read.state.phase;
         // An incomplete change may be begun again.
-        if !phase.is_pending() && phase != ChangePhase::Incomplete {
+        let has_ended = !phase.is_pending() && phase != ChangePhase::Incomplete;
+        if has_ended && !current_phase(&kept).is_pending() {
             let row = ChangeRow::from_state(&kept.read.state, None, None);
             return Self::Ended(Box::new(list_entry(&kept.read.state.begun, row)));
         }

@@ -8,7 +8,7 @@ use super::{change_store, foreign_changes, refusal_audit};
 use crate::script::{Exit, Failure};
 use fabdeck_change::{
     ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardAnswer, GuardRequest, JournalRecord,
-    NOT_VIA_OPENSM, RequestError, request_status, send_with_restart,
+    NOT_VIA_OPENSM, RequestError, current_phase, request_status, send_with_restart,
 };
 
 /// Sends an order to the guard of a pending change. A change without a guard gets one first, and an incomplete
@@ -38,7 +38,7 @@ pub fn send_order(
         }
     };
     let phase = kept.read.state.phase;
-    if !phase.is_pending() {
+    if !phase.is_pending() && !current_phase(&kept).is_pending() {
         return Err(refusal_audit::audit_refusal(
             &home,
             (ask.command_name(), Some(id)),

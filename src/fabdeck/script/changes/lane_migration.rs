@@ -81,8 +81,8 @@ fn read_levels(
 ) -> Result<Option<PathLevels>, Failure> {
     let too_many = |count: u64| {
         let what = format!(
-            "FD-7959: the lanes of this fabric take {count} requests to read: 'lanes propose --lanes-in-force \
-             sampled' sends them"
+            "FD-7959: reading the lanes takes {count} requests, more than the console sends; run 'fabdeck lanes propose \
+             --lanes-in-force sampled' instead"
         );
         Failure::new(Exit::Failed, what)
     };

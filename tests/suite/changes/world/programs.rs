@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use fabdeck_change::{
     BeginRecord, ChangeDir, ChangePhase, ChangeStatus, ChangeStore, Clocks, ComparedFabric, GuardAnswer,
-    GuardMode, GuardProcess, GuardRequest, GuardRole, RequestError, System, compare_changes, request_status,
-    send_with_restart, take_guard_lock, wait_as_standby,
+    GuardMode, GuardProcess, GuardRequest, GuardRole, RequestError, System, compare_changes, current_phase,
+    request_status, send_with_restart, take_guard_lock, wait_as_standby,
 };
 use fabdeck_mad::access::{Actuator, DeviceId, NoObserver, ReadOptions, Surveyor as _};
 
@@ -207,8 +207,9 @@ fn decide(machine: &SimulatedProcess, id: &str, decision: Decision) {
     let user = format!("uid {}", machine.user);
     let ask = |ask: GuardRequest| -> Option<GuardAnswer> {
         let kept = home.find(id).ok()?;
-        if !kept.read.state.phase.is_pending() {
-            machine.world.lock().observe_phase(machine.pid, id, kept.read.state.phase);
+        let phase = kept.read.state.phase;
+        if !phase.is_pending() && !current_phase(&kept).is_pending() {
+            machine.world.lock().observe_phase(machine.pid, id, phase);
             return None;
         }
         match send_with_restart(&home, &kept, &ask, &mut || start_successor(machine, &kept)) {

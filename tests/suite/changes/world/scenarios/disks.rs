@@ -58,6 +58,37 @@ fn a_confirmation_that_failed_is_believed_by_no_later_guard() {
     assert!(!has_message(&world, "is Confirmed"));
 }
 
+/// The record of the confirmation is whole, was refused because the disk failed at its sync, and cannot be cut off. The fabric
+/// is silent, so that the rollback takes longer than the disk fails.
+fn refuse_whole_confirmation(disk_fails_ms: u64, at: Vec<(u64, Event)>) -> Arc<World> {
+    let triggers = vec![
+        ("asks /run/fabdeck/aaaa0001.sock for confirm", NOTHING),
+        ("syncs /var/lib/fabdeck/changes/000001/journal", Event::FailDisk { host: 0, for_ms: disk_fails_ms }),
+        (JOURNAL_GROWS, Event::Silence { for_ms: 40_000 }),
+    ];
+    play_scenario(None, Decision::Confirm, at, triggers)
+}
+
+#[test]
+fn a_refused_confirmation_in_the_journal_is_not_believed_while_the_guard_answers() {
+    let world = refuse_whole_confirmation(30_000, vec![(10_000, decide(Decision::Confirm))]);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(!has_message(&world, "is Confirmed"));
+}
+
+#[test]
+fn a_refused_confirmation_is_cut_off_as_soon_as_the_disk_works() {
+    let killed = |name| Event::Kill { name };
+    let at = vec![
+        (20_000, killed("guard aaaa0001")),
+        (20_000, killed("second aaaa0001")),
+        (21_000, decide(Decision::Confirm)),
+    ];
+    let world = refuse_whole_confirmation(5_000, at);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(!has_message(&world, "is Confirmed"));
+}
+
 /// All is back, and the last record fails: the same guard writes it once the disk works again.
 #[test]
 fn a_disk_that_fails_at_the_last_record_is_waited_for() {
