@@ -42,7 +42,7 @@ impl TableFile {
             };
             served.insert(target.node);
             check_ports(fabric, target.node, section, notes);
-            merge(fabric, &target, section, tables.node_mut(target.node), notes);
+            store_section(fabric, &target, section, tables.node_mut(target.node), notes);
             self.check_table_end(fabric, section, tables.node_mut(target.node), notes);
         }
         self.check_owners(fabric, notes);
@@ -189,7 +189,8 @@ fn check_ports(fabric: &Fabric, node: NodeId, section: &TableSection, notes: &mu
     sl2vl.keys().for_each(|(from, to)| beyond((*from).max(*to), "the SL2VL table"));
 }
 
-fn merge(
+/// Stores the tables of a section at their node. A note names each table that differs from an earlier one.
+fn store_section(
     fabric: &Fabric,
     target: &SectionTarget,
     section: &TableSection,
@@ -210,7 +211,7 @@ fn merge(
     if let Some(lft) = &section.tables.lft
         && held.lft.replace(lft.clone()).is_some_and(|known| known != *lft)
     {
-        replaced("the table");
+        replaced("the forwarding table");
     }
     if let Some(mft) = &section.tables.mft
         && held.mft.replace(mft.clone()).is_some_and(|known| known != *mft)
@@ -218,6 +219,7 @@ fn merge(
         replaced("the multicast table");
     }
     for ((from, to), lanes) in &section.tables.sl2vl {
+        // Rows of an adapter name no egress port (0): the port is the one whose GUID heads the section.
         let to = target.port.filter(|_| *to == PortNum::MANAGEMENT).unwrap_or(*to);
         if held.sl2vl.insert((*from, to), *lanes).is_some_and(|known| known != *lanes) {
             replaced("the SL2VL table");

@@ -119,7 +119,7 @@ impl PerfqueryReader<'_> {
         let lid = heading.lid.and_then(|lid| lid.parse::<u32>().ok()).and_then(Lid::new);
         if lid.is_none() {
             self.file.notes.add("FN-411", self.input.line_place(line), || {
-                "the heading has no unicast LID: the port of these counters is unknown".to_owned()
+                "the heading has no LID of a port: the port of these counters is unknown".to_owned()
             });
         }
         self.open = Some(CounterBlockDraft {
@@ -175,7 +175,7 @@ fn check_select(port: Option<PortNum>, value: &str, input: &Input<'_>, line: u64
     if select != Some(port.map_or(255, |port| u64::from(port.value()))) {
         notes.add("FN-414", input.line_place(line), || {
             format!(
-                "PortSelect is {}, not the port of the heading; the heading's port is used",
+                "PortSelect is {}, and the heading above names another port, which is used",
                 clipped(value)
             )
         });

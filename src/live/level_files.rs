@@ -109,7 +109,7 @@ fn note_unknown_ends(name: &str, table: &PathLevelTable, fabric: &Fabric, notes:
     let strangers = unknown.map(|guid| guid.to_string()).chain(lids.map(|lid| format!("LID {lid}")));
     for stranger in strangers {
         notes.add(UNKNOWN_PATH_END, NotePlace::file(name), || {
-            format!("{name} has levels of paths from or to {stranger}, which the fabric does not have")
+            format!("this list gives service levels for paths from or to {stranger}, which the fabric does not have; they are not used")
         });
     }
 }

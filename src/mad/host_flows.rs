@@ -111,3 +111,19 @@ impl Mad {
 }
 
 const _: () = assert!(DATA_AT + size_of::<HostFlows>() <= super::MAD_SIZE);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_flows_are_readdressed_by_one_request() {
+        for (high, half) in [(true, 1), (false, 2)] {
+            let mad = Mad::readdress_flows(high, 5);
+            assert_eq!(*mad.flow_level(), FlowLevel { lid: 0.into(), level: 5, half, moved: 0.into() });
+            let mut same = Mad::new(Class::HOST_AGENTS, Method::SET, attribute::HOST_FLOWS, 0);
+            *same.flow_level_mut() = *mad.flow_level();
+            assert_eq!(mad, same);
+        }
+    }
+}

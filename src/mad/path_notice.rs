@@ -151,6 +151,23 @@ mod tests {
     }
 
     #[test]
+    fn a_notice_replaces_those_of_the_same_flow_with_another_number() {
+        let notice = |hot_spot, number| PathNotice {
+            hot_spot,
+            level: ServiceLevel::default(),
+            back: false,
+            number,
+            hosts: Vec::new(),
+        };
+        let latest = notice(Some(lid(9)), 2);
+        assert!(latest.is_superseding(&notice(Some(lid(9)), 1)));
+        for other in [notice(Some(lid(9)), 2), notice(Some(lid(8)), 1), notice(None, 1)] {
+            assert!(!latest.is_superseding(&other), "{other:?}");
+        }
+        assert!(notice(None, 2).is_superseding(&notice(None, 1)));
+    }
+
+    #[test]
     fn impossible_details_are_no_notice() {
         let level = ServiceLevel::default();
         let told = PathNotice { hot_spot: Some(lid(9)), level, back: false, number: 0, hosts: vec![lid(4)] };

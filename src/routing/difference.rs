@@ -306,3 +306,95 @@ impl JointDependencies<'_> {
         add_tree(graph, &self.dependencies, tree, through);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NoProgress, Request, find_engine};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{ElementId, Fabric, Faults};
+
+    fn fabric(name: &str) -> Fabric {
+        generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric
+    }
+
+    fn shortest(problem: &Problem<'_>) -> Routes {
+        (find_engine("minhop").unwrap().route)(problem, &Request::default(), &NoProgress).unwrap().routes
+    }
+
+    fn host_behind(problem: &Problem<'_>, switch: u32) -> Lid {
+        problem.graph.terminals_of(switch)[0].lid.unwrap()
+    }
+
+    /// Lets a switch send to a LID over the other of its two cables to switches.
+    fn turn_round(problem: &Problem<'_>, routes: &mut Routes, switch: u32, lid: Lid) {
+        let leaving = &problem.graph.channels()[problem.graph.outgoing(switch)];
+        let other = leaving.iter().find(|channel| Some(channel.from_port) != routes.get(switch, lid));
+        routes.set(switch, lid, Some(other.unwrap().from_port));
+    }
+
+    fn on_lane_1(lid: Lid) -> PathLanes {
+        let mut lane = vec![0; lid.index() + 1];
+        lane[lid.index()] = 1;
+        PathLanes::ByDestination { lanes: 2, lane }
+    }
+
+    #[test]
+    fn only_blocks_with_another_entry_are_to_be_written() {
+        let old = vec![NO_PATH; 130];
+        let mut new = old.clone();
+        new[70] = 1;
+        let one = RouteDifference { entries: 1, blocks: 1, switches: 1, moved_pairs: 0 };
+        assert_eq!((compare_rows(&old, &new), compare_rows(&old, &old)), (one, RouteDifference::default()));
+    }
+
+    #[test]
+    fn another_lane_moves_the_pairs_of_its_lid_and_is_counted_by_source_switch() {
+        let (fabric, faults) = (fabric("torus,dims=4,terminals=2"), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let old = shortest(&problem);
+        let mut new = old.clone();
+        new.lanes = on_lane_1(host_behind(&problem, 0));
+        assert_eq!(count_changed_lanes(&problem, &old, &new, false), 4);
+        assert_eq!(count_changed_lanes(&problem, &new, &old, false), 4);
+        assert_eq!(count_changed_lanes(&problem, &new, &new, false), 0);
+        // All other hosts send to the LID.
+        let moved = RouteDifference { moved_pairs: 7, ..RouteDifference::default() };
+        assert_eq!(RouteDifference::between(&problem, &old, &new), moved);
+    }
+
+    #[test]
+    fn another_path_to_a_switch_moves_no_pair_of_hosts() {
+        let (fabric, faults) = (fabric("torus,dims=4,terminals=2"), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let old = shortest(&problem);
+        let mut new = old.clone();
+        let own = problem.destinations_behind(0).iter().find(|end| end.is_switch()).unwrap();
+        turn_round(&problem, &mut new, 2, own.lid);
+        let scope = RouteScope { switches: true, ..RouteScope::default() };
+        let (difference, _) = compare_routes(&problem, &old, &new, &scope);
+        let entry = RouteDifference { entries: 1, blocks: 1, switches: 1, moved_pairs: 0 };
+        assert_eq!((difference, RouteDifference::between(&problem, &old, &new)), (entry, entry));
+    }
+
+    #[test]
+    fn a_path_moves_in_its_own_part_of_the_fabric_and_no_other_does() {
+        // Two rings of four, with the cables between them failed.
+        let fabric = fabric("torus,dims=2x4,terminals=2");
+        let mut faults = Faults::default();
+        for channel in Problem::new(&fabric, &Faults::default()).graph.channels() {
+            if channel.from / 4 != channel.to / 4 {
+                faults.mark(ElementId::Link(channel.link));
+            }
+        }
+        let problem = Problem::new(&fabric, &faults);
+        assert_eq!(problem.graph.components().1, 2);
+        let old = shortest(&problem);
+        let mut new = old.clone();
+        for (far, near) in [(2, 0), (6, 4)] {
+            turn_round(&problem, &mut new, far, host_behind(&problem, near));
+        }
+        let moved = RouteDifference { entries: 2, blocks: 2, switches: 2, moved_pairs: 4 };
+        assert_eq!(RouteDifference::between(&problem, &old, &new), moved);
+    }
+}

@@ -87,7 +87,9 @@ pub(super) fn named_switches(
         let node = problem.fabric.node_by_guid(*guid).filter(|id| problem.fabric.node(*id).is_switch());
         node.map(|id| id.0).ok_or_else(|| EngineRefusal::Request {
             engine,
-            what: format!("there is no switch {guid} to use as root"),
+            what: format!(
+                "the list of roots names {guid}, which is no switch of this fabric; correct the list"
+            ),
         })
     };
     let mut found: Vec<u32> = guids.iter().map(find).collect::<Result<_, _>>()?;
@@ -107,7 +109,7 @@ pub(super) fn failed_roots(problem: &Problem<'_>, request: &Request) -> Option<S
     (!failed.is_empty()).then(|| format!("roots that were given and have failed: {}", failed.join(", ")))
 }
 
-/// Steps from the nearest of several switches.
+/// Hops to each switch from the nearest of `starts`; `FAR` where none leads there.
 fn steps_from(graph: &SwitchGraph, starts: impl IntoIterator<Item = u32>) -> Vec<u32> {
     let mut steps = vec![FAR; graph.switch_count()];
     let mut queue = Vec::new();

@@ -166,7 +166,8 @@ impl Simulator {
         hops > 0 && self.rng.draw_share(self.line_faults.loss)
     }
 
-    /// The port where a request arrives. Requests by LID follow the current tables.
+    /// The port where a request arrives. A directed route is followed, and its return path written into the MAD. A
+    /// request by LID follows the tables, which are filled at the first request to a LID that the sender does not own.
     fn find_destination(&mut self, from: PortRef, parcel: &mut AddressedMad) -> Option<Delivery> {
         if parcel.mad.class() == Class::SUBNET_DIRECTED {
             let mut smp = Smp(parcel.mad.clone());

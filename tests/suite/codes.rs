@@ -40,6 +40,12 @@ fn codes_of_files_are_documented() {
         codes_under(&root.join("src").join(folder), &mut used);
     }
     used.extend(codes(&std::fs::read_to_string(root.join("src/fabdeck/script/trace.rs")).unwrap()));
+    // Notes of commands and of the console, whatever the source.
+    let mut of_program = BTreeSet::new();
+    ["fabdeck/script", "fabdeck/session"]
+        .iter()
+        .for_each(|folder| codes_under(&root.join("src").join(folder), &mut of_program));
+    used.extend(of_program.into_iter().filter(|code| code.starts_with("FN-7")));
     let pages =
         ["docs/formats.md", "docs/live.md"].map(|page| std::fs::read_to_string(root.join(page)).unwrap());
     let documented = codes(&pages.concat());
@@ -54,6 +60,12 @@ fn codes_of_changes_are_documented() {
     let root = Path::new(env!("FABDECK_ROOT"));
     let mut used = BTreeSet::new();
     codes_under(&root.join("src/change"), &mut used);
+    // Notes of commands and of the console, whatever the source.
+    let mut of_program = BTreeSet::new();
+    ["fabdeck/script", "fabdeck/session"]
+        .iter()
+        .for_each(|folder| codes_under(&root.join("src").join(folder), &mut of_program));
+    used.extend(of_program.into_iter().filter(|code| code.starts_with("FN-7")));
     let pages =
         ["docs/safety.md", "docs/opensm.md"].map(|page| std::fs::read_to_string(root.join(page)).unwrap());
     let documented = codes(&pages.concat());

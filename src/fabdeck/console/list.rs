@@ -274,6 +274,7 @@ fn place_columns(columns: Vec<VisibleColumn>, room: u16) -> Vec<VisibleColumn> {
     placed
 }
 
+/// Draws the titles of the visible columns, a sign at the sorted one, and a sign at the right edge where columns are hidden.
 fn draw_headings(
     canvas: &mut Canvas<'_>,
     area: Rect,
@@ -285,9 +286,10 @@ fn draw_headings(
     for shown in columns {
         let about = listing.column(shown.column);
         let sorted = table.sort.as_ref().filter(|(id, _)| id.as_str() == about.id.as_ref());
-        let sign = match sorted {
-            Some((_, true)) => canvas.signs.down,
-            Some((_, false)) => canvas.signs.up,
+        let descending = sorted.map(|(_, descending)| *descending);
+        let sign = match descending {
+            Some(true) => canvas.signs.down,
+            Some(false) => canvas.signs.up,
             None => "",
         };
         let title = format!("{}{sign}", about.title);

@@ -195,7 +195,7 @@ pub enum CounterFormat {
 /// Columns, number and order of rows.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RowArgs {
-    /// Only these fields, in this order: ids separated by commas; `help` lists them
+    /// Only these fields, in this order: ids separated by commas; `--fields help` lists them
     #[arg(long, value_name = "A,B,...")]
     pub fields: Option<String>,
     /// Order of the rows: FIELD, FIELD:asc, FIELD:desc or -FIELD, several separated by commas; errors, loads and
@@ -403,7 +403,7 @@ pub struct RecordArgs {
 #[derive(Debug, Args)]
 pub struct AgentArgs {
     /// The program that moves the flows of this host, run without a shell for each notice. Its environment has
-    /// FABDECK_HOT_SPOT_LID, FABDECK_SERVICE_LEVEL, FABDECK_DIRECTION (slow or fast), FABDECK_NUMBER, FABDECK_LID,
+    /// FABDECK_HOT_SPOT_LID, FABDECK_SERVICE_LEVEL, FABDECK_DIRECTION (slow or fast; in five phases high or base), FABDECK_NUMBER, FABDECK_LID,
     /// FABDECK_PORT and FABDECK_PORT_GUID. Its exit code 0 means that the flows have moved
     #[arg(long, value_name = "PROGRAM")]
     pub hook: Option<PathBuf>,

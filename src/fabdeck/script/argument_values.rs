@@ -47,7 +47,7 @@ pub fn long_duration(text: &str) -> Result<Duration, String> {
     time(text, Duration::from_secs(366 * 86_400), "write a time of at most 366d")
 }
 
-fn time(text: &str, most: Duration, longer: &str) -> Result<Duration, String> {
+fn time(text: &str, most: Duration, too_long: &str) -> Result<Duration, String> {
     let wrong =
         || "write a number and ms, s, m, h or d, as in 500ms; without a unit it counts seconds".to_owned();
     let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -61,14 +61,14 @@ fn time(text: &str, most: Duration, longer: &str) -> Result<Duration, String> {
         _ => return Err(wrong()),
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
-    // A time below a nanosecond counts as zero; a time that exceeds every clock is too long.
+    // A time below a nanosecond is zero and refused; one that does not fit a `Duration` is too long.
     if number < 0.0 {
         return Err("write a time above 0".to_owned());
     }
-    let Ok(time) = Duration::try_from_secs_f64(number * seconds) else { return Err(longer.to_owned()) };
+    let Ok(time) = Duration::try_from_secs_f64(number * seconds) else { return Err(too_long.to_owned()) };
     match time {
         Duration::ZERO => Err("write a time above 0".to_owned()),
-        time if time > most => Err(longer.to_owned()),
+        time if time > most => Err(too_long.to_owned()),
         time => Ok(time),
     }
 }

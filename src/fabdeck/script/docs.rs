@@ -69,12 +69,41 @@ fn push_arguments(page: &mut String, command: &clap::Command) {
     page.push_str("| argument | what it does |\n|---|---|\n");
     for argument in listed_arguments(command) {
         let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
-        let values: Vec<String> =
-            argument.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
-        let takes_value = argument.get_action().takes_values();
-        let values = if takes_value && !values.is_empty() { values.join(" ") } else { String::new() };
-        let what = [help, values].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+        let what = [help, values_of(argument)]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(": ")
+            + &default_of(argument);
         push(page, format_args!("| `{}` | {} |\n", cell(&spelling(argument)), cell(&what)));
+    }
+}
+
+/// The values that an argument can have, each with its meaning where it has a text.
+fn values_of(argument: &clap::Arg) -> String {
+    if !argument.get_action().takes_values() {
+        return String::new();
+    }
+    let named: Vec<(String, Option<String>)> = argument
+        .get_possible_values()
+        .iter()
+        .map(|value| (format!("`{}`", value.get_name()), value.get_help().map(ToString::to_string)))
+        .collect();
+    if named.iter().all(|(_, meaning)| meaning.is_none()) {
+        return named.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(" ");
+    }
+    let with_meaning = |(name, meaning): (String, Option<String>)| {
+        meaning.map_or(name.clone(), |text| format!("{name} ({text})"))
+    };
+    named.into_iter().map(with_meaning).collect::<Vec<_>>().join(", ")
+}
+
+fn default_of(argument: &clap::Arg) -> String {
+    let defaults: Vec<_> =
+        argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    match argument.get_action().takes_values() && !defaults.is_empty() {
+        true => format!(" (default: {})", defaults.join(", ")),
+        false => String::new(),
     }
 }
 

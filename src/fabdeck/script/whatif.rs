@@ -442,7 +442,8 @@ fn partly_lost_line(snapshot: &Snapshot, lost: &PathLosses) -> String {
     format!("{pairs} some LIDs only{such_as}; {paths}")
 }
 
-/// Prints the credit loops that can form while the tables of these engines replace the old ones.
+/// Prints the transition of `row` unless it is safe. `alike` are the rows with the same transition, `row` included: it is
+/// printed once, under the names of their engines.
 fn write_transition<'r>(
     context: &mut Context<'_, '_>,
     row: &EngineRow,

@@ -158,7 +158,7 @@ pub const COMMANDS: &[Command] = &[
         "The counters as they were read",
         "A row for each sample and a column for each counter that some sample has; raw values, no rates. --format \
          prometheus prints all counters and the states of links for node_exporter's textfile collector, under the \
-         names of the usual exporter. With --interval the counters are read twice, and rates are added.",
+         names of the usual InfiniBand exporter. With --interval the counters are read twice, and rates are added.",
     )
     .needs_fabric()
     .examples(&[
@@ -347,13 +347,13 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "disable",
         "A plan that takes a link out of service",
-        "The plan disables one port of a switch, and routes stay as they are. A reroute without the link comes \
-         first: paths that still use it are findings (exit code 2). `enable` brings the link back, and so does a \
+        "The plan disables one port of a switch, and routes stay as they are. Reroute without the link first \
+         (`route --fail`): paths that still use it are findings (exit code 2). `enable` brings the link back, and so does a \
          rollback of the change.",
     )
     .needs_fabric()
     .writes_file()
-    .examples(&["fabdeck --source umad disable link:leaf0[3] -o out.plan"]),
+    .examples(&["fabdeck --source umad disable 'link:leaf0[3]' -o out.plan"]),
     command_of(
         "enable",
         "A plan that brings a link back into service",
@@ -361,7 +361,7 @@ pub const COMMANDS: &[Command] = &[
     )
         .needs_fabric()
         .writes_file()
-        .examples(&["fabdeck --source umad enable port:leaf0[3] -o back.plan"]),
+        .examples(&["fabdeck --source umad enable 'port:leaf0[3]' -o back.plan"]),
     command_of(
         "apply",
         "Write exactly what a plan says, and roll it back unless it is confirmed",
@@ -382,7 +382,7 @@ pub const COMMANDS: &[Command] = &[
         "run",
         "Run a runbook",
         "A file of steps with guards between them: expect, fail, unmark, preview, route, disable, enable, apply, \
-         wait, verify, hotspots, lanes, confirm, rollback, record, run and notify (docs/runbooks.md). The whole \
+         wait, verify, compare, jobs, hotspots, lanes, confirm, rollback, record, run and notify (docs/runbooks.md). The whole \
          file is checked before the first step; every mistake is reported with file, line and reason (exit code \
          7). The first guard that does not hold ends the run (2): an applied and unconfirmed change is rolled \
          back, as it is when the run is interrupted, and the steps on failure run. With --dry-run everything is \

@@ -314,13 +314,14 @@ fn spoken_names(name: &str) -> impl Iterator<Item = &str> {
     host.into_iter().chain(label)
 }
 
-/// GUIDs in the smaller records.
+/// GUIDs in records of the subnet manager and of news. The caller reads those of all other kinds.
 fn guids_in(record: &CaptureRecord) -> Vec<Guid> {
     match record {
         CaptureRecord::Manager(Some(manager)) => vec![manager.guid],
         CaptureRecord::News(value) => {
             let found = RefCell::new(Vec::new());
             if let Ok(news) = serde_json::from_value::<FabricEvent>(value.clone()) {
+                // `with_guids` visits every GUID; nothing is replaced here.
                 news.with_guids(&|guid| {
                     found.borrow_mut().push(guid);
                     guid

@@ -60,7 +60,8 @@ impl<B: ByteSource> Moments<B> {
         times().min().zip(times().max())
     }
 
-    /// The time that a text means, which must be within the capture.
+    /// The last millisecond that a text means. It may not lie before the capture; the first one that the text means
+    /// (`time` less `slack`) may not lie after its end.
     pub fn resolve_time(&self, at: TimeSpec) -> Result<i64, SourceError> {
         let reader = &self.reader;
         let Some((from, to)) = self.bounds() else { return Err(reader.unreadable_error(None).into()) };

@@ -129,7 +129,11 @@ fn check_range(value: u32, least: u32, most: u32, what: &str) -> Result<u32, Lin
         return Ok(value);
     }
     let what = format!("{value} is not {what}: the range is {least} to {most}");
-    Err(LineFault::new("FD-2109", what, "write the bits of PortInfo as one number, such as 3 for 1 and 2"))
+    Err(LineFault::new(
+        "FD-2109",
+        what,
+        "write the sum of the bits of PortInfo's field, such as 3 for the bits 1 and 2",
+    ))
 }
 
 #[cfg(test)]

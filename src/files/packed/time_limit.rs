@@ -1,5 +1,5 @@
 //! Time limit of unpacking. This module has no clock: a callback of the caller says whether to continue. It is called
-//! after every 16 KiB that a decoder reads or writes.
+//! after every 16 KiB that a decoder reads or writes, and after every 512 reads.
 
 use std::cell::Cell;
 use std::fmt;

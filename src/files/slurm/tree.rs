@@ -264,7 +264,7 @@ fn note_level_links(fabric: &Fabric, names: &Names, ranks: &[Option<u32>], notes
         if ranks[a.index()].is_some() && ranks[a.index()] == ranks[b.index()] {
             notes.add("FN-452", file_place(), || {
                 format!(
-                    "the link {} - {} joins switches of one rank; a tree cannot express it",
+                    "the link {} - {} joins two switches of one level, which Slurm's tree cannot express; it is left out",
                     names.name(a),
                     names.name(b)
                 )

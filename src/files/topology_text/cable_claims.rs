@@ -149,7 +149,7 @@ fn note_rates(
         if is_different(width, far.width) || is_different(speed, far.speed) {
             notes.add("FN-218", NotePlace::line(file, claim.line), || {
                 let (near, far) = (end_label(builder, claim.near), end_label(builder, claim.far));
-                format!("{near} and {far} are one cable and name different widths or speeds: each is kept")
+                format!("{near} and {far} are the ends of one cable and state different widths or speeds; each port keeps its own")
             });
         }
     }

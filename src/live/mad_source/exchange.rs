@@ -61,8 +61,8 @@ pub struct Exchange<'p, P: MadPort + ?Sized, T> {
     roomy: VecDeque<u32>,
     pending: FxHashMap<u64, PendingQuestion<T>>,
     by_transaction: FxHashMap<u32, u64>,
-    on_way_to: FxHashMap<u32, usize>,
-    on_way: usize,
+    fresh_by_node: FxHashMap<u32, usize>,
+    fresh_count: usize,
     /// Number of unanswered tries in a row, by node.
     unheard: FxHashMap<u32, u32>,
     /// A query to a node that gets no more queries. It ends as unanswered before anything else is sent.
@@ -92,8 +92,8 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             roomy: VecDeque::new(),
             pending: FxHashMap::default(),
             by_transaction: FxHashMap::default(),
-            on_way_to: FxHashMap::default(),
-            on_way: 0,
+            fresh_by_node: FxHashMap::default(),
+            fresh_count: 0,
             unheard: FxHashMap::default(),
             unasked: None,
             outstanding: 0,
@@ -222,7 +222,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
 
     fn has_room(&self) -> bool {
         self.unasked.is_none()
-            && self.on_way < self.policy.in_flight.max(1)
+            && self.fresh_count < self.policy.in_flight.max(1)
             && self.outstanding < self.policy.outstanding.max(1)
     }
 
@@ -232,7 +232,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     }
 
     fn in_flight_to(&self, target: u32) -> usize {
-        self.on_way_to.get(&target).copied().unwrap_or(0)
+        self.fresh_by_node.get(&target).copied().unwrap_or(0)
     }
 
     /// Sends one waiting query to a node. The node stays in the queue while it has room and more queries wait.
@@ -257,6 +257,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         next.map_or(Ok(()), |slot| self.send(slot))
     }
 
+    /// Sends a query as a new try, and stores the try where its answer and its timeout are looked up.
     fn send(&mut self, slot: u64) -> Result<(), PortError> {
         let Some(pending) = self.pending.get_mut(&slot) else { return Ok(()) };
         // A device that invents answers would use zero.
@@ -269,10 +270,10 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         pending.transactions.push(transaction);
         pending.stage = Stage::Fresh;
         self.by_transaction.insert(transaction, slot);
-        *self.on_way_to.entry(pending.question.target).or_default() += 1;
-        self.on_way += 1;
+        *self.fresh_by_node.entry(pending.question.target).or_default() += 1;
+        self.fresh_count += 1;
         self.outstanding += 1;
-        self.phase.in_flight = self.phase.in_flight.max(self.on_way);
+        self.phase.in_flight = self.phase.in_flight.max(self.fresh_count);
         let (now, tries) = (self.port.now(), pending.transactions.len());
         self.stale.push_back(DueTime { at: now + self.policy.fresh_time(), slot, tries });
         self.deadlines.push_back(DueTime { at: now + self.policy.timeout, slot, tries });
@@ -290,8 +291,8 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         if before != Stage::Fresh {
             return;
         }
-        self.on_way -= 1;
-        if let Some(count) = self.on_way_to.get_mut(&target) {
+        self.fresh_count -= 1;
+        if let Some(count) = self.fresh_by_node.get_mut(&target) {
             *count -= 1;
         }
         if self.parked.contains_key(&target) {

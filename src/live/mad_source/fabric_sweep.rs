@@ -139,7 +139,7 @@ fn due_adaptive_switches(due: &[ReadItem]) -> Vec<usize> {
     switches.collect()
 }
 
-/// Stores the state of adaptive routing. Whether it has changed.
+/// Stores the state of adaptive routing, and returns whether it has changed.
 fn update_adaptive(
     reader: &mut PortReader<'_>,
     look: &mut Observation,

@@ -137,7 +137,7 @@ impl LiveSource {
         let left_out = traps.collect_notices(&mut self.port, &look.fabric);
         if left_out > 0 {
             look.notes.add_partial("FN-535", NotePlace::file(self.name.clone()), || {
-                format!("traps: {left_out} more were reported within one sweep than are stored")
+                format!("traps: {left_out} reports of one sweep were dropped: too many came at once; a shorter interval between sweeps loses fewer")
             });
         }
     }

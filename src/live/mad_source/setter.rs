@@ -47,8 +47,8 @@ pub enum SetError {
     )]
     KeySuspected { at: String },
     #[error(
-        "FD-4502: {at} does not answer: it is dead, the path to it is broken, or it is protected by another M_Key; \
-         it is not known whether the Set was done"
+        "FD-4502: {at} does not answer a write (Set), so it is not known whether it was done: the device is dead, the path to \
+         it is broken, or it is protected by another M_Key; check its cable and --mkey-file"
     )]
     Silent { at: String },
     #[error("FD-4503: {at} refuses attribute 0x{attribute:04x}: {status}")]

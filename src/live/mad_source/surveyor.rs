@@ -156,7 +156,7 @@ impl<P: MadPort> LiveSurveyor<P> {
         }
     }
 
-    /// Sends all queries, and passes each reply on as it comes.
+    /// Sends all queries and passes each reply, with the tag of its query, to `take`. An error says why the port is gone.
     fn ask_all(
         &mut self,
         phase: &'static str,
@@ -168,6 +168,7 @@ impl<P: MadPort> LiveSurveyor<P> {
         let gone = loop {
             match exchange.next(MAX_WAIT) {
                 Ok(None) => break Ok(()),
+                // The wait is over without a reply.
                 Ok(Some(None)) => {}
                 Ok(Some(Some((at, reply)))) => take(at, reply),
                 Err(error) => break Err(error.to_string()),

@@ -90,7 +90,7 @@ impl MadPort for UmadPort {
         loop {
             let left = until.saturating_sub(self.now());
             let received = self.device.receive(left).map_err(|e| refusal::not_received(&self.place, &e))?;
-            match received.as_ref().map(to_arrival) {
+            match received.as_ref().map(to_event) {
                 Some(Some(arrival)) => {
                     let asked =
                         !matches!(&arrival, PortEvent::Mad(parcel) if !parcel.mad.method().is_response());
@@ -156,7 +156,7 @@ fn to_endpoint(address: MadAddress) -> Endpoint {
 }
 
 /// The meaning of a packet; `None` if it is shorter than a MAD header.
-fn to_arrival(packet: &ReceivedPacket<'_>) -> Option<PortEvent> {
+fn to_event(packet: &ReceivedPacket<'_>) -> Option<PortEvent> {
     const HEADER: usize = 24;
     let given = packet.data.get(..packet.data.len().min(MAD_SIZE)).filter(|data| data.len() >= HEADER)?;
     let mut mad = Mad::default();
@@ -195,7 +195,7 @@ mod tests {
     fn an_answer_comes_with_its_address() {
         let mad = answer();
         let address = MadAddress { lid: 7, queue_pair: 1, service_level: 3 };
-        let said = to_arrival(&ReceivedPacket { status: 0, from: FROM, data: &mad.0 });
+        let said = to_event(&ReceivedPacket { status: 0, from: FROM, data: &mad.0 });
         assert_eq!(said, Some(PortEvent::Mad(AddressedMad { mad, address })));
     }
 
@@ -203,11 +203,11 @@ mod tests {
     fn a_request_given_back_is_unanswered() {
         let mad = answer();
         for (status, length) in [(110, 256), (110, 24), (5, 256), (0, 255)] {
-            let said = to_arrival(&ReceivedPacket { status, from: FROM, data: &mad.0[..length] });
+            let said = to_event(&ReceivedPacket { status, from: FROM, data: &mad.0[..length] });
             assert_eq!(said, Some(PortEvent::Unanswered(0x1122_3344)), "{status} {length}");
         }
         for length in [0, 23] {
-            assert_eq!(to_arrival(&ReceivedPacket { status: 110, from: FROM, data: &mad.0[..length] }), None);
+            assert_eq!(to_event(&ReceivedPacket { status: 110, from: FROM, data: &mad.0[..length] }), None);
         }
     }
 
@@ -216,11 +216,11 @@ mod tests {
     fn an_answer_of_subnet_administration_ends_with_its_record() {
         let mut mad = Mad::administration(Method::GET_RESPONSE, attribute::PATH_RECORD, 0);
         mad.record_mut::<PathRecord>().qos_class_sl = 5.into();
-        let said = to_arrival(&ReceivedPacket { status: 0, from: FROM, data: &mad.0[..120] });
+        let said = to_event(&ReceivedPacket { status: 0, from: FROM, data: &mad.0[..120] });
         let Some(PortEvent::Mad(parcel)) = said else { panic!("{said:?}") };
         assert_eq!(parcel.mad.record::<PathRecord>().service_level(), 5);
         for (status, length) in [(110, 120), (0, 55)] {
-            let said = to_arrival(&ReceivedPacket { status, from: FROM, data: &mad.0[..length] });
+            let said = to_event(&ReceivedPacket { status, from: FROM, data: &mad.0[..length] });
             assert!(matches!(said, Some(PortEvent::Unanswered(_))), "{status} {length}");
         }
     }
@@ -229,7 +229,7 @@ mod tests {
     fn a_longer_datagram_is_cut() {
         let mut long = [0; 2048];
         long[..MAD_SIZE].copy_from_slice(&answer().0);
-        let said = to_arrival(&ReceivedPacket { status: 0, from: FROM, data: &long });
+        let said = to_event(&ReceivedPacket { status: 0, from: FROM, data: &long });
         assert!(matches!(said, Some(PortEvent::Mad(parcel)) if parcel.mad == answer()));
     }
 

@@ -93,7 +93,7 @@ pub fn old_kernel(device: &str) -> SourceError {
     adapter_error(
         "FD-4209",
         format!("{device} has the interface of a kernel before 2.6.24"),
-        "use a newer kernel, or a version of ib_umad that belongs to it",
+        "use a newer kernel, or the ib_umad module of the running kernel",
     )
 }
 

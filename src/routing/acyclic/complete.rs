@@ -132,3 +132,32 @@ pub(crate) enum CompletionScope {
     /// What every switch sends to every LID.
     Everything,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::line_trees::flat_graph::FlatGraph;
+    use crate::{NoProgress, Problem, Request, find_engine};
+    use fabdeck_fabric::Faults;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+
+    #[test]
+    fn all_that_was_pruned_comes_back_where_no_other_dependency_is_in_use() {
+        let spec: FabricSpec = "kary,k=2,n=3".parse().unwrap();
+        let (fabric, faults, request) =
+            (generate(&spec).unwrap().fabric, Faults::default(), Request::default());
+        let problem = Problem::new(&fabric, &faults);
+        let routes = (find_engine("updn").unwrap().route)(&problem, &request, &NoProgress).unwrap().routes;
+        let net = FlatGraph::new(&problem.graph);
+        let given = DestinationForest::read(&problem, &request, &net, &routes).unwrap();
+        let mut pruned = given.clone();
+        pruned.prune();
+        assert!(pruned.adopt_dependencies());
+        let absent =
+            |forest: &DestinationForest<'_>| forest.flow.iter().filter(|flow| **flow == ABSENT).count();
+        assert!(absent(&given) == 0 && absent(&pruned) > 0);
+        assert_ne!(pruned.table, given.table);
+        pruned.restore(&given);
+        assert_eq!(pruned.table, given.table);
+    }
+}

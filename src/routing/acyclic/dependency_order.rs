@@ -39,7 +39,7 @@ pub(crate) struct AcyclicDependencies {
     marked: Vec<u8>,
     later: Vec<u32>,
     earlier: Vec<u32>,
-    /// Places with their channels, as they are mended.
+    /// `earlier` and `later` while `reorder` sorts them: the place in the high half, the channel in the low half.
     moved: [Vec<u64>; 2],
     /// What came in since the last settlement of accounts.
     fresh: Vec<(u32, u32)>,
@@ -228,7 +228,8 @@ impl AcyclicDependencies {
             keys.extend(channels.iter().map(key));
             keys.sort_unstable();
         }
-        // What is earlier takes the first of all their places, each in the order that it had.
+        // The channels that lead to `held`, then those that follow `wanted`, take the places that both lists have
+        // together, in rising order. Within each list the order stays.
         let (mut a, mut b) = (earlier.iter().peekable(), later.iter().peekable());
         for moved in earlier.iter().chain(&*later) {
             let first = match (a.peek(), b.peek()) {

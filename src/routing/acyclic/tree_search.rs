@@ -215,34 +215,36 @@ impl TreeSearch {
             && self.done[net.to[other as usize] as usize]
     }
 
-    /// Lets the switch that `other` leaves take it, with all its children and perhaps one more, if all dependencies
-    /// that come of it may be used.
+    /// Changes the path of a switch: it leaves over the channel `new_next` from now on. The dependencies from there onward,
+    /// from each child of the switch, and from the channel `new_child` are tried. If one of them may not be used, or the new
+    /// path leads back to the switch, nothing changes and the result is false.
     fn reattach(
         &mut self,
         net: &FlatGraph,
         used: &mut AcyclicDependencies,
-        other: u32,
-        more: Option<u32>,
+        new_next: u32,
+        new_child: Option<u32>,
     ) -> bool {
-        let switch = net.from[other as usize];
-        let mut at = net.to[other as usize];
-        let onward = self.next[at as usize];
-        while at != self.destination {
-            if at == switch {
+        let switch = net.from[new_next as usize];
+        let mut ahead = net.to[new_next as usize];
+        let onward = self.next[ahead as usize];
+        // The new path must not lead through the switch itself.
+        while ahead != self.destination {
+            if ahead == switch {
                 return false;
             }
-            at = net.to[self.next[at as usize] as usize];
+            ahead = net.to[self.next[ahead as usize] as usize];
         }
         let mark = used.checkpoint();
-        let mut fits = onward == NONE || used.try_use(net, other, onward);
-        fits = fits && more.is_none_or(|more| used.try_use(net, more, other));
+        let mut fits = onward == NONE || used.try_use(net, new_next, onward);
+        fits = fits && new_child.is_none_or(|child| used.try_use(net, child, new_next));
         if fits {
             let mut children =
                 net.incoming(switch).iter().filter(|(child, from)| self.next[*from as usize] == *child);
-            fits = children.all(|(child, _)| used.try_use(net, *child, other));
+            fits = children.all(|(child, _)| used.try_use(net, *child, new_next));
         }
         if fits {
-            self.next[switch as usize] = other;
+            self.next[switch as usize] = new_next;
             self.in_order = false;
         } else {
             used.roll_back(net, mark);

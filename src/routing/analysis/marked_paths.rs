@@ -281,3 +281,33 @@ fn components(graph: &SwitchGraph, marks: &MarkIndex) -> Vec<u32> {
     }
     part
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NoProgress, Problem, Request, find_engine};
+    use fabdeck_fabric::NodeId;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+
+    #[test]
+    fn pairs_without_a_path_are_cut_off_with_the_switch_of_their_destination() {
+        // Four switches in a ring, two hosts each.
+        let fabric = generate(&"torus,dims=4,terminals=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let mut routes = (find_engine("minhop").unwrap().route)(&problem, &Request::default(), &NoProgress)
+            .unwrap()
+            .routes;
+        // The switch on the far side has no entry for one of the hosts, and no other path to that host leads over it.
+        let lid = problem.graph.terminals_of(0)[0].lid.unwrap();
+        routes.set(2, lid, None);
+        let paths = PathIndex::new(&problem, Arc::new(routes), &NoProgress).unwrap();
+        let mut marked = MarkedPaths::new(Arc::new(paths));
+        assert_eq!(marked.path_losses().critical_without_path, 0);
+        marked.mark(&fabric, ElementId::Node(NodeId(0))).unwrap();
+        let losses = marked.path_losses();
+        // Six hosts to two and back, and the two to each other.
+        assert_eq!((losses.critical, losses.ended), (26, 26));
+        assert_eq!(losses.critical_without_path, 2);
+    }
+}

@@ -420,10 +420,8 @@ struct IndexTally {
 }
 
 impl IndexTally {
-    fn join(mut self, mut other: Self) -> Self {
-        if self.histogram.len() < other.histogram.len() {
-            std::mem::swap(&mut self.histogram, &mut other.histogram);
-        }
+    fn join(mut self, other: Self) -> Self {
+        self.histogram.resize(self.histogram.len().max(other.histogram.len()), 0);
         self.load.iter_mut().zip(other.load).for_each(|(here, there)| *here += there);
         self.histogram.iter_mut().zip(other.histogram).for_each(|(here, there)| *here += there);
         self
@@ -457,12 +455,10 @@ impl IndexBuilder<'_> {
             let senders = self.terminals[at].saturating_sub(u16::from(*switch == tree.root));
             row[at] = senders;
             let hops = tree.hops(*switch).unwrap_or_default() as usize;
-            if senders > 0 {
-                if tally.histogram.len() <= hops {
-                    tally.histogram.resize(hops + 1, 0);
-                }
-                tally.histogram[hops] += u64::from(senders);
+            if tally.histogram.len() <= hops {
+                tally.histogram.resize(hops + 1, 0);
             }
+            tally.histogram[hops] += u64::from(senders);
         }
         for switch in tree.order.iter().rev().filter(|switch| **switch != tree.root) {
             let senders = row[*switch as usize];

@@ -290,6 +290,12 @@ mod tests {
         assert!(ring.bisect.bandwidth > ring.permutation.bandwidth);
     }
 
+    #[test]
+    fn the_only_shift_of_two_hosts_is_by_one() {
+        let two = loads("torus,dims=2,terminals=1", "minhop");
+        assert_eq!((two.hosts, two.shift), (2, ShiftLoad { degree: 1, steps: 1, of: 1 }));
+    }
+
     fn permute(order: &mut Vec<usize>, from: usize, see: &mut dyn FnMut(&[usize])) {
         if from == order.len() {
             see(order);

@@ -127,9 +127,7 @@ impl CertificateTally {
     }
 
     fn join(mut self, mut other: Self) -> Self {
-        if self.hops.len() < other.hops.len() {
-            std::mem::swap(&mut self.hops, &mut other.hops);
-        }
+        self.hops.resize(self.hops.len().max(other.hops.len()), 0);
         for (here, there) in self.load.iter_mut().zip(other.load) {
             *here += there;
         }

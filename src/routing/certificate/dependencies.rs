@@ -233,7 +233,7 @@ impl<'a> DependencySources<'a> {
         tree: &RouteTree<'_>,
         lanes: &mut [u16],
     ) -> u16 {
-        let by_pair = !self.one_lane && matches!(routes.lanes, PathLanes::ByPair { .. });
+        let by_pair = matches!(routes.lanes, PathLanes::ByPair { .. });
         let one = 1u16 << self.lane(routes, 0, end.lid);
         let mut all = 0;
         lanes.fill(0);

@@ -83,8 +83,7 @@ impl LaneDependencies {
             if best.len() <= 2 || budget == 0 {
                 break;
             }
-            if let Some(shorter) = self.shortest_loop_through(graph, start, &waiting, best.len(), &mut budget)
-            {
+            if let Some(shorter) = self.shortest_loop_through(graph, start, best.len(), &mut budget) {
                 best = shorter;
             }
         }
@@ -129,11 +128,10 @@ impl LaneDependencies {
         &self,
         graph: &SwitchGraph,
         start: usize,
-        waiting: &[u32],
         below: usize,
         budget: &mut usize,
     ) -> Option<Vec<usize>> {
-        let mut from = vec![usize::MAX; waiting.len()];
+        let mut from = vec![usize::MAX; self.channels * self.lanes];
         let mut front = vec![start];
         for _ in 1..below {
             let mut next_front = Vec::new();
@@ -148,7 +146,7 @@ impl LaneDependencies {
                         circle.reverse();
                         return Some(circle);
                     }
-                    if waiting[next] > 0 && from[next] == usize::MAX {
+                    if from[next] == usize::MAX {
                         from[next] = row;
                         next_front.push(next);
                     }
@@ -157,5 +155,37 @@ impl LaneDependencies {
             front = next_front;
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::Faults;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+
+    #[test]
+    fn a_loop_of_two_channels_is_found_beside_a_longer_one() {
+        let fabric = generate(&"torus,dims=4".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let graph = SwitchGraph::new(&fabric, &Faults::default());
+        let channels = graph.channels();
+        let onward = |channel: usize| {
+            let mut leaving = graph.outgoing(channels[channel].to);
+            leaving.find(|next| channels[*next].to != channels[channel].from).unwrap()
+        };
+        for first in 0..channels.len() {
+            let waits = LaneDependencies::new(&graph, 1);
+            let mut around = first;
+            for _ in 0..4 {
+                waits.add((around, 1), place_of(&graph, onward(around)), 0);
+                around = onward(around);
+            }
+            assert_eq!(around, first);
+            assert_eq!(waits.find_loop(&graph).map(|found| found.len()), Some(4));
+            let back = channels[first].reverse.index();
+            waits.add((first, 1), place_of(&graph, back), 0);
+            waits.add((back, 1), place_of(&graph, first), 0);
+            assert_eq!(waits.find_loop(&graph), Some(vec![(first.min(back), 0), (first.max(back), 0)]));
+        }
     }
 }

@@ -172,3 +172,30 @@ pub fn data_lane_count(fabric: &Fabric, port: PortId) -> u8 {
     let ends = [Some(port), fabric.peer(port)];
     ends.into_iter().flatten().filter_map(told).min().unwrap_or(DATA_LANES).min(DATA_LANES)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::Faults;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+
+    #[test]
+    fn a_table_for_a_port_that_the_switch_does_not_have_is_left_out() {
+        let fabric = generate(&"torus,dims=3".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let (faults, mut tables) = (Faults::default(), Tables::default());
+        let problem = Problem::new(&fabric, &faults);
+        let (switch, _) = fabric.switches().next().unwrap();
+        let top = fabric.ports_of(switch).map(|(_, port)| port.number.value()).max().unwrap();
+        let (one, past) = (PortNum(1), PortNum(top + 1));
+        for ports in [(one, past), (past, one)] {
+            tables.node_mut(switch).sl2vl.insert(ports, Sl2Vl::default());
+        }
+        assert!(!LaneMapping::new(&problem, &tables).has_tables());
+        tables.node_mut(switch).sl2vl.insert((one, PortNum(top)), Sl2Vl::default());
+        let mapping = LaneMapping::new(&problem, &tables);
+        let all = (0..=top).flat_map(|from| (0..=top).map(move |to| (PortNum(from), PortNum(to))));
+        let known: Vec<_> =
+            all.filter(|(from, to)| mapping.table_number(switch.0, *from, *to) != NO_TABLE).collect();
+        assert_eq!(known, [(one, PortNum(top))]);
+    }
+}

@@ -443,3 +443,36 @@ impl ServicePass<'_> {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NoProgress, Request, find_engine};
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{Faults, ServiceLevel, Tables};
+
+    #[test]
+    fn every_path_of_a_credit_loop_takes_its_two_channels_one_after_the_other() {
+        let fabric = generate(&"torus,dims=5".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let (faults, tables) = (Faults::default(), Tables::default());
+        let problem = Problem::new(&fabric, &faults);
+        let routes = (find_engine("minhop").unwrap().route)(&problem, &Request::default(), &NoProgress)
+            .unwrap()
+            .routes;
+        let mapping = LaneMapping::new(&problem, &tables);
+        let levels = ServiceLevels::One(ServiceLevel::default());
+        let found = certify_service(&problem, &routes, false, &mapping, &levels, &NoProgress).unwrap();
+        let credit_loop = found.credit_loop.unwrap();
+        assert_eq!((credit_loop.hops.len(), credit_loop.paths.len()), (5, 5));
+        let (graph, ways) = (&problem.graph, PortMap::new(&problem.graph));
+        let next = credit_loop.hops.iter().cycle().skip(1);
+        for ((hop, next), path) in credit_loop.hops.iter().zip(next).zip(&credit_loop.paths) {
+            let (mut at, mut taken) = (path.source, Vec::new());
+            while let Some((channel, to)) = ways.next(graph, &routes, at, path.destination) {
+                taken.push(ChannelId(channel as u32));
+                at = to;
+            }
+            assert!(taken.windows(2).any(|pair| pair == [hop.0, next.0]), "{path:?} takes {taken:?}");
+        }
+    }
+}

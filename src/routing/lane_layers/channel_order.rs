@@ -12,9 +12,11 @@ use super::possible_dependencies::{DependencyBit, PossibleDependencies};
 pub(super) struct ChannelOrder {
     line: ChannelLine,
     settled: bool,
-    /// Rows of what was taken, by the channel that holds and by the channel that is wanted; and of what was refused.
+    /// By channel: the channels that it waits for.
     after: Vec<u64>,
+    /// By channel: the channels that wait for it.
     before: Vec<u64>,
+    /// By channel: the dependencies that would close a cycle.
     refused: Vec<u64>,
     later: OrderSearch,
     earlier: OrderSearch,
@@ -103,7 +105,8 @@ impl ChannelOrder {
         }
     }
 
-    /// One channel further in what follows, up to a number of the line.
+    /// Advances the search for later channels by one channel: adds the channels that it waits for and whose number is at
+    /// most `high`. `Met` where the other search was there, which is a cycle.
     fn step_forward(&mut self, on: &PossibleDependencies, high: u64) -> SearchStep {
         let Some(channel) = self.later.next() else { return SearchStep::Done };
         let switch = on.net.target(channel);
@@ -112,6 +115,7 @@ impl ChannelOrder {
             let mut fresh = self.later.unseen(switch, word, on.word_count(), row);
             while fresh != 0 {
                 let next = on.channel_leaving(switch, word as u32 * 64 + fresh.trailing_zeros());
+                // Clears the lowest bit.
                 fresh &= fresh - 1;
                 if self.line.number(next) <= high {
                     let mark = &mut self.mark[next as usize];
@@ -126,7 +130,7 @@ impl ChannelOrder {
         SearchStep::Went
     }
 
-    /// One channel further in what leads there, down to a number of the line.
+    /// Advances the search for earlier channels by one channel, down to the number `low`.
     fn step_backward(&mut self, on: &PossibleDependencies, low: u64) -> SearchStep {
         let Some(channel) = self.earlier.next() else { return SearchStep::Done };
         let switch = on.source_switch(channel);
@@ -135,6 +139,7 @@ impl ChannelOrder {
             let mut fresh = self.earlier.unseen(switch, word, on.word_count(), row);
             while fresh != 0 {
                 let next = on.channel_entering(switch, word as u32 * 64 + fresh.trailing_zeros());
+                // Clears the lowest bit.
                 fresh &= fresh - 1;
                 if self.line.number(next) >= low {
                     let mark = &mut self.mark[next as usize];

@@ -1,8 +1,8 @@
-//! The line: an order of all switches in which each but the first of its part has a neighbour before it.
+//! An order of all switches in which each but the first of its part has a neighbour before it.
 //!
 //! Paths go towards the front first, then away from it. So from everywhere there is a path to everywhere over the first
 //! switch, and what is forbidden are turns at a switch that stands behind both neighbours. Turns are weighed by what they
-//! carry where every path is shortest and shares of it go by all ways alike. The switch comes next in line that forbids
+//! carry where every path is shortest and shares of it go by all ways alike. The switch comes next that forbids
 //! least of them at switches that come later; of equals the one that most goes through. On a whole tree that is the
 //! subtree of the sFtree paper: what stands above the root first, then all the rest from the top down, and nothing is
 //! forbidden that goes up and down.
@@ -23,11 +23,11 @@ const MANY_TURNS: usize = 1 << 20;
 
 #[derive(Clone, Debug)]
 pub(crate) struct SwitchOrder {
-    /// Where each switch stands; `NONE` for what no line begins for.
+    /// The place of each switch in the order; `NONE` in a part without a root.
     pub place: Vec<u32>,
     /// Part by part.
     pub switches: Vec<u32>,
-    /// What is carried by turns that the line forbids.
+    /// What is carried by turns that the order forbids.
     pub forbidden: u64,
 }
 
@@ -112,34 +112,34 @@ fn add_turn_loads(net: &FlatGraph, places: &[u32], beside: &[Vec<u32>], to: u32,
 }
 
 impl SwitchOrder {
-    /// A line that begins at the given switches, one for each part.
+    /// The order of all switches: one connected part of the fabric after another, each from its root on.
     pub fn new(turns: &TurnLoads, roots: &[u32]) -> Self {
         let count = turns.beside.len();
-        let line = Self { place: vec![NONE; count], switches: Vec::with_capacity(count), forbidden: 0 };
-        let mut growing = OrderBuilder { turns, line, damage: vec![0; count], front: Vec::new() };
+        let order = Self { place: vec![NONE; count], switches: Vec::with_capacity(count), forbidden: 0 };
+        let mut builder = OrderBuilder { turns, order, damage: vec![0; count], front: Vec::new() };
         for root in roots {
-            growing.front.push(*root);
-            while let Some(next) = growing.next_switch() {
-                growing.append(next);
+            builder.front.push(*root);
+            while let Some(next) = builder.next_switch() {
+                builder.append(next);
             }
         }
-        growing.line
+        builder.order
     }
 }
 
-/// A line in the making.
+/// An order in the making.
 struct OrderBuilder<'t> {
     turns: &'t TurnLoads,
-    line: SwitchOrder,
+    order: SwitchOrder,
     /// What each switch forbids at others, when it comes next.
     damage: Vec<u64>,
-    /// Switches beside those in line.
+    /// Switches beside those that are in the order.
     front: Vec<u32>,
 }
 
 impl OrderBuilder<'_> {
     fn is_placed(&self, switch: u32) -> bool {
-        self.line.place[switch as usize] != NONE
+        self.order.place[switch as usize] != NONE
     }
 
     fn next_switch(&mut self) -> Option<u32> {
@@ -153,16 +153,16 @@ impl OrderBuilder<'_> {
 
     fn append(&mut self, switch: u32) {
         let turns = self.turns;
-        self.line.forbidden += self.damage[switch as usize];
-        self.line.place[switch as usize] = self.line.switches.len() as u32;
-        self.line.switches.push(switch);
+        self.order.forbidden += self.damage[switch as usize];
+        self.order.place[switch as usize] = self.order.switches.len() as u32;
+        self.order.switches.push(switch);
         // What it would have forbidden had it come later it does not any more.
         let own = &turns.beside[switch as usize];
         for (a, before) in
-            own.iter().enumerate().filter(|(_, before)| self.line.place[**before as usize] != NONE)
+            own.iter().enumerate().filter(|(_, before)| self.order.place[**before as usize] != NONE)
         {
             for (b, later) in
-                own.iter().enumerate().filter(|(_, later)| self.line.place[**later as usize] == NONE)
+                own.iter().enumerate().filter(|(_, later)| self.order.place[**later as usize] == NONE)
             {
                 if before != later {
                     self.damage[*later as usize] -= turns.turn_load(switch, a, b);
@@ -177,7 +177,7 @@ impl OrderBuilder<'_> {
             let here = around.binary_search(&switch).unwrap_or(0);
             let mut is_new = true;
             for (place, other) in around.iter().enumerate() {
-                if self.line.place[*other as usize] == NONE {
+                if self.order.place[*other as usize] == NONE {
                     self.damage[*other as usize] += turns.turn_load(next, here, place);
                 } else {
                     is_new &= *other == switch;

@@ -99,7 +99,8 @@ fn find_routes(
     pulse: &dyn RouteProgress,
 ) -> Result<NueRoutes, EngineRefusal> {
     if request.lanes == 0 {
-        return Err(EngineRefusal::Request { engine: "nue", what: "no lane to route on".to_owned() });
+        let what = "0 lanes were asked for; it needs at least 1".to_owned();
+        return Err(EngineRefusal::Request { engine: "nue", what });
     }
     let given = named_switches("nue", problem, &request.roots)?;
     let net = FlatGraph::new(&problem.graph);

@@ -11,12 +11,12 @@ type HopBits = [u64; 4];
 pub(super) struct ReachSlot {
     /// Steps up; `u16::MAX` for a switch that is not above.
     pub steps: u16,
-    /// The one hop that leads there, `SEVERAL` when there are more.
+    /// The hop that leads there if there is only one, otherwise `SEVERAL`.
     pub only: u8,
     /// How many hops lead there, and where they begin among `ways`.
     count: u8,
     first: u32,
-    /// Where they begin among the hops of the switch, if they follow one another.
+    /// The first of these hops, if their numbers are consecutive; otherwise `SEVERAL`.
     row: u8,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct UpwardReach {
     slots: Vec<ReachSlot>,
     hops: Vec<HopBits>,
     found: Vec<u32>,
-    /// The hops that lead to each switch above. Switches begin at different ones, lest all choose alike.
+    /// The hops that lead to each switch above. Each switch begins with another hop, so that not all choose the same.
     ways: Vec<u8>,
 }
 
@@ -42,7 +42,7 @@ impl UpwardReach {
         }
     }
 
-    /// Takes another switch in view.
+    /// Finds for `switch` which switches are above it, in how many steps up, and over which of its hops (breadth first).
     pub fn compute(&mut self, order: &UpDownOrder, switch: u32) {
         for at in self.found.drain(..) {
             self.slots[at as usize] = ABSENT;
@@ -52,6 +52,7 @@ impl UpwardReach {
             self.add_reached(hop.to, 1);
             self.hops[hop.to as usize][place / 64] |= 1 << (place % 64);
         }
+        // Hops that lead to `at` also lead to the switches above `at`, one step later.
         let mut next = 0;
         while let Some(at) = self.found.get(next).copied() {
             next += 1;
@@ -64,6 +65,7 @@ impl UpwardReach {
                 }
             }
         }
+        // The bits become lists of hops, one for each switch that was reached.
         self.ways.clear();
         for at in &self.found {
             let first = self.ways.len();
@@ -79,6 +81,7 @@ impl UpwardReach {
             {
                 slot.row = *low;
             }
+            // Each switch begins its list at another hop, so that not all prefer the same one.
             let begin = (switch as usize).checked_rem(own.len()).unwrap_or(0);
             own.rotate_left(begin);
         }

@@ -66,7 +66,7 @@ impl TrafficRun {
         seat.pending = (!there || seat.is_draining()).then_some(high.map(|level| level & 0xF));
         if seat.is_draining() && seat.in_flight == 0 {
             self.drained.push(end);
-            self.switch_drained_ends();
+            self.readdress_drained_ends();
         }
         !self.senders.selections[end as usize].is_draining()
     }
@@ -85,8 +85,8 @@ impl TrafficRun {
         }
     }
 
-    /// Makes the wanted change at ends that have no packet in flight.
-    pub(super) fn switch_drained_ends(&mut self) {
+    /// Lets ends without a packet in flight send to the other half of the LIDs from now on.
+    pub(super) fn readdress_drained_ends(&mut self) {
         while let Some(end) = self.drained.pop() {
             let seat = &mut self.senders.selections[end as usize];
             let Some(wanted) = seat.pending.filter(|_| seat.in_flight == 0) else { continue };

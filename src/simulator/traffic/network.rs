@@ -192,6 +192,7 @@ impl TrafficRun {
         self.wheel.next_time().is_none()
     }
 
+    /// Processes the event of an actor. Actors are numbered: channels first, then queues, then ends.
     fn run_event(&mut self, actor: u32) {
         let (channels, queues) = (self.graph.channels.len() as u32, self.queues.len() as u32);
         if actor < channels {
@@ -201,7 +202,7 @@ impl TrafficRun {
         } else {
             self.fill_queues(actor - channels - queues);
         }
-        self.switch_drained_ends();
+        self.readdress_drained_ends();
     }
 
     pub(super) fn actor_of_queue(&self, queue: u32) -> u32 {

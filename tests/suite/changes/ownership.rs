@@ -99,7 +99,8 @@ fn a_folder_that_others_can_replace_takes_no_new_change() {
     for (mode, user) in [(0o755, 0), (0o1777, 0), (0o775, 0)] {
         assert_eq!(open_with(mode, user), Ok(()), "{mode:o} {user}");
     }
-    for (mode, user, what) in [(0o777, 0, "mode 777"), (0o755, 65534, "owns it"), (0o1777, 65534, "owns it")]
+    for (mode, user, what) in
+        [(0o777, 0, "mode 777"), (0o755, 65534, "owns that folder"), (0o1777, 65534, "owns that folder")]
     {
         let refused = open_with(mode, user).unwrap_err();
         assert!(refused.contains("FD-5639") && refused.contains(what), "{mode:o} {user}: {refused}");

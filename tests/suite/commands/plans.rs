@@ -218,7 +218,10 @@ fn an_unsafe_transition_names_its_credit_loop() {
     assert!(judged.contains("not safe while traffic flows"), "{judged}");
     // Without a word on lanes all packets are on level 0, which is said.
     let (out, _) = run(&["--source", "ring", "--no-times", "whatif", "--engine", "updn"], 0);
-    assert!(out.contains("service level 0: nothing says otherwise") && out.contains("  waits"), "{out}");
+    assert!(
+        out.contains("service level 0, as no source states their levels") && out.contains("  waits"),
+        "{out}"
+    );
 }
 
 #[test]

@@ -438,7 +438,7 @@ pub const ACTIONS: &[Action] = &[
     new(
         "jobs",
         &[],
-        "Name the source of the running jobs: a list in a file, Slurm, or the first source again",
+        "Name the source of the running jobs: a list in a file, Slurm, or (`usual`) the source that the console began with",
         running_jobs::name_source,
     )
     .with_argument("[FILE|slurm|usual]")

@@ -209,7 +209,7 @@ pub fn unplaced_counters(look: &Snapshot) -> Notes {
     for (at, sample) in look.observation.counters.iter().enumerate() {
         let Some(lid) = sample.lid.filter(|_| node(look, at).is_none()) else { continue };
         notes.add("FN-601", NotePlace::file(look.source.clone()), || {
-            format!("LID {lid} belongs to no port of this fabric")
+            format!("counters of LID {lid}: no port of this fabric has this LID, so their rows name no node; the topology may be older than the counters")
         });
     }
     notes

@@ -161,7 +161,7 @@ pub static HOT_FIELDS: &[RowField] = &[
         "used_history",
         "LOAD",
         FieldKind::Text,
-        "load of its link in the last sweeps, the latest at the right: in eighths",
+        "load of its link in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in eighths of what the link carries",
         |_, r| level_digits(&r.used_levels).into(),
     )
     .on_request(),

@@ -74,7 +74,7 @@ pub static LANE_FIELDS: &[RowField] = &[
         "high_limit",
         "HIGH LIMIT",
         FieldKind::Number,
-        "limit of high priority in the arbitration table",
+        "HighLimit: how much high-priority data may pass before low priority gets a turn",
         |l, r| arbitration(l, r).map(|table| table.high_limit).into(),
     )
     .on_request(),

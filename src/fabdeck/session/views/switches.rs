@@ -75,7 +75,7 @@ pub static SWITCH_FIELDS: &[RowField] = &[
         "enhanced_port0",
         "ENHANCED PORT 0",
         FieldKind::Flag,
-        "whether a terminal lies behind port 0",
+        "whether port 0 is an enhanced one, which works like the port of an adapter",
         |l, id| l.fabric().node(id).facts.enhanced_port0.into(),
     )
     .on_request(),

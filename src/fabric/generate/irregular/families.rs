@@ -276,3 +276,81 @@ fn mixed(site: &mut TreeDraft) {
         site.add_trunk(a, b, links);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::super::Scale;
+    use super::*;
+    use crate::generate::plan::FabricPlan;
+    use crate::generate::rng::{Rng, RngStream};
+
+    fn plan(seed: u64, halved: bool, family: fn(&mut TreeDraft)) -> FabricPlan {
+        let mut site = TreeDraft::new(Rng::new(seed, RngStream::Topology), Scale::Large);
+        site.halved = halved;
+        family(&mut site);
+        let mut plan = FabricPlan::new(&"irregular".parse().unwrap());
+        site.write_plan(&mut plan);
+        plan
+    }
+
+    /// For each switch with a name that begins with `lower`, the names of its neighbours that begin with `upper`.
+    fn neighbours<'p>(
+        plan: &'p FabricPlan,
+        lower: &str,
+        upper: &str,
+    ) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
+        let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for cable in &plan.cables {
+            let [a, b] = [cable.a, cable.b].map(|end| plan.switches[end as usize].name.as_str());
+            for (low, high) in [(a, b), (b, a)] {
+                if low.starts_with(lower) && high.starts_with(upper) {
+                    found.entry(low).or_default().insert(high);
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn racks_are_cabled_to_one_director_or_all_directors_share_them() {
+        let several = |seed: u64| {
+            let plan = plan(seed, false, director);
+            let directors = |lines: &BTreeSet<&str>| {
+                lines.iter().filter_map(|line| line.split('-').next()).collect::<BTreeSet<_>>().len()
+            };
+            let racks = neighbours(&plan, "rack", "d");
+            let all = plan.switches.iter().filter(|switch| switch.name.starts_with("rack")).count();
+            assert_eq!(racks.len(), all, "every rack is cabled");
+            racks.values().filter(|lines| directors(lines) > 1).count()
+        };
+        let apart = (0..12).filter(|seed| several(*seed) == 0).count();
+        assert!((1..12).contains(&apart), "{apart} of 12");
+    }
+
+    #[test]
+    fn hosts_are_on_a_fifth_of_the_spines_or_more() {
+        for seed in 0..8 {
+            let plan = plan(seed, false, spines);
+            let is_spine = |at: u32| plan.switches[at as usize].name.starts_with("spine");
+            let all = (0..plan.switches.len() as u32).filter(|at| is_spine(*at)).count();
+            let with_hosts: BTreeSet<u32> =
+                plan.hosts.iter().map(|host| host.switch).filter(|at| is_spine(*at)).collect();
+            assert!(with_hosts.len() >= all / 5, "{} of {all} spines", with_hosts.len());
+        }
+    }
+
+    #[test]
+    fn every_leaf_below_twelve_spines_is_cabled_to_all_and_below_more_to_some() {
+        let mut seen = BTreeSet::new();
+        for seed in 0..24 {
+            let plan = plan(seed, true, tier);
+            let spines = plan.switches.iter().filter(|switch| switch.name.starts_with("spine")).count();
+            let leaves = neighbours(&plan, "leaf", "spine");
+            assert_eq!(leaves.values().all(|above| above.len() == spines), spines <= 12, "{spines} spines");
+            seen.insert(spines);
+        }
+        assert!(seen.contains(&12) && seen.contains(&13), "{seen:?}");
+    }
+}

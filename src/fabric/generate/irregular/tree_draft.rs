@@ -37,7 +37,7 @@ impl TreeDraft {
         low + self.rng.draw_below((high.max(low) - low + 1) as usize) as u32
     }
 
-    /// A number from the range of the tree's scale.
+    /// A random number from the range of the tree's scale; half of it in the parts of a mixed tree.
     pub fn draw_scaled(&mut self, small: DrawRange, large: DrawRange) -> u32 {
         let (low, high) = match self.scale {
             Scale::Small => small,

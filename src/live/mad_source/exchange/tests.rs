@@ -96,7 +96,7 @@ fn run(port: &mut Scripted, policy: ExchangePolicy, targets: &[u32]) -> (Vec<(us
     for _ in 0..100_000 {
         match exchange.next(Duration::from_millis(50)).unwrap() {
             None => {
-                assert_eq!((exchange.on_way, exchange.outstanding), (0, 0), "the window leaks");
+                assert_eq!((exchange.fresh_count, exchange.outstanding), (0, 0), "the window leaks");
                 assert!(exchange.by_transaction.is_empty() && exchange.parked.is_empty());
                 return (replies, exchange.end().0);
             }
