@@ -106,7 +106,7 @@ impl ChangeStore {
         unread
             .map(|(error, path)| {
                 let path = path.display();
-                format!("{path}: FD-5646: its name begins with 'audit', as that of an old audit trail, but it cannot be read: {error}; the trail is checked without it")
+                format!("{path}: FD-5646: cannot be read: {error}; by its name it may be an audit trail that was set aside, and the trail is checked without it: make it readable, or rename it if it is no trail")
             })
             .collect()
     }

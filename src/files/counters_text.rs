@@ -59,7 +59,7 @@ impl CounterCell {
                 format!("{counter} is at its maximum ({value}): it is saturated and no longer counts")
             }),
             Self::Wrapped(value) => notes.add("FN-402", place(), || {
-                format!("{counter} is {value}: the tool subtracted two readings, and the result was below zero; it is kept as read")
+                format!("{counter} is {value}: the device or the tool counted below zero; it is kept as read")
             }),
             Self::Sentinel => notes.add("FN-403", place(), || {
                 format!("{counter} has the mark for 'no value' (all ones): read as unknown")

@@ -145,6 +145,6 @@ impl NoteSource for TrafficLagNote {
 /// The note for people.
 pub fn lag_text(RatioShortfall { asked, held }: RatioShortfall) -> String {
     format!(
-        "traffic was moved at 1:{held} and not at 1:{asked}: each reading covers more time than the simulation could follow; set ratio=1:{held} in the source, or read at shorter intervals"
+        "the simulator cannot move packets fast enough for ratio=1:{asked}; on average it reached 1:{held}. Rates still hold, but rest on less traffic; set a larger number in ratio=, or read at shorter intervals"
     )
 }

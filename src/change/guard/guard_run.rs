@@ -640,7 +640,11 @@ impl GuardRun<'_> {
 /// The refusal of requests that the change cannot take in this phase.
 pub(super) fn busy_text(told: &ChangeState) -> String {
     let ChangeState { begun, phase, .. } = told;
-    format!("FD-5655: change {} is {}; send the request again when that is done", begun.id, phase.title())
+    let next = match phase {
+        ChangePhase::RollingBack => "it can no longer be confirmed or extended",
+        _ => "send the request again when that is done",
+    };
+    format!("FD-5655: change {} is {}; {next}", begun.id, phase.title())
 }
 
 /// Answers some of the requests that came during the work, and leaves the others for later: the fabric has priority. A

@@ -274,7 +274,8 @@ fn place_columns(columns: Vec<VisibleColumn>, room: u16) -> Vec<VisibleColumn> {
     placed
 }
 
-/// Draws the titles of the visible columns, a sign at the sorted one, and a sign at the right edge where columns are hidden.
+/// Draws the titles of the visible columns, with an arrow after the sorted one, and a sign at the right edge if there are more
+/// columns to the right.
 fn draw_headings(
     canvas: &mut Canvas<'_>,
     area: Rect,

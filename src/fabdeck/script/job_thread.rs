@@ -78,7 +78,7 @@ pub fn start_job_thread(
     let thread = match &args.jobs {
         Some(file) if is_stdout(file) => {
             return Err(Failure::usage(
-                "FD-7973: --jobs - cannot be followed: stdin is read once, and the list of jobs whenever it changes; name a file, or give --slurm",
+                "FD-7973: --jobs - does not work here: stdin can be read only once, and the list is read again whenever it changes; name a file, or use --slurm to ask Slurm",
             ));
         }
         Some(file) => {

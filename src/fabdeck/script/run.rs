@@ -216,7 +216,7 @@ fn refuse_assumption(globals: &GlobalArgs, action: Option<&CliCommand>) -> Resul
         }
         Some(CliCommand::Simulate(args)) if args.serve.is_none() => Ok(()),
         Some(CliCommand::Plan(_)) => Err(Failure::usage(
-            "FD-7205: `plan` takes no --assume: a plan states which tables were assumed when it was made",
+            "FD-7205: leave out --assume: a plan states which tables were assumed when it was made",
         )),
         _ => Err(unused_assumption_failure()),
     }

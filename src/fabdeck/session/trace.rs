@@ -93,7 +93,7 @@ pub enum TraceError {
     #[error("FD-6103: LID {lid} is not one of '{name}', which owns {first} to {last}")]
     ForeignLid { lid: u32, name: String, first: u32, last: u32 },
     #[error(
-        "FD-6104: the LID of '{0}' is not known, so no path to it can be traced; use a source with LIDs, or --assume ENGINE"
+        "FD-6104: the LID of '{0}' is not known, so no path to it can be traced; use a source with LIDs, or let fabdeck assume LIDs and routes: --assume ENGINE"
     )]
     NoLid(String),
     #[error("FD-6105: '{0}' has no port with a cable")]

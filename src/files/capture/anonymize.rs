@@ -314,7 +314,8 @@ fn spoken_names(name: &str) -> impl Iterator<Item = &str> {
     host.into_iter().chain(label)
 }
 
-/// GUIDs in records of the subnet manager and of news. The caller reads those of all other kinds.
+/// The GUIDs in two kinds of records: the subnet manager, and news (differences that a sweep found). The caller reads those
+/// of all other kinds.
 fn guids_in(record: &CaptureRecord) -> Vec<Guid> {
     match record {
         CaptureRecord::Manager(Some(manager)) => vec![manager.guid],

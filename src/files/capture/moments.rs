@@ -60,8 +60,8 @@ impl<B: ByteSource> Moments<B> {
         times().min().zip(times().max())
     }
 
-    /// The last millisecond that a text means. It may not lie before the capture; the first one that the text means
-    /// (`time` less `slack`) may not lie after its end.
+    /// The last millisecond of the span that a text names: `02:13` names 02:13:00.000 to 02:13:59.999 (`slack` is 59,999). An
+    /// error if the span ends before the capture begins, or begins after it ends.
     pub fn resolve_time(&self, at: TimeSpec) -> Result<i64, SourceError> {
         let reader = &self.reader;
         let Some((from, to)) = self.bounds() else { return Err(reader.unreadable_error(None).into()) };

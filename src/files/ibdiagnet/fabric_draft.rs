@@ -240,7 +240,11 @@ impl FabricDraft {
             }
             if let Err(error) = self.builder.connect(one, two) {
                 notes.add_partial("FN-430", row.place(), || {
-                    format!("the link {}[{}] - {}[{}] is left out: {error}", a.0, a.1, b.0, b.1)
+                    let taken = if error.node == one.0 { a } else { b };
+                    format!(
+                        "the link {}[{}] - {}[{}] is left out: an earlier row connects {}[{}] to port {} of another node",
+                        a.0, a.1, b.0, b.1, taken.0, taken.1, error.peer_port
+                    )
                 });
             }
         })

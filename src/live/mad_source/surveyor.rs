@@ -156,7 +156,8 @@ impl<P: MadPort> LiveSurveyor<P> {
         }
     }
 
-    /// Sends all queries and passes each reply, with the tag of its query, to `take`. An error says why the port is gone.
+    /// Sends all queries. `take` gets each outcome with the tag of its query: a reply, or `Reply::Silence` after the last retry.
+    /// An error says why the port is gone.
     fn ask_all(
         &mut self,
         phase: &'static str,

@@ -228,8 +228,8 @@ impl AcyclicDependencies {
             keys.extend(channels.iter().map(key));
             keys.sort_unstable();
         }
-        // The channels that lead to `held`, then those that follow `wanted`, take the places that both lists have
-        // together, in rising order. Within each list the order stays.
+        // The places of both lists are given out again in rising order: first to the channels that lead to `held`, then
+        // to those that follow `wanted`.
         let (mut a, mut b) = (earlier.iter().peekable(), later.iter().peekable());
         for moved in earlier.iter().chain(&*later) {
             let first = match (a.peek(), b.peek()) {

@@ -215,9 +215,10 @@ impl TreeSearch {
             && self.done[net.to[other as usize] as usize]
     }
 
-    /// Changes the path of a switch: it leaves over the channel `new_next` from now on. The dependencies from there onward,
-    /// from each child of the switch, and from the channel `new_child` are tried. If one of them may not be used, or the new
-    /// path leads back to the switch, nothing changes and the result is false.
+    /// Gives the switch where `new_next` begins a new next hop, `new_next`. This takes the dependencies of `new_next` on the
+    /// hop behind it, of each child on `new_next` (a child is a channel over which another switch's path comes in), and of
+    /// `new_child` on `new_next` (the channel of a switch that is about to be added). If one of them may not be used, or the
+    /// path behind `new_next` comes back to the switch, nothing changes and the result is false.
     fn reattach(
         &mut self,
         net: &FlatGraph,

@@ -173,7 +173,7 @@ mod tests {
             let mut leaving = graph.outgoing(channels[channel].to);
             leaving.find(|next| channels[*next].to != channels[channel].from).unwrap()
         };
-        for first in 0..channels.len() {
+        for (first, channel) in channels.iter().enumerate() {
             let waits = LaneDependencies::new(&graph, 1);
             let mut around = first;
             for _ in 0..4 {
@@ -182,7 +182,7 @@ mod tests {
             }
             assert_eq!(around, first);
             assert_eq!(waits.find_loop(&graph).map(|found| found.len()), Some(4));
-            let back = channels[first].reverse.index();
+            let back = channel.reverse.index();
             waits.add((first, 1), place_of(&graph, back), 0);
             waits.add((back, 1), place_of(&graph, first), 0);
             assert_eq!(waits.find_loop(&graph), Some(vec![(first.min(back), 0), (first.max(back), 0)]));

@@ -105,8 +105,9 @@ impl ChannelOrder {
         }
     }
 
-    /// Advances the search for later channels by one channel: adds the channels that it waits for and whose number is at
-    /// most `high`. `Met` where the other search was there, which is a cycle.
+    /// Takes the next channel that the search for later channels found, and adds the channels which that one waits for, if
+    /// they are new and their number in `line` is at most `high` (the lower number stands first). `Met`: the other search
+    /// has found one of them, so the new dependency would close a cycle. `Done`: no channel is left to take.
     fn step_forward(&mut self, on: &PossibleDependencies, high: u64) -> SearchStep {
         let Some(channel) = self.later.next() else { return SearchStep::Done };
         let switch = on.net.target(channel);

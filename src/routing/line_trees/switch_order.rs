@@ -112,7 +112,8 @@ fn add_turn_loads(net: &FlatGraph, places: &[u32], beside: &[Vec<u32>], to: u32,
 }
 
 impl SwitchOrder {
-    /// The order of all switches: one connected part of the fabric after another, each from its root on.
+    /// Orders all switches, one connected part of the fabric after another, each from its root. The next one is always the
+    /// neighbour of those already placed that forbids least traffic; then what the others would forbid is updated.
     pub fn new(turns: &TurnLoads, roots: &[u32]) -> Self {
         let count = turns.beside.len();
         let order = Self { place: vec![NONE; count], switches: Vec::with_capacity(count), forbidden: 0 };

@@ -103,7 +103,7 @@ fn too_much_traffic_falls_behind_says_so_and_rates_stay_what_they_are() {
     let mut late = TrafficLab::new(&format!("{words},ratio=1:1"));
     let seen = late.rates(1.0, 601.0);
     let told = late.behind().unwrap();
-    assert!(told.contains("not at 1:1:") && used(&seen) > 0.2, "{told}");
+    assert!(told.contains("for ratio=1:1;") && used(&seen) > 0.2, "{told}");
     assert!((used(&seen) - used(&rates)).abs() < 0.03, "{} {}", used(&seen), used(&rates));
 }
 
