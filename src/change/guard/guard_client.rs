@@ -41,9 +41,7 @@ pub fn request_status<E>(
     kept: &ChangeDir,
     start: &mut dyn FnMut() -> Result<(), E>,
 ) -> Result<ChangeStatus, RequestError<E>> {
-    if let Ok(GuardAnswer::Status(status)) =
-        kept.system().ask_guard(&kept.socket(), &GuardRequest::Status, ANSWER_TIMEOUT)
-    {
+    if let Some(status) = ask_status(kept) {
         return Ok(status);
     }
     let now = home.find(&kept.read.state.begun.id).map_err(RequestError::Home)?;
@@ -59,10 +57,14 @@ pub fn request_status<E>(
 /// The phase of a change. Where its guard answers, that counts: on a disk that fails, the journal may have a record that the
 /// guard refused and could not cut off.
 pub fn current_phase(kept: &ChangeDir) -> ChangePhase {
-    let answer = kept.system().ask_guard(&kept.socket(), &GuardRequest::Status, ANSWER_TIMEOUT);
-    match answer {
-        Ok(GuardAnswer::Status(status)) => status.phase,
-        _ => kept.read.state.phase,
+    ask_status(kept).map_or(kept.read.state.phase, |status| status.phase)
+}
+
+/// The status from the guard, where one answers.
+fn ask_status(kept: &ChangeDir) -> Option<ChangeStatus> {
+    match kept.system().ask_guard(&kept.socket(), &GuardRequest::Status, ANSWER_TIMEOUT) {
+        Ok(GuardAnswer::Status(status)) => Some(status),
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::processes::{ServedLab, user};
 use crate::console::pty::Session;
+use fabdeck_change::{Journal, JournalRecord, LocalSystem};
 
 const DEMO: &str = "sim:demo,traffic=none";
 
@@ -42,6 +43,22 @@ fn changes_are_a_table_with_the_newest_last() {
         assert!(writes.parse::<u32>().is_ok_and(|writes| writes > 0), "{line}");
     }
     lab.run_to_end(&["rollback", &second], 0);
+}
+
+/// A disk that fails can leave a record in the journal that the guard refused.
+#[test]
+fn a_change_has_ended_only_where_its_guard_says_so_too() {
+    let lab = ServedLab::new(DEMO);
+    let id = lab.apply();
+    let path = lab.home.path().join("state/changes/000001/journal");
+    let before = std::fs::read(&path).unwrap();
+    let read = Journal::load(&LocalSystem, &path).unwrap();
+    let confirmed = JournalRecord::Confirmed { time: "2026-11-28T00:00:00Z".into(), user: "ada".into() };
+    Journal::resume(&LocalSystem, &path, &read).unwrap().append_durably(&confirmed).unwrap();
+    let listed = lab.run_to_end(&["changes"], 0);
+    std::fs::write(&path, before).unwrap();
+    assert!(listed.contains("applied, not confirmed "), "{listed}");
+    lab.run_to_end(&["rollback", &id], 0);
 }
 
 /// What `apply --wait` says on a terminal of 80 columns stands in one line of it, and is gone when it is over.

@@ -13,8 +13,8 @@ use super::{change_store, foreign_changes};
 use crate::script::Failure;
 use crate::session::ChangeRow;
 use fabdeck_change::{
-    BeginRecord, ChangeDir, ChangePhase, ChangeStatus, GuardAnswer, GuardRequest, SystemClocks,
-    current_phase, deadline_now, have_most_in_common, send_request_within,
+    BeginRecord, ChangeDir, ChangePhase, ChangeStatus, GuardAnswer, GuardRequest, SystemClocks, deadline_now,
+    have_most_in_common, send_request_within,
 };
 
 /// Time that a command waits for a guard.
@@ -158,14 +158,14 @@ fn sort(rows: &mut [ListedChange]) {
 impl CachedChange {
     fn of(kept: ChangeDir, patience: Duration) -> Self {
         let phase = kept.read.state.phase;
-        // An incomplete change may be begun again.
-        let has_ended = !phase.is_pending() && phase != ChangePhase::Incomplete;
-        if has_ended && !current_phase(&kept).is_pending() {
+        let mut silent = None;
+        let status = ask_status(&kept, &mut silent, patience).map(Box::new);
+        // On a disk that fails, the journal may have an end that the guard refused. An incomplete change may be begun again.
+        let is_open = phase.is_pending() || status.as_ref().is_some_and(|status| status.phase.is_pending());
+        if !is_open && phase != ChangePhase::Incomplete {
             let row = ChangeRow::from_state(&kept.read.state, None, None);
             return Self::Ended(Box::new(list_entry(&kept.read.state.begun, row)));
         }
-        let mut silent = None;
-        let status = ask_status(&kept, &mut silent, patience).map(Box::new);
         Self::Pending { kept: Box::new(kept), status, silent }
     }
 
