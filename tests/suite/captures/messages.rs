@@ -89,14 +89,14 @@ fn an_interval_is_written_as_every_time_is() {
     let home = tempfile::tempdir().unwrap();
     for (interval, time) in [("1h", "2h"), ("2m", "4m"), ("1d", "2d")] {
         let record = ["--source", "sim:kary,k=2,n=2", "record", "-o", "-", "--for", time];
-        let told = stderr_text(&run(&home, &[&record[..], &["--interval", interval]].concat(), 0));
-        assert!(told.contains("3 sweeps written to stdout"), "{interval}: {told}");
+        let message = stderr_text(&run(&home, &[&record[..], &["--interval", interval]].concat(), 0));
+        assert!(message.contains("3 sweeps written to stdout"), "{interval}: {message}");
     }
     let endless = "9".repeat(400);
     for (interval, wrong) in [("-1s", "above 0"), ("0s", "above 0"), (&endless, "of at most 1h")] {
-        let told =
+        let message =
             stderr_text(&run(&home, &["--source", "sim:demo", "hotspots", "--interval", interval], 64));
-        assert!(told.contains(&format!("write a time {wrong}")), "{told}");
+        assert!(message.contains(&format!("write a time {wrong}")), "{message}");
     }
 }
 

@@ -81,12 +81,15 @@ fn a_path_waits_for_tables_that_are_being_read() {
         feed(&mut state, SessionInput::Finished { task, outcome: TaskOutcome::Looked(outcome) });
         (problem(&state).unwrap_or_default(), table(&state))
     };
-    let (told, line) = ends(Ok(bare.clone()));
-    assert_eq!((told.as_str(), line.as_str()), ("the source has no forwarding tables to follow", "not read"));
-    let (told, line) = ends(Err("the adapter is gone".to_owned()));
-    assert!(told.contains("not read completely") && line == "not read", "{told}: {line}");
-    let (told, line) = ends(Ok(whole));
-    assert!(told.is_empty() && line.ends_with("LIDs"), "{told}: {line}");
+    let (message, line) = ends(Ok(bare.clone()));
+    assert_eq!(
+        (message.as_str(), line.as_str()),
+        ("the source has no forwarding tables to follow", "not read")
+    );
+    let (message, line) = ends(Err("the adapter is gone".to_owned()));
+    assert!(message.contains("not read completely") && line == "not read", "{message}: {line}");
+    let (message, line) = ends(Ok(whole));
+    assert!(message.is_empty() && line.ends_with("LIDs"), "{message}: {line}");
 }
 
 /// Ids are of one look; marks follow their elements into the next.

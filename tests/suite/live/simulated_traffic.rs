@@ -102,8 +102,8 @@ fn too_much_traffic_falls_behind_says_so_and_rates_stay_what_they_are() {
     let rates = TrafficLab::new(&format!("{words},ratio=1:20000")).rates(1.0, 3.0);
     let mut late = TrafficLab::new(&format!("{words},ratio=1:1"));
     let seen = late.rates(1.0, 601.0);
-    let told = late.behind().unwrap();
-    assert!(told.contains("for ratio=1:1;") && used(&seen) > 0.2, "{told}");
+    let message = late.behind().unwrap();
+    assert!(message.contains("for ratio=1:1;") && used(&seen) > 0.2, "{message}");
     assert!((used(&seen) - used(&rates)).abs() < 0.03, "{} {}", used(&seen), used(&rates));
 }
 
