@@ -18,7 +18,7 @@
 //! between two readings is in one of two counters; the slack allows for that. Packets that switches discarded arrived
 //! nowhere. When a link went down in the interval, packets took several paths, and no adapter is decided.
 
-use super::hot_spots::{CongestionRole, HotSpots};
+use super::congestion::{CongestionRole, Evidence, HotSpots};
 use super::rates::Rates;
 use crate::{Fabric, Lid, NodeId, PortId, Tables};
 
@@ -40,27 +40,6 @@ const MAX_PACKET_BYTES: f64 = 4300.0;
 
 /// Longer than any path without a loop.
 const MAX_HOPS: usize = 64;
-
-/// What shows that an adapter contributes to a hot-spot. Rates are in bytes per second.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Evidence {
-    /// The other adapters' paths to this hot-spot carry less than what arrives there.
-    OthersFallShort {
-        /// The adapter port that receives too slowly.
-        hot_spot: PortId,
-        /// What the other adapters' paths carry at most.
-        others: f64,
-        /// What arrives at the hot-spot.
-        arrived: f64,
-    },
-    /// Adapters that are no hot-spots can have received only a part of what this adapter sends.
-    NowhereElse {
-        /// What the other adapters can have received at most.
-        elsewhere: f64,
-        /// What the adapter sends.
-        sent: f64,
-    },
-}
 
 /// Separates contributors from victims among the adapters that wait, as far as the forwarding tables show which
 /// paths their packets take.

@@ -37,6 +37,16 @@ pub enum LinkProblemKind {
     Degraded,
 }
 
+impl Thresholds {
+    /// The limit that applies to a kind of link trouble.
+    pub fn limit_for(&self, why: LinkProblemKind) -> f64 {
+        match why {
+            LinkProblemKind::Flaps { .. } => self.flaps_per_hour,
+            LinkProblemKind::Errored { .. } | LinkProblemKind::Degraded => self.errors_per_hour,
+        }
+    }
+}
+
 /// A link that has a problem.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkProblem {

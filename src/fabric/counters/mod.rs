@@ -1,6 +1,7 @@
 //! Counters of two readings: rates, hot-spots with their contributors and victims, links with errors. Pure functions of
 //! two readings and the time between them.
 
+mod congestion;
 mod contributors;
 mod growth;
 mod hot_spots;
@@ -11,11 +12,13 @@ mod sample_place;
 mod thresholds;
 mod waiting_time;
 
-pub use contributors::{Evidence, classify_adapters};
+pub use congestion::{
+    CongestedAdapter, CongestedPort, CongestionRole, Evidence, HotSpot, HotSpots, OversubscribedUplink,
+};
+pub use contributors::classify_adapters;
 pub use growth::{Growth, counter_growth};
-pub use hot_spots::{CongestedAdapter, CongestedPort, CongestionRole, HotSpot, HotSpots, find_hot_spots};
+pub use hot_spots::find_hot_spots;
 pub use link_problems::{ERROR_WINDOW, LinkProblem, LinkProblemKind, link_problems};
-pub use oversubscription::OversubscribedUplink;
 pub use rates::{PortRates, Rates, growth_between, rates_of_growth, rates_of_samples, rates_of_sweeps};
 pub use sample_place::{sample_node, sample_port};
 pub use thresholds::Thresholds;

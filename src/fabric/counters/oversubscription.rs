@@ -4,7 +4,7 @@
 //! ports wait about as long as the hot-spot does; a port that waits far longer, or without any hot-spot, is a bottleneck.
 //! It is oversubscribed where the hosts of the leaf on one of its ends can send more than all uplinks of that leaf carry.
 
-use super::hot_spots::{CongestedPort, HotSpots};
+use super::congestion::{CongestedPort, HotSpots, OversubscribedUplink};
 use super::rates::data_capacity;
 use crate::{Fabric, NodeId, PortId};
 
@@ -12,23 +12,8 @@ use crate::{Fabric, NodeId, PortId};
 /// the tree.
 const BOTTLENECK_FACTOR: f64 = 10.0;
 
-/// A port between switches that carries the traffic of more hosts than its bandwidth allows.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct OversubscribedUplink {
-    /// The port and how much it waits.
-    pub at: CongestedPort,
-    /// The switch with the hosts: the port's own switch where the port leads up, its peer where it leads down.
-    pub leaf: NodeId,
-    /// The number of hosts at the switch.
-    pub hosts: usize,
-    /// The number of links between the switch and other switches.
-    pub uplinks: usize,
-    /// The bandwidth of the hosts divided by the bandwidth of the uplinks.
-    pub ratio: f64,
-}
-
 /// The ports on the way that are bottlenecks of their leaf, the worst first.
-pub(super) fn find_oversubscribed_uplinks(fabric: &Fabric, verdict: &HotSpots) -> Vec<OversubscribedUplink> {
+pub fn find_oversubscribed_uplinks(fabric: &Fabric, verdict: &HotSpots) -> Vec<OversubscribedUplink> {
     if verdict.is_stalled() {
         return Vec::new();
     }

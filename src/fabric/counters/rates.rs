@@ -279,7 +279,7 @@ fn error_growth(before: &CounterValues, after: &CounterValues) -> Growth {
 }
 
 /// What a port's link carries of data, in bytes a second.
-pub(super) fn data_capacity(facts: &PortFacts) -> Option<f64> {
+pub fn data_capacity(facts: &PortFacts) -> Option<f64> {
     let lanes = facts.width.map(LinkWidth::lanes)?;
     Some(f64::from(facts.speed?.data_mbps()) * f64::from(lanes) * 1e6 / 8.0)
 }

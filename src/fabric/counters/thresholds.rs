@@ -1,7 +1,5 @@
 //! From where on something is worth a word. All of them can be set in the configuration.
 
-use super::link_problems::LinkProblemKind;
-
 /// The limits from which a port or link counts as congested, errored or flapping.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,15 +21,5 @@ impl Default for Thresholds {
         // The standard takes a link for sound up to a bit error rate of 10^-12; ten symbol errors an hour are what
         // vendors and site runbooks replace cables at.
         Self { congestion: 100_000.0, fair_share: 0.5, errors_per_hour: 10.0, flaps_per_hour: 1.0 }
-    }
-}
-
-impl Thresholds {
-    /// The limit that applies to a kind of link trouble.
-    pub fn limit_for(&self, why: LinkProblemKind) -> f64 {
-        match why {
-            LinkProblemKind::Flaps { .. } => self.flaps_per_hour,
-            LinkProblemKind::Errored { .. } | LinkProblemKind::Degraded => self.errors_per_hour,
-        }
     }
 }

@@ -11,7 +11,7 @@ use super::demo;
 use super::direct;
 use super::error::GenerateError;
 use super::faults::{self, Failures};
-use super::irregular;
+use super::irregular::draw_tree::draw_tree;
 use super::limits::{self, too_many_ports};
 use super::plan::FabricPlan;
 use super::production_systems;
@@ -60,7 +60,7 @@ pub fn generate(spec: &FabricSpec) -> Result<GeneratedFabric, GenerateError> {
     Ok(GeneratedFabric { fabric, entry: spec.entry, failed, roots, notes: plan.notes })
 }
 
-pub(super) fn plan(spec: &FabricSpec) -> Result<FabricPlan, GenerateError> {
+pub fn plan(spec: &FabricSpec) -> Result<FabricPlan, GenerateError> {
     limits::check(spec)?;
     let mut plan = FabricPlan::new(spec);
     match &spec.shape {
@@ -76,7 +76,7 @@ pub(super) fn plan(spec: &FabricSpec) -> Result<FabricPlan, GenerateError> {
         Shape::Kautz { d, k } => direct::kautz(&mut plan, *d, *k),
         Shape::Random { switches, links } => random::random(&mut plan, *switches, *links, spec.seed())?,
         Shape::Irregular { family, scale } => {
-            irregular::irregular(&mut plan, *family, *scale, spec.seed());
+            draw_tree(&mut plan, *family, *scale, spec.seed());
         }
         Shape::Switch648 => systems::switch648(&mut plan),
         Shape::Racks648 => systems::racks648(&mut plan),

@@ -12,7 +12,7 @@ const SPINES: u32 = 3;
 const TRUNK: u32 = 2;
 const STORAGE: usize = 2;
 
-pub(super) fn demo(plan: &mut FabricPlan) {
+pub fn demo(plan: &mut FabricPlan) {
     let leaves: Vec<u32> = (1..=RACKS).map(|rack| plan.add_switch(format!("rack{rack}-leaf"), 0)).collect();
     let spines: Vec<u32> = (1..=SPINES).map(|spine| plan.add_switch(format!("spine-{spine}"), 1)).collect();
     plan.spread_hosts(&leaves);

@@ -5,7 +5,7 @@ use super::shape::{CASCADE_COLUMNS, CASCADE_GROUP, CASCADE_ROWS};
 
 /// A mesh, or a torus where the dimensions close (dissertation 3.2.1). Ports: x+ x- y+ y- ..., then hosts; each
 /// direction is as many ports wide as links are redundant. A torus of two switches in a dimension has both cables.
-pub(super) fn grid(plan: &mut FabricPlan, dims: &[u32], closed: bool) {
+pub fn grid(plan: &mut FabricPlan, dims: &[u32], closed: bool) {
     let all: u32 = dims.iter().product();
     let mut at = vec![0; dims.len()];
     for _ in 0..all {
@@ -45,7 +45,7 @@ fn next_coordinates(at: &mut [u32], dims: &[u32]) {
 
 /// A dragonfly (dissertation 3.2.4): complete graphs within the groups and between them, with as many links per pair
 /// of groups as every pair can have.
-pub(super) fn dragonfly(plan: &mut FabricPlan, (a, h, g): (u32, u32, u32)) {
+pub fn dragonfly(plan: &mut FabricPlan, (a, h, g): (u32, u32, u32)) {
     let mut groups = Vec::with_capacity(g as usize);
     for group in 0..g {
         groups.push(plan.add_row(&format!("g{group}s"), a, 0));
@@ -61,7 +61,7 @@ pub(super) fn dragonfly(plan: &mut FabricPlan, (a, h, g): (u32, u32, u32)) {
 
 /// Cascade (dissertation 3.2.4): groups of 16 x 6 switches, complete along both axes. Table 6.1 counts three links
 /// for each pair of a column, as the backplane of the real machine has.
-pub(super) fn cascade(plan: &mut FabricPlan, groups: u32, global: u32) {
+pub fn cascade(plan: &mut FabricPlan, groups: u32, global: u32) {
     let mut all = Vec::with_capacity(groups as usize);
     for group in 0..groups {
         let mut switches = Vec::with_capacity(CASCADE_GROUP as usize);
@@ -107,7 +107,7 @@ fn join_groups(plan: &mut FabricPlan, groups: &[Vec<u32>], each: u32) {
 }
 
 /// A Kautz graph (dissertation 3.2.3), each of its arcs a full-duplex link.
-pub(super) fn kautz(plan: &mut FabricPlan, d: u32, k: u32) {
+pub fn kautz(plan: &mut FabricPlan, d: u32, k: u32) {
     let all = (d + 1) * d.pow(k - 1);
     let separator = if d < 10 { "" } else { "." };
     let mut words = Vec::with_capacity(all as usize);

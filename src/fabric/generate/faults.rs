@@ -10,12 +10,12 @@ use super::plan::FabricPlan;
 use super::rng::{Rng, RngStream};
 use super::spec::FabricSpec;
 
-pub(super) struct Failures {
+pub struct Failures {
     pub switches: Vec<bool>,
     pub cables: Vec<bool>,
 }
 
-pub(super) fn choose_failures(spec: &FabricSpec, plan: &FabricPlan) -> Result<Failures, GenerateError> {
+pub fn choose_failures(spec: &FabricSpec, plan: &FabricPlan) -> Result<Failures, GenerateError> {
     let mut failures =
         Failures { switches: vec![false; plan.switches.len()], cables: vec![false; plan.cables.len()] };
     fail_switches(spec, plan, &mut failures)?;

@@ -16,7 +16,7 @@ struct FabricSize {
 }
 
 /// Refuses what one subnet cannot hold.
-pub(super) fn check(spec: &FabricSpec) -> Result<(), GenerateError> {
+pub fn check(spec: &FabricSpec) -> Result<(), GenerateError> {
     let fabric = spec.entry.name;
     let size = fabric_size(&spec.shape);
     let links = size.degree.saturating_mul(u64::from(spec.redundancy()));
@@ -59,12 +59,12 @@ pub(super) fn check(spec: &FabricSpec) -> Result<(), GenerateError> {
     Ok(())
 }
 
-pub(super) fn too_many_ports(fabric: &'static str, asked: u64) -> GenerateError {
+pub fn too_many_ports(fabric: &'static str, asked: u64) -> GenerateError {
     GenerateError::TooManyPorts { fabric, asked, limit: u64::from(PortNum::MAX) }
 }
 
 /// MLID paper, section 4.1: LMC = log2((m/2)^(n-1)).
-pub(super) fn mport_lmc(m: u32, n: u32) -> u32 {
+pub fn mport_lmc(m: u32, n: u32) -> u32 {
     (m / 2).trailing_zeros() * (n - 1)
 }
 

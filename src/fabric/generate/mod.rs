@@ -16,6 +16,7 @@ mod random;
 mod rng;
 mod shape;
 mod spec;
+mod spec_values;
 mod systems;
 mod trees;
 mod wiring;

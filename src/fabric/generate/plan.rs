@@ -4,14 +4,14 @@ use super::shape::Shape;
 use super::spec::{FabricSpec, HostsOption};
 use crate::{LinkSpeed, LinkWidth};
 
-pub(super) struct PlannedSwitch {
+pub struct PlannedSwitch {
     pub name: String,
     /// 0 at the bottom. The highest level of a tree holds its roots.
     pub level: u8,
     pub speed: LinkSpeed,
 }
 
-pub(super) struct PlannedCable {
+pub struct PlannedCable {
     pub a: u32,
     pub b: u32,
     /// Where the definition numbers ports; else the first free ones are taken.
@@ -19,14 +19,14 @@ pub(super) struct PlannedCable {
     pub width: LinkWidth,
 }
 
-pub(super) struct PlannedHost {
+pub struct PlannedHost {
     pub name: String,
     pub switch: u32,
     /// The switch behind a second port of the adapter.
     pub second: Option<u32>,
 }
 
-pub(super) struct FabricPlan {
+pub struct FabricPlan {
     pub fabric: &'static str,
     pub switches: Vec<PlannedSwitch>,
     pub cables: Vec<PlannedCable>,
@@ -46,7 +46,7 @@ pub(super) struct FabricPlan {
     hosts_in_all: Option<u32>,
 }
 
-pub(super) struct MlidAddressing {
+pub struct MlidAddressing {
     pub lmc: u32,
     pub base: Vec<u32>,
     pub past: u32,
@@ -139,7 +139,7 @@ impl FabricPlan {
 }
 
 /// `total` in `parts`: each has the floor or the ceiling of the mean, the first ones the ceiling.
-pub(super) fn split_evenly(total: usize, parts: usize) -> Vec<usize> {
+pub fn split_evenly(total: usize, parts: usize) -> Vec<usize> {
     let (each, more) = match parts {
         0 => (0, 0),
         parts => (total / parts, total % parts),
@@ -148,7 +148,7 @@ pub(super) fn split_evenly(total: usize, parts: usize) -> Vec<usize> {
 }
 
 /// `total` in parts of limited room, filled evenly; what no room is left for lies on top, evenly again.
-pub(super) fn split_within(total: usize, rooms: &[usize]) -> Vec<usize> {
+pub fn split_within(total: usize, rooms: &[usize]) -> Vec<usize> {
     let mut filled = vec![0; rooms.len()];
     let mut left = total;
     while left > 0 {

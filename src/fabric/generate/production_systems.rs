@@ -9,7 +9,7 @@ use crate::LinkSpeed;
 ///
 /// 864 links within, 60 between and 1,653 in all leave 729 for hosts; section 4.1 counts 728 nodes (726 of them
 /// compute nodes). Both hold when one of the nodes has both ports of its adapter cabled, so the last one has.
-pub(super) fn deimos(plan: &mut FabricPlan) {
+pub fn deimos(plan: &mut FabricPlan) {
     const TRUNK: usize = 30;
     const EXTERNAL: usize = 12;
     let mut directors: Vec<Director> =
@@ -48,7 +48,7 @@ pub(super) fn deimos(plan: &mut FabricPlan) {
 /// - first rail: 258 - 162 = 96 edges, 3,621 - 1,944 = 1,677 uplinks, for 1,555 hosts.
 ///
 /// Uplinks are spread over the edges as hosts are, so every edge has as many uplinks as hosts: full bisection.
-pub(super) fn tsubame2(plan: &mut FabricPlan) {
+pub fn tsubame2(plan: &mut FabricPlan) {
     const SECOND_RAIL: usize = 1_408;
     let (edges, uplinks) = match plan.host_count(81) {
         0..=SECOND_RAIL => (81, 1_440),
@@ -100,7 +100,7 @@ const ISLANDS: [Island; 6] = {
 };
 
 /// Taurus: six islands under a 216-port director (12 lines and 6 spines of 36-port chips): 211 switches.
-pub(super) fn taurus(plan: &mut FabricPlan) {
+pub fn taurus(plan: &mut FabricPlan) {
     const LEAF_UPLINKS: usize = 18;
     let mut built = Vec::with_capacity(ISLANDS.len());
     for (number, island) in ISLANDS.iter().enumerate() {

@@ -10,12 +10,7 @@ use crate::PortNum;
 /// A ring through the switches in random order, so that all are connected; then random pairs up to `links`. A pair of
 /// one switch with itself, and one without a free port, is dropped and drawn anew. Two switches may be drawn more
 /// than once: the construction does not forbid parallel links. When no pair is left, switches get one more port.
-pub(super) fn random(
-    plan: &mut FabricPlan,
-    switches: u32,
-    links: u32,
-    seed: u64,
-) -> Result<(), GenerateError> {
+pub fn random(plan: &mut FabricPlan, switches: u32, links: u32, seed: u64) -> Result<(), GenerateError> {
     let all = plan.add_row("sw", switches, 0);
     plan.spread_hosts(&all);
     let mut rng = Rng::new(seed, RngStream::Topology);

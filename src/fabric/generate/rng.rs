@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// One independent stream of a seed per use, so that asking for faults leaves the topology as it was.
 #[derive(Clone, Copy)]
-pub(super) enum RngStream {
+pub enum RngStream {
     Topology = 0,
     SwitchFaults = 1,
     LinkFaults = 2,
@@ -14,7 +14,7 @@ pub(super) enum RngStream {
 }
 
 #[derive(Debug)]
-pub(super) struct Rng(Xoshiro256PlusPlus);
+pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
     pub fn new(seed: u64, stream: RngStream) -> Self {

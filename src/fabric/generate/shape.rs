@@ -2,11 +2,11 @@
 
 use super::catalogue::{LINKS_BY_GROUPS, LINKS_PER_SWITCH};
 use super::error::GenerateError;
-use super::irregular::{ANY, Family, Scale};
-use super::spec::ValuesOrDefaults;
+use super::irregular::parameters::{ANY, Family, Scale};
+use super::spec_values::ValuesOrDefaults;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Shape {
+pub enum Shape {
     Demo,
     Kary { k: u32, n: u32 },
     Xgft { m: Vec<u32>, w: Vec<u32> },
@@ -32,7 +32,7 @@ pub(super) enum Shape {
 
 /// What the dissertation's table 6.1, else its table 4.2, gives a topology beyond its definition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct PaperRow {
+pub struct PaperRow {
     pub terminals: u32,
     pub redundancy: u32,
 }
@@ -44,9 +44,9 @@ const MAX_PORTS: u32 = crate::PortNum::MAX as u32;
 const MAX_DEPTH: u32 = 15;
 
 /// A Cascade group: 16 x 6 switches, ten global ports each (dissertation 3.2.4).
-pub(super) const CASCADE_COLUMNS: u32 = 16;
-pub(super) const CASCADE_ROWS: u32 = 6;
-pub(super) const CASCADE_GROUP: u32 = CASCADE_COLUMNS * CASCADE_ROWS;
+pub const CASCADE_COLUMNS: u32 = 16;
+pub const CASCADE_ROWS: u32 = 6;
+pub const CASCADE_GROUP: u32 = CASCADE_COLUMNS * CASCADE_ROWS;
 const CASCADE_GLOBAL: u32 = 10 * CASCADE_GROUP;
 
 impl Shape {
@@ -244,7 +244,7 @@ fn read_irregular(own: &ValuesOrDefaults<'_>) -> Result<Shape, GenerateError> {
 }
 
 /// The cables of a ring: two switches are joined by one.
-pub(super) fn ring_links(switches: u32) -> u32 {
+pub fn ring_links(switches: u32) -> u32 {
     match switches {
         0 | 1 => 0,
         2 => 1,

@@ -7,7 +7,7 @@ use super::plan::FabricPlan;
 use super::trees::{FatTreeSwitches, xgft};
 
 /// A director of two stages: every line chip is linked to every spine chip, `each` times.
-pub(super) struct Director {
+pub struct Director {
     pub lines: Vec<u32>,
     spines: Vec<u32>,
     each: u32,
@@ -45,23 +45,23 @@ const DIRECTOR_648: (u32, u32, u32) = (36, 18, 1);
 const HORIZONTAL: u32 = 9;
 
 /// The 648-port fat-tree of sFtree's figure 5.
-pub(super) fn switch648(plan: &mut FabricPlan) {
+pub fn switch648(plan: &mut FabricPlan) {
     xgft(plan, &[18, 36], &[1, 18]);
 }
 
 /// Three levels of 24-port chips: 24 pods of 12 and 12, and 144 on top.
-pub(super) fn switch3456(plan: &mut FabricPlan) {
+pub fn switch3456(plan: &mut FabricPlan) {
     xgft(plan, &[12, 12, 24], &[1, 12, 12]);
 }
 
 /// The fat-tree of 56-port switches: 56 pods of 28 and 28, and 784 on top. With its hosts it takes 47,824 of 49,151
 /// unicast LIDs; 57 ports are no even number and 58 would need 52,983.
-pub(super) fn full_subnet(plan: &mut FabricPlan) {
+pub fn full_subnet(plan: &mut FabricPlan) {
     xgft(plan, &[28, 28, 56], &[1, 28, 28]);
 }
 
 /// A 648-port director with a layer of rack switches below (sFtree 7.2.3): 54 of them with 12 hosts and 12 uplinks.
-pub(super) fn racks648(plan: &mut FabricPlan) {
+pub fn racks648(plan: &mut FabricPlan) {
     let racks = plan.add_row("rack", 54, 0);
     let mut director = Director::new(plan, "", DIRECTOR_648, 1);
     plan.spread_hosts(&racks);
@@ -76,7 +76,7 @@ pub(super) fn racks648(plan: &mut FabricPlan) {
 
 /// JuRoPA-like: 432 rack switches with 12 hosts and 12 uplinks, eight 648-port directors. A unit of two rack switches
 /// has three cables to each director: two from one switch and one from the other, half of the directors each way.
-pub(super) fn juropa(plan: &mut FabricPlan) {
+pub fn juropa(plan: &mut FabricPlan) {
     const DIRECTORS: usize = 8;
     let racks = plan.add_row("rack", 432, 0);
     let mut directors: Vec<Director> =
@@ -96,7 +96,7 @@ pub(super) fn juropa(plan: &mut FabricPlan) {
 
 /// Ranger-like: 384 rack switches of 24 ports with ten or eleven hosts and six uplinks to each of two directors. A
 /// director has 16 line cards of 12 and 12 chips, and 144 chips on top: 528.
-pub(super) fn ranger(plan: &mut FabricPlan) {
+pub fn ranger(plan: &mut FabricPlan) {
     let racks = plan.add_row("rack", 384, 0);
     let names = |director: u32| ["line", "fabric", "spine"].map(|chip| format!("d{director}-{chip}"));
     let directors: Vec<FatTreeSwitches> = (0..2)

@@ -6,7 +6,7 @@ use super::plan::{FabricPlan, MlidAddressing};
 ///
 /// A switch of level i (from 1) is (a_h .. a_i+1, b_i .. b_1): which subtree it lies in, and which of the subtree's
 /// copies it is. Its number within the level is A * W_i + B, with A and B those digits read as numbers.
-pub(super) struct FatTreeSwitches {
+pub struct FatTreeSwitches {
     pub levels: Vec<Vec<u32>>,
     m: Vec<u32>,
     w: Vec<u32>,
@@ -48,7 +48,7 @@ impl FatTreeSwitches {
 }
 
 /// `leaf`, `mid` or `mid1-`, `mid2-` ..., `spine`.
-pub(super) fn level_names(levels: usize) -> Vec<String> {
+pub fn level_names(levels: usize) -> Vec<String> {
     let name = |level: usize| match level {
         0 => "leaf".to_owned(),
         last if last + 1 == levels => "spine".to_owned(),
@@ -59,14 +59,14 @@ pub(super) fn level_names(levels: usize) -> Vec<String> {
 }
 
 /// An XGFT with hosts (dissertation 3.2.2).
-pub(super) fn xgft(plan: &mut FabricPlan, m: &[u32], w: &[u32]) {
+pub fn xgft(plan: &mut FabricPlan, m: &[u32], w: &[u32]) {
     let tree = FatTreeSwitches::new(plan, m, w, &level_names(m.len()), 0);
     plan.spread_hosts(tree.leaves());
     tree.link(plan);
 }
 
 /// A k-ary n-tree (dissertation 3.2.2): the XGFT with k children and k parents throughout.
-pub(super) fn kary(plan: &mut FabricPlan, k: u32, n: u32) {
+pub fn kary(plan: &mut FabricPlan, k: u32, n: u32) {
     let m = vec![k; n as usize];
     let mut w = m.clone();
     w[0] = 1;
@@ -77,7 +77,7 @@ pub(super) fn kary(plan: &mut FabricPlan, k: u32, n: u32) {
 ///
 /// Switch <w0 .. wn-2, l> is linked from port w'l to port wn-2 + m/2 of the switch <w', l+1> that has its digits but
 /// for w'l, which is new, and wn-2, which is dropped. Level 0 is the top; a port of the paper is one less than ours.
-pub(super) fn mport(plan: &mut FabricPlan, m: u32, n: u32) {
+pub fn mport(plan: &mut FabricPlan, m: u32, n: u32) {
     let half = m / 2;
     let top = half.pow(n - 1);
     let names = level_names(n as usize);

@@ -10,7 +10,7 @@ use super::limits::too_many_ports;
 use super::plan::FabricPlan;
 use crate::PortNum;
 
-pub(super) struct Wiring {
+pub struct Wiring {
     pub cables: Vec<(PortNum, PortNum)>,
     /// The switch port behind port 1, and behind port 2, of every host.
     pub hosts: Vec<(PortNum, Option<PortNum>)>,
@@ -42,7 +42,7 @@ impl UsedPorts {
     }
 }
 
-pub(super) fn wire(plan: &FabricPlan) -> Result<Wiring, GenerateError> {
+pub fn wire(plan: &FabricPlan) -> Result<Wiring, GenerateError> {
     let mut taken = vec![UsedPorts::default(); plan.switches.len()];
     let full = |switch: u32| too_many_ports(plan.fabric, ports_needed(plan, switch));
     let mut cables = vec![None; plan.cables.len()];

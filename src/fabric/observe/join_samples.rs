@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::CounterSample;
+use super::counters::CounterSample;
 
 /// Merges consecutive samples of the same port, unless two samples have a counter in common: those are two moments.
 pub fn join_samples(samples: impl IntoIterator<Item = CounterSample>) -> Vec<CounterSample> {

@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Fabric, Guid, NameMap, PathLevelTable, ServiceLevels, Tables};
 
-use super::{CounterSample, JobSnapshot, Notes, ReadingReport, Ticks};
+use super::counters::CounterSample;
+use super::job_snapshot::JobSnapshot;
+use super::notes::Notes;
+use super::reading::ReadingReport;
+use super::ticks::Ticks;
 
 /// The master subnet manager, as far as the source states it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CounterSample, SubnetManager};
+use super::counters::CounterSample;
+use super::observation::SubnetManager;
 use crate::{Arbitration, Fabric, Guid, Lid, LinkSpeed, LinkWidth, PortNum, Sl2Vl};
 
 /// A port by what stays when a fabric changes: the GUID of its node and its number.

@@ -2,10 +2,10 @@
 //!
 //! Ranges are drawn per tree, per pod or per switch. Level 0 is the bottom; roots have the highest level.
 
-use super::Family;
+use super::parameters::Family;
 use super::tree_draft::TreeDraft;
 
-pub(super) fn build(site: &mut TreeDraft, family: Family) {
+pub fn build(site: &mut TreeDraft, family: Family) {
     match family {
         Family::Pods => pods(site),
         Family::Half => half(site),
@@ -281,7 +281,7 @@ fn mixed(site: &mut TreeDraft) {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use super::super::Scale;
+    use super::super::parameters::Scale;
     use super::*;
     use crate::generate::plan::FabricPlan;
     use crate::generate::rng::{Rng, RngStream};

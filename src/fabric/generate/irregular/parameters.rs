@@ -1,13 +1,10 @@
-//! What an irregular tree is asked for by, and how a seed draws it.
+//! What an irregular tree is asked for by, and what its seed draws where nothing is asked.
 
-use super::super::plan::FabricPlan;
 use super::super::rng::{Rng, RngStream};
-use super::families;
-use super::tree_draft::TreeDraft;
 
 /// How an irregular tree came to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::generate) enum Family {
+pub enum Family {
     Pods,
     Half,
     Director,
@@ -21,13 +18,13 @@ pub(in crate::generate) enum Family {
 
 /// How large an irregular tree is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::generate) enum Scale {
+pub enum Scale {
     Small,
     Large,
 }
 
 /// The default of `family`: the seed chooses.
-pub(in crate::generate) const ANY: &str = "any";
+pub const ANY: &str = "any";
 
 impl Family {
     const ALL: [(&str, Self); 9] = [
@@ -84,24 +81,15 @@ impl Scale {
 }
 
 /// Whether switches have aggregation nodes where nothing is asked: about one tree of three, and all with hosts on spines.
-pub(in crate::generate) fn draw_aggregation(family: Option<Family>, seed: u64) -> bool {
+pub fn draw_aggregation(family: Option<Family>, seed: u64) -> bool {
     let drawn = Rng::new(seed, RngStream::Aggregation).draw_below(100) < 35;
     drawn || draw_family(family, seed).0 == Family::Spines
 }
 
 /// The family and the stream that draws the tree.
-fn draw_family(family: Option<Family>, seed: u64) -> (Family, Rng) {
+pub fn draw_family(family: Option<Family>, seed: u64) -> (Family, Rng) {
     let mut rng = Rng::new(seed, RngStream::Topology);
     // Drawn in any case: the same seed gives the same tree whether its family was drawn or asked for.
     let drawn = Family::draw(&mut rng);
     (family.unwrap_or(drawn), rng)
-}
-
-pub(in crate::generate) fn irregular(plan: &mut FabricPlan, family: Option<Family>, scale: Scale, seed: u64) {
-    let (family, rng) = draw_family(family, seed);
-    let mut site = TreeDraft::new(rng, scale);
-    families::build(&mut site, family);
-    let accidents = site.apply_accidents();
-    site.write_plan(plan);
-    plan.notes.push(format!("family {}{accidents}", family.word()));
 }

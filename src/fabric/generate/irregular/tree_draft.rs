@@ -2,12 +2,12 @@
 
 use super::super::plan::{FabricPlan, PlannedHost};
 use super::super::rng::Rng;
-use super::Scale;
+use super::parameters::Scale;
 
 /// A range of a draw, both ends included.
-pub(super) type DrawRange = (u32, u32);
+pub type DrawRange = (u32, u32);
 
-pub(super) struct TreeDraft {
+pub struct TreeDraft {
     rng: Rng,
     scale: Scale,
     /// Parts of a mixed tree have half the size.
