@@ -34,16 +34,16 @@ enum Values {
 }
 
 /// Most values of one record, whole or as changes: whatever their length, the record must fit into a frame.
-pub(super) const MAX_RECORD_VALUES: usize = 2_000_000;
+pub const MAX_RECORD_VALUES: usize = 2_000_000;
 /// Most samples of a sweep. A full subnet has 250,000 ports.
-pub(super) const MAX_SWEEP_SAMPLES: usize = 4_000_000;
+pub const MAX_SWEEP_SAMPLES: usize = 4_000_000;
 /// Most values per sample, on average, in a sweep of several records. About sixty counters are known; a vendor may
 /// have as many again.
-pub(super) const MAX_MEAN_VALUES: usize = 128;
+pub const MAX_MEAN_VALUES: usize = 128;
 /// Most values of a sweep: twice as many as a full subnet has.
-pub(super) const MAX_SWEEP_VALUES: usize = 32_000_000;
+pub const MAX_SWEEP_VALUES: usize = 32_000_000;
 /// Most bytes of names of vendor counters, which stay in memory as long as the samples.
-pub(super) const MAX_VENDOR_NAME_BYTES: usize = 256 << 20;
+pub const MAX_VENDOR_NAME_BYTES: usize = 256 << 20;
 
 /// Consecutive samples with the same counters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ pub const MAX_FRAME_BYTES: usize = 64 << 20;
 /// Size of a lead with its head.
 pub const LEAD_BYTES: usize = 64;
 /// Size of the facts of a lead, which the table at the end repeats.
-pub(super) const FACTS_BYTES: usize = 40;
+pub const FACTS_BYTES: usize = 40;
 
 const LEAD_MAGIC: [u8; 4] = 0x184D_2A50_u32.to_le_bytes();
-pub(super) const TABLE_MAGIC: [u8; 4] = 0x184D_2A51_u32.to_le_bytes();
+pub const TABLE_MAGIC: [u8; 4] = 0x184D_2A51_u32.to_le_bytes();
 const FRAME_MAGIC: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 /// Format and version.
 const FORMAT_WORD: &[u8; 8] = b"fdcap/1\n";
@@ -65,7 +65,7 @@ impl Lead {
         self.first.saturating_add(u64::from(self.records))
     }
 
-    pub(super) fn fact_bytes(&self) -> [u8; FACTS_BYTES] {
+    pub(crate) fn fact_bytes(&self) -> [u8; FACTS_BYTES] {
         let mut bytes = [0; FACTS_BYTES];
         bytes[0..4].copy_from_slice(&self.flags.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.records.to_le_bytes());
@@ -78,7 +78,7 @@ impl Lead {
     }
 
     /// `None` for values that no writer produces.
-    pub(super) fn from_facts(bytes: &[u8; FACTS_BYTES]) -> Option<Self> {
+    pub(crate) fn from_facts(bytes: &[u8; FACTS_BYTES]) -> Option<Self> {
         let four = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let eight = |at: usize| u64::from(four(at)) | u64::from(four(at + 4)) << 32;
         let lead = Self {
@@ -117,12 +117,12 @@ impl Lead {
     }
 
     /// The first place where a lead may begin.
-    pub(super) fn find(bytes: &[u8]) -> Option<usize> {
+    pub(crate) fn find(bytes: &[u8]) -> Option<usize> {
         bytes.windows(LEAD_MAGIC.len()).position(|four| four == LEAD_MAGIC)
     }
 
     /// The version, if a file begins as a capture of another version.
-    pub(super) fn other_version_of(bytes: &[u8]) -> Option<char> {
+    pub(crate) fn other_version_of(bytes: &[u8]) -> Option<char> {
         let word = bytes.get(8..16)?;
         let other = bytes[..4] == LEAD_MAGIC && word.starts_with(b"fdcap/") && word[6..] != FORMAT_WORD[6..];
         let version = char::from(word[6]);
@@ -131,14 +131,14 @@ impl Lead {
 }
 
 /// The first eight bytes of the BLAKE3 hash: detects accidents, not attacks.
-pub(super) fn checksum(bytes: &[u8]) -> [u8; 8] {
+pub fn checksum(bytes: &[u8]) -> [u8; 8] {
     let mut short = [0; 8];
     short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..8]);
     short
 }
 
 /// Compresses lines into a frame with a checksum.
-pub(super) fn pack(lines: &[u8]) -> io::Result<Vec<u8>> {
+pub fn pack(lines: &[u8]) -> io::Result<Vec<u8>> {
     let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
     compressor.include_checksum(true)?;
     compressor.include_contentsize(true)?;
@@ -146,7 +146,7 @@ pub(super) fn pack(lines: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 /// Unpacks the lines of a frame. Their number of bytes must be that of the lead, and the checksum must match.
-pub(super) fn unpack(lead: &Lead, frame: &[u8]) -> Result<Vec<u8>, String> {
+pub fn unpack(lead: &Lead, frame: &[u8]) -> Result<Vec<u8>, String> {
     if !frame.starts_with(&FRAME_MAGIC) {
         return Err("no zstd frame begins here".to_owned());
     }

@@ -209,7 +209,7 @@ impl PolicyRecord {
     }
 
     /// The levels; an error if one is no service level.
-    pub(super) fn into_levels(self) -> Result<PolicyLevels, String> {
+    pub(crate) fn into_levels(self) -> Result<PolicyLevels, String> {
         match self {
             Self::ByDestination(by_guid) => match by_guid.values().find(|level| **level > 15) {
                 Some(level) => Err(format!("there is no service level {level}")),
@@ -273,7 +273,7 @@ impl ParsedLine {
 }
 
 /// The part of a line from its kind on, if the kind has one of the wanted flags.
-pub(super) fn line_body(line: &[u8], wanted: u32) -> Option<&[u8]> {
+pub fn line_body(line: &[u8], wanted: u32) -> Option<&[u8]> {
     let kind = line_kind(line)?;
     let (_, kind_flags) = KINDS.iter().find(|(known, _)| *known == kind)?;
     // Only numbers and fixed keys come before the kind, so the first match is the kind.

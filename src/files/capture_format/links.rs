@@ -7,20 +7,20 @@ const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
 
 /// The first and the last frame that make a state; all frames of the state between them belong to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct StateFrames {
+pub struct StateFrames {
     pub first: usize,
     pub last: usize,
 }
 
 /// The frame from which nothing can be shown, and the number of the missing record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Lost {
+pub struct Lost {
     pub slot: usize,
     pub record: u64,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Links {
+pub struct Links {
     /// Frames of the state.
     states: Vec<usize>,
     /// By frame.

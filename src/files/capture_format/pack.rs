@@ -5,12 +5,12 @@ use std::io;
 use super::frame::{LEAD_BYTES, Lead, MAX_FRAME_BYTES, TABLE_MAGIC, checksum, flags, pack};
 use super::line::{CaptureRecord, NumberedRecord};
 
-pub(super) const TABLE_WORD: &[u8; 8] = b"fdseek/1";
-pub(super) const TAIL_WORD: &[u8; 8] = b"fdseekat";
+pub const TABLE_WORD: &[u8; 8] = b"fdseek/1";
+pub const TAIL_WORD: &[u8; 8] = b"fdseekat";
 /// A frame is closed when its lines have this many bytes.
 const FULL_FRAME_BYTES: usize = 16 << 20;
 /// Most bytes of one record: it must fit into a frame behind lines that do not fill it.
-pub(super) const MAX_RECORD_BYTES: usize = MAX_FRAME_BYTES - FULL_FRAME_BYTES;
+pub const MAX_RECORD_BYTES: usize = MAX_FRAME_BYTES - FULL_FRAME_BYTES;
 
 /// Bytes to write, and their uncompressed size.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

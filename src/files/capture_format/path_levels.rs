@@ -8,7 +8,7 @@ use fabdeck_fabric::observe::PolicyLevels;
 use fabdeck_fabric::{Guid, Lid, PathLevelTable, ServiceLevel};
 
 /// Most paths whose levels a capture holds.
-pub(super) const MAX_PATHS: usize = 20_000_000;
+pub const MAX_PATHS: usize = 20_000_000;
 /// Most characters of rows in one record.
 const MAX_RECORD_CHARS: usize = 8 << 20;
 /// A path that is not listed.
@@ -51,7 +51,7 @@ impl PathLevelRecord {
 
     /// Adds the levels to the policy; an error if one is no service level. `paths` counts the stored paths, so that
     /// the cost of a record depends only on its own size.
-    pub(super) fn apply(self, policy: &mut Option<PolicyLevels>, paths: &mut usize) -> Result<(), String> {
+    pub(crate) fn apply(self, policy: &mut Option<PolicyLevels>, paths: &mut usize) -> Result<(), String> {
         let mut table = match policy.take() {
             Some(PolicyLevels::ByPath(table)) if !self.whole => table,
             _ => {

@@ -1,7 +1,7 @@
 //! Words for states, widths and speeds in records, as the common tools print them.
 
 /// Reads a word, if there is one.
-pub(super) fn parse_word<T: Copy>(
+pub fn parse_word<T: Copy>(
     what: &str,
     word: Option<&str>,
     read: impl Fn(&str) -> Option<T>,

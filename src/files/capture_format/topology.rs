@@ -13,7 +13,7 @@ use fabdeck_fabric::{
 /// Most ports of one record, because a record must fit into a frame.
 const PORTS_PER_RECORD: usize = 40_000;
 /// Most ports of all records together. The largest subnets have several hundred thousand.
-pub(super) const MAX_PORTS: usize = 2_000_000;
+pub const MAX_PORTS: usize = 2_000_000;
 
 /// All nodes with their ports, in canonical order.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ pub fn write(fabric: &Fabric, time: Option<&str>) -> Result<WriterOutput, Box<Fi
         let what = "a fabric without nodes cannot be written";
         return Err(FileError::new(
             "FD-2120",
-            NotePlace::file(super::ID),
+            NotePlace::file(super::read::ID),
             what,
             "name a source that has nodes",
         ));
@@ -36,7 +36,7 @@ pub fn write(fabric: &Fabric, time: Option<&str>) -> Result<WriterOutput, Box<Fi
         }
     }
     note_left_out(&mut written.notes, fabric);
-    note_down(&mut written.notes, super::ID, fabric);
+    note_down(&mut written.notes, super::read::ID, fabric);
     Ok(written)
 }
 
@@ -123,7 +123,7 @@ fn note_left_out(notes: &mut Notes, fabric: &Fabric) {
         let named =
             fabric.ports_of(id).any(|(id, port)| port.peer.is_some_and(answered) && !is_down(fabric, id));
         if !node.facts.answered && !named {
-            notes.add_partial("FN-232", NotePlace::file(super::ID), || {
+            notes.add_partial("FN-232", NotePlace::file(super::read::ID), || {
                 format!(
                     "{} did not answer and no node that answered has a cable to it: left out",
                     node.guid()

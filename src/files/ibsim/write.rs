@@ -38,13 +38,13 @@ pub fn write(fabric: &Fabric) -> Result<WriterOutput, Box<FileError>> {
             });
         }
     }
-    note_down(&mut writer.notes, super::ID, fabric);
+    note_down(&mut writer.notes, super::read::ID, fabric);
     writer.note_limits();
     Ok(WriterOutput { text: writer.text, notes: writer.notes })
 }
 
 fn file_place() -> NotePlace {
-    NotePlace::file(super::ID)
+    NotePlace::file(super::read::ID)
 }
 
 /// Whether a node is written: ibsim stops at nodes without ports, and at links to missing nodes.

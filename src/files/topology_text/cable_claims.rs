@@ -1,8 +1,7 @@
 //! Joins cables: a dump states each cable twice, once at each end.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::reader_notes::note_unrecorded_nodes;
 use crate::FileError;
 use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_fabric::{FabricBuilder, Guid, Lid, NodeKey, NodeKind, PortFacts, PortNum};
@@ -126,6 +125,25 @@ fn fill_far_port(builder: &mut FabricBuilder, claim: &CableClaim, notes: &mut No
     if let Some(differs) = differs {
         notes.add("FN-213", NotePlace::line(file, claim.line), || {
             format!("{} has {differs}: the record is kept", end_label(builder, claim.far))
+        });
+    }
+}
+
+/// Notes each node that others name and that has no record.
+fn note_unrecorded_nodes(notes: &mut Notes, file: &str, builder: &FabricBuilder, claims: &[CableClaim]) {
+    let mut seen = FxHashSet::default();
+    for claim in claims {
+        let far = builder.node(claim.far.0);
+        if far.answered || !seen.insert(claim.far.0) {
+            continue;
+        }
+        notes.add_partial("FN-206", NotePlace::line(file, claim.line), || {
+            format!(
+                "{} {} '{}' has no record: only its peers name it",
+                far.kind.word(),
+                far.guid,
+                far.description
+            )
         });
     }
 }

@@ -1,4 +1,4 @@
-//! A cursor over one line, and the error of a line.
+//! A cursor over one line, numbers and excerpts of it, and the error of a line.
 
 use crate::FileError;
 use fabdeck_fabric::observe::NotePlace;
@@ -63,6 +63,12 @@ impl<'a> LineCursor<'a> {
         self.rest = rest;
         Some(text)
     }
+}
+
+/// The beginning of a text from a file, for a message.
+pub fn excerpt(text: &str) -> &str {
+    const SHOWN: usize = 60;
+    text.char_indices().nth(SHOWN).map_or(text, |(at, _)| &text[..at])
 }
 
 /// Reads a decimal count. One that does not fit becomes `u32::MAX`, which is outside all valid ranges.

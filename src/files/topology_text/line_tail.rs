@@ -1,6 +1,6 @@
 //! The words after names: `base port 0 lid 5 lmc 0`, `lid 13 4xSDR s=1 w=2 v=3`, `slot 4`, `(scp)`.
 
-use super::LineFault;
+use super::line_cursor::{LineFault, excerpt, parse_count};
 use crate::lane_code::lane_count;
 use fabdeck_fabric::{Lid, LinkSpeed, LinkWidth, Lmc};
 
@@ -81,7 +81,7 @@ impl<'a> LineTail<'a> {
                 return Ok(());
             }
         };
-        *slot.0 = Some(super::parse_count(slot.1).ok_or_else(|| {
+        *slot.0 = Some(parse_count(slot.1).ok_or_else(|| {
             LineFault::new(
                 "FD-2103",
                 format!("'{}' is no number", excerpt(word)),
@@ -126,14 +126,14 @@ fn is_keyword(word: &str) -> bool {
 }
 
 /// Splits `4xFDR10` into width and speed; the tool prints `??` and `???` for unknown values.
-pub(super) fn split_rate(word: &str) -> Option<(&str, &str)> {
+pub fn split_rate(word: &str) -> Option<(&str, &str)> {
     if let Some(speed) = word.strip_prefix("??") {
         return Some(("??", speed));
     }
     let at = word.find('x')?;
     let (width, speed) = word.split_at(at + 1);
     // `0x5` is a number.
-    let lanes = super::parse_count(&width[..at]).is_some_and(|lanes| lanes > 0);
+    let lanes = parse_count(&width[..at]).is_some_and(|lanes| lanes > 0);
     let named = speed.starts_with(|c: char| c.is_ascii_alphabetic() || c == '?');
     (lanes && named).then_some((width, speed))
 }
@@ -145,7 +145,7 @@ fn read_lid(text: &str) -> Result<LidText, LineFault> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(hex) => u32::from_str_radix(hex, 16).ok().filter(|_| !hex.starts_with('+')),
-        None => super::parse_count(digits),
+        None => parse_count(digits),
     };
     let Some(value) = value else {
         let what = format!("'{}' is no LID", excerpt(text));
@@ -162,13 +162,9 @@ fn read_lid(text: &str) -> Result<LidText, LineFault> {
 }
 
 fn read_lmc(text: &str) -> Result<Lmc, LineFault> {
-    super::parse_count(text).and_then(Lmc::new).ok_or_else(|| {
+    parse_count(text).and_then(Lmc::new).ok_or_else(|| {
         LineFault::new("FD-2103", format!("'{}' is no LMC", excerpt(text)), "an LMC is a number from 0 to 7")
     })
-}
-
-fn excerpt(text: &str) -> &str {
-    super::excerpt(text)
 }
 
 #[cfg(test)]

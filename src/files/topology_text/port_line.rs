@@ -1,8 +1,8 @@
 //! Port lines: `[1]\t"H-0000000000100012"[1](100013) \t\t# "host6" lid 13 4xSDR` on a switch, `[1](100007)
 //! \t"S-0000000000200001"[1]\t\t# lid 9 lmc 0 "leaf1" lid 3 4xSDR` on an adapter.
 
-use super::line_cursor::LineCursor;
-use super::{LidText, LineFault, LineTail};
+use super::line_cursor::{LineCursor, LineFault, parse_count};
+use super::line_tail::{LidText, LineTail, split_rate};
 use fabdeck_fabric::{Lmc, NodeKind, PortNum};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -117,7 +117,7 @@ fn split_own_lid(comment: &str) -> (&str, &str) {
 /// Splits a name without quotes at the last ` lid `. A text that begins with `lid` or a rate has no name.
 fn split_unquoted_name(comment: &str, cut: bool) -> (Option<&str>, &str) {
     let first = comment.split_ascii_whitespace().next().unwrap_or("");
-    let no_name = first == "lid" || first.contains('=') || super::line_tail::split_rate(first).is_some();
+    let no_name = first == "lid" || first.contains('=') || split_rate(first).is_some();
     match comment.rfind(" lid ") {
         _ if no_name => (None, comment),
         Some(at) => (Some(&comment[..at]), &comment[at..]),
@@ -132,8 +132,7 @@ fn read_port_number(scan: &mut LineCursor<'_>) -> Result<PortNum, LineFault> {
     if !scan.skip_char(']') {
         return Err(bad_port_line("a port number without its closing bracket"));
     }
-    let number =
-        super::parse_count(digits).ok_or_else(|| bad_port_line("a port line without a port number"))?;
+    let number = parse_count(digits).ok_or_else(|| bad_port_line("a port line without a port number"))?;
     if scan.rest.starts_with("[ext") {
         let _ = scan.take_until(']');
     }

@@ -2,15 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{CableClaim, GuidText, LidText, LineTail, read_guid};
+use super::guid_text::{GuidText, read_guid};
+use super::line_cursor::excerpt;
+use super::line_tail::{LidText, LineTail};
 use fabdeck_fabric::observe::{NotePlace, Notes};
-use fabdeck_fabric::{Fabric, FabricBuilder, Guid, NodeKind, PortId, PortNum};
-
-/// The beginning of a text from a file, for a message.
-pub fn excerpt(text: &str) -> &str {
-    const SHOWN: usize = 60;
-    text.char_indices().nth(SHOWN).map_or(text, |(at, _)| &text[..at])
-}
+use fabdeck_fabric::{Fabric, Guid, NodeKind, PortId, PortNum};
 
 pub fn note_noise(notes: &mut Notes, place: NotePlace, line: &str) {
     notes.add("FN-201", place, || format!("'{}' is no line of a topology: left out", excerpt(line.trim())));
@@ -82,25 +78,6 @@ pub fn note_rate(notes: &mut Notes, place: NotePlace, rate: &str) {
 pub fn note_unknown_lid(notes: &mut Notes, place: NotePlace) {
     let what = || "a LID that is missing, 0, negative or above 49151: read as unknown".to_owned();
     notes.add("FN-204", place, what);
-}
-
-/// Notes each node that others name and that has no record.
-pub fn note_unrecorded_nodes(notes: &mut Notes, file: &str, builder: &FabricBuilder, claims: &[CableClaim]) {
-    let mut seen = rustc_hash::FxHashSet::default();
-    for claim in claims {
-        let far = builder.node(claim.far.0);
-        if far.answered || !seen.insert(claim.far.0) {
-            continue;
-        }
-        notes.add_partial("FN-206", NotePlace::line(file, claim.line), || {
-            format!(
-                "{} {} '{}' has no record: only its peers name it",
-                far.kind.word(),
-                far.guid,
-                far.description
-            )
-        });
-    }
 }
 
 /// Notes identifiers with several owners; look-ups find the first in canonical order.

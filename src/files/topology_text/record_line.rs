@@ -1,8 +1,8 @@
 //! The first line of a record: `Switch\t8 "S-0000000000200003"\t\t# "leaf3" base port 0 lid 5 lmc 0`.
 
-use super::line_cursor::LineCursor;
+use super::line_cursor::{LineCursor, LineFault, parse_count};
 use super::line_kind::Keyword;
-use super::{LineFault, LineTail};
+use super::line_tail::LineTail;
 use fabdeck_fabric::{NodeKind, PortNum};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,8 +22,7 @@ pub fn parse_record<'a>(keyword: Keyword, rest: &'a str, cut: bool) -> Result<Re
     let fault = |what: &str| LineFault::new("FD-2102", format!("a {} record {what}", keyword.word), HINT);
     let mut scan = LineCursor::new(rest);
     scan.skip_blanks();
-    let port_count =
-        super::parse_count(scan.take_digits()).ok_or_else(|| fault("without a number of ports"))?;
+    let port_count = parse_count(scan.take_digits()).ok_or_else(|| fault("without a number of ports"))?;
     let port_count = PortNum::new(port_count)
         .ok_or_else(|| fault(&format!("with {port_count} ports; 254 is the most")))?;
     scan.skip_blanks();
@@ -72,7 +71,8 @@ fn split_unquoted_name(comment: &str, cut: bool) -> (Option<&str>, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LidText, LineKind, classify};
+    use super::super::line_kind::{LineKind, classify};
+    use super::super::line_tail::LidText;
     use super::*;
     use fabdeck_fabric::Lid;
 
