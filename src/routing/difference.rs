@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::certificate::RouteScope;
-use super::certificate::dependencies::{DependencyCycle, DependencyGraph, DependencySources, add_tree};
+use super::certificate::dependencies::{DependencyGraph, DependencySources, add_tree};
+use super::certificate::{DependencyCycle, RouteScope};
 use super::problem::{Destination, Problem};
 use super::trees::{Distances, PortMap, RouteTree, TreeReader, UNREACHABLE, switch_batches};
 use fabdeck_fabric::{BLOCK_LIDS, Lid, NO_PATH, PathLanes, PortNum, Routes, block_of};

@@ -3,8 +3,8 @@
 
 use rayon::prelude::*;
 
-use super::certificate::dependencies::{DependencyCycle, DependencyGraph, DependencySources};
-use super::certificate::{LaneKnowledge, RouteScope};
+use super::certificate::dependencies::{DependencyGraph, DependencySources};
+use super::certificate::{DependencyCycle, LaneKnowledge, RouteScope};
 use super::problem::{Destination, Problem};
 use super::trees::{NextHop, PortMap};
 use fabdeck_fabric::{BLOCK_LIDS, Lid, Routes, block_of};

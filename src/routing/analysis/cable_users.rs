@@ -1,6 +1,6 @@
 //! Who uses a cable: the destinations whose trees cross it, and how many terminals send to each of them over it.
 
-use super::PathIndex;
+use super::path_index::PathIndex;
 use fabdeck_fabric::{Lid, LinkId};
 
 /// A destination whose paths cross a cable.

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::report::{LaneKnowledge, RouteScope};
+use super::report::{DependencyCycle, DependencyProof, LaneKnowledge, RouteScope};
 use crate::problem::{Destination, Problem};
 use crate::trees::{RouteTree, place_of};
 use fabdeck_fabric::{ChannelId, Lane, Lid, PathLanes, PortNum, Routes, SwitchGraph};
@@ -173,28 +173,6 @@ impl DependencyGraph {
         }
         None
     }
-}
-
-/// A path that uses one channel and then the next, which makes the first wait for the second.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct DependencyProof {
-    /// The switch of the source, or the source itself.
-    pub source: u32,
-    /// The destination.
-    pub destination: Lid,
-    /// The index of the routes, where several are judged together.
-    pub routes: usize,
-}
-
-/// A credit loop: channels of which each waits for the next, the last for the first.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DependencyCycle {
-    /// The virtual lane.
-    pub lane: Lane,
-    /// The channels.
-    pub channels: Vec<ChannelId>,
-    /// For each channel a path that uses it and then the next one.
-    pub paths: Vec<DependencyProof>,
 }
 
 /// What sources and destinations make dependencies, and under which lanes.

@@ -9,10 +9,9 @@ mod report;
 mod service;
 
 pub use certify::{certify, certify_partitioned, pairs_in_scope};
-pub use dependencies::{DependencyCycle, DependencyProof};
 pub use lane_mapping::{LaneHop, LaneMapping, data_lane_count};
 pub use report::{
-    Certificate, ForwardingIndex, ForwardingLoop, ForwardingLoops, LaneKnowledge, LostPair, LostPairs,
-    PairKind, PathLengths, RouteScope,
+    Certificate, DependencyCycle, DependencyProof, ForwardingIndex, ForwardingLoop, ForwardingLoops,
+    LaneKnowledge, LostPair, LostPairs, PairKind, PathLengths, RouteScope,
 };
 pub use service::{CreditLoop, MissingLane, ServiceCertificate, certify_service};

@@ -1,8 +1,7 @@
 //! What a certificate says, as values.
 
-use super::dependencies::DependencyCycle;
 use crate::trees::Cause;
-use fabdeck_fabric::{ChannelId, Lid, LinkId, PortId};
+use fabdeck_fabric::{ChannelId, Lane, Lid, LinkId, PortId};
 
 /// How many lost pairs and loops are listed.
 pub const MAX_LISTED: usize = 20;
@@ -171,6 +170,28 @@ pub struct ForwardingIndex {
     pub channels: u64,
     /// Links without a path in either direction.
     pub unused_links: Vec<LinkId>,
+}
+
+/// A path that uses one channel and then the next, which makes the first wait for the second.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DependencyProof {
+    /// The switch of the source, or the source itself.
+    pub source: u32,
+    /// The destination.
+    pub destination: Lid,
+    /// The index of the routes, where several are judged together.
+    pub routes: usize,
+}
+
+/// A credit loop: channels of which each waits for the next, the last for the first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DependencyCycle {
+    /// The virtual lane.
+    pub lane: Lane,
+    /// The channels.
+    pub channels: Vec<ChannelId>,
+    /// For each channel a path that uses it and then the next one.
+    pub paths: Vec<DependencyProof>,
 }
 
 /// The properties of routes, for unicast by forwarding tables. A router counts as a terminal.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::dependencies::DependencyProof;
 use super::lane_dependencies::LaneDependencies;
 use super::lane_mapping::LaneMapping;
+use super::report::DependencyProof;
 use crate::engine::{EngineRefusal, RouteProgress};
 use crate::problem::{Destination, Problem};
 use crate::trees::{Distances, PortMap, RouteTree, TreeReader, switch_batches};

@@ -6,6 +6,7 @@ pub(super) mod flat_graph;
 mod passes;
 mod switch_order;
 mod tree_grower;
+mod weighted_load;
 
 pub(super) use passes::{SpreadTrees, TreeTask};
 pub(super) use switch_order::{SwitchOrder, TurnLoads};

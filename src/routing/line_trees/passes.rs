@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::flat_graph::{FlatGraph, NONE};
 use super::switch_order::SwitchOrder;
 use super::tree_grower::TreeGrower;
+use super::weighted_load::{LOAD_POWERS, SOFT_HOP, STRICT_HOP, WeightedLoad};
 use crate::engine::RouteProgress;
 
 /// A place in a table that leads nowhere.
@@ -12,15 +13,6 @@ const NOWHERE: u8 = u8::MAX;
 
 /// Passes in a row without gain that end the first half, in which hops decide, and the second.
 const PATIENCE: usize = 6;
-
-/// Beside what the paths over channels weigh a hop decides.
-const STRICT_HOP: u64 = 1 << 48;
-
-/// Weight of a hop where detours are allowed, in 512ths of the busiest channel's load.
-const SOFT_HOP: u64 = 160;
-
-/// To these powers load is weighed, pass by pass: the higher, the more the busiest channels count beside all others.
-const LOAD_POWERS: [u32; 4] = [2, 4, 3, 4];
 
 /// One tree to grow: the LIDs of `lids` behind a switch, how many of them are loaded (those of terminals), and what the
 /// switches send to each.
@@ -39,54 +31,6 @@ pub(crate) struct SpreadTrees {
     pub table: Vec<u8>,
     pub busiest: u64,
     pub total: u64,
-}
-
-/// What channels carry, and what that weighs.
-#[derive(Debug)]
-pub(crate) struct WeightedLoad {
-    pub weight: Vec<u64>,
-    /// What a hop weighs more.
-    pub hop: u64,
-    paths: Vec<u64>,
-    unit: u64,
-    power: u32,
-}
-
-impl WeightedLoad {
-    fn new(net: &FlatGraph, least: u64) -> Self {
-        let nothing = vec![0; net.channel_count()];
-        // Before anything is known of the busiest channel.
-        let unit = least.max(1) * 4;
-        Self {
-            weight: vec![1; net.channel_count()],
-            hop: STRICT_HOP,
-            paths: nothing,
-            unit,
-            power: LOAD_POWERS[0],
-        }
-    }
-
-    fn weight_of(&self, paths: u64) -> u64 {
-        1 + (paths * 512 / self.unit).min(1023).pow(self.power)
-    }
-
-    pub fn change_load(&mut self, channel: u32, paths: u64, add: bool) {
-        let at = channel as usize;
-        self.paths[at] = if add { self.paths[at] + paths } else { self.paths[at] - paths };
-        self.weight[at] = self.weight_of(self.paths[at]);
-    }
-
-    fn reweigh(&mut self, power: u32) {
-        self.unit = self.max_load().max(1);
-        self.power = power;
-        for at in 0..self.paths.len() {
-            self.weight[at] = self.weight_of(self.paths[at]);
-        }
-    }
-
-    fn max_load(&self) -> u64 {
-        self.paths.iter().copied().max().unwrap_or(0)
-    }
 }
 
 impl SpreadTrees {
@@ -120,7 +64,7 @@ impl SpreadTrees {
             if !making.run_pass(pass == 0, pulse) {
                 return None;
             }
-            let (busiest, total) = (making.load.max_load(), making.load.paths.iter().sum::<u64>());
+            let (busiest, total) = (making.load.max_load(), making.load.total_load());
             if pass == 0 || (busiest, total) < (best.busiest, best.total) {
                 best = Self { table: making.table.clone(), busiest, total };
                 idle = 0;

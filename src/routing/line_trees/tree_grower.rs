@@ -6,8 +6,8 @@
 //! it.
 
 use super::flat_graph::{FlatGraph, NONE};
-use super::passes::WeightedLoad;
 use super::switch_order::SwitchOrder;
+use super::weighted_load::WeightedLoad;
 
 const NO_WAY: u64 = u64::MAX;
 

@@ -3,20 +3,20 @@
 
 use rayon::prelude::*;
 
-use super::flat_graph::{FlatGraph, NONE};
-use super::tree_search::TreeSearch;
-use super::virtual_layer::TreeTask;
+use crate::acyclic::tree_search::TreeSearch;
 use crate::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
+use crate::line_trees::TreeTask;
+use crate::line_trees::flat_graph::{FlatGraph, NONE};
 use crate::problem::Problem;
 use crate::updn;
 use crate::updown::{TieBreak, TieBreaks};
 use fabdeck_fabric::Routes;
 
-pub(super) const TIE_BREAKS: TieBreaks = TieBreaks { adapters: TieBreak::Last, switches: TieBreak::Last };
+pub const TIE_BREAKS: TieBreaks = TieBreaks { adapters: TieBreak::Last, switches: TieBreak::Last };
 
 /// Routes by the order of `updn`, and what they put on channels.
 #[derive(Debug)]
-pub(super) struct BalancedUpDown {
+pub struct BalancedUpDown {
     pub answer: EngineAnswer,
     pub busiest: u64,
     pub total: u64,
@@ -53,7 +53,7 @@ impl BalancedUpDown {
 
 /// What no routes stay below.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LoadBounds {
+pub struct LoadBounds {
     /// Of all channels together.
     pub total: u64,
     /// Of the busiest channel.

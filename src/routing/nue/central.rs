@@ -1,13 +1,13 @@
 //! The root of a layer: the most central switch of the convex subgraph of its destinations (section 6.2.3).
 
-use super::flat_graph::{FlatGraph, NONE};
+use crate::line_trees::flat_graph::{FlatGraph, NONE};
 
 /// More sources than this are sampled evenly: the root guides escape paths and decides nothing else.
 const SOURCES: usize = 256;
 
 /// The switch that most shortest paths between the destinations cross (`members` lie in one part, ascending). Among
 /// equals the one nearest to all destinations: on figure 6.6 that makes the difference between the two roots shown.
-pub(super) fn most_central(net: &FlatGraph, members: &[u32]) -> Option<u32> {
+pub fn most_central(net: &FlatGraph, members: &[u32]) -> Option<u32> {
     let mut away = vec![0u64; net.switch_count()];
     let inside = convex_subgraph(net, members, &mut away);
     let sources: Vec<u32> =

@@ -17,11 +17,11 @@ impl Demand {
     }
 
     /// Those of which nothing is said go last.
-    pub(super) fn turn(&self, lid: u32) -> u32 {
+    pub fn turn(&self, lid: u32) -> u32 {
         self.of.get(&lid).map_or(u32::MAX, |(turn, _)| *turn)
     }
 
-    pub(super) fn senders(&self, lid: u32) -> Option<Arc<[u32]>> {
+    pub fn senders(&self, lid: u32) -> Option<Arc<[u32]>> {
         self.of.get(&lid).map(|(_, senders)| senders.clone())
     }
 }

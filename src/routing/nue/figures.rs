@@ -2,10 +2,10 @@
 //! impasse with its way out (figures 6.8 and 6.9). Switch `n1` of a figure is switch 0 here.
 
 use super::central::most_central;
-use super::dependency_order::{AcyclicDependencies, DependencyState};
-use super::escape_paths::{EscapeKind, EscapePaths};
-use super::flat_graph::{FlatGraph, NONE};
-use super::tree_search::{TreeSearch, dependencies_of};
+use crate::acyclic::dependency_order::{AcyclicDependencies, DependencyState};
+use crate::acyclic::escape_paths::{EscapeKind, EscapePaths};
+use crate::acyclic::tree_search::{TreeSearch, dependencies_of};
+use crate::line_trees::flat_graph::{FlatGraph, NONE};
 use fabdeck_fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum, SwitchGraph};
 
 /// Figure 6.3a. In this order of cables the ways over n3 come before those over n1, as in the figures' trees.

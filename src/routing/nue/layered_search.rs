@@ -4,10 +4,11 @@
 use rayon::prelude::*;
 
 use super::balanced_updown::LoadBounds;
-use super::escape_paths::EscapeKind;
-use super::flat_graph::FlatGraph;
-use super::virtual_layer::{TreeTask, VirtualLayer};
+use super::virtual_layer::VirtualLayer;
+use crate::acyclic::escape_paths::EscapeKind;
 use crate::engine::RouteProgress;
+use crate::line_trees::TreeTask;
+use crate::line_trees::flat_graph::FlatGraph;
 
 /// Times that layers exchange their loads in one pass over all destinations.
 const ROUNDS: usize = 8;
@@ -31,7 +32,7 @@ const MAX_WORK: usize = 8_000_000;
 /// How to weigh, found by trying on the kit's fabrics: few layers have more to avoid than they can, so that detours
 /// pay and half of all channels are worth another try; with many layers, and on trees, the shortest paths nearly fit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SearchWeights {
+pub struct SearchWeights {
     /// What a hop weighs beside the paths over a channel.
     hop: u64,
     /// Share of the busiest channel's load from which a channel is hot, in percent.
@@ -49,7 +50,7 @@ impl SearchWeights {
 
 /// The best that the trees came to.
 #[derive(Debug, Default)]
-pub(super) struct BestTrees {
+pub struct BestTrees {
     pub busiest: u64,
     total: u64,
     pub fell_back: usize,
@@ -59,7 +60,7 @@ pub(super) struct BestTrees {
 
 /// One way to reserve escape paths, as far as its trees are made.
 #[derive(Debug)]
-pub(super) struct LayeredSearch<'n> {
+pub struct LayeredSearch<'n> {
     net: &'n FlatGraph,
     aim: SearchWeights,
     pub reserve: EscapeKind,

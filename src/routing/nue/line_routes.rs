@@ -3,9 +3,10 @@
 use rayon::prelude::*;
 
 use super::balanced_updown::LoadBounds;
-use super::flat_graph::{FlatGraph, NONE};
-use super::virtual_layer::{TreeTask, layer_roots};
+use super::virtual_layer::layer_roots;
 use crate::engine::RouteProgress;
+use crate::line_trees::TreeTask;
+use crate::line_trees::flat_graph::{FlatGraph, NONE};
 use crate::line_trees::{SpreadTrees, SwitchOrder, TurnLoads};
 use crate::problem::Problem;
 use fabdeck_fabric::Routes;
@@ -27,7 +28,7 @@ const MAX_WORK: usize = 20_000_000;
 const MAX_ALTERNATIVES: usize = 7;
 
 /// The best trees of a few lines, those on whose busiest channel fewest paths are first; `None` when cancelled.
-pub(super) fn spread_trees(
+pub fn spread_trees(
     net: &FlatGraph,
     trees: &[TreeTask],
     given: &[u32],
@@ -88,7 +89,7 @@ fn candidate_orders(net: &FlatGraph, trees: &[TreeTask], given: &[u32]) -> Vec<S
 }
 
 /// Tables of the trees.
-pub(super) fn write_routes(
+pub fn write_routes(
     problem: &Problem<'_>,
     net: &FlatGraph,
     trees: &[TreeTask],

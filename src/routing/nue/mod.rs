@@ -43,8 +43,6 @@ mod nue_routes;
 mod partition;
 mod virtual_layer;
 
-use super::acyclic::{dependency_order, escape_paths, tree_search};
-use super::line_trees::flat_graph;
 pub(super) use demand::Demand;
 pub(super) use nue_routes::route_for;
 pub use nue_routes::{UPDOWN_REMARK, route};

@@ -4,15 +4,16 @@ use rayon::prelude::*;
 
 use super::balanced_updown::{BalancedUpDown, LoadBounds, TIE_BREAKS};
 use super::demand::Demand;
-use super::escape_paths::EscapeKind;
-use super::flat_graph::{FlatGraph, NONE};
 use super::layered_search::{LayeredSearch, SearchWeights};
 use super::line_routes;
 use super::partition::partition;
-use super::virtual_layer::{TreeTask, layer_roots};
+use super::virtual_layer::layer_roots;
+use crate::acyclic::escape_paths::EscapeKind;
 use crate::acyclic::{CompletionScope, balance_tables};
 use crate::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use crate::line_trees::SpreadTrees;
+use crate::line_trees::TreeTask;
+use crate::line_trees::flat_graph::{FlatGraph, NONE};
 use crate::problem::{Destination, Problem};
 use crate::ranks::{self, failed_roots, named_switches};
 use crate::sftree::subtree_roots;
@@ -368,7 +369,7 @@ fn lids_per_tree(problem: &Problem<'_>, net: &FlatGraph) -> usize {
 }
 
 /// The trees of every layer.
-pub(super) fn plan_layers(
+pub fn plan_layers(
     problem: &Problem<'_>,
     net: &FlatGraph,
     lanes: usize,

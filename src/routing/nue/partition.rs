@@ -1,10 +1,10 @@
 //! Destinations into layers: compact blocks of switches, by bisection along the way between two far corners. The
 //! dissertation takes a multilevel k-way partition (section 6.2.5); blocks of a torus come out alike.
 
-use super::flat_graph::{FlatGraph, NONE};
+use crate::line_trees::flat_graph::{FlatGraph, NONE};
 
 /// The layer of every switch (`NONE` for one without destinations), each part of the fabric on its own.
-pub(super) fn partition(net: &FlatGraph, weight: &[u32], layers: u32) -> Vec<u32> {
+pub fn partition(net: &FlatGraph, weight: &[u32], layers: u32) -> Vec<u32> {
     let mut layer_of = vec![NONE; net.switch_count()];
     for part in 0..net.part_size.len() as u32 {
         let holds = |switch: &u32| net.part[*switch as usize] == part && weight[*switch as usize] > 0;

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::central::most_central;
-use super::dependency_order::AcyclicDependencies;
-use super::escape_paths::{EscapeKind, EscapePaths};
-use super::flat_graph::{FlatGraph, NONE};
-use super::tree_search::{TreeSearch, dependencies_of};
+use crate::acyclic::dependency_order::AcyclicDependencies;
+use crate::acyclic::escape_paths::{EscapeKind, EscapePaths};
+use crate::acyclic::tree_search::{TreeSearch, dependencies_of};
 use crate::engine::RouteProgress;
-pub(super) use crate::line_trees::TreeTask;
+use crate::line_trees::TreeTask;
+use crate::line_trees::flat_graph::{FlatGraph, NONE};
 
 /// A place in a table that leads nowhere.
 const NOWHERE: u8 = u8::MAX;
 
 #[derive(Clone, Debug)]
-pub(super) struct VirtualLayer<'n> {
+pub struct VirtualLayer<'n> {
     net: &'n FlatGraph,
     /// What a hop weighs beside the paths over a channel.
     hop: u64,
@@ -222,7 +222,7 @@ impl<'n> VirtualLayer<'n> {
 }
 
 /// The root of a layer in each part of the fabric that it has destinations in: of those given the layers take turns.
-pub(super) fn layer_roots(net: &FlatGraph, trees: &[TreeTask], given: &[u32], lane: usize) -> Vec<u32> {
+pub fn layer_roots(net: &FlatGraph, trees: &[TreeTask], given: &[u32], lane: usize) -> Vec<u32> {
     let mut members: Vec<u32> = trees.iter().map(|tree| tree.switch).collect();
     members.sort_unstable_by_key(|switch| (net.part[*switch as usize], *switch));
     members.dedup();
