@@ -9,15 +9,11 @@ use zerocopy::network_endian::U16;
 use fabdeck_fabric::{Guid, Lid};
 use fabdeck_mad::{InformInfo, InformInfoRecord, Mad, Method, NodeRecord, PathRecord, attribute, trap};
 
+use super::administration_status::{INVALID_REQUEST, NO_RECORDS, TOO_MANY_RECORDS, UNSUPPORTED};
 use super::device::{PortRef, SimulatedDevice};
 use super::simulated_fabric::SimulatedFabric;
 use super::subnet::{node_description, node_info};
 
-/// Statuses of subnet administration (IBA 15.2.5.2), in the upper byte.
-pub(super) const INVALID_REQUEST: u16 = 0x0200;
-pub(super) const NO_RECORDS: u16 = 0x0300;
-pub(super) const TOO_MANY_RECORDS: u16 = 0x0400;
-pub(super) const UNSUPPORTED: u16 = 3 << 2;
 const DEFAULT_PARTITION: u16 = 0xFFFF;
 /// 4096 bytes, exactly.
 const MTU: u8 = 2 << 6 | 5;

@@ -3,8 +3,8 @@
 use fabdeck_fabric::VlWeight;
 use fabdeck_mad::VlArbitrationBlock;
 
+use super::attribute_refusal::AttributeRefusal;
 use super::device::{ArbitrationTables, PortModel, SimulatedDevice};
-use super::subnet::AttributeRefusal;
 
 /// Capacity of the high and of the low table, in entries.
 pub const TABLE_CAPACITY: (u8, u8) = (8, 8);

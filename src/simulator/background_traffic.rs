@@ -11,7 +11,8 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 
 use super::device::PortRef;
-use super::story::{ErrorGrowth, StoryChange, StoryStep};
+use super::error_growth::ErrorGrowth;
+use super::story_step::{StoryChange, StoryStep};
 use super::traffic::{PortChannels, PortCount, TrafficRun};
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_fabric::{Fabric, NodeId, PortId, PortNum};

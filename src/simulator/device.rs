@@ -7,6 +7,12 @@ use fabdeck_fabric::{
 };
 use fabdeck_mad::NodeDescription;
 
+/// The first multicast LID.
+pub const FIRST_GROUP: u16 = 0xC000;
+
+/// The length of a tick, as a code of PortSamplesControl.
+pub const TICK_CODE: u8 = 1;
+
 /// A port of the simulator: the node's index and the port number.
 pub type PortRef = (u32, u8);
 

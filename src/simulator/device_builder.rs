@@ -5,7 +5,9 @@ use fabdeck_fabric::{
 };
 use fabdeck_mad::NodeDescription;
 
-use super::device::{AdaptiveProfile, ArbitrationTables, DeviceTables, KeyGuard, PortModel, SimulatedDevice};
+use super::device::{
+    AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
+};
 
 const DEFAULT_LANES: u8 = 8;
 
@@ -115,7 +117,7 @@ pub fn load_tables(devices: &mut [SimulatedDevice], tables: &Tables) {
 
 /// Adds ports to a multicast group.
 pub fn add_group_ports(tables: &mut DeviceTables, group: u16, ports: &[PortNum]) {
-    let Some(entry) = group.checked_sub(super::simulated_fabric::FIRST_GROUP) else { return };
+    let Some(entry) = group.checked_sub(FIRST_GROUP) else { return };
     for port in ports {
         let position = port.value() / 16;
         let block = tables.multicast.entry((entry / 32, position)).or_insert([0; 32]);

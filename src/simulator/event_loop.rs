@@ -12,7 +12,7 @@ use super::delivery::Delivery;
 use super::device::PortRef;
 use super::line_faults::{LineFaults, SimulatorRng};
 use super::log::EventLog;
-use super::reports::PendingReport;
+use super::pending_report::PendingReport;
 use super::simulated_fabric::SimulatedFabric;
 
 /// Time that a device takes to answer, and that a packet takes for a hop.

@@ -1,7 +1,6 @@
 //! Hosts beyond their ports: flows that clients can list and move, and optional agents inside the simulator that
 //! follow notices of dFtree.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use fabdeck_fabric::{Lid, NodeId, NodeKind, PortNum};
@@ -17,14 +16,6 @@ use super::simulated_fabric::SimulatedFabric;
 
 /// Delay after which an agent has done what a notice asks.
 const AGENT_DELAY: Duration = Duration::from_millis(1);
-
-/// The agents inside the simulator, by their ports.
-#[derive(Debug, Default)]
-pub struct HostAgents {
-    notice_filters: BTreeMap<PortRef, NoticeFilter>,
-    /// Agents that answer "followed" and move nothing.
-    corrupt: BTreeSet<PortRef>,
-}
 
 impl SimulatedFabric {
     /// Adds an agent to a host; false if no host has that name.

@@ -4,32 +4,41 @@
 //! `traffic` moves packets over virtual lanes, and ports count them.
 
 mod administration;
+mod administration_status;
 mod arbitration;
+mod attribute_refusal;
 mod background_traffic;
 mod client_port;
 mod delivery;
+mod demo_story;
 mod device;
 mod device_builder;
+mod error_growth;
 mod event_loop;
+mod host_agents;
 mod hosts;
 mod line_faults;
 mod log;
 mod manager_stand_in;
+mod notice_state;
 mod notices;
+mod pending_report;
 mod performance;
 mod reports;
 mod services;
 mod simulated_fabric;
-mod story;
+mod story_changes;
+mod story_step;
 mod subnet;
 pub mod traffic;
 
 pub use background_traffic::{BackgroundTraffic, RatioShortfall, TimeRatio};
 pub use client_port::SharedSimulator;
+pub use demo_story::DemoStory;
 pub use device::AdaptiveProfile;
 pub use event_loop::{AttachError, ClientId, Simulator};
 pub use line_faults::{LineFaults, Share, SimulatorRng};
 pub use log::EventLog;
 pub use manager_stand_in::with_lmc;
 pub use simulated_fabric::{CarriedTraffic, SimulatedFabric};
-pub use story::{DemoStory, StoryChange, StoryStep};
+pub use story_step::{StoryChange, StoryStep};

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Lid, Lmc, NodeKind, PortId, PortNum, SwitchGraph};
 use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 
-use super::device::{PortRef, SimulatedDevice};
+use super::device::{FIRST_GROUP, PortRef, SimulatedDevice};
 use super::device_builder;
-use super::simulated_fabric::FIRST_GROUP;
 
 /// The manager's priority and state in SMInfo.
 pub const MANAGER_PRIORITY: u8 = 8;

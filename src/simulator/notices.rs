@@ -1,38 +1,15 @@
 //! Traps that the stand-in for the subnet manager forwards to subscribers: switches whose links changed, ports that
 //! came or went. Without subscribers nothing is recorded.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use super::device::PortRef;
+use super::notice_state::Subscribers;
 use super::simulated_fabric::SimulatedFabric;
 use fabdeck_mad::{InformInfo, Notice, trap};
 
-/// Subscriptions, by the LID and queue pair that reports go to, and by trap number.
-type Subscribers = BTreeMap<(u16, u32, u16), InformInfo>;
-
 /// The most subscribers: each receives all traps, so more are refused.
 const MAX_SUBSCRIBERS: usize = 256;
-
-#[derive(Debug, Default)]
-pub struct NoticeState {
-    pub(super) subscribers: Subscribers,
-    /// Switches that have a trap to send.
-    changed: BTreeSet<u32>,
-    /// Set when ports may have come or gone.
-    pub(super) moved: bool,
-    /// The ports that were in service when the manager last checked.
-    in_service: BTreeSet<PortRef>,
-}
-
-impl NoticeState {
-    /// Records that a link at a node went down or came up.
-    pub(super) fn record_change(&mut self, node: u32) {
-        self.moved = true;
-        if !self.subscribers.is_empty() {
-            self.changed.insert(node);
-        }
-    }
-}
 
 impl SimulatedFabric {
     /// Adds or ends a subscription to traps; false if that is not possible.

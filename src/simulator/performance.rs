@@ -8,18 +8,15 @@ use fabdeck_mad::{
     attribute,
 };
 
-use super::device::PortRef;
+use super::attribute_refusal::AttributeRefusal;
+use super::device::{PortRef, TICK_CODE};
 use super::simulated_fabric::SimulatedFabric;
-use super::subnet::AttributeRefusal;
 
 /// Selects all ports of a node.
 const ALL_PORTS: u8 = 0xFF;
 /// AllPortSelect, extended width, PortXmitWait, QP1Dropped; additional extended counters (in the second mask).
 const CAPABILITIES: u16 = 0x0100 | 0x0200 | 0x1000 | 0x8000;
 const ADDITIONAL_EXTENDED: u32 = 1 << 1;
-/// The length of a tick, as a code of PortSamplesControl.
-pub(super) const TICK_CODE: u8 = 1;
-
 impl SimulatedFabric {
     pub(super) fn answer_performance(&mut self, at: PortRef, request: &Mad) -> Option<Mad> {
         let method = request.method();

@@ -7,20 +7,13 @@ use fabdeck_mad::access::{AddressedMad, MadAddress};
 use fabdeck_mad::{Mad, Method, Notice, PathNotice, Smp, attribute};
 
 use super::event_loop::{Simulator, SimulatorEvent};
+use super::pending_report::PendingReport;
 
 /// Time between two tries, and number of tries.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_TRIES: u32 = 4;
 /// Time after which a manager has checked what changed.
 const MANAGER_DELAY: Duration = Duration::from_millis(100);
-
-/// A report that is not acknowledged yet.
-#[derive(Clone, Debug)]
-pub struct PendingReport {
-    /// The datagram, addressed to the subscriber's LID and queue pair.
-    parcel: AddressedMad,
-    left: u32,
-}
 
 impl Simulator {
     /// Sends subscribers the traps of what changed.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fabdeck_mad::{Mad, Method, ServiceRecord};
 
-use super::administration::{INVALID_REQUEST, NO_RECORDS, TOO_MANY_RECORDS, UNSUPPORTED};
+use super::administration_status::{INVALID_REQUEST, NO_RECORDS, TOO_MANY_RECORDS, UNSUPPORTED};
 
 /// Most services; more are refused.
 const MAX_SERVICES: usize = 256;

@@ -14,15 +14,12 @@ use fabdeck_fabric::{
 use super::background_traffic::{BackgroundTraffic, RatioShortfall, TimeRatio};
 use super::device::{AdaptiveProfile, PortRef, SimulatedDevice};
 use super::device_builder;
-use super::hosts::HostAgents;
+use super::host_agents::HostAgents;
 use super::manager_stand_in;
-use super::notices::NoticeState;
+use super::notice_state::NoticeState;
 use super::services::RegisteredServices;
-use super::story::StoryStep;
+use super::story_step::StoryStep;
 use super::traffic::{FlowOrder, LevelSelection, NetworkSetup, TrafficError, TrafficLoad, TrafficRun};
-
-/// The first multicast LID.
-pub const FIRST_GROUP: u16 = 0xC000;
 
 /// Everything that datagrams can read or set.
 #[derive(Debug)]

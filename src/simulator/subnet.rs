@@ -8,34 +8,16 @@ use fabdeck_mad::{
     SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
 };
 
-use super::device::{AdaptiveProfile, KeyGuard, PortModel, PortRef, SimulatedDevice};
+use super::attribute_refusal::AttributeRefusal;
+use super::device::{AdaptiveProfile, FIRST_GROUP, KeyGuard, PortModel, PortRef, SimulatedDevice};
 use super::manager_stand_in;
-use super::simulated_fabric::{FIRST_GROUP, SimulatedFabric};
+use super::simulated_fabric::SimulatedFabric;
 
 /// Capacity of a linear forwarding table, in entries.
 const LINEAR_TABLE_ENTRIES: u16 = 0xC000;
 /// Capacity of a multicast forwarding table, in groups.
 const MULTICAST_GROUPS: u16 = 1024;
 const BLOCK_ENTRIES: usize = 64;
-
-/// Why an answer comes without the attribute.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AttributeRefusal {
-    UnsupportedMethod,
-    UnsupportedAttribute,
-    InvalidField,
-}
-
-impl AttributeRefusal {
-    /// The status field of the answer.
-    pub fn status(self) -> u16 {
-        match self {
-            Self::UnsupportedMethod => 2 << 2,
-            Self::UnsupportedAttribute => 3 << 2,
-            Self::InvalidField => 7 << 2,
-        }
-    }
-}
 
 type AttributeResult = Result<(), AttributeRefusal>;
 

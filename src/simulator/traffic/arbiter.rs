@@ -16,7 +16,7 @@ const MAX_ENTRIES: usize = 64;
 
 /// The arbitration tables of a port. Ports with equal tables share them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Arbiter {
+pub(crate) struct Arbiter {
     high: WeightTable,
     low: WeightTable,
     limit: Option<i32>,
@@ -63,7 +63,7 @@ impl WeightTable {
 
 /// The position of a port in its tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct ArbiterState {
+pub(crate) struct ArbiterState {
     high: TablePlace,
     low: TablePlace,
     /// Bytes that the high priority may still send before the low one gets a turn.
@@ -114,7 +114,7 @@ impl Arbiter {
 }
 
 /// The bits of a mask, lowest first.
-pub(super) fn bits_of(mut mask: u16) -> impl Iterator<Item = u32> {
+pub(crate) fn bits_of(mut mask: u16) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = mask.trailing_zeros();
         (mask != 0).then(|| {

@@ -1,8 +1,9 @@
 //! Consistency check of a run: walks through the whole state, so that no packet appears or vanishes.
 
 use super::channel_graph::ChannelTarget;
-use super::network::{Queue, QueueStage, TrafficRun};
+use super::network::TrafficRun;
 use super::packets::NONE;
+use super::queue::{Queue, QueueStage};
 
 impl TrafficRun {
     /// Returns what is inconsistent in the state of a run; the time grows with the fabric.

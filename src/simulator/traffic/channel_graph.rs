@@ -11,15 +11,15 @@ use fabdeck_fabric::{Arbitration, Fabric, Lid, Lmc, NodeId, PortId, PortNum, Swi
 use super::arbiter::{Arbiter, ArbiterState};
 use super::packets::NONE;
 use super::settings::TrafficSettings;
-use crate::performance::TICK_CODE;
+use crate::device::TICK_CODE;
 use fabdeck_routing::Problem;
 
 /// A time that never comes.
-pub(super) const NEVER: u64 = u64::MAX;
+pub(crate) const NEVER: u64 = u64::MAX;
 
 /// What a channel leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ChannelTarget {
+pub(crate) enum ChannelTarget {
     Switch(u32),
     /// An end that receives at the speed of its link.
     Sink(u32),
@@ -33,7 +33,7 @@ pub(super) enum ChannelTarget {
 /// in one cache line; the rest is in a struct beside it.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub(super) struct TrafficChannel {
+pub(crate) struct TrafficChannel {
     pub far: ChannelTarget,
     /// Number of the port where packets come in.
     pub entry: u8,
@@ -63,7 +63,7 @@ const _: () = assert!(size_of::<TrafficChannel>() == 64);
 
 /// The rest of a channel: for waiting packets, arbitration and counters.
 #[derive(Clone, Debug)]
-pub(super) struct ChannelDetails {
+pub(crate) struct ChannelDetails {
     pub waited: u64,
     pub turns: u32,
     pub turn: ArbiterState,
@@ -75,7 +75,7 @@ pub(super) struct ChannelDetails {
 
 /// An end, which sends and receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct TrafficEnd {
+pub(crate) struct TrafficEnd {
     pub port: PortId,
     pub switch: u32,
     pub lid: Lid,
@@ -89,14 +89,14 @@ pub(super) struct TrafficEnd {
 }
 
 /// Channels of an end, in this order, after those between switches.
-pub(super) const OUT: u32 = 0;
-pub(super) const IN: u32 = 1;
-pub(super) const SENDS: u32 = 2;
-pub(super) const DRAIN: u32 = 3;
-pub(super) const PER_END: u32 = 4;
+pub(crate) const OUT: u32 = 0;
+pub(crate) const IN: u32 = 1;
+pub(crate) const SENDS: u32 = 2;
+pub(crate) const DRAIN: u32 = 3;
+pub(crate) const PER_END: u32 = 4;
 
 #[derive(Debug)]
-pub(super) struct ChannelGraph {
+pub(crate) struct ChannelGraph {
     pub channels: Vec<TrafficChannel>,
     pub sides: Vec<ChannelDetails>,
     pub between_switches: u32,

@@ -4,8 +4,9 @@
 //! or in a cycle, whose packets never move again.
 
 use super::channel_graph::ChannelTarget;
-use super::network::{QueueStage, TrafficRun};
+use super::network::TrafficRun;
 use super::packets::NONE;
+use super::queue::QueueStage;
 use fabdeck_fabric::{Lane, Lid, PortId};
 
 /// A full buffer in a cycle, and the packet at its head.

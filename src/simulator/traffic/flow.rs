@@ -41,7 +41,7 @@ pub struct FlowOrder {
 
 /// The state of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct FlowState {
+pub(crate) struct FlowState {
     pub from: u32,
     pub to: u32,
     pub lid: u16,

@@ -7,13 +7,13 @@ use fabdeck_routing::Problem;
 use fabdeck_routing::certificate::{LaneMapping, data_lane_count};
 
 /// The level has no lane there: the packet is lost.
-pub(super) const NO_LANE: u8 = 0xFF;
+pub(crate) const NO_LANE: u8 = 0xFF;
 
 /// No row: the lane has the number of the level.
 const SAME_AS_LEVEL: u16 = u16::MAX;
 
 /// The lane of each service level.
-pub(super) type LaneRow = [u8; 16];
+pub(crate) type LaneRow = [u8; 16];
 
 /// Where the service level of a path comes from.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub enum LevelSelection {
 }
 
 impl LevelSelection {
-    pub(super) fn path_level(&self, routes: &Routes, from: u32, to: Lid) -> u8 {
+    pub(crate) fn path_level(&self, routes: &Routes, from: u32, to: Lid) -> u8 {
         match self {
             Self::Routes => routes.lane(from, to).value(),
             Self::Levels(levels) => match levels.level_bits(from, to) {
@@ -36,7 +36,7 @@ impl LevelSelection {
     }
 
     /// All levels in use, as bits.
-    pub(super) fn all_levels(&self, routes: &Routes) -> u16 {
+    pub(crate) fn all_levels(&self, routes: &Routes) -> u16 {
         match self {
             Self::Routes => ((1u32 << routes.lane_count().min(16)) - 1) as u16,
             Self::Levels(levels) => levels.all_bits() | 1,
@@ -46,7 +46,7 @@ impl LevelSelection {
 
 /// The rows of all switches by in-port and out-port; equal rows are stored once.
 #[derive(Debug)]
-pub(super) struct LaneMap {
+pub(crate) struct LaneMap {
     rows: Vec<LaneRow>,
     /// Offset of the ports of a switch, and their number.
     switches: Vec<(u32, u32)>,
@@ -111,7 +111,7 @@ fn switch_row(mapping: &LaneMapping<'_>, switch: NodeId, from: PortNum, to: Port
 }
 
 /// The lanes that an adapter maps its levels to.
-pub(super) fn adapter_row(fabric: &Fabric, mapping: &LaneMapping<'_>, port: PortId) -> LaneRow {
+pub(crate) fn adapter_row(fabric: &Fabric, mapping: &LaneMapping<'_>, port: PortId) -> LaneRow {
     let held_back = mapping.withheld_levels(port);
     let lanes = data_lane_count(fabric, port);
     std::array::from_fn(|level| {
@@ -120,4 +120,9 @@ pub(super) fn adapter_row(fabric: &Fabric, mapping: &LaneMapping<'_>, port: Port
         let lane = if lanes == 1 { 0 } else { lane };
         if held_back >> level & 1 == 1 || lane >= lanes { NO_LANE } else { lane }
     })
+}
+
+/// The lane that an adapter maps a level to.
+pub(crate) fn lane_of(adapters: &[LaneRow], end: u32, level: u8) -> u8 {
+    adapters[end as usize][usize::from(level & 0xF)]
 }

@@ -1,8 +1,8 @@
 //! Service levels of a host's flows, changed during the run (dFtree, Algorithm 2). Flows to the LID of a notice change
 //! their level; queued packets keep theirs.
 
+use super::lanes::lane_of;
 use super::network::TrafficRun;
-use super::table_changes::lane_of;
 use fabdeck_fabric::PortId;
 
 impl TrafficRun {
@@ -48,12 +48,12 @@ impl TrafficRun {
     }
 
     /// Adds queues for the lanes of a level that was not used before.
-    pub(super) fn ensure_lane_of_level(&mut self, level: u8) {
+    pub(crate) fn ensure_lane_of_level(&mut self, level: u8) {
         self.lanes = self.lanes.max(self.lane_map.lane_count(1 << level, &self.adapters));
         self.add_lanes(u32::from(self.lanes).next_power_of_two().trailing_zeros());
     }
 
-    pub(super) fn end_of_port(&self, port: PortId) -> Option<u32> {
+    pub(crate) fn end_of_port(&self, port: PortId) -> Option<u32> {
         (0u32..).zip(&self.graph.ends).find(|(_, end)| end.port == port).map(|(number, _)| number)
     }
 

@@ -1,15 +1,11 @@
 //! Which LIDs of a destination port an end sends to: the lower half (base LIDs), the upper half (high LIDs), or all.
-//! An end that changes halves drains first, as queue pairs do: its packets arrive before it makes new ones. So an end
-//! never has packets to both halves in flight.
 
 use super::channel_graph::TrafficEnd;
-use super::flow::FlowOrder;
-use super::network::TrafficRun;
-use fabdeck_fabric::{PortId, pick_lid};
+use fabdeck_fabric::pick_lid;
 
 /// The LIDs of a port that an end sends to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum LidRange {
+pub(crate) enum LidRange {
     /// All LIDs, spread over the sources.
     All,
     Base,
@@ -18,12 +14,12 @@ enum LidRange {
 
 /// How an end addresses its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct LidSelection {
-    half: LidRange,
+pub(crate) struct LidSelection {
+    pub half: LidRange,
     /// The level of all its packets while it sends to high LIDs.
     pub level: Option<u8>,
     /// The change to make when no packet is in flight: to high LIDs on a level, or to base LIDs.
-    pending: Option<Option<u8>>,
+    pub pending: Option<Option<u8>>,
     /// Packets made that have neither arrived nor been lost.
     pub in_flight: u32,
 }
@@ -49,58 +45,5 @@ impl LidSelection {
             LidRange::High => (lids - half, half),
         };
         pick_lid(place, to.lid, of).value() + base
-    }
-}
-
-impl TrafficRun {
-    /// Directs the packets of a port to high LIDs on this level, or back to base LIDs. The change happens when no
-    /// packet of the port is in flight; returns whether it has happened.
-    pub fn select_half(&mut self, port: PortId, high: Option<u8>) -> bool {
-        let Some(end) = self.end_of_port(port) else { return true };
-        let seat = &mut self.senders.selections[end as usize];
-        let there = match (seat.half, high) {
-            (LidRange::High, Some(level)) => seat.level == Some(level & 0xF),
-            (LidRange::Base, None) => true,
-            _ => false,
-        };
-        seat.pending = (!there || seat.is_draining()).then_some(high.map(|level| level & 0xF));
-        if seat.is_draining() && seat.in_flight == 0 {
-            self.drained.push(end);
-            self.readdress_drained_ends();
-        }
-        !self.senders.selections[end as usize].is_draining()
-    }
-
-    /// Whether a port sends to the half that it was last directed to, with no packet to the other half in flight.
-    pub fn has_switched_half(&self, port: PortId) -> bool {
-        self.end_of_port(port).is_none_or(|end| !self.senders.selections[end as usize].is_draining())
-    }
-
-    /// Counts a packet of an end as no longer in flight.
-    pub(super) fn finish_packet(&mut self, end: u32) {
-        let seat = &mut self.senders.selections[end as usize];
-        seat.in_flight = seat.in_flight.saturating_sub(1);
-        if seat.in_flight == 0 && seat.is_draining() {
-            self.drained.push(end);
-        }
-    }
-
-    /// Lets ends without a packet in flight send to the other half of the LIDs from now on.
-    pub(super) fn readdress_drained_ends(&mut self) {
-        while let Some(end) = self.drained.pop() {
-            let seat = &mut self.senders.selections[end as usize];
-            let Some(wanted) = seat.pending.filter(|_| seat.in_flight == 0) else { continue };
-            (seat.half, seat.level) =
-                (if wanted.is_some() { LidRange::High } else { LidRange::Base }, wanted);
-            seat.pending = None;
-            wanted.into_iter().for_each(|level| self.ensure_lane_of_level(level));
-            self.senders.readdress(end, &self.graph, &self.adapters);
-            self.begin_sending(end);
-        }
-    }
-
-    /// Delivery and order of the packets of each listed flow.
-    pub fn flow_orders(&self) -> Vec<FlowOrder> {
-        self.senders.flows.iter().map(|flow| flow.order).collect()
     }
 }

@@ -4,8 +4,9 @@
 //! then or come later. An adapter holds packets back until the cable is up.
 
 use super::channel_graph::NEVER;
-use super::network::{QueueStage, TrafficRun};
+use super::network::TrafficRun;
 use super::packets::NONE;
+use super::queue::QueueStage;
 use super::settings::TrafficSettings;
 use super::traffic_senders::interval;
 use fabdeck_fabric::PortId;

@@ -13,10 +13,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::arbiter::bits_of;
-use super::channel_graph::{ChannelGraph, ChannelTarget, DRAIN, NEVER, OUT, SENDS};
+use super::channel_graph::{ChannelGraph, ChannelTarget, DRAIN, NEVER, OUT, SENDS, TrafficEnd};
 use super::error::TrafficError;
 use super::lanes::{LaneMap, LaneRow, LevelSelection, adapter_row};
 use super::packets::{NONE, Packets};
+use super::queue::{EMPTY, Queue, QueueStage};
 use super::settings::TrafficSettings;
 use super::setup::{NetworkSetup, TrafficLoad};
 use super::steady_state::SteadyState;
@@ -27,74 +28,31 @@ use fabdeck_fabric::{NO_PATH, Routes};
 use fabdeck_routing::Problem;
 use fabdeck_routing::certificate::LaneMapping;
 
-/// The stage of the first packet of a queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum QueueStage {
-    /// The queue is empty.
-    Idle,
-    /// The header is not there yet.
-    HeaderPending,
-    /// The packet asks for its exit.
-    Requesting,
-    /// The packet before it is leaving.
-    Leaving,
-}
-
-/// The packets of one lane behind a channel, and the list of queues that ask for that lane of the channel. Half a
-/// cache line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(align(32))]
-pub(super) struct Queue {
-    pub first: u32,
-    pub last: u32,
-    /// Number of packets that still fit.
-    pub room: u32,
-    pub stage: QueueStage,
-    /// The queue beyond that the first packet asks for.
-    pub wants: u32,
-    pub next_asking: u32,
-    pub first_asking: u32,
-    pub last_asking: u32,
-}
-
-const _: () = assert!(size_of::<Queue>() == 32);
-
-pub(super) const EMPTY: Queue = Queue {
-    first: NONE,
-    last: NONE,
-    room: 0,
-    stage: QueueStage::Idle,
-    wants: NONE,
-    next_asking: NONE,
-    first_asking: NONE,
-    last_asking: NONE,
-};
-
 /// A run of traffic.
 #[derive(Debug)]
 pub struct TrafficRun {
-    pub(super) graph: ChannelGraph,
-    pub(super) queues: Vec<Queue>,
+    pub(crate) graph: ChannelGraph,
+    pub(crate) queues: Vec<Queue>,
     /// log2 of the queues of a channel, which lie together. A power of two, because every hop splits a queue's index.
-    pub(super) lane_bits: u32,
-    pub(super) lanes: u8,
-    pub(super) packets: Packets,
-    pub(super) wheel: TimingWheel,
-    pub(super) routes: Arc<Routes>,
-    pub(super) service: LevelSelection,
-    pub(super) lane_map: LaneMap,
-    pub(super) adapters: Vec<LaneRow>,
-    pub(super) settings: TrafficSettings,
-    pub(super) credits: u32,
-    pub(super) senders: TrafficSenders,
-    pub(super) tally: TrafficTally,
-    pub(super) steady: SteadyState,
+    pub(crate) lane_bits: u32,
+    pub(crate) lanes: u8,
+    pub(crate) packets: Packets,
+    pub(crate) wheel: TimingWheel,
+    pub(crate) routes: Arc<Routes>,
+    pub(crate) service: LevelSelection,
+    pub(crate) lane_map: LaneMap,
+    pub(crate) adapters: Vec<LaneRow>,
+    pub(crate) settings: TrafficSettings,
+    pub(crate) credits: u32,
+    pub(crate) senders: TrafficSenders,
+    pub(crate) tally: TrafficTally,
+    pub(crate) steady: SteadyState,
     /// Packets without a path, by the switch and port where they came in; and packets for a port that is down, by that
     /// port.
-    pub(super) astray: BTreeMap<(u32, u8), u64>,
-    pub(super) discarded: BTreeMap<(u32, u8), u64>,
+    pub(crate) astray: BTreeMap<(u32, u8), u64>,
+    pub(crate) discarded: BTreeMap<(u32, u8), u64>,
     /// Ends that wait to send to other LIDs and whose last packet has arrived.
-    pub(super) drained: Vec<u32>,
+    pub(crate) drained: Vec<u32>,
 }
 
 impl TrafficRun {
@@ -107,7 +65,7 @@ impl TrafficRun {
         let mapping = LaneMapping::new(&problem, given.tables);
         let lane_map = LaneMap::new(&problem, &mapping);
         let identity: LaneRow = std::array::from_fn(|level| level as u8);
-        let row = |end: &super::channel_graph::TrafficEnd| match end.is_switch {
+        let row = |end: &TrafficEnd| match end.is_switch {
             true => identity,
             false => adapter_row(given.fabric, &mapping, end.port),
         };
@@ -205,26 +163,26 @@ impl TrafficRun {
         self.readdress_drained_ends();
     }
 
-    pub(super) fn actor_of_queue(&self, queue: u32) -> u32 {
+    pub(crate) fn actor_of_queue(&self, queue: u32) -> u32 {
         self.graph.channels.len() as u32 + queue
     }
 
-    pub(super) fn actor_of_end(&self, end: u32) -> u32 {
+    pub(crate) fn actor_of_end(&self, end: u32) -> u32 {
         (self.graph.channels.len() + self.queues.len()) as u32 + end
     }
 
     /// The queue of a lane behind a channel.
-    pub(super) fn queue(&self, channel: u32, lane: u8) -> u32 {
+    pub(crate) fn queue(&self, channel: u32, lane: u8) -> u32 {
         channel << self.lane_bits | u32::from(lane)
     }
 
     /// The send queue of an end's lane.
-    pub(super) fn send_queue(&self, end: u32, lane: u8) -> u32 {
+    pub(crate) fn send_queue(&self, end: u32, lane: u8) -> u32 {
         self.queue(self.graph.end_channel(end, SENDS), lane)
     }
 
     /// Lets the first packet of a queue ask for its exit, or plans that for when its header is there.
-    pub(super) fn request_exit(&mut self, queue: u32) {
+    pub(crate) fn request_exit(&mut self, queue: u32) {
         loop {
             let first = self.queues[queue as usize].first;
             if first == NONE {
@@ -290,7 +248,7 @@ impl TrafficRun {
     }
 
     /// Removes the first packet of a queue as lost.
-    pub(super) fn discard_first(&mut self, queue: u32) {
+    pub(crate) fn discard_first(&mut self, queue: u32) {
         let packet = self.pop(queue);
         let origin = *self.packets.origin(packet);
         self.packets.release(packet);
@@ -317,7 +275,7 @@ impl TrafficRun {
         packet
     }
 
-    pub(super) fn push(&mut self, queue: u32, packet: u32) {
+    pub(crate) fn push(&mut self, queue: u32, packet: u32) {
         self.packets.get_mut(packet).behind = NONE;
         let held = &mut self.queues[queue as usize];
         if held.first == NONE {
@@ -343,7 +301,7 @@ impl TrafficRun {
     }
 
     /// Sends a packet if the wire is free, a queue asks, and there is room beyond.
-    pub(super) fn try_send(&mut self, number: u32) {
+    pub(crate) fn try_send(&mut self, number: u32) {
         let channel = &mut self.graph.channels[number as usize];
         if channel.packet != NONE || channel.asked == 0 || channel.down {
             return;

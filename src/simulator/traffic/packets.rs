@@ -1,12 +1,12 @@
 //! Packets in flight, in one arena, which allocates only when more packets are in flight than ever before.
 
 /// No packet, no queue, no channel.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// The part of a packet that each hop needs: a quarter of a cache line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(16))]
-pub(super) struct Packet {
+pub(crate) struct Packet {
     /// When the header can be forwarded.
     pub ready: u64,
     /// The next packet in the queue.
@@ -17,7 +17,7 @@ pub(super) struct Packet {
 
 /// The part of a packet that only its ends need.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct PacketOrigin {
+pub(crate) struct PacketOrigin {
     /// When the packet began to leave its source.
     pub left: u64,
     /// The source, an index of an end.
@@ -29,7 +29,7 @@ pub(super) struct PacketOrigin {
 const _: () = assert!(size_of::<Packet>() == 16);
 
 #[derive(Debug, Default)]
-pub(super) struct Packets {
+pub(crate) struct Packets {
     all: Vec<Packet>,
     origins: Vec<PacketOrigin>,
     free: u32,

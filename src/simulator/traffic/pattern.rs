@@ -46,7 +46,7 @@ fn shuffle_hosts(hosts: &[PortId], dice: &mut SimulatorRng) -> Vec<PortId> {
 }
 
 /// Flows from each host to the next in a random ring, so that no host sends to itself.
-pub(super) fn ring_flows(hosts: &[PortId], dice: &mut SimulatorRng, both_ways: bool) -> Vec<Flow> {
+pub(crate) fn ring_flows(hosts: &[PortId], dice: &mut SimulatorRng, both_ways: bool) -> Vec<Flow> {
     let order = shuffle_hosts(hosts, dice);
     let next = order.iter().cycle().skip(1);
     let there = order.iter().zip(next).map(|(from, to)| Flow::new(*from, *to));
@@ -57,7 +57,7 @@ pub(super) fn ring_flows(hosts: &[PortId], dice: &mut SimulatorRng, both_ways: b
 }
 
 /// A random permutation without fixed points: a fixed point trades places with the next host.
-pub(super) fn permutation_flows(hosts: &[PortId], dice: &mut SimulatorRng) -> Vec<Flow> {
+pub(crate) fn permutation_flows(hosts: &[PortId], dice: &mut SimulatorRng) -> Vec<Flow> {
     let mut to = shuffle_hosts(hosts, dice);
     for at in 0..to.len() {
         if to[at] == hosts[at] {
@@ -69,7 +69,7 @@ pub(super) fn permutation_flows(hosts: &[PortId], dice: &mut SimulatorRng) -> Ve
 }
 
 /// The distance of a step in a shift exchange: 1, -1, 2, -2, and so on; half the ring only once.
-pub(super) fn shift_distance(step: u32, hosts: u32) -> u32 {
+pub(crate) fn shift_distance(step: u32, hosts: u32) -> u32 {
     let distance = step / 2 + 1;
     if step.is_multiple_of(2) { distance } else { hosts - distance }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::error::TrafficError;
 
 /// Bytes of a packet besides its payload: local and base transport header, both checksums.
-pub(super) const HEADER_BYTES: u32 = 8 + 12 + 4 + 2;
+pub(crate) const HEADER_BYTES: u32 = 8 + 12 + 4 + 2;
 /// PortXmitData does not count the last checksum (IBA 16.1.3.5).
-pub(super) const UNCOUNTED_BYTES: u32 = 2;
+pub(crate) const UNCOUNTED_BYTES: u32 = 2;
 
 /// Unknown speeds are those of the links; times are those of the multiple LID paper (5.2).
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -54,7 +54,7 @@ impl Default for TrafficSettings {
 
 impl TrafficSettings {
     /// Refuses impossible values.
-    pub(super) fn validate(&self) -> Result<(), TrafficError> {
+    pub(crate) fn validate(&self) -> Result<(), TrafficError> {
         let wrong = |what, value: String, hint| Err(TrafficError::Setting { what, value, hint });
         if !(1..=4096).contains(&self.payload) {
             return wrong("the payload of a packet", self.payload.to_string(), "give 1 to 4096 bytes");
@@ -69,22 +69,22 @@ impl TrafficSettings {
     }
 
     /// Bytes of a packet on the wire.
-    pub(super) fn packet_bytes(&self) -> u32 {
+    pub(crate) fn packet_bytes(&self) -> u32 {
         self.payload + HEADER_BYTES
     }
 
     /// Number of four-byte words that a packet adds to counters of data.
-    pub(super) fn packet_words(&self) -> u64 {
+    pub(crate) fn packet_words(&self) -> u64 {
         u64::from((self.packet_bytes() - UNCOUNTED_BYTES) / 4)
     }
 
     /// Packets that an input buffer holds: at least one, or no packet could move.
-    pub(super) fn buffer_packets(&self) -> u32 {
+    pub(crate) fn buffer_packets(&self) -> u32 {
         (self.buffer / self.packet_bytes()).max(1)
     }
 
     /// Time of this many bytes at a rate, in picoseconds.
-    pub(super) fn wire_picoseconds(bytes: u32, mbps: u32) -> u32 {
+    pub(crate) fn wire_picoseconds(bytes: u32, mbps: u32) -> u32 {
         let picos = u64::from(bytes) * 8_000_000 / u64::from(mbps.max(1));
         u32::try_from(picos).unwrap_or(u32::MAX)
     }

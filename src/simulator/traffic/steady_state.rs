@@ -2,8 +2,6 @@
 //! confidence interval. The network is steady when 99 % of the receiving ends are. The text leaves the width of the
 //! interval open: here 5 % of the average to either side.
 
-use super::network::TrafficRun;
-
 /// Half-width of a 99 % confidence interval, in standard errors.
 const CONFIDENCE_DEVIATIONS: f64 = 2.576;
 const INTERVAL_WIDTH: f64 = 0.05;
@@ -14,7 +12,7 @@ const STEADY_PERCENT: u64 = 99;
 
 /// Rates of the ends, sampled in windows of equal length.
 #[derive(Debug)]
-pub(super) struct SteadyState {
+pub(crate) struct SteadyState {
     windows: u64,
     before: Vec<u64>,
     /// For each end the mean, and the sum of squared deviations from it (Welford).
@@ -31,7 +29,7 @@ impl SteadyState {
         *self = Self::new(self.mean.len());
     }
 
-    fn add_sample(&mut self, taken: &[u64]) {
+    pub fn add_sample(&mut self, taken: &[u64]) {
         self.windows += 1;
         for (at, taken) in taken.iter().enumerate() {
             let rate = (taken - self.before[at]) as f64;
@@ -42,7 +40,7 @@ impl SteadyState {
         }
     }
 
-    fn is_settled(&self) -> bool {
+    pub fn is_settled(&self) -> bool {
         if self.windows < MIN_SAMPLES {
             return false;
         }
@@ -55,18 +53,6 @@ impl SteadyState {
             steady += u64::from(width(*squares) <= INTERVAL_WIDTH * mean);
         }
         all > 0 && steady * 100 >= all * STEADY_PERCENT
-    }
-}
-
-impl TrafficRun {
-    /// Samples the rate of each end; the samples of a run must be equally far apart.
-    pub fn sample_rates(&mut self) {
-        self.steady.add_sample(&self.tally.taken);
-    }
-
-    /// Whether the rates since measuring began are steady.
-    pub fn is_steady(&self) -> bool {
-        self.steady.is_settled()
     }
 }
 

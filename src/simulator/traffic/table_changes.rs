@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use super::channel_graph::ChannelTarget;
-use super::lanes::{LaneMap, LaneRow, adapter_row};
-use super::network::{EMPTY, Queue, QueueStage, TrafficRun};
+use super::lanes::{LaneMap, adapter_row};
+use super::network::TrafficRun;
 use super::packets::NONE;
+use super::queue::{EMPTY, Queue, QueueStage};
 use fabdeck_fabric::{Fabric, Faults, Routes, Tables};
 use fabdeck_routing::Problem;
 use fabdeck_routing::certificate::LaneMapping;
@@ -39,7 +40,7 @@ impl TrafficRun {
     }
 
     /// Makes room for 2^bits lanes. Queues get other indexes, and every reference to them is updated.
-    pub(super) fn add_lanes(&mut self, bits: u32) {
+    pub(crate) fn add_lanes(&mut self, bits: u32) {
         let before = self.lane_bits;
         if bits <= before {
             return;
@@ -75,12 +76,7 @@ impl TrafficRun {
     }
 
     /// Whether the send queue of a lane is empty and no packet is leaving it.
-    pub(super) fn is_idle(&self, end: u32, lane: u8) -> bool {
+    pub(crate) fn is_idle(&self, end: u32, lane: u8) -> bool {
         self.queues[self.send_queue(end, lane) as usize].stage == QueueStage::Idle
     }
-}
-
-/// The lane that an adapter maps a level to.
-pub(super) fn lane_of(adapters: &[LaneRow], end: u32, level: u8) -> u8 {
-    adapters[end as usize][usize::from(level & 0xF)]
 }

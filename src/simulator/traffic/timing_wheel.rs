@@ -25,7 +25,7 @@ struct WheelSlot {
 const EMPTY: WheelSlot = WheelSlot { first: NO_ACTOR, last: NO_ACTOR };
 
 #[derive(Debug)]
-pub(super) struct TimingWheel {
+pub(crate) struct TimingWheel {
     slots: Vec<WheelSlot>,
     /// The next actor in the same slot; `IDLE` if the actor has no planned event.
     after: Vec<u32>,

@@ -1,6 +1,5 @@
 //! Packets sent and received since measuring began, and their latency.
 
-use super::network::TrafficRun;
 use super::settings::TrafficSettings;
 use fabdeck_fabric::PortId;
 
@@ -32,14 +31,14 @@ pub struct Latency {
 }
 
 #[derive(Debug)]
-pub(super) struct TrafficTally {
+pub(crate) struct TrafficTally {
     /// When measuring began, in picoseconds.
     since: u64,
     payload: u32,
-    sent: Vec<u64>,
+    pub sent: Vec<u64>,
     pub taken: Vec<u64>,
     /// Packets by lane, over all hops.
-    lane_hops: [u64; 16],
+    pub lane_hops: [u64; 16],
     buckets: Vec<u64>,
     total: u64,
     longest: u64,
@@ -68,7 +67,7 @@ impl TrafficTally {
         }
     }
 
-    fn reset(&mut self, now: u64) {
+    pub fn reset(&mut self, now: u64) {
         self.since = now;
         self.sent.fill(0);
         self.taken.fill(0);
@@ -95,12 +94,12 @@ impl TrafficTally {
         self.buckets[bucket_of(nanos)] += 1;
     }
 
-    fn mbps(&self, packets: u64, now: u64) -> u64 {
+    pub fn mbps(&self, packets: u64, now: u64) -> u64 {
         let bits = u128::from(packets) * u128::from(self.payload) * 8;
         (bits * 1_000_000 / u128::from((now - self.since).max(1))) as u64
     }
 
-    fn latency(&self) -> Latency {
+    pub fn latency(&self) -> Latency {
         let packets: u64 = self.taken.iter().sum();
         let below = |share: u64| {
             let wanted = (packets * share).div_ceil(100);
@@ -132,74 +131,6 @@ fn bucket_of(nanos: u64) -> usize {
 fn bucket_start(bucket: usize) -> u64 {
     let (log, part) = (bucket as u64 / BUCKETS_PER_OCTAVE, bucket as u64 % BUCKETS_PER_OCTAVE);
     if log == 0 { part } else { (BUCKETS_PER_OCTAVE + part) << (log - 3) }
-}
-
-impl TrafficRun {
-    /// Begins to measure: earlier packets do not count, except in the counters of ports.
-    pub fn begin_measuring(&mut self) {
-        let now = self.wheel.now();
-        self.tally.reset(now);
-        self.steady.reset();
-        self.senders.flows.iter_mut().for_each(|flow| flow.delivered = 0);
-    }
-
-    /// What each end has sent and received.
-    pub fn end_counts(&self) -> Vec<EndCount> {
-        let (tally, now) = (&self.tally, self.wheel.now());
-        let counted = self.graph.ends.iter().zip(tally.sent.iter().zip(&tally.taken));
-        let count = |(end, (sent, taken)): (&super::channel_graph::TrafficEnd, (&u64, &u64))| EndCount {
-            port: end.port,
-            is_host: end.is_host,
-            sent: *sent,
-            taken: *taken,
-            sent_mbps: tally.mbps(*sent, now),
-            taken_mbps: tally.mbps(*taken, now),
-        };
-        counted.map(count).collect()
-    }
-
-    /// What listed flows have delivered.
-    pub fn flow_counts(&self) -> Vec<super::FlowCount> {
-        let now = self.wheel.now();
-        let port = |end: u32| self.graph.ends[end as usize].port;
-        let count = |flow: &super::flow::FlowState| super::FlowCount {
-            from: port(flow.from),
-            to: port(flow.to),
-            level: fabdeck_fabric::ServiceLevel::new(flow.level.into()).unwrap_or_default(),
-            mbps: self.tally.mbps(flow.delivered, now),
-            packets: flow.delivered,
-        };
-        self.senders.flows.iter().map(count).collect()
-    }
-
-    /// Payload rate of all ends together, in Mb/s.
-    pub fn total_mbps(&self) -> u64 {
-        self.tally.mbps(self.tally.taken.iter().sum(), self.wheel.now())
-    }
-
-    pub fn latency(&self) -> Latency {
-        self.tally.latency()
-    }
-
-    /// Packets by lane, counted on each cable that they crossed.
-    pub fn lane_hops(&self) -> &[u64] {
-        &self.tally.lane_hops[..usize::from(self.lanes)]
-    }
-
-    /// Number of cables that packets have crossed since the beginning.
-    pub fn packet_hops(&self) -> u64 {
-        self.tally.hops
-    }
-
-    /// Packets since the beginning: made, arrived, lost.
-    pub fn packet_totals(&self) -> [u64; 3] {
-        [self.tally.made, self.tally.arrived, self.tally.lost]
-    }
-
-    /// Number of packets of a pattern that ends, and when the last one arrived, in nanoseconds.
-    pub fn exchange_progress(&self) -> Option<(u64, u64)> {
-        self.senders.expected_packets().map(|expected| (expected, self.senders.last_arrival / 1000))
-    }
 }
 
 #[cfg(test)]

@@ -1,105 +1,10 @@
-//! Scripted changes of a fabric over time: flows that begin, cables that wear out.
+//! The story of the demo: flows that begin, a cable that wears out.
 
 use std::time::Duration;
 
-use super::device::PortRef;
-use super::manager_stand_in;
-use super::simulated_fabric::SimulatedFabric;
+use super::story_step::{StoryChange, StoryStep};
 use super::traffic::Flow;
-use fabdeck_fabric::{ElementId, Fabric, Faults, LinkWidth, NodeId, NodeKind, PortId, PortNum};
-
-/// A change and its time, counted from the beginning of the story.
-#[derive(Clone, Debug)]
-pub struct StoryStep {
-    pub at: Duration,
-    pub change: StoryChange,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum StoryChange {
-    /// Sets the rate of a flow, given by its index, in Mb/s.
-    FlowRate { flow: usize, mbps: u32 },
-    /// Makes a port count this many symbol errors a minute.
-    SymbolErrors { at: PortRef, per_minute: u32 },
-    /// Takes a link down or up.
-    Link { at: PortRef, up: bool },
-    /// Sets the width of a link.
-    Width { at: PortRef, width: LinkWidth },
-    /// Makes a node silent, or lets it answer again.
-    Silence { node: NodeId, silent: bool },
-    /// Reroutes over the links that are up, with this engine on one lane, and clears PortStateChange. If the engine
-    /// refuses, the tables stay as they are.
-    Route { engine: &'static str },
-}
-
-/// Symbol errors of a port that grow with time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct ErrorGrowth {
-    /// Errors up to `since`, in units of one error a minute times one nanosecond.
-    counted: u128,
-    since: u64,
-    per_minute: u32,
-}
-
-impl ErrorGrowth {
-    const MINUTE: u128 = 60_000_000_000;
-
-    fn elapsed_parts(&self, now: u64) -> u128 {
-        self.counted + u128::from(now.saturating_sub(self.since)) * u128::from(self.per_minute)
-    }
-
-    pub fn error_count(&self, now: u64) -> u64 {
-        u64::try_from(self.elapsed_parts(now) / Self::MINUTE).unwrap_or(u64::MAX)
-    }
-
-    pub fn set_rate(&mut self, now: u64, per_minute: u32) {
-        (self.counted, self.since, self.per_minute) = (self.elapsed_parts(now), now, per_minute);
-    }
-}
-
-impl SimulatedFabric {
-    pub(super) fn apply_change(&mut self, change: &StoryChange) {
-        let Some(underway) = &mut self.background_traffic else { return };
-        match *change {
-            StoryChange::FlowRate { flow, mbps } => underway.run.set_flow_rate(flow, mbps),
-            StoryChange::SymbolErrors { at, per_minute } => underway.set_error_rate(at, per_minute),
-            StoryChange::Link { at, up } => self.set_link(NodeId(at.0), PortNum(at.1), up),
-            StoryChange::Width { at, width } => self.set_width(at, width),
-            StoryChange::Silence { node, silent } => self.set_silent(node, silent),
-            StoryChange::Route { engine } => self.reroute(engine),
-        }
-    }
-
-    fn reroute(&mut self, engine: &str) {
-        let mut down = Faults::new();
-        for (_, port) in self.snapshot.ports() {
-            let socket = self.device(port.node.0).port(port.number.value());
-            let link = port.link.filter(|_| !socket.is_some_and(|socket| socket.is_passing_mads()));
-            if let Some(link) = link {
-                down.mark(ElementId::Link(link));
-            }
-        }
-        manager_stand_in::fill_linear_tables(&self.snapshot, &down, engine, &mut self.devices);
-        self.acknowledge_changes();
-        self.rewritten = true;
-        self.update_traffic_tables();
-    }
-
-    fn set_width(&mut self, at: PortRef, width: LinkWidth) {
-        let far = self.devices[at.0 as usize].port(at.1).and_then(|socket| socket.peer);
-        let mut mbps = None;
-        for (node, port) in [Some(at), far].into_iter().flatten() {
-            if let Some(socket) = self.devices[node as usize].port_mut(port) {
-                socket.width = width;
-                mbps = Some(socket.speed.data_mbps() * width.lanes());
-            }
-        }
-        let port = self.snapshot.port_of(NodeId(at.0), PortNum(at.1));
-        if let (Some(underway), Some(port), Some(mbps)) = (&mut self.background_traffic, port, mbps) {
-            underway.run.set_rate(port, mbps);
-        }
-    }
-}
+use fabdeck_fabric::{Fabric, LinkWidth, NodeKind, PortId};
 
 /// The story of the demo. All hosts send a little to two others. Three hosts write to a storage host that receives
 /// half of its link's rate; every five seconds one more writes, up to six. Twelve hosts send to others over the cables
