@@ -9,10 +9,12 @@ mod file_set;
 mod files_source;
 mod generated_fabric;
 mod level_files;
+mod live_options;
 mod mad_source;
 mod open;
 mod simulated_source;
 mod simulated_traffic;
+mod simulator_options;
 pub mod socket;
 mod story_events;
 mod umad;
@@ -21,13 +23,13 @@ mod write_access;
 
 pub use files_source::{FilesSource, read_as, read_content};
 pub use generated_fabric::{FAILED_BEFORE, generate_snapshot};
+pub use live_options::{LiveOptions, SimulatorPool};
 pub use mad_source::{
     ExchangePolicy, Keys, LiveActuator, LiveSource, LiveSurveyor, SetAnswer, SetError, SetTarget, Setter,
     read_snapshot,
 };
-pub use open::{LiveOptions, is_live, open, open_at, open_port};
-pub use simulated_source::{
-    SIMULATOR_KEYS, SimulatorKey, SimulatorPool, create_simulator, parse_socket as socket_of,
-};
+pub use open::{is_live, open, open_at, open_port};
+pub use simulated_source::create_simulator;
+pub use simulator_options::{SIMULATOR_KEYS, SimulatorKey, parse_socket as socket_of};
 pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, open_umad_port as open_adapter};
 pub use write_access::{WriteAccessError, WriteRight, open_actuator};

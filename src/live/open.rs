@@ -2,28 +2,18 @@
 
 use std::path::PathBuf;
 
-use super::mad_source::{ExchangePolicy, Keys, LiveSource};
-use super::simulated_source::{self, SimulatorPool, simulated_source};
+use super::live_options::{LiveOptions, live_source};
+use super::simulated_source::{simulated_port, simulated_source};
+use super::simulator_options::parse_socket;
 use super::{FilesSource, open_adapter, socket};
 use fabdeck_files::capture::{CaptureSource, FolderContent, TimeSpec, find_capture, list_captures};
-use fabdeck_mad::access::{InformToken, ReadPort, Source, SourceError};
-
-/// How live fabrics are read.
-#[derive(Clone, Debug, Default)]
-pub struct LiveOptions {
-    pub policy: ExchangePolicy,
-    pub keys: Keys,
-    /// The token with which sweeps subscribe to traps; `None` for no traps.
-    pub traps: Option<InformToken>,
-    /// The simulators of this process, which a second opening shares; without them each opening creates its own.
-    pub own: Option<SimulatorPool>,
-}
+use fabdeck_mad::access::{ReadPort, Source, SourceError};
 
 /// Opens `umad[:CA[:PORT]]`, `sim:NAME[,key=value...]`, `sim:SOCKET[,at=NODE]` or a path; `-` is standard input.
 /// Nothing is read before `observe`.
 pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, SourceError> {
     if let Some(words) = text.strip_prefix("sim:") {
-        return Ok(Box::new(match simulated_source::parse_socket(words)? {
+        return Ok(Box::new(match parse_socket(words)? {
             Some((path, at)) => live_source(text, socket::connect(&path, at)?, options),
             None => simulated_source(text, words, options)?,
         }));
@@ -49,9 +39,9 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
 /// Opens the port that a text names; `None` if it does not name a live fabric.
 pub fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, SourceError> {
     if let Some(words) = text.strip_prefix("sim:") {
-        return Ok(Some(match simulated_source::parse_socket(words)? {
+        return Ok(Some(match parse_socket(words)? {
             Some((path, at)) => socket::connect(&path, at)?,
-            None => simulated_source::simulated_port(text, words, options)?,
+            None => simulated_port(text, words, options)?,
         }));
     }
     match parse_adapter(text)? {
@@ -63,11 +53,6 @@ pub fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, 
 /// Whether a text names a live fabric, and not a recording.
 pub fn is_live(text: &str) -> bool {
     text.starts_with("sim:") || !matches!(parse_adapter(text), Ok(None))
-}
-
-/// A source that reads through a port.
-pub(super) fn live_source(text: &str, port: ReadPort, options: &LiveOptions) -> LiveSource {
-    LiveSource::new(text, port, options.policy, options.keys.clone()).with_traps(options.traps)
 }
 
 /// Opens a capture at a time. Other sources have no past.

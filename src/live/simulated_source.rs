@@ -1,141 +1,20 @@
 //! `sim:NAME,key=value...`: a generated fabric in a simulator of this process. The simulator takes its own keys out;
 //! the other keys belong to the fabric.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::path::Path;
+use std::sync::PoisonError;
 
 use super::generated_fabric::{generate_fabric, notes_of};
+use super::live_options::{LiveOptions, SimulatorPool, live_source};
 use super::mad_source::LiveSource;
-use super::open::{LiveOptions, live_source};
 use super::simulated_traffic;
+use super::simulator_options::{SIMULATOR_KEYS, SimulatorOptions, bad_key_value, parse_options};
 use super::story_events;
 use fabdeck_fabric::generate::GeneratedFabric;
 use fabdeck_fabric::observe::{NotePlace, Notes};
-use fabdeck_fabric::{Lmc, NodeId, Tables};
+use fabdeck_fabric::{NodeId, Tables};
 use fabdeck_mad::access::{ReadPort, SourceError};
-use fabdeck_simulator::{
-    AdaptiveProfile, AttachError, LineFaults, Share, SharedSimulator, SimulatedFabric, Simulator, TimeRatio,
-    with_lmc,
-};
-
-/// A key of the simulator in `sim:NAME,key=value`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SimulatorKey {
-    pub name: &'static str,
-    pub default: &'static str,
-    pub meaning: &'static str,
-}
-
-/// The keys, in the order of the help.
-pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
-    SimulatorKey { name: "at", default: "the first host", meaning: "the node from which the fabric is read" },
-    SimulatorKey {
-        name: "loss",
-        default: "0%",
-        meaning: "share of the MADs that get lost, in each direction",
-    },
-    SimulatorKey { name: "delay", default: "0ms", meaning: "MADs arrive up to so much later, by chance" },
-    SimulatorKey { name: "duplicate", default: "0%", meaning: "share of the answers that come twice" },
-    SimulatorKey { name: "reorder", default: "0%", meaning: "share of the MADs that others overtake" },
-    SimulatorKey {
-        name: "foreign",
-        default: "0%",
-        meaning: "share of the answers that come with an answer of another sender",
-    },
-    SimulatorKey {
-        name: "silent",
-        default: "0%",
-        meaning: "share of the switches and hosts that never answer",
-    },
-    SimulatorKey {
-        name: "protect",
-        default: "0",
-        meaning: "M_Key protection level, 0 to 3; the key is that of --mkey-file",
-    },
-    SimulatorKey {
-        name: "traffic",
-        default: "none; of demo its own",
-        meaning: "a pattern of packets between hosts, as in simulate --pattern, and its parameters: hotspot:share=20%:spots=2",
-    },
-    SimulatorKey {
-        name: "story",
-        default: "none",
-        meaning: "a file of timed events: flows, cables that go down, nodes that fall silent, new routes",
-    },
-    SimulatorKey {
-        name: "agents",
-        default: "none; of demo all",
-        meaning: "hosts whose flows follow notices to another lane by themselves: all, or NODE+NODE",
-    },
-    SimulatorKey {
-        name: "ar",
-        default: "none",
-        meaning: "switches that say that adaptive routing is on (packets keep to the tables): all, or NODE+NODE",
-    },
-    SimulatorKey {
-        name: "ar-off",
-        default: "none",
-        meaning: "switches that have adaptive routing and say that it is off: all, or NODE+NODE",
-    },
-    SimulatorKey {
-        name: "ar-silent",
-        default: "none",
-        meaning: "switches that do not answer whether they have adaptive routing: all, or NODE+NODE",
-    },
-    SimulatorKey {
-        name: "lmc",
-        default: "as the fabric has it",
-        meaning: "ports of hosts have two to the power of this LIDs, 0 to 3; all LIDs are given anew",
-    },
-    SimulatorKey {
-        name: "ratio",
-        default: "1:1000",
-        meaning: "time of the traffic to time of the fabric; counters grow as if it were 1:1",
-    },
-];
-
-/// Simulators of this process, by the text that named them. The same text leads to the same fabric in its present
-/// state.
-#[derive(Clone, Debug, Default)]
-pub struct SimulatorPool(Arc<Mutex<BTreeMap<String, (SharedSimulator, Notes)>>>);
-
-/// The parsed keys of the simulator.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct SimulatorOptions {
-    at: Option<String>,
-    line: LineFaults,
-    silent: Share,
-    protect: u8,
-    seed: u64,
-    traffic: Option<String>,
-    ratio: Option<TimeRatio>,
-    story: Option<String>,
-    agents: Option<String>,
-    /// The answers about adaptive routing, and which switches give them: `all`, or names.
-    adaptive: Vec<(&'static str, AdaptiveProfile, String)>,
-    lmc: Option<Lmc>,
-    /// The words of the fabric.
-    fabric: String,
-}
-
-/// The path and the node of `sim:SOCKET[,at=NODE]`. A word with a slash or the suffix `.sock` is a path.
-pub fn parse_socket(words: &str) -> Result<Option<(PathBuf, Option<&str>)>, SourceError> {
-    let (path, more) = words.split_once(',').map_or((words, None), |(path, more)| (path, Some(more)));
-    if !path.contains('/') && !path.ends_with(".sock") {
-        return Ok(None);
-    }
-    match more.map(|more| more.strip_prefix("at=").filter(|at| !at.contains('='))) {
-        None => Ok(Some((path.into(), None))),
-        Some(Some(at)) => Ok(Some((path.into(), Some(at)))),
-        Some(None) => Err(SourceError::Name {
-            code: "FD-5036",
-            what: format!("'{}' is not a key of a served simulator, which has only at=NODE", more.unwrap_or_default()),
-            hint: "the other keys belong to the process that serves: --source sim:NAME,key=value simulate --serve".into(),
-        }),
-    }
-}
+use fabdeck_simulator::{AttachError, SharedSimulator, SimulatedFabric, Simulator, with_lmc};
 
 /// A source over a simulator of this process.
 pub fn simulated_source(text: &str, words: &str, options: &LiveOptions) -> Result<LiveSource, SourceError> {
@@ -324,84 +203,6 @@ fn note_speeds(text: &str, generated: &GeneratedFabric, notes: &mut Notes) {
     }
 }
 
-fn parse_options(words: &str) -> Result<SimulatorOptions, SourceError> {
-    let mut wishes = SimulatorOptions { seed: 1, ..SimulatorOptions::default() };
-    let mut own = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
-    for (place, word) in words.split(',').enumerate() {
-        let pair = word.split_once('=').filter(|_| place > 0).map(|(key, value)| (key.trim(), value.trim()));
-        let Some((key, value)) = pair else {
-            own.push(word);
-            continue;
-        };
-        if SIMULATOR_KEYS.iter().any(|known| known.name == key) && !seen.insert(key) {
-            return Err(bad_key_value(key, value, "it is given twice"));
-        }
-        let share =
-            || Share::parse(value).ok_or_else(|| bad_key_value(key, value, "a share from 0% to 100% as 10%"));
-        match key {
-            "at" => wishes.at = Some(value.to_owned()),
-            "loss" => wishes.line.loss = share()?,
-            "delay" => {
-                wishes.line.delay =
-                    parse_millis(value).ok_or_else(|| bad_key_value(key, value, "a time as 5ms or 200us"))?
-            }
-            "duplicate" => wishes.line.duplicate = share()?,
-            "reorder" => wishes.line.reorder = share()?,
-            "foreign" => wishes.line.foreign = share()?,
-            "silent" => wishes.silent = share()?,
-            "protect" => {
-                let level = value.parse().ok().filter(|level| *level <= 3);
-                wishes.protect = level.ok_or_else(|| bad_key_value(key, value, "a level from 0 to 3"))?;
-            }
-            "traffic" => wishes.traffic = Some(value.to_owned()),
-            "story" => wishes.story = Some(value.to_owned()),
-            "lmc" => {
-                let lmc = value.parse().ok().filter(|lmc| *lmc <= 3).and_then(Lmc::new);
-                wishes.lmc = Some(lmc.ok_or_else(|| bad_key_value(key, value, "a number from 0 to 3"))?);
-            }
-            "agents" => wishes.agents = Some(value.to_owned()),
-            "ar" => wishes.adaptive.push(("ar", AdaptiveProfile::On, value.to_owned())),
-            "ar-off" => wishes.adaptive.push(("ar-off", AdaptiveProfile::Off, value.to_owned())),
-            "ar-silent" => wishes.adaptive.push(("ar-silent", AdaptiveProfile::Silent, value.to_owned())),
-            "ratio" => {
-                let ratio = TimeRatio::parse(value)
-                    .ok_or_else(|| bad_key_value(key, value, "a ratio from 1:1 to 1:1000000"))?;
-                wishes.ratio = Some(ratio);
-            }
-            "seed" => {
-                // The simulator uses the fabric's seed. The fabric reports an invalid seed.
-                wishes.seed = value.parse().unwrap_or(1);
-                own.push(word);
-            }
-            _ => own.push(word),
-        }
-    }
-    wishes.fabric = own.join(",");
-    Ok(wishes)
-}
-
-fn parse_millis(text: &str) -> Option<Duration> {
-    let at = text.find(|c: char| c.is_ascii_alphabetic())?;
-    let (number, unit) = text.split_at(at);
-    let number: u64 = number.parse().ok()?;
-    match unit {
-        "us" => Some(Duration::from_micros(number)),
-        "ms" => Some(Duration::from_millis(number)),
-        "s" if number <= 3600 => Some(Duration::from_secs(number)),
-        _ => None,
-    }
-}
-
-pub(super) fn bad_key_value(key: &str, value: &str, allowed: &str) -> SourceError {
-    let value: String = value.chars().take(40).collect();
-    SourceError::Name {
-        code: "FD-5031",
-        what: format!("{key}={value} is not possible: {allowed}"),
-        hint: "'fabdeck sources' lists the keys".into(),
-    }
-}
-
 fn no_such_node(error: AttachError) -> SourceError {
     SourceError::Name {
         code: "FD-4401",
@@ -409,40 +210,5 @@ fn no_such_node(error: AttachError) -> SourceError {
         hint:
             "give the name or GUID of a node, or NAME/PORT; 'fabdeck --source sim:NAME show hosts' lists some"
                 .into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_and_names_are_distinct() {
-        for (words, path, at) in [
-            ("/run/lab.sock", "/run/lab.sock", None),
-            ("./lab,at=node01", "./lab", Some("node01")),
-            ("lab.sock,at=node01/2", "lab.sock", Some("node01/2")),
-            ("a/b", "a/b", None),
-        ] {
-            assert_eq!(parse_socket(words), Ok(Some((path.into(), at))), "{words}");
-        }
-        for words in ["demo", "demo,at=node01/1", "kary,k=4,n=2,at=node01", "torus,dims=4x4,loss=1%"] {
-            assert_eq!(parse_socket(words), Ok(None), "{words}");
-        }
-        assert!(
-            parse_socket("/run/lab.sock,loss=5%").is_err()
-                && parse_socket("/run/lab.sock,at=x,loss=5%").is_err()
-        );
-    }
-
-    #[test]
-    fn simulator_keys_are_removed() {
-        let wishes = parse_options("torus,dims=4x4,loss=1.5%,seed=9,delay=3ms,faults=2,at=x").unwrap();
-        assert_eq!(wishes.fabric, "torus,dims=4x4,seed=9,faults=2");
-        assert_eq!(
-            (wishes.seed, wishes.at.as_deref(), wishes.line.delay),
-            (9, Some("x"), Duration::from_millis(3))
-        );
-        assert_eq!(Some(wishes.line.loss), Share::parse("1.5%"));
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::files_source::read_as;
 use super::mad_source::NoteSource;
-use super::simulated_source::bad_key_value;
+use super::simulator_options::bad_key_value;
 use fabdeck_fabric::ServiceLevel;
 use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_files::flows;

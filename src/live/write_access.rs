@@ -7,8 +7,9 @@ use fabdeck_mad::access::{
     WriteToken,
 };
 
+use super::live_options::LiveOptions;
 use super::mad_source::{LiveActuator, read_snapshot};
-use super::open::{LiveOptions, open_port};
+use super::open::open_port;
 use fabdeck_fabric::Guid;
 
 /// The permission to write: whether the user asked for it, and the fabrics that the configuration lists.

@@ -4,8 +4,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::discovery::directed_get;
 use super::discovery_state::{DiscoveredNode, node_id};
+use super::get_request::directed_get;
 use super::question::{Question, Reply};
 use super::reader::{PhaseLog, PortReader};
 use super::tables::{switch_nodes, to_silence};

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::counters::{CountedPort, agents_of, counter_query, empty_sample, has_counter};
 use super::discovery_state::DiscoveredNode;
-use super::flaps::LinkDownCounts;
+use super::link_down_counts::LinkDownCounts;
 use super::question::{Question, Reply};
 use super::reader::PortReader;
 use super::tables::to_silence;

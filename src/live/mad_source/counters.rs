@@ -19,7 +19,7 @@ enum CounterQuestion {
 
 /// A port with counters, and the LID of its agent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CountedPort {
+pub(crate) struct CountedPort {
     pub node: usize,
     pub number: u8,
     pub lid: Lid,
@@ -73,7 +73,7 @@ pub fn read_counters(
 
 /// The ports of a node by their performance agent: the ports of a switch share one, each port of an adapter has its
 /// own.
-pub(super) fn agents_of(
+pub(crate) fn agents_of(
     told: &mut PhaseLog,
     fabric: &Fabric,
     at: usize,
@@ -147,7 +147,7 @@ fn ask(
 }
 
 /// A Get to the agent at a LID. fabdeck never sets counters, so it never clears them.
-pub(super) fn counter_query(lid: Lid, attribute: u16, port: u8) -> AddressedMad {
+pub(crate) fn counter_query(lid: Lid, attribute: u16, port: u8) -> AddressedMad {
     let mad = Mad::performance(Method::GET, attribute, port);
     let address = MadAddress::for_class(lid, mad.class());
     AddressedMad { mad, address }
@@ -163,7 +163,7 @@ fn question_text(asked: CounterQuestion, ports: &[CountedPort]) -> String {
 
 /// Whether an agent has a counter. Some fields were added later, and zero in a field that a device does not fill is no
 /// count.
-pub(super) fn has_counter(abilities: &ClassPortInfo, counter: &Counter) -> bool {
+pub(crate) fn has_counter(abilities: &ClassPortInfo, counter: &Counter) -> bool {
     match (counter, counter.kind()) {
         (Counter::PortXmitWait, _) => abilities.has_xmit_wait(),
         (Counter::QP1Dropped, _) => abilities.has_qp1_dropped(),
@@ -196,7 +196,7 @@ fn add_values(
 }
 
 /// The sample of a port without an answer so far.
-pub(super) fn empty_sample(node: &DiscoveredNode, port: CountedPort) -> CounterSample {
+pub(crate) fn empty_sample(node: &DiscoveredNode, port: CountedPort) -> CounterSample {
     CounterSample {
         node: Some(node.guid),
         lid: Some(port.lid.value()),

@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use super::discovery_state::DiscoveryState;
+use super::get_request::directed_get;
 use super::keys::{Keys, ProvenKey};
 use super::question::{Question, Reply};
 use super::reader::{OpenPhase, PhaseLog, PortReader};
 use fabdeck_fabric::observe::{MissingAnswer, route_text};
 use fabdeck_fabric::{Guid, NodeKind, PhysicalState, PortNum};
-use fabdeck_mad::access::{AddressedMad, MadAddress, SourceError};
-use fabdeck_mad::{HOPS_MAX, Mad, Method, NodeDescription, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
+use fabdeck_mad::access::SourceError;
+use fabdeck_mad::{HOPS_MAX, NodeDescription, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
 
 /// The subject of a query.
 #[derive(Clone, Debug)]
@@ -342,21 +343,4 @@ fn check_node_info(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> 
 fn is_link_down(info: &PortInfo) -> bool {
     use PhysicalState::{Disabled, Polling, Sleep, Training};
     matches!(info.physical_state(), Some(Polling | Disabled | Sleep | Training))
-}
-
-/// A Get by directed route.
-pub fn directed_get(attribute: u16, modifier: u32, route: &[u8], key: u64) -> AddressedMad {
-    // Discovery stops at 64 hops, so a route always fits.
-    let mut smp = Smp::directed(Method::GET, attribute, modifier, route).unwrap_or_default();
-    smp.set_m_key(key);
-    AddressedMad { mad: smp.0, address: MadAddress::directed() }
-}
-
-/// A Get by LID to the subnet management agent.
-pub fn lid_get(attribute: u16, modifier: u32, lid: fabdeck_fabric::Lid, key: u64) -> AddressedMad {
-    let mut smp = Smp::by_lid(Method::GET, attribute, modifier);
-    smp.set_m_key(key);
-    let mad: Mad = smp.0;
-    let address = MadAddress::for_class(lid, mad.class());
-    AddressedMad { mad, address }
 }

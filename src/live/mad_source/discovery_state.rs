@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::flaps::LinkDownCounts;
 use super::keys::ProvenKey;
-use super::tables::Groups;
+use super::link_down_counts::LinkDownCounts;
 use fabdeck_fabric::{
     Arbitration, BLOCK_LIDS, ConnectError, Fabric, FabricBuilder, Guid, NodeFacts, NodeId, NodeKey, NodeKind,
     PhysicalState, PortFacts, PortNum, Sl2Vl,
 };
 use fabdeck_mad::{NodeInfo, PortInfo, SwitchInfo};
+
+/// The ports of groups, by multicast LID.
+pub(crate) type Groups = BTreeMap<u16, Vec<PortNum>>;
 
 /// What sweeps remember of a node.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +54,7 @@ pub struct DiscoveredNode {
     /// The port at which the route arrives.
     pub ingress: u8,
     /// The routes to further ports of an adapter: each port answers only for itself.
-    pub(super) further: BTreeMap<u8, Vec<u8>>,
+    pub(crate) further: BTreeMap<u8, Vec<u8>>,
     /// The M_Key that the node has answered to.
     pub m_key: ProvenKey,
     pub switch_info: Option<SwitchInfo>,
@@ -231,7 +233,14 @@ pub fn node_id(at: usize) -> NodeId {
     NodeId(at as u32)
 }
 
-pub(super) fn port_facts(info: &PortInfo, addressed: bool, guid: Option<Guid>) -> PortFacts {
+/// The port at the other end of the cable of a port.
+pub(crate) fn far_end(fabric: &Fabric, (at, port): (usize, u8)) -> Option<(usize, u8)> {
+    let peer = fabric.peer(fabric.port_of(node_id(at), PortNum(port))?)?;
+    let peer = fabric.port(peer);
+    Some((peer.node.index(), peer.number.value()))
+}
+
+pub(crate) fn port_facts(info: &PortInfo, addressed: bool, guid: Option<Guid>) -> PortFacts {
     let linked = info.physical_state() == Some(PhysicalState::LinkUp);
     PortFacts {
         guid,

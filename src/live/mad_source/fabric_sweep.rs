@@ -8,9 +8,10 @@ use super::adaptive::{
     AdaptiveAnswer, AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask,
 };
 use super::counter_sweep::{CounterAgents, CounterSweep, sweep_counters};
-use super::discovery_state::{DiscoveredNode, DiscoveryState, node_id};
+use super::discovery_state::{DiscoveredNode, DiscoveryState, far_end};
 use super::fabric_events::{diff_fabrics, same_node};
-use super::flaps::{LinkDownCounts, update_link_downs};
+use super::flaps::update_link_downs;
+use super::link_down_counts::LinkDownCounts;
 use super::reader::PortReader;
 use super::rediscovery::rediscover;
 use super::rotation::{ReadItem, ReadRotation};
@@ -20,7 +21,7 @@ use super::table_rotation::read_due_tables;
 use super::tables::last_used_lid;
 use super::ticks::read_ticks;
 use fabdeck_fabric::observe::{FabricEvent, KnownManager, Observation, Sweep};
-use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
+use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind};
 use fabdeck_mad::access::SourceError;
 
 /// What sweeps remember besides the nodes.
@@ -237,12 +238,6 @@ fn suspect_ports(
         suspects.extend(route_hops(fabric, nodes, &nodes[*at].route));
     }
     suspects
-}
-
-pub(super) fn far_end(fabric: &Fabric, (at, port): (usize, u8)) -> Option<(usize, u8)> {
-    let peer = fabric.peer(fabric.port_of(node_id(at), PortNum(port))?)?;
-    let peer = fabric.port(peer);
-    Some((peer.node.index(), peer.number.value()))
 }
 
 /// Stores what was read. Returns the differences of tables, and whether the tables of the snapshot changed.

@@ -2,32 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::discovery_state::{DiscoveredNode, node_id};
-use super::fabric_sweep::far_end;
+use super::discovery_state::{DiscoveredNode, far_end, node_id};
+use super::link_down_counts::LinkDownCounts;
 use fabdeck_fabric::observe::FabricEvent;
 use fabdeck_fabric::{Fabric, PortNum};
 
 /// A port by its node and number.
 type Place = (usize, u8);
-
-/// How often a link went down (LinkDownedCounter), and how often it recovered by itself (LinkErrorRecoveryCounter).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LinkDownCounts {
-    pub downed: u64,
-    pub recovered: u64,
-}
-
-impl LinkDownCounts {
-    /// The increase since an earlier reading. A smaller counter was cleared in between.
-    pub fn since(self, before: Self) -> Self {
-        let grown = |before: u64, now: u64| if now < before { now } else { now - before };
-        Self { downed: grown(before.downed, self.downed), recovered: grown(before.recovered, self.recovered) }
-    }
-
-    fn combine(self, other: Self, choose: impl Fn(u64, u64) -> u64) -> Self {
-        Self { downed: choose(self.downed, other.downed), recovered: choose(self.recovered, other.recovered) }
-    }
-}
 
 /// Stores the counters, and reports links that went down and are up again. `lost`: ports that had a cable and have
 /// another one, or none.

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::discovery::directed_get;
 use super::discovery_state::{DiscoveredNode, node_id};
+use super::get_request::directed_get;
 use super::question::{Question, Reply};
 use super::reader::{OpenPhase, PortReader};
 use super::tables::to_silence;

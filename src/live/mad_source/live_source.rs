@@ -27,7 +27,7 @@ use fabdeck_mad::access::{
 };
 
 /// Number of transactions that one snapshot may use.
-pub(super) const TRANSACTIONS_PER_READING: u32 = 1 << 24;
+pub(crate) const TRANSACTIONS_PER_READING: u32 = 1 << 24;
 
 /// Reads over a port that cannot write.
 #[derive(Debug)]
@@ -306,7 +306,7 @@ pub fn read_snapshot(
 }
 
 /// Takes a snapshot with transactions from `first` on, in a session with earlier answers of switches.
-pub(super) fn read_snapshot_from(
+pub(crate) fn read_snapshot_from(
     mut reader: PortReader<'_>,
     first: u32,
     wanted: ReadOptions,

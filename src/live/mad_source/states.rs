@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::discovery::directed_get;
 use super::discovery_state::{DiscoveredNode, node_id, port_facts};
+use super::get_request::directed_get;
 use super::keys::Keys;
 use super::question::{Question, Reply};
 use super::reader::{OpenPhase, PortReader};

@@ -1,8 +1,8 @@
 //! Finds the subnet manager in charge, by the local port's PortInfo. It is asked by LID, then by directed route, since
 //! tables may not lead to it.
 
-use super::discovery::{directed_get, lid_get};
 use super::discovery_state::DiscoveredNode;
+use super::get_request::{directed_get, lid_get};
 use super::keys::Keys;
 use super::question::{Question, Reply};
 use super::reader::PortReader;

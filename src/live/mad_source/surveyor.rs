@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::adaptive::AdaptiveAnswers;
-use super::discovery::directed_get;
 use super::exchange::Exchange;
 use super::exchange_policy::ExchangePolicy;
+use super::get_request::directed_get;
 use super::keys::Keys;
 use super::levels::{level_in_record, path_query};
 use super::live_source::{TRANSACTIONS_PER_READING, read_snapshot_from};
@@ -29,7 +29,7 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The route to a device.
 #[derive(Clone, Debug)]
-pub(super) struct DeviceRoute {
+pub(crate) struct DeviceRoute {
     /// The egress ports of the route, from the local port on.
     pub route: Vec<u8>,
     /// The GUID that the key is filed under: that of a switch, or of an adapter's port.
@@ -39,8 +39,8 @@ pub(super) struct DeviceRoute {
 /// Reads switches and adapters over one port, which need not be able to write.
 #[derive(Debug)]
 pub struct LiveSurveyor<P> {
-    pub(super) name: String,
-    pub(super) port: P,
+    pub(crate) name: String,
+    pub(crate) port: P,
     policy: ExchangePolicy,
     keys: Keys,
     /// The last snapshot; below, the LID of its subnet manager, its prefix, and the routes to its switches and adapter
@@ -78,7 +78,7 @@ impl<P: MadPort> LiveSurveyor<P> {
     }
 
     /// Sends notices to hosts through the subnet manager of the last snapshot.
-    pub(super) fn notify(
+    pub(crate) fn notify(
         &mut self,
         notices: &[PathNotice],
         whom: &[Lid],
@@ -88,11 +88,11 @@ impl<P: MadPort> LiveSurveyor<P> {
     }
 
     /// Registers a change with the subnet manager of the last snapshot.
-    pub(super) fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
+    pub(crate) fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
         self.send_to_manager(|manager, gid| registry::registration_request(manager, gid, registration))
     }
 
-    pub(super) fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
+    pub(crate) fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
         let of = |own| registration.port.unwrap_or(own);
         self.send_to_manager(|manager, gid| {
             registry::unregistration_request(manager, of(gid), &registration.change)
@@ -117,7 +117,7 @@ impl<P: MadPort> LiveSurveyor<P> {
         Ok(told)
     }
 
-    pub(super) fn device_route(&self, slot: &DeviceAttribute) -> Result<&DeviceRoute, WriteError> {
+    pub(crate) fn device_route(&self, slot: &DeviceAttribute) -> Result<&DeviceRoute, WriteError> {
         self.ways.get(&slot.destination()).ok_or_else(|| self.unknown_device(slot))
     }
 
@@ -140,7 +140,7 @@ impl<P: MadPort> LiveSurveyor<P> {
     }
 
     /// The answer to a Get of the part's attribute.
-    pub(super) fn read_attribute(&mut self, slot: &DeviceAttribute) -> Result<Smp, WriteError> {
+    pub(crate) fn read_attribute(&mut self, slot: &DeviceAttribute) -> Result<Smp, WriteError> {
         let mut replies = self.ask(std::slice::from_ref(slot));
         replies.pop().unwrap_or_else(|| Err(self.unknown_device(slot)))
     }
@@ -260,7 +260,7 @@ fn device_label((device, port): DevicePort) -> String {
 }
 
 /// The attribute and the modifier of a part.
-pub(super) fn attribute_of(slot: &DeviceAttribute) -> (u16, u32) {
+pub(crate) fn attribute_of(slot: &DeviceAttribute) -> (u16, u32) {
     match slot.part {
         // An adapter has one table for the port that receives the query.
         AttributePart::Lanes(_) if slot.at.kind() != NodeKind::Switch => (attribute::SL_TO_VL, 0),
@@ -278,7 +278,7 @@ pub(super) fn attribute_of(slot: &DeviceAttribute) -> (u16, u32) {
 }
 
 /// The bytes of a part within its attribute.
-pub(super) fn extract_part(part: AttributePart, smp: &Smp) -> Vec<u8> {
+pub(crate) fn extract_part(part: AttributePart, smp: &Smp) -> Vec<u8> {
     match part {
         AttributePart::Block(_) | AttributePart::Lanes(_) | AttributePart::Arbitration(_) => {
             smp.data::<[u8; SMP_DATA]>()[..part.byte_count()].to_vec()

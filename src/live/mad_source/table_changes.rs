@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::discovery_state::{DiscoveredNode, node_id};
+use super::discovery_state::{DiscoveredNode, Groups, node_id};
 use super::fabric_events::changed_entries;
 use super::table_rotation::TableReadings;
-use super::tables::{FIRST_GROUP, Groups, group_count, groups_of_block, last_used_lid};
+use super::tables::{FIRST_GROUP, group_count, groups_of_block, last_used_lid};
 use fabdeck_fabric::observe::{ChangedArbitration, ChangedEntry, ChangedGroup, ChangedLanes, FabricEvent};
 use fabdeck_fabric::{
     Arbitration, BLOCK_LIDS, Guid, Lft, Lid, NO_PATH, NodeId, PortNum, Sl2Vl, Tables, block_of,

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::discovery_state::DiscoveredNode;
+use super::discovery_state::{DiscoveredNode, Groups};
 use super::lanes::{LanePair, ask_arbitration, ask_lanes};
 use super::reader::PortReader;
 use super::rotation::ReadItem;
-use super::tables::{Groups, ask_groups, position_count, take_groups};
+use super::tables::{ask_groups, position_count, take_groups};
 use fabdeck_fabric::{Arbitration, BLOCK_LIDS, Fabric, Sl2Vl};
 use fabdeck_mad::access::SourceError;
 

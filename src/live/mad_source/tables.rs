@@ -1,9 +1,7 @@
 //! Reads forwarding tables, block by block up to the top that each switch reports.
 
-use std::collections::BTreeMap;
-
-use super::discovery::directed_get;
-use super::discovery_state::{DiscoveredNode, node_id};
+use super::discovery_state::{DiscoveredNode, Groups, node_id};
+use super::get_request::directed_get;
 use super::question::{Question, Reply};
 use super::reader::PortReader;
 use fabdeck_fabric::observe::MissingAnswer;
@@ -12,7 +10,7 @@ use fabdeck_mad::access::SourceError;
 use fabdeck_mad::{LftBlock, MftBlock, Smp, SwitchInfo, attribute};
 
 /// The first multicast LID.
-pub(super) const FIRST_GROUP: u16 = 0xC000;
+pub(crate) const FIRST_GROUP: u16 = 0xC000;
 /// Number of groups in one block; below, number of ports in one position.
 const BLOCK_GROUPS: u16 = 32;
 const POSITION_PORTS: u8 = 16;
@@ -71,7 +69,7 @@ pub fn read_forwarding(
 }
 
 /// The last LID of a table in use; 0 if no subnet manager has set the switch up.
-pub(super) fn last_used_lid(info: &SwitchInfo) -> u16 {
+pub(crate) fn last_used_lid(info: &SwitchInfo) -> u16 {
     info.linear_top.get().min(Lid::MAX)
 }
 
@@ -84,9 +82,6 @@ fn take_block(tables: &mut Tables, at: usize, block: u16, top: u16, data: &LftBl
         lft.set(lid, Some(PortNum(*port)));
     }
 }
-
-/// The ports of groups, by multicast LID.
-pub(super) type Groups = BTreeMap<u16, Vec<PortNum>>;
 
 /// A block of a switch's groups, and the position, which stands for 16 of its ports.
 type Place = (usize, u16, u8);
@@ -146,23 +141,23 @@ pub fn ask_groups(
 }
 
 /// Number of blocks that the groups of a switch may fill.
-pub(super) fn group_blocks(info: &SwitchInfo) -> u16 {
+pub(crate) fn group_blocks(info: &SwitchInfo) -> u16 {
     group_count(info).div_ceil(BLOCK_GROUPS)
 }
 
 /// Number of positions that cover all ports.
-pub(super) fn position_count(node: &DiscoveredNode) -> u8 {
+pub(crate) fn position_count(node: &DiscoveredNode) -> u8 {
     node.port_count / POSITION_PORTS + 1
 }
 
 /// The multicast LIDs of a block.
-pub(super) fn groups_of_block(block: u16) -> std::ops::RangeInclusive<u16> {
+pub(crate) fn groups_of_block(block: u16) -> std::ops::RangeInclusive<u16> {
     let first = FIRST_GROUP.saturating_add(block.saturating_mul(BLOCK_GROUPS));
     first..=first.saturating_add(BLOCK_GROUPS - 1)
 }
 
 /// Number of groups that a switch may hold: up to its reported top, or its whole capacity.
-pub(super) fn group_count(info: &SwitchInfo) -> u16 {
+pub(crate) fn group_count(info: &SwitchInfo) -> u16 {
     let room = info.multicast_capacity.get().min(0xFFFF - FIRST_GROUP);
     match info.multicast_top.get() {
         // Switches without this field report 0.
@@ -173,7 +168,7 @@ pub(super) fn group_count(info: &SwitchInfo) -> u16 {
 }
 
 /// Adds the ports of a block's groups, except groups beyond the last one of the switch.
-pub(super) fn take_groups(
+pub(crate) fn take_groups(
     groups: &mut Groups,
     (block, position): (u16, u8),
     node: &DiscoveredNode,
@@ -194,12 +189,12 @@ pub(super) fn take_groups(
     }
 }
 
-pub(super) fn switch_nodes(nodes: &[DiscoveredNode]) -> impl Iterator<Item = (usize, &DiscoveredNode)> {
+pub(crate) fn switch_nodes(nodes: &[DiscoveredNode]) -> impl Iterator<Item = (usize, &DiscoveredNode)> {
     nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Switch)
 }
 
 /// The silence of a known node that did not answer a query.
-pub(super) fn to_silence(node: &DiscoveredNode, asked: String, reply: &Reply) -> MissingAnswer {
+pub(crate) fn to_silence(node: &DiscoveredNode, asked: String, reply: &Reply) -> MissingAnswer {
     let refusal = match reply {
         Reply::Refused(status) => Some(status.to_string()),
         _ => None,

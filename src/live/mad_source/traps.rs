@@ -4,8 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use super::discovery_state::DiscoveredNode;
-use super::fabric_sweep::far_end;
+use super::discovery_state::{DiscoveredNode, far_end};
 use super::question::{Question, Reply};
 use super::reader::PortReader;
 use fabdeck_fabric::observe::{FabricEvent, KnownManager};

@@ -1,62 +1,10 @@
-//! The adapters of this machine and their ports, as the kernel describes them.
+//! Lists the adapters of this machine, by libibumad.
 
-use std::fmt;
-
+use super::adapter::{Adapter, AdapterPort, LinkLayer};
 use super::library::{UmadAdapterFacts, UmadLibrary, UmadPortFacts};
 use super::refusal;
 use fabdeck_fabric::{Guid, Lid, PhysicalState, PortNum, PortState};
 use fabdeck_mad::access::SourceError;
-
-/// One adapter. An adapter whose description could not be read has only a name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Adapter {
-    pub name: String,
-    pub node_guid: Option<Guid>,
-    pub ports: Vec<AdapterPort>,
-}
-
-/// The kernel's description of a port.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AdapterPort {
-    pub number: PortNum,
-    pub guid: Option<Guid>,
-    pub lid: Option<Lid>,
-    /// The LID of the master subnet manager.
-    pub manager_lid: Option<Lid>,
-    pub state: Option<PortState>,
-    pub physical_state: Option<PhysicalState>,
-    pub rate_gbps: u32,
-    pub link_layer: LinkLayer,
-}
-
-/// The link layer of a port. Only InfiniBand has subnet management packets.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum LinkLayer {
-    InfiniBand,
-    Ethernet,
-    Other(String),
-}
-
-impl LinkLayer {
-    fn of(word: &str) -> Self {
-        match word {
-            // libibumad says IB if the kernel does not report the link layer.
-            "InfiniBand" | "IB" => Self::InfiniBand,
-            "Ethernet" => Self::Ethernet,
-            other => Self::Other(other.to_owned()),
-        }
-    }
-}
-
-impl fmt::Display for LinkLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::InfiniBand => "InfiniBand",
-            Self::Ethernet => "Ethernet",
-            Self::Other(word) => word,
-        })
-    }
-}
 
 /// Every adapter, by name. The list of a machine without adapters is empty. Without libibumad it is an error.
 pub fn adapters() -> Result<Vec<Adapter>, SourceError> {
@@ -67,7 +15,7 @@ pub fn adapters() -> Result<Vec<Adapter>, SourceError> {
 /// The name that libibumad returns if the kernel lists no adapter: that of the first adapter ever.
 const INVENTED_NAME: &str = "mthca0";
 
-pub(super) fn list_adapters(library: &UmadLibrary) -> Vec<Adapter> {
+pub(crate) fn list_adapters(library: &UmadLibrary) -> Vec<Adapter> {
     let described = |name: String| {
         let facts = library.adapter(&name);
         (facts.is_some() || name != INVENTED_NAME).then(|| to_adapter(name, facts))

@@ -181,7 +181,7 @@ impl UmadLibrary {
         Self::load_from(LIBRARY_NAME)
     }
 
-    pub(super) fn load_from(name: &str) -> Result<Self, String> {
+    pub(crate) fn load_from(name: &str) -> Result<Self, String> {
         // SAFETY: loading runs the library's initialisers; libibumad has none of its own.
         let library = unsafe { libloading::Library::new(name).map_err(load_error_text)? };
         // SAFETY: the types are those of the functions in <infiniband/umad.h>.

@@ -1,11 +1,13 @@
 //! Real adapters, through libibumad. The library is loaded only when a port or the list of adapters is needed, so the
 //! binary also runs without it.
 
+mod adapter;
 mod adapters;
 mod library;
 mod port;
 mod port_choice;
 mod refusal;
 
-pub use adapters::{Adapter, AdapterPort, LinkLayer, adapters};
+pub use adapter::{Adapter, AdapterPort, LinkLayer};
+pub use adapters::adapters;
 pub use port::open_umad_port;

@@ -1,32 +1,8 @@
 //! Chooses a port by the usual rule: the first active one, unless the operator names an adapter, a port, or both.
 
-use super::adapters::{Adapter, AdapterPort, LinkLayer};
+use super::adapter::{Adapter, LinkLayer, PortChoice};
 use super::refusal;
-use fabdeck_fabric::PortState;
 use fabdeck_mad::access::SourceError;
-
-/// A port of an adapter.
-#[derive(Clone, Copy, Debug)]
-pub struct PortChoice<'a> {
-    pub adapter: &'a Adapter,
-    pub port: &'a AdapterPort,
-}
-
-impl PortChoice<'_> {
-    /// The name for operators.
-    pub fn name(&self) -> String {
-        format!("{} port {}", self.adapter.name, self.port.number)
-    }
-
-    /// A port that no subnet manager has made active still carries directed routes.
-    fn is_up(&self) -> bool {
-        matches!(self.port.state, Some(PortState::Init | PortState::Armed | PortState::Active))
-    }
-
-    fn is_active(&self) -> bool {
-        self.port.state == Some(PortState::Active)
-    }
-}
 
 pub fn choose_port<'a>(
     adapters: &'a [Adapter],
@@ -62,8 +38,9 @@ pub fn choose_port<'a>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::adapter::AdapterPort;
     use super::*;
-    use fabdeck_fabric::PortNum;
+    use fabdeck_fabric::{PortNum, PortState};
 
     fn port(number: u8, state: PortState, link_layer: LinkLayer) -> AdapterPort {
         let state = Some(state);

@@ -2,9 +2,8 @@
 
 use std::io;
 
-use super::adapters::Adapter;
+use super::adapter::{Adapter, PortChoice};
 use super::library;
-use super::port_choice::PortChoice;
 use fabdeck_mad::Class;
 use fabdeck_mad::access::{PortError, SourceError};
 
