@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::change_owner::{self, ChangeAccess};
-use super::change_store::ChangeStoreError;
+use super::change_store_error::ChangeStoreError;
 use super::clock::Stopwatch;
 use super::file_lock::FileLock;
 use super::journal::{BeginRecord, ChangePhase, Journal, JournalContent, JournalError};

@@ -5,6 +5,7 @@ mod audit;
 mod change_dir;
 mod change_owner;
 mod change_store;
+mod change_store_error;
 mod clock;
 mod cut_off;
 mod driver;
@@ -18,6 +19,7 @@ mod journal;
 mod manager_text;
 mod migration;
 mod migrations_in_force;
+mod opensm_site;
 mod order;
 mod plan;
 mod plan_hash;
@@ -26,6 +28,7 @@ mod plan_phases;
 mod read_queue;
 mod surviving_fabric;
 mod system;
+mod trail_check;
 mod trail_mark;
 mod transition;
 pub mod user_names;
@@ -38,12 +41,13 @@ pub use attest::{
 pub use audit::{AuditEntry, AuditError};
 pub use change_dir::{ChangeDir, GuardLock};
 pub use change_owner::{ChangeAccess, Owner};
-pub use change_store::{ChangeStore, ChangeStoreError};
+pub use change_store::ChangeStore;
+pub use change_store_error::ChangeStoreError;
 pub use clock::{BootTime, Clocks, SystemClocks};
 pub use cut_off::CutOffReport;
 pub use driver::{
-    AlteredWrites, DirectDriver, Driver, Halt, NOT_VIA_OPENSM, OpensmCheck, OpensmDriver, OpensmRefusal,
-    OpensmSite, ProgressCheck, Reconnecting, find_unrestored, verify_writes,
+    DirectDriver, Driver, Halt, NOT_VIA_OPENSM, OpensmCheck, OpensmDriver, OpensmRefusal, ProgressCheck,
+    Reconnecting, find_unrestored, verify_writes,
 };
 pub use failed_element::{FailedElement, FailedEnd};
 pub use fingerprint::{FabricChange, Fingerprint, LaneFingerprint};
@@ -56,7 +60,6 @@ pub use guard::{
     send_request, send_request_within, send_with_restart, socket_path, switched_ports, take_guard_lock,
     wait_as_standby, window_left,
 };
-pub use hang_watch::{COMMAND_THREAD, ThreadProgress};
 pub use journal::{
     BeginRecord, ChainError, ChainedLines, ChangePhase, ChangeState, Disk, EndRecord, FileDisk,
     HostNotification, Journal, JournalContent, JournalError, JournalRecord, MemoryDisk, RollbackRemainder,
@@ -65,14 +68,16 @@ pub use journal::{
 pub use manager_text::{manager_in_charge, other_writer_words};
 pub use migration::{FollowMode, Migration, MigrationDirection, PlanFlow, PlanPort};
 pub use migrations_in_force::{migrations_in_force, moved_flows, remaining_migrations};
+pub use opensm_site::OpensmSite;
 pub use order::{OrderedWrites, TransientLoss, order_writes};
 pub use plan::{CertificateScope, Drift, EntryDrift, Plan, PlanFileError, SCHEMA};
 pub use plan_lanes::PlanLanes;
 pub use plan_phases::{PhasedHost, PlanPhases, SilentHostAction};
 pub use surviving_fabric::SurvivingFabric;
 pub use system::{
-    FileKind, FileStatus, ListeningSocket, LocalSystem, LockHolder, OpenFile, OpenMode, ProcessStatus, System,
+    COMMAND_THREAD, FileKind, FileStatus, ListeningSocket, LocalSystem, LockHolder, OpenFile, OpenMode,
+    ProcessStatus, System, ThreadProgress,
 };
 pub use trail_mark::TrailMark;
 pub use transition::{StagedTransition, TransitionReport};
-pub use writes::{PlanError, PlanWrite, WriteStep, WriteTarget, plan_writes};
+pub use writes::{AlteredWrites, PlanError, PlanWrite, WriteStep, WriteTarget, plan_writes};

@@ -1,6 +1,7 @@
 //! Finds the flows that changes have left on the slow lane.
 
-use super::change_store::{ChangeStore, ChangeStoreError};
+use super::change_store::ChangeStore;
+use super::change_store_error::ChangeStoreError;
 use super::journal::{BeginRecord, ChangePhase, ChangeState, HostNotification};
 use super::migration::{FollowMode, Migration, MigrationDirection, PlanFlow};
 

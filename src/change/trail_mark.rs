@@ -1,16 +1,11 @@
 //! The end of the audit trail when a change was begun. The chain of the trail reveals a line that was removed from the
 //! middle. Lines cut off at the end show only against a length from elsewhere: the journal of each change.
 
-use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::audit::AuditError;
-use super::change_store::ChangeStore;
-use super::journal::{ChainedLines, chain_positions};
-use super::system::{FileKind, OpenMode};
+use super::journal::chain::ChainedLines;
 
 /// The length of a trail, and the state of its chain there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -21,16 +16,14 @@ pub struct TrailMark {
 
 impl TrailMark {
     /// Whether a trail continues from this mark.
-    fn is_in(&self, trail: &[u8]) -> bool {
+    pub(super) fn is_in(&self, trail: &[u8]) -> bool {
         let Some(begin) = usize::try_from(self.bytes).ok().and_then(|bytes| trail.get(..bytes)) else {
             return false;
         };
         ChainedLines::read(begin)
             .is_ok_and(|chained| chained.torn == 0 && chained.link.to_string() == self.link)
     }
-}
 
-impl TrailMark {
     /// Finds a mark in a line of the system log, and the file that it is for.
     pub fn find(line: &str) -> Option<(PathBuf, Self)> {
         let (_, rest) = line.split_once(MARK_PREFIX)?;
@@ -39,6 +32,15 @@ impl TrailMark {
         let link = link.split_whitespace().next()?.to_owned();
         Some((PathBuf::from(file), Self { bytes: bytes.parse().ok()?, link }))
     }
+
+    /// The line of the system log that `find` reads, for the trail in this file, written by this process.
+    pub(super) fn format_log_line(&self, file: &Path, pid: u32) -> String {
+        let Self { bytes, link } = self;
+        format!(
+            "<{PRIORITY}>fabdeck[{pid}]: {MARK_PREFIX}{}{MARK_BYTES}{bytes}{MARK_CHAIN}{link}",
+            file.display()
+        )
+    }
 }
 
 const MARK_PREFIX: &str = "audit trail ";
@@ -46,103 +48,3 @@ const MARK_BYTES: &str = " has ";
 const MARK_CHAIN: &str = " bytes, chain ";
 /// Facility authpriv, severity notice. Any user can write such a line; journald records the user (`_UID`).
 const PRIORITY: u32 = 10 * 8 + 5;
-
-impl ChangeStore {
-    /// Writes the length of the trail and the state of its chain to the system log. A log that accepts nothing does not
-    /// matter: the trail itself is durable already.
-    pub(super) fn log_trail_mark(&self, mark: &TrailMark) {
-        let Some(socket) = self.system_log() else { return };
-        let file = self.folder().join("audit");
-        let file = std::path::absolute(&file).unwrap_or(file);
-        let TrailMark { bytes, link } = mark;
-        let line = format!(
-            "<{PRIORITY}>fabdeck[{}]: {MARK_PREFIX}{}{MARK_BYTES}{bytes}{MARK_CHAIN}{link}",
-            self.system().pid(),
-            file.display()
-        );
-        // Missing marks show when the marks are compared; nothing else depends on them.
-        let _ = self.system().write_system_log(socket, &line);
-    }
-
-    /// Checks the trail against lines of the system log. Returns the number of marks for this trail.
-    pub fn check_trail_by_log(&self, log: &str) -> Result<usize, AuditError> {
-        let file = self.folder().join("audit");
-        let named = std::path::absolute(&file).unwrap_or_else(|_| file.clone());
-        let file = file.display().to_string();
-        let disk = |error: io::Error| AuditError::Disk { file: file.clone(), error };
-        let marks = log.lines().filter_map(TrailMark::find).filter(|(of, _)| *of == named);
-        let marks: Vec<TrailMark> = marks.map(|(_, mark)| mark).collect();
-        let mut places = BTreeSet::new();
-        for path in self.trail_files().map_err(disk)? {
-            // A damaged trail counts up to the damage.
-            places.extend(chain_positions(&self.read(&path).unwrap_or_default()));
-        }
-        match marks.iter().find(|mark| !places.contains(&(mark.bytes, mark.link.clone()))) {
-            Some(mark) => Err(AuditError::CutByLog { file, bytes: mark.bytes }),
-            None => Ok(marks.len()),
-        }
-    }
-
-    /// The trail, and old trails beside it. Unreadable ones have a list of their own.
-    fn trail_files(&self) -> io::Result<Vec<PathBuf>> {
-        let mut found = Vec::new();
-        for path in self.system().list_folder(self.folder())? {
-            let is_trail = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"audit"));
-            let is_folder = |path: &Path| {
-                self.system().symlink_metadata(path).is_ok_and(|held| held.kind == FileKind::Folder)
-            };
-            if is_trail && !is_folder(&path) {
-                found.push(path);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Files beside the trail that have the name of an old trail and cannot be read: a link, a pipe, another user's
-    /// file. The trail is checked without them.
-    pub fn unread_trails(&self) -> Vec<String> {
-        let trails = self.trail_files().unwrap_or_default().into_iter();
-        let unread = trails.filter_map(|path| Some((self.system().open(&path, OpenMode::Read).err()?, path)));
-        unread
-            .map(|(error, path)| {
-                let path = path.display();
-                format!("{path}: FD-5646: cannot be read: {error}; by its name it may be an audit trail that was set aside, and the trail is checked without it: make it readable, or rename it if it is no trail")
-            })
-            .collect()
-    }
-
-    /// The mark for a change that begins now. `None` if there is no trail, or an invalid one.
-    pub(super) fn trail_mark(&self) -> Option<TrailMark> {
-        let bytes = self.read(&self.folder().join("audit")).ok()?;
-        let chained = ChainedLines::read(&bytes).ok()?;
-        Some(TrailMark { bytes: chained.length, link: chained.link.to_string() })
-    }
-
-    /// Checks that the trail still holds what it held when the newest change began. An old trail lies beside it, under
-    /// a name that begins with `audit`.
-    pub fn check_trail(&self) -> Result<(), AuditError> {
-        let Some((id, mark)) = self.newest_mark() else { return Ok(()) };
-        let file = self.folder().join("audit").display().to_string();
-        let disk = |error: io::Error| AuditError::Disk { file: file.clone(), error };
-        for path in self.trail_files().map_err(disk)? {
-            if self.read(&path).is_ok_and(|bytes| mark.is_in(&bytes)) {
-                return Ok(());
-            }
-        }
-        Err(AuditError::Cut { file, id, bytes: mark.bytes })
-    }
-
-    /// The id and the mark of the newest change. `None` if its journal is unreadable or has no mark.
-    fn newest_mark(&self) -> Option<(String, TrailMark)> {
-        let mut folders = Vec::new();
-        self.select(|folder| {
-            folders.push(folder.to_owned());
-            false
-        })
-        .ok()?;
-        let newest = folders.iter().max()?.clone();
-        let kept = self.select(|folder| folder == newest).ok()?;
-        let begun = kept.into_iter().flatten().next()?.read.state.begun;
-        Some((begun.id, begun.trail?))
-    }
-}

@@ -1,5 +1,7 @@
 //! The exact writes that lead from the tables in force to routes, block by block, with the bytes in place now.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::plan_lanes::from_hex;
@@ -54,6 +56,9 @@ pub struct WriteStep {
     pub old: Vec<u8>,
     pub new: Vec<u8>,
 }
+
+/// Bytes that devices answered instead of those that were sent, by the number of the step.
+pub type AlteredWrites = BTreeMap<usize, Vec<u8>>;
 
 impl PlanWrite {
     /// A write to a switch.

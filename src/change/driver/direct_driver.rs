@@ -3,11 +3,9 @@
 
 use std::time::Duration;
 
-use super::transport::{
-    AlteredWrites, Driver, Halt, PARTS_PER_READ, ProgressCheck, find_unrestored, read_steps,
-};
+use super::transport::{Driver, Halt, PARTS_PER_READ, ProgressCheck, find_unrestored, read_steps};
 use crate::journal::{Journal, JournalRecord, RollbackRemainder};
-use crate::writes::WriteStep;
+use crate::writes::{AlteredWrites, WriteStep};
 use fabdeck_fabric::Lid;
 use fabdeck_mad::PathNotice;
 use fabdeck_mad::access::{Actuator, Registration, Surveyor, WriteError};

@@ -6,8 +6,6 @@ mod reconnecting;
 mod transport;
 
 pub use direct_driver::DirectDriver;
-pub use opensm::{OpensmCheck, OpensmDriver, OpensmRefusal, OpensmSite};
+pub use opensm::{OpensmCheck, OpensmDriver, OpensmRefusal};
 pub use reconnecting::Reconnecting;
-pub use transport::{
-    AlteredWrites, Driver, Halt, NOT_VIA_OPENSM, ProgressCheck, find_unrestored, verify_writes,
-};
+pub use transport::{Driver, Halt, NOT_VIA_OPENSM, ProgressCheck, find_unrestored, verify_writes};

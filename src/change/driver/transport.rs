@@ -1,16 +1,15 @@
 //! The trait of all drivers, and how their writes are verified.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::journal::{Journal, JournalError, RollbackRemainder};
-use crate::writes::WriteStep;
+use crate::writes::{AlteredWrites, WriteStep};
 use fabdeck_fabric::Lid;
 use fabdeck_mad::PathNotice;
 use fabdeck_mad::access::{AttributePart, DeviceAttribute, Registration, Surveyor, WriteError};
 
 /// Number of parts that are read at once.
-pub(super) const PARTS_PER_READ: usize = 64;
+pub(crate) const PARTS_PER_READ: usize = 64;
 
 /// Why a change stopped before its end.
 #[derive(Debug, thiserror::Error)]
@@ -70,9 +69,6 @@ impl Halt {
 
 /// Called with the number of settled writes; an error stops the change before the next write.
 pub type ProgressCheck<'a> = &'a mut dyn FnMut(u64) -> Result<(), String>;
-
-/// Bytes that devices answered instead of those that were sent, by the number of the step.
-pub type AlteredWrites = BTreeMap<usize, Vec<u8>>;
 
 /// Message for a driver that has no process of OpenSM to name.
 pub const NOT_VIA_OPENSM: &str =
@@ -163,7 +159,7 @@ pub fn find_unrestored(surveyor: &mut dyn Surveyor, steps: &[WriteStep]) -> Vec<
     left
 }
 
-pub(super) fn read_steps<'s>(
+pub(crate) fn read_steps<'s>(
     surveyor: &mut dyn Surveyor,
     steps: impl Iterator<Item = &'s WriteStep>,
 ) -> Vec<Result<Vec<u8>, WriteError>> {

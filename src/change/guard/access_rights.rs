@@ -87,7 +87,7 @@ impl Rights {
 }
 
 /// Why a guard refuses a caller.
-pub(super) fn refusal(ask: &GuardRequest, caller: &Caller) -> String {
+pub(crate) fn refusal(ask: &GuardRequest, caller: &Caller) -> String {
     if matches!(ask, GuardRequest::NameOpensm { .. }) {
         return format!(
             "FD-5665: {} cannot name OpenSM's process here: only the owner of the change and root can",

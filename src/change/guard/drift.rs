@@ -7,67 +7,22 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::drift_state::{DEADLINE_MARGIN, DriftState};
 use super::guard_run::GuardRun;
 use super::rollback_outlook::switched_ports;
 use crate::clock::Stopwatch;
 use crate::manager_text::{manager_in_charge, other_writer_words};
-use crate::read_queue::ReadQueue;
 use crate::writes::WriteStep;
-use fabdeck_mad::access::{DeviceAttribute, DeviceId, NoObserver, ReadOptions, WriteError};
+use fabdeck_mad::access::{DeviceAttribute, DeviceId, NoObserver, ReadOptions};
 
 /// How long the guard reads before it serves requests again.
 const SLICE_TIME: Duration = Duration::from_millis(200);
-/// Smallest rest of the window for reading: a device without an answer takes three seconds.
-pub(super) const DEADLINE_MARGIN: Duration = Duration::from_secs(4);
 /// How long the guard reads again before a confirmation, which waits for it.
 const CONFIRM_CHECK_TIME: Duration = Duration::from_secs(2);
 
-/// The result of the last reading.
-#[derive(Default)]
-pub(super) struct DriftState {
-    over: BTreeSet<DeviceAttribute>,
-    silent: BTreeSet<DeviceId>,
-    pub words: Option<String>,
-    /// Parts that could not be read.
-    pub trouble: Option<String>,
-    round: Option<DriftRound>,
-}
-
-/// A reading that is under way.
-struct DriftRound {
-    queue: ReadQueue,
-    over: BTreeSet<DeviceAttribute>,
-    aimed: bool,
-}
-
-impl DriftState {
-    pub fn is_checking(&self) -> bool {
-        self.round.is_some()
-    }
-
-    /// Starts a reading from the beginning.
-    pub fn begin_round(&mut self, steps: &[WriteStep]) {
-        let queue = ReadQueue::new(steps.iter().map(|step| step.slot.at), &self.silent);
-        // A part that cannot be read now keeps its last known state.
-        self.round = Some(DriftRound { queue, over: self.over.clone(), aimed: false });
-    }
-}
-
-impl DriftRound {
-    fn record_part(&mut self, step: &WriteStep, held: Result<Vec<u8>, WriteError>) {
-        self.queue.record_answer(step.slot.at, &held);
-        if let Ok(held) = held {
-            match held == step.new {
-                true => self.over.remove(&step.slot),
-                false => self.over.insert(step.slot),
-            };
-        }
-    }
-}
-
 impl GuardRun<'_> {
     /// Reads on for one slice of time, unless the deadline is too near.
-    pub(super) fn check_drift(&mut self, steps: &[WriteStep], seen: &mut DriftState, left: Duration) {
+    pub(crate) fn check_drift(&mut self, steps: &[WriteStep], seen: &mut DriftState, left: Duration) {
         let since = Stopwatch::start(self.clock);
         while since.elapsed() < SLICE_TIME
             && left.saturating_sub(since.elapsed()) >= DEADLINE_MARGIN
@@ -76,7 +31,7 @@ impl GuardRun<'_> {
     }
 
     /// Reads once more before a confirmation: what differs is logged, and so is what could not be read in time.
-    pub(super) fn check_before_confirm(&mut self, steps: &[WriteStep], seen: &mut DriftState) {
+    pub(crate) fn check_before_confirm(&mut self, steps: &[WriteStep], seen: &mut DriftState) {
         seen.begin_round(steps);
         let since = Stopwatch::start(self.clock);
         while since.elapsed() < CONFIRM_CHECK_TIME && self.check_slice(steps, seen) {}

@@ -3,10 +3,10 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use super::guard_socket::GuardSocketError;
-use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest};
+use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest, GuardSocketError};
 use crate::change_dir::ChangeDir;
-use crate::change_store::{ChangeStore, ChangeStoreError};
+use crate::change_store::ChangeStore;
+use crate::change_store_error::ChangeStoreError;
 use crate::clock::Stopwatch;
 use crate::journal::{ChangePhase, ChangeState};
 use crate::system::LockHolder;

@@ -9,15 +9,16 @@ use std::time::Duration;
 
 use std::path::PathBuf;
 
+use super::access_policy::AccessPolicy;
 use super::access_rights::Rights;
 use super::guard_run::{Guard, GuardMode};
-use super::guard_socket::AccessPolicy;
 use super::protocol::{ChangeStatus, QueuedRequest};
 use super::refusal_log::RefusalLog;
 use super::rollback_retry::UNREACHABLE_TIMEOUT;
 use super::socket_folder;
 use crate::change_dir::{ChangeDir, GuardLock};
-use crate::change_store::{ChangeStore, ChangeStoreError};
+use crate::change_store::ChangeStore;
+use crate::change_store_error::ChangeStoreError;
 use crate::clock::Stopwatch;
 use crate::driver::{DirectDriver, Driver, OpensmDriver, Reconnecting};
 use crate::journal::{ChangeState, JournalError};

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use super::drift::{DEADLINE_MARGIN, DriftState};
+use super::confirmation::Confirmation;
+use super::drift_state::{DEADLINE_MARGIN, DriftState};
 use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest, QueuedRequest};
 use super::refusal_log::RefusalLog;
-use super::registration::RegistrationState;
+use super::registration_state::RegistrationState;
 use super::rollback_outlook::{RollbackOutlook, find_defects, first_unreached, switched_ports};
-use super::takeover::Confirmation;
 use super::trail_writer::{SHORT_TIMEOUT, TrailWriter};
 use super::window::{ClockStepWatch, deadline_now, window_left};
 use crate::audit::AuditEntry;
@@ -123,7 +123,7 @@ impl Guard<'_> {
 }
 
 /// A guard at work.
-pub(super) struct GuardRun<'a> {
+pub(crate) struct GuardRun<'a> {
     pub plan: &'a Plan,
     pub journal: Journal,
     pub state: ChangeState,
@@ -135,7 +135,7 @@ pub(super) struct GuardRun<'a> {
     pub patience: SignedDuration,
     pub trouble: Option<String>,
     /// Whether the journal lacks the record that the rollback has begun, because its disk failed.
-    pub(super) owes_record: bool,
+    pub(crate) owes_record: bool,
     /// Lines that could not be appended to the audit trail so far.
     pending_lines: Vec<AuditEntry>,
     /// Whether the subnet manager certainly took no notice, so that no host knows of the change.
@@ -219,12 +219,12 @@ impl GuardRun<'_> {
         self.state.begun.writes.iter().filter_map(|write| write.to_step().ok()).collect()
     }
 
-    pub(super) fn time(&self) -> String {
+    pub(crate) fn time(&self) -> String {
         self.clock.now().to_string()
     }
 
     /// Writes a record durably, then a line of the audit trail.
-    pub(super) fn record(
+    pub(crate) fn record(
         &mut self,
         record: JournalRecord,
         what: &str,
@@ -237,12 +237,12 @@ impl GuardRun<'_> {
         Ok(())
     }
 
-    pub(super) fn audit(&mut self, what: &str, user: &str, detail: &str) {
+    pub(crate) fn audit(&mut self, what: &str, user: &str, detail: &str) {
         self.trail().add(what, user, detail);
     }
 
     /// Refuses a request. The refusal is written to the audit trail before it is returned.
-    pub(super) fn refuse(&mut self, order: &QueuedRequest, why: String) {
+    pub(crate) fn refuse(&mut self, order: &QueuedRequest, why: String) {
         if let Some(line) =
             self.refusals.add(order.ask.user(), &format!("{}: {why}", order.ask.command_name()))
         {
@@ -253,7 +253,7 @@ impl GuardRun<'_> {
     }
 
     /// Waits for a request.
-    pub(super) fn next_request(&self, time: Duration) -> Result<QueuedRequest, RecvTimeoutError> {
+    pub(crate) fn next_request(&self, time: Duration) -> Result<QueuedRequest, RecvTimeoutError> {
         let mut order = Err(RecvTimeoutError::Timeout);
         self.clock.wait(time, &mut |most| {
             order = self.orders.recv_timeout(most);
@@ -262,12 +262,12 @@ impl GuardRun<'_> {
         order
     }
 
-    pub(super) fn user(&self) -> String {
+    pub(crate) fn user(&self) -> String {
         self.state.begun.user.clone()
     }
 
     /// Reads the fabric, and finds routes for MADs that avoid the ports which the change switches.
-    pub(super) fn find_routes(&mut self, steps: &[WriteStep]) {
+    pub(crate) fn find_routes(&mut self, steps: &[WriteStep]) {
         match self.driver.surveyor().read_fabric(ReadOptions::default(), &mut NoObserver) {
             Ok(_) => _ = self.driver.surveyor().avoid_ports(&switched_ports(steps)),
             Err(error) => (self.log)(&error.to_string()),
@@ -312,7 +312,7 @@ impl GuardRun<'_> {
     }
 
     /// Why the change may not be applied: above all, the fabric differs from the one that the plan was made for.
-    pub(super) fn objection(&mut self, steps: &[WriteStep]) -> Option<String> {
+    pub(crate) fn objection(&mut self, steps: &[WriteStep]) -> Option<String> {
         if self.plan.hash != self.state.begun.plan {
             return Some("FD-5627: the plan beside the journal is not the one that was begun".to_owned());
         }
@@ -386,7 +386,7 @@ impl GuardRun<'_> {
     }
 
     /// Waits for a confirmation or the deadline.
-    pub(super) fn wait(&mut self, steps: &[WriteStep]) -> Result<(), JournalError> {
+    pub(crate) fn wait(&mut self, steps: &[WriteStep]) -> Result<(), JournalError> {
         let mut looked = self.clock.boot_time();
         let mut seen = DriftState::default();
         let mut steps_of_clock = ClockStepWatch::new(self.clock);
@@ -499,7 +499,7 @@ impl GuardRun<'_> {
         self.stepped = Some(words);
     }
 
-    pub(super) fn answer(&self, order: &QueuedRequest, seen: &DriftState) {
+    pub(crate) fn answer(&self, order: &QueuedRequest, seen: &DriftState) {
         let drift = seen.words.clone();
         let trouble = self.trouble.iter().chain(&seen.trouble).chain(&self.stepped);
         let trouble = trouble.chain(&self.registering.trouble);
@@ -548,7 +548,7 @@ impl GuardRun<'_> {
     }
 
     /// Rolls the change back, unless no user asked for it and it would lose more paths.
-    pub(super) fn roll_back(
+    pub(crate) fn roll_back(
         &mut self,
         steps: &[WriteStep],
         why: &str,
@@ -590,7 +590,7 @@ impl GuardRun<'_> {
     }
 
     /// Restores the tables of a reachable fabric once, and returns what is left.
-    pub(super) fn restore(&mut self, steps: &[WriteStep]) -> Vec<RollbackRemainder> {
+    pub(crate) fn restore(&mut self, steps: &[WriteStep]) -> Vec<RollbackRemainder> {
         if self.untouched {
             // Nothing was written here: parts with the plan's bytes come from another writer, and stay.
             return self.return_to_base_again();
@@ -628,7 +628,7 @@ impl GuardRun<'_> {
     }
 
     /// Answers the requests that came meanwhile. A request to roll back is an error that ends the work.
-    pub(super) fn answer_all(&mut self, orders: Vec<QueuedRequest>) -> Result<(), String> {
+    pub(crate) fn answer_all(&mut self, orders: Vec<QueuedRequest>) -> Result<(), String> {
         let mut end = Ok(());
         for order in orders {
             end = end.and(answer_one(&order, (&self.state, self.trouble.as_deref()), &self.refusals));
@@ -638,7 +638,7 @@ impl GuardRun<'_> {
 }
 
 /// The refusal of requests that the change cannot take in this phase.
-pub(super) fn busy_text(told: &ChangeState) -> String {
+pub(crate) fn busy_text(told: &ChangeState) -> String {
     let ChangeState { begun, phase, .. } = told;
     let next = match phase {
         ChangePhase::RollingBack => "it can no longer be confirmed or extended",

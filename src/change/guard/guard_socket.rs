@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType, sockopt};
 
-use super::access_rights::{Caller, Rights, refusal};
+use super::access_policy::AccessPolicy;
+use super::access_rights::Caller;
 use super::protocol::{
-    ChangeDescription, ChangeStatus, GuardAnswer, GuardQuery, GuardRequest, QueuedRequest, already_decided,
+    ChangeDescription, ChangeStatus, GuardAnswer, GuardQuery, GuardRequest, GuardSocketError, QueuedRequest,
+    already_decided,
 };
-use super::refusal_log::RefusalLog;
-use crate::journal::BeginRecord;
-use crate::system::ListeningSocket;
+use crate::system::traits::ListeningSocket;
 
 /// Timeout of either end for the other's line.
 const LINE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -34,35 +34,12 @@ const MAX_REQUEST_BYTES: u64 = 64 * 1024;
 /// Longest answer in bytes: many times the switches of a large fabric.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 
-#[derive(Debug, thiserror::Error)]
-pub enum GuardSocketError {
-    /// The request was not sent: no process took it.
-    #[error("FD-5651: the guard of the change does not answer: {0}")]
-    Silent(std::io::Error),
-    /// The request was sent, and its outcome is unknown.
-    #[error("FD-5659: the guard of the change got the request and has not answered: {0}")]
-    Unanswered(std::io::Error),
-    #[error("FD-5652: another program answers at the guard's socket: {0}")]
-    NoGuard(serde_json::Error),
-}
-
 /// An open socket of a guard. It ends with the process.
 #[derive(Debug)]
 pub struct GuardSocket {
     /// Callers that were accepted and have no answer yet.
     inside: Arc<Callers>,
     policy: Arc<AccessPolicy>,
-}
-
-/// What callers may ask, and where refusals are logged.
-#[derive(Debug)]
-pub struct AccessPolicy {
-    pub begun: BeginRecord,
-    /// What users other than the owner and root may ask.
-    pub rights: Rights,
-    pub refusals: RefusalLog,
-    /// Whether such a user sent a request: that user cannot read in the journal how the change ended.
-    pub asked_by_others: AtomicBool,
 }
 
 impl GuardSocket {
@@ -188,27 +165,6 @@ impl Drop for CallerSlot {
             let mut by_user = self.inside.by_user.lock().unwrap_or_else(PoisonError::into_inner);
             by_user.entry(uid).and_modify(|count| *count -= 1);
         }
-    }
-}
-
-impl AccessPolicy {
-    /// The request in the name of its caller, or the refusal of a caller without the right.
-    pub fn authorize(
-        &self,
-        ask: GuardRequest,
-        caller: &Caller,
-        owner: u32,
-    ) -> Result<GuardRequest, Box<GuardAnswer>> {
-        if caller.uid != owner {
-            self.asked_by_others.store(true, Ordering::SeqCst);
-        }
-        if self.rights.is_allowed(&ask, caller, owner) {
-            let user = caller.signature(ask.user()).to_owned();
-            return Ok(ask.with_user(&user));
-        }
-        let why = refusal(&ask, caller);
-        self.refusals.add(&caller.name, &format!("{}: {why}", ask.command_name()));
-        Err(Box::new(GuardAnswer::Refused { why }))
     }
 }
 

@@ -1,16 +1,24 @@
 //! The guard of a change: it applies the change, watches the deadline, and rolls back without a confirmation.
+//!
+//! `protocol`, `access_policy` and `guard_socket` lie below `system`, whose trait opens a guard's socket and sends requests
+//! to it. They import values and `system::traits` alone; the other files use `system`, and `guard_run` is above them.
 
+pub(crate) mod access_policy;
 mod access_rights;
+mod confirmation;
 mod drift;
+mod drift_state;
 mod guard_client;
 mod guard_process;
 mod guard_run;
-mod guard_socket;
+pub(crate) mod guard_socket;
 mod notices;
 mod phase_notices;
-mod protocol;
+pub(crate) mod protocol;
 mod refusal_log;
+mod refusal_trail;
 mod registration;
+mod registration_state;
 mod rollback_outlook;
 mod rollback_retry;
 mod socket_folder;
@@ -19,19 +27,19 @@ mod takeover;
 mod trail_writer;
 mod window;
 
+pub use access_policy::AccessPolicy;
 pub use access_rights::{Caller, Grantee, Rights};
 pub use guard_client::{RequestError, current_phase, request_status, send_with_restart};
 pub use guard_process::{GuardProcess, GuardRole, StartGuard, take_guard_lock};
 pub use guard_run::{EVERYTHING_LEFT, Guard, GuardMode};
-pub use guard_socket::{
-    AccessPolicy, GuardSocket, GuardSocketError, is_listening, request_description, send_request,
-    send_request_within,
-};
+pub use guard_socket::{GuardSocket, is_listening, request_description, send_request, send_request_within};
 pub use protocol::{
-    ChangeDescription, ChangeStatus, GuardAnswer, GuardRequest, QueuedRequest, already_decided,
+    ChangeDescription, ChangeStatus, GuardAnswer, GuardRequest, GuardSocketError, QueuedRequest,
+    already_decided,
 };
 pub use refusal_log::RefusalLog;
-pub use registration::{host_name, registration_conflict};
+pub use registration::host_name;
+pub use registration_state::registration_conflict;
 pub use rollback_outlook::{RollbackOutlook, RoutingDefects, find_defects, first_unreached, switched_ports};
 pub use rollback_retry::UNREACHABLE_TIMEOUT;
 pub use socket_folder::{list_sockets, socket_path};

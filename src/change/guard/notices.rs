@@ -12,15 +12,15 @@ use fabdeck_mad::PathNotice;
 use fabdeck_mad::access::WriteError;
 
 /// Timeout for the answers of agents. Requests to the guard wait as long.
-pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The names of the hosts whose agents answered, and of those whose agents did not.
-pub(super) type HostAnswers = (Vec<String>, Vec<String>);
+pub(crate) type HostAnswers = (Vec<String>, Vec<String>);
 /// Number of hosts that a line of the trail lists.
 const MAX_NAMES: usize = 8;
 
 impl GuardRun<'_> {
     /// Sends hosts the notices to move flows. Hosts without an answer are logged, and do not stop the change.
-    pub(super) fn notify_hosts(&mut self) -> Result<(), Halt> {
+    pub(crate) fn notify_hosts(&mut self) -> Result<(), Halt> {
         let flows = self.state.begun.migrations.iter().map(|migration| migration.flows.len()).sum::<usize>();
         if flows == 0 {
             return Ok(());
@@ -39,7 +39,7 @@ impl GuardRun<'_> {
 
     /// Sends the notices to move flows back, if any may have moved. Returns the hosts whose flows may not be back. A
     /// journal that fails does not stop the notices.
-    pub(super) fn recall_hosts(&mut self) -> Vec<RollbackRemainder> {
+    pub(crate) fn recall_hosts(&mut self) -> Vec<RollbackRemainder> {
         // In five phases, hosts return to base LIDs only after the old tables are back.
         if !self.state.hosts.may_have_moved() || self.state.begun.phases.is_some() {
             return Vec::new();
@@ -66,7 +66,7 @@ impl GuardRun<'_> {
         }
     }
 
-    pub(super) fn record_or_log(&mut self, record: JournalRecord, what: &str, user: &str, detail: &str) {
+    pub(crate) fn record_or_log(&mut self, record: JournalRecord, what: &str, user: &str, detail: &str) {
         if let Err(error) = self.record(record.clone(), what, user, detail) {
             self.state.apply(&record);
             (self.log)(&error.to_string());
@@ -91,12 +91,12 @@ impl GuardRun<'_> {
 
     /// The number of the notices that go out now. The journal has the record of the previous round, so every round has
     /// its own number, whichever guard sends it.
-    pub(super) fn next_round(&self) -> u32 {
+    pub(crate) fn next_round(&self) -> u32 {
         PathNotice::notice_number(self.state.begun.notice_number(), self.state.rounds)
     }
 
     /// Sends notices, and waits for the answers of these hosts.
-    pub(super) fn send_notices(
+    pub(crate) fn send_notices(
         &mut self,
         notices: &[PathNotice],
         hosts: BTreeMap<Lid, String>,
@@ -109,7 +109,7 @@ impl GuardRun<'_> {
         Ok((names(heard), names(silent)))
     }
 
-    pub(super) fn answers_record(&self, (answered, silent): HostAnswers) -> (JournalRecord, String) {
+    pub(crate) fn answers_record(&self, (answered, silent): HostAnswers) -> (JournalRecord, String) {
         let words = match silent.len() {
             0 => format!("{} agents answered", answered.len()),
             some => format!("{} agents answered, {some} did not: {}", answered.len(), list_names(&silent)),
@@ -119,14 +119,14 @@ impl GuardRun<'_> {
 }
 
 /// The names of the first hosts.
-pub(super) fn list_names(hosts: &[String]) -> String {
+pub(crate) fn list_names(hosts: &[String]) -> String {
     let named = hosts.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if hosts.len() > MAX_NAMES { ", ..." } else { "" };
     format!("{named}{more}")
 }
 
 /// Hosts whose flows may still be where the change moved them.
-pub(super) fn hosts_not_back<'h>(silent: impl Iterator<Item = &'h String>) -> Vec<RollbackRemainder> {
+pub(crate) fn hosts_not_back<'h>(silent: impl Iterator<Item = &'h String>) -> Vec<RollbackRemainder> {
     let left = |host: &String| RollbackRemainder {
         what: format!("host {host}"),
         why: "its agent did not say that its flows went back".to_owned(),

@@ -24,7 +24,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 impl GuardRun<'_> {
     /// Phases 1 and 2: the first write waits until all hosts have answered that they left the base LIDs. An operator,
     /// or the option for unanswered notices, can decide to go on without some hosts.
-    pub(super) fn leave_base(&mut self) -> Result<(), Halt> {
+    pub(crate) fn leave_base(&mut self) -> Result<(), Halt> {
         let Some(phases) = self.state.begun.phases.clone() else { return Ok(()) };
         let words = format!("phase 1 of 5: {} hosts are to leave the base LIDs", phases.hosts.len());
         let begun = Stopwatch::start(self.clock);
@@ -121,7 +121,7 @@ impl GuardRun<'_> {
     }
 
     /// Checks the fabric again after a long wait for hosts: it may have changed.
-    pub(super) fn check_still_fits(&mut self, steps: &[WriteStep]) -> Result<(), Halt> {
+    pub(crate) fn check_still_fits(&mut self, steps: &[WriteStep]) -> Result<(), Halt> {
         if !self.waited {
             return Ok(());
         }
@@ -134,7 +134,7 @@ impl GuardRun<'_> {
     }
 
     /// Phase 4: hosts that do not return stay on high LIDs, which work as before, and are listed.
-    pub(super) fn return_to_base(&mut self) -> Result<(), Halt> {
+    pub(crate) fn return_to_base(&mut self) -> Result<(), Halt> {
         let Some(phases) = self.state.begun.phases.clone() else { return Ok(()) };
         self.audit("written", &self.user(), "phase 3 of 5: the tables of base LIDs are written");
         let (time, user) = (self.time(), self.user());
@@ -147,7 +147,7 @@ impl GuardRun<'_> {
 
     /// Before a rollback, hosts leave the base LIDs once more, if they answer. If certainly nothing was written, they
     /// need not.
-    pub(super) fn leave_base_again(&mut self) {
+    pub(crate) fn leave_base_again(&mut self) {
         let Some(phases) = self.state.begun.phases.clone().filter(|_| !self.untouched) else { return };
         let (time, user) = (self.time(), self.user());
         let words = "hosts are to leave the base LIDs before tables go back";
@@ -168,7 +168,7 @@ impl GuardRun<'_> {
 
     /// After a rollback, hosts return to base LIDs. Returns the hosts that may not be back. If nothing was written and
     /// the answers are known, a host that never said that it left has nothing to return from.
-    pub(super) fn return_to_base_again(&mut self) -> Vec<RollbackRemainder> {
+    pub(crate) fn return_to_base_again(&mut self) -> Vec<RollbackRemainder> {
         let Some(phases) = self.state.begun.phases.clone() else { return Vec::new() };
         if !self.state.hosts.may_have_moved() {
             return Vec::new();

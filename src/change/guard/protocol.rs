@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::journal::{BeginRecord, ChangePhase, ChangeState, RollbackRemainder};
+use crate::journal::record::{BeginRecord, ChangePhase, ChangeState, RollbackRemainder};
 
 /// A request, as it goes through the socket.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ impl GuardRequest {
 /// A line through the socket: a request, or the question what the change is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
-pub(super) enum GuardQuery {
+pub(crate) enum GuardQuery {
     /// The status and the description of the change, for users who cannot read its journal.
     Describe,
     #[serde(untagged)]
@@ -185,4 +185,17 @@ pub fn already_decided(id: &str, phase: ChangePhase) -> String {
         _ => "",
     };
     format!("FD-7985: change {id} is {}: there is nothing left to decide{undo}", phase.title())
+}
+
+/// Why a guard gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GuardSocketError {
+    /// The request was not sent: no process took it.
+    #[error("FD-5651: the guard of the change does not answer: {0}")]
+    Silent(std::io::Error),
+    /// The request was sent, and its outcome is unknown.
+    #[error("FD-5659: the guard of the change got the request and has not answered: {0}")]
+    Unanswered(std::io::Error),
+    #[error("FD-5652: another program answers at the guard's socket: {0}")]
+    NoGuard(serde_json::Error),
 }

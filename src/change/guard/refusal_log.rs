@@ -1,20 +1,27 @@
 //! Refusals, for the audit trail. A caller without end must neither fill the disk nor block the guard. So there is at
 //! most one line a second, with the number of refusals since the last line.
 
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::audit::AuditEntry;
-use crate::change_store::ChangeStore;
 use crate::clock::{BootTime, Clocks, SystemClocks};
 
 /// Time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Where refusals are written.
+pub trait RefusalTrail: fmt::Debug + Send + Sync {
+    fn clock(&self) -> &dyn Clocks;
+
+    /// Appends one line without waiting. Whether it is on the disk.
+    fn append_refusal(&self, user: &str, detail: &str) -> bool;
+}
+
 /// Writes refusals to the audit trail of a state folder.
 #[derive(Debug)]
 pub struct RefusalLog {
-    trail: Option<(ChangeStore, String)>,
+    trail: Option<Box<dyn RefusalTrail>>,
     pending: Mutex<PendingRefusals>,
 }
 
@@ -27,9 +34,9 @@ struct PendingRefusals {
 }
 
 impl RefusalLog {
-    /// Refusals of a change, for the trail of its state folder. Without a folder, only the callers get them.
-    pub fn for_trail(home: Option<&ChangeStore>, change: &str) -> Self {
-        Self { trail: home.map(|home| (home.clone(), change.to_owned())), pending: Mutex::default() }
+    /// Writes to this trail; without one, only the callers get the refusals.
+    pub(crate) fn with_trail(trail: Option<Box<dyn RefusalTrail>>) -> Self {
+        Self { trail, pending: Mutex::default() }
     }
 
     /// Adds a refusal. Returns the line, if one is due.
@@ -75,22 +82,10 @@ impl RefusalLog {
     }
 
     fn clock(&self) -> &dyn Clocks {
-        match &self.trail {
-            Some((home, _)) => home.system(),
-            None => &SystemClocks,
-        }
+        self.trail.as_ref().map_or(&SystemClocks, |trail| trail.clock())
     }
 
     fn append(&self, user: &str, detail: &str) -> bool {
-        let Some((home, change)) = &self.trail else { return true };
-        let entry = AuditEntry {
-            time: home.system().now().to_string(),
-            user: user.to_owned(),
-            pid: home.system().pid(),
-            what: "refused".to_owned(),
-            change: Some(change.clone()),
-            detail: detail.to_owned(),
-        };
-        home.audit_all(&[entry], Duration::ZERO).is_ok()
+        self.trail.as_ref().is_none_or(|trail| trail.append_refusal(user, detail))
     }
 }

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use super::guard_run::GuardRun;
+use super::registration_state::registration_conflict;
 use super::window::window_left;
-use crate::clock::BootTime;
 use crate::journal::{ChangePhase, JournalError, JournalRecord};
 use crate::system::{LocalSystem, System};
 use fabdeck_mad::access::{Registration, RegistrationLookup};
@@ -20,40 +20,10 @@ const MANAGER_MARGIN: Duration = Duration::from_secs(15);
 /// How long the registration outlasts the window of a change without a guard: its machine may return and roll it back.
 const LIFETIME_MARGIN: Duration = Duration::from_secs(3600);
 
-/// What this guard has registered.
-#[derive(Debug, Default)]
-pub(super) struct RegistrationState {
-    held: Option<Registration>,
-    /// Whether the registration was removed.
-    ended: bool,
-    due: Option<BootTime>,
-    /// What is wrong with the registration.
-    pub trouble: Option<String>,
-    /// Whether a newer guard keeps the change.
-    pub superseded: bool,
-}
-
-/// Why a change may not begin beside what is registered.
-pub fn registration_conflict(found: &RegistrationLookup, id: &str) -> Option<String> {
-    match found {
-        RegistrationLookup::One(other) if other.change != id => Some(format!(
-            "FD-5643: machine {} has change {} of this fabric pending and registered with the subnet manager: confirm it or roll it \
-             back there first",
-            other.host, other.change
-        )),
-        RegistrationLookup::Several => Some(
-            "FD-5644: several machines have registered a change of this fabric with the subnet manager: try again when \
-             they are confirmed or rolled back"
-                .to_owned(),
-        ),
-        _ => None,
-    }
-}
-
 impl GuardRun<'_> {
     /// Registers the change before the first write. Two machines that register at the same time see each other, and
     /// neither goes on.
-    pub(super) fn register_first(&mut self) -> Result<Option<String>, JournalError> {
+    pub(crate) fn register_first(&mut self) -> Result<Option<String>, JournalError> {
         // A simulator that ends with this process has no other machines.
         if self.home.is_none() {
             return Ok(None);
@@ -96,7 +66,7 @@ impl GuardRun<'_> {
     /// Replaces the registration of the previous guard by one with its own epoch.
     ///
     /// Failures are logged only: a journal that fails must not stop a rollback.
-    pub(super) fn resume_registration(&mut self) {
+    pub(crate) fn resume_registration(&mut self) {
         // A rollback does not wait for a subnet manager.
         if self.home.is_none() || window_left(&self.state, self.clock) < MANAGER_MARGIN {
             return;
@@ -158,7 +128,7 @@ impl GuardRun<'_> {
     }
 
     /// Renews the registration when due, and checks for a newer guard or another machine.
-    pub(super) fn renew_registration(&mut self) {
+    pub(crate) fn renew_registration(&mut self) {
         let now = self.clock.boot_time();
         let is_due = self
             .registering
@@ -203,7 +173,7 @@ impl GuardRun<'_> {
     }
 
     /// Removes the registration, so that other machines can begin a change. A previous guard may have made it.
-    pub(super) fn unregister(&mut self) {
+    pub(crate) fn unregister(&mut self) {
         if self.home.is_none()
             || self.state.epoch == 0
             || std::mem::replace(&mut self.registering.ended, true)

@@ -39,7 +39,7 @@ impl Outage {
 
 impl GuardRun<'_> {
     /// Restores what can be restored. A fabric that becomes unreachable meanwhile is waited for, too.
-    pub(super) fn restore_with_retries(&mut self, steps: &[WriteStep]) -> Vec<RollbackRemainder> {
+    pub(crate) fn restore_with_retries(&mut self, steps: &[WriteStep]) -> Vec<RollbackRemainder> {
         let mut since = None;
         loop {
             self.wait_for_fabric(steps, &mut since);
@@ -51,7 +51,7 @@ impl GuardRun<'_> {
     }
 
     /// Begins a rollback whose record the disk refused. The fabric comes first: the old bytes are in memory.
-    pub(super) fn owe_record(&mut self, why: &str, asked: bool) {
+    pub(crate) fn owe_record(&mut self, why: &str, asked: bool) {
         (self.state.phase, self.state.why, self.state.asked) =
             (ChangePhase::RollingBack, Some(why.to_owned()), asked);
         self.owes_record = true;
@@ -75,7 +75,7 @@ impl GuardRun<'_> {
     }
 
     /// Writes the record that is owed, and waits for the disk.
-    pub(super) fn record_owed(&mut self) -> Result<(), JournalError> {
+    pub(crate) fn record_owed(&mut self) -> Result<(), JournalError> {
         if !std::mem::take(&mut self.owes_record) {
             return Ok(());
         }
@@ -135,7 +135,7 @@ impl GuardRun<'_> {
 
     /// Writes a record on a disk that may be full or have failed: retries for as long as an unreachable fabric is
     /// retried. Without it the journal still says that the change waits, and a later guard could confirm it.
-    pub(super) fn record_with_retries(
+    pub(crate) fn record_with_retries(
         &mut self,
         record: &JournalRecord,
         (what, user, detail): (&str, &str, &str),
@@ -209,7 +209,7 @@ impl GuardRun<'_> {
     }
 
     /// Uses another process of OpenSM from now on, also in the guards that follow. Whether it worked.
-    pub(super) fn name_opensm(&mut self, order: &QueuedRequest, user: &str, process: &str) -> bool {
+    pub(crate) fn name_opensm(&mut self, order: &QueuedRequest, user: &str, process: &str) -> bool {
         if let Err(why) = self.driver.name_opensm(process) {
             self.refuse(order, why);
             return false;

@@ -1,7 +1,8 @@
 //! An applied change that a guard takes over. The guard before may have begun to take it back while its disk failed, so that
 //! the journal still says that the change waits: the fabric tells.
 
-use super::drift::DriftState;
+use super::confirmation::Confirmation;
+use super::drift_state::DriftState;
 use super::guard_run::GuardRun;
 use super::protocol::QueuedRequest;
 use crate::journal::{JournalError, JournalRecord};
@@ -10,20 +11,12 @@ use fabdeck_mad::access::DeviceAttribute;
 
 /// What parts of the change hold after a takeover.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum FoundParts {
+pub(crate) enum FoundParts {
     /// No part answered.
     Nothing,
     /// A part holds what it held before the change.
     OldBytes,
     NewBytes,
-}
-
-/// What becomes of a request to confirm a change.
-pub(super) enum Confirmation {
-    Allowed,
-    NotYet,
-    /// The change went back, or could not.
-    TakenBack(Result<(), JournalError>),
 }
 
 const RETURN_BEGUN: &str = "a part has its old value: the guard before this one had begun the rollback";
@@ -47,7 +40,7 @@ impl GuardRun<'_> {
     }
 
     /// Goes on with an applied change, or takes it back where that was begun.
-    pub(super) fn resume_wait(&mut self, steps: &[WriteStep]) -> Result<(), JournalError> {
+    pub(crate) fn resume_wait(&mut self, steps: &[WriteStep]) -> Result<(), JournalError> {
         let found = self.read_parts(steps);
         self.return_unknown = found == FoundParts::Nothing;
         match found {
@@ -58,7 +51,7 @@ impl GuardRun<'_> {
 
     /// Decides whether the change may be confirmed. Where no switch answered at the takeover, the written attributes are read
     /// once more. A refusal is sent to the asker here.
-    pub(super) fn settle_confirmation(&mut self, steps: &[WriteStep], order: &QueuedRequest) -> Confirmation {
+    pub(crate) fn settle_confirmation(&mut self, steps: &[WriteStep], order: &QueuedRequest) -> Confirmation {
         if !self.return_unknown {
             return Confirmation::Allowed;
         }
@@ -80,7 +73,7 @@ impl GuardRun<'_> {
     }
 
     /// Records the confirmation and answers the request.
-    pub(super) fn confirm(
+    pub(crate) fn confirm(
         &mut self,
         steps: &[WriteStep],
         order: &QueuedRequest,
@@ -98,7 +91,7 @@ impl GuardRun<'_> {
     }
 
     /// A decision that cannot be stored durably is refused, and the change is rolled back.
-    pub(super) fn roll_back_undurable(
+    pub(crate) fn roll_back_undurable(
         &mut self,
         steps: &[WriteStep],
         order: &QueuedRequest,

@@ -7,10 +7,10 @@ use crate::change_store::ChangeStore;
 use crate::clock::Clocks;
 
 /// How long a guard waits for the lock of the audit trail, unless it is rolling back.
-pub(super) const SHORT_TIMEOUT: Duration = Duration::from_secs(1);
+pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The log and the audit trail, borrowed from a guard.
-pub(super) struct TrailWriter<'t> {
+pub(crate) struct TrailWriter<'t> {
     pub home: Option<&'t ChangeStore>,
     pub change: String,
     pub clock: &'t dyn Clocks,

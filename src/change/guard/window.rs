@@ -51,7 +51,7 @@ fn by_wall_clock(at: &BootTime, clock: &dyn Clocks) -> Timestamp {
 
 /// Detects that the wall clock was set.
 #[derive(Debug)]
-pub(super) struct ClockStepWatch {
+pub(crate) struct ClockStepWatch {
     /// The wall clock minus the time since boot, in milliseconds.
     offset_ms: i64,
 }

@@ -1,9 +1,11 @@
 //! The journal: what is to be done and how far it came, durable before the first write goes out.
+//!
+//! `record` and `chain` are values without a disk. Files below `system` import them directly, not through this room.
 
-mod chain;
+pub(crate) mod chain;
 mod disk;
 mod journal_file;
-mod record;
+pub(crate) mod record;
 
 pub use chain::{ChainError, ChainedLines, chain_line, chain_positions};
 pub use disk::{Disk, FileDisk, MemoryDisk};

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::BootTime;
-use crate::driver::{AlteredWrites, OpensmSite};
 use crate::migration::Migration;
+use crate::opensm_site::OpensmSite;
 use crate::plan_lanes::from_hex;
 use crate::plan_phases::{PlanPhases, SilentHostAction};
 use crate::trail_mark::TrailMark;
-use crate::writes::PlanWrite;
+use crate::writes::{AlteredWrites, PlanWrite};
 
 /// Everything that a rollback needs, by any process and at any later time.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ pub struct RecordWriter {
 
 /// A record with its writer, as a line of a journal holds it. Older versions wrote no writer.
 #[derive(Serialize)]
-pub(super) struct WrittenRecord<'r> {
+pub(crate) struct WrittenRecord<'r> {
     #[serde(flatten)]
     pub record: &'r JournalRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ pub(super) struct WrittenRecord<'r> {
 }
 
 /// The epoch that a line of a journal shows.
-pub(super) fn epoch_of_line(json: &str) -> u64 {
+pub(crate) fn epoch_of_line(json: &str) -> u64 {
     #[derive(Deserialize)]
     struct Line {
         by: Option<RecordWriter>,

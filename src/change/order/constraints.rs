@@ -12,8 +12,8 @@
 //! Only two kinds of switches need this. A mixture of old and new entries can lead the first kind into a loop. For the
 //! second kind, the next changed switch has no path by its old entries. For all others, any order is safe.
 
-use super::destination_tree::{AT_DESTINATION, DestinationTree, Fate, NO_NEXT};
-use super::order_context::OrderContext;
+use super::destination_tree::{DestinationTree, Fate};
+use super::order_context::{AT_DESTINATION, NO_NEXT, OrderContext};
 use fabdeck_routing::Destination;
 
 /// No switch.

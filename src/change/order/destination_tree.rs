@@ -1,13 +1,7 @@
 //! Follows the packets to one destination by one set of entries.
 
-use super::order_context::OrderContext;
+use super::order_context::{AT_DESTINATION, NO_NEXT, OrderContext};
 use fabdeck_routing::Destination;
-
-/// No entry, or an entry that leads to no other switch.
-pub(super) const NO_NEXT: u32 = u32::MAX;
-
-/// The destination is at this switch.
-pub(super) const AT_DESTINATION: u32 = u32::MAX - 1;
 
 /// What happens to a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

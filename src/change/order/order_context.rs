@@ -4,7 +4,11 @@ use fabdeck_fabric::NO_PATH;
 use fabdeck_routing::trees::PortMap;
 use fabdeck_routing::{Destination, Problem};
 
-use super::destination_tree::{AT_DESTINATION, NO_NEXT};
+/// No entry, or an entry that leads to no other switch.
+pub(super) const NO_NEXT: u32 = u32::MAX;
+
+/// The destination is at this switch.
+pub(super) const AT_DESTINATION: u32 = u32::MAX - 1;
 
 /// A fabric before the writes.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! Follows the packets to one destination, write by write.
 
 use super::constraints::TreePair;
-use super::destination_tree::{AT_DESTINATION, Fate, NO_NEXT};
+use super::destination_tree::Fate;
+use super::order_context::{AT_DESTINATION, NO_NEXT};
 
 /// The present entries.
 #[derive(Debug, Default)]

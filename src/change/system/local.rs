@@ -17,13 +17,12 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 use super::file::{FileKind, FileStatus, OpenFile, OpenMode};
 use super::process::{LockHolder, stat_field};
 use super::process_status::{ProcessStatus, list_pids};
+use super::thread_progress::ThreadProgress;
 use super::traits::{ListeningSocket, System};
 use crate::clock::{BootTime, Clocks, SystemClocks};
-use crate::guard::{
-    AccessPolicy, GuardAnswer, GuardRequest, GuardSocket, GuardSocketError, QueuedRequest, is_listening,
-    send_request_within,
-};
-use crate::hang_watch::ThreadProgress;
+use crate::guard::access_policy::AccessPolicy;
+use crate::guard::guard_socket::{GuardSocket, is_listening, send_request_within};
+use crate::guard::protocol::{GuardAnswer, GuardRequest, GuardSocketError, QueuedRequest};
 
 /// The operating system and the process that this code runs in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

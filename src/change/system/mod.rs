@@ -5,10 +5,12 @@ mod file;
 mod local;
 mod process;
 pub(crate) mod process_status;
-mod traits;
+mod thread_progress;
+pub(crate) mod traits;
 
 pub use file::{FileKind, FileStatus, OpenFile, OpenMode};
 pub use local::LocalSystem;
 pub use process::LockHolder;
 pub use process_status::ProcessStatus;
+pub use thread_progress::{COMMAND_THREAD, ThreadProgress};
 pub use traits::{ListeningSocket, System};

@@ -19,7 +19,7 @@ pub struct LockHolder {
 impl LockHolder {
     /// The holder of a lock that could not be taken. A process in another PID namespace or on another machine is
     /// unknown.
-    pub(super) fn read_holder(file: &File) -> io::Result<Self> {
+    pub(crate) fn read_holder(file: &File) -> io::Result<Self> {
         let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
         let Some(pid) = pid_of_lock(&locks, &file.metadata()?) else { return Ok(Self::default()) };
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -54,7 +54,7 @@ impl std::fmt::Display for LockHolder {
 }
 
 /// A field of `/proc/PID/stat` after the name of the program, which may contain blanks and brackets.
-pub(super) fn stat_field(pid: u32, field: usize) -> Option<String> {
+pub(crate) fn stat_field(pid: u32, field: usize) -> Option<String> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = text.rsplit_once(')')?;
     fields.split_whitespace().nth(field).map(str::to_owned)

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use super::file::{FileStatus, OpenFile, OpenMode};
 use super::process_status::ProcessStatus;
+use super::thread_progress::ThreadProgress;
 use crate::clock::Clocks;
-use crate::guard::{AccessPolicy, ChangeStatus, GuardAnswer, GuardRequest, GuardSocketError, QueuedRequest};
-use crate::hang_watch::ThreadProgress;
+use crate::guard::access_policy::AccessPolicy;
+use crate::guard::protocol::{ChangeStatus, GuardAnswer, GuardRequest, GuardSocketError, QueuedRequest};
 
 /// One machine, as one process of one user sees it.
 pub trait System: Clocks + Send + Sync + fmt::Debug {

@@ -15,4 +15,3 @@ mod status;
 
 pub use opensm_driver::{OpensmCheck, OpensmDriver};
 pub use refusal::OpensmRefusal;
-pub use site::OpensmSite;

@@ -7,16 +7,15 @@ use super::file_swap::{RestoredFiles, StagedFiles, SwapRecord, resolve_link};
 use super::judgement::{OpensmJudgement, judge_plan};
 use super::plan_files::first_difference;
 use super::refusal::{OpensmError, OpensmRefusal};
-use super::site::{OpensmCommand, OpensmReport, OpensmSite};
+use super::site::{OpensmCommand, OpensmReport};
 use super::status::OpensmStatus;
 use crate::clock::Stopwatch;
-use crate::driver::transport::{
-    AlteredWrites, Driver, Halt, PARTS_PER_READ, ProgressCheck, find_unrestored, read_steps,
-};
+use crate::driver::transport::{Driver, Halt, PARTS_PER_READ, ProgressCheck, find_unrestored, read_steps};
 use crate::journal::{Journal, JournalRecord, RollbackRemainder};
+use crate::opensm_site::OpensmSite;
 use crate::plan::Plan;
 use crate::system::System;
-use crate::writes::WriteStep;
+use crate::writes::{AlteredWrites, WriteStep};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Fabric, Lid, Tables};
 use fabdeck_mad::PathNotice;
