@@ -1,5 +1,6 @@
 //! The process: arguments, streams, the log, signals and the exit code.
 
+use crate::script::console_options;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::panic;
 use std::process::ExitCode;
@@ -16,7 +17,12 @@ use tokio::sync::oneshot;
 
 use fabdeck_change::COMMAND_THREAD;
 
-use crate::script::{self, CliResult, Exit, LocalSystemAccess, StopFlag, TerminalInfo};
+use crate::catalogue::exit::Exit;
+use crate::script;
+use crate::script::output::TerminalInfo;
+use crate::script::run::CliResult;
+use crate::system::local_access::LocalSystemAccess;
+use crate::system::stop_flag::StopFlag;
 
 /// Runs the program from the arguments of the process.
 pub fn run() -> ExitCode {
@@ -39,24 +45,25 @@ pub fn run() -> ExitCode {
 /// Runs the console, which catches signals in an event loop of its own.
 fn run_console(
     machine: LocalSystemAccess,
-    opening: script::ConsoleOptions,
+    opening: console_options::ConsoleOptions,
     no_color: bool,
     utf8: bool,
     log: &str,
 ) -> Exit {
-    let session = panic::AssertUnwindSafe(|| console::run_event_loop(machine, opening, no_color, utf8));
+    let session =
+        panic::AssertUnwindSafe(|| console::event_loop::run_event_loop(machine, opening, no_color, utf8));
     let ended = panic::catch_unwind(session).unwrap_or(Ok(Exit::Bug));
-    console::restore();
+    console::terminal::restore();
     match ended {
         // The session can end regularly although one of its threads panicked.
         Ok(_) if bug::has_occurred() => {
-            console::write_after_exit(format!("fabdeck: {log}\n"));
+            console::terminal_writer::write_after_exit(format!("fabdeck: {log}\n"));
             Exit::Bug
         }
         Ok(exit) => exit,
         Err(failure) => {
             let message = failure.message.unwrap_or_default();
-            console::write_after_exit(format!("fabdeck: error: {message}\n"));
+            console::terminal_writer::write_after_exit(format!("fabdeck: error: {message}\n"));
             failure.exit
         }
     }
@@ -143,7 +150,7 @@ fn run_command(machine: &LocalSystemAccess, log: String) -> CliResult {
         log,
     };
     let mut out = BufWriter::with_capacity(64 * 1024, io::stdout());
-    script::run(std::env::args_os(), machine, &terminal, &mut out, &mut io::stderr())
+    script::run::run(std::env::args_os(), machine, &terminal, &mut out, &mut io::stderr())
 }
 
 /// Mask of the signals that the parent process set to ignored (`nohup`, a shell's background jobs). Catching them

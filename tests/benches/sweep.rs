@@ -7,7 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-use fabdeck::session::{IntervalVerdict, Snapshot};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::watch::interval_verdict::IntervalVerdict;
 use fabdeck_fabric::counters::{Thresholds, rates_of_sweeps};
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{Counter, CounterValues, Sweep};

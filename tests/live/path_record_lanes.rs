@@ -3,7 +3,8 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck::session::{LevelsInForce, Snapshot, check_in_force};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::lanes::levels::{LevelsInForce, check_in_force};
 use fabdeck_fabric::Faults;
 use fabdeck_live::{ExchangePolicy, Keys, LiveSource, open_adapter};
 use fabdeck_mad::access::{LevelReadOptions, LevelReadOutcome, NoObserver, ReadOptions, Source};

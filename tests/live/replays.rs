@@ -7,11 +7,18 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use fabdeck::console::{Appearance, ColorDepth, Symbols, Theme, draw};
-use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{
-    ReplayFrames, SessionInput, SessionState, Size, WatchSettings, read_sweep,
-};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::frame::Appearance;
+use fabdeck::console::drawing::frame::draw;
+use fabdeck::console::drawing::symbols::Symbols;
+use fabdeck::console::drawing::theme::Theme;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::timeline::replay_frame::ReplayFrames;
+use fabdeck::console::features::watch::sweep::read_sweep;
+use fabdeck::console::features::watch::watch_state::WatchSettings;
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::state::SessionState;
 use fabdeck_fabric::NameMap;
 use fabdeck_fabric::counters::Thresholds;
 use fabdeck_files::capture::{Recorder, RecordingPlayer, create};
@@ -108,8 +115,12 @@ pub fn watched() {
     let (tape, place) = RecordingPlayer::open(FILE.as_ref(), None).unwrap();
     let looking = Arc::new(|observation| Ok(Snapshot::new(FILE, observation, &NameMap::default())));
     let mut scenes = ReplayFrames::new(tape, place, looking.clone());
-    let moment = fabdeck::session::interactive::SeekRequest { place, deep: true, congestion: 100_000 };
-    let found = fabdeck::session::interactive::FrameSource::seek_frame(
+    let moment = fabdeck::console::features::timeline::replay_frame::SeekRequest {
+        place,
+        deep: true,
+        congestion: 100_000,
+    };
+    let found = fabdeck::console::features::timeline::replay_frame::FrameSource::seek_frame(
         &mut scenes,
         moment,
         &fabdeck_routing::NoProgress,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fabdeck::session::Snapshot;
+use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::{AdaptiveRouting, Observation};
 use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, Lmc, NodeId, PortId, Routes, Tables};
 use fabdeck_routing::analysis::{MarkedPaths, PathIndex, PathLosses};
@@ -412,7 +412,7 @@ fn what_marks_take_is_a_bound_where_tables_are_missing_or_do_not_tell_the_paths(
     let cost = |tables: &Tables, adaptive| {
         let observation = Observation { fabric: fabric.clone(), adaptive, ..Observation::default() };
         let look = Snapshot::new("here", observation, &Default::default());
-        fabdeck::session::mark_cost(&look, tables, &none, None).unwrap()
+        fabdeck::operations::preview::whatif::mark_cost(&look, tables, &none, None).unwrap()
     };
     let whole = cost(&tables, None);
     assert_eq!((whole.is_lower_bound(), whole.without_path_before), (false, 0));

@@ -48,9 +48,10 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use fabdeck::session::{
-    LevelsInForce, PlanOrigin, ProposalOptions, Snapshot, make_plan, propose, settle_proposal,
-};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::plans::proposal_plan::{PlanOrigin, make_plan, settle_proposal};
+use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck_change::{
     BeginRecord, BootTime, ChangeState, Clocks, DirectDriver, Disk, Driver, FollowMode, Guard, GuardMode,
     Journal, JournalError, JournalRecord, Migration, MigrationDirection, Plan, PlanFlow, PlanPort, PlanWrite,

@@ -34,8 +34,7 @@ fn codes_under(folder: &Path, found: &mut BTreeSet<String>) {
 fn codes_of_files_are_documented() {
     let root = Path::new(env!("FABDECK_ROOT"));
     let mut used = BTreeSet::new();
-    let folders =
-        ["mad/access", "files", "simulator", "live", "fabdeck/script/system", "fabdeck/session/views"];
+    let folders = ["mad/access", "files", "simulator", "live", "fabdeck/system", "fabdeck/catalogue/views"];
     for folder in folders {
         codes_under(&root.join("src").join(folder), &mut used);
     }

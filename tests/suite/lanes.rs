@@ -8,7 +8,10 @@ mod refusals;
 
 use std::collections::BTreeSet;
 
-use fabdeck::session::{LevelsInForce, MigrationPlanError, PlanOrigin, Snapshot, migration_plan};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::lanes::migrations::{MigrationPlanError, migration_plan};
+use fabdeck::operations::plans::proposal_plan::PlanOrigin;
 use fabdeck_change::Plan;
 use fabdeck_fabric::counters::{
     CongestedAdapter, CongestedPort, CongestionRole, Evidence, HotSpot, HotSpots,

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fabdeck::session::{COMMANDS, Requirement};
+use fabdeck::catalogue::commands::{COMMANDS, Requirement};
 use fabdeck_live::socket::Server;
 use fabdeck_live::{LiveOptions, create_simulator};
 use fabdeck_mad::Method;

@@ -13,7 +13,9 @@ mod whole_run;
 use std::path::Path;
 use std::process::Output;
 
-use fabdeck::runbook::{ReaderOptions, Runbook, RunbookFault, read};
+use fabdeck::runbook::fields::RunbookFault;
+use fabdeck::runbook::reader::{ReaderOptions, read};
+use fabdeck::runbook::steps::Runbook;
 use serde_json::Value;
 
 use crate::changes::processes::ServedLab;

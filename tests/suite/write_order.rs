@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use fabdeck::session::{
-    LevelsInForce, PlanOrigin, ProposalOptions, Snapshot, make_plan, propose, settle_proposal,
-};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::plans::proposal_plan::{PlanOrigin, make_plan, settle_proposal};
+use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck_change::{Plan, PlanWrite, SurvivingFabric, TransientLoss, order_writes, plan_writes};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{ElementId, Fabric, Faults, Lid, PathLanes, PortNum, Routes, Tables};

@@ -138,6 +138,10 @@ fn begins_path(tokens: &[Token], at: usize) -> bool {
     if before(1) == "use" {
         return token.starts_with(is_name);
     }
+    // `pub(super)` and `pub(in crate::x)` say who may import, and import nothing.
+    if [before(2), before(1)] == ["pub", "("] || [before(3), before(2), before(1)] == ["pub", "(", "in"] {
+        return false;
+    }
     let begins = matches!(token, "crate" | "super" | "self" | "fabdeck") || token.starts_with("fabdeck_");
     // A `::` continues a path, unless it begins an absolute path (`::fabdeck_mad`).
     let from_crates = !before(2).ends_with(|c| is_name(c) || c == '>') || KEYWORDS.contains(&before(2));
@@ -262,6 +266,18 @@ mod tests {
         ] {
             assert_eq!(offences("house", &["left", "file"], text), [""; 0], "{text}");
         }
+    }
+
+    #[test]
+    fn marks_of_visibility_are_no_imports() {
+        let module = ["left".to_owned(), "file".to_owned()];
+        for text in
+            ["pub(super) fn f() {}", "pub(in crate::left) struct A;", "pub(in super::super) struct A;"]
+        {
+            assert_eq!(paths_inside(&Source::scan("src/x.rs", text), &module), [[""; 0]; 0], "{text}");
+        }
+        let both = "pub(super) fn f() { super::g() }";
+        assert_eq!(paths_inside(&Source::scan("src/x.rs", both), &module), [["left", "g"]]);
     }
 
     #[test]

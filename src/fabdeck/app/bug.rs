@@ -17,8 +17,8 @@ pub fn report(info: &PanicHookInfo<'_>) {
     let what = info.payload_as_str().unwrap_or("no message");
     tracing::error!(place, what, "bug");
     // Text that is written to the alternate screen is lost when the session leaves it.
-    super::console::restore();
-    super::console::write_after_exit(message(&place, what));
+    crate::app::console::terminal::restore();
+    crate::app::console::terminal_writer::write_after_exit(message(&place, what));
 }
 
 fn message(place: &str, what: &str) -> String {

@@ -1,7 +1,12 @@
 //! Conditions over the rows of a table: their number, a filter that each fulfils, and aggregates of a field.
 
 use super::guard::Bound;
-use crate::session::{Column, Columns, Filter, Listing, Query, Value, ViewId, count_words};
+use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::filter::Filter;
+use crate::catalogue::query::{Columns, Query};
+use crate::catalogue::summary::count_words;
+use crate::catalogue::value::Value;
+use crate::catalogue::view_id::ViewId;
 
 /// How a field of the filtered rows is aggregated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::args::AgentArgs;
 use super::context::Context;
-use super::{Exit, Failure};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use fabdeck_live::agent::{Agent, AgentError, AgentEvent, AgentOptions, SHUTDOWN_TIMEOUT};
 use fabdeck_mad::access::{AgentToken, Clock, MadPort};
 
@@ -74,7 +75,7 @@ fn print_event(context: &mut Context<'_, '_>, event: &AgentEvent) -> std::io::Re
     if output.json {
         let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
         let line = AgentEventLine { schema: "fabdeck.agent/1", time, event };
-        crate::script::json::write_json(&mut *output.out, &line)?;
+        super::json::write_json(&mut *output.out, &line)?;
         writeln!(output.out)?;
     } else if times {
         writeln!(output.out, "{} {event}", now.strftime("%H:%M:%S"))?;

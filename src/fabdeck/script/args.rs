@@ -1,4 +1,4 @@
-//! The arguments of commands, as clap parses them. The command table in `session` has the descriptions of the
+//! The arguments of commands, as clap parses them. The command table in `catalogue` has the descriptions of the
 //! commands.
 
 use std::path::PathBuf;
@@ -8,13 +8,15 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::argument_values::{bytes, duration, long_duration, moment, retries, seconds, threads};
-use super::changes::{ApplyArgs, ChangesArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
 use super::job_thread::RecordJobsArgs;
-use super::jobs::{JobRowArgs, JobsArgs};
 use super::route_args::{LaneChoice, MissingHosts, PlanAction, RoutePlanArgs, WhatifArgs};
-use super::run_command::RunArgs;
-use crate::console::theme_names;
-use crate::session;
+use crate::catalogue::commands;
+use crate::console::drawing::theme::theme_names;
+use crate::script::changes::args::{
+    ApplyArgs, ChangesArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs,
+};
+use crate::script::jobs::job_args::{JobRowArgs, JobsArgs};
+use crate::script::run_command::args::RunArgs;
 
 #[derive(Debug, Parser)]
 #[command(name = "fabdeck", version, about = "A terminal console for InfiniBand fabric operations")]
@@ -550,7 +552,7 @@ pub fn command_line() -> clap::Command {
 
 fn add_help(command: clap::Command, path: &str) -> clap::Command {
     let mut described = command;
-    if let Some(entry) = session::command(path) {
+    if let Some(entry) = commands::command(path) {
         described =
             described.about(entry.summary).long_about(format!("{}\n\n{}", entry.summary, entry.details));
         if !entry.examples.is_empty() {
@@ -568,7 +570,7 @@ fn add_help(command: clap::Command, path: &str) -> clap::Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::COMMANDS;
+    use crate::catalogue::commands::COMMANDS;
 
     /// Commands that only the command line or only the table has; both lists have to be empty.
     fn mismatched_commands() -> (Vec<String>, Vec<String>) {

@@ -8,10 +8,12 @@ use super::args::CaptureAction;
 use super::context::Context;
 use super::json::{Object, ObjectHead};
 use super::table::write_pairs;
-use super::{Exit, Failure, capture_rewrite, export};
-use crate::session::count_words;
-use crate::session::digits_in_groups;
+use super::{capture_rewrite, export};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
 use fabdeck_fabric::NodeKind;
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_files::capture::{CaptureInfo, examine};
 
 pub fn run(context: &mut Context<'_, '_>, action: &CaptureAction) -> Result<Exit, Failure> {

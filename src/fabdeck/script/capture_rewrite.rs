@@ -8,8 +8,9 @@ use super::context::Context;
 use super::json::{Object, ObjectHead};
 use super::output_file::{is_stdout, write_with};
 use super::recording_output::StdoutSink;
-use super::{Exit, Failure};
-use crate::session::count_words;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
 use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_files::capture::{
     Aliases, CaptureRange, FileBytes, Moments, RewriteError, RewriteOptions, RewriteSummary, TimeSpec,

@@ -1,8 +1,10 @@
 //! `check`.
 
-use crate::session::{
-    CertificateReport, LoadOptions, Snapshot, check_in_force, compute_loads, report_lines, undecided_finding,
-};
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::check::certificate_text::{report_lines, undecided_finding};
+use crate::operations::check::judgement::CertificateReport;
+use crate::operations::check::loads::{LoadOptions, compute_loads};
+use crate::operations::lanes::levels::check_in_force;
 use fabdeck_fabric::{Faults, Tables};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::NoProgress;
@@ -12,7 +14,9 @@ use super::context::Context;
 use super::lanes_in_force::LanesInForce;
 use super::route_args::LaneChoice;
 use super::table::write_pairs;
-use super::{Exit, Failure, jobs, lanes_in_force};
+use super::{jobs, lanes_in_force};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 
 pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Failure> {
     context.refuse_filter("check")?;

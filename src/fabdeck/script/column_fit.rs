@@ -7,7 +7,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::output::TerminalInfo;
 use super::table::{GAP, widths};
-use crate::session::{Column, FieldKind, Listing, Selection, Value};
+use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::query::Selection;
+use crate::catalogue::value::{FieldKind, Value};
 
 /// Fields with names of nodes. The field `element` is not among them, because its value is typed into commands.
 const NAME_FIELDS: &[&str] =

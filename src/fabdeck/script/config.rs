@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use self::jobs::{JOBS_HINT, jobs, line_of_rule};
-use self::rights::{RIGHTS_HINT, rights, rights_objection};
 use super::args::Color;
 use super::argument_values::duration;
 use super::theme_choice::ThemeChoice;
-use super::{Exit, Failure};
-use crate::session::interactive::JobSettings;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::console::features::jobs::running_jobs::JobSettings;
+use crate::script::config::jobs::{JOBS_HINT, jobs, line_of_rule};
+use crate::script::config::rights::{RIGHTS_HINT, rights, rights_objection};
 use fabdeck_change::Rights;
 use fabdeck_fabric::counters::Thresholds;
 use fabdeck_fabric::{Guid, HostRules};

@@ -1,6 +1,7 @@
 //! The context of every command: flags, configuration, access to the system, and both output streams.
 
-use crate::session::{Snapshot, assume};
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::preview::assume::assume;
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{Lid, NameMap};
 use fabdeck_live::WriteRight;
@@ -8,15 +9,17 @@ use fabdeck_mad::access::{LaneReadOutcome, LevelReadOptions, LevelReadOutcome, R
 use fabdeck_routing::RouteProgress;
 
 use super::args::GlobalArgs;
-use super::changes::ChangeOptions;
 use super::config::ConfigFile;
 use super::json::{Object, ObjectHead};
 use super::output::Output;
 use super::progress::{ProgressMeter, StopOnlyProgress, run_with_progress};
 use super::read_statistics::lines;
-use super::system_access::{SourceOptions, SystemAccess};
 use super::whatif::engine_named;
-use super::{Exit, Failure, StopFlag};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::script::changes::env::ChangeOptions;
+use crate::system::access::{SourceOptions, SystemAccess};
+use crate::system::stop_flag::StopFlag;
 
 pub struct Context<'a, 'o> {
     pub globals: &'a GlobalArgs,

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 
 use super::args::ConvertArgs;
 use super::context::Context;
-use super::system_access::{FormatOptions, FormatWriter, SystemAccess};
-use super::{Exit, Failure, output_file, plan};
-use crate::session::{FabricSummary, Snapshot};
+use super::{output_file, plan};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::FabricSummary;
+use crate::system::access::{FormatOptions, FormatWriter, SystemAccess};
 use fabdeck_change::Plan;
 use fabdeck_fabric::{Lane, PortNum, ServiceLevel, Sl2Vl};
 use fabdeck_mad::access::Source;

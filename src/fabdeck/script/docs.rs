@@ -2,11 +2,16 @@
 
 use std::fmt::Write;
 
-use crate::session::interactive::{ACTIONS, Action, KeyScope, SCREENS};
-use crate::session::{self, COMMANDS, Column, Danger, HOT_FIELDS, ViewId};
+use crate::catalogue::commands;
+use crate::catalogue::commands::{COMMANDS, Danger};
+use crate::catalogue::field::Column;
+use crate::catalogue::view_id::ViewId;
+use crate::console::event_loop::actions::{ACTIONS, Action, KeyScope};
+use crate::console::features::screen::SCREENS;
+use crate::operations::watch::hot_ports::HOT_FIELDS;
 
-use super::Exit;
 use super::args::command_line;
+use crate::catalogue::exit::Exit;
 
 const GENERATED_NOTICE: &str =
     "<!-- Made from the source by `FABDECK_UPDATE_DOCS=1 cargo test --test suite docs`. -->\n";
@@ -38,7 +43,7 @@ fn find(line: &clap::Command, name: &str) -> Option<clap::Command> {
     name.split(' ').try_fold(line.clone(), |at, word| at.find_subcommand(word).cloned())
 }
 
-fn push_command(page: &mut String, entry: &session::Command, command: &clap::Command) {
+fn push_command(page: &mut String, entry: &commands::Command, command: &clap::Command) {
     let usage = usage(command, entry.name);
     push(page, format_args!("\n## {}\n\n{}. {}\n\n", entry.name, entry.summary, entry.details));
     push(page, format_args!("    {usage}\n\n"));

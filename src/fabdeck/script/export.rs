@@ -11,8 +11,9 @@ use super::capture_rewrite::{
 use super::context::Context;
 use super::json::{Object, ObjectHead};
 use super::output_file::{is_stdout, write_with};
-use super::{Exit, Failure};
-use crate::session::count_words;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
 use fabdeck_fabric::counters::{PortRates, rates_of_sweeps};
 use fabdeck_fabric::observe::{Counter, CounterSample, Sweep};
 use fabdeck_fabric::{Fabric, NameMap, Names, PortId};

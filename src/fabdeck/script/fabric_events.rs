@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::session::{
-    Snapshot, end_name, fabric_event_text, fabric_event_word, manager_port, node_name, producer_word,
-    trap_name, weights_words,
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::watch::fabric_events::{
+    end_name, fabric_event_text, fabric_event_word, manager_port, node_name, producer_word, trap_name,
+    weights_words,
 };
 use fabdeck_fabric::Arbitration;
 use fabdeck_fabric::observe::{

@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
-use crate::session::{FabricSummary, Snapshot};
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::FabricSummary;
 
 use super::args::GenerateArgs;
 use super::context::Context;
 use super::convert::find_writer;
-use super::system_access::FormatOptions;
-use super::{Exit, Failure, output_file};
+use super::output_file;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::system::access::FormatOptions;
 
 pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, Failure> {
     context.refuse_filter("generate")?;

@@ -14,8 +14,11 @@ use super::context::Context;
 use super::fabric_events::fabric_event_object;
 use super::progress::ProgressMeter;
 use super::table::write_pairs;
-use super::{Exit, Failure};
-use crate::session::{IntervalVerdict, Snapshot, fabric_event_lines, role_word, verdict_lines};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::watch::fabric_events::fabric_event_lines;
+use crate::operations::watch::interval_verdict::{IntervalVerdict, role_word, verdict_lines};
 use fabdeck_fabric::PortId;
 use fabdeck_fabric::counters::{
     CongestedAdapter, CongestedPort, CongestionRole, Evidence, LinkProblem, LinkProblemKind,

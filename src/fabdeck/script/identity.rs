@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::session::Snapshot;
+use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::is_printable;
 use fabdeck_mad::access::{DEFAULT_PREFIX, ReadOptions};
 
 use super::context::Context;
-use super::{Exit, Failure};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("sources")?;

@@ -14,9 +14,10 @@ use jiff::Timestamp;
 
 use super::argument_values::duration;
 use super::context::Context;
-use super::jobs::JobSource;
 use super::output_file::is_stdout;
-use super::{Exit, Failure};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::script::jobs::job_args::JobSource;
 use fabdeck_fabric::observe::{JobListState, JobSnapshot};
 use fabdeck_files::capture::recordable_jobs;
 use fabdeck_files::job_lists::{JobList, read};

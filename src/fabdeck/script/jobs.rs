@@ -2,7 +2,7 @@
 
 mod apply;
 mod event;
-mod job_args;
+pub(crate) mod job_args;
 mod list_reader;
 mod source_jobs;
 mod watch;
@@ -12,10 +12,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::session::{
-    JobChannelRows, JobComparison, JobRows, JobSummary, JobTotals, Snapshot, ViewId, job_channels,
-    note_judged_lids, summarize_jobs,
-};
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::view_id::ViewId;
+use crate::operations::jobs::job_channels::JobChannelRows;
+use crate::operations::jobs::job_channels::job_channels;
+use crate::operations::jobs::job_comparison::JobComparison;
+use crate::operations::jobs::rows::JobRows;
+use crate::operations::jobs::summary::{JobSummary, JobTotals, note_judged_lids, summarize_jobs};
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{ElementError, Faults, JobMap};
 use fabdeck_files::job_lists::{JobLine, JobList};
@@ -29,11 +32,11 @@ use super::route_args::MissingHosts;
 use super::rows::FIELDS_HELP;
 use super::schemas::{closed, list, nullable, number, text};
 use super::table::write_pairs;
-use super::{Exit, Failure};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 
-use job_args::JobsAction;
-pub use job_args::{JobRowArgs, JobSource, JobsArgs, read_list};
-use source_jobs::{JobOrigin, read_source_jobs};
+use crate::script::jobs::job_args::{JobRowArgs, JobSource, JobsAction, JobsArgs, read_list};
+use crate::script::jobs::source_jobs::{JobOrigin, read_source_jobs};
 
 /// The engine that routes for jobs.
 const ENGINE: &str = "sar";

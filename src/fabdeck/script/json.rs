@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::output::NoteObject;
-use crate::session::{Listing, Selection, Value};
+use crate::catalogue::field::Listing;
+use crate::catalogue::query::Selection;
+use crate::catalogue::value::Value;
 use fabdeck_fabric::observe::{Notes, escape_json};
 
 /// The first keys of every object.

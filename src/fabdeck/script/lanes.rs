@@ -1,5 +1,8 @@
 //! `lanes` and `lanes propose`.
 
+use crate::script::changes::change_exit;
+use crate::script::changes::change_store;
+use crate::script::changes::preparation;
 use std::path::Path;
 use std::time::Duration;
 
@@ -7,19 +10,25 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::args::{LanesAction, LanesArgs, LanesShowArgs, ProposeArgs};
-use super::changes::Env;
 use super::check::{finding_lines, premises};
 use super::context::Context;
 use super::hotspots::{DEFAULT_INTERVAL, explain_default_interval, sweep};
 use super::lanes_in_force::{self, LanesInForce};
 use super::schemas::{closed, list, nullable, number, text};
 use super::table::write_pairs;
-use super::{Exit, Failure, changes, output_file, plan};
-use crate::session::{
-    IntervalVerdict, LaneSpot, LaneState, LaneTable, MigrationPlanError, PlanOrigin, Snapshot, TableStatus,
-    count_words, device_words, lane_state, migration_lines, migration_plan, moved_flows, plan_text,
-    rate_in_millions,
+use super::{output_file, plan};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::{count_words, device_words};
+use crate::catalogue::value::rate_in_millions;
+use crate::operations::lanes::migrations::{
+    MigrationPlanError, migration_lines, migration_plan, moved_flows,
 };
+use crate::operations::lanes::slow_lanes::{LaneSpot, LaneState, LaneTable, TableStatus, lane_state};
+use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
+use crate::operations::watch::interval_verdict::IntervalVerdict;
+use crate::script::changes::env::Env;
 use fabdeck_change::{FollowMode, Plan};
 use fabdeck_fabric::Lid;
 use fabdeck_fabric::counters::rates_of_sweeps;
@@ -65,7 +74,7 @@ fn flows_in_force(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Result<
     let given = context.change_options();
     let means = Env { outside, given: &given };
     let (migrations, unread) =
-        changes::all_migrations_in_force(means, source, changes::switch_guids(snapshot))?;
+        change_store::all_migrations_in_force(means, source, preparation::switch_guids(snapshot))?;
     unread.iter().for_each(|message| context.output.print_message(message));
     Ok(moved_flows(snapshot.fabric(), &migrations))
 }
@@ -128,7 +137,8 @@ fn run_propose(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exi
     let made = match moves.has_moves() || state.needs_tables() {
         true => {
             let times = !context.globals.no_times;
-            let (created, author) = (times.then(|| Timestamp::now().to_string()), times.then(changes::user));
+            let (created, author) =
+                (times.then(|| Timestamp::now().to_string()), times.then(change_exit::user));
             Some(migration_plan(&snapshot, &moves, &agents, sent.sent(), PlanOrigin { created, author }))
         }
         false => None,
@@ -259,7 +269,7 @@ fn state_lines(snapshot: &Snapshot, state: &LaneState, most: usize) -> Vec<(&'st
     };
     for spot in state.spots.iter().take(most) {
         lines.push(("hot-spot", spot_words(spot)));
-        let flow = |flow: &crate::session::LaneFlow| {
+        let flow = |flow: &crate::operations::lanes::slow_lanes::LaneFlow| {
             let host = &flow.flow.host;
             let (standing, follows) = (flow.standing.word(), follows_word(flow.flow.follows));
             ("  flow", format!("from {} (LID {}): {standing}; {follows}", host.name, host.lid))
@@ -339,7 +349,7 @@ fn write_state(
 }
 
 fn spot_object(spot: &LaneSpot) -> Value {
-    let flow = |flow: &crate::session::LaneFlow| {
+    let flow = |flow: &crate::operations::lanes::slow_lanes::LaneFlow| {
         let host = &flow.flow.host;
         json!({
                     "name": host.name, "guid": host.guid, "lid": host.lid,

@@ -1,36 +1,33 @@
-//! The command line: arguments in, text or JSON and an exit code out. `session` computes the answers; this module
+//! The command line: arguments in, text or JSON and an exit code out. `operations` compute the answers; this module
 //! requests and prints them.
 
-mod adapters;
+pub mod adapters;
 mod agent;
-mod args;
+pub mod args;
 mod argument_values;
 mod capture;
 mod capture_rewrite;
-mod changes;
+pub mod changes;
 mod check;
 mod column_fit;
 mod config;
-mod console_options;
+pub(crate) mod console_options;
 mod context;
 mod convert;
-mod csv;
-mod docs;
-mod exit;
+pub mod docs;
 mod export;
 mod fabric_events;
-mod failure;
 mod generate;
 mod hotspots;
 mod identity;
 mod job_thread;
-mod jobs;
+pub(crate) mod jobs;
 mod json;
 mod lanes;
 mod lanes_in_force;
 mod metrics;
-mod output;
-mod output_file;
+pub mod output;
+pub(crate) mod output_file;
 mod overview;
 mod paint;
 mod phased_routing;
@@ -42,42 +39,17 @@ mod recording_output;
 mod route;
 mod route_args;
 mod rows;
-mod run;
+pub mod run;
 mod run_command;
-mod schemas;
+pub mod schemas;
 mod shell;
 mod show;
 mod simulate;
-mod source_files;
 mod sources;
 mod staged_commands;
 mod stdin_notes;
-mod stop_flag;
-mod system;
-mod system_access;
 mod table;
-mod theme_choice;
+pub(crate) mod theme_choice;
 mod trace;
 mod traffic;
 mod whatif;
-
-pub use adapters::{AdapterPortRow, AdapterRow, welcome_text};
-pub use args::command_line;
-pub use changes::{ChangeOptions, ConsoleChanges};
-pub use console_options::ConsoleOptions;
-pub use docs::{commands_page, exit_codes_page, fields_page, keys_page};
-pub use exit::Exit;
-pub use failure::Failure;
-pub use jobs::JobSource;
-pub use output::{TerminalInfo, print_notes};
-pub use output_file::{create_temporary, write_new};
-pub use run::{CliResult, run};
-pub use schemas::schemas;
-pub use source_files::SourceFile;
-pub use stop_flag::{StopFlag, StopWatch};
-pub use system::LocalSystemAccess;
-pub use system_access::{
-    CatalogueEntry, CatalogueKey, FormatError, FormatOptions, FormatWriter, FormattedFile, GuardOwner,
-    ServeReport, SourceOptions, SystemAccess,
-};
-pub use theme_choice::ThemeChoice;

@@ -5,7 +5,10 @@ use std::io::{self, Write};
 use fabdeck_fabric::observe::{Note, Notes, escape_unprintable};
 use unicode_width::UnicodeWidthStr;
 
-use crate::session::{Listing, Selection, count_words, wrap_text};
+use crate::catalogue::field::Listing;
+use crate::catalogue::query::Selection;
+use crate::catalogue::summary::count_words;
+use crate::operations::check::certificate_text::wrap_text;
 
 use super::column_fit::TableLayout;
 use super::paint::Paint;

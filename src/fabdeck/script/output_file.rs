@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::output::Output;
-use super::{Exit, Failure};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 
 /// Whether a path means stdout.
 pub fn is_stdout(path: &Path) -> bool {

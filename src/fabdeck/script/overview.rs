@@ -2,7 +2,8 @@
 
 use super::context::Context;
 use super::show::write_summary;
-use super::{Exit, Failure};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use fabdeck_mad::access::ReadOptions;
 
 /// Source of the console if none is named.

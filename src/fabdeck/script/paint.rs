@@ -1,6 +1,6 @@
 //! Colours of text output: few, and never the only sign of a state.
 
-use crate::session::Value;
+use crate::catalogue::value::Value;
 use fabdeck_fabric::PortState;
 
 use super::args::Color;

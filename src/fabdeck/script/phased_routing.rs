@@ -3,11 +3,12 @@
 use super::context::Context;
 use super::lanes_in_force::LanesInForce;
 use super::route::{RoutedPlan, provenance};
-use super::{Exit, Failure};
-use crate::session::{
-    EngineRow, LidHalf, PhasedPlanError, ProposalOptions, Snapshot, leaving_lids, plan_half, propose,
-    settle_proposal,
-};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::plans::phases::{LidHalf, PhasedPlanError, leaving_lids, plan_half};
+use crate::operations::plans::proposal_plan::settle_proposal;
+use crate::operations::preview::whatif::{EngineRow, ProposalOptions, propose};
 use fabdeck_fabric::{Faults, Lid};
 use fabdeck_mad::access::{ReadOptions, Source};
 use fabdeck_routing::Engine;

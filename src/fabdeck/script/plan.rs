@@ -3,12 +3,21 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::session::{
-    JobFigures, JobGain, LEVEL_ASSUMED, NO_TABLES, PlanFit, Snapshot, StalePlan, assume, check_plan_fit,
-    count_words, day_and_time, digits_in_groups, excluded_elements, job_figures_words, judge_plan,
-    migration_lines, phase_lines, remaining_difference,
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::operations::changes::change_row::day_and_time;
+use crate::operations::check::certificate_text::job_figures_words;
+use crate::operations::check::loads::{JobFigures, JobGain};
+use crate::operations::lanes::levels::LEVEL_ASSUMED;
+use crate::operations::lanes::migrations::migration_lines;
+use crate::operations::plans::phases::phase_lines;
+use crate::operations::plans::plan_verdict::{
+    PlanFit, StalePlan, check_plan_fit, excluded_elements, judge_plan, remaining_difference,
 };
+use crate::operations::preview::assume::assume;
+use crate::operations::preview::comparison::NO_TABLES;
 use fabdeck_change::{CertificateScope, Plan};
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_files::read_text_within;
 use fabdeck_mad::access::ReadOptions;
 
@@ -18,7 +27,8 @@ use super::lanes_in_force::{self, LanesInForce};
 use super::route::change_summary;
 use super::route_args::{LaneChoice, PlanAction};
 use super::table::write_pairs;
-use super::{Exit, Failure};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 
 /// A longer file is no plan: a plan for every table of 43,904 hosts is less than half as long.
 const MAX_PLAN_BYTES: u64 = 1 << 30;
@@ -224,7 +234,7 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
         pairs.extend(judged.cut_off.words().map(|words| ("cuts off", words)));
         pairs.push(("lanes", lanes_line(&plan, judged.unmet.as_deref())));
         pairs.extend(example_lines(judged.unmet.as_deref().unwrap_or_default()));
-        pairs.extend(crate::session::report_lines(&judged.report));
+        pairs.extend(crate::operations::check::certificate_text::report_lines(&judged.report));
         pairs.extend(judged.transition.lines());
         pairs.extend(finding_lines(&judged.findings));
         write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;

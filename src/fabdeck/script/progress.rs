@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::StopFlag;
 use super::column_fit::DEFAULT_WIDTH;
+use crate::system::stop_flag::StopFlag;
 use fabdeck_mad::access::{ReadObserver, ReadProgress};
 use fabdeck_routing::RouteProgress;
 

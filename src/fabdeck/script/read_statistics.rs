@@ -5,7 +5,9 @@ use std::io;
 use serde::Serialize;
 
 use super::json::Object;
-use crate::session::{Snapshot, count_words, digits_in_groups};
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::observe::{MissingAnswer, ReadingPhase, ReadingReport, route_text};
 
 /// JSON of a phase. `--no-times` leaves its seconds out too.

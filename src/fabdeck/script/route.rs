@@ -1,10 +1,16 @@
 //! `route`: computes and certifies the routes of one engine, and writes a plan for them.
 
-use crate::session::{
-    EngineRow, JobFigures, LidHalf, NO_TABLES, PlanCreationError, PlanOrigin, Proposal, ProposalOptions,
-    Snapshot, assume_lids, count_words, job_figures_in_force, job_figures_words, make_plan, phase_lines,
-    plan_text, propose, report_lines, settle_proposal, supposed_words,
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::operations::check::certificate_text::{job_figures_words, report_lines};
+use crate::operations::check::loads::{JobFigures, job_figures_in_force};
+use crate::operations::plans::phases::{LidHalf, phase_lines};
+use crate::operations::plans::proposal_plan::{
+    PlanCreationError, PlanOrigin, make_plan, plan_text, settle_proposal,
 };
+use crate::operations::preview::assume::assume_lids;
+use crate::operations::preview::comparison::NO_TABLES;
+use crate::operations::preview::whatif::{EngineRow, Proposal, ProposalOptions, propose, supposed_words};
 use fabdeck_change::Plan;
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::ReadOptions;
@@ -14,7 +20,9 @@ use super::check;
 use super::context::Context;
 use super::route_args::RoutePlanArgs;
 use super::table::write_pairs;
-use super::{Exit, Failure, lanes_in_force, output_file, phased_routing, plan, staged_commands, whatif};
+use super::{lanes_in_force, output_file, phased_routing, plan, staged_commands, whatif};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;

@@ -1,11 +1,15 @@
 //! Prints a listing with the operator's filters, fields and order.
 
-use crate::session::{Column, Columns, Listing, Query, Selection, Snapshot, ViewId, count_words};
+use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::query::{Columns, Query, Selection};
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::catalogue::view_id::ViewId;
 
-use super::Failure;
 use super::args::RowArgs;
 use super::context::Context;
 use super::json::Object;
+use crate::catalogue::failure::Failure;
 
 /// Value of `--fields` that asks for the list of fields.
 pub const FIELDS_HELP: &str = "help";
@@ -87,7 +91,8 @@ struct FieldList(Vec<&'static Column>);
 
 mod field_columns {
     //! The columns that describe a field.
-    use crate::session::{Column, FieldKind};
+    use crate::catalogue::field::Column;
+    use crate::catalogue::value::FieldKind;
     use std::borrow::Cow;
 
     const fn column(id: &'static str, title: &'static str, kind: FieldKind) -> Column {
@@ -117,7 +122,7 @@ impl Listing for FieldList {
         self.0.len()
     }
 
-    fn cell(&self, row: usize, column: usize) -> crate::session::Value<'_> {
+    fn cell(&self, row: usize, column: usize) -> crate::catalogue::value::Value<'_> {
         let field = self.0[row];
         match field_columns::COLUMNS[column].id.as_ref() {
             "id" => field.id.as_ref().into(),

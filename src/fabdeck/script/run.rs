@@ -1,5 +1,9 @@
 //! Runs a command line: from arguments to an exit code.
 
+use crate::script::changes::change_store;
+use crate::script::changes::decision_commands;
+use crate::script::changes::refusal_audit;
+use crate::script::run_command::command;
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::Write;
@@ -9,19 +13,21 @@ use std::path::Path;
 use clap::FromArgMatches;
 
 use super::args::{CaptureAction, Cli, CliCommand, Color, GlobalArgs, command_line};
-use super::changes::Env;
 use super::column_fit::{DEFAULT_WIDTH, TableLayout};
 use super::config::ConfigFile;
 use super::console_options::ConsoleOptions;
 use super::context::Context;
 use super::output::{Output, TerminalInfo};
 use super::paint::Paint;
-use super::system_access::SystemAccess;
 use super::{
-    Exit, Failure, agent, capture, changes, check, convert, generate, hotspots, identity, jobs, lanes,
-    overview, plan, record, route, run_command, shell, show, simulate, sources, trace, whatif,
+    agent, capture, changes, check, convert, generate, hotspots, identity, jobs, lanes, overview, plan,
+    record, route, shell, show, simulate, sources, trace, whatif,
 };
-use crate::session::LinkService;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::operations::plans::link_service::LinkService;
+use crate::script::changes::env::Env;
+use crate::system::access::SystemAccess;
 
 /// Width of help that goes to a file or a pipe.
 const HELP_WIDTH: usize = 100;
@@ -79,7 +85,7 @@ pub fn run(
     let means = Env { outside, given: &given };
     let mut takeover_messages = Vec::new();
     if prepared.is_ok() && !matches!(cli.action, Some(CliCommand::Guard(_))) {
-        changes::resume_abandoned(means, &mut |line| takeover_messages.push(line.to_owned()));
+        change_store::resume_abandoned(means, &mut |line| takeover_messages.push(line.to_owned()));
     }
     let prepared = match prepared
         .and_then(|()| if console { ConsoleOptions::of(&context).map(Some) } else { Ok(None) })
@@ -160,15 +166,15 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&CliCommand>) -> Resul
         Some(CliCommand::Whatif(args)) => whatif::run(context, args),
         Some(CliCommand::Route(args)) => route::run(context, args),
         Some(CliCommand::Plan(action)) => plan::run(context, action),
-        Some(CliCommand::Disable(args)) => changes::service(context, args, LinkService::Disable),
-        Some(CliCommand::Enable(args)) => changes::service(context, args, LinkService::Enable),
-        Some(CliCommand::Apply(args)) => changes::apply_with_audit(context, args),
-        Some(CliCommand::Run(args)) => run_command::run(context, args),
-        Some(CliCommand::Confirm(args)) => changes::confirm(context, args),
-        Some(CliCommand::Extend(args)) => changes::extend(context, args),
-        Some(CliCommand::Rollback(args)) => changes::roll_back(context, args),
-        Some(CliCommand::Changes(args)) => changes::changes(context, args),
-        Some(CliCommand::Guard(args)) => changes::guard(context, args),
+        Some(CliCommand::Disable(args)) => changes::service::run(context, args, LinkService::Disable),
+        Some(CliCommand::Enable(args)) => changes::service::run(context, args, LinkService::Enable),
+        Some(CliCommand::Apply(args)) => refusal_audit::apply_with_audit(context, args),
+        Some(CliCommand::Run(args)) => command::run(context, args),
+        Some(CliCommand::Confirm(args)) => decision_commands::confirm(context, args),
+        Some(CliCommand::Extend(args)) => decision_commands::extend(context, args),
+        Some(CliCommand::Rollback(args)) => decision_commands::roll_back(context, args),
+        Some(CliCommand::Changes(args)) => decision_commands::changes(context, args),
+        Some(CliCommand::Guard(args)) => changes::guard::run(context, args),
         Some(CliCommand::Generate(args)) => generate::run(context, args),
         Some(CliCommand::Convert(args)) => convert::run(context, args),
         Some(CliCommand::Simulate(args)) => simulate::run(context, args),

@@ -1,11 +1,18 @@
 //! JSON schemas of everything that `--json` prints, made from the field table and from the tables below.
 
+use crate::script::changes::schemas;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
 use super::{changes, run_command};
-use crate::session::{Column, FABRIC_EVENT_WORDS, FabricSummary, FieldKind, Snapshot, TraceOutcome, ViewId};
+use crate::catalogue::field::Column;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::FabricSummary;
+use crate::catalogue::value::FieldKind;
+use crate::catalogue::view_id::ViewId;
+use crate::operations::trace::path_trace::TraceOutcome;
+use crate::operations::watch::fabric_events::FABRIC_EVENT_WORDS;
 
 /// File name (`links.json`) and content of every schema.
 pub fn schemas() -> BTreeMap<String, String> {
@@ -45,9 +52,9 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("plan-diff", "fabdeck plan diff --json", true, plan_diff());
     let served = vec![("plan", text()), ("findings", list(text()))];
     add("service", "fabdeck disable and enable --json", true, served);
-    add("change", "fabdeck apply, confirm, extend and rollback --json", false, changes::change());
-    add("changes", "fabdeck changes --json", false, changes::changes_schema());
-    add("run", "fabdeck run RUNBOOK --json", true, run_command::schema());
+    add("change", "fabdeck apply, confirm, extend and rollback --json", false, schemas::change());
+    add("changes", "fabdeck changes --json", false, changes::schemas::changes());
+    add("run", "fabdeck run RUNBOOK --json", true, run_command::schema::schema());
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
     add("sources", "fabdeck sources --json", false, sources());
     add("identity", "fabdeck sources --identity --json", true, identity());

@@ -7,8 +7,10 @@ use clap_complete::Shell;
 
 use super::args::command_line;
 use super::context::Context;
-use super::{Exit, Failure, output_file};
-use crate::session::count_words;
+use super::output_file;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
 
 const NAME: &str = "fabdeck";
 

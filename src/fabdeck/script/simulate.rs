@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::session::count_words;
+use crate::catalogue::summary::count_words;
 use fabdeck_mad::Method;
 use fabdeck_mad::access::MadTraffic;
 
 use super::args::SimulateArgs;
 use super::context::Context;
 use super::json::{Object, ObjectHead};
-use super::system_access::ServeReport;
-use super::{Exit, Failure, traffic};
+use super::traffic;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::system::access::ServeReport;
 
 pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
     context.refuse_filter("simulate")?;

@@ -4,12 +4,15 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
+use super::adapters::AdapterRow;
 use super::column_fit::TableLayout;
 use super::context::Context;
 use super::output::MIN_COLUMNS;
-use super::system_access::{CatalogueEntry, CatalogueKey};
-use super::{AdapterRow, Exit, Failure, SourceFile};
-use crate::session::wrap_text;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::operations::check::certificate_text::wrap_text;
+use crate::system::access::{CatalogueEntry, CatalogueKey};
+use crate::system::source_files::SourceFile;
 use fabdeck_fabric::observe::escape_unprintable;
 
 #[derive(serde::Serialize)]

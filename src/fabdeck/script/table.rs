@@ -6,7 +6,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::column_fit::{PROSE_FIELD, TableLayout};
 use super::paint::Paint;
-use crate::session::{Column, Listing, Selection, wrap_text};
+use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::query::Selection;
+use crate::operations::check::certificate_text::wrap_text;
 use fabdeck_fabric::observe::escape_unprintable;
 
 pub const GAP: &str = "  ";

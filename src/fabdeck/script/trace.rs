@@ -1,11 +1,16 @@
 //! `trace`.
 
-use crate::session::{LidChoice, Snapshot, Trace, TraceEndpoint, TraceEnds, ViewId, parse_trace_ends};
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::view_id::ViewId;
+use crate::operations::trace::path_trace::{LidChoice, Trace, TraceEndpoint};
+use crate::operations::trace::trace_ends::{TraceEnds, parse_trace_ends};
 use fabdeck_fabric::observe::NotePlace;
 
 use super::args::TraceArgs;
 use super::context::Context;
-use super::{Exit, Failure, check, plan};
+use super::{check, plan};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use fabdeck_mad::access::ReadOptions;
 
 #[derive(serde::Serialize)]

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use crate::session::{
-    DeadlockReport, FlowRate, HostRate, Snapshot, TrafficOptions, TrafficReport, TrafficRoutes,
-    TrafficRunEnd, digits_in_groups, flow_between, simulate,
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::traffic::{
+    DeadlockReport, FlowRate, HostRate, TrafficOptions, TrafficReport, TrafficRoutes, TrafficRunEnd,
+    flow_between, simulate,
 };
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Faults, ServiceLevel};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::Request;
@@ -18,7 +20,9 @@ use super::args::{SimulateArgs, TrafficArgs};
 use super::context::Context;
 use super::route_args::FailArgs;
 use super::table::write_pairs;
-use super::{Exit, Failure, check, lanes_in_force, whatif};
+use super::{check, lanes_in_force, whatif};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 
 pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
     let Some(pattern) = args.pattern.as_deref() else {

@@ -5,12 +5,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::session::{
-    Cost, EngineComparison, EngineRow, JobFigures, JobTable, NO_TABLES, ProposalOptions, Query, Snapshot,
-    adaptive_words, assume_lids, count_words, cut_off_words, digits_in_groups, drawn_words, group_names,
-    groups_line, job_figures_in_force, mark_cost, mark_random, note_judged_lids, parse_marks, propose,
-    supposed_words,
+use crate::catalogue::query::Query;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::operations::check::certificate_text::{adaptive_words, group_names, groups_line};
+use crate::operations::check::loads::{JobFigures, job_figures_in_force};
+use crate::operations::jobs::job_table::JobTable;
+use crate::operations::jobs::summary::note_judged_lids;
+use crate::operations::preview::assume::assume_lids;
+use crate::operations::preview::comparison::NO_TABLES;
+use crate::operations::preview::whatif::{
+    Cost, EngineComparison, EngineRow, ProposalOptions, cut_off_words, drawn_words, mark_cost, mark_random,
+    parse_marks, propose, supposed_words,
 };
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{ElementId, Faults, Guid, JobMap, PortNum, similar_words, suggest};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::analysis::{CutOffPairs, GroupDamage, PathLosses, group_damage};
@@ -20,7 +28,9 @@ use super::context::Context;
 use super::json::Object;
 use super::route_args::{FailArgs, RouteArgs, WhatifArgs};
 use super::table::write_pairs;
-use super::{Exit, Failure, check, jobs, lanes_in_force};
+use super::{check, jobs, lanes_in_force};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
     context.refuse_filter("whatif")?;
@@ -221,12 +231,12 @@ fn write(
     lines.extend(supposed_words(comparison.rows()).map(|words| ("lanes", words)));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     writeln!(context.output.out)?;
-    let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
+    let selection = Query::default().select(comparison, crate::catalogue::query::Columns::Shown)?;
     context.output.write_table(comparison, selection, false)?;
     let rows = comparison.rows();
     if let Some(table) = JobTable::new(jobs, rows) {
         writeln!(context.output.out)?;
-        let selection = Query::default().select(&table, crate::session::Columns::Shown)?;
+        let selection = Query::default().select(&table, crate::catalogue::query::Columns::Shown)?;
         context.output.write_table(&table, selection, false)?;
     }
     // Engines with the same credit loop are printed together.

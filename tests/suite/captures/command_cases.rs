@@ -2,8 +2,10 @@
 //! too; one that cannot be has to be named here with the reason.
 
 use clap::Arg;
-use fabdeck::script::{LocalSystemAccess, SystemAccess, command_line};
-use fabdeck::session::COMMANDS;
+use fabdeck::catalogue::commands::COMMANDS;
+use fabdeck::script::args::command_line;
+use fabdeck::system::access::SystemAccess;
+use fabdeck::system::local_access::LocalSystemAccess;
 
 /// Commands that nobody asks here, and why.
 const LEFT_OUT: &[(&str, &str)] = &[

@@ -6,7 +6,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use fabdeck::script::{CliResult, LocalSystemAccess, TerminalInfo, run as run_line};
+use fabdeck::script::output::TerminalInfo;
+use fabdeck::script::run::CliResult;
+use fabdeck::script::run::run as run_line;
+use fabdeck::system::local_access::LocalSystemAccess;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -5,13 +5,20 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fabdeck::script::{ChangeOptions, ConsoleChanges, LocalSystemAccess, SourceOptions, SystemAccess};
-use fabdeck::session::interactive::{
-    Acceptance, ChangeOffer, ChangeOverview, Changer, PlanRequest, PlanSource, StagedCommands,
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::features::changes::changer::{
+    Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource,
 };
-use fabdeck::session::{
-    ChangeRow, LevelsInForce, LinkService, ProposalOptions, Snapshot, propose, settle_proposal,
-};
+use fabdeck::console::model::effect::{PlanRequest, StagedCommands};
+use fabdeck::operations::changes::change_row::ChangeRow;
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::plans::link_service::LinkService;
+use fabdeck::operations::plans::proposal_plan::settle_proposal;
+use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
+use fabdeck::script::changes::console_changes::ConsoleChanges;
+use fabdeck::script::changes::env::ChangeOptions;
+use fabdeck::system::access::{SourceOptions, SystemAccess};
+use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_change::{AttestationVerdict, ChangePhase, GuardRequest, SilentHostAction};
 use fabdeck_fabric::{Element, Faults, Tables, block_of};
 use fabdeck_live::WriteRight;

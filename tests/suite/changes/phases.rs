@@ -4,7 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use fabdeck::session::{LevelsInForce, LidHalf, PlanOrigin, ProposalOptions, Snapshot, plan_half, propose};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::plans::phases::{LidHalf, plan_half};
+use fabdeck::operations::plans::proposal_plan::PlanOrigin;
+use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck_change::{ChangePhase, ChangeState, HostNotification, Plan, SilentHostAction};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Fabric, Faults, Guid, Lid, NodeId, PortNum, Tables};
@@ -64,7 +68,7 @@ pub fn plan(simulator: &SharedSimulator, engine: &str, phased: bool) -> Plan {
     let (faults, sent) = (Faults::new(), LevelsInForce::One);
     let asked = ProposalOptions { request: &request, switches: false, sent };
     let proposal = propose(&look, &look.observation.tables, &faults, engine, asked, &NoProgress).unwrap();
-    let agents: Vec<(Lid, Option<bool>)> = fabdeck::session::leaving_lids(&look, &faults)
+    let agents: Vec<(Lid, Option<bool>)> = fabdeck::operations::plans::phases::leaving_lids(&look, &faults)
         .unwrap()
         .into_iter()
         .map(|lid| (lid, Some(true)))

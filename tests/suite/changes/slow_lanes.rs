@@ -1,7 +1,8 @@
 //! A plan of dFtree on a simulator: what it writes to switches and adapters stands there afterwards, and what was there comes
 //! back byte for byte.
 
-use fabdeck::session::{LevelsInForce, Snapshot};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck_change::{ChangePhase, GuardRequest, Plan};
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::{DeviceId, NoObserver, Surveyor};

@@ -1,7 +1,8 @@
 //! `--assume` and `--threads`: tables that the source lacks, marked as what they are; the same answer on any number of
 //! threads.
 
-use fabdeck::script::{Exit, schemas};
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::script::schemas::schemas;
 use serde_json::Value;
 
 use super::json::violations;

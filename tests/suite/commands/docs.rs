@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fabdeck::script::{commands_page, exit_codes_page, fields_page, keys_page, schemas};
+use fabdeck::script::docs::{commands_page, exit_codes_page, fields_page, keys_page};
+use fabdeck::script::schemas::schemas;
 
 fn docs() -> PathBuf {
     Path::new(env!("FABDECK_ROOT")).join("docs")

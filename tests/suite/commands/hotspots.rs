@@ -1,6 +1,6 @@
 //! `hotspots`: over the real path to a simulator, from files, and what it refuses.
 
-use fabdeck::script::Exit;
+use fabdeck::catalogue::exit::Exit;
 use serde_json::Value;
 
 use super::test_system::fabdeck;

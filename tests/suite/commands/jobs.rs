@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use fabdeck::script::Exit;
+use fabdeck::catalogue::exit::Exit;
 use serde_json::{Value, json};
 
 use super::binary;

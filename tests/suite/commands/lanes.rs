@@ -1,6 +1,6 @@
 //! `lanes` and `lanes propose`.
 
-use fabdeck::script::Exit;
+use fabdeck::catalogue::exit::Exit;
 use fabdeck_change::Plan;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What `check` and `whatif` count, and the lists that engines are given.
 
-use fabdeck::script::Exit;
+use fabdeck::catalogue::exit::Exit;
 use serde_json::Value;
 
 use super::test_system::fabdeck;

@@ -1,7 +1,10 @@
 //! What commands print, and how they end, in this process.
 
-use fabdeck::script::{CliResult, Exit, TerminalInfo, schemas};
-use fabdeck::session::{COMMANDS, Danger, Requirement};
+use fabdeck::catalogue::commands::{COMMANDS, Danger, Requirement};
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::script::output::TerminalInfo;
+use fabdeck::script::run::CliResult;
+use fabdeck::script::schemas::schemas;
 use fabdeck_fabric::NameMap;
 use serde_json::Value;
 
@@ -270,10 +273,10 @@ fn what_is_empty_is_said_on_stderr() {
 fn many_notes_are_cut_short_unless_asked_for() {
     let mut observation = small();
     observation.notes = notes(14);
-    let look = fabdeck::session::Snapshot::new("many", observation, &NameMap::default());
+    let look = fabdeck::catalogue::snapshot::Snapshot::new("many", observation, &NameMap::default());
     let said = |verbose: bool| {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        fabdeck::script::print_notes(&look.observation.notes, verbose, &mut out, &mut err);
+        fabdeck::script::output::print_notes(&look.observation.notes, verbose, &mut out, &mut err);
         assert!(out.is_empty());
         String::from_utf8(err).unwrap()
     };
@@ -329,7 +332,7 @@ fn a_closed_pipe_ends_every_command_quietly() {
             let args = [&["fabdeck"], *line, json].concat();
             let mut err = Vec::new();
             let args = args.iter().map(std::ffi::OsString::from);
-            let exit = fabdeck::script::run(
+            let exit = fabdeck::script::run::run(
                 args,
                 &super::test_system::TestSystem,
                 &TerminalInfo::default(),

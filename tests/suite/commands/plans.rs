@@ -1,6 +1,7 @@
 //! Plans from end to end, in this process: written, shown, found good, found stale.
 
-use fabdeck::script::{Exit, schemas};
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::script::schemas::schemas;
 use fabdeck_change::{Plan, PlanLanes};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fabdeck::script::Exit;
+use fabdeck::catalogue::exit::Exit;
 use serde_json::Value;
 
 use super::test_system::fabdeck;

@@ -1,7 +1,11 @@
 //! Fields, filters, orders: what is chosen from a listing.
 
-use fabdeck::script::TerminalInfo;
-use fabdeck::session::{Columns, Listing, Query, QueryError, Snapshot, ViewId, entries};
+use fabdeck::catalogue::field::Listing;
+use fabdeck::catalogue::query::{Columns, Query, QueryError};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::catalogue::view_id::ViewId;
+use fabdeck::catalogue::views::entries::entries;
+use fabdeck::script::output::TerminalInfo;
 
 use super::test_system::{fabdeck, fabdeck_with, look};
 

@@ -2,7 +2,10 @@
 
 use std::ffi::OsString;
 
-use fabdeck::script::{self, Exit, LocalSystemAccess, TerminalInfo};
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::script;
+use fabdeck::script::output::TerminalInfo;
+use fabdeck::system::local_access::LocalSystemAccess;
 use unicode_width::UnicodeWidthStr;
 
 use super::test_system::{CommandResult, fabdeck};
@@ -11,8 +14,8 @@ use super::test_system::{CommandResult, fabdeck};
 pub fn simulated(args: &[&str], terminal: &TerminalInfo) -> CommandResult {
     let args = std::iter::once("fabdeck").chain(args.iter().copied()).map(OsString::from);
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let ended = script::run(args, &LocalSystemAccess::default(), terminal, &mut out, &mut err);
-    let script::CliResult::Exit(exit) = ended else { panic!("a console") };
+    let ended = script::run::run(args, &LocalSystemAccess::default(), terminal, &mut out, &mut err);
+    let script::run::CliResult::Exit(exit) = ended else { panic!("a console") };
     let [out, err] = [out, err].map(|bytes| String::from_utf8(bytes).unwrap());
     CommandResult { exit, out, err }
 }

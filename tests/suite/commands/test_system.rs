@@ -3,12 +3,18 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use fabdeck::script::{
-    self, AdapterPortRow, AdapterRow, CatalogueEntry, CatalogueKey, Exit, Failure, FormatError,
-    FormatOptions, FormatWriter, FormattedFile, GuardOwner, ServeReport, SourceFile, SourceOptions, StopFlag,
-    SystemAccess, TerminalInfo, run,
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::catalogue::failure::Failure;
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::script::adapters::{AdapterPortRow, AdapterRow};
+use fabdeck::script::output::TerminalInfo;
+use fabdeck::script::run::{CliResult, run};
+use fabdeck::system::access::{
+    CatalogueEntry, CatalogueKey, FormatError, FormatOptions, FormatWriter, FormattedFile, GuardOwner,
+    ServeReport, SourceOptions, SystemAccess,
 };
-use fabdeck::session::Snapshot;
+use fabdeck::system::source_files::SourceFile;
+use fabdeck::system::stop_flag::StopFlag;
 use fabdeck_fabric::observe::{Counter, CounterSample, Note, NotePlace, Notes, Observation, SubnetManager};
 use fabdeck_fabric::*;
 use fabdeck_files::content::GuidFile;
@@ -40,8 +46,8 @@ pub fn fabdeck_with(args: &[&str], terminal: &TerminalInfo) -> CommandResult {
     let args = std::iter::once("fabdeck").chain(args.iter().copied()).map(OsString::from);
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let exit = match run(args, &TestSystem, terminal, &mut out, &mut err) {
-        script::CliResult::Exit(exit) => exit,
-        script::CliResult::Console(opening) => panic!("a console on {}", opening.source),
+        CliResult::Exit(exit) => exit,
+        CliResult::Console(opening) => panic!("a console on {}", opening.source),
     };
     CommandResult { exit, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
 }

@@ -1,6 +1,7 @@
 //! Paths by forwarding tables.
 
-use fabdeck::session::{LidChoice, Snapshot, Trace, TraceError, TraceOutcome, parse_endpoint};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::trace::path_trace::{LidChoice, Trace, TraceError, TraceOutcome, parse_endpoint};
 use fabdeck_fabric::{Guid, PortState, Tables};
 
 use super::binary;
@@ -13,7 +14,7 @@ fn trace(look: &Snapshot, from: &str, to: &str, lid: Option<u32>) -> Result<Trac
 
 /// The names along a path with the egress ports.
 fn path(look: &Snapshot, trace: &Trace) -> String {
-    let hop = |hop: &fabdeck::session::TraceHop| match hop.egress {
+    let hop = |hop: &fabdeck::operations::trace::path_trace::TraceHop| match hop.egress {
         Some(port) => format!("{}[{port}]", look.name(hop.node)),
         None => look.name(hop.node).to_owned(),
     };

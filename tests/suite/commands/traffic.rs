@@ -1,6 +1,7 @@
 //! `simulate --pattern`.
 
-use fabdeck::script::{Exit, TerminalInfo};
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::script::output::TerminalInfo;
 use serde_json::Value;
 
 use super::stderr_messages::simulated;

@@ -2,11 +2,19 @@
 
 use std::sync::Arc;
 
-use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{
-    Effect, ElementDetail, Key, Keymap, Overlay, ProposalState, ScreenId, SessionEvent, SessionInput,
-    SessionState, Size, TABLES_BEING_READ, TaskId, TaskOutcome, TaskRequest, update,
-};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
+use fabdeck::console::event_loop::keymap::Keymap;
+use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::details::ElementDetail;
+use fabdeck::console::features::screen::ScreenId;
+use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::fabric_model::{ProposalState, TABLES_BEING_READ};
+use fabdeck::console::model::key::Key;
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::overlay::Overlay;
+use fabdeck::console::model::state::SessionState;
+use fabdeck::console::model::tasks::TaskId;
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{ElementId, NodeId};
 
@@ -212,7 +220,10 @@ fn a_filter_that_cannot_be_read_leads_nowhere_else() {
         let state = &driver.state;
         let rows = state.current().listing(&state.known).map_or(0, |listing| listing.row_count());
         assert!(state.current().table().selection.rows.iter().all(|row| *row < rows), "{keys}");
-        super::fixture::frame(state, &super::fixture::appearance("dark", fabdeck::console::ColorDepth::True));
+        super::fixture::frame(
+            state,
+            &super::fixture::appearance("dark", fabdeck::console::drawing::color_depth::ColorDepth::True),
+        );
     }
 }
 
@@ -301,7 +312,8 @@ fn without_an_index_nothing_waits_for_it() {
             _ => None,
         })
         .expect("an engine routes");
-    let appearance = super::fixture::appearance("dark", fabdeck::console::ColorDepth::True);
+    let appearance =
+        super::fixture::appearance("dark", fabdeck::console::drawing::color_depth::ColorDepth::True);
     let text = |state: &SessionState| super::fixture::text(&super::fixture::frame(state, &appearance));
     assert!(text(&state).contains("not known: FD-8004"), "{}", text(&state));
     let outcome = job.run(&fabdeck_routing::NoProgress).unwrap();
@@ -318,7 +330,8 @@ fn without_an_index_nothing_waits_for_it() {
 fn a_log_says_what_it_does_not_hold() {
     let mut driver = open_session("sim:demo");
     driver.press("M");
-    let appearance = super::fixture::appearance("dark", fabdeck::console::ColorDepth::True);
+    let appearance =
+        super::fixture::appearance("dark", fabdeck::console::drawing::color_depth::ColorDepth::True);
     let text = |state: &SessionState| super::fixture::text(&super::fixture::frame(state, &appearance));
     assert!(!text(&driver.state).contains("older"), "{}", text(&driver.state));
     driver.press("esc");

@@ -2,12 +2,18 @@
 
 use std::time::Duration;
 
-use fabdeck::console::ColorDepth;
-use fabdeck::session::Danger;
-use fabdeck::session::interactive::{
-    ACTIONS, Action, Dialogue, DialogueFocus, Key, KeyName, Overlay, ScreenId, SessionInput, Severity, Size,
-    WriteAccess, next_wake_ms,
-};
+use fabdeck::catalogue::commands::Danger;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::actions::{ACTIONS, Action};
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::event_loop::update::next_wake_ms;
+use fabdeck::console::features::changes::changer::WriteAccess;
+use fabdeck::console::features::changes::dialogue::{Dialogue, DialogueFocus};
+use fabdeck::console::features::screen::ScreenId;
+use fabdeck::console::model::key::{Key, KeyName};
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::messages::Severity;
+use fabdeck::console::model::overlay::Overlay;
 use fabdeck_change::{ChangePhase, GuardRequest, RollbackRemainder};
 
 use super::fake_changes::{FakeChanges, offer, row, status};
@@ -48,7 +54,12 @@ fn footer(driver: &TestSession) -> String {
     shown(driver).lines().last().unwrap_or_default().to_owned()
 }
 
-fn later(driver: &mut TestSession, fake: &FakeChanges, row: fabdeck::session::ChangeRow, now: &str) {
+fn later(
+    driver: &mut TestSession,
+    fake: &FakeChanges,
+    row: fabdeck::operations::changes::change_row::ChangeRow,
+    now: &str,
+) {
     fake.set_first_change(row, now);
     driver.advance_ms(10_000);
 }
@@ -371,7 +382,7 @@ fn one_change_at_a_time_and_words_say_what_is_missing() {
     fake.0.borrow_mut().offer = Err("FD-7986: the plan is stale: leaf-1 is gone".to_owned());
     driver.press(":apply space my.plan enter");
     assert!(has_message(&driver, Severity::Error, "my.plan cannot be applied: FD-7986"));
-    let nothing = fabdeck::session::interactive::ChangeOffer { applied: true, ..offer(0) };
+    let nothing = fabdeck::console::features::changes::changer::ChangeOffer { applied: true, ..offer(0) };
     fake.0.borrow_mut().offer = Ok(nothing);
     driver.press(":apply space my.plan enter");
     let words = "nothing to do: the fabric already has everything that my.plan writes";
@@ -522,7 +533,9 @@ fn what_writes_is_marked_and_waits_for_leave() {
 /// Esc cancels what is held against the fabric, wherever one is; what comes of it later is let go.
 #[test]
 fn esc_cancels_an_offer_that_takes_long() {
-    use fabdeck::session::interactive::{Effect, SessionEvent, TaskOutcome, TaskRequest, update};
+    use fabdeck::console::event_loop::event::SessionEvent;
+    use fabdeck::console::event_loop::update::update;
+    use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
     let fake = FakeChanges::new(Ok(offer(0)), Vec::new());
     let mut driver = at_work(&fake);
     let state = &mut driver.state;
@@ -574,7 +587,7 @@ fn changes_are_listed_filtered_and_shown_whole() {
     assert_eq!(driver.state.screens.changes.change().map(|change| change.number), Some(7));
     driver.press("/ state~confirmed enter");
     let numbers = |driver: &TestSession| {
-        let table = fabdeck::session::interactive::Screen::table(&driver.state.screens.changes);
+        let table = fabdeck::console::features::screen::Screen::table(&driver.state.screens.changes);
         table.selection.rows.len()
     };
     assert_eq!(numbers(&driver), 3, "{}", shown(&driver));
@@ -681,7 +694,10 @@ fn frames_of_changes() {
                 if look.theme.name == "sixteen" {
                     said.push_str(&text(&buffer));
                 }
-                let styles = super::fixture::styles(&buffer, look.theme.style(fabdeck::console::Role::Text));
+                let styles = super::fixture::styles(
+                    &buffer,
+                    look.theme.style(fabdeck::console::drawing::theme::Role::Text),
+                );
                 said.push_str(&format!("-- styles\n{styles}"));
             }
         }

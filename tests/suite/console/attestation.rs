@@ -2,11 +2,14 @@
 
 use super::session_replay::replay;
 use super::test_session::TestSession;
-use fabdeck::console::ColorDepth;
-use fabdeck::session::interactive::{
-    Attestations, Effect, SessionEvent, SessionInput, Severity, TaskOutcome, TaskRequest, WriteAccess,
-    next_wake_ms, update,
-};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
+use fabdeck::console::event_loop::update::next_wake_ms;
+use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::changes::changer::WriteAccess;
+use fabdeck::console::features::changes::comparison::Attestations;
+use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::messages::Severity;
 use fabdeck_change::{AttestationVerdict, ChangePhase};
 
 use super::fake_changes::{FakeChanges, attestation, changes_of_rows, offer, row};

@@ -1,8 +1,9 @@
 //! What details of a cable say of its error counters.
 
 use super::test_session::TestSession;
-use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{ElementDetail, Size};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::features::details::ElementDetail;
+use fabdeck::console::model::layout::Size;
 use fabdeck_fabric::observe::Counter;
 use fabdeck_fabric::{ElementId, PortNum};
 

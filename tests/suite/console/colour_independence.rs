@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fabdeck::console::{Appearance, BUILT_IN, ColorDepth, Symbols, Theme};
-use fabdeck::session::interactive::{SessionInput, Size};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::frame::Appearance;
+use fabdeck::console::drawing::symbols::Symbols;
+use fabdeck::console::drawing::theme::{BUILT_IN, Theme};
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::layout::Size;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Style};
 

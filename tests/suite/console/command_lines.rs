@@ -3,9 +3,13 @@
 use std::ffi::OsString;
 
 use super::test_session::TestSession;
-use fabdeck::console::ColorDepth;
-use fabdeck::script::{CliResult, Exit, LocalSystemAccess, TerminalInfo, run};
-use fabdeck::session::interactive::SessionInput;
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::script::output::TerminalInfo;
+use fabdeck::script::run::CliResult;
+use fabdeck::script::run::run;
+use fabdeck::system::local_access::LocalSystemAccess;
 
 use super::fixture::{appearance, frame, open_session, text};
 

@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::test_session::TestSession;
-use fabdeck::console::ColorDepth;
-use fabdeck::session::interactive::{Key, SessionInput, TaskId, TaskOutcome, TaskRequest};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::effect::{TaskOutcome, TaskRequest};
+use fabdeck::console::model::key::Key;
+use fabdeck::console::model::tasks::TaskId;
 use fabdeck_fabric::counters::LinkProblemKind;
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_files::capture::{DerivedEvent, Recorder, TimelineEvent, create};
@@ -274,12 +277,19 @@ fn at_first_part(driver: &mut TestSession) -> (TaskId, TaskRequest) {
             (None, TaskRequest::Look) => TaskOutcome::Looked(Ok(driver.state.snapshot().unwrap().clone())),
             (None, TaskRequest::Unroll) => {
                 let mut scenes = scenes();
-                TaskOutcome::Unrolled(fabdeck::session::interactive::FrameSource::open_recording(&mut scenes))
+                TaskOutcome::Unrolled(
+                    fabdeck::console::features::timeline::replay_frame::FrameSource::open_recording(
+                        &mut scenes,
+                    ),
+                )
             }
             (None, TaskRequest::Seek(seek)) => {
                 let mut scenes = scenes();
-                let scene =
-                    fabdeck::session::interactive::FrameSource::seek_frame(&mut scenes, *seek, &NoProgress);
+                let scene = fabdeck::console::features::timeline::replay_frame::FrameSource::seek_frame(
+                    &mut scenes,
+                    *seek,
+                    &NoProgress,
+                );
                 TaskOutcome::Sought(scene.map(Box::new))
             }
             (None, job) => panic!("{job:?}"),
@@ -294,9 +304,14 @@ fn at_first_part(driver: &mut TestSession) -> (TaskId, TaskRequest) {
     (*task, job.clone())
 }
 
-fn scenes() -> fabdeck::session::interactive::ReplayFrames<fabdeck_files::capture::FileBytes> {
+fn scenes()
+-> fabdeck::console::features::timeline::replay_frame::ReplayFrames<fabdeck_files::capture::FileBytes> {
     let (tape, place) = fabdeck_files::capture::RecordingPlayer::open(&incident("incast"), None).unwrap();
-    fabdeck::session::interactive::ReplayFrames::new(tape, place, super::replays::looking("incast"))
+    fabdeck::console::features::timeline::replay_frame::ReplayFrames::new(
+        tape,
+        place,
+        super::replays::looking("incast"),
+    )
 }
 
 /// It comes in parts, behind all that somebody waits for, and says how far it is; Esc on the Timeline ends it.
@@ -317,7 +332,8 @@ fn it_is_worked_out_in_parts_and_can_be_stopped() {
     let event = TimelineEvent::Derived(event);
     let time = playback(&driver).timeline().times[place];
     let happened = vec![fabdeck_files::capture::TimelineEntry { place, time, event }];
-    let part = fabdeck::session::interactive::DerivedPart { happened, done: place + 1 };
+    let part =
+        fabdeck::console::features::timeline::derived_events::DerivedPart { happened, done: place + 1 };
     let next = waiting(&mut driver, SessionInput::Finished { task, outcome: TaskOutcome::Derived(Ok(part)) });
     assert!(next.is_empty(), "{next:?}");
     assert_eq!(derived(&driver), all[..1]);

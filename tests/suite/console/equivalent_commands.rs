@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::test_session::TestSession;
-use fabdeck::script::Exit;
-use fabdeck::session::interactive::{ACTIONS, SessionInput};
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::console::event_loop::actions::ACTIONS;
+use fabdeck::console::event_loop::event::SessionInput;
 use serde_json::Value;
 
 use super::command_lines::{carried_out, first_column, hops};

@@ -4,10 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::test_session::{ChangerBox, TestSession};
-use fabdeck::session::ChangeRow;
-use fabdeck::session::interactive::{
-    Acceptance, Attestations, ChangeOffer, ChangeOverview, Changer, PlanSource, Size, WriteAccess,
+use fabdeck::console::features::changes::changer::{
+    Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource, WriteAccess,
 };
+use fabdeck::console::features::changes::comparison::Attestations;
+use fabdeck::console::model::layout::Size;
+use fabdeck::operations::changes::change_row::ChangeRow;
 use fabdeck_change::{
     Attestation, AttestationVerdict, ChangePhase, ChangeStatus, DeviceReport, DeviceState, GuardRequest,
     RollbackRemainder,

@@ -2,8 +2,10 @@
 //! view.
 
 use super::test_session::TestSession;
-use fabdeck::console::{ColorDepth, Role};
-use fabdeck::session::interactive::{SessionInput, Size};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::theme::Role;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::layout::Size;
 use fabdeck_fabric::ElementId;
 
 use super::fixture::{appearance, frame, open_session, text};

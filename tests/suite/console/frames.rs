@@ -1,8 +1,9 @@
 //! Every screen on three fabrics, at four sizes: what stands there and in which style.
 
 use super::test_session::TestSession;
-use fabdeck::console::ColorDepth;
-use fabdeck::session::interactive::{SessionInput, Size};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::layout::Size;
 use fabdeck_fabric::NodeId;
 
 use super::fixture::{SIZES, appearance, failed, frame, golden, look, open_session, shared, styles, text};

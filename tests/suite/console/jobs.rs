@@ -6,12 +6,19 @@ use std::sync::Arc;
 
 use super::session_replay::replay;
 use super::test_session::{JobLister, TestSession};
-use fabdeck::console::{Appearance, ColorDepth, Symbols};
-use fabdeck::script::Exit;
-use fabdeck::session::interactive::{
-    Effect, JobListSource, JobSettings, JobView, JobsModel, Key, LoadState, Screen as _, ScreenId,
-    SessionEvent, SessionInput, Size, TaskOutcome, TaskRequest, update,
-};
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::frame::Appearance;
+use fabdeck::console::drawing::symbols::Symbols;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
+use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::jobs::running_jobs::{JobListSource, JobSettings, JobsModel};
+use fabdeck::console::features::jobs::screen::JobView;
+use fabdeck::console::features::screen::{Screen as _, ScreenId};
+use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::key::Key;
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::state::LoadState;
 use fabdeck_files::job_lists;
 use fabdeck_files::text::Input;
 use serde_json::Value;
@@ -69,7 +76,11 @@ fn screens() -> Vec<(&'static str, TestSession)> {
     let (mut silent, _) = listed(None);
     named(&mut silent, "slurm");
     let mut nobody = TestSession::open(
-        fabdeck::session::Snapshot::new("site", look("sim:demo").observation, &Default::default()),
+        fabdeck::catalogue::snapshot::Snapshot::new(
+            "site",
+            look("sim:demo").observation,
+            &Default::default(),
+        ),
         Size::default(),
     );
     nobody.press("7");
@@ -344,7 +355,7 @@ fn lines_come_to_the_same_figures() {
     let (_, json) = carried_out(whatif);
     let comparison = driver.state.known.jobs.comparison.clone().unwrap();
     let figures = |told: &Value| (told["max"].as_u64().unwrap(), told["multi_switch"].as_u64().unwrap());
-    let own = |over: &Option<fabdeck::session::JobsUnderRoutes>| {
+    let own = |over: &Option<fabdeck::operations::jobs::job_comparison::JobsUnderRoutes>| {
         let metrics = over.as_ref().unwrap().metrics;
         (metrics.max, metrics.jobs as u64)
     };

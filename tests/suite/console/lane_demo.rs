@@ -6,9 +6,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::test_session::{ChangerBox, Sweeper, TestSession};
-use fabdeck::script::{ChangeOptions, ConsoleChanges, LocalSystemAccess, SourceOptions, SystemAccess};
-use fabdeck::session::interactive::{Size, WriteAccess, read_sweep};
-use fabdeck::session::{LaneStatus, Snapshot};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::features::changes::changer::WriteAccess;
+use fabdeck::console::features::watch::sweep::read_sweep;
+use fabdeck::console::model::layout::Size;
+use fabdeck::operations::lanes::slow_lanes::LaneStatus;
+use fabdeck::script::changes::console_changes::ConsoleChanges;
+use fabdeck::script::changes::env::ChangeOptions;
+use fabdeck::system::access::{SourceOptions, SystemAccess};
+use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_change::ChangePhase;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 use tempfile::TempDir;

@@ -5,12 +5,18 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::test_session::{ChangerBox, TestSession};
-use fabdeck::console::{Appearance, ColorDepth, Symbols};
-use fabdeck::session::interactive::{
-    Acceptance, ChangeOffer, ChangeOverview, Changer, LaneRequest, PlanSource, SessionInput, Size,
-    WriteAccess,
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::frame::Appearance;
+use fabdeck::console::drawing::symbols::Symbols;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::changes::changer::{
+    Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource, WriteAccess,
 };
-use fabdeck::session::{LaneState, LevelsInForce, Snapshot, lane_state};
+use fabdeck::console::features::lanes::slow_lanes::LaneRequest;
+use fabdeck::console::model::layout::Size;
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::lanes::slow_lanes::{LaneState, lane_state};
 use fabdeck_change::{ChangeStatus, GuardRequest};
 use fabdeck_fabric::{Lane, Lid, NameMap, ServiceLevel, Sl2Vl, Tables};
 use fabdeck_live::{ExchangePolicy, Keys, LiveSource};

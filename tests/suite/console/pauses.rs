@@ -6,13 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::test_session::{ReplayBox, Sweeper, TestSession};
-use fabdeck::console::ColorDepth;
-use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
-use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{
-    Effect, FrameSource, Key, OpenedRecording, ReplayFrame, SeekRequest, SessionEvent, SessionInput, Size,
-    TaskId, TaskOutcome, TaskRequest, WatchRecording, read_sweep, update,
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
+use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::timeline::replay_frame::{
+    FrameSource, OpenedRecording, ReplayFrame, SeekRequest,
 };
+use fabdeck::console::features::timeline::watch_recording::WatchRecording;
+use fabdeck::console::features::watch::sweep::read_sweep;
+use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::key::Key;
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::tasks::TaskId;
+use fabdeck::system::access::{SourceOptions, SystemAccess};
+use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::observe::{FabricEvent, Sweep};
 use fabdeck_fabric::{Guid, NameMap};
 use fabdeck_files::capture::{OperatorEntry, RecordingPlayer, TimelineEntry, TimelineEvent};

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use fabdeck::console::ColorDepth;
-use fabdeck::session::interactive::{SessionInput, Size};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::layout::Size;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 

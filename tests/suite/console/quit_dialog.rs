@@ -1,6 +1,7 @@
 //! Leaving while a change waits for its answer.
 
-use fabdeck::session::interactive::{DialogueQuestion, WriteAccess};
+use fabdeck::console::features::changes::changer::WriteAccess;
+use fabdeck::console::features::changes::dialogue::DialogueQuestion;
 use fabdeck_change::ChangePhase;
 
 use super::apply_dialog::dialogue;

@@ -5,14 +5,29 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fabdeck::console::ColorDepth;
-use fabdeck::session::interactive::{
-    ACTIONS, Attestations, ChangeOffer, ChangeOverview, Dialogue, DialogueFocus, DialogueQuestion, Effect,
-    FrameSource, JobView, Key, KeyName, Keymap, Overlay, Purpose, ReplayFrames, ScreenId, SessionEvent,
-    SessionInput, SessionState, Size, SweepResult, TaskId, TaskOutcome, TaskRequest, WatchRecording,
-    WhatifPane, WriteAccess, update,
-};
-use fabdeck::session::{ChangeRow, Snapshot};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::actions::ACTIONS;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
+use fabdeck::console::event_loop::keymap::Keymap;
+use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::changes::changer::{ChangeOffer, ChangeOverview, WriteAccess};
+use fabdeck::console::features::changes::comparison::Attestations;
+use fabdeck::console::features::changes::dialogue::{Dialogue, DialogueFocus, DialogueQuestion};
+use fabdeck::console::features::jobs::screen::JobView;
+use fabdeck::console::features::screen::ScreenId;
+use fabdeck::console::features::timeline::replay_frame::{FrameSource, ReplayFrames};
+use fabdeck::console::features::timeline::watch_recording::WatchRecording;
+use fabdeck::console::features::watch::sweep::SweepResult;
+use fabdeck::console::features::whatif::screen::WhatifPane;
+use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::key::{Key, KeyName};
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::overlay::Overlay;
+use fabdeck::console::model::prompt::Purpose;
+use fabdeck::console::model::state::SessionState;
+use fabdeck::console::model::tasks::TaskId;
+use fabdeck::operations::changes::change_row::ChangeRow;
 use fabdeck_change::{AttestationVerdict, ChangePhase, GuardRequest};
 use fabdeck_fabric::observe::{Counter, CounterSample, Sweep};
 use fabdeck_fabric::{Port, PortNum};

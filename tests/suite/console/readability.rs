@@ -2,10 +2,16 @@
 //! does not fit says that there is more.
 
 use super::test_session::TestSession;
-use fabdeck::console::{Appearance, ColorDepth, Symbols};
-use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
-use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{SessionInput, Size, TOUR, TaskDependency};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::frame::Appearance;
+use fabdeck::console::drawing::symbols::Symbols;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::overlay::TOUR;
+use fabdeck::console::model::tasks::TaskDependency;
+use fabdeck::system::access::{SourceOptions, SystemAccess};
+use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::NameMap;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 

@@ -4,8 +4,10 @@ use std::fs::File;
 use std::path::Path;
 
 use super::test_session::{JobLister, TestSession};
-use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
-use fabdeck::session::interactive::{SessionInput, Size};
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::layout::Size;
+use fabdeck::system::access::{SourceOptions, SystemAccess};
+use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::observe::JobListState;
 use fabdeck_files::capture::{Recorder, create};
 use fabdeck_files::capture_format::CaptureHeader;
@@ -113,7 +115,8 @@ fn what_if_asks_the_named_job_source() {
     assert!(seen.contains("no jobs: none were known"), "{seen}");
     let mut driver = open_session("sim:demo");
     driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
-    driver.state.known.jobs.settings.from = Some(fabdeck::session::interactive::JobListSource::Slurm(None));
+    driver.state.known.jobs.settings.from =
+        Some(fabdeck::console::features::jobs::running_jobs::JobListSource::Slurm(None));
     driver.lister = JobLister(Box::new(|_| Ok(list(LIST))));
     driver.press("3 p enter");
     let seen = shown(&driver);

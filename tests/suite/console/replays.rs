@@ -11,13 +11,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::test_session::{ReplayBox, Sweeper, TestSession};
-use fabdeck::console::{Appearance, ColorDepth, Symbols};
-use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
-use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{
-    Effect, FrameSource, Key, Playback, PlaybackPosition, ReplayFrames, SeekRequest, SessionEvent,
-    SessionInput, Size, SnapshotMaker, TaskOutcome, TaskRequest, WatchSettings, read_sweep, update,
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::frame::Appearance;
+use fabdeck::console::drawing::symbols::Symbols;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
+use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::timeline::playback::{Playback, PlaybackPosition};
+use fabdeck::console::features::timeline::replay_frame::{
+    FrameSource, ReplayFrames, SeekRequest, SnapshotMaker,
 };
+use fabdeck::console::features::watch::sweep::read_sweep;
+use fabdeck::console::features::watch::watch_state::WatchSettings;
+use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::key::Key;
+use fabdeck::console::model::layout::Size;
+use fabdeck::system::access::{SourceOptions, SystemAccess};
+use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::NameMap;
 use fabdeck_fabric::counters::Thresholds;
 use fabdeck_files::capture::{Recorder, RecordingPlayer, TimeSpec, create};
@@ -463,7 +473,7 @@ fn every_capture_on_every_screen() {
 }
 
 /// The first end and the errors of each link in the list of links.
-fn errors_of_links(state: &fabdeck::session::interactive::SessionState) -> Vec<(String, Option<u64>)> {
+fn errors_of_links(state: &fabdeck::console::model::state::SessionState) -> Vec<(String, Option<u64>)> {
     let listing = state.current().listing(&state.known).unwrap();
     let column = (0..listing.column_count()).find(|at| listing.column(*at).id == "errors").unwrap();
     let text = |row: usize, column| listing.cell(row, column).display_text().into_owned();

@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use super::session_replay::{ReplayError, replay, replay_watched};
 use super::test_session::{ReplayBox, Sweeper, TestSession};
-use fabdeck::console::ColorDepth;
-use fabdeck::script::{LocalSystemAccess, SourceOptions, SystemAccess};
-use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{Keymap, SessionInput, Size, read_sweep};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::event_loop::keymap::Keymap;
+use fabdeck::console::features::watch::sweep::read_sweep;
+use fabdeck::console::model::layout::Size;
+use fabdeck::system::access::{SourceOptions, SystemAccess};
+use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::NameMap;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 

@@ -1,8 +1,8 @@
 //! What a console asks of a change that waits for hosts.
 
-use fabdeck::console::ColorDepth;
-use fabdeck::session::ChangeRow;
-use fabdeck::session::interactive::WriteAccess;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::features::changes::changer::WriteAccess;
+use fabdeck::operations::changes::change_row::ChangeRow;
 use fabdeck_change::{ChangePhase, GuardRequest};
 
 use super::fake_changes::{FakeChanges, offer, row, status};

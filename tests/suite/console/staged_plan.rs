@@ -1,6 +1,6 @@
 //! A plan of a console that is not safe while traffic flows: the commands of the staged way.
 
-use fabdeck::session::interactive::WriteAccess;
+use fabdeck::console::features::changes::changer::WriteAccess;
 use serde_json::Value;
 
 use super::fixture::open_session;

@@ -5,12 +5,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fabdeck::session::interactive::{
-    Changer, Effect, FrameSource, JobListSource, Key, Keymap, NoChanger, NoRecording, SessionEvent,
-    SessionHeader, SessionInput, SessionState, Size, SweepResult, TaskOutcome, TaskRequest, WatchSettings,
-    WriteAccess, update,
-};
-use fabdeck::session::{PlanOrigin, Snapshot};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionHeader, SessionInput};
+use fabdeck::console::event_loop::keymap::Keymap;
+use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::changes::changer::{Changer, NoChanger, WriteAccess};
+use fabdeck::console::features::jobs::running_jobs::JobListSource;
+use fabdeck::console::features::timeline::replay_frame::{FrameSource, NoRecording};
+use fabdeck::console::features::watch::sweep::SweepResult;
+use fabdeck::console::features::watch::watch_state::WatchSettings;
+use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::key::Key;
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::state::SessionState;
+use fabdeck::operations::plans::proposal_plan::PlanOrigin;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_routing::NoProgress;
 

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use super::test_session::TestSession;
-use fabdeck::console::ColorDepth;
-use fabdeck::session::interactive::{Screen, SessionInput, Size};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::screen::Screen;
+use fabdeck::console::model::layout::Size;
 
 use super::fixture::{appearance, frame, text};
 use super::replays::{last_message, playback, played};
@@ -167,7 +169,7 @@ fn a_silent_host_is_seen_on_the_fabric() {
     let page = screen_text(&driver);
     assert!(tree.matches("not answering").count() >= 1, "{tree}");
     assert!(page.contains("not answering"), "{page}");
-    let numbers = fabdeck::session::interactive::ElementDetail::fabric_lines(&look);
+    let numbers = fabdeck::console::features::details::ElementDetail::fabric_lines(&look);
     assert!(numbers.contains(&("not answering", "1".to_owned())), "{numbers:?}");
     assert!(numbers.iter().all(|(label, _)| !["silent", "unanswered"].contains(label)), "{numbers:?}");
 }

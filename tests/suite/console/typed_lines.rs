@@ -2,12 +2,14 @@
 
 use super::session_replay::replay;
 use super::test_session::TestSession;
-use fabdeck::script::Exit;
-use fabdeck::session::interactive::{ElementDetail, ScreenId, SessionInput};
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::details::ElementDetail;
+use fabdeck::console::features::screen::ScreenId;
 
 use super::command_lines::{carried_out, hops};
 use super::fixture::{appearance, frame, open_session, text};
-use fabdeck::console::ColorDepth;
+use fabdeck::console::drawing::color_depth::ColorDepth;
 
 fn shown(driver: &TestSession) -> String {
     text(&frame(&driver.state, &appearance("mono", ColorDepth::Mono)))
@@ -177,7 +179,7 @@ fn options_of_the_session_are_replayed() {
     let mut driver = open_session("sim:demo");
     driver.state.options = vec![("--node-name-map".to_owned(), "my names".to_owned())];
     driver.events[0] =
-        serde_json::to_string(&fabdeck::session::interactive::SessionHeader::from_state(&driver.state))
+        serde_json::to_string(&fabdeck::console::event_loop::event::SessionHeader::from_state(&driver.state))
             .unwrap();
     driver.press("2 f").send_input(SessionInput::Tick);
     let look = driver.state.snapshot().unwrap().clone();

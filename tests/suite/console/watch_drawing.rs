@@ -1,8 +1,10 @@
 //! What a watch draws: its history over a look, shares of time, errors beyond their threshold.
 
 use super::test_session::TestSession;
-use fabdeck::console::{ColorDepth, Role};
-use fabdeck::session::interactive::{SessionInput, Size};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::theme::Role;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::layout::Size;
 use fabdeck_fabric::PortNum;
 use fabdeck_fabric::observe::Counter;
 

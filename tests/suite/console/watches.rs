@@ -7,12 +7,20 @@ use std::time::Duration;
 
 use super::session_replay::{ReplayError, replay_watched};
 use super::test_session::{ReplayBox, Sweeper, TestSession};
-use fabdeck::console::{Appearance, ColorDepth, Symbols};
-use fabdeck::session::Snapshot;
-use fabdeck::session::interactive::{
-    Effect, ProposalState, Screen, ScreenId, SessionEvent, SessionInput, Severity, Size, TaskOutcome,
-    TaskRequest, WatchSettings, next_wake_ms, read_sweep, update,
-};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::frame::Appearance;
+use fabdeck::console::drawing::symbols::Symbols;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
+use fabdeck::console::event_loop::update::next_wake_ms;
+use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::screen::{Screen, ScreenId};
+use fabdeck::console::features::watch::sweep::read_sweep;
+use fabdeck::console::features::watch::watch_state::WatchSettings;
+use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::fabric_model::ProposalState;
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::messages::Severity;
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_fabric::{Element, Fabric, Lid, NameMap, Names, NodeId, PortNum, Tables};
@@ -558,7 +566,7 @@ fn a_look_that_fails_leaves_the_watch_as_it_was() {
     let mut driver = watching(quiet);
     swept(&mut driver, 2);
     let at_ms = driver.state.now_ms;
-    let [key] = fabdeck::session::interactive::Key::parse_sequence("r")[..] else { panic!() };
+    let [key] = fabdeck::console::model::key::Key::parse_sequence("r")[..] else { panic!() };
     let effects = update(&mut driver.state, SessionEvent { at_ms, what: SessionInput::Key(key) });
     let begun = effects.iter().find_map(|effect| match effect {
         Effect::Begin { task, job: TaskRequest::Look } => Some(*task),

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
-use fabdeck::session::{CertificateReport, LevelsInForce, Snapshot, check_in_force};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::check::judgement::CertificateReport;
+use fabdeck::operations::lanes::levels::{LevelsInForce, check_in_force};
 use fabdeck_fabric::observe::{Observation, Sweep};
 use fabdeck_fabric::{Fabric, Faults, Lft, NodeKind};
 use fabdeck_files::capture::Recorder;

@@ -6,9 +6,12 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use fabdeck::session::{
-    IntervalVerdict, LaneState, LevelsInForce, PlanOrigin, Snapshot, lane_state, migration_plan, moved_flows,
-};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::lanes::migrations::{migration_plan, moved_flows};
+use fabdeck::operations::lanes::slow_lanes::{LaneState, lane_state};
+use fabdeck::operations::plans::proposal_plan::PlanOrigin;
+use fabdeck::operations::watch::interval_verdict::IntervalVerdict;
 use fabdeck_change::{
     BeginRecord, ChangePhase, ChangeState, DirectDriver, Guard, GuardAnswer, GuardMode, GuardRequest,
     Journal, JournalRecord, MemoryDisk, Migration, Plan, QueuedRequest, UNREACHABLE_TIMEOUT, find_defects,

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use fabdeck::session::{LevelsInForce, PlanOrigin, ProposalOptions, make_plan, settle_proposal};
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::plans::proposal_plan::{PlanOrigin, make_plan, settle_proposal};
+use fabdeck::operations::preview::whatif::ProposalOptions;
 use fabdeck_change::{ChangePhase, ChangeState, GuardRequest, HostNotification, Plan};
 use fabdeck_fabric::{Faults, PortId, PortNum, Routes};
 use fabdeck_routing::{NoProgress, Request, find_engine};
@@ -106,7 +108,7 @@ fn rerouted(circle: &CreditLoopLab, id: &str) -> Plan {
     let (_, look) = circle.look();
     let (faults, engine, tables) = (Faults::new(), find_engine(id).unwrap(), &look.observation.tables);
     let request = Request::default();
-    let proposal = fabdeck::session::propose(
+    let proposal = fabdeck::operations::preview::whatif::propose(
         &look,
         tables,
         &faults,

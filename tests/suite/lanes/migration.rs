@@ -1,8 +1,9 @@
 //! Algorithm 1 on figure 3 of the paper: 1, 3 and 6 send to 5, and 2 to 3.
 
-use fabdeck::session::{
-    LaneStatus, LevelsInForce, PlanOrigin, TableStatus, lane_state, migration_plan, moved_flows,
-};
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::lanes::migrations::{migration_plan, moved_flows};
+use fabdeck::operations::lanes::slow_lanes::{LaneStatus, TableStatus, lane_state};
+use fabdeck::operations::plans::proposal_plan::PlanOrigin;
 use fabdeck_change::{FollowMode, MigrationDirection};
 use fabdeck_fabric::counters::{CongestionRole, Evidence};
 use fabdeck_fabric::{Fabric, FabricBuilder, LinkSpeed, PortFacts, PortId};
@@ -80,8 +81,9 @@ fn a_plan_has_the_flows_of_the_paper() {
     let state = lane_state(&look, &moves, &agents, LevelsInForce::One);
     assert_eq!((state.spots.len(), state.spots[0].standing), (1, LaneStatus::Proposed));
     assert_eq!(state.differing_tables().count(), plan.writes.len());
-    let standing =
-        |table: &fabdeck::session::LaneTable| matches!(table.standing, TableStatus::Differs { .. });
+    let standing = |table: &fabdeck::operations::lanes::slow_lanes::LaneTable| {
+        matches!(table.standing, TableStatus::Differs { .. })
+    };
     assert!(state.tables.iter().all(standing));
     // Afterwards they are as they should be.
     let after = super::look(&stage.fabric, &plan.tables_after(&stage.fabric, &tables));

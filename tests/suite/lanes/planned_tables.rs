@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck::session::LevelsInForce;
+use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::{
     Arbitration, Fabric, Lane, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl, Tables, VlWeight,

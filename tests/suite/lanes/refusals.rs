@@ -1,6 +1,7 @@
 //! What cannot be is refused, with the port that stands against it by name.
 
-use fabdeck::session::{LevelsInForce, TableStatus, lane_state};
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::lanes::slow_lanes::{TableStatus, lane_state};
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::{
     Arbitration, Fabric, LinkSpeed, PortNum, Routes, ServiceLevels, Sl2Vl, Tables, VlWeight,

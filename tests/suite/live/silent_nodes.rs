@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use fabdeck::session::{Columns, FabricSummary, Query, Snapshot, ViewId};
+use fabdeck::catalogue::query::{Columns, Query};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::catalogue::summary::FabricSummary;
+use fabdeck::catalogue::view_id::ViewId;
 use fabdeck_fabric::observe::{FabricEvent, Observation};
 use fabdeck_fabric::{NameMap, NodeId};
 use fabdeck_files::capture::Recorder;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use fabdeck::session::{ProposalOptions, Proposals, Snapshot, propose};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::preview::proposals::Proposals;
+use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{ElementId, Fabric, Faults, NodeId};
 use fabdeck_routing::{

@@ -2,9 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck::session::{
-    CertificateReport, EngineComparison, EngineRow, LevelsInForce, Listing, ProposalOptions, Snapshot, Value,
-    cap_request, check_in_force, propose, report_lines, supposed_words,
+use fabdeck::catalogue::field::Listing;
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::catalogue::value::Value;
+use fabdeck::operations::check::certificate_text::report_lines;
+use fabdeck::operations::check::judgement::CertificateReport;
+use fabdeck::operations::lanes::levels::{LevelsInForce, cap_request, check_in_force};
+use fabdeck::operations::preview::whatif::{
+    EngineComparison, EngineRow, ProposalOptions, propose, supposed_words,
 };
 use fabdeck_fabric::observe::{AdaptiveRouting, Observation};
 use fabdeck_fabric::{
@@ -487,7 +492,7 @@ fn limited_by(narrow: fabdeck_fabric::PortId) {
     routes.lanes = fabdeck_fabric::PathLanes::ByDestination { lanes: 2, lane: vec![1; lids] };
     assert_eq!(problem.usable_lanes(8), 1);
     let scope = fabdeck_routing::certificate::RouteScope::default();
-    let report = fabdeck::session::judge_routes(&look, &routes, &faults, &scope).unwrap();
+    let report = fabdeck::operations::preview::whatif::judge_routes(&look, &routes, &faults, &scope).unwrap();
     let named = format!("port {} has 1 lane and the routes use 2", look.port_name(narrow));
     assert_eq!((report.lane_limits.as_slice(), report.has_findings()), (&[named][..], true));
 }

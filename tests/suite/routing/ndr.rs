@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-use fabdeck::session::{CertificateReport, Snapshot, certificate_report};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::check::judgement::{CertificateReport, certificate_report};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Fabric, Faults, Guid, NameMap};
 use fabdeck_files::ibsim;

@@ -1,10 +1,10 @@
 //! Plans of every engine over random fabrics with parts that are cut off and switches that are marked as failed: what is
 //! written can be read, and says what the proposal says.
 
-use fabdeck::session::{
-    LevelsInForce, PlanOrigin, Proposal, ProposalOptions, Snapshot, make_plan, plan_text, propose,
-    settle_proposal,
-};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::lanes::levels::LevelsInForce;
+use fabdeck::operations::plans::proposal_plan::{PlanOrigin, make_plan, plan_text, settle_proposal};
+use fabdeck::operations::preview::whatif::{Proposal, ProposalOptions, propose};
 use fabdeck_change::{Plan, SurvivingFabric};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{ElementId, Fabric, Faults, Lid, NodeId, Tables};

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::session::{Snapshot, cap_request};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::lanes::levels::cap_request;
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Guid, JobMap, Lid, NodeId, PathLanes, Terminal};
 use fabdeck_routing::{

@@ -1,6 +1,9 @@
 //! Verdicts over tables that came from files: what no file says of levels, and what a file that was cut does not say.
 
-use fabdeck::session::{CertificateReport, LevelsInForce, Snapshot, check_in_force, report_lines};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::check::certificate_text::report_lines;
+use fabdeck::operations::check::judgement::CertificateReport;
+use fabdeck::operations::lanes::levels::{LevelsInForce, check_in_force};
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{Fabric, Faults, PortNum, ServiceLevel, Sl2Vl, Tables};
 use fabdeck_files::text::Input;

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use fabdeck::runbook::{TABLES, read, value_names};
+use fabdeck::runbook::reader::read;
+use fabdeck::runbook::row_condition::TABLES;
+use fabdeck::runbook::value_names;
 
 use super::{put, runs, states};
 use crate::changes::processes::{DEMO, ServedLab};
@@ -184,7 +186,7 @@ fn the_page_of_runbooks_has_every_kind_every_value_and_every_book() {
         assert!(page.contains(&format!("(runbooks/{name})")), "{name}");
         // All of its variables are set, or it says what they are.
         let text = std::fs::read_to_string(&path).unwrap();
-        let known = fabdeck::runbook::ReaderOptions {
+        let known = fabdeck::runbook::reader::ReaderOptions {
             time: |_| Ok(std::time::Duration::from_millis(1)),
             window: |_| Ok(std::time::Duration::from_secs(60)),
             findings: &["unreachable", "loop", "cycle", "lanes", "transition"],

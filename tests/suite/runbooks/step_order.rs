@@ -1,9 +1,11 @@
 //! The order of a runbook's steps, under a runner that records the requests.
 
-use fabdeck::runbook::{
-    PendingRollback, RunMark, RunState, StepFailure, StepObservation, StepOutput, StepRunner, StepState,
-    StepTask, StepValue, run_steps,
+use fabdeck::runbook::execute::{
+    PendingRollback, RunMark, StepFailure, StepObservation, StepOutput, StepRunner, run_steps,
 };
+use fabdeck::runbook::report::{RunState, StepState};
+use fabdeck::runbook::steps::StepTask;
+use fabdeck::runbook::values::StepValue;
 
 use super::{book, read_book};
 
@@ -85,7 +87,7 @@ impl StepRunner for ScriptedRunner {
 const STEPS: &str = "[[step]]\nroute = { engine = \"updn\" }\n[[step]]\napply = {}\n[[step]]\nverify = true\nguards = [GUARD]\n\
                      [[step]]\nconfirm = true\n[[on_failure]]\nnotify = \"x\"\n[[on_failure]]\nfail = \"a\"\n";
 
-fn run_scripted(guard: &str, mut told: ScriptedRunner) -> (fabdeck::runbook::RunReport, Vec<String>) {
+fn run_scripted(guard: &str, mut told: ScriptedRunner) -> (fabdeck::runbook::report::RunReport, Vec<String>) {
     told.back = true;
     let book = read_book(&book(&STEPS.replace("GUARD", guard))).unwrap();
     let report = run_steps(&book, &mut told);

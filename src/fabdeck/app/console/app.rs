@@ -14,12 +14,20 @@ use super::session_recorder::SessionRecorder;
 use super::terminal::{TerminalScreen, is_in_foreground, restore};
 use super::themes::Themes;
 use super::workers::{WorkerMessage, Workers};
-use crate::console::{Appearance, draw};
-use crate::script::{ConsoleOptions, Exit, LocalSystemAccess};
-use crate::session::interactive::{
-    Effect, JobsModel, Keymap, LogMessage, SessionEvent, SessionHeader, SessionInput, SessionState, Severity,
-    TaskOutcome, WriteAccess, next_wake_ms, update,
-};
+use crate::catalogue::exit::Exit;
+use crate::console::drawing::frame::Appearance;
+use crate::console::drawing::frame::draw;
+use crate::console::event_loop::event::{SessionEvent, SessionHeader, SessionInput};
+use crate::console::event_loop::keymap::Keymap;
+use crate::console::event_loop::update::next_wake_ms;
+use crate::console::event_loop::update::update;
+use crate::console::features::changes::changer::WriteAccess;
+use crate::console::features::jobs::running_jobs::JobsModel;
+use crate::console::model::effect::{Effect, TaskOutcome};
+use crate::console::model::messages::{LogMessage, Severity};
+use crate::console::model::state::SessionState;
+use crate::script::console_options::ConsoleOptions;
+use crate::system::local_access::LocalSystemAccess;
 
 pub struct App {
     pub state: SessionState,

@@ -15,9 +15,13 @@ use super::terminal::restore;
 use super::terminal_writer::write_after_exit;
 use super::themes::Themes;
 use super::workers::WorkerMessage;
-use crate::console::Appearance;
-use crate::script::{ConsoleOptions, Exit, Failure, LocalSystemAccess};
-use crate::session::interactive::{Keymap, SessionInput};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::console::drawing::frame::Appearance;
+use crate::console::event_loop::event::SessionInput;
+use crate::console::event_loop::keymap::Keymap;
+use crate::script::console_options::ConsoleOptions;
+use crate::system::local_access::LocalSystemAccess;
 
 /// Interval of ticks while a task is under way.
 const TICK: Duration = Duration::from_millis(500);

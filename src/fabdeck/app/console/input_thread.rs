@@ -9,8 +9,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::fault_injection;
 use super::workers::WorkerMessage;
-use crate::console::translate_event;
-use crate::session::interactive::SessionInput;
+use crate::console::drawing::terminal_keys::translate_event;
+use crate::console::event_loop::event::SessionInput;
 
 /// Reads events in a thread of its own, because reading a terminal blocks.
 pub fn spawn_input_thread() -> UnboundedReceiver<SessionInput> {

@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::script::{JobSource, LocalSystemAccess, SystemAccess};
-use crate::session::interactive::JobListSource;
+use crate::console::features::jobs::running_jobs::JobListSource;
+use crate::script::jobs::job_args::JobSource;
+use crate::system::access::SystemAccess;
+use crate::system::local_access::LocalSystemAccess;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::SqueuePoll;
 

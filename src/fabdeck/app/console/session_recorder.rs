@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::session::interactive::{SessionEvent, SessionHeader};
+use crate::console::event_loop::event::{SessionEvent, SessionHeader};
 
 pub struct SessionRecorder {
     path: PathBuf,

@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::new_file;
-use crate::session::Snapshot;
-use crate::session::interactive::{
-    CANCELLED, FrameSource, SeekRequest, SweepResult, TaskId, TaskOutcome, WatchRecording, read_sweep,
-};
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::timeline::replay_frame::{CANCELLED, FrameSource, SeekRequest};
+use crate::console::features::timeline::watch_recording::WatchRecording;
+use crate::console::features::watch::sweep::{SweepResult, read_sweep};
+use crate::console::model::effect::TaskOutcome;
+use crate::console::model::tasks::TaskId;
 use fabdeck_fabric::observe::{JobListState, Observation, Sweep};
 use fabdeck_files::capture::{OperatorEntry, recordable_jobs};
 use fabdeck_files::job_lists::JobList;
@@ -310,7 +312,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::session::interactive::{OpenedRecording, ReplayFrame};
+    use crate::console::features::timeline::replay_frame::{OpenedRecording, ReplayFrame};
 
     /// Counts the requests, and whether each of them was cancelled.
     #[derive(Default)]
@@ -355,7 +357,8 @@ mod tests {
     /// A second snapshot continues the same recording: moments, notes, and a clock that does not jump.
     #[test]
     fn a_second_snapshot_continues_the_history() {
-        use crate::script::{LocalSystemAccess, SourceOptions, SystemAccess};
+        use crate::system::access::{SourceOptions, SystemAccess};
+        use crate::system::local_access::LocalSystemAccess;
         use fabdeck_files::capture_format::CaptureHeader;
         use fabdeck_mad::access::{NoObserver, ReadOptions};
         let history = WatchHistory::default();

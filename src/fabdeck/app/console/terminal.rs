@@ -18,7 +18,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::frame_diff::{set_background, write_changes};
 use super::terminal_writer::{TerminalWriter, write_last};
 use super::workers::WorkerMessage;
-use crate::session::interactive::Size;
+use crate::console::model::layout::Size;
 
 /// Whether a session has the terminal. A panic in any thread restores it, once.
 static TAKEN: AtomicBool = AtomicBool::new(false);

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::console::{Appearance, ColorDepth, Symbols, Theme};
-use crate::script::{ConsoleOptions, ThemeChoice};
+use crate::console::drawing::color_depth::ColorDepth;
+use crate::console::drawing::frame::Appearance;
+use crate::console::drawing::symbols::Symbols;
+use crate::console::drawing::theme::Theme;
+use crate::script::console_options::ConsoleOptions;
+use crate::script::theme_choice::ThemeChoice;
 use fabdeck_files::read_text_within;
 
 /// Most bytes of a theme.

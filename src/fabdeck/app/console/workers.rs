@@ -16,12 +16,23 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::job_list::list_jobs;
 use super::source_thread::{SourceOrder, SourceTask, SourceWork, WatchHistory, run_replay, run_sweeps};
 use super::{fault_injection, new_file};
-use crate::script::{ConsoleChanges, ConsoleOptions, LocalSystemAccess, SystemAccess, welcome_text};
-use crate::session::interactive::{
-    Changer, FrameSource, OpenedRecording, PlanRequest, ReplayFrame, ReplayFrames, SeekRequest, SessionInput,
-    SnapshotMaker, TaskId, TaskOutcome, TaskRequest, WatchRecording,
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::event_loop::event::SessionInput;
+use crate::console::features::changes::changer::Changer;
+use crate::console::features::timeline::replay_frame::{
+    FrameSource, OpenedRecording, ReplayFrame, ReplayFrames, SeekRequest, SnapshotMaker,
 };
-use crate::session::{PlanOrigin, Snapshot, assume, assume_lids};
+use crate::console::features::timeline::watch_recording::WatchRecording;
+use crate::console::model::effect::{PlanRequest, TaskOutcome, TaskRequest};
+use crate::console::model::tasks::TaskId;
+use crate::operations::plans::proposal_plan::PlanOrigin;
+use crate::operations::preview::assume::assume;
+use crate::operations::preview::assume::assume_lids;
+use crate::script::adapters::welcome_text;
+use crate::script::changes::console_changes::ConsoleChanges;
+use crate::script::console_options::ConsoleOptions;
+use crate::system::access::SystemAccess;
+use crate::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Fabric, NameMap};
 use fabdeck_files::capture::{OperatorEntry, RecordingPlayer, TimeSpec, is_capture};

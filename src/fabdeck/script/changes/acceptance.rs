@@ -2,8 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::script::{Exit, Failure};
-use crate::session::{CertificateReport, DFTREE, PlanVerdict, Snapshot, count_words};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::operations::check::judgement::CertificateReport;
+use crate::operations::lanes::migrations::DFTREE;
+use crate::operations::plans::plan_verdict::PlanVerdict;
 use fabdeck_change::{Plan, TransitionReport};
 use fabdeck_fabric::{NodeId, PortId, PortNum};
 use fabdeck_mad::access::AttributePart;

@@ -11,16 +11,22 @@ use super::env::Env;
 use super::in_process::memory_journal;
 use super::preparation::{PreparedChange, accept_now, begin_change, prepare};
 use super::{acceptance, decision_commands};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::{count_words, device_words};
+use crate::console::features::changes::changer::Acceptance;
+use crate::operations::changes::change_row::span_words;
+use crate::operations::lanes::migrations::migration_lines;
+use crate::operations::plans::phases::phase_lines;
+use crate::operations::plans::plan_verdict::PlanVerdict;
 use crate::script::context::Context;
+use crate::script::plan;
 use crate::script::table::write_pairs;
-use crate::script::{Exit, Failure, plan};
-use crate::session::PlanVerdict;
-use crate::session::interactive::Acceptance;
-use crate::session::{count_words, device_words, digits_in_groups, migration_lines, phase_lines, span_words};
 use fabdeck_change::{
     BeginRecord, ChangePhase, ChangeStatus, DirectDriver, Guard, GuardAnswer, GuardMode, GuardRequest, Plan,
     QueuedRequest, StagedTransition, SystemClocks, UNREACHABLE_TIMEOUT,
 };
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_mad::access::{Actuator, NoObserver};
 
 pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure> {

@@ -6,8 +6,11 @@ use super::change_store;
 use super::env::Env;
 use super::preparation::{simulator_socket, switch_guids};
 use super::verification::hides_part;
-use crate::script::{Exit, Failure};
-use crate::session::{ChangeRow, Snapshot, current_node_name};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::changes::change_row::ChangeRow;
+use crate::operations::plans::plan_verdict::current_node_name;
 use fabdeck_change::{
     Attestation, AttestationVerdict, BeginRecord, ChangeHistory, ChangePhase, ChangeState, ComparedFabric,
     Plan, compare_changes, merge_histories, registration_conflict,

@@ -1,6 +1,6 @@
 //! Exit codes, user names and ids of changes.
 
-use crate::script::Exit;
+use crate::catalogue::exit::Exit;
 use fabdeck_change::{BeginRecord, ChangePhase, ChangeStatus, user_names};
 
 /// Code in a guard's message about a plan that no longer fits the fabric.

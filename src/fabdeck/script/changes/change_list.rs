@@ -10,8 +10,8 @@ use jiff::Timestamp;
 
 use super::env::Env;
 use super::{change_store, foreign_changes};
-use crate::script::Failure;
-use crate::session::ChangeRow;
+use crate::catalogue::failure::Failure;
+use crate::operations::changes::change_row::ChangeRow;
 use fabdeck_change::{
     BeginRecord, ChangeDir, ChangePhase, ChangeStatus, GuardAnswer, GuardRequest, SystemClocks, deadline_now,
     have_most_in_common, send_request_within,

@@ -8,9 +8,11 @@ use super::change_exit::{exit_of_status, user};
 use super::env::Env;
 use super::preparation::{DriverOptions, PreparedChange, accept_now, begin_change, fabric_record, prepare};
 use super::{acceptance, change_store, guard_requests, refusal_audit, seen_changes};
-use crate::script::{Exit, Failure};
-use crate::session::interactive::Acceptance;
-use crate::session::{PlanVerdict, Snapshot};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::changes::changer::Acceptance;
+use crate::operations::plans::plan_verdict::PlanVerdict;
 use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, GuardRequest, OpensmSite, Plan};
 use fabdeck_mad::access::ReadObserver;
 

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use super::env::Env;
 use super::foreign_changes;
 use super::preparation::simulator_socket;
-use crate::script::{Exit, Failure, GuardOwner};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::system::access::GuardOwner;
 use fabdeck_change::{
     BeginRecord, ChangeAccess, ChangeDir, ChangePhase, ChangeState, ChangeStore, ChangeStoreError, Migration,
     host_name, migrations_in_force, remaining_migrations,

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use crate::script::Failure;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::query::{Columns, Query};
+use crate::catalogue::value::{FieldKind, Value};
+use crate::operations::changes::change_row::{ChangeRow, deadline_words, silent_words};
 use crate::script::column_fit::PROSE_FIELD;
 use crate::script::context::Context;
-use crate::session::{
-    ChangeRow, Column, Columns, FieldKind, Listing, Query, Value, deadline_words, silent_words,
-};
 use fabdeck_change::ChangePhase;
 
 const fn column(id: &'static str, title: &'static str, kind: FieldKind) -> Column {

@@ -17,15 +17,23 @@ use super::preparation::{
     DriverOptions, PreparedChange, accept_now, begin_change, prepare, simulator_socket, switch_guids,
 };
 use super::{acceptance, change_comparison, change_store, guard_requests, refusal_audit, seen_changes};
-use crate::script::system_access::SystemAccess;
-use crate::script::{Failure, plan};
-use crate::session::interactive::{
-    Acceptance, Attestations, ChangeOffer, ChangeOverview, Changer, LaneRequest, PlanSource,
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::nothing_to_do;
+use crate::console::features::changes::changer::{
+    Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource,
 };
-use crate::session::{
-    ChangeRow, LaneState, LevelsInForce, LinkService, PlanOrigin, Snapshot, migration_lines, nothing_to_do,
-    phase_lines, plan_text, service_plan,
-};
+use crate::console::features::changes::comparison::Attestations;
+use crate::console::features::lanes::slow_lanes::LaneRequest;
+use crate::operations::changes::change_row::ChangeRow;
+use crate::operations::lanes::levels::LevelsInForce;
+use crate::operations::lanes::migrations::migration_lines;
+use crate::operations::lanes::slow_lanes::LaneState;
+use crate::operations::plans::link_service::{LinkService, service_plan};
+use crate::operations::plans::phases::phase_lines;
+use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
+use crate::script::plan;
+use crate::system::access::SystemAccess;
 use fabdeck_change::{BeginRecord, ChangeStatus, GuardRequest, Migration, Plan};
 use fabdeck_fabric::Element;
 use fabdeck_live::is_live;
@@ -209,7 +217,7 @@ impl ConsoleChangesInner {
         planned: &PlanSource,
         watch: &mut dyn ReadObserver,
     ) -> Result<(String, (Plan, String)), Failure> {
-        let refused = |words: String| Failure::new(crate::script::Exit::Failed, words);
+        let refused = |words: String| Failure::new(crate::catalogue::exit::Exit::Failed, words);
         let text = |text: String| match Plan::read(&text) {
             Ok(plan) => Ok((plan, text)),
             Err(error) => Err(refused(error.to_string())),
@@ -262,14 +270,17 @@ impl ConsoleChangesInner {
 
     fn begin(&self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, Failure> {
         let Some(plan) = offer.plan.as_ref().filter(|_| !offer.applied) else {
-            return Err(Failure::new(crate::script::Exit::Refused, nothing_to_do("the plan", offer.parts)));
+            return Err(Failure::new(
+                crate::catalogue::exit::Exit::Refused,
+                nothing_to_do("the plan", offer.parts),
+            ));
         };
         // Only the last offer is kept; an older plan is checked against the fabric again.
         let last = lock(&self.offered).clone();
         let ready = match last.filter(|last| Arc::ptr_eq(&last.plan, plan)) {
             Some(ready) => ready,
             None => self.prepare_again(plan)?.ok_or_else(|| {
-                Failure::new(crate::script::Exit::Refused, nothing_to_do("the plan", offer.parts))
+                Failure::new(crate::catalogue::exit::Exit::Refused, nothing_to_do("the plan", offer.parts))
             })?,
         };
         acceptance::refuse_unaccepted(&ready.found, &acceptance.accepted)?;

@@ -12,14 +12,15 @@ use super::schemas::UNCHANGED;
 use super::{
     change_comparison, change_store, change_table, foreign_changes, guard_requests, metrics, seen_changes,
 };
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::{count_words, nothing_to_do};
+use crate::operations::changes::change_row::{
+    ChangeRow, change_progress, change_words, phase_of_five_words, silent_words, time_of_day, waiting_words,
+};
 use crate::script::context::Context;
 use crate::script::progress::{ProgressMeter, clear_line, rewrite_line};
 use crate::script::table::write_pairs;
-use crate::script::{Exit, Failure};
-use crate::session::{
-    ChangeRow, change_progress, change_words, count_words, nothing_to_do, phase_of_five_words, silent_words,
-    time_of_day, waiting_words,
-};
 use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardRequest};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

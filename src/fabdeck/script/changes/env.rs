@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::script::Failure;
-use crate::script::system_access::{SourceOptions, SystemAccess};
-use crate::session::Snapshot;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::system::access::{SourceOptions, SystemAccess};
 use fabdeck_change::Rights;
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{HostRules, NameMap};

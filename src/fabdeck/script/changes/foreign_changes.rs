@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use super::change_list::ListedChange;
 use super::change_store;
 use super::env::Env;
-use crate::script::{Exit, Failure};
-use crate::session::ChangeRow;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::operations::changes::change_row::ChangeRow;
 use fabdeck_change::{
     ChangeDescription, ChangePhase, ChangeStatus, ChangeStore, GuardAnswer, GuardRequest, GuardSocketError,
     is_listening, list_sockets, request_description, send_request, send_request_within,

@@ -9,10 +9,11 @@ use super::args::GuardArgs;
 use super::change_exit::user;
 use super::env::Env;
 use super::{change_store, foreign_changes, guard_requests, other_machine, standby_guard};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::operations::changes::change_row::ChangeRow;
 use crate::script::context::Context;
-use crate::script::system_access::SourceOptions;
-use crate::script::{Exit, Failure};
-use crate::session::ChangeRow;
+use crate::system::access::SourceOptions;
 use fabdeck_change::{
     BeginRecord, ChangeDir, ChangePhase, ChangeState, ChangeStore, GuardLock, GuardMode, GuardProcess,
     GuardRequest, GuardRole, take_guard_lock,

@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use super::change_exit::user;
 use super::env::Env;
 use super::{change_store, foreign_changes, refusal_audit};
-use crate::script::{Exit, Failure};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use fabdeck_change::{
     ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardAnswer, GuardRequest, JournalRecord,
     NOT_VIA_OPENSM, RequestError, current_phase, request_status, send_with_restart,

@@ -11,9 +11,10 @@ use jiff::Timestamp;
 use super::change_store;
 use super::env::ChangeOptions;
 use super::guard_requests::decided_failure;
-use crate::script::system_access::SystemAccess;
-use crate::script::{Exit, Failure};
-use crate::session::ChangeRow;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::operations::changes::change_row::ChangeRow;
+use crate::system::access::SystemAccess;
 use fabdeck_change::{
     BeginRecord, ChangePhase, ChangeState, ChangeStatus, ChangeStoreError, DirectDriver, Guard, GuardAnswer,
     GuardMode, GuardRequest, GuardSocketError, Journal, JournalRecord, MemoryDisk, Migration, Plan,

@@ -1,12 +1,15 @@
 //! Reads dFtree's input for the console: lane tables, levels of paths, and agents, all anew. The verdict is the
 //! session's.
 
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::lanes::slow_lanes::LaneRequest;
+use crate::operations::lanes::levels::LevelsInForce;
+use crate::operations::lanes::migrations::{migration_plan, moved_flows};
+use crate::operations::lanes::slow_lanes::{LaneState, lane_state};
+use crate::operations::plans::proposal_plan::PlanOrigin;
 use crate::script::lanes_in_force::DEFAULT_QUERY_LIMIT;
-use crate::script::{Exit, Failure};
-use crate::session::interactive::LaneRequest;
-use crate::session::{
-    LaneState, LevelsInForce, PlanOrigin, Snapshot, lane_state, migration_plan, moved_flows,
-};
 use fabdeck_change::{Migration, Plan};
 use fabdeck_fabric::Lid;
 use fabdeck_fabric::observe::PathLevels;

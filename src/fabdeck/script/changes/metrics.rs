@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use crate::session::ChangeRow;
+use crate::operations::changes::change_row::ChangeRow;
 use fabdeck_change::{AttestationVerdict, ChangePhase};
 
 /// Prints the metrics. `incomplete` counts the rollbacks that left something, and `unknown` the state folders and journals that could not be read; `compared` says

@@ -8,9 +8,10 @@ use jiff::Timestamp;
 use super::change_store;
 use super::env::Env;
 use super::guard::guard_access;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::operations::changes::change_row::ChangeRow;
 use crate::script::context::Context;
-use crate::script::{Exit, Failure};
-use crate::session::ChangeRow;
 use fabdeck_change::{ChangeDir, ChangePhase, ChangeStore};
 use fabdeck_mad::access::{Actuator, NoObserver, ReadOptions, RegistrationLookup};
 

@@ -9,9 +9,13 @@ use super::change_comparison::pending_elsewhere;
 use super::change_exit::{change_id, user};
 use super::env::{ChangeOptions, Env};
 use super::{acceptance, change_store, seen_changes};
-use crate::script::{Exit, Failure, plan};
-use crate::session::interactive::Acceptance;
-use crate::session::{LevelsInForce, PlanFit, PlanVerdict, Snapshot, check_plan_fit, judge_plan};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::changes::changer::Acceptance;
+use crate::operations::lanes::levels::LevelsInForce;
+use crate::operations::plans::plan_verdict::{PlanFit, PlanVerdict, check_plan_fit, judge_plan};
+use crate::script::plan;
 use fabdeck_change::{
     BeginRecord, ChangeDir, ChangeStore, Clocks as _, LocalSystem, OpensmDriver, OpensmSite, Plan,
     SystemClocks, find_defects, first_unreached, host_name, switched_ports,

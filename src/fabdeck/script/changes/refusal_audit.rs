@@ -6,8 +6,9 @@ use super::args::ApplyArgs;
 use super::change_exit::user;
 use super::env::Env;
 use super::{apply as applying, change_store};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use crate::script::context::Context;
-use crate::script::{Exit, Failure};
 use fabdeck_change::{AuditEntry, ChangeStore};
 
 /// Runs `apply` and writes its refusals to the audit trail.

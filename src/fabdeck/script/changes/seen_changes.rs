@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::script::output_file::create_temporary;
-use crate::script::system_access::SystemAccess;
+use crate::system::access::SystemAccess;
 use fabdeck_change::ChangePhase;
 
 const FILE_NAME: &str = "seen";
@@ -81,7 +81,7 @@ fn write(file: &Path, ids: &[String]) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::LocalSystemAccess;
+    use crate::system::local_access::LocalSystemAccess;
 
     fn ids(ids: &[&str]) -> BTreeSet<String> {
         ids.iter().map(|id| (*id).to_owned()).collect()

@@ -4,12 +4,15 @@ use jiff::Timestamp;
 
 use super::args::ServiceArgs;
 use super::change_exit::user;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::operations::plans::link_service::{
+    LinkService, ServicePlanError, find_service_element, service_plan,
+};
+use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
 use crate::script::context::Context;
 use crate::script::table::write_pairs;
-use crate::script::{Exit, Failure, lanes_in_force, output_file, plan};
-use crate::session::{
-    LinkService, PlanOrigin, ServicePlanError, find_service_element, plan_text, service_plan,
-};
+use crate::script::{lanes_in_force, output_file, plan};
 use fabdeck_mad::access::ReadOptions;
 
 pub fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkService) -> Result<Exit, Failure> {

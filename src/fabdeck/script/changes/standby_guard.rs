@@ -4,8 +4,9 @@
 use super::change_exit::user;
 use super::change_store;
 use super::env::Env;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use crate::script::context::Context;
-use crate::script::{Exit, Failure};
 use fabdeck_change::wait_as_standby;
 
 /// Waits beside the guard of a change. `true`: the guard has ended, and this process has to take the change over.

@@ -1,6 +1,8 @@
 //! Checks an applied plan against the fabric, for runbooks and for the watch.
 
-use crate::session::{CertificateReport, PlanFit, Snapshot, check_plan_fit};
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::check::judgement::CertificateReport;
+use crate::operations::plans::plan_verdict::{PlanFit, check_plan_fit};
 use fabdeck_change::Plan;
 use fabdeck_fabric::observe::Observation;
 

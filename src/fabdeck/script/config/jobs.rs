@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::console::features::jobs::running_jobs::{JobListSource, JobSettings};
 use crate::script::argument_values::duration;
-use crate::session::interactive::{JobListSource, JobSettings};
 use fabdeck_fabric::{HostRule, HostRules};
 
 pub const JOBS_HINT: &str = "[jobs] has slurm = true, with squeue = \"PROGRAM\" if PATH has none, or file = \"LIST\"; \
@@ -107,8 +107,8 @@ fn find_value<'t, 'd>(table: &'t DeTable<'d>, key: &str) -> Option<&'t Spanned<D
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::parse;
     use super::*;
+    use crate::script::config::tests::parse;
     use fabdeck_fabric::NamedHost;
 
     #[test]

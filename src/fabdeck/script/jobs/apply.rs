@@ -6,15 +6,22 @@ use std::time::{Duration, Instant};
 use super::event::{JobWatchEvent, print};
 use super::job_args::{POLL_INTERVAL, WatchApplyArgs};
 use super::watch_mark::WatchMark;
-use crate::script::changes::{
-    ApplyOptions, ChangeOptions, DriverChoice, DriverOptions, Env, apply_step, confirm_step, drift_message,
-    driver_options, hides_part, look_at_change, open_findings, refuse_without_right, roll_back_step,
-    state_folder,
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::nothing_to_do;
+use crate::console::features::changes::changer::Acceptance;
+use crate::operations::plans::plan_verdict::check_after_change;
+use crate::script::changes::args::DriverChoice;
+use crate::script::changes::change_steps::{
+    ApplyOptions, apply as apply_step, change_folder as state_folder, confirm as confirm_step,
+    driver_options, guard_status as look_at_change, refuse_without_right, roll_back as roll_back_step,
 };
+use crate::script::changes::env::{ChangeOptions, Env};
+use crate::script::changes::preparation::DriverOptions;
+use crate::script::changes::verification::{drift_message, hides_part, open_findings};
 use crate::script::context::Context;
-use crate::script::{Exit, Failure, StopFlag, StopWatch, lanes_in_force, plan};
-use crate::session::interactive::Acceptance;
-use crate::session::{check_after_change, nothing_to_do};
+use crate::script::{lanes_in_force, plan};
+use crate::system::stop_flag::{StopFlag, StopWatch};
 use fabdeck_change::{ChangePhase, ChangeStatus, Plan};
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::ReadOptions;

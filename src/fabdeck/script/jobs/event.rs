@@ -5,10 +5,12 @@ use std::fmt;
 use jiff::Zoned;
 use serde::Serialize;
 
-use super::ENGINE;
-use crate::script::Failure;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
+use crate::operations::changes::change_row::time_of_day;
+use crate::operations::check::loads::JobFigures;
 use crate::script::context::Context;
-use crate::session::{JobFigures, count_words, time_of_day};
+use crate::script::jobs::ENGINE;
 use fabdeck_files::jobs::JobPlacement;
 
 /// Outcome of a list.

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::console::features::jobs::running_jobs::{JobListSource, JobSettings};
 use crate::script::args::RowArgs;
 use crate::script::argument_values::{duration, long_duration, percent, window};
-use crate::script::changes::{DriverChoice, SilentHostChoice};
+use crate::script::changes::args::{DriverChoice, SilentHostChoice};
 use crate::script::context::Context;
-use crate::script::{Exit, Failure};
-use crate::session::interactive::{JobListSource, JobSettings};
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::{Squeue, SqueuePoll};

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::job_args::{JobSource, POLL_INTERVAL};
-use crate::script::StopFlag;
+use crate::system::stop_flag::StopFlag;
 use fabdeck_files::job_lists::{JobList, read};
 use fabdeck_files::jobs::{JobPoller, PollOutcome};
 use fabdeck_live::read_as;

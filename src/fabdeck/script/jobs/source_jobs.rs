@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use super::job_args::JobSource;
-use super::{place_jobs, read_named_jobs};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::jobs::job_comparison::{SIMULATED_JOBS_SEED, simulated_jobs};
+use crate::operations::jobs::recorded_jobs::RecordedJobs;
+use crate::operations::jobs::summary::{JobTotals, note_judged_lids};
 use crate::script::context::Context;
+use crate::script::jobs::{place_jobs, read_named_jobs};
 use crate::script::json::Object;
-use crate::script::{Exit, Failure};
-use crate::session::{
-    JobTotals, RecordedJobs, SIMULATED_JOBS_SEED, Snapshot, note_judged_lids, simulated_jobs,
-};
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_files::capture::find_capture;
 use fabdeck_files::job_lists::JobList;

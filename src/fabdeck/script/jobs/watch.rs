@@ -9,20 +9,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::ENGINE;
 use super::apply::{AfterApply, JobPlanApplier};
 use super::event::{JobWatchEvent, MissingCounts, print_with_missing};
 use super::job_args::{POLL_INTERVAL, WatchArgs};
 use super::list_reader::JobListReader;
-use crate::script::changes::DriverChoice;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::check::loads::{JobFigures, job_figures};
+use crate::operations::jobs::summary::{note_judged_lids, summarize_jobs};
+use crate::operations::plans::phases::LidHalf;
+use crate::operations::preview::whatif::ProposalOptions;
+use crate::script::changes::args::DriverChoice;
 use crate::script::context::Context;
+use crate::script::jobs::ENGINE;
 use crate::script::lanes_in_force::LanesInForce;
 use crate::script::read_statistics::lines;
 use crate::script::route::{RoutedPlan, route_plan, text_of_plan};
-use crate::script::{Exit, Failure, StopFlag, lanes_in_force, output_file, phased_routing, whatif};
-use crate::session::{
-    JobFigures, LidHalf, ProposalOptions, Snapshot, job_figures, note_judged_lids, summarize_jobs,
-};
+use crate::script::{lanes_in_force, output_file, phased_routing, whatif};
+use crate::system::stop_flag::StopFlag;
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{Faults, Tables};
 use fabdeck_files::job_lists::JobList;

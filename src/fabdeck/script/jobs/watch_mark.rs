@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::script::changes::user;
-use crate::script::{Exit, Failure};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::script::changes::change_exit::user;
 use fabdeck_files::open_regular;
 
 const FILE_NAME: &str = "jobs-watch.mark";

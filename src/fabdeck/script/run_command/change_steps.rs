@@ -3,14 +3,23 @@
 use std::time::Duration;
 
 use super::runner::{Runner, StepResult};
-use crate::runbook::{ApplyTask, PendingRollback, StepFailure, StepOutput, StepValue};
-use crate::script::changes::{
-    ApplyOptions, Env, apply_step, change_status, confirm_step, driver_options, exit_code, refuse_findings,
-    roll_back_step,
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::{count_words, nothing_to_do};
+use crate::console::features::changes::changer::Acceptance;
+use crate::operations::changes::change_row::time_of_day;
+use crate::operations::lanes::levels::LevelsInForce;
+use crate::operations::plans::plan_verdict::{check_plan_fit, judge_plan};
+use crate::runbook::execute::{PendingRollback, StepFailure, StepOutput};
+use crate::runbook::steps::ApplyTask;
+use crate::runbook::values::StepValue;
+use crate::script::changes::change_steps::{
+    ApplyOptions, apply as apply_step, confirm as confirm_step, driver_options, exit_code,
+    journal_status as change_status, refuse_findings, roll_back as roll_back_step,
 };
-use crate::script::{Exit, Failure, StopWatch, plan};
-use crate::session::interactive::Acceptance;
-use crate::session::{LevelsInForce, check_plan_fit, count_words, judge_plan, nothing_to_do, time_of_day};
+use crate::script::changes::env::Env;
+use crate::script::plan;
+use crate::system::stop_flag::StopWatch;
 use fabdeck_change::{ChangePhase, Plan};
 use fabdeck_mad::access::ReadOptions;
 

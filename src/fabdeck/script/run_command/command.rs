@@ -1,5 +1,6 @@
 //! The command `run`: reads the runbook, runs it and prints the report.
 
+use crate::runbook::reader;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -8,11 +9,20 @@ use super::args::RunArgs;
 use super::run_journal::{InterruptedRun, RunJournal};
 use super::runner::Runner;
 use super::{fabric_check, run_report};
-use crate::runbook::{self, ReaderOptions, RunState, Runbook, RunbookFault, run_steps};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::runbook::execute::run_steps;
+use crate::runbook::fields::RunbookFault;
+use crate::runbook::reader::ReaderOptions;
+use crate::runbook::report::RunState;
+use crate::runbook::steps::Runbook;
 use crate::script::argument_values::{long_duration, window};
-use crate::script::changes::{Env, FINDINGS, change_status, refuse_unwritable, state_folder};
+use crate::script::changes::acceptance::FINDING_NAMES as FINDINGS;
+use crate::script::changes::change_steps::{
+    change_folder as state_folder, journal_status as change_status, refuse_unwritable,
+};
+use crate::script::changes::env::Env;
 use crate::script::context::Context;
-use crate::script::{Exit, Failure};
 use fabdeck_files::read_text_within;
 
 /// Most bytes of a runbook.
@@ -83,7 +93,7 @@ fn read_runbook(
         }
     }
     let options = ReaderOptions { time: long_duration, window, findings: FINDINGS };
-    match runbook::read(&text, &settings, options) {
+    match reader::read(&text, &settings, options) {
         Ok(book) => Ok(book),
         Err((faults, unset)) => match report_faults(context, file, &faults, &unset) {
             Err(failure) => Err(failure),

@@ -1,11 +1,13 @@
 //! The step `compare`: compares confirmed changes with the fabric.
 
 use super::runner::{Runner, StepResult};
-use crate::runbook::{StepFailure, StepOutput, StepValue, value_names};
-use crate::script::Exit;
-use crate::script::changes::{ChangeComparison, compare};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::summary::count_words;
+use crate::runbook::execute::{StepFailure, StepOutput};
+use crate::runbook::value_names;
+use crate::runbook::values::StepValue;
+use crate::script::changes::change_comparison::{ChangeComparison, compare};
 use crate::script::progress::ProgressMeter;
-use crate::session::count_words;
 use fabdeck_change::AttestationVerdict;
 
 impl Runner<'_, '_, '_> {
@@ -20,7 +22,7 @@ impl Runner<'_, '_, '_> {
             return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
         }
         let (means, output) = (self.given.clone(), &mut self.context.output);
-        let means = crate::script::changes::Env { outside: self.context.outside, given: &means };
+        let means = crate::script::changes::env::Env { outside: self.context.outside, given: &means };
         let mut meter = ProgressMeter::new(output.err, self.context.progress).with_stop(Some(&self.stop));
         let compared = compare(means, &self.source, &mut meter);
         meter.clear();

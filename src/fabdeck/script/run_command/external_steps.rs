@@ -10,11 +10,15 @@ use std::time::{Duration, Instant};
 use super::fabric_check::find_program;
 use super::runner::{POLL_INTERVAL, Runner, StepResult};
 use super::snapshot_steps::capture_json;
-use crate::runbook::{ProgramTask, StepFailure, StepOutput, StepValue};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
+use crate::runbook::execute::{StepFailure, StepOutput};
+use crate::runbook::steps::ProgramTask;
+use crate::runbook::values::StepValue;
 use crate::script::args::RecordArgs;
 use crate::script::job_thread::RecordJobsArgs;
-use crate::script::{Exit, Failure, record};
-use crate::session::count_words;
+use crate::script::record;
 use fabdeck_files::open_regular;
 use fabdeck_live::agent::set_listed_environment;
 

@@ -2,10 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::runbook::{ExpectTask, RowCondition, Runbook, RunbookFault, RunbookStep, StepTask, WaitTask};
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::view_id::ViewId;
+use crate::operations::plans::link_service::find_service_element;
+use crate::operations::preview::whatif::parse_marks;
+use crate::runbook::fields::RunbookFault;
+use crate::runbook::row_condition::RowCondition;
+use crate::runbook::steps::{ExpectTask, Runbook, RunbookStep, StepTask, WaitTask};
 use crate::script::context::Context;
-use crate::script::{Failure, output_file, plan};
-use crate::session::{Snapshot, ViewId, find_service_element, parse_marks};
+use crate::script::{output_file, plan};
 use fabdeck_mad::access::ReadOptions;
 
 /// Parts of the fabric that a condition over rows needs.

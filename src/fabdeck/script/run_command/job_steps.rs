@@ -4,12 +4,18 @@ use std::sync::Arc;
 
 use super::runner::{Runner, StepResult};
 use super::snapshot_steps::StepValues;
-use crate::runbook::{JobsTask, StepOutput, StepValue, value_names};
-use crate::script::jobs::{JobSource, place_jobs, read_list};
-use crate::session::{
-    JUDGED_LIDS, JobFigures, JobTotals, Snapshot, count_words, digits_in_groups, summarize_jobs,
-};
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::operations::check::loads::JobFigures;
+use crate::operations::jobs::summary::{JUDGED_LIDS, JobTotals, summarize_jobs};
+use crate::runbook::execute::StepOutput;
+use crate::runbook::steps::JobsTask;
+use crate::runbook::value_names;
+use crate::runbook::values::StepValue;
+use crate::script::jobs::job_args::{JobSource, read_list};
+use crate::script::jobs::place_jobs;
 use fabdeck_fabric::JobMap;
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_files::jobs::HostIndex;
 use fabdeck_mad::access::ReadOptions;
 

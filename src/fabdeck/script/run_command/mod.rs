@@ -1,8 +1,8 @@
 //! The command `run`: runs the steps of a runbook with the functions of the commands.
 
-mod args;
+pub(crate) mod args;
 mod change_steps;
-mod command;
+pub(crate) mod command;
 mod compare_step;
 mod external_steps;
 mod fabric_check;
@@ -11,9 +11,5 @@ mod plan_steps;
 mod run_journal;
 mod run_report;
 mod runner;
-mod schema;
+pub(crate) mod schema;
 mod snapshot_steps;
-
-pub use args::RunArgs;
-pub use command::run;
-pub use schema::schema;

@@ -8,15 +8,22 @@ use serde_json::Value;
 use super::job_steps;
 use super::runner::{Runner, StepResult};
 use super::snapshot_steps::{capture_output, values_of_plan};
-use crate::runbook::{ProposeTask, RouteTask, StepOutput, StepValue, value_names};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::operations::check::judgement::CertificateReport;
+use crate::operations::check::loads::job_figures_in_force;
+use crate::operations::lanes::levels::LevelsInForce;
+use crate::operations::plans::link_service::{LinkService, find_service_element, service_plan};
+use crate::operations::plans::plan_verdict::{PlanFit, check_plan_fit, judge_plan};
+use crate::operations::preview::whatif::{ProposalOptions, parse_marks};
+use crate::runbook::execute::StepOutput;
+use crate::runbook::steps::{ProposeTask, RouteTask};
+use crate::runbook::value_names;
+use crate::runbook::values::StepValue;
 use crate::script::args::{LanesAction, LanesArgs, LanesShowArgs, ProposeArgs};
 use crate::script::plan::plan_has_lanes;
 use crate::script::route::{RoutedPlan, change_summary, provenance, route_plan, text_of_plan};
-use crate::script::{Exit, Failure, lanes, output_file, whatif};
-use crate::session::{
-    CertificateReport, LevelsInForce, LinkService, PlanFit, ProposalOptions, check_plan_fit,
-    find_service_element, job_figures_in_force, judge_plan, parse_marks, service_plan,
-};
+use crate::script::{lanes, output_file, whatif};
 use fabdeck_change::Plan;
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::Request;

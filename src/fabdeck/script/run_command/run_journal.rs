@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::runbook::{RunMark, StepFailure};
-use crate::script::changes::user;
-use crate::script::{Exit, Failure};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::runbook::execute::{RunMark, StepFailure};
+use crate::script::changes::change_exit::user;
 use fabdeck_files::open_regular;
 
 /// A line of the journal.

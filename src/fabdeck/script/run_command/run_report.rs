@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::run_journal::InterruptedRun;
-use crate::runbook::{RunReport, StepReport, StepState};
-use crate::script::Failure;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::runbook::report::{RunReport, StepReport, StepState};
 use crate::script::context::Context;
 use crate::script::table::write_pairs;
-use crate::session::Snapshot;
 use fabdeck_fabric::observe::NotePlace;
 
 /// Marks the run as partial if a reading of one of its steps was partial.

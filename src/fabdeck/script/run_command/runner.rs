@@ -8,15 +8,19 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::run_journal::RunJournal;
-use crate::runbook::{
-    ExpectTask, PendingRollback, RunMark, StepFailure, StepObservation, StepOutput, StepRunner, StepTask,
-    StepValue, WaitTask,
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::preview::whatif::parse_marks;
+use crate::runbook::execute::{
+    PendingRollback, RunMark, StepFailure, StepObservation, StepOutput, StepRunner,
 };
-use crate::script::changes::{ChangeOptions, Env};
+use crate::runbook::steps::{ExpectTask, StepTask, WaitTask};
+use crate::runbook::values::StepValue;
+use crate::script::changes::env::{ChangeOptions, Env};
 use crate::script::context::Context;
 use crate::script::lanes_in_force::{self, LanesInForce};
-use crate::script::{Failure, StopFlag, plan};
-use crate::session::{Snapshot, parse_marks};
+use crate::script::plan;
+use crate::system::stop_flag::StopFlag;
 use fabdeck_change::Plan;
 use fabdeck_fabric::Faults;
 use fabdeck_files::job_lists::JobList;
@@ -166,8 +170,12 @@ impl<'c, 'a, 'o> Runner<'c, 'a, 'o> {
             StepTask::Unmark(elements) => Ok(self.unmark(elements)),
             StepTask::Preview { engines } => self.preview(engines),
             StepTask::Route(route) => self.route(route),
-            StepTask::Disable(element) => self.service(element, crate::session::LinkService::Disable),
-            StepTask::Enable(element) => self.service(element, crate::session::LinkService::Enable),
+            StepTask::Disable(element) => {
+                self.service(element, crate::operations::plans::link_service::LinkService::Disable)
+            }
+            StepTask::Enable(element) => {
+                self.service(element, crate::operations::plans::link_service::LinkService::Enable)
+            }
             StepTask::Lanes(propose) => self.lanes(propose),
             StepTask::Apply(apply) => self.apply(apply),
             StepTask::Wait(WaitTask::Time(time)) => self.wait(*time),

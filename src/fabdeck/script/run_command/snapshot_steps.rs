@@ -7,17 +7,27 @@ use serde_json::Value;
 use super::fabric_check::{needs_paths, wanted};
 use super::job_steps::values_of_routes;
 use super::runner::{Runner, StepResult};
-use crate::runbook::{RowCondition, RowResult, StepFailure, StepOutput, StepValue, value_names};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
+use crate::catalogue::views::links::links;
+use crate::operations::check::judgement::CertificateReport;
+use crate::operations::check::loads::job_figures_in_force;
+use crate::operations::lanes::levels::check_in_force;
+use crate::operations::plans::plan_verdict::check_after_change;
+use crate::operations::preview::path_preview::Preview;
+use crate::operations::preview::whatif::{EngineComparison, EngineRow, ProposalOptions, mark_cost, propose};
+use crate::runbook::execute::{StepFailure, StepOutput};
+use crate::runbook::row_condition::{RowCondition, RowResult};
+use crate::runbook::value_names;
+use crate::runbook::values::StepValue;
 use crate::script::args::HotspotArgs;
-use crate::script::changes::{drift_message, hides_nodes, hides_part, open_findings};
+use crate::script::changes::verification::{drift_message, hides_nodes, hides_part, open_findings};
 use crate::script::context::Context;
 use crate::script::output::Output;
 use crate::script::paint::Paint;
-use crate::script::{Exit, Failure, StopFlag, hotspots, whatif};
-use crate::session::{
-    CertificateReport, EngineComparison, EngineRow, Preview, ProposalOptions, check_after_change,
-    check_in_force, count_words, job_figures_in_force, links, mark_cost, propose,
-};
+use crate::script::{hotspots, whatif};
+use crate::system::stop_flag::StopFlag;
 use fabdeck_change::{Plan, TransitionReport};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::{NoProgress, Request};

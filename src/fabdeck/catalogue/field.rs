@@ -1,0 +1,207 @@
+//! A field is described once: id, title, unit, kind, meaning, and how a row yields its value. Tables,
+//! filters, sorting and JSON follow from this description.
+
+use std::borrow::Cow;
+
+use super::snapshot::Snapshot;
+use super::value::{FieldKind, Value};
+
+/// Fields whose digits are a name and no amount: a LID is written 12345, never 12,345.
+const DIGITS_THAT_NAME: [&str; 4] = ["lid", "top_lid", "number", "moment"];
+
+/// The part of a field's description that needs no row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The word in `--fields`, `--filter` and `--sort`, and the key in JSON.
+    pub id: Cow<'static, str>,
+    /// The heading of the column.
+    pub title: Cow<'static, str>,
+    /// The unit, such as `Mbit/s`; empty for plain counts and words.
+    pub unit: &'static str,
+    pub kind: FieldKind,
+    /// The meaning of the field, in one line.
+    pub about: Cow<'static, str>,
+    /// All texts that the field can hold, where these are known; empty otherwise.
+    pub words: &'static [&'static str],
+    /// Whether a table shows the field by default.
+    pub shown: bool,
+    /// Whether a table also shows the field when some row has `yes` or a count above zero in it.
+    pub when_yes: bool,
+    /// Whether a table also shows the field when some row has a value for it.
+    pub when_known: bool,
+    /// Whether the field distinguishes switches of one name; a table shows it where a fabric has such
+    /// switches.
+    pub tells_apart: bool,
+    /// Whether sorting by the field starts with the largest value by default, as for errors and loads.
+    pub largest_first: bool,
+    /// Whether the console shows the field with a unit prefix (k, M, G) to save space; printed tables have
+    /// all digits.
+    pub scaled: bool,
+    /// Whether a table omits this field first where a terminal is too narrow for all fields.
+    pub spare: bool,
+}
+
+impl Column {
+    /// Creates a column that a table shows by default.
+    pub const fn new(
+        id: Cow<'static, str>,
+        title: Cow<'static, str>,
+        kind: FieldKind,
+        about: Cow<'static, str>,
+    ) -> Self {
+        Self {
+            id,
+            title,
+            unit: "",
+            kind,
+            about,
+            words: &[],
+            shown: true,
+            when_yes: false,
+            when_known: false,
+            tells_apart: false,
+            largest_first: false,
+            scaled: false,
+            spare: false,
+        }
+    }
+
+    /// A value of it as a table prints it.
+    pub fn in_words<'v>(&self, value: &'v Value<'_>) -> Cow<'v, str> {
+        if DIGITS_THAT_NAME.contains(&&*self.id) { value.display_text() } else { value.in_groups() }
+    }
+}
+
+/// A field of rows of one type.
+#[derive(Clone, Debug)]
+pub struct Field<R> {
+    pub column: Column,
+    pub value: for<'l> fn(&'l Snapshot, R) -> Value<'l>,
+}
+
+impl<R> Field<R> {
+    pub const fn new(
+        id: &'static str,
+        title: &'static str,
+        kind: FieldKind,
+        about: &'static str,
+        value: for<'l> fn(&'l Snapshot, R) -> Value<'l>,
+    ) -> Self {
+        let (id, title, about) = (Cow::Borrowed(id), Cow::Borrowed(title), Cow::Borrowed(about));
+        Self { column: Column::new(id, title, kind, about), value }
+    }
+
+    /// Shows the field in tables only on request; JSON always has it.
+    pub const fn on_request(mut self) -> Self {
+        self.column.shown = false;
+        self
+    }
+
+    /// Shows the field in tables only when some row has `yes` in it; JSON always has it.
+    pub const fn when_yes(mut self) -> Self {
+        self.column.shown = false;
+        self.column.when_yes = true;
+        self
+    }
+
+    /// Shows the field in tables only when some row has a value for it; JSON always has it.
+    pub const fn when_known(mut self) -> Self {
+        self.column.shown = false;
+        self.column.when_known = true;
+        self
+    }
+
+    /// Shows the field in tables only when two switches have one name; JSON always has it.
+    pub const fn when_ambiguous(mut self) -> Self {
+        self.column.shown = false;
+        self.column.tells_apart = true;
+        self
+    }
+
+    /// Omits the field first where a terminal is too narrow.
+    pub const fn spare(mut self) -> Self {
+        self.column.spare = true;
+        self
+    }
+
+    /// Shows the field with a unit prefix where space is short.
+    pub const fn scaled(mut self) -> Self {
+        self.column.scaled = true;
+        self
+    }
+
+    /// Sorts by the field with the largest value first.
+    pub const fn largest_first(mut self) -> Self {
+        self.column.largest_first = true;
+        self
+    }
+
+    pub const fn words(mut self, words: &'static [&'static str]) -> Self {
+        self.column.words = words;
+        self
+    }
+
+    pub const fn unit(mut self, unit: &'static str) -> Self {
+        self.column.unit = unit;
+        self
+    }
+}
+
+/// Rows and columns of any view. The console draws a window of them and a script writes all of them, without
+/// a copy.
+pub trait Listing {
+    fn column_count(&self) -> usize;
+    fn column(&self, at: usize) -> &Column;
+    fn row_count(&self) -> usize;
+    /// The value in a row and a column; both must exist.
+    fn cell(&self, row: usize, column: usize) -> Value<'_>;
+    /// The column that has this alias.
+    fn find_alias(&self, _name: &str) -> Option<usize> {
+        None
+    }
+    /// Whether rows are ambiguous without this column, because two switches of the fabric have one name.
+    fn is_distinguishing(&self, _column: usize) -> bool {
+        false
+    }
+    /// Whether a table may hide this column when it holds only zeros.
+    fn is_hidden_when_zero(&self, _column: usize) -> bool {
+        false
+    }
+    /// The text to show when there is no row.
+    fn empty_text(&self) -> &str;
+}
+
+/// Rows of one type with their fields.
+#[derive(Debug)]
+pub struct Rows<'l, R: Clone + 'static> {
+    pub look: &'l Snapshot,
+    pub fields: &'static [Field<R>],
+    pub rows: Cow<'l, [R]>,
+    pub when_empty: &'static str,
+}
+
+impl<R: Copy + 'static> Listing for Rows<'_, R> {
+    fn column_count(&self) -> usize {
+        self.fields.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &self.fields[at].column
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        (self.fields[column].value)(self.look, self.rows[row])
+    }
+
+    fn is_distinguishing(&self, column: usize) -> bool {
+        self.fields[column].column.tells_apart && self.look.names.has_duplicate_switches()
+    }
+
+    fn empty_text(&self) -> &str {
+        self.when_empty
+    }
+}

@@ -1,0 +1,15 @@
+//! What fabdeck knows by name: commands, fields of tables, filters, exit codes, and the words for counts of a fabric.
+//! Operations, console and command line share it; nothing here draws, prints or reads.
+
+pub mod commands;
+pub mod exit;
+pub mod failure;
+pub mod field;
+pub(crate) mod filter;
+pub mod query;
+pub(crate) mod rowset;
+pub mod snapshot;
+pub mod summary;
+pub mod value;
+pub mod view_id;
+pub mod views;

@@ -1,0 +1,67 @@
+//! The forwarding table of one switch, entry by entry.
+
+use crate::catalogue::field::{Field, Rows};
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::value::FieldKind;
+use fabdeck_fabric::{Lid, NodeId, Port, PortNum};
+
+use super::tables::owned_lids;
+
+/// The forwarding entry of one switch for one LID.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ForwardingEntry {
+    pub switch: NodeId,
+    pub lid: Lid,
+    pub egress: Option<PortNum>,
+}
+
+type RowField = Field<ForwardingEntry>;
+
+pub static ENTRY_FIELDS: &[RowField] = &[
+    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, r| r.lid.into()),
+    RowField::new("port", "PORT", FieldKind::Number, "egress port; none where there is no path", |_, r| {
+        r.egress.into()
+    }),
+    RowField::new("destination", "DESTINATION", FieldKind::Text, "node that owns the LID", |l, r| {
+        owner(l, r).map(|port| l.name(port.node)).into()
+    }),
+    RowField::new("destination_port", "AT PORT", FieldKind::Number, "port that owns the LID", |l, r| {
+        owner(l, r).map(|port| port.number).into()
+    })
+    .on_request(),
+    RowField::new("next", "NEXT", FieldKind::Text, "node behind the egress port", |l, r| {
+        next(l, r).map(|p| l.name(p.node)).into()
+    }),
+    RowField::new("next_port", "NEXT PORT", FieldKind::Number, "ingress port of the next node", |l, r| {
+        next(l, r).map(|port| port.number).into()
+    }),
+];
+
+/// The entries of a switch for every LID that its table routes or that a port of the fabric owns.
+pub fn entries(look: &Snapshot, switch: NodeId) -> Rows<'_, ForwardingEntry> {
+    let mut rows = Vec::new();
+    if let Some(lft) = look.observation.tables.lft(switch) {
+        let mut lids: Vec<Lid> = lft.routed_lids().map(|(lid, _)| lid).chain(owned_lids(look)).collect();
+        lids.sort_unstable();
+        lids.dedup();
+        // LIDs of blocks that could not be read are unknown, so they have no row.
+        lids.retain(|lid| look.observation.tables.is_entry_known(switch, *lid));
+        rows.extend(lids.into_iter().map(|lid| ForwardingEntry { switch, lid, egress: lft.get(lid) }));
+    }
+    Rows {
+        look,
+        fields: ENTRY_FIELDS,
+        rows: rows.into(),
+        when_empty: "the source has no forwarding table of this switch",
+    }
+}
+
+fn owner(look: &Snapshot, row: ForwardingEntry) -> Option<&Port> {
+    look.fabric().port_by_lid(row.lid).map(|port| look.fabric().port(port))
+}
+
+fn next(look: &Snapshot, row: ForwardingEntry) -> Option<&Port> {
+    let fabric = look.fabric();
+    let egress = fabric.port_of(row.switch, row.egress?)?;
+    fabric.peer(egress).map(|peer| fabric.port(peer))
+}

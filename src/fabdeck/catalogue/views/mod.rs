@@ -1,0 +1,11 @@
+//! The tables of a fabric, each with its fields and rows.
+
+pub(crate) mod counters;
+pub mod entries;
+pub(crate) mod hosts;
+pub(crate) mod lanes;
+pub(crate) mod link_users;
+pub(crate) mod links;
+pub(crate) mod ports;
+pub(crate) mod switches;
+pub(crate) mod tables;

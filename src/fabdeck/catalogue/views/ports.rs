@@ -1,0 +1,116 @@
+//! Ports, with a row for each port in the source.
+
+use crate::catalogue::field::{Field, Rows};
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::value::FieldKind;
+use fabdeck_fabric::{Element, ElementId, Port, PortId};
+
+type RowField = Field<PortId>;
+
+pub static PORT_FIELDS: &[RowField] = &[
+    RowField::new("node", "NODE", FieldKind::Text, "name of its node", |l, id| {
+        l.name(port(l, id).node).into()
+    }),
+    RowField::new(
+        "number",
+        "PORT",
+        FieldKind::Number,
+        "port number on the node; 0 is a switch's own",
+        |l, id| port(l, id).number.into(),
+    ),
+    RowField::new("kind", "KIND", FieldKind::Text, "kind of its node: switch, host or router", |l, id| {
+        l.fabric().node(port(l, id).node).facts.kind.word().into()
+    })
+    .words(&["switch", "host", "router"])
+    .on_request(),
+    RowField::new("node_guid", "NODE GUID", FieldKind::Guid, "GUID of its node", |l, id| {
+        l.fabric().node(port(l, id).node).guid().into()
+    })
+    .when_ambiguous(),
+    RowField::new("guid", "GUID", FieldKind::Guid, "port GUID", |l, id| port(l, id).facts.guid.into())
+        .on_request(),
+    RowField::new("lid", "LID", FieldKind::Number, "base LID; of a switch port the switch's", |l, id| {
+        l.fabric().address_of(id).map(|(lid, _)| lid).into()
+    }),
+    RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: 2^LMC LIDs are owned", |l, id| {
+        l.fabric().address_of(id).map(|(_, lmc)| lmc.value()).into()
+    })
+    .on_request(),
+    RowField::new("state", "STATE", FieldKind::State, "logical state", |l, id| {
+        port(l, id).facts.state.into()
+    }),
+    RowField::new("physical", "PHYSICAL", FieldKind::PhysicalState, "physical state", |l, id| {
+        port(l, id).facts.physical_state.into()
+    })
+    .spare(),
+    RowField::new("width", "WIDTH", FieldKind::Width, "width in use", |l, id| port(l, id).facts.width.into()),
+    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use", |l, id| port(l, id).facts.speed.into()),
+    RowField::new(
+        "width_supported",
+        "CAN WIDTH",
+        FieldKind::Width,
+        "widest that the port can do",
+        |l, id| port(l, id).facts.width_supported.into(),
+    )
+    .on_request(),
+    RowField::new(
+        "speed_supported",
+        "CAN SPEED",
+        FieldKind::Speed,
+        "fastest that the port can do",
+        |l, id| port(l, id).facts.speed_supported.into(),
+    )
+    .on_request(),
+    RowField::new("lanes", "LANES", FieldKind::Number, "virtual lanes in use for data", |l, id| {
+        port(l, id).facts.operational_lanes.into()
+    })
+    .on_request(),
+    RowField::new(
+        "lanes_supported",
+        "CAN LANES",
+        FieldKind::Number,
+        "virtual lanes that the port has for data",
+        |l, id| port(l, id).facts.lanes_supported.into(),
+    )
+    .on_request(),
+    RowField::new("peer", "PEER", FieldKind::Text, "node at the other end of the cable", |l, id| {
+        peer(l, id).map(|peer| l.name(peer.node)).into()
+    }),
+    RowField::new(
+        "peer_port",
+        "PEER PORT",
+        FieldKind::Number,
+        "port at the other end of the cable",
+        |l, id| peer(l, id).map(|peer| peer.number).into(),
+    ),
+    RowField::new("peer_guid", "PEER GUID", FieldKind::Guid, "GUID of the node at the other end", |l, id| {
+        peer(l, id).map(|peer| l.fabric().node(peer.node).guid()).into()
+    })
+    .when_ambiguous(),
+    RowField::new(
+        "degraded",
+        "DEGRADED",
+        FieldKind::Flag,
+        "its cable is below what both ends can do",
+        |l, id| port(l, id).link.and_then(|link| l.is_degraded(link)).into(),
+    )
+    .largest_first()
+    .on_request(),
+    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, id| {
+        Element::from_id(l.fabric(), &l.names, ElementId::Port(id)).to_string().into()
+    })
+    .on_request(),
+];
+
+pub fn ports(look: &Snapshot) -> Rows<'_, PortId> {
+    let rows: Vec<_> = look.fabric().ports().map(|(id, _)| id).collect();
+    Rows { look, fields: PORT_FIELDS, rows: rows.into(), when_empty: "the source has no port" }
+}
+
+fn port(look: &Snapshot, id: PortId) -> &Port {
+    look.fabric().port(id)
+}
+
+fn peer(look: &Snapshot, id: PortId) -> Option<&Port> {
+    port(look, id).peer.map(|peer| port(look, peer))
+}

@@ -1,0 +1,189 @@
+//! Writes text into a buffer, cut at the edge of its area by display width.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::symbols::Symbols;
+use super::theme::{Role, Theme};
+use crate::operations::check::certificate_text::wrap_pairs;
+use fabdeck_fabric::observe::is_printable;
+
+pub struct Canvas<'b> {
+    pub buffer: &'b mut Buffer,
+    pub theme: &'b Theme,
+    pub signs: Symbols,
+}
+
+/// Number of columns of a text in a terminal. A control character is drawn as a blank.
+pub fn width(text: &str) -> u16 {
+    u16::try_from(text.width()).unwrap_or(u16::MAX)
+}
+
+/// Cuts a text to its room; `more` marks the cut.
+pub fn truncate_text(text: &str, room: u16, more: &str) -> String {
+    let clean = replace_controls(text);
+    if width(&clean) <= room {
+        return clean;
+    }
+    let room = room.saturating_sub(width(more));
+    let mut cut = String::new();
+    let mut used = 0;
+    for sign in clean.chars() {
+        let wide = u16::try_from(sign.width().unwrap_or(0)).unwrap_or(0);
+        if used + wide > room {
+            break;
+        }
+        used += wide;
+        cut.push(sign);
+    }
+    if room > 0 {
+        cut.push_str(more);
+    }
+    cut
+}
+
+/// Cuts a name in its middle, because both ends of a name distinguish it.
+pub fn shorten_name(name: &str, room: u16, more: &str) -> String {
+    let clean = replace_controls(name);
+    if width(&clean) <= room {
+        return clean;
+    }
+    let Some(room) = room.checked_sub(width(more)).filter(|room| *room > 0) else { return String::new() };
+    let as_wide_as = |room: u16, signs: &mut dyn Iterator<Item = char>| -> Vec<char> {
+        let mut used = 0;
+        let fits = |sign: &char| {
+            used += u16::try_from(sign.width().unwrap_or(0)).unwrap_or(0);
+            used <= room
+        };
+        signs.take_while(fits).collect()
+    };
+    // In `node07 mlx5_0[1]` the host distinguishes more than the device, so the head gets more room: `node07…[1]`.
+    let tail = if clean.contains(' ') { room / 3 } else { room / 2 };
+    let head: String = as_wide_as(room - tail, &mut clean.chars()).into_iter().collect();
+    let tail = as_wide_as(room - width(&head), &mut clean.chars().rev());
+    let tail: String = tail.into_iter().rev().collect();
+    format!("{head}{more}{tail}")
+}
+
+/// Replaces control characters, which a terminal would obey.
+fn replace_controls(text: &str) -> String {
+    text.chars().map(|sign| if is_printable(sign) { sign } else { ' ' }).collect()
+}
+
+impl Canvas<'_> {
+    pub fn style(&self, role: Role) -> Style {
+        self.theme.style(role)
+    }
+
+    /// Writes into a row of an area from a column on, and returns the column behind the text.
+    pub fn draw_text(&mut self, area: Rect, x: u16, y: u16, text: &str, role: Role) -> u16 {
+        let style = self.style(role);
+        self.draw_styled(area, x, y, text, style)
+    }
+
+    pub fn draw_styled(&mut self, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
+        let area = area.intersection(self.buffer.area);
+        if x >= area.width || y >= area.height || text.is_empty() {
+            return x;
+        }
+        let text = truncate_text(text, area.width - x, self.signs.more);
+        self.buffer.set_string(area.x + x, area.y + y, &text, style);
+        x + width(&text)
+    }
+
+    /// Writes a name, cut in its middle if it does not fit.
+    pub fn draw_name(&mut self, area: Rect, x: u16, y: u16, name: &str, role: Role) -> u16 {
+        let name = shorten_name(name, area.width.saturating_sub(x), self.signs.more);
+        self.draw_text(area, x, y, &name, role)
+    }
+
+    /// Writes into a heading which rows of a scrolled list are visible, and that there are more.
+    pub fn draw_extent(&mut self, heading: Rect, from: u16, top: usize, height: usize, rows: usize) {
+        if rows <= height {
+            return;
+        }
+        let last = (top + height).min(rows);
+        let above = if top > 0 { self.signs.up } else { "" };
+        let below = if last < rows { self.signs.down } else { "" };
+        let long = format!("{}-{last} of {rows} {above}{below}", top + 1);
+        let short = format!("{above}{below}");
+        let room = heading.width.saturating_sub(from + 1);
+        self.draw_right_aligned(
+            heading,
+            from + 1,
+            0,
+            if width(&long) <= room { &long } else { &short },
+            Role::Key,
+        );
+    }
+
+    /// Writes at the right edge of a row, unless that would reach left of `from`.
+    pub fn draw_right_aligned(&mut self, area: Rect, from: u16, y: u16, text: &str, role: Role) {
+        let x = area.width.saturating_sub(width(text));
+        if x >= from {
+            self.draw_text(area, x, y, text, role);
+        }
+    }
+
+    /// Applies a style to a whole row.
+    pub fn fill_row(&mut self, area: Rect, y: u16, role: Role) {
+        let area = area.intersection(self.buffer.area);
+        if y < area.height {
+            let row = Rect::new(area.x, area.y + y, area.width, 1);
+            self.buffer.set_style(row, self.theme.style(role));
+        }
+    }
+
+    /// Clears an area.
+    pub fn clear(&mut self, area: Rect) {
+        let area = area.intersection(self.buffer.area);
+        let style = self.style(Role::Text);
+        for y in 0..area.height {
+            let blank = " ".repeat(area.width.into());
+            self.buffer.set_string(area.x, area.y + y, blank, style);
+        }
+    }
+
+    /// Writes a label and a text in each row; a long text continues in the next row. Returns the number of rows.
+    pub fn draw_pairs(&mut self, area: Rect, pairs: &[(&str, String)], skip: usize) -> u16 {
+        let (label, rows) = wrap_pairs(pairs, area.width.into());
+        let label = u16::try_from(label).unwrap_or(u16::MAX);
+        let mut y = 0;
+        for (name, line) in rows.into_iter().skip(skip).take(area.height.into()) {
+            self.draw_text(area, 0, y, name, Role::Label);
+            self.draw_text(area, label + 2, y, &line, Role::Text);
+            y += 1;
+        }
+        y
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_their_middle() {
+        assert_eq!(shorten_name("leaf", 4, "~"), "leaf");
+        assert_eq!(shorten_name("rack12-row3-leaf03", 13, "…"), "rack12…leaf03");
+        assert_eq!(shorten_name("node07 mlx5_0[1]", 10, "…"), "node07…[1]");
+        assert_eq!(shorten_name("rack12-row3-leaf03", 14, ".."), "rack12..leaf03");
+        assert_eq!(shorten_name("叶子叶子叶", 6, "~"), "叶~叶");
+        assert_eq!((shorten_name("leaf", 1, "~").as_str(), shorten_name("leaf", 0, "~").as_str()), ("", ""));
+        assert_eq!(shorten_name("leaf", 2, "~"), "l~");
+        assert_eq!(shorten_name("a\u{1b}b", 9, "~"), "a b");
+    }
+
+    #[test]
+    fn text_is_cut_by_display_width() {
+        assert_eq!(truncate_text("leaf", 4, "~"), "leaf");
+        assert_eq!(truncate_text("leaves", 4, "~"), "lea~");
+        assert_eq!(truncate_text("叶子叶", 5, "~"), "叶子~");
+        assert_eq!(
+            (truncate_text("ab", 0, "~").as_str(), truncate_text("a\u{1b}b", 9, "~").as_str()),
+            ("", "a b")
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! Draws the two lines at the bottom: tasks or the newest message, and the keys that work here.
+
+use super::buffer_area::buffer_area;
+use super::canvas::{Canvas, width};
+use super::theme::Role;
+use crate::console::event_loop::actions::{ACTIONS, Action, KeyScope, action};
+use crate::console::features::changes::apply_actions::is_key_active;
+use crate::console::features::screen::ScreenId;
+use crate::console::model::messages::LogMessage;
+use crate::console::model::overlay::Overlay;
+use crate::console::model::state::{LoadState, SessionState};
+
+pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
+    let areas = state.areas();
+    let (status, keys) = (buffer_area(areas.status), buffer_area(areas.footer));
+    match &state.prompt {
+        Some(prompt) => super::prompt::draw(canvas, status, state, prompt),
+        None => draw_status_line(canvas, status, state),
+    }
+    draw_keys(canvas, keys, state);
+}
+
+fn draw_status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &SessionState) {
+    let table = state.current().table();
+    let mut right = String::new();
+    if state.layer.is_none() && state.current().listing(&state.known).is_some() {
+        let (mut rows, mut of) = (table.selection.rows.len(), table.selection.of);
+        let mut here = if rows == 0 { 0 } else { table.cursor + 1 };
+        if let Some((seen, all)) = state.visible_page() {
+            (here, rows, of) = (seen, all, all);
+        }
+        right = match rows == of {
+            true => format!("{here}/{rows} "),
+            false => format!("{here}/{rows} of {of} "),
+        };
+        if !table.selected.is_empty() {
+            right = format!("{} selected  {right}", table.selected.len());
+        }
+    }
+    let room = at.width.saturating_sub(width(&right) + 1);
+    let left = ratatui::layout::Rect { width: room, ..at };
+    if let Some(message) = state.status_message() {
+        draw_message(canvas, left, state, message);
+    } else if let Some(task) = state.tasks.running_tasks().first() {
+        super::progress::draw(canvas, left, state, task);
+    } else if let Some(words) = state.known.changes.progress() {
+        canvas.draw_text(left, 0, 0, &words, Role::Prompt);
+    } else if let LoadState::Failed(error) = &state.loading {
+        canvas.draw_text(left, 0, 0, &format!("error: {error}"), Role::Danger);
+    } else if !table.filter.is_empty() {
+        let problem = table.problem.as_ref();
+        let role = if problem.is_some() { Role::Danger } else { Role::Prompt };
+        let text = problem.map_or_else(|| format!("/{}", table.filter), Clone::clone);
+        canvas.draw_text(left, 0, 0, &text, role);
+    }
+    canvas.draw_right_aligned(at, 0, 0, &right, Role::Dim);
+}
+
+/// Draws the newest message. A message that is longer than the line ends with the key that opens the log.
+fn draw_message(
+    canvas: &mut Canvas<'_>,
+    at: ratatui::layout::Rect,
+    state: &SessionState,
+    message: &LogMessage,
+) {
+    let (line, role) = (message.line(), Role::from_severity(message.severity));
+    let log = action("log").and_then(|log| log.first_key(&state.keymap));
+    let hint = log.filter(|_| width(&line) > at.width).map(|key| format!("{key} shows all"));
+    let hint = hint.unwrap_or_default();
+    let room = at.width.saturating_sub(if hint.is_empty() { 0 } else { width(&hint) + 1 });
+    canvas.draw_text(ratatui::layout::Rect { width: room, ..at }, 0, 0, &line, role);
+    canvas.draw_right_aligned(at, room, 0, &hint, Role::Key);
+}
+
+fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &SessionState) {
+    let mut x = 0;
+    let mut hint = |canvas: &mut Canvas<'_>, key: &str, word: &str, reserved: u16| {
+        if x + width(key) + width(word) + reserved < at.width {
+            x = canvas.draw_text(at, x, 0, key, Role::Key);
+            x = canvas.draw_text(at, x + 1, 0, word, Role::Dim) + 2;
+        }
+    };
+    if let Some(prompt) = &state.prompt {
+        let mut fixed = vec![("enter", "done"), ("esc", "cancel")];
+        if prompt.can_recall() {
+            fixed = vec![("enter", "keep"), ("up", "edit"), ("esc", "cancel")];
+        }
+        if !prompt.offers.is_empty() {
+            fixed.extend([("tab", "complete"), ("down up", "pick")]);
+        }
+        fixed.into_iter().for_each(|(key, word)| hint(canvas, key, word, 0));
+        return;
+    }
+    if let Some(Overlay::Dialogue(dialogue)) = &state.layer {
+        let does = |(_, word): &&(&str, &str)| match *word {
+            "window" => dialogue.has_window(),
+            "accept" => dialogue.has_findings(),
+            _ => true,
+        };
+        DIALOGUE_KEYS.iter().filter(does).for_each(|(key, word)| hint(canvas, key, word, 0));
+        return;
+    }
+    if let Some(layer) = &state.layer {
+        for (ids, word) in overlay_actions(layer) {
+            let keys = ids.iter().filter_map(|id| action(id)?.first_key(&state.keymap));
+            let keys = keys.map(|key| key.to_string()).collect::<Vec<_>>().join(" ");
+            hint(canvas, &keys, word, 0);
+        }
+        return;
+    }
+    // The key that goes back gets its room first.
+    let quit = action("quit").and_then(|quit| quit.first_key(&state.keymap));
+    let quit = quit.map(|key| (key.to_string(), if is_at_top(state) { "quit" } else { "back" }));
+    let reserved = quit.as_ref().map_or(0, |(key, word)| width(key) + width(word) + 3);
+    let works = |action: &&Action| {
+        action.prominent && (action.ready)(state).is_ok() && has_effect_here(state, action)
+    };
+    let first = |action: &Action| TIME_ACTIONS.contains(&action.id) || CHANGE_ACTIONS.contains(&action.id);
+    let here = |action: &&Action| action.place == KeyScope::On(state.screen) || first(action);
+    let everywhere = |action: &&Action| action.place == KeyScope::Everywhere && !first(action);
+    let own = ACTIONS.iter().filter(works).filter(here);
+    for action in own.chain(ACTIONS.iter().filter(works).filter(everywhere)) {
+        if let Some(key) = action.first_key(&state.keymap) {
+            hint(canvas, &key.to_string(), short_title(action, state), reserved);
+        }
+    }
+    if let Some((key, word)) = quit {
+        hint(canvas, &key, word, 0);
+    }
+}
+
+/// Actions of a layer over the screen, with a word for each.
+fn overlay_actions(layer: &Overlay) -> &'static [(&'static [&'static str], &'static str)] {
+    match layer {
+        Overlay::Help(_) => &[(&["quit"], "close"), (&["down", "up"], "scroll"), (&["filter"], "search")],
+        Overlay::Log(_) | Overlay::Details(_) => {
+            &[(&["quit"], "close"), (&["down", "up"], "scroll"), (&["first", "last"], "first, last")]
+        }
+        Overlay::Dialogue(_) => &[],
+        Overlay::Tour { .. } => {
+            &[(&["enter"], "next"), (&["down", "up"], "scroll"), (&["quit"], "close"), (&["left"], "back")]
+        }
+    }
+}
+
+/// These actions work everywhere and are shown on the Timeline.
+const TIME_ACTIONS: [&str; 4] = ["step-back", "step", "next-event", "live"];
+
+/// These actions work everywhere; they come first if there is something to decide or to apply.
+const CHANGE_ACTIONS: [&str; 4] = ["apply", "confirm", "rollback", "extend"];
+
+/// Keys of a dialog, which are the same in every keymap.
+const DIALOGUE_KEYS: [(&str, &str); 6] = [
+    ("esc", "cancel"),
+    ("tab", "next"),
+    ("space", "accept"),
+    ("enter", "press"),
+    ("+ -", "window"),
+    ("down up", "scroll"),
+];
+
+/// Whether an action has an effect here: Enter and Tab if they lead somewhere, `mark` if the row can be marked.
+fn has_effect_here(state: &SessionState, action: &Action) -> bool {
+    match action.id {
+        "apply" => is_key_active(state),
+        // On this screen the key belongs to another action.
+        "extend" => state.screen != ScreenId::Paths,
+        "enter" => state.current().can_enter(&state.known),
+        "mark" => !state.target_elements().is_empty(),
+        "next-view" => state.current().has_views(&state.known),
+        id if TIME_ACTIONS.contains(&id) => state.screen == ScreenId::Timeline,
+        _ => true,
+    }
+}
+
+fn is_at_top(state: &SessionState) -> bool {
+    state.screen == ScreenId::Fabric && state.current().crumbs(&state.known).len() < 2
+}
+
+/// Short word for the footer, which has no room for a sentence.
+fn short_title(action: &Action, state: &SessionState) -> &'static str {
+    match action.id {
+        "enter" => "in",
+        "next-view" => "view",
+        "palette" => "actions",
+        "write-plan" => "plan",
+        "copy-line" => "copy line",
+        "pause" if state.known.playback.as_ref().is_some_and(|playback| !playback.is_playing()) => "play",
+        "step-back" => "back",
+        "next-event" => "event",
+        id => id,
+    }
+}

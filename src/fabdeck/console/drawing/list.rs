@@ -1,0 +1,392 @@
+//! Draws a list: headings, visible rows, cursor. Its work depends on the height of the screen, not on the size of the
+//! fabric.
+
+use std::borrow::Cow;
+
+use ratatui::layout::Rect;
+
+use super::canvas::{Canvas, shorten_name, truncate_text, width};
+use super::heat;
+use super::theme::Role;
+use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::value::{FieldKind, Value};
+use crate::console::features::screen::Screen;
+use crate::console::model::state::SessionState;
+use crate::operations::watch::hot_ports::HISTORIES;
+
+/// Number of rows beyond the visible ones that influence column widths, so that scrolling seldom moves columns.
+const SAMPLE_ROWS: usize = 64;
+const COLUMN_GAP: u16 = 2;
+/// Largest share of a narrow screen for one column while other columns wait for room, and its largest width on any
+/// screen.
+const MAX_COLUMN_SHARE: u16 = 5;
+const MAX_COLUMN_WIDTH: u16 = 40;
+/// Width of the cursor, the sign of a marked or selected row, and a blank.
+const SYMBOLS_WIDTH: u16 = 3;
+/// Least width of names beside lesser columns, and least width at all.
+const NAME_MIN_WIDTH: u16 = 14;
+const NAME_LEAST_WIDTH: u16 = 10;
+
+pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+    let screen = state.current();
+    let table = screen.table();
+    let Some(listing) = screen.listing(&state.known) else {
+        let words = crate::operations::check::certificate_text::wrap_text(
+            &screen.empty_text(&state.known),
+            area.width.saturating_sub(2).into(),
+        );
+        for (y, line) in (0..area.height).zip(words) {
+            canvas.draw_text(area, 1, y, &line, Role::Dim);
+        }
+        return;
+    };
+    let listing = &*listing;
+    let height = usize::from(area.height.saturating_sub(1));
+    let rows = &table.selection.rows;
+    if rows.is_empty() {
+        let words = match (rows.len() < table.selection.of, &table.filter) {
+            (true, filter) => format!("no row of {} matches '{filter}'; Esc shows all", table.selection.of),
+            (false, _) => listing.empty_text().to_owned(),
+        };
+        draw_headings(canvas, area, listing, &layout_columns(screen, listing, &[], area.width), state);
+        let (words, role) = match &table.problem {
+            Some(problem) => (problem.clone(), Role::Danger),
+            None => (words, Role::Dim),
+        };
+        for (y, line) in (1..area.height).zip(crate::operations::check::certificate_text::wrap_text(
+            &words,
+            area.width.saturating_sub(2).into(),
+        )) {
+            canvas.draw_text(area, 1, y, &line, role);
+        }
+        return;
+    }
+    let top = table.top.min(rows.len() - 1);
+    let seen = &rows[top..rows.len().min(top + height)];
+    let sample: Vec<usize> = rows.iter().take(SAMPLE_ROWS).chain(seen).copied().collect();
+    let columns = layout_columns(screen, listing, &sample, area.width);
+    draw_headings(canvas, area, listing, &columns, state);
+    for (at, row) in seen.iter().enumerate() {
+        let y = at as u16 + 1;
+        let here = top + at == table.cursor;
+        let what = screen.element(*row, &state.known);
+        let failed = what.is_some_and(|what| state.known.is_failed(what));
+        let selected = what.is_some_and(|what| table.selected.contains(&what));
+        if here {
+            canvas.fill_row(area, y, Role::Cursor);
+        }
+        let base = match (here, failed) {
+            (true, _) => Role::Cursor,
+            (_, true) => Role::Marked,
+            _ => Role::Text,
+        };
+        canvas.draw_text(area, 0, y, if here { canvas.signs.cursor } else { "" }, base);
+        let sign = match (failed, selected) {
+            (true, true) => canvas.signs.marked_selected,
+            (true, false) => canvas.signs.marked,
+            (false, true) => canvas.signs.selected,
+            (false, false) => "",
+        };
+        canvas.draw_text(area, 1, y, sign, base);
+        let over = what.is_some_and(|what| state.known.has_errors(what));
+        for column in &columns {
+            draw_cell(canvas, area, y, column, (listing, *row), (base, over));
+        }
+    }
+}
+
+/// Columns that are hidden first where not all fit, in this order. The details show the same values, and the arrow
+/// keys lead to the columns.
+const OPTIONAL_COLUMNS: [&str; 18] = [
+    "via",
+    "user",
+    "share_of_all",
+    "rcv_mbps",
+    "xmit_mbps",
+    PREFERRED_TO_NAMES,
+    "parallel",
+    "kind",
+    "guid",
+    "physical",
+    "answered",
+    "lid",
+    "sar_links",
+    "links",
+    "hosts",
+    "switch_port",
+    "speed",
+    "width",
+];
+/// For this column names are cut as far as possible.
+const PREFERRED_TO_NAMES: &str = "share_of_time";
+/// The column that shows trouble is visible on any screen.
+const STATE_COLUMN: &str = "state";
+/// Columns whose words are never cut.
+const UNCUT_COLUMNS: [&str; 4] = [STATE_COLUMN, "role", "left", "time"];
+
+/// A visible column with its position and width.
+struct VisibleColumn {
+    column: usize,
+    x: u16,
+    width: u16,
+    /// Width of its longest text.
+    widest: u16,
+    /// Whether it holds names, which can be cut.
+    name: bool,
+    right: bool,
+}
+
+/// Chooses the columns, with room for the sign that there are more.
+fn layout_columns(
+    screen: &dyn Screen,
+    listing: &dyn Listing,
+    sample: &[usize],
+    room: u16,
+) -> Vec<VisibleColumn> {
+    let all = layout_columns_in(screen, listing, sample, room);
+    let table = screen.table();
+    match table.selection.columns.len() > all.len() + table.left {
+        true => layout_columns_in(screen, listing, sample, room.saturating_sub(1)),
+        false => all,
+    }
+}
+
+fn layout_columns_in(
+    screen: &dyn Screen,
+    listing: &dyn Listing,
+    sample: &[usize],
+    room: u16,
+) -> Vec<VisibleColumn> {
+    let (table, held) = (screen.table(), screen.fixed_columns());
+    let all = &table.selection.columns;
+    let order = all.iter().take(held).chain(all.iter().skip(held + table.left));
+    let mut shown: Vec<VisibleColumn> = order
+        .enumerate()
+        .map(|(at, column)| {
+            measure_column(
+                listing,
+                sample,
+                *column,
+                (room / MAX_COLUMN_SHARE).clamp(NAME_MIN_WIDTH, MAX_COLUMN_WIDTH),
+                at == 0,
+            )
+        })
+        .collect();
+    // When the operator moves through columns with the arrow keys, none is hidden.
+    if table.left == 0 {
+        drop_optional_columns(&mut shown, listing, held, room);
+    }
+    distribute_width(&mut shown, room);
+    place_columns(shown, room)
+}
+
+fn measure_column(
+    listing: &dyn Listing,
+    sample: &[usize],
+    column: usize,
+    most: u16,
+    first: bool,
+) -> VisibleColumn {
+    let about = listing.column(column);
+    let texts =
+        sample.iter().map(|row| width(&cell_text(about, &listing.cell(*row, column)))).max().unwrap_or(0);
+    let title = width(&about.title);
+    let wide = texts.min(if first { most * 2 } else { most }).max(title);
+    let (name, right) = (is_name(about), about.kind.is_right_aligned());
+    VisibleColumn { column, x: 0, width: wide, widest: texts.max(title), name, right }
+}
+
+/// A value as the list shows it.
+fn cell_text<'v>(about: &Column, value: &'v Value<'_>) -> Cow<'v, str> {
+    if about.scaled { value.scaled() } else { about.in_words(value) }
+}
+
+/// Whether the column holds names, which both of their ends distinguish.
+fn is_name(column: &Column) -> bool {
+    matches!(column.kind, FieldKind::Text) && !UNCUT_COLUMNS.contains(&&*column.id)
+}
+
+impl VisibleColumn {
+    fn min_width(&self, name: u16) -> u16 {
+        if self.name { self.width.min(name) } else { self.width }
+    }
+}
+
+/// Width of these columns if no name has more than `name`.
+fn min_total_width(columns: &[VisibleColumn], name: u16) -> u16 {
+    SYMBOLS_WIDTH
+        + columns
+            .iter()
+            .map(|shown| shown.min_width(name) + COLUMN_GAP)
+            .sum::<u16>()
+            .saturating_sub(COLUMN_GAP)
+}
+
+/// Hides lesser columns until the others fit, then columns before the one that shows trouble until that is visible.
+fn drop_optional_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: usize, room: u16) {
+    let id = |shown: &VisibleColumn| listing.column(shown.column).id.clone();
+    for lesser in OPTIONAL_COLUMNS {
+        let Some(at) = columns.iter().skip(fixed).position(|shown| id(shown) == lesser) else { continue };
+        let name = if lesser == PREFERRED_TO_NAMES { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };
+        if min_total_width(columns, name) <= room {
+            return;
+        }
+        columns.remove(fixed + at);
+    }
+    while let Some(at) = columns.iter().position(|shown| id(shown) == STATE_COLUMN) {
+        if at < 2 || min_total_width(&columns[..=at], NAME_LEAST_WIDTH) <= room {
+            return;
+        }
+        columns.remove(at - 1);
+    }
+}
+
+/// Shrinks names for other columns, and grows them into the room that is left.
+fn distribute_width(columns: &mut [VisibleColumn], room: u16) {
+    let total = |columns: &[VisibleColumn]| {
+        SYMBOLS_WIDTH
+            + columns.iter().map(|shown| shown.width + COLUMN_GAP).sum::<u16>().saturating_sub(COLUMN_GAP)
+    };
+    while total(columns) > room {
+        let widest = columns
+            .iter_mut()
+            .filter(|shown| shown.width > shown.min_width(NAME_LEAST_WIDTH))
+            .max_by_key(|shown| shown.width);
+        let Some(shown) = widest else { return };
+        shown.width -= 1;
+    }
+    let mut left = room - total(columns);
+    for shown in columns {
+        let more = left.min(shown.widest.saturating_sub(shown.width));
+        shown.width += more;
+        left -= more;
+    }
+}
+
+/// Places columns. A column with less than half of its width is left to the arrow keys. So is a number without room
+/// for all its digits, because a cut number is a wrong number.
+fn place_columns(columns: Vec<VisibleColumn>, room: u16) -> Vec<VisibleColumn> {
+    let mut x = SYMBOLS_WIDTH;
+    let mut placed = Vec::new();
+    for shown in columns {
+        let needed = if shown.right { shown.width } else { shown.width / 2 };
+        if x >= room || (!placed.is_empty() && x + needed > room) {
+            break;
+        }
+        let wide = shown.width;
+        placed.push(VisibleColumn { x, width: wide.min(room - x), ..shown });
+        x += wide + COLUMN_GAP;
+    }
+    placed
+}
+
+/// Draws the titles of the visible columns, with an arrow after the sorted one, and a sign at the right edge if there are more
+/// columns to the right.
+fn draw_headings(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    listing: &dyn Listing,
+    columns: &[VisibleColumn],
+    state: &SessionState,
+) {
+    let table = state.current().table();
+    for shown in columns {
+        let about = listing.column(shown.column);
+        let sorted = table.sort.as_ref().filter(|(id, _)| id.as_str() == about.id.as_ref());
+        let descending = sorted.map(|(_, descending)| *descending);
+        let sign = match descending {
+            Some(true) => canvas.signs.down,
+            Some(false) => canvas.signs.up,
+            None => "",
+        };
+        let title = format!("{}{sign}", about.title);
+        let x = if shown.right { shown.x + shown.width.saturating_sub(width(&title)) } else { shown.x };
+        canvas.draw_text(area, x, 0, &title, Role::Heading);
+    }
+    let hidden = table.selection.columns.len().saturating_sub(columns.len() + table.left);
+    if hidden > 0 {
+        let more = canvas.signs.more;
+        canvas.draw_right_aligned(area, area.width.saturating_sub(1), 0, more, Role::Dim);
+    }
+}
+
+fn draw_cell(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    y: u16,
+    shown: &VisibleColumn,
+    (listing, row): (&dyn Listing, usize),
+    (base, over): (Role, bool),
+) {
+    let value = listing.cell(row, shown.column);
+    let about = listing.column(shown.column);
+    let text = cell_text(about, &value);
+    if HISTORIES.contains(&about.id.as_ref()) && !value.is_missing() {
+        let inside = Rect { width: area.width.min(shown.x + shown.width), ..area };
+        let steps = || heat::parse_levels(truncate_history(&text, shown.width));
+        // A row has one colour, that of the latest level. A colour for each level would be most of the output of
+        // every second.
+        let now = steps().last().map_or(base, |level| heat::level_symbol(canvas, level).1);
+        let role = |level| match base {
+            // Level 0 never has the colour of a load.
+            Role::Text => (level > 0).then_some(now),
+            other => Some(other),
+        };
+        return heat::draw_strip(canvas, inside, (shown.x, y), steps(), role);
+    }
+    let cut = if is_name(about) { shorten_name } else { truncate_text };
+    let text = cut(&text, shown.width, canvas.signs.more);
+    let x = if shown.right { shown.x + shown.width.saturating_sub(width(&text)) } else { shown.x };
+    let role = match &*about.id {
+        _ if base != Role::Text => base,
+        // The threshold is exceeded; the role of the port or its state says the same in a word.
+        "errors" | "errors_per_hour" if over && matches!(value, Value::Number(1..)) => Role::Warning,
+        id => role_of(id, &value),
+    };
+    canvas.draw_text(area, x, y, &text, role);
+}
+
+/// The end of a history, as long as there is room.
+fn truncate_history(steps: &str, room: u16) -> &str {
+    steps.get(steps.len().saturating_sub(room.into())..).unwrap_or(steps)
+}
+
+/// Role of a value, for its colour; its text says the same.
+fn role_of(column: &str, value: &Value<'_>) -> Role {
+    let text = value.display_text();
+    match (column, text.as_ref()) {
+        (_, "-") => Role::Dim,
+        ("degraded" | "mismatch", "yes") => Role::LinkDegraded,
+        ("deadlock_free" | "transition", "yes") => Role::Good,
+        ("deadlock_free" | "transition" | "answered", "no") => Role::Danger,
+        ("state", "not answering") => Role::Danger,
+        ("state", "down" | "a link is down" | "Down") => Role::LinkDown,
+        ("state", "errors" | "a link has errors") => Role::Warning,
+        ("state", "degraded" | "a link is degraded") => Role::LinkDegraded,
+        ("state", "marked" | "a link is marked") => Role::Marked,
+        ("state", "rollback incomplete") => Role::Danger,
+        ("state", "applying" | "applied, not confirmed" | "rolling back") => Role::Warning,
+        ("state", "clean" | "confirmed") => Role::Good,
+        ("state", "findings" | "refused") => Role::Warning,
+        ("state", summed) => summary_role(summed),
+        ("lost", lost) if lost != "0" => Role::Danger,
+        ("role", "hot-spot") => Role::Danger,
+        (
+            "role",
+            "contributor" | "undecided" | "victim" | "link too narrow" | "stands still" | "errored" | "flaps",
+        ) => Role::Warning,
+        _ => Role::Text,
+    }
+}
+
+/// Role of the worst word of a rank or rack, which its summary begins with: `1 down, 2 marked`.
+fn summary_role(summed: &str) -> Role {
+    match summed.split(", ").next().and_then(|worst| worst.split_once(' ')) {
+        Some((_, "not answering")) => Role::Danger,
+        Some((_, "down")) => Role::LinkDown,
+        Some((_, "with errors")) => Role::Warning,
+        Some((_, "degraded")) => Role::LinkDegraded,
+        Some((_, "marked")) => Role::Marked,
+        _ => Role::Text,
+    }
+}

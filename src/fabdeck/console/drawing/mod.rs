@@ -1,0 +1,20 @@
+//! Draws the state of the console into a buffer. It decides nothing.
+
+pub(crate) mod buffer_area;
+pub(crate) mod canvas;
+pub mod color_depth;
+pub(crate) mod details;
+mod footer;
+pub mod frame;
+mod header;
+pub(crate) mod heat;
+mod help;
+pub(crate) mod list;
+mod log;
+mod progress;
+mod prompt;
+pub mod symbols;
+pub(crate) mod terminal_keys;
+pub mod theme;
+mod theme_file;
+mod tour;

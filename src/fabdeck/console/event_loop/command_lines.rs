@@ -1,0 +1,155 @@
+//! Command lines that show what the screen shows, or that repeat the last action.
+
+use std::path::Path;
+
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::changes::changer::WriteAccess;
+use crate::console::features::hotspots::screen::HotspotsView;
+use crate::console::features::jobs::running_jobs;
+use crate::console::features::screen::ScreenId;
+use crate::console::features::whatif::screen::WhatifPane;
+use crate::console::model::effect::StagedCommands;
+use crate::console::model::state::{SessionState, quote_for_shell};
+use fabdeck_routing::{ENGINES, Engine};
+
+/// The option that keeps a command from requesting path records, because the console requests none.
+fn lanes_argument(look: &Snapshot) -> &'static str {
+    match look.observation.reading.is_some() && look.routes.is_none() {
+        true => " --lanes-in-force assumed",
+        false => "",
+    }
+}
+
+/// The command line that runs the requested engines with the current marks. `whatif` requests no path records
+/// either.
+pub fn whatif_line(state: &SessionState) -> Option<String> {
+    let asked: Vec<&str> = state.engines().keys().copied().collect();
+    let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
+    let jobs = running_jobs::jobs_argument(state);
+    Some(state.command_line(&format!("whatif{}{engines}{jobs}", state.marks_as_arguments())))
+}
+
+/// The same command line with the engines that the list shows, in its order.
+fn listed_line(state: &SessionState) -> Option<String> {
+    let table = state.current().table();
+    let shown = (state.screen == ScreenId::Whatif && state.screens.whatif.pane == WhatifPane::Engines)
+        .then(|| table.selection.rows.iter().filter_map(|row| ENGINES.get(*row)).collect::<Vec<_>>());
+    let asked = |engine: &&&Engine| state.engines().is_empty() || state.engines().contains_key(engine.id);
+    let shown: Vec<&str> = shown?.iter().filter(asked).map(|engine| engine.id).collect();
+    let own = !table.filter.is_empty() || table.sort.is_some();
+    let marks = state.marks_as_arguments();
+    let jobs = running_jobs::jobs_argument(state);
+    (own && !shown.is_empty())
+        .then(|| state.command_line(&format!("whatif{marks} --engine {}{jobs}", shown.join(","))))
+}
+
+/// The command line that follows a path under a proposal. It needs the tables in the plan, so it writes the
+/// plan first where no file has it.
+fn proposed_path(state: &SessionState) -> Option<String> {
+    let paths = &state.screens.paths;
+    let engine = paths.under.filter(|_| state.screen == ScreenId::Paths && paths.users.is_none())?;
+    let (from, to) = (quote_for_shell(paths.from.as_ref()?), quote_for_shell(paths.to.as_ref()?));
+    let follow =
+        |file: &str| state.command_line(&format!("trace {from} {to} --tables {}", quote_for_shell(file)));
+    if let Some(written) = state.plan_file(engine) {
+        return Some(follow(&written.display().to_string()));
+    }
+    let file = state.plan_name(engine.id);
+    Some(format!("{}; {}", route_line(state, engine, &file), follow(&file)))
+}
+
+/// The command line that writes the plan of an engine to a file.
+pub fn route_line(state: &SessionState, engine: &Engine, file: &str) -> String {
+    let marks = state.marks_as_arguments();
+    let lanes = state.snapshot().map_or("", |look| lanes_argument(look));
+    let jobs = running_jobs::jobs_argument(state);
+    state.command_line(&format!(
+        "route --engine {}{marks}{lanes}{jobs} -o {}",
+        engine.id,
+        quote_for_shell(file)
+    ))
+}
+
+/// The command line that applies the plan in a file.
+pub fn apply_line(state: &SessionState, file: &str) -> String {
+    let opted = if state.writing == WriteAccess::Asked { "--allow-write " } else { "" };
+    state.command_line(&format!("{opted}apply {}", quote_for_shell(file)))
+}
+
+/// The commands that reach the routes of an engine in two plans, with files beside that of the single plan.
+pub fn staged_commands(state: &SessionState, engine: &Engine, file: &str) -> StagedCommands {
+    let path = Path::new(file);
+    let end = path.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let beside = |which: &str| path.with_file_name(format!("{stem}-{which}{end}")).display().to_string();
+    let [first, second] = ["first", "second"].map(beside);
+    let lanes = state.snapshot().map_or("", |look| lanes_argument(look));
+    // The intermediate plan writes only forwarding tables, so it has one lane.
+    let behind = format!("{}{lanes} --lanes 1 -o {}", state.marks_as_arguments(), quote_for_shell(&first));
+    let confirm = || state.command_line_without_source("confirm ID");
+    StagedCommands {
+        first: [state.command_line("route --engine "), behind],
+        others: vec![
+            apply_line(state, &first),
+            confirm(),
+            route_line(state, engine, &second),
+            apply_line(state, &second),
+            confirm(),
+        ],
+    }
+}
+
+pub fn equivalent_line(state: &SessionState) -> Option<String> {
+    // For selected rows, the command line shows the cost of their failure.
+    if let (Some(look), false) = (state.snapshot(), state.selected().is_empty()) {
+        let names = |what| fabdeck_fabric::Element::from_id(look.fabric(), &look.names, what).to_string();
+        let marks = state.selected().iter().map(|what| format!(" --fail {}", quote_for_shell(&names(*what))));
+        return Some(state.command_line(&format!("whatif{}", marks.collect::<String>())));
+    }
+    if state.screen == ScreenId::Whatif {
+        return match state.screens.whatif.page {
+            Some(engine) => Some(route_line(state, engine, &state.plan_name(engine.id))),
+            None => listed_line(state).or_else(|| whatif_line(state)),
+        };
+    }
+    if state.screen == ScreenId::Changes {
+        return (state.writing != WriteAccess::Own).then(|| state.command_line_without_source("changes"));
+    }
+    if let Some(lines) = proposed_path(state) {
+        return Some(lines);
+    }
+    let mut line = state.command_line(&state.current().command(&state.known)?);
+    let table = state.current().table();
+    // Fields of a list that no command prints cannot be in a command line.
+    if !state.current().is_printed() {
+        return Some(line);
+    }
+    if !table.filter.is_empty() {
+        line.push_str(&format!(" --filter {}", quote_for_shell(&table.filter)));
+    }
+    if let Some((column, down)) = &table.sort {
+        line.push_str(&format!(" --sort {column}{}", if *down { ":desc" } else { ":asc" }));
+    }
+    Some(line)
+}
+
+/// The differences between the copied command line and the screen.
+pub fn line_differences(state: &SessionState) -> Vec<&'static str> {
+    let table = state.current().table();
+    let hot = state.screen == ScreenId::Hotspots;
+    let sorted = table.sort.is_some() || state.screens.hotspots.view != HotspotsView::Verdicts;
+    let own = hot && state.selected().is_empty();
+    let listed = state.screen == ScreenId::Changes && (!table.filter.is_empty() || table.sort.is_some());
+    let all = listed.then_some("without filter and order, which the command does not have");
+    let without = match (own && !table.filter.is_empty(), own && sorted) {
+        (true, true) => Some("without filter and order, which the command does not have"),
+        (true, false) => Some("without the filter, which the command does not have"),
+        (false, true) => Some("without the order, which the command does not have"),
+        (false, false) => None,
+    };
+    let reading = state.snapshot().and_then(|look| look.observation.reading.as_ref());
+    let simulated = reading.is_some_and(|reading| reading.virtual_time) && state.known.watch.sweeps > 0;
+    let anew = simulated.then_some("with a new simulator, at the time 0");
+    let jobs = running_jobs::has_unnamed_jobs(state).then_some("without the jobs, which are in no file");
+    all.into_iter().chain(without).chain(anew).chain(jobs).collect()
+}

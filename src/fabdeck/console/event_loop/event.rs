@@ -1,0 +1,211 @@
+//! The inputs of a session, and their recorded form. Keys, sizes and times are recorded as they are. Task
+//! results are recorded as a digest, because a replay computes them again. Results of changes are recorded
+//! whole, because a replay makes no changes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::changes::changer::{ChangeOffer, ChangeOverview, WriteAccess};
+use crate::console::features::changes::comparison::Attestations;
+use crate::console::features::jobs::running_jobs::JobSettings;
+use crate::console::features::watch::watch_state::WatchSettings;
+use crate::console::model::effect::TaskOutcome;
+use crate::console::model::key::Key;
+use crate::console::model::layout::Size;
+use crate::console::model::state::SessionState;
+use crate::console::model::tasks::TaskId;
+use crate::operations::lanes::slow_lanes::LaneState;
+use fabdeck_change::ChangeStatus;
+use fabdeck_files::job_lists::JobList;
+
+/// An input, and its time in milliseconds since the session began.
+#[derive(Clone, Debug)]
+pub struct SessionEvent {
+    pub at_ms: u64,
+    pub what: SessionInput,
+}
+
+#[derive(Clone, Debug)]
+pub enum SessionInput {
+    Key(Key),
+    Paste(String),
+    Resized(Size),
+    /// Time has passed, without any other input.
+    Tick,
+    Progress {
+        task: TaskId,
+        done: u64,
+        of: u64,
+    },
+    /// The fabric is known, while tables and counters are still being read.
+    Sighted {
+        task: TaskId,
+        look: Arc<Snapshot>,
+    },
+    Finished {
+        task: TaskId,
+        outcome: TaskOutcome,
+    },
+    /// A message for the operator from outside the session.
+    Message(String),
+    /// The terminal is back after another program used it.
+    Resumed,
+}
+
+/// The first line of a recorded session: its settings at the start.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionHeader {
+    pub format: u32,
+    /// The source as the operator wrote it.
+    pub source: String,
+    pub size: Size,
+    /// The options of the session with their values; copied command lines repeat them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<(String, String)>,
+    /// Keys that differ from the default, by the ids of their actions.
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// The settings of a watch: its interval and thresholds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<WatchSettings>,
+    /// The settings for the source of job lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<JobSettings>,
+    /// Whether the session could write to the fabric.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub writing: WriteAccess,
+}
+
+fn is_usual(writing: &WriteAccess) -> bool {
+    *writing == WriteAccess::default()
+}
+
+impl SessionHeader {
+    pub const SESSION_FORMAT: u32 = 1;
+
+    /// The header of a session that has just been opened.
+    pub fn from_state(state: &SessionState) -> Self {
+        Self {
+            format: Self::SESSION_FORMAT,
+            source: state.source.clone(),
+            size: state.size,
+            options: state.options.clone(),
+            keys: state.keymap.overrides().clone(),
+            writing: state.writing.clone(),
+            jobs: Some(state.known.jobs.settings.clone()).filter(|jobs| *jobs != JobSettings::default()),
+            watch: Some(state.known.watch.settings.clone()).filter(|watch| watch.interval_ms > 0),
+        }
+    }
+}
+
+/// An event in its recorded form.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RecordedEvent {
+    pub at_ms: u64,
+    #[serde(flatten)]
+    pub what: RecordedInput,
+}
+
+/// Results of changes, lanes and job lists, which a replay cannot compute again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordedOutcome {
+    Offered(Result<Box<ChangeOffer>, String>),
+    Begun(Result<String, String>),
+    Changes(Result<ChangeOverview, String>),
+    Compared(Result<Attestations, String>),
+    Lanes(Result<Box<LaneState>, String>),
+    Listed(Result<Box<JobList>, String>),
+    Asked { id: String, result: Result<ChangeStatus, String> },
+}
+
+impl RecordedOutcome {
+    fn from_outcome(outcome: &TaskOutcome) -> Option<Self> {
+        Some(match outcome {
+            TaskOutcome::Offered(result) => Self::Offered(result.clone()),
+            TaskOutcome::Begun(result) => Self::Begun(result.clone()),
+            TaskOutcome::Changes(result) => Self::Changes(result.clone()),
+            TaskOutcome::Compared(result) => Self::Compared(result.clone()),
+            TaskOutcome::Lanes(result) => Self::Lanes(result.clone()),
+            TaskOutcome::Listed(result) => Self::Listed(result.clone()),
+            TaskOutcome::Asked { id, result } => Self::Asked { id: id.clone(), result: result.clone() },
+            _ => return None,
+        })
+    }
+}
+
+impl From<RecordedOutcome> for TaskOutcome {
+    fn from(written: RecordedOutcome) -> Self {
+        match written {
+            RecordedOutcome::Offered(result) => Self::Offered(result),
+            RecordedOutcome::Begun(result) => Self::Begun(result),
+            RecordedOutcome::Changes(result) => Self::Changes(result),
+            RecordedOutcome::Compared(result) => Self::Compared(result),
+            RecordedOutcome::Lanes(result) => Self::Lanes(result),
+            RecordedOutcome::Listed(result) => Self::Listed(result),
+            RecordedOutcome::Asked { id, result } => Self::Asked { id, result },
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordedInput {
+    Key(Key),
+    Paste(String),
+    Resized(Size),
+    Tick,
+    Progress {
+        task: TaskId,
+        done: u64,
+        of: u64,
+    },
+    Sighted {
+        task: TaskId,
+        digest: String,
+    },
+    Finished {
+        task: TaskId,
+        digest: String,
+        /// For an engine: its time, which the screen shows and which differs with each run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        took_ms: Option<u64>,
+        /// For changes, lanes and job lists: the whole result.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        whole: Option<Box<RecordedOutcome>>,
+    },
+    Told(String),
+    Resumed,
+}
+
+impl SessionEvent {
+    pub fn to_recorded(&self) -> RecordedEvent {
+        let what = match &self.what {
+            SessionInput::Key(key) => RecordedInput::Key(*key),
+            SessionInput::Paste(text) => RecordedInput::Paste(text.clone()),
+            SessionInput::Resized(size) => RecordedInput::Resized(*size),
+            SessionInput::Tick => RecordedInput::Tick,
+            SessionInput::Progress { task, done, of } => {
+                RecordedInput::Progress { task: *task, done: *done, of: *of }
+            }
+            SessionInput::Sighted { task, look } => {
+                let digest = TaskOutcome::Looked(Ok(look.clone())).digest();
+                RecordedInput::Sighted { task: *task, digest }
+            }
+            SessionInput::Finished { task, outcome } => {
+                let took_ms = match outcome {
+                    TaskOutcome::Proposed { took_ms, .. } => Some(*took_ms),
+                    _ => None,
+                };
+                let whole = RecordedOutcome::from_outcome(outcome).map(Box::new);
+                RecordedInput::Finished { task: *task, digest: outcome.digest(), took_ms, whole }
+            }
+            SessionInput::Message(text) => RecordedInput::Told(text.clone()),
+            SessionInput::Resumed => RecordedInput::Resumed,
+        };
+        RecordedEvent { at_ms: self.at_ms, what }
+    }
+}

@@ -1,0 +1,74 @@
+//! The content of the help: keys of this screen and of every screen, filtered by a search, and the meaning of
+//! columns. All of it comes from the tables of actions and fields.
+
+use super::actions::{ACTIONS, Action, KeyScope};
+use crate::console::features::screen::SCREENS;
+use crate::console::model::state::SessionState;
+use crate::operations::check::certificate_text::wrap_text;
+
+/// A line of help.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HelpLine {
+    Heading(String),
+    /// The keys, or the palette word of an action without a key; and what the action does.
+    Entry(String, String),
+}
+
+/// The column at which the descriptions begin.
+pub fn help_column(state: &SessionState) -> u16 {
+    if state.size.width < 60 { 14 } else { 18 }
+}
+
+/// The lines of help as rows of the screen, with long lines wrapped.
+pub fn help_rows(state: &SessionState, search: &str) -> Vec<HelpLine> {
+    let room = state.size.width.saturating_sub(help_column(state) + 1);
+    let rows = |line: HelpLine| match line {
+        HelpLine::Heading(_) => vec![line],
+        HelpLine::Entry(keys, words) => {
+            let rows = wrap_text(&words, room.into()).into_iter().enumerate();
+            let first = |at: usize| if at == 0 { keys.clone() } else { String::new() };
+            rows.map(|(at, row)| HelpLine::Entry(first(at), row)).collect()
+        }
+    };
+    help_lines(state, search).into_iter().flat_map(rows).collect()
+}
+
+fn help_lines(state: &SessionState, search: &str) -> Vec<HelpLine> {
+    let search = search.to_lowercase();
+    let fits = |action: &&Action| {
+        search.is_empty() || format!("{} {}", action.id, action.title).to_lowercase().contains(&search)
+    };
+    let entry = |action: &Action| {
+        let keys: Vec<String> = state.keymap.keys(action).iter().map(ToString::to_string).collect();
+        let keys = if keys.is_empty() { format!(":{}", action.id) } else { keys.join(" ") };
+        let why = (action.ready)(state).err().map_or_else(String::new, |why| format!(" (not now: {why})"));
+        HelpLine::Entry(keys, format!("{}{why}", action.title))
+    };
+    let mut lines = Vec::new();
+    let places = std::iter::once(KeyScope::On(state.screen)).chain([KeyScope::Everywhere]);
+    let others = SCREENS
+        .iter()
+        .map(|screen| KeyScope::On(screen.id))
+        .filter(|place| *place != KeyScope::On(state.screen));
+    let here = KeyScope::On(state.screen);
+    let stands = |action: &Action| if action.belongs.contains(&state.screen) { here } else { action.place };
+    for place in places.chain(others) {
+        let of_place = ACTIONS.iter().filter(|action| stands(action) == place).filter(fits);
+        let entries: Vec<HelpLine> = of_place.map(entry).collect();
+        if !entries.is_empty() {
+            lines.push(HelpLine::Heading(format!("On {place}")));
+            lines.extend(entries);
+        }
+    }
+    let Some(listing) = state.current().listing(&state.known) else { return lines };
+    let about = (0..listing.column_count()).map(|at| listing.column(at));
+    let columns: Vec<HelpLine> = about
+        .filter(|column| search.is_empty() || column.id.contains(&search))
+        .map(|column| HelpLine::Entry(column.id.to_string(), column.about.to_string()))
+        .collect();
+    if !columns.is_empty() {
+        lines.push(HelpLine::Heading("Fields of this list, for / and s".to_owned()));
+        lines.extend(columns);
+    }
+    lines
+}

@@ -1,0 +1,130 @@
+//! The keymap: the action of each key on each screen. It is made from the table of actions, and the
+//! configuration may bind other keys.
+
+use std::collections::BTreeMap;
+
+use super::actions::{ACTIONS, Action, KeyScope, OverlayScope, action};
+use crate::console::features::screen::ScreenId;
+use crate::console::model::key::{Key, KeyError};
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeymapError {
+    #[error("FD-6302: [keys] {action}: {error}")]
+    Key { action: String, error: KeyError },
+    #[error("FD-6303: [keys]: there is no action '{0}'; 'docs/keys.md' and ? list them")]
+    UnknownAction(String),
+    #[error("FD-6304: [keys]: '{key}' is bound to both {one} and {other}, which work on the same screen")]
+    Twice { key: String, one: &'static str, other: &'static str },
+    #[error("FD-6305: [keys] quit: no key would be left to leave with; name one, as in quit = [\"q\"]")]
+    NoWayOut,
+}
+
+/// The keys of each action, in the order of the actions.
+#[derive(Clone, Debug)]
+pub struct Keymap {
+    bound: Vec<(&'static Action, Vec<Key>)>,
+    /// The bindings of the configuration, in its own notation.
+    own: BTreeMap<String, Vec<String>>,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        let keys = |action: &'static Action| {
+            let keys = action.keys.iter().filter_map(|key| key.parse().ok());
+            (action, keys.collect())
+        };
+        Self { bound: ACTIONS.iter().map(keys).collect(), own: BTreeMap::new() }
+    }
+}
+
+impl Keymap {
+    /// The default keys, except for actions that the configuration binds. An action without a key still has
+    /// its palette word.
+    pub fn with_overrides(own: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
+        let mut map = Self { own: own.clone(), ..Self::default() };
+        for (id, keys) in own {
+            let action = action(id).ok_or_else(|| KeymapError::UnknownAction(id.clone()))?;
+            let keys: Result<Vec<Key>, KeyError> = keys.iter().map(|key| key.parse()).collect();
+            let keys = keys.map_err(|error| KeymapError::Key { action: id.clone(), error })?;
+            for (bound, held) in &mut map.bound {
+                if bound.id == action.id {
+                    held.clone_from(&keys);
+                }
+            }
+        }
+        map.check_duplicates()?;
+        // `quit` needs a key: its palette word needs the key of the palette, which may be unbound too.
+        if map.bound.iter().any(|(action, keys)| action.id == "quit" && keys.is_empty()) {
+            return Err(KeymapError::NoWayOut);
+        }
+        Ok(map)
+    }
+
+    fn check_duplicates(&self) -> Result<(), KeymapError> {
+        for (at, (one, keys)) in self.bound.iter().enumerate() {
+            for (other, others) in &self.bound[at + 1..] {
+                let both = keys.iter().find(|key| others.contains(key));
+                if let Some(key) = both.filter(|_| one.place == other.place) {
+                    return Err(KeymapError::Twice { key: key.to_string(), one: one.id, other: other.id });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The action of a key on a screen; an action of the screen takes precedence over one of every screen.
+    pub fn action(&self, key: Key, screen: ScreenId) -> Option<&'static Action> {
+        let of = |place: KeyScope| {
+            let mut bound = self.bound.iter().filter(|(action, _)| action.place == place);
+            bound.find(|(_, keys)| keys.contains(&key)).map(|(action, _)| *action)
+        };
+        of(KeyScope::On(screen)).or_else(|| of(KeyScope::Everywhere))
+    }
+
+    /// The action of a key in an overlay, or in the input line.
+    pub fn overlay_action(&self, key: Key, over: OverlayScope) -> Option<&'static Action> {
+        let mut bound = self.bound.iter().filter(|(action, _)| action.over >= over);
+        bound.find(|(_, keys)| keys.contains(&key)).map(|(action, _)| *action)
+    }
+
+    /// The scope in which a key works elsewhere.
+    pub fn other_scope(&self, key: Key) -> Option<KeyScope> {
+        self.bound.iter().find(|(_, keys)| keys.contains(&key)).map(|(action, _)| action.place)
+    }
+
+    pub fn overrides(&self) -> &BTreeMap<String, Vec<String>> {
+        &self.own
+    }
+
+    pub fn keys(&self, action: &Action) -> &[Key] {
+        let bound = self.bound.iter().find(|(other, _)| other.id == action.id);
+        bound.map_or(&[], |(_, keys)| keys)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_keys_are_sound() {
+        let map = Keymap::with_overrides(&BTreeMap::new()).unwrap();
+        for action in ACTIONS {
+            assert_eq!(map.keys(action).len(), action.keys.len(), "{}: a key that cannot be read", action.id);
+        }
+    }
+
+    #[test]
+    fn keys_can_be_bound_anew_and_mistakes_are_named() {
+        let own = |id: &str, key: &str| BTreeMap::from([(id.to_owned(), vec![key.to_owned()])]);
+        let map = Keymap::with_overrides(&own("quit", "f10")).unwrap();
+        let pressed = |key: &str| map.action(key.parse().unwrap(), ScreenId::Fabric).map(|action| action.id);
+        assert_eq!(pressed("f10"), Some("quit"));
+        assert!(matches!(Keymap::with_overrides(&own("quti", "x")), Err(KeymapError::UnknownAction(_))));
+        assert!(matches!(Keymap::with_overrides(&own("quit", "strg-x")), Err(KeymapError::Key { .. })));
+        assert!(matches!(Keymap::with_overrides(&own("help", ":")), Err(KeymapError::Twice { .. })));
+        let nothing = |id: &str| Keymap::with_overrides(&BTreeMap::from([(id.to_owned(), Vec::new())]));
+        assert!(matches!(nothing("quit"), Err(KeymapError::NoWayOut)));
+        assert!(nothing("copy-last").is_ok(), "other actions keep their words");
+    }
+}

@@ -1,0 +1,18 @@
+//! Inputs in, effects out: keys and their actions, the input line, results of tasks. No part of it depends on a terminal,
+//! so tests drive it with the same keys as an operator.
+
+pub mod actions;
+pub(crate) mod command_lines;
+pub mod event;
+pub(crate) mod help;
+pub mod keymap;
+pub(crate) mod line_input;
+mod name_completion;
+pub(crate) mod navigation;
+pub(crate) mod overlays;
+mod palette;
+mod preconditions;
+pub(crate) mod results;
+pub(crate) mod row_selection;
+mod save_actions;
+pub mod update;

@@ -1,0 +1,114 @@
+//! The actions on overlays. They are the actions of the screens, with the same keys.
+
+use super::actions::Action;
+use super::help::help_rows;
+use crate::console::features::details::ElementDetail;
+use crate::console::model::effect::Effect;
+use crate::console::model::key::Key;
+use crate::console::model::messages::Severity;
+use crate::console::model::overlay::{Overlay, Scroll, TOUR};
+use crate::console::model::state::SessionState;
+use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
+
+/// Number of rows of an overlay that are visible at once, below its heading.
+pub fn overlay_height(state: &SessionState) -> usize {
+    usize::from(state.areas().body.height.saturating_sub(1)).max(1)
+}
+
+/// Number of rows of an overlay at the width of the screen.
+fn overlay_rows(state: &SessionState, layer: &Overlay) -> usize {
+    match layer {
+        Overlay::Help(help) => help_rows(state, &help.search).len(),
+        Overlay::Details(_) => ElementDetail::detail_page(state).map_or(0, |whole| {
+            wrap_pairs(&whole.pairs, usize::from(state.size.width.saturating_sub(1))).1.len()
+                + whole.ports.len()
+        }),
+        Overlay::Log(_) => {
+            let room = usize::from(state.size.width.saturating_sub(LOG_MARGIN + 1));
+            state.messages.iter().map(|message| wrap_text(&message.line(), room).len()).sum()
+        }
+        Overlay::Tour { page, .. } => tour_rows(state, *page).len(),
+        Overlay::Dialogue(dialogue) => dialogue.rows(&state.known.changes, dialogue_width(state)).len(),
+    }
+}
+
+/// The width of the text in a dialog.
+pub fn dialogue_width(state: &SessionState) -> usize {
+    usize::from(state.size.width.saturating_sub(4).min(100))
+}
+
+/// Number of rows of a dialog between its heading and its buttons, which have a blank row above.
+pub fn dialogue_height(state: &SessionState) -> usize {
+    usize::from(state.areas().body.height.saturating_sub(3)).max(1)
+}
+
+/// The column at which the texts of the log begin, after their times.
+pub const LOG_MARGIN: u16 = 11;
+
+/// The text of a page of the tour, below a blank row.
+pub fn tour_rows(state: &SessionState, page: usize) -> Vec<String> {
+    let room = state.size.width.saturating_sub(4).min(72);
+    let text = TOUR.get(page).map_or("", |(_, text)| *text);
+    std::iter::once(String::new()).chain(wrap_text(text, room.into())).collect()
+}
+
+/// Scrolls the overlay. At the end of a page, the tour goes to the next one.
+pub fn scroll_overlay(state: &mut SessionState, by: isize) {
+    let Some(layer) = &state.layer else { return };
+    let height = match layer {
+        Overlay::Dialogue(_) => dialogue_height(state),
+        _ => overlay_height(state),
+    };
+    let rows = overlay_rows(state, layer);
+    match &mut state.layer {
+        Some(Overlay::Help(help)) => help.scroll.scroll_by(by, rows, height),
+        Some(Overlay::Details(scroll) | Overlay::Log(scroll)) => scroll.scroll_by(by, rows, height),
+        Some(Overlay::Dialogue(dialogue)) => dialogue.scroll.scroll_by(by, rows, height),
+        Some(Overlay::Tour { page, scroll }) => {
+            let (at, before) = (*page, *scroll);
+            scroll.scroll_by(by, rows, height);
+            if *scroll == before {
+                *page = at.saturating_add_signed(by.signum()).min(TOUR.len() - 1);
+            }
+            if *page != at {
+                *scroll = Scroll::default();
+            }
+        }
+        None => {}
+    }
+}
+
+/// Turns to the next or the previous page of the tour.
+pub fn turn_page(state: &mut SessionState, forward: bool) {
+    if let Some(Overlay::Tour { page, scroll }) = &mut state.layer {
+        *page = page.saturating_add_signed(if forward { 1 } else { -1 }).min(TOUR.len() - 1);
+        *scroll = Scroll::default();
+    }
+}
+
+/// Handles Enter: turns the pages of the tour, and closes it at the end.
+pub fn press_enter(state: &mut SessionState) {
+    match state.layer {
+        Some(Overlay::Tour { page, .. }) if page + 1 == TOUR.len() => state.layer = None,
+        _ => turn_page(state, true),
+    }
+}
+
+/// Opens an overlay, or closes it where it is open.
+pub fn toggle_overlay(state: &mut SessionState, layer: Overlay) -> Vec<Effect> {
+    let same = state
+        .layer
+        .as_ref()
+        .is_some_and(|there| std::mem::discriminant(there) == std::mem::discriminant(&layer));
+    state.layer = Some(layer).filter(|_| !same);
+    Vec::new()
+}
+
+/// Reports that a key has no function in the overlay.
+pub fn refuse_key(state: &mut SessionState, key: Key, action: Option<&Action>) {
+    let close = super::actions::action("out").and_then(|out| state.keymap.keys(out).first().copied());
+    let close = close.map_or_else(|| ":out".to_owned(), |key| key.to_string());
+    let what =
+        action.map_or("does nothing".to_owned(), |action| format!("is {} on the screen below", action.id));
+    state.log_message(Severity::Info, format!("{key} {what}; {close} closes this page"));
+}

@@ -1,0 +1,113 @@
+//! The visible rows of a list, and their order. A list that is too long to filter between two frames is
+//! filtered by a background task. The old rows stay until the new ones are known.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::catalogue::filter::parse_typed_guid;
+use crate::catalogue::query::{Columns, Selection};
+use crate::console::features::screen::ScreenId;
+use crate::console::model::effect::{SelectRequest, TaskRequest};
+use crate::console::model::state::SessionState;
+use fabdeck_fabric::{NodeId, PortId};
+
+/// Minimum number of rows of a list that a background task filters.
+pub const BACKGROUND_ROWS: usize = 20_000;
+
+/// Filters the list of the screen.
+pub fn set_filter(state: &mut SessionState, text: String) {
+    let names = bearer_names(state, &text);
+    let table = state.current_mut().0.table_mut();
+    (table.filter, table.names) = (text, names);
+    select_rows(state, false);
+}
+
+/// The names in a list for the node with the GUID in a filter, or with the GUID of one of its ports. A list
+/// of switches alone shows a host by the switches that it is attached to. Names of several nodes are left
+/// out: rows with GUIDs match anyway.
+fn bearer_names(state: &SessionState, filter: &str) -> Vec<String> {
+    let Some(look) = state.snapshot() else { return Vec::new() };
+    let fabric = look.fabric();
+    let bearer = |guid| {
+        let of_port = || fabric.port_by_guid(guid).map(|port| fabric.port(port).node);
+        fabric.node_by_guid(guid).or_else(of_port)
+    };
+    let nodes: Vec<NodeId> = filter.split(',').filter_map(parse_typed_guid).filter_map(bearer).collect();
+    let listed = |node: NodeId| -> Vec<NodeId> {
+        if fabric.node(node).is_switch() || !state.current().has_only_switches() {
+            return vec![node];
+        }
+        let peers = fabric.ports_of(node).filter_map(|(_, port)| port.peer);
+        peers.map(|peer| fabric.port(peer).node).collect()
+    };
+    let single = |node: &NodeId| look.names.nodes_named(look.name(*node)).len() < 2;
+    let jobs = nodes.iter().flat_map(|node| jobs_on(state, *node));
+    let own = nodes.iter().copied().flat_map(listed).filter(single).map(|node| look.name(node).to_owned());
+    own.chain(jobs).collect()
+}
+
+/// The jobs on a node, where the list shows jobs.
+fn jobs_on(state: &SessionState, node: NodeId) -> Vec<String> {
+    let (ScreenId::Jobs, Some(look), Some(comparison)) =
+        (state.screen, state.snapshot(), &state.known.jobs.comparison)
+    else {
+        return Vec::new();
+    };
+    let on = |ports: &BTreeSet<PortId>| ports.iter().any(|port| look.fabric().port(*port).node == node);
+    comparison.jobs.iter().filter(|(_, ports)| on(ports)).map(|(name, _)| name.clone()).collect()
+}
+
+/// Applies filter and order to the list of the screen. The cursor stays on its row, or goes to the first one.
+pub fn select_rows(state: &mut SessionState, to_first: bool) {
+    // The title has the screen, as another screen may wait for its own rows.
+    let title = format!("filtering the rows of {}", state.screen.title().title);
+    let earlier = state.tasks.running_tasks().iter().find(|task| task.title == title).map(|task| task.id);
+    if let Some(task) = earlier {
+        state.tasks.end(task);
+        state.wanted.push(crate::console::model::effect::Effect::Cancel(task));
+    }
+    let many = state.many;
+    let long = state.current().stored_rows().filter(|rows| rows.count() >= many).cloned();
+    if let (Some(rows), Some(look)) = (long, state.known.look.clone()) {
+        let query = state.current().table().query();
+        // An error in the query is reported at once.
+        if query.check(&*rows.listing(&look)).is_ok() {
+            let screen = state.screen;
+            let job =
+                TaskRequest::Select { look, selecting: SelectRequest { screen, rows, query, to_first } };
+            let (_, effect) = state.begin(title, job);
+            state.wanted.push(effect);
+            return;
+        }
+    }
+    let (screen, known) = state.current_mut();
+    let mut table = std::mem::take(screen.table_mut());
+    if let Some(listing) = screen.listing(known) {
+        table.refresh(&*listing);
+    }
+    if to_first {
+        table.move_to(0);
+    }
+    *screen.table_mut() = table;
+    screen.update_filter(known);
+}
+
+/// Receives the rows of a selection; rows for a list that has changed are dropped.
+pub fn receive_selection(state: &mut SessionState, selecting: &SelectRequest, selection: Selection) {
+    let screen = state.screens.get_mut(selecting.screen);
+    let same = screen.stored_rows().is_some_and(|rows| Arc::ptr_eq(rows, &selecting.rows));
+    let table = screen.table_mut();
+    if same {
+        table.set_selection(selection, None);
+        if selecting.to_first {
+            table.move_to(0);
+        }
+    }
+}
+
+impl SelectRequest {
+    pub fn run(&self, look: &crate::catalogue::snapshot::Snapshot) -> Selection {
+        // The query was checked before the task began.
+        self.query.select(&*self.rows.listing(look), Columns::Shown).unwrap_or_default()
+    }
+}

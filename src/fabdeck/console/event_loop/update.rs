@@ -1,0 +1,175 @@
+//! Updates the state, one event at a time.
+
+use super::actions::{Action, KeyScope, OverlayScope};
+use super::event::{SessionEvent, SessionInput};
+use super::{line_input, overlays, results};
+use crate::console::features::screen::ScreenId;
+use crate::console::features::timeline::operator_log;
+use crate::console::model::effect::Effect;
+use crate::console::model::key::Key;
+use crate::console::model::messages::Severity;
+use crate::console::model::overlay::Overlay;
+use crate::console::model::state::SessionState;
+
+/// A second Ctrl-C within this time ends the session in any case.
+const DOUBLE_PRESS_MS: u64 = 1000;
+
+/// Applies an event to the state, and returns the effects.
+pub fn update(state: &mut SessionState, event: SessionEvent) -> Vec<Effect> {
+    state.now_ms = state.now_ms.max(event.at_ms);
+    state.known.changes.now_ms = state.now_ms;
+    let mut effects = match event.what {
+        SessionInput::Key(key) => handle_key(state, key),
+        SessionInput::Paste(text) => line_input::insert_paste(state, &text),
+        SessionInput::Resized(size) => {
+            state.size = size;
+            Vec::new()
+        }
+        SessionInput::Tick => {
+            let mut effects = crate::console::features::watch::sweep_cycle::tick(state);
+            effects.extend(crate::console::features::timeline::frame_requests::tick(state));
+            effects.extend(crate::console::features::changes::change_requests::tick(state));
+            effects
+        }
+        SessionInput::Progress { task, done, of } => {
+            state.tasks.update_progress(task, done, of, state.now_ms);
+            Vec::new()
+        }
+        SessionInput::Sighted { task, look } => results::receive_fabric(state, task, look),
+        SessionInput::Finished { task, outcome } => results::receive_outcome(state, task, outcome),
+        SessionInput::Message(text) => {
+            state.log_message(Severity::Info, text);
+            Vec::new()
+        }
+        SessionInput::Resumed => vec![Effect::Redraw],
+    };
+    effects.extend(crate::console::features::timeline::derived_events::derive_next_part(state));
+    effects.extend(crate::console::features::lanes::slow_lanes::tick(state));
+    effects.extend(crate::console::features::jobs::running_jobs::tick(state));
+    scroll_to_cursor(state);
+    if state.screen == ScreenId::Changes && state.layer.is_none() {
+        state.known.changes.mark_seen();
+    }
+    if matches!(state.layer, Some(Overlay::Log(_))) {
+        state.messages.mark_read();
+    }
+    effects.append(&mut state.wanted);
+    let messages = state.messages.take_unlogged();
+    if !messages.is_empty() {
+        effects.push(Effect::Log(messages));
+    }
+    effects
+}
+
+/// Time at which the session needs a tick, even without any other event.
+pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
+    let parts = [
+        crate::console::features::watch::sweep_cycle::next_wake_ms,
+        crate::console::features::timeline::frame_requests::next_wake_ms,
+        crate::console::features::changes::change_requests::next_wake_ms,
+        crate::console::features::lanes::slow_lanes::next_wake_ms,
+        crate::console::features::jobs::running_jobs::next_wake_ms,
+    ];
+    parts.into_iter().filter_map(|wakes_ms| wakes_ms(state)).min()
+}
+
+/// Number of rows that a screen, or the overlay on it, shows at once.
+pub fn page_rows(state: &SessionState) -> usize {
+    if state.layer.is_some() {
+        return overlays::overlay_height(state);
+    }
+    rows_in_sight(state)
+}
+
+fn rows_in_sight(state: &SessionState) -> usize {
+    let screen = state.current();
+    let other = screen.rows_above(&state.known) + screen.rows_below(&state.known, state.size) + 1;
+    usize::from(state.areas().body.height.saturating_sub(other)).max(1)
+}
+
+fn scroll_to_cursor(state: &mut SessionState) {
+    let page = rows_in_sight(state);
+    let (screen, _) = state.current_mut();
+    screen.table_mut().scroll_to_cursor(page);
+}
+
+/// Handles Ctrl-C, which ends the session in any state. Where that would end a change, the first Ctrl-C asks
+/// as `q` does, and only a second one within [`DOUBLE_PRESS_MS`] ends it.
+fn handle_interrupt(state: &mut SessionState) -> Vec<Effect> {
+    let before = state.interrupted_ms.replace(state.now_ms);
+    let again = before.is_some_and(|before| state.now_ms - before <= DOUBLE_PRESS_MS);
+    if !again && crate::console::features::changes::change_actions::ask_if_change_ends(state) {
+        state.prompt = None;
+        return Vec::new();
+    }
+    state.leaving = true;
+    vec![Effect::Interrupt]
+}
+
+fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
+    state.seen = state.messages.total_count();
+    if key == Key::ctrl('c') {
+        return handle_interrupt(state);
+    }
+    if state.prompt.is_some() {
+        return line_input::handle_prompt_key(state, key);
+    }
+    if state.layer.is_some() {
+        return handle_overlay_key(state, key);
+    }
+    match state.keymap.action(key, state.screen) {
+        Some(action) => run_action(state, action, ""),
+        None => match state.keymap.other_scope(key) {
+            Some(place) => {
+                state.log_message(
+                    Severity::Info,
+                    format!("{key} works on {place} only; ? lists the keys of this screen"),
+                );
+                Vec::new()
+            }
+            None => {
+                state.log_message(Severity::Info, format!("{key} does nothing here; ? lists the keys"));
+                Vec::new()
+            }
+        },
+    }
+}
+
+/// Handles a key while an overlay is open: the overlay takes its own keys and refuses those of the screen
+/// below.
+fn handle_overlay_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
+    if matches!(state.layer, Some(Overlay::Dialogue(_))) {
+        return crate::console::features::changes::dialogue_keys::handle_key(state, key);
+    }
+    match state.keymap.overlay_action(key, OverlayScope::Layers) {
+        Some(action) => run_action(state, action, ""),
+        None => {
+            let below = state.keymap.action(key, state.screen);
+            overlays::refuse_key(state, key, below);
+            Vec::new()
+        }
+    }
+}
+
+/// Runs an action, or reports why it cannot run now.
+pub fn run_action(state: &mut SessionState, action: &'static Action, argument: &str) -> Vec<Effect> {
+    // A palette command for the screen below closes the overlay.
+    if action.over == OverlayScope::Nothing {
+        state.layer = None;
+    }
+    if let KeyScope::On(screen) = action.place {
+        state.screen = screen;
+    }
+    if let Err(why) = (action.ready)(state) {
+        state.log_message(Severity::Warning, format!("{}: {why}", action.id));
+        return Vec::new();
+    }
+    state.unsaved.warned &= action.id == "quit";
+    let before = action.line.map(|_| state.known.marks.clone());
+    let mut effects = (action.act)(state, argument);
+    effects.extend(before.into_iter().flat_map(|before| operator_log::log_marks(state, &before)));
+    if let Some(line) = action.line.and_then(|line| line(state)) {
+        state.last_line = Some(line);
+    }
+    effects
+}

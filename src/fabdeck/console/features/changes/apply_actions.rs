@@ -1,0 +1,146 @@
+//! Actions that apply a plan: the proposal of an engine, a plan in a file, or the service of a link. A
+//! background task compares the plan with the fabric first.
+
+use std::path::PathBuf;
+
+use super::change_actions::can_write;
+use super::change_requests::ApplyRequest;
+use super::changer::PlanSource;
+use crate::console::event_loop::command_lines::{apply_line, route_line, staged_commands};
+use crate::console::event_loop::line_input;
+use crate::console::features::lanes::slow_lanes;
+use crate::console::features::screen::ScreenId;
+use crate::console::model::effect::{Effect, PlanRequest, TaskRequest};
+use crate::console::model::messages::Severity;
+use crate::console::model::prompt::Purpose;
+use crate::console::model::state::SessionState;
+use fabdeck_routing::Engine;
+
+/// Checks that a plan can be applied now.
+pub fn can_apply(state: &SessionState) -> Result<(), String> {
+    can_write(state)?;
+    let changes = &state.known.changes;
+    if state.known.playback.as_ref().is_some_and(|playback| playback.live.is_some()) {
+        return Err("a moment of the past is shown: L returns to live".to_owned());
+    }
+    if changes.offering.is_some() {
+        return Err("another plan is being compared with the fabric; Esc cancels that".to_owned());
+    }
+    if changes.beginning.is_some() {
+        return Err("a change is being begun".to_owned());
+    }
+    match changes.pending_rows().next() {
+        Some(row) => {
+            Err(format!("change {} is pending, and there is one at a time (8 shows it)", row.number))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether the key has a function on this screen.
+pub fn is_key_active(state: &SessionState) -> bool {
+    match state.screen {
+        ScreenId::Changes => true,
+        ScreenId::Lanes => slow_lanes::plan_moves(state).is_ok(),
+        ScreenId::Whatif => {
+            state.screens.whatif.engine().is_some_and(|engine| state.known.proposal(engine).is_some())
+        }
+        _ => false,
+    }
+}
+
+/// Applies the proposal of the engine on What-if, the moves on Lanes, or a named file; on Changes, asks for a
+/// file.
+pub fn apply(state: &mut SessionState, argument: &str) -> Vec<Effect> {
+    match state.screen {
+        _ if !argument.is_empty() => apply_file(state, argument),
+        ScreenId::Whatif => apply_proposed(state),
+        ScreenId::Lanes => apply_moves(state),
+        ScreenId::Changes => {
+            line_input::open_prompt(state, Purpose::ApplyFile, "");
+            Vec::new()
+        }
+        _ => {
+            let text = "apply works on What-if (3), for a proposal of an engine, on Lanes (6), for flows that would move, and on \
+                        Changes (8), for a plan from a file; :apply FILE works everywhere";
+            state.log_message(Severity::Info, text);
+            Vec::new()
+        }
+    }
+}
+
+fn apply_proposed(state: &mut SessionState) -> Vec<Effect> {
+    let found = state.screens.whatif.engine();
+    let proposal = found.and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
+    let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), proposal) else {
+        let which = found.map_or("the engine", |engine| engine.id);
+        state.log_message(
+            Severity::Warning,
+            format!("apply: {which} has no routes for these marks; p runs it"),
+        );
+        return Vec::new();
+    };
+    let line = proposed_line(state, engine);
+    let staged = staged_commands(state, engine, &state.plan_name(engine.id));
+    let plan = PlanRequest { look, marks: state.known.marks.clone(), engine: engine.id, proposal, staged };
+    let planned = PlanSource::Proposed(Box::new(plan));
+    begin_offer(state, planned, ApplyRequest { what: engine.id.to_owned(), line: Some(line) })
+}
+
+/// Applies the proposed moves of flows.
+fn apply_moves(state: &mut SessionState) -> Vec<Effect> {
+    let planned = match slow_lanes::plan_moves(state) {
+        Ok(planned) => planned,
+        Err(why) => {
+            state.log_message(Severity::Warning, format!("apply: {why}"));
+            return Vec::new();
+        }
+    };
+    apply_lanes(state, planned, ("moving flows", "lanes propose"))
+}
+
+/// Applies moves, with their description and the command that proposes the same.
+pub fn apply_lanes(
+    state: &mut SessionState,
+    planned: PlanSource,
+    (what, command): (&str, &str),
+) -> Vec<Effect> {
+    const FILE: &str = "lanes.plan";
+    let propose = state.command_line(&format!("{command} -o {FILE}"));
+    let line = format!("{propose}; {}", apply_line(state, FILE));
+    begin_offer(state, planned, ApplyRequest { what: what.to_owned(), line: Some(line) })
+}
+
+/// The command line that applies a proposal from its plan; it writes the plan first where no file has it.
+fn proposed_line(state: &SessionState, engine: &Engine) -> String {
+    if let Some(written) = state.plan_file(engine) {
+        return apply_line(state, &written.display().to_string());
+    }
+    let file = state.plan_name(engine.id);
+    format!("{}; {}", route_line(state, engine, &file), apply_line(state, &file))
+}
+
+/// Applies the plan in a file.
+pub fn apply_file(state: &mut SessionState, file: &str) -> Vec<Effect> {
+    let file = file.trim();
+    if file.is_empty() || file == "-" {
+        state.log_message(
+            Severity::Error,
+            "nothing was applied: name the file of a plan, as in apply updn.plan",
+        );
+        return Vec::new();
+    }
+    let wanted = ApplyRequest { what: file.to_owned(), line: Some(apply_line(state, file)) };
+    begin_offer(state, PlanSource::File(PathBuf::from(file)), wanted)
+}
+
+pub(super) fn begin_offer(
+    state: &mut SessionState,
+    planned: PlanSource,
+    wanted: ApplyRequest,
+) -> Vec<Effect> {
+    let title = format!("comparing {} with the fabric", wanted.what);
+    let (task, effect) = state.begin(title, TaskRequest::Offer(Box::new(planned)));
+    state.known.changes.offering = Some((task, wanted));
+    vec![effect]
+}

@@ -1,0 +1,271 @@
+//! Requests and answers about changes: offers, begun changes, and decisions. The states of all changes are
+//! read at intervals, each second while a change is pending.
+
+use super::change_actions;
+use super::change_messages;
+use super::changer::{Acceptance, ChangeOffer, ChangeOverview, WriteAccess};
+use super::comparison;
+use super::dialogue::{Dialogue, DialogueQuestion};
+use crate::catalogue::summary::nothing_to_do;
+use crate::console::event_loop::results;
+use crate::console::features::lanes::slow_lanes;
+use crate::console::features::timeline::operator_log;
+use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::messages::Severity;
+use crate::console::model::overlay::Overlay;
+use crate::console::model::state::{LoadState, SessionState};
+use crate::console::model::tasks::TaskId;
+use crate::operations::changes::change_row::time_of_day;
+use fabdeck_change::{ChangePhase, ChangeStatus, GuardRequest};
+
+const PENDING_INTERVAL_MS: u64 = 1000;
+const IDLE_INTERVAL_MS: u64 = 10_000;
+
+/// The rollback would lose paths, and the operator has to decide.
+const WOULD_LOSE_PATHS: &str = "FD-5654";
+
+/// The request was sent, and its result is unknown.
+const UNKNOWN_RESULT: &str = "FD-5659";
+
+/// The plan to apply, and the command line that does the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ApplyRequest {
+    pub what: String,
+    pub line: Option<String>,
+}
+
+/// Whether the fabric of the session can have changes.
+pub(super) fn has_changes(state: &SessionState) -> bool {
+    state.known.look.is_some() && !matches!(state.writing, WriteAccess::Never(_))
+}
+
+/// Time at which the changes need a tick: for a reading, or to update the remaining time on the screen.
+pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
+    let changes = &state.known.changes;
+    if !has_changes(state) {
+        return None;
+    }
+    let due = changes.task.is_none().then_some(changes.due_ms);
+    let left = changes.pending_rows().find_map(|row| changes.left_ms(row)).filter(|left| *left > 0);
+    let second = left.map(|left| state.now_ms + left % 1000 + 1);
+    due.into_iter().chain(second).chain(comparison::next_wake_ms(state)).min()
+}
+
+/// Handles the passing of time: reads the states of changes when that is due.
+pub fn tick(state: &mut SessionState) -> Vec<Effect> {
+    let changes = &state.known.changes;
+    if !has_changes(state) || changes.task.is_some() || state.now_ms < changes.due_ms {
+        return reload_when_idle(state).into_iter().chain(comparison::tick(state)).collect();
+    }
+    let (task, effect) = state.begin_quiet("reading the states of changes", TaskRequest::Changes);
+    state.known.changes.task = Some(task);
+    let mut effects = reload_when_idle(state);
+    effects.push(effect);
+    effects.extend(comparison::tick(state));
+    effects
+}
+
+/// Reads the states of changes after a new snapshot, because only then it is known which belong to its
+/// fabric.
+pub fn update_after_snapshot(state: &mut SessionState) -> Vec<Effect> {
+    poll_now(state)
+}
+
+/// Reads the states of changes at once, after a request.
+fn poll_now(state: &mut SessionState) -> Vec<Effect> {
+    state.known.changes.due_ms = state.now_ms;
+    tick(state)
+}
+
+/// Receives the comparison of a plan with the fabric, and opens the dialog.
+pub fn receive_offer(
+    state: &mut SessionState,
+    task: TaskId,
+    result: Result<Box<ChangeOffer>, String>,
+) -> Vec<Effect> {
+    let wanted = state.known.changes.offering.take_if(|(offering, _)| *offering == task);
+    let Some((_, ApplyRequest { what, line })) = wanted else { return Vec::new() };
+    match result {
+        Err(error) => state.log_message(Severity::Error, format!("{what} cannot be applied: {error}")),
+        Ok(offer) if offer.applied => {
+            state.log_message(Severity::Info, nothing_to_do(&what, offer.parts));
+        }
+        Ok(offer) => state.layer = Some(Overlay::Dialogue(Box::new(Dialogue::apply(offer, line)))),
+    }
+    Vec::new()
+}
+
+/// Cancels the comparison of a plan with the fabric; `None` where there is none.
+pub fn cancel_offer(state: &mut SessionState) -> Option<Effect> {
+    let (task, ApplyRequest { what, .. }) = state.known.changes.offering.take()?;
+    state.tasks.end(task)?;
+    state.log_message(Severity::Warning, format!("cancelled: {what} was not applied"));
+    Some(Effect::Cancel(task))
+}
+
+/// Begins a change after the operator's consent.
+pub(super) fn begin_change(
+    state: &mut SessionState,
+    offer: Box<ChangeOffer>,
+    acceptance: Acceptance,
+    line: Option<String>,
+) -> Vec<Effect> {
+    let accepted = match acceptance.accepted.as_slice() {
+        [] => String::new(),
+        names => format!(" --accept {}", names.join(",")),
+    };
+    let line = line.map(|line| format!("{line}{accepted} --confirm-within {}s", acceptance.window.as_secs()));
+    let title = offer.title.clone();
+    if !offer.migrations.is_empty() {
+        slow_lanes::record_waiting(&mut state.known);
+    }
+    let (task, effect) = state.begin_quiet("beginning a change", TaskRequest::Apply { offer, acceptance });
+    state.known.changes.beginning = Some((task, title.clone(), line));
+    state.log_message(Severity::Info, format!("{title} is being applied; the session continues"));
+    vec![effect]
+}
+
+/// Receives the id of a change that was begun, or the reason why it was not.
+pub fn receive_begun(state: &mut SessionState, task: TaskId, result: Result<String, String>) -> Vec<Effect> {
+    let beginning = state.known.changes.beginning.take_if(|(beginning, ..)| *beginning == task);
+    let Some((_, title, line)) = beginning else { return Vec::new() };
+    let id = match result {
+        Ok(id) => id,
+        Err(error) => {
+            state.log_message(Severity::Error, format!("{title} was not applied: {error}"));
+            return poll_now(state);
+        }
+    };
+    state.known.changes.begun.insert(id.clone());
+    let mut effects =
+        operator_log::log_change(state, format!("began to apply {title}, as change {id}"), line.clone());
+    if line.is_some() {
+        state.last_line = line;
+    }
+    effects.extend(poll_now(state));
+    effects
+}
+
+/// Sends a request to a guard: confirm, extend or roll back.
+pub(super) fn ask_guard(state: &mut SessionState, id: String, ask: GuardRequest) -> Vec<Effect> {
+    let title = format!("sending a request for change {id}");
+    let (task, effect) = state.begin_quiet(title, TaskRequest::Ask { id: id.clone(), ask: ask.clone() });
+    if matches!(ask, GuardRequest::RollBack { .. }) {
+        state.known.changes.sent_back.insert(id.clone());
+    }
+    state.known.changes.asked.insert(task, (id, ask));
+    vec![effect]
+}
+
+/// Receives the answer of a guard.
+pub fn receive_answer(
+    state: &mut SessionState,
+    task: TaskId,
+    result: Result<ChangeStatus, String>,
+) -> Vec<Effect> {
+    let Some((id, ask)) = state.known.changes.asked.remove(&task) else { return Vec::new() };
+    let number = state.known.changes.row(&id).map_or_else(|| id.clone(), |row| row.number.to_string());
+    let (what, line) = match &ask {
+        // These requests have no message: a status changes nothing, and the console names no process.
+        GuardRequest::Status | GuardRequest::NameOpensm { .. } => return Vec::new(),
+        GuardRequest::Confirm { .. } => ("confirmed", format!("confirm {id}")),
+        GuardRequest::GoOn { .. } => ("ordered to continue", format!("confirm {id} --go-on")),
+        GuardRequest::Extend { seconds, .. } => ("extended", format!("extend {id} {seconds}s")),
+        GuardRequest::RollBack { anyway, .. } => {
+            ("rolled back", format!("rollback {id}{}", if *anyway { " --force" } else { "" }))
+        }
+    };
+    let status = match result {
+        Ok(status) => status,
+        Err(error) => {
+            let refused = matches!(ask, GuardRequest::RollBack { anyway: false, .. })
+                && error.contains(WOULD_LOSE_PATHS);
+            state.known.changes.sent_back.remove(&id);
+            let text = if error.contains(UNKNOWN_RESULT) { "may still be" } else { "was not" };
+            state.log_message(Severity::Error, format!("change {number} {text} {what}: {error}"));
+            if refused {
+                change_actions::open_dialogue(state, DialogueQuestion::RollBack { id, lost: Some(error) });
+            }
+            return poll_now(state);
+        }
+    };
+    if let (GuardRequest::Extend { .. }, Some(deadline)) = (&ask, &status.deadline) {
+        state.log_message(Severity::Info, format!("change {number} waits until {}", time_of_day(deadline)));
+    }
+    // Only this session can reach a change of a simulator in its process, so there is no command line for it.
+    let line = (state.writing != WriteAccess::Own).then(|| state.command_line_without_source(&line));
+    let doing = match &ask {
+        GuardRequest::RollBack { .. } => format!("rolled back change {id}"),
+        GuardRequest::GoOn { .. } => format!("continued change {id}"),
+        _ => format!("{what} change {id}"),
+    };
+    let mut effects = operator_log::log_change(state, doing, line.clone());
+    if line.is_some() {
+        state.last_line = line;
+    }
+    effects.extend(poll_now(state));
+    effects
+}
+
+/// Receives the states of all changes.
+pub fn receive_changes(
+    state: &mut SessionState,
+    task: TaskId,
+    result: Result<ChangeOverview, String>,
+) -> Vec<Effect> {
+    let now_ms = state.now_ms;
+    let seen = &mut state.known.changes;
+    if seen.task != Some(task) {
+        return Vec::new();
+    }
+    seen.task = None;
+    match result {
+        Err(error) => {
+            if seen.trouble.replace(error.clone()).as_ref() != Some(&error) {
+                let text = format!("the states of changes could not be read, and are read again: {error}");
+                state.log_message(Severity::Warning, text);
+            }
+        }
+        Ok(changes) => {
+            seen.trouble = None;
+            seen.seen_ms = now_ms;
+            let before = seen.last.replace(changes);
+            seen.last.iter_mut().for_each(|last| seen.comparing.add_to_rows(&mut last.rows));
+            change_messages::report_changes(state, before);
+            close_decided_dialogue(state);
+            state.screens.refresh(&state.known);
+        }
+    }
+    let seen = &mut state.known.changes;
+    let unseen = seen.begun.iter().any(|id| seen.row(id).is_none());
+    let busy = unseen || seen.beginning.is_some() || seen.pending_rows().next().is_some();
+    seen.due_ms = now_ms + if busy { PENDING_INTERVAL_MS } else { IDLE_INTERVAL_MS };
+    reload_when_idle(state).into_iter().chain(comparison::tick(state)).collect()
+}
+
+/// Closes a question about a change that is decided. An incomplete change can still be rolled back again.
+fn close_decided_dialogue(state: &mut SessionState) {
+    let Some(Overlay::Dialogue(dialogue)) = &state.layer else { return };
+    let seen = &state.known.changes;
+    let back = matches!(dialogue.question, DialogueQuestion::RollBack { .. });
+    let over = |id: &str| {
+        let state = seen.row(id).map(|row| row.state);
+        !state.is_some_and(|state| state.is_pending() || (back && state == ChangePhase::Incomplete))
+    };
+    let left =
+        matches!(dialogue.question, DialogueQuestion::Leave { .. }) && seen.pending_rows().next().is_none();
+    if left || dialogue.change_id().is_some_and(over) {
+        state.layer = None;
+    }
+}
+
+/// Reads the source again after tables were written, as soon as the session is free.
+fn reload_when_idle(state: &mut SessionState) -> Vec<Effect> {
+    let free = !matches!(state.loading, LoadState::Under(_)) && state.known.playback.is_none();
+    if !free || !std::mem::take(&mut state.known.changes.look_wanted) {
+        return Vec::new();
+    }
+    let effects = results::reload_snapshot(state);
+    state.known.changes.rereading = true;
+    effects
+}

@@ -1,0 +1,150 @@
+//! Confirmed changes are compared with the fabric at intervals. The operator gets a message about a change
+//! that no longer stands.
+
+use std::collections::BTreeMap;
+
+use super::change_requests::has_changes;
+use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::messages::Severity;
+use crate::console::model::state::SessionState;
+use crate::console::model::tasks::TaskId;
+use crate::operations::changes::change_row::ChangeRow;
+use fabdeck_change::{Attestation, AttestationVerdict, ChangePhase};
+
+/// Interval between comparisons. Each one reads the whole fabric, so it is as long as that of complete table
+/// readings.
+const COMPARISON_INTERVAL_MS: u64 = 300_000;
+
+/// The results of comparing confirmed changes with the fabric, by id.
+pub type Attestations = BTreeMap<String, Attestation>;
+
+/// The state of the comparisons.
+#[derive(Clone, Debug, Default)]
+pub struct ComparisonState {
+    /// The comparison in progress; the next field is the time of the next one.
+    task: Option<TaskId>,
+    due_ms: u64,
+    /// Whether a change was confirmed during a comparison.
+    again: bool,
+    last: Attestations,
+    trouble: Option<String>,
+    /// A change that no longer stands; the header shows it until the operator opens the list.
+    fallen: Option<u64>,
+}
+
+impl ComparisonState {
+    /// Schedules a comparison at once, after a change was confirmed.
+    pub(super) fn schedule_now(&mut self) {
+        self.due_ms = 0;
+        self.again = self.task.is_some();
+    }
+
+    /// Adds the results to the rows.
+    pub(super) fn add_to_rows(&self, rows: &mut [ChangeRow]) {
+        for row in rows.iter_mut().filter(|row| row.state == ChangePhase::Confirmed) {
+            row.comparison = self.last.get(&row.id).cloned();
+        }
+    }
+
+    /// The text for the header: `change 7 no longer stands: 8`.
+    pub(super) fn header_word(&self) -> Option<(String, Severity)> {
+        let number = self.fallen?;
+        Some((format!("change {number} {}: 8", AttestationVerdict::NoLongerStands.title()), Severity::Error))
+    }
+
+    /// Records that the operator has seen the list.
+    pub(super) fn mark_seen(&mut self) {
+        self.fallen = None;
+    }
+}
+
+fn is_comparison_wanted(state: &SessionState) -> bool {
+    let changes = &state.known.changes;
+    let confirmed = || changes.rows_here().any(|row| row.state == ChangePhase::Confirmed);
+    has_changes(state) && changes.comparing.task.is_none() && confirmed()
+}
+
+/// Time of the next comparison.
+pub(super) fn next_wake_ms(state: &SessionState) -> Option<u64> {
+    is_comparison_wanted(state).then_some(state.known.changes.comparing.due_ms)
+}
+
+/// Begins a comparison that is due.
+pub(super) fn tick(state: &mut SessionState) -> Option<Effect> {
+    if !is_comparison_wanted(state) || state.now_ms < state.known.changes.comparing.due_ms {
+        return None;
+    }
+    let (task, effect) =
+        state.begin_quiet("comparing confirmed changes with the fabric", TaskRequest::Compare);
+    state.known.changes.comparing.task = Some(task);
+    Some(effect)
+}
+
+/// Receives the results of a comparison.
+pub fn receive_comparison(
+    state: &mut SessionState,
+    task: TaskId,
+    result: Result<Attestations, String>,
+) -> Vec<Effect> {
+    let now_ms = state.now_ms;
+    let comparing = &mut state.known.changes.comparing;
+    if comparing.task != Some(task) {
+        return Vec::new();
+    }
+    let due_ms = if std::mem::take(&mut comparing.again) { now_ms } else { now_ms + COMPARISON_INTERVAL_MS };
+    (comparing.task, comparing.due_ms) = (None, due_ms);
+    match result {
+        Err(error) => {
+            if comparing.trouble.replace(error.clone()).as_ref() != Some(&error) {
+                let text =
+                    format!("confirmed changes could not be compared, and are compared again: {error}");
+                state.log_message(Severity::Warning, text);
+            }
+        }
+        Ok(now) => {
+            comparing.trouble = None;
+            let before = std::mem::replace(&mut comparing.last, now);
+            if let Some(changes) = &mut state.known.changes.last {
+                state.known.changes.comparing.add_to_rows(&mut changes.rows);
+            }
+            report_differences(state, &before);
+            state.screens.refresh(&state.known);
+        }
+    }
+    Vec::new()
+}
+
+/// Reports what differs from the comparison before.
+fn report_differences(state: &mut SessionState, before: &Attestations) {
+    let rows: Vec<ChangeRow> = state.known.changes.rows_here().cloned().collect();
+    let was = |row: &ChangeRow| before.get(&row.id).map(|before| before.verdict);
+    let mut fallen = Vec::new();
+    for row in &rows {
+        let Some(now) = row.comparison.as_ref().filter(|now| was(row) != Some(now.verdict)) else { continue };
+        let (number, words) = (row.number, now.summary());
+        match (now.verdict, was(row)) {
+            (AttestationVerdict::NoLongerStands, _) => fallen.push((number, words)),
+            (AttestationVerdict::NotKnown, _) => {
+                state.log_message(
+                    Severity::Warning,
+                    format!("whether change {number} is in force is {words}"),
+                );
+            }
+            (
+                AttestationVerdict::Stands,
+                Some(AttestationVerdict::NoLongerStands | AttestationVerdict::NotKnown),
+            ) => {
+                state.log_message(Severity::Info, format!("change {number} {words} again"));
+            }
+            (AttestationVerdict::Stands | AttestationVerdict::Superseded, _) => {}
+        }
+    }
+    let more = match fallen.len().saturating_sub(1) {
+        0 => String::new(),
+        more => format!("; and {more} more (8 shows them)"),
+    };
+    if let Some((number, words)) = fallen.first() {
+        state.known.changes.comparing.fallen = Some(*number);
+        state.log_message(Severity::Error, format!("change {number} {words}{more}"));
+    }
+}

@@ -1,0 +1,143 @@
+//! Keys in a dialog. Esc and `q` always leave everything unchanged. Only Enter on the second button acts, and
+//! the focus never begins there.
+
+use std::time::Duration;
+
+use super::change_requests;
+use super::changer::Acceptance;
+use super::dialogue::{Dialogue, DialogueFocus, DialogueQuestion};
+use crate::catalogue::summary::count_words;
+use crate::console::event_loop::actions::OverlayScope;
+use crate::console::event_loop::overlays;
+use crate::console::event_loop::update::run_action;
+use crate::console::model::effect::Effect;
+use crate::console::model::key::{Key, KeyName};
+use crate::console::model::messages::Severity;
+use crate::console::model::overlay::Overlay;
+use crate::console::model::state::SessionState;
+use fabdeck_change::{GuardRequest, SilentHostAction};
+
+pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
+    let height = overlays::dialogue_height(state);
+    let bound = state.keymap.overlay_action(key, OverlayScope::Lines);
+    let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return Vec::new() };
+    let plain = !key.ctrl && !key.alt;
+    match key.press {
+        KeyName::Enter if plain => return press_button(state),
+        KeyName::Char(' ') if plain => {
+            if !dialogue.toggle() {
+                state.log_message(
+                    Severity::Info,
+                    "Space acknowledges the finding at the cursor; Enter presses a button",
+                );
+            }
+        }
+        KeyName::Tab | KeyName::Right if plain => move_focus(state, true),
+        KeyName::BackTab | KeyName::Left if plain => move_focus(state, false),
+        KeyName::Char('l') if plain => move_focus(state, true),
+        KeyName::Char('h') if plain => move_focus(state, false),
+        KeyName::Char('+' | '=') if plain => change_window(state, true),
+        KeyName::Char('-') if plain => change_window(state, false),
+        KeyName::Up => overlays::scroll_overlay(state, -1),
+        KeyName::Down => overlays::scroll_overlay(state, 1),
+        KeyName::Char('k') if plain => overlays::scroll_overlay(state, -1),
+        KeyName::Char('j') if plain => overlays::scroll_overlay(state, 1),
+        KeyName::PageUp => overlays::scroll_overlay(state, -(height as isize)),
+        KeyName::PageDown => overlays::scroll_overlay(state, height as isize),
+        KeyName::Home => overlays::scroll_overlay(state, isize::MIN),
+        KeyName::End => overlays::scroll_overlay(state, isize::MAX),
+        KeyName::Esc => state.layer = None,
+        _ => match bound {
+            // Another key for `out` or `quit` closes the dialog too; leaving the session takes a second
+            // press.
+            Some(action) if matches!(action.id, "out" | "quit") => state.layer = None,
+            Some(action) => return run_action(state, action, ""),
+            None => state.log_message(
+                Severity::Info,
+                format!("{key} does nothing here: Tab and Enter answer, Esc cancels"),
+            ),
+        },
+    }
+    Vec::new()
+}
+
+/// Moves the focus, and scrolls to the finding with the focus.
+fn move_focus(state: &mut SessionState, forward: bool) {
+    let room = overlays::dialogue_width(state);
+    let height = overlays::dialogue_height(state);
+    let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return };
+    dialogue.move_focus(forward);
+    if let Some((first, last)) = dialogue.focused_rows(&state.known.changes, room) {
+        let top = dialogue.scroll.top.max((last + 1).saturating_sub(height));
+        dialogue.scroll.top = top.min(first);
+    }
+}
+
+fn change_window(state: &mut SessionState, longer: bool) {
+    let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return };
+    // Without a window to shorten, minus closes the dialog, as it steps out on every screen.
+    if !dialogue.change_window(longer) && !longer {
+        state.layer = None;
+    }
+}
+
+fn press_button(state: &mut SessionState) -> Vec<Effect> {
+    let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return Vec::new() };
+    match dialogue.focus() {
+        DialogueFocus::Finding(_) => {
+            dialogue.toggle();
+            Vec::new()
+        }
+        DialogueFocus::Stay => {
+            state.layer = None;
+            Vec::new()
+        }
+        DialogueFocus::Act => match dialogue.unacknowledged_count() {
+            0 => run_question(state),
+            some => {
+                let some = count_words(some, "finding is", "findings are");
+                let text = format!(
+                    "nothing is applied: {some} not acknowledged; Tab goes there, Space acknowledges it"
+                );
+                state.log_message(Severity::Warning, text);
+                Vec::new()
+            }
+        },
+    }
+}
+
+fn run_question(state: &mut SessionState) -> Vec<Effect> {
+    let Some(Overlay::Dialogue(dialogue)) = state.layer.take() else { return Vec::new() };
+    let Dialogue { question, .. } = *dialogue;
+    // Only the process knows the user.
+    let user = String::new;
+    match question {
+        DialogueQuestion::Apply { offer, window_s, line, .. } => {
+            // Several findings may have one name.
+            let mut accepted: Vec<String> = offer.findings.iter().map(|(name, _)| name.clone()).collect();
+            accepted.sort();
+            accepted.dedup();
+            let acceptance = Acceptance {
+                accepted,
+                window: Duration::from_secs(window_s),
+                unanswered: SilentHostAction::Stop,
+            };
+            change_requests::begin_change(state, offer, acceptance, line)
+        }
+        DialogueQuestion::Confirm { id } => {
+            change_requests::ask_guard(state, id, GuardRequest::Confirm { user: user() })
+        }
+        DialogueQuestion::GoOn { id } => {
+            change_requests::ask_guard(state, id, GuardRequest::GoOn { user: user() })
+        }
+        DialogueQuestion::RollBack { id, lost } => change_requests::ask_guard(
+            state,
+            id,
+            GuardRequest::RollBack { user: user(), anyway: lost.is_some() },
+        ),
+        DialogueQuestion::Leave { .. } => {
+            state.leaving = true;
+            vec![Effect::Leave]
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Draws a dialog before something is written to the fabric: its subject and two buttons. The button with the focus
+//! has a sign besides its colour.
+
+use ratatui::layout::Rect;
+
+use super::dialogue::{CHECKBOX_WIDTH, Dialogue, DialogueFocus, DialogueRow};
+use crate::catalogue::summary::count_words;
+use crate::console::drawing::buffer_area::buffer_area;
+use crate::console::drawing::canvas::{Canvas, width};
+use crate::console::drawing::theme::Role;
+use crate::console::event_loop::overlays::{dialogue_height, dialogue_width};
+use crate::console::model::state::SessionState;
+
+pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) {
+    let at = Rect { width: state.size.width, ..buffer_area(state.areas().body) };
+    canvas.clear(at);
+    // If there is room for only one row, the buttons get it.
+    if at.height > 1 {
+        let seen = &state.known.changes;
+        let x = canvas.draw_name(at, 2, 0, &dialogue.title(seen), Role::Header);
+        let rows = dialogue.rows(seen, dialogue_width(state));
+        let height = dialogue_height(state).min(usize::from(at.height - 2));
+        let top = dialogue.scroll.top.min(rows.len().saturating_sub(height));
+        canvas.draw_extent(at, x, top, height, rows.len());
+        let inner = Rect {
+            x: at.x + 2.min(at.width),
+            y: at.y + 1,
+            width: at.width.saturating_sub(4),
+            height: height as u16,
+        };
+        draw_rows(canvas, inner, dialogue, &rows, top);
+    }
+    draw_buttons(
+        canvas,
+        Rect { y: at.y + at.height.saturating_sub(1), height: at.height.min(1), ..at },
+        dialogue,
+    );
+}
+
+fn draw_rows(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue, rows: &[DialogueRow], top: usize) {
+    let labels = rows.iter().filter_map(|row| match row {
+        DialogueRow::Pair(label, _) => Some(width(label)),
+        DialogueRow::Finding { .. } => None,
+    });
+    let label = labels.max().unwrap_or(0).min(at.width / 2);
+    for (y, row) in (0..at.height).zip(rows.iter().skip(top)) {
+        match row {
+            DialogueRow::Pair(name, text) => {
+                canvas.draw_text(Rect { width: label, ..at }, 0, y, name, Role::Label);
+                canvas.draw_text(at, label + 2, y, text, Role::Text);
+            }
+            DialogueRow::Finding { at: which, taken, first, text } => {
+                let here = dialogue.focus() == DialogueFocus::Finding(*which);
+                let role = if here { Role::Cursor } else { Role::Warning };
+                if *first {
+                    canvas.draw_text(at, 0, y, if *taken { "[x]" } else { "[ ]" }, role);
+                }
+                canvas.draw_text(at, CHECKBOX_WIDTH as u16, y, text, role);
+            }
+        }
+    }
+}
+
+fn draw_buttons(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue) {
+    let mut x = 1;
+    for (word, stop) in dialogue.buttons().into_iter().zip([DialogueFocus::Stay, DialogueFocus::Act]) {
+        let here = dialogue.focus() == stop;
+        let blocked = stop == DialogueFocus::Act && dialogue.unacknowledged_count() > 0;
+        let role = match (here, blocked) {
+            (true, _) => Role::Cursor,
+            (false, true) => Role::Dim,
+            (false, false) => Role::Key,
+        };
+        canvas.draw_text(at, x, 0, if here { canvas.signs.cursor } else { "" }, Role::Key);
+        x = canvas.draw_text(at, x + 1, 0, &format!("[ {word} ]"), role) + 1;
+    }
+    if dialogue.unacknowledged_count() > 0 {
+        let left = count_words(dialogue.unacknowledged_count(), "finding is", "findings are");
+        canvas.draw_text(at, x + 1, 0, &format!("{left} not acknowledged"), Role::Warning);
+    }
+}

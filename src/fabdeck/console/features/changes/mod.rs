@@ -1,0 +1,14 @@
+//! Changes in a session: offers of plans, questions before an action, the states of changes, and the access
+//! to them.
+
+pub(crate) mod apply_actions;
+pub(crate) mod change_actions;
+mod change_messages;
+pub(crate) mod change_requests;
+pub mod changer;
+pub(crate) mod changes_model;
+pub mod comparison;
+pub mod dialogue;
+pub(crate) mod dialogue_keys;
+pub(crate) mod draw_dialogue;
+pub(crate) mod screen;

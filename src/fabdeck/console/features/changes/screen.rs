@@ -1,0 +1,151 @@
+//! The screen Changes: all changes of the fabric with their results, the last one first. The operator decides
+//! about pending changes here.
+
+use crate::catalogue::field::Listing;
+use crate::catalogue::summary::count_words;
+use crate::console::features::details::DetailPage;
+use crate::console::features::screen::{EnterResult, Screen, ScreenId};
+use crate::console::model::fabric_model::Model;
+use crate::console::model::state::SessionState;
+use crate::console::model::table::Table;
+use crate::operations::changes::change_row::{ChangeRow, countdown, silent_words};
+use crate::operations::changes::rows::ChangeRows;
+use fabdeck_change::ChangePhase;
+use fabdeck_fabric::ElementId;
+
+#[derive(Clone, Debug, Default)]
+pub struct ChangesScreen {
+    table: Table,
+    rows: Vec<ChangeRow>,
+    empty: String,
+}
+
+impl ChangesScreen {
+    /// The change at the cursor.
+    pub fn change(&self) -> Option<&ChangeRow> {
+        self.rows.get(self.table.row()?)
+    }
+}
+
+/// The details of the change at the cursor.
+pub fn change_detail(state: &SessionState) -> Option<DetailPage> {
+    let row = state.screens.changes.change().filter(|_| state.screen == ScreenId::Changes)?;
+    let seen = &state.known.changes;
+    let left = seen.left_ms(row).map(|left| format!("; {} left", countdown(left / 1000)));
+    let mut pairs = vec![
+        ("state", format!("{}{}", row.state_title(), left.unwrap_or_default())),
+        ("what", row.engine.clone()),
+        ("id", row.id.clone()),
+        ("begun", format!("{} by {}", row.time, row.user)),
+        ("source", row.source.clone()),
+        ("via", row.via.clone()),
+        ("writes", format!("{}, {} settled", row.writes, row.done)),
+        ("accepted", if row.accepted.is_empty() { "nothing".to_owned() } else { row.accepted.join(", ") }),
+    ];
+    let deadline = row.deadline.clone().filter(|_| row.state == ChangePhase::Applied);
+    pairs.extend(deadline.map(|at| ("rollback", format!("{at}, unless confirmed"))));
+    pairs.extend(row.ended.clone().map(|at| ("ended", at)));
+    pairs.extend(row.why.clone().map(|why| ("reason", why)));
+    pairs.extend(row.drift.clone().map(|drift| ("drift", drift)));
+    pairs.extend(row.comparison.as_ref().map(|found| ("compared", found.summary())));
+    pairs.extend(row.trouble.clone().map(|trouble| ("trouble", trouble)));
+    pairs.extend(row.moves.iter().map(|moved| ("moves", moved.clone())));
+    pairs.extend(silent_words(&row.silent).map(|silent| ("agents", silent)));
+    pairs.extend(row.left.iter().map(|left| ("left", format!("{}: {}", left.what, left.why))));
+    if row.state == ChangePhase::Incomplete {
+        let text = "the parts above are still in the fabric: examine them; u rolls them back again, or \
+                    make a new plan";
+        pairs.push(("a person", text.to_owned()));
+    }
+    Some(DetailPage { title: format!("Change {}", row.number), pairs, ports: Vec::new() })
+}
+
+impl Screen for ChangesScreen {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        &mut self.table
+    }
+
+    fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
+        Some(Box::new(ChangeRows { rows: &self.rows, now: known.changes.clock(), empty: &self.empty }))
+    }
+
+    fn element(&self, _: usize, _: &Model) -> Option<ElementId> {
+        None
+    }
+
+    fn enter(&mut self, _: &Model) -> EnterResult {
+        match self.change() {
+            Some(_) => EnterResult::Show,
+            None => EnterResult::Nothing("no change was made here"),
+        }
+    }
+
+    fn can_enter(&self, _: &Model) -> bool {
+        self.change().is_some()
+    }
+
+    fn has_views(&self, _: &Model) -> bool {
+        false
+    }
+
+    fn step_out(&mut self, _: &Model) -> bool {
+        false
+    }
+
+    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
+        Err("this screen has only one view")
+    }
+
+    /// Updates the rows. The cursor stays on its change when new ones come before it; on the newest change,
+    /// it stays on the newest.
+    fn refresh(&mut self, known: &Model) {
+        let rows: Vec<ChangeRow> = known.changes.rows_here().cloned().collect();
+        let here = self.change().filter(|_| self.table.cursor > 0).map(|row| row.id.clone());
+        self.rows = rows;
+        let (rows, now) = (&self.rows, known.changes.clock());
+        let first = self.table.cursor == 0;
+        self.empty = no_change_text(known);
+        self.table.refresh(&ChangeRows { rows, now, empty: &self.empty });
+        match here.and_then(|id| rows.iter().position(|row| row.id == id)) {
+            Some(row) => self.table.move_to_row(row),
+            None if first => self.table.move_to(0),
+            None => {}
+        }
+    }
+
+    fn command(&self, _: &Model) -> Option<String> {
+        Some("changes".to_owned())
+    }
+
+    fn no_command_reason(&self) -> &'static str {
+        ": a change of a simulator in this process ends with it, and no other process sees it"
+    }
+
+    fn is_printed(&self) -> bool {
+        false
+    }
+
+    fn empty_text(&self, _: &Model) -> String {
+        self.empty.clone()
+    }
+}
+
+fn no_change_text(known: &Model) -> String {
+    match known.changes.rows().len() {
+        0 => "no change was made here: on What-if (3) p runs the engines, and a applies the proposal of the one under \
+              the cursor; here a applies a plan from a file"
+            .to_owned(),
+        some => {
+            let some = count_words(some, "change", "changes");
+            format!("no change was made here; 'fabdeck changes' lists {some} of other fabrics")
+        }
+    }
+}

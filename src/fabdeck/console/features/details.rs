@@ -1,0 +1,255 @@
+//! The details of one element, line by line, for the pane beside a list.
+
+use super::screen::ScreenId;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::{FabricSummary, count_words};
+use crate::console::features::fabric::health::NOT_ANSWERING;
+use crate::console::features::links::link_errors::error_lines;
+use crate::console::features::whatif::engine_page::{engine_lines, loss_lines};
+use crate::console::features::whatif::screen::WhatifPane;
+use crate::console::model::fabric_model::{Model, TABLES_BEING_READ};
+use crate::console::model::state::SessionState;
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_fabric::{ElementId, LinkId, NodeId, Port, PortId, PortNum};
+
+/// An element whose details are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ElementDetail(pub ElementId);
+
+/// A label and a text.
+pub type DetailLine = (&'static str, String);
+
+/// A port of a node, and the peer of the port.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortDetail {
+    pub number: String,
+    /// The problem of the port, or else its state.
+    pub state: &'static str,
+    pub trouble: bool,
+    /// Width and speed.
+    pub rate: String,
+    pub peer: String,
+}
+
+/// The details of one element, for a page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DetailPage {
+    pub title: String,
+    pub pairs: Vec<DetailLine>,
+    pub ports: Vec<PortDetail>,
+}
+
+impl ElementDetail {
+    pub fn title(self, look: &Snapshot) -> String {
+        match self.0 {
+            ElementId::Node(id) => look.name(id).to_owned(),
+            ElementId::Port(id) => look.port_name(id),
+            ElementId::Link(id) => {
+                let link = look.fabric().link(id);
+                format!("{} - {}", look.port_name(link.a), look.port_name(link.b))
+            }
+        }
+    }
+
+    pub fn lines(self, known: &Model) -> Vec<DetailLine> {
+        let Some(look) = &known.look else { return Vec::new() };
+        let mut lines = match self.0 {
+            ElementId::Node(id) => node_lines(look, known, id),
+            ElementId::Port(id) => port_lines(look, id),
+            ElementId::Link(id) => link_lines(look, known, id),
+        };
+        if known.is_failed(self.0) {
+            lines.insert(0, ("marked", "failed".to_owned()));
+        }
+        lines
+    }
+
+    /// The details of the element at the cursor, or else of the fabric.
+    pub fn detail_page(state: &SessionState) -> Option<DetailPage> {
+        if let Some(hot) = crate::console::features::hotspots::detail::hot_detail(state) {
+            return Some(hot);
+        }
+        if let Some(event) = crate::console::features::timeline::screen::event_detail(state) {
+            return Some(event);
+        }
+        if let Some(change) = crate::console::features::changes::screen::change_detail(state) {
+            return Some(change);
+        }
+        if let Some(lane) = crate::console::features::lanes::screen::lane_detail(state) {
+            return Some(lane);
+        }
+        if let Some(job) = crate::console::features::jobs::screen::job_detail(state) {
+            return Some(job);
+        }
+        let look = state.snapshot()?;
+        let Some(what) = state.current().current(&state.known) else {
+            let title = "The fabric".to_owned();
+            return Some(DetailPage { title, pairs: Self::fabric_lines(look), ports: Vec::new() });
+        };
+        let detail = Self(what);
+        let (pairs, ports) = (detail.lines(&state.known), detail.ports(&state.known));
+        Some(DetailPage { title: detail.title(look), pairs, ports })
+    }
+
+    /// The details of the engine at the cursor of What-if: its title, the lost pairs, and its proposal.
+    pub fn engine_detail(state: &SessionState) -> Option<(String, Vec<DetailLine>)> {
+        let whatif = &state.screens.whatif;
+        let here = state.screen == ScreenId::Whatif && whatif.pane == WhatifPane::Engines;
+        let engine = whatif.engine().filter(|_| here)?;
+        let lines = engine_lines(&state.known, engine);
+        Some((
+            format!("{}: {}", engine.id, engine.title),
+            loss_lines(&state.known).into_iter().chain(lines).collect(),
+        ))
+    }
+
+    /// The summary of the fabric, for a pane without a selected element.
+    pub fn fabric_lines(look: &Snapshot) -> Vec<DetailLine> {
+        let numbers = FabricSummary::from_snapshot(look).numbers();
+        numbers.into_iter().map(|(key, value)| (number_label(key), value_text(value))).collect()
+    }
+
+    /// The ports of a node that have a peer or trouble; those in trouble come first.
+    pub fn ports(self, known: &Model) -> Vec<PortDetail> {
+        let (ElementId::Node(id), Some(look)) = (self.0, &known.look) else { return Vec::new() };
+        let line = |(id, port): (PortId, &Port)| {
+            let trouble = known.port_trouble(id);
+            let facts = &port.facts;
+            let state = facts.state.map_or("", |state| state.word());
+            let rate = [facts.width.map(|width| width.word()), facts.speed.map(|speed| speed.word())];
+            let line = PortDetail {
+                number: port.number.to_string(),
+                state: if trouble.is_empty() { state } else { trouble },
+                trouble: !trouble.is_empty(),
+                rate: rate.into_iter().flatten().collect::<Vec<_>>().join(" "),
+                peer: port.peer.map_or_else(String::new, |peer| look.port_name(peer)),
+            };
+            (port.peer.is_some() || line.trouble).then_some(line)
+        };
+        let mut ports: Vec<PortDetail> = look.fabric().ports_of(id).filter_map(line).collect();
+        ports.sort_by_key(|port| !port.trouble);
+        ports
+    }
+}
+
+/// The label of a number of the fabric.
+fn number_label(key: &'static str) -> &'static str {
+    match key {
+        "switch_links" => "between switches",
+        "degraded_links" => "degraded",
+        "down_links" => "down",
+        "unanswered" => NOT_ANSWERING,
+        "silent" => "no answer",
+        key => key,
+    }
+}
+
+fn value_text(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
+}
+
+fn node_lines(look: &Snapshot, known: &Model, id: NodeId) -> Vec<DetailLine> {
+    let fabric = look.fabric();
+    let about = fabric.node(id);
+    let port0 = fabric.port_of(id, PortNum::MANAGEMENT);
+    let lid = match about.is_switch() {
+        true => port0.and_then(|port| fabric.port(port).facts.lid),
+        false => fabric.ports_of(id).find_map(|(_, port)| port.facts.lid),
+    };
+    let linked = fabric.ports_of(id).filter(|(_, port)| port.peer.is_some()).count();
+    let mut lines = vec![
+        ("kind", about.facts.kind.word().to_owned()),
+        ("GUID", about.guid().to_string()),
+        ("LID", value_text(lid.map(|lid| lid.value()))),
+        ("ports", format!("{} of {} with a peer", linked, value_text(look.port_count(id)))),
+    ];
+    let degraded = fabric
+        .ports_of(id)
+        .filter(|(_, port)| port.link.is_some_and(|link| look.is_degraded(link) == Some(true)))
+        .map(|(_, port)| port.number.to_string());
+    let degraded: Vec<String> = degraded.collect();
+    if !degraded.is_empty() {
+        const MAX_NAMED: usize = 4;
+        let more = degraded.len().saturating_sub(MAX_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let named = degraded[..degraded.len().min(MAX_NAMED)].join(", ");
+        let ports = if degraded.len() == 1 { "port" } else { "ports" };
+        lines.push((
+            "degraded",
+            format!("{}: {ports} {named}{more}", count_words(degraded.len(), "link", "links")),
+        ));
+    }
+    if about.is_switch() {
+        let table = match look.observation.tables.lft(id) {
+            Some(lft) => count_words(
+                lft.bytes().iter().filter(|port| **port != fabdeck_fabric::NO_PATH).count(),
+                "LID",
+                "LIDs",
+            ),
+            None if known.no_tables_reason() == Some(TABLES_BEING_READ) => "being read".to_owned(),
+            None => "not read".to_owned(),
+        };
+        lines.push(("table", table));
+    }
+    if !about.facts.answered {
+        lines.push(("state", format!("{NOT_ANSWERING}: it stopped answering, or only its peer reports it")));
+    }
+    lines
+}
+
+fn port_lines(look: &Snapshot, id: PortId) -> Vec<DetailLine> {
+    let port = look.fabric().port(id);
+    let facts = &port.facts;
+    let peer = port.peer.map(|peer| look.port_name(peer));
+    let mut lines = vec![
+        ("peer", peer.unwrap_or_else(|| "none".to_owned())),
+        ("state", value_text(facts.state.map(|state| state.word()))),
+        ("width", value_text(facts.width.map(|width| width.word()))),
+        ("speed", value_text(facts.speed.map(|speed| speed.word()))),
+    ];
+    if let Some(lid) = facts.lid {
+        lines.push(("LID", lid.value().to_string()));
+    }
+    if let Some(true) = port.link.and_then(|link| look.is_degraded(link)) {
+        lines.push(("degraded", possible_rate(look, id)));
+    }
+    lines
+}
+
+/// The width and speed that both ends support.
+fn possible_rate(look: &Snapshot, id: PortId) -> String {
+    let port = look.fabric().port(id);
+    let peer = port.peer.map(|peer| &look.fabric().port(peer).facts);
+    let width =
+        port.facts.width_supported.zip(peer.and_then(|peer| peer.width_supported)).map(|(a, b)| a.min(b));
+    let speed =
+        port.facts.speed_supported.zip(peer.and_then(|peer| peer.speed_supported)).map(|(a, b)| a.min(b));
+    format!(
+        "both ends could do {} {}",
+        value_text(width.map(|width| width.word())),
+        value_text(speed.map(|speed| speed.word()))
+    )
+}
+
+fn link_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine> {
+    let link = look.fabric().link(id);
+    let mut lines = vec![("from", look.port_name(link.a)), ("to", look.port_name(link.b))];
+    lines.extend(
+        port_lines(look, link.a).into_iter().filter(|(label, _)| *label != "peer" && *label != "LID"),
+    );
+    if let Some([there, back]) = known.paths.as_ref().and_then(|paths| paths.load_of(id)) {
+        lines.push((
+            "paths",
+            format!("{} one way, {} the other", digits_in_groups(there), digits_in_groups(back)),
+        ));
+    }
+    lines.extend(error_lines(look, known, id));
+    lines
+}
+
+/// Number of rows of the open engine page.
+pub fn rows_of_page(state: &SessionState) -> usize {
+    let Some(engine) = state.screens.whatif.page else { return 0 };
+    let lines = engine_lines(&state.known, engine);
+    crate::operations::check::certificate_text::wrap_pairs(&lines, state.areas().body.width.into()).1.len()
+}

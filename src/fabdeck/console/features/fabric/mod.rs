@@ -1,0 +1,8 @@
+//! The screen Fabric: the tree by rank, tables of switches and hosts, the map, and the ports of a node.
+
+pub(crate) mod draw_map;
+pub(crate) mod health;
+mod map;
+pub(crate) mod ranks;
+pub mod screen;
+pub mod tree;

@@ -1,0 +1,331 @@
+//! The first screen of a session.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::map;
+use super::tree::{TreeItem, TreeListing, TreeRow, containers, map_node, tree_rows};
+use crate::catalogue::field::Listing;
+use crate::catalogue::rowset::Rowset;
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::row_table::RowTable;
+use crate::console::features::screen::{CursorDirection, EnterResult, Screen};
+use crate::console::model::fabric_model::Model;
+use crate::console::model::table::Table;
+use fabdeck_fabric::{ElementId, NodeId};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FabricView {
+    #[default]
+    Tree,
+    Switches,
+    Hosts,
+    Map,
+}
+
+impl FabricView {
+    pub const ALL: &[Self] = &[Self::Tree, Self::Switches, Self::Hosts, Self::Map];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Switches => "switches",
+            Self::Hosts => "hosts",
+            Self::Map => "map",
+        }
+    }
+}
+
+/// Largest number of switches for which the tree is open at the start.
+const OPEN_TREE_LIMIT: usize = 14;
+
+#[derive(Clone, Debug, Default)]
+pub struct FabricScreen {
+    pub view: FabricView,
+    open: BTreeSet<TreeItem>,
+    tree_rows: Vec<TreeRow>,
+    tree: Table,
+    switches: RowTable,
+    hosts: RowTable,
+    /// The switches by rank, with the cursor of the map.
+    map: RowTable,
+    /// The nodes that were entered, outermost first; the next field has the ports of the last one.
+    inside: Vec<NodeId>,
+    ports: RowTable,
+    /// The snapshot and the order of ranks of the rows.
+    of: Option<(usize, u64)>,
+}
+
+impl FabricScreen {
+    fn list(&self) -> Option<&RowTable> {
+        match (self.inside.is_empty(), self.view) {
+            (false, _) => Some(&self.ports),
+            (_, FabricView::Tree) => None,
+            (_, FabricView::Switches) => Some(&self.switches),
+            (_, FabricView::Hosts) => Some(&self.hosts),
+            (_, FabricView::Map) => Some(&self.map),
+        }
+    }
+
+    /// Whether the screen shows the map instead of a list.
+    pub fn shows_map(&self) -> bool {
+        self.inside.is_empty() && self.view == FabricView::Map
+    }
+
+    pub fn item(&self) -> Option<TreeItem> {
+        self.tree_rows.get(self.tree.row()?).map(|row| row.item)
+    }
+
+    /// Makes the rows of the tree. With `reveals`, the item at the cursor stays visible, even below a closed
+    /// item.
+    fn make_tree(&mut self, known: &Model, reveals: bool) {
+        let Some(look) = &known.look else { return };
+        let all = !self.tree.filter.is_empty();
+        let place = self.tree.row().or(self.tree.place);
+        let here = place.and_then(|row| self.tree_rows.get(row)).map(|row| row.item);
+        let around = place.map_or_else(Vec::new, |row| containers(&self.tree_rows, row));
+        self.tree_rows = tree_rows(known, look, &self.open, all);
+        if reveals && here.is_some_and(|item| self.tree_rows.iter().all(|row| row.item != item)) {
+            self.open.extend(around);
+            self.tree_rows = tree_rows(known, look, &self.open, all);
+        }
+        let mut tree = std::mem::take(&mut self.tree);
+        tree.refresh(&TreeListing { known, look, rows: &self.tree_rows, open: &self.open });
+        self.tree = tree;
+        let again = here.and_then(|item| self.tree_rows.iter().position(|row| row.item == item));
+        if let Some(row) = again {
+            self.tree.move_to_row(row);
+        }
+        self.tree.place = again.filter(|_| self.tree.selection.rows.is_empty());
+    }
+
+    fn enter_node(&mut self, node: NodeId, known: &Model) {
+        let Some(look) = &known.look else { return };
+        self.inside.push(node);
+        self.ports = RowTable::default();
+        self.show_ports(look, known);
+    }
+
+    fn show_ports(&mut self, look: &Snapshot, known: &Model) {
+        if let Some(node) = self.inside.last() {
+            self.ports.set_rows(Rowset::ports_of(look, *node), known);
+        }
+    }
+
+    fn toggle(&mut self, item: TreeItem, known: &Model) -> EnterResult {
+        if let TreeItem::InRack(node) | TreeItem::Host(node) = item {
+            self.enter_node(node, known);
+            return EnterResult::Done;
+        }
+        if let TreeItem::Port(port) = item {
+            let peer = known.look.as_deref().and_then(|look| peer_node(look, ElementId::Port(port)));
+            return match peer {
+                Some(node) => {
+                    self.enter_node(node, known);
+                    EnterResult::Done
+                }
+                None => EnterResult::Nothing("this port has no cable"),
+            };
+        }
+        if !self.open.remove(&item) {
+            self.open.insert(item);
+        }
+        self.make_tree(known, false);
+        EnterResult::Done
+    }
+}
+
+/// The node of the peer of a port.
+fn peer_node(look: &Snapshot, what: ElementId) -> Option<NodeId> {
+    match what {
+        ElementId::Port(id) => look.fabric().peer(id).map(|peer| look.fabric().port(peer).node),
+        _ => None,
+    }
+}
+
+impl Screen for FabricScreen {
+    fn crumbs(&self, known: &Model) -> Vec<String> {
+        let mut crumbs = vec![self.view.title().to_owned()];
+        if let Some(look) = &known.look {
+            crumbs.extend(self.inside.iter().map(|node| look.name(*node).to_owned()));
+        }
+        crumbs
+    }
+
+    fn table(&self) -> &Table {
+        self.list().map_or(&self.tree, |list| &list.table)
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        match (self.inside.is_empty(), self.view) {
+            (false, _) => &mut self.ports.table,
+            (_, FabricView::Tree) => &mut self.tree,
+            (_, FabricView::Switches) => &mut self.switches.table,
+            (_, FabricView::Hosts) => &mut self.hosts.table,
+            (_, FabricView::Map) => &mut self.map.table,
+        }
+    }
+
+    /// A row for failures before the first reading, which no list shows.
+    fn rows_above(&self, known: &Model) -> u16 {
+        u16::from(self.inside.is_empty() && known.missing_note().is_some())
+    }
+
+    fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
+        let look = known.look.as_deref()?;
+        Some(match self.list() {
+            Some(list) => list.rows.listing(look),
+            None => Box::new(TreeListing { known, look, rows: &self.tree_rows, open: &self.open }),
+        })
+    }
+
+    fn has_only_switches(&self) -> bool {
+        self.inside.is_empty() && matches!(self.view, FabricView::Switches | FabricView::Map)
+    }
+
+    fn stored_rows(&self) -> Option<&Arc<Rowset>> {
+        self.list().map(|list| &list.rows)
+    }
+
+    fn element(&self, row: usize, known: &Model) -> Option<ElementId> {
+        match self.list() {
+            Some(list) => list.rows.element(row),
+            None => self.tree_rows.get(row)?.item.element(known.look.as_deref()?),
+        }
+    }
+
+    fn enter(&mut self, known: &Model) -> EnterResult {
+        let Some(look) = known.look.clone() else { return EnterResult::Nothing("nothing was read yet") };
+        let tree = self.inside.is_empty() && self.view == FabricView::Tree;
+        if let Some(item) = self.item().filter(|_| tree) {
+            return self.toggle(item, known);
+        }
+        match self.current(known) {
+            Some(ElementId::Node(id)) => self.enter_node(id, known),
+            Some(what) => match peer_node(&look, what) {
+                Some(node) => self.enter_node(node, known),
+                None => return EnterResult::Nothing("this port has no cable"),
+            },
+            None => return EnterResult::Nothing("there is nothing under the cursor"),
+        }
+        EnterResult::Done
+    }
+
+    fn can_enter(&self, known: &Model) -> bool {
+        let Some(look) = known.look.as_deref() else { return false };
+        let tree = self.inside.is_empty() && self.view == FabricView::Tree;
+        match (tree.then(|| self.item()).flatten(), self.current(known)) {
+            (Some(TreeItem::Port(port)), _) => peer_node(look, ElementId::Port(port)).is_some(),
+            (Some(_), _) | (None, Some(ElementId::Node(_))) => true,
+            (None, what) => what.is_some_and(|what| peer_node(look, what).is_some()),
+        }
+    }
+
+    fn move_by_arrow(&mut self, known: &Model, direction: CursorDirection, width: u16) -> bool {
+        if !self.shows_map() {
+            return false;
+        }
+        if let Some(to) = map::neighbour(known, &self.map.table, direction, width) {
+            self.map.table.move_to(to);
+        }
+        true
+    }
+
+    fn step_out(&mut self, known: &Model) -> bool {
+        if self.inside.pop().is_none() {
+            return false;
+        }
+        if let Some(look) = known.look.clone() {
+            self.ports = RowTable::default();
+            self.show_ports(&look, known);
+        }
+        true
+    }
+
+    /// A filter in the tree also searches closed items.
+    fn update_filter(&mut self, known: &Model) {
+        if self.list().is_none() {
+            self.make_tree(known, true);
+        }
+    }
+
+    fn next_view(&mut self, known: &Model, forward: bool) -> Result<(), &'static str> {
+        self.inside.clear();
+        let at = FabricView::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
+        let count = FabricView::ALL.len();
+        self.view = FabricView::ALL[(at + if forward { 1 } else { count - 1 }) % count];
+        self.refilter(known);
+        Ok(())
+    }
+
+    fn carry_over(&mut self, again: &dyn Fn(ElementId) -> Option<ElementId>) {
+        self.open = self.open.iter().filter_map(|item| item.map_ids(again)).collect();
+        let inside = self.inside.iter().map_while(|node| map_node(*node, again));
+        self.inside = inside.collect();
+        let tables = [&mut self.tree, &mut self.switches.table, &mut self.hosts.table, &mut self.map.table];
+        for table in tables.into_iter().chain([&mut self.ports.table]) {
+            table.selected = table.selected.iter().filter_map(|what| again(*what)).collect();
+        }
+    }
+
+    fn refresh(&mut self, known: &Model) {
+        let Some(look) = known.look.clone() else { return };
+        let of = (Arc::as_ptr(&look) as usize, known.arranged);
+        if self.of == Some(of) {
+            return;
+        }
+        // A small tree fits on a screen, so it is open from the start.
+        let first = self.of.is_none_or(|(_, arranged)| arranged == 0);
+        let switches: usize = known.tiers.iter().map(|tier| tier.switches.len()).sum();
+        if first && self.open.is_empty() && switches <= OPEN_TREE_LIMIT {
+            // Racks and hosts stay closed, because hosts are shown at their switches.
+            self.open.extend((0..known.tiers.len()).map(TreeItem::Tier));
+        }
+        self.of = Some(of);
+        if !self.inside.is_empty() {
+            self.show_ports(&look, known);
+        }
+        self.switches.set_rows(Rowset::switches(&look), known);
+        self.hosts.set_rows(Rowset::hosts(&look), known);
+        let by_rank = known.tiers.iter().flat_map(|tier| tier.switches.iter().copied()).collect();
+        self.map.set_rows(Rowset::Switches(by_rank), known);
+        self.make_tree(known, false);
+    }
+
+    fn command(&self, known: &Model) -> Option<String> {
+        let unique = |look: &Snapshot, node: NodeId| look.names.unique_name(look.fabric(), node);
+        let node = self.inside.last().and_then(|node| Some(unique(known.look.as_ref()?, *node)));
+        Some(match (node, self.view) {
+            (Some(name), _) => format!(
+                "show ports --filter {}",
+                crate::console::model::state::quote_for_shell(&format!("node=\"{name}\""))
+            ),
+            (None, FabricView::Hosts) => "show hosts".to_owned(),
+            (None, _) => "show switches".to_owned(),
+        })
+    }
+
+    fn is_printed(&self) -> bool {
+        self.list().is_some()
+    }
+
+    fn empty_text(&self, known: &Model) -> String {
+        if known.tiers.is_empty() && known.look.as_ref().is_some_and(|look| look.fabric().switch_count() > 0)
+        {
+            return "the switches are being sorted by rank".to_owned();
+        }
+        "the fabric has no switch".to_owned()
+    }
+}
+
+impl FabricScreen {
+    fn refilter(&mut self, known: &Model) {
+        match (self.inside.is_empty(), self.view) {
+            (false, _) => self.ports.refresh(known),
+            (_, FabricView::Tree) => self.make_tree(known, false),
+            (_, FabricView::Switches) => self.switches.refresh(known),
+            (_, FabricView::Hosts) => self.hosts.refresh(known),
+            (_, FabricView::Map) => self.map.refresh(known),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The details of a port during a watch, in the words of the command `hotspots`.
+
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::details::{DetailLine, DetailPage, ElementDetail};
+use crate::console::features::screen::{Screen, ScreenId};
+use crate::console::model::fabric_model::Model;
+use crate::console::model::state::SessionState;
+use crate::operations::watch::hot_ports::{HotPort, HotRole, level_digits};
+use crate::operations::watch::interval_verdict::{
+    HELD_UP_LABEL, HOT_LABEL, LINK_LABEL, ON_PATH_LABEL, congested_adapter_words, hot_words, link_words,
+    narrow_line, per_cent, waiting_port_words,
+};
+use fabdeck_fabric::ElementId;
+use fabdeck_fabric::counters::LinkProblem;
+use fabdeck_fabric::observe::digits_in_groups;
+
+/// The reason for the role of a port, and its rates in the last interval.
+pub fn hot_lines(known: &Model, what: ElementId) -> Vec<DetailLine> {
+    let (Some(look), Some(reading)) = (&known.look, &known.watch.reading) else { return Vec::new() };
+    let Some(row) = reading.port_row_of(what) else { return Vec::new() };
+    let mut lines = reason_lines(look, row);
+    if lines.is_empty() {
+        let untold = "its waiting is not known: it is not counted, its counter is at the maximum, or it did not answer";
+        let words = if row.waiting.is_some() { "nothing is above a threshold" } else { untold };
+        lines.push(("verdict", words.to_owned()));
+    }
+    let counted =
+        |number: Option<u64>, unit: &str| number.map(|number| format!("{} {unit}", digits_in_groups(number)));
+    let percent = |part: Option<u16>, of: &str| part.map(|part| format!("{part} % {of}"));
+    let figures = [
+        ("role", row.role.map(|role| role.word().to_owned())),
+        ("waits", counted(row.waiting, "ticks/s of PortXmitWait")),
+        ("of time", row.time_waited.map(|part| format!("{} of the time it waits", per_cent(part)))),
+        ("of all", percent(row.share_of_all, "of all waiting in the fabric is here")),
+        ("used", percent(row.used, "of its link")),
+        ("sends", counted(row.sent_mbps, "Mbit/s")),
+        ("receives", counted(row.received_mbps, "Mbit/s")),
+        ("errors", counted(row.errors_per_hour, "an hour")),
+    ];
+    lines.extend(figures.into_iter().filter_map(|(label, text)| Some((label, text?))));
+    lines
+}
+
+fn reason_lines(look: &Snapshot, row: &HotPort) -> Vec<DetailLine> {
+    let mut lines = Vec::new();
+    if let (Some(at), Some(role)) = (&row.waits, row.role) {
+        // Without a hot-spot the role is victim, although counters alone do not decide it.
+        let alone = role == HotRole::Victim;
+        lines.push(match (role, row.held) {
+            (_, Some(held)) => (HELD_UP_LABEL, congested_adapter_words(look, at, held, alone, row.limit)),
+            (HotRole::HotSpot, _) => {
+                let adapter = look.fabric().peer(row.port).unwrap_or(row.port);
+                (HOT_LABEL, hot_words(look, adapter, at, row.limit))
+            }
+            _ => (ON_PATH_LABEL, waiting_port_words(look, at, row.limit)),
+        });
+        if matches!(role, HotRole::TooNarrow | HotRole::StandsStill) {
+            lines.push(narrow_line(role == HotRole::StandsStill));
+        }
+    }
+    if let Some(link) = look.fabric().port(row.port).link {
+        let words = |(why, limit)| (LINK_LABEL, link_words(look, &LinkProblem { link, why }, limit));
+        lines.extend(row.troubles().map(words));
+    }
+    lines
+}
+
+/// The meaning of a level of waiting.
+fn level_scale(row: &HotPort) -> &'static str {
+    match row.time_waited {
+        Some(_) => "in sevenths of the time",
+        None => "4 and more above the threshold",
+    }
+}
+
+/// The details of the port at the cursor: reason, rates, history in digits, and the details of any port.
+pub fn hot_detail(state: &SessionState) -> Option<DetailPage> {
+    if state.screen != ScreenId::Hotspots {
+        return None;
+    }
+    let (known, look) = (&state.known, state.snapshot()?);
+    let what = state.screens.hotspots.current(known)?;
+    let mut lines = hot_lines(known, what);
+    if let Some(row) = known.watch.reading.as_ref().and_then(|reading| reading.port_row_of(what)) {
+        lines.push((
+            "waited",
+            format!("{} in the last sweeps, {}", level_digits(&row.waited_levels), level_scale(row)),
+        ));
+        lines.push((
+            "load",
+            format!("{} in the last sweeps, in eighths of its link", level_digits(&row.used_levels)),
+        ));
+    }
+    let detail = ElementDetail(what);
+    lines.extend(detail.lines(known));
+    let title = detail.title(look);
+    let pairs = lines;
+    Some(DetailPage { title, pairs, ports: Vec::new() })
+}

@@ -1,0 +1,5 @@
+//! The screen Hot-spots: ports during a watch, their troubles and the reasons.
+
+pub(crate) mod detail;
+pub(crate) mod draw;
+pub(crate) mod screen;

@@ -1,0 +1,171 @@
+//! The screen Hot-spots has two lists: ports with a verdict, and all ports in the order of a rate.
+
+use std::sync::Arc;
+
+use crate::catalogue::field::Listing;
+use crate::catalogue::rowset::Rowset;
+use crate::console::features::row_table::RowTable;
+use crate::console::features::screen::{EnterResult, Screen};
+use crate::console::features::timeline::playback::Playback;
+use crate::console::features::watch::verdict::WatchVerdict;
+use crate::console::features::watch::watch_text::{empty_words, interval_words};
+use crate::console::model::fabric_model::Model;
+use crate::console::model::table::Table;
+use fabdeck_fabric::ElementId;
+
+/// The view: ports with a verdict, or all ports in an order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum HotspotsView {
+    #[default]
+    Verdicts,
+    Waiting,
+    Data,
+    Errors,
+}
+
+impl HotspotsView {
+    pub const ALL: [Self; 4] = [Self::Verdicts, Self::Waiting, Self::Data, Self::Errors];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Verdicts => "verdicts",
+            Self::Waiting => "most waiting",
+            Self::Data => "most data",
+            Self::Errors => "most errors",
+        }
+    }
+
+    /// Whether the view is an order of all ports.
+    pub fn is_order(self) -> bool {
+        self.sort_field().is_some()
+    }
+
+    /// The field of the order.
+    fn sort_field(self) -> Option<&'static str> {
+        match self {
+            Self::Verdicts => None,
+            Self::Waiting => Some("waiting"),
+            Self::Data => Some("xmit_mbps"),
+            Self::Errors => Some("errors_per_hour"),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct HotspotsScreen {
+    pub view: HotspotsView,
+    verdicts: RowTable,
+    /// The rows in the order of ports, so that a row has the same port after every sweep.
+    ports: RowTable,
+}
+
+impl HotspotsScreen {
+    fn list(&self) -> &RowTable {
+        if self.view == HotspotsView::Verdicts { &self.verdicts } else { &self.ports }
+    }
+
+    /// The list of all ports.
+    pub fn all_ports(&self) -> &Table {
+        &self.ports.table
+    }
+
+    /// Takes over the rows of a sweep. The cursor stays on its port.
+    pub fn set_verdict(&mut self, reading: &WatchVerdict, known: &Model) {
+        let port = self.verdicts.table.row().and_then(|row| self.verdicts.rows.element(row));
+        self.verdicts.rows = reading.verdicts.clone();
+        self.verdicts.refresh(known);
+        let rows = self.verdicts.table.selection.rows.iter();
+        let same =
+            rows.enumerate().find(|(_, row)| port.is_some() && self.verdicts.rows.element(**row) == port);
+        if let Some(at) = same.map(|(at, _)| at) {
+            self.verdicts.table.move_to(at);
+        }
+        self.ports.set_update(&reading.ports, known);
+    }
+
+    /// Clears the rows, when their ports are no longer valid.
+    pub fn reset(&mut self, known: &Model) {
+        for list in [&mut self.verdicts, &mut self.ports] {
+            list.set_rows(Rowset::Hot(Vec::new()), known);
+        }
+    }
+}
+
+impl Screen for HotspotsScreen {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
+        vec![self.view.title().to_owned()]
+    }
+
+    fn table(&self) -> &Table {
+        &self.list().table
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        if self.view == HotspotsView::Verdicts { &mut self.verdicts.table } else { &mut self.ports.table }
+    }
+
+    /// `None` for an empty list, because the screen has a more specific text for it.
+    fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
+        let rows = &self.list().rows;
+        if rows.count() == 0 { None } else { Some(rows.listing(known.look.as_deref()?)) }
+    }
+
+    /// A row for the summary of the verdict.
+    fn rows_above(&self, known: &Model) -> u16 {
+        u16::from(known.watch.reading.is_some())
+    }
+
+    fn stored_rows(&self) -> Option<&Arc<Rowset>> {
+        Some(&self.list().rows)
+    }
+
+    fn element(&self, row: usize, _: &Model) -> Option<ElementId> {
+        self.list().rows.element(row)
+    }
+
+    fn enter(&mut self, _: &Model) -> EnterResult {
+        EnterResult::Nothing("a port has nothing inside; d shows all its details")
+    }
+
+    fn can_enter(&self, _: &Model) -> bool {
+        false
+    }
+
+    fn step_out(&mut self, _: &Model) -> bool {
+        false
+    }
+
+    fn next_view(&mut self, _: &Model, forward: bool) -> Result<(), &'static str> {
+        let all = HotspotsView::ALL;
+        let at = all.iter().position(|view| *view == self.view).unwrap_or(0);
+        let by = if forward { 1 } else { all.len() - 1 };
+        self.view = all[(at + by) % all.len()];
+        if let Some(field) = self.view.sort_field() {
+            self.ports.table.sort = Some((field.to_owned(), true));
+        }
+        Ok(())
+    }
+
+    /// The rows change only with a sweep.
+    fn refresh(&mut self, _: &Model) {}
+
+    fn command(&self, known: &Model) -> Option<String> {
+        let interval = known.watch.settings.interval_ms;
+        // For a recording, the interval is the time between two of its moments.
+        let recorded = known.playback.as_ref().filter(|playback| playback.live.is_none());
+        let watched = interval > 0 && known.watch.live == Some(true);
+        Some(match (recorded.map(Playback::step_ms), watched) {
+            (Some(Some(step)), _) => format!("hotspots --interval {} --count 1", interval_words(step)),
+            (_, true) => format!("hotspots --interval {}", interval_words(interval)),
+            _ => "show counters".to_owned(),
+        })
+    }
+
+    fn is_printed(&self) -> bool {
+        false
+    }
+
+    fn empty_text(&self, known: &Model) -> String {
+        empty_words(&known.watch)
+    }
+}

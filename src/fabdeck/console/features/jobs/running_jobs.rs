@@ -1,0 +1,595 @@
+//! The jobs of a session. The list of running jobs is requested while Jobs or What-if is visible. A
+//! background task computes the channel loads, under the tables in force and under sar's proposal.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::current_job_source::{
+    CurrentJobSource, current_job_source, current_jobs, load_recorded, recorded_words, trouble_words,
+};
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::console::event_loop::navigation::open_screen;
+use crate::console::event_loop::results;
+use crate::console::features::screen::ScreenId;
+use crate::console::features::timeline::position_text::replay_word;
+use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::fabric_model::{Model, ProposalState};
+use crate::console::model::messages::Severity;
+use crate::console::model::prompt::Purpose;
+use crate::console::model::state::{SessionState, quote_for_shell};
+use crate::console::model::tasks::TaskId;
+use crate::operations::jobs::job_comparison::{JobComparison, SIMULATED_JOBS_SEED, simulated_jobs};
+use crate::operations::preview::whatif::Proposal;
+use fabdeck_fabric::observe::JobSnapshot;
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_fabric::{Faults, JobMap};
+use fabdeck_files::job_lists::JobList;
+use fabdeck_files::jobs::HostIndex;
+use fabdeck_routing::{Engine, find_engine};
+
+/// Default interval between two job lists.
+pub const DEFAULT_INTERVAL_MS: u64 = 30_000;
+/// Minimum number of columns for the path of a list.
+const MIN_PATH_WIDTH: usize = 8;
+/// The age of a list is shown in steps of this size.
+const AGE_STEP_MS: u64 = 10_000;
+
+/// The source of job lists.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobListSource {
+    /// The squeue program, where it is not the one in PATH.
+    Slurm(Option<PathBuf>),
+    File(PathBuf),
+}
+
+impl JobListSource {
+    fn words(&self) -> String {
+        self.words_in(usize::MAX)
+    }
+
+    /// The text within a width; a long path is shortened at its beginning.
+    fn words_in(&self, room: usize) -> String {
+        let whole = match self {
+            Self::Slurm(_) => return "jobs of Slurm".to_owned(),
+            Self::File(file) => file.display().to_string(),
+        };
+        let words = format!("jobs of {whole}");
+        if words.chars().count() <= room { words } else { path_end(&whole, room.max(MIN_PATH_WIDTH)) }
+    }
+
+    /// The source as arguments of `jobs`.
+    fn arguments(&self) -> String {
+        match self {
+            Self::Slurm(None) => " --slurm".to_owned(),
+            Self::Slurm(Some(squeue)) => {
+                format!(" --slurm --squeue {}", quote_for_shell(&squeue.display().to_string()))
+            }
+            Self::File(file) => format!(" --file {}", quote_for_shell(&file.display().to_string())),
+        }
+    }
+}
+
+/// A path, or as much of its end as fits, because the end distinguishes lists.
+fn path_end(whole: &str, room: usize) -> String {
+    const ELLIPSIS: &str = "...";
+    let signs = whole.chars().count();
+    if signs <= room {
+        return whole.to_owned();
+    }
+    let end: String = whole.chars().skip(signs + ELLIPSIS.len() - room).collect();
+    // Whole names are shown rather than part of one.
+    let names = end.find('/').map(|at| &end[at..]).filter(|names| names.len() > 1);
+    format!("{ELLIPSIS}{}", names.unwrap_or(&end))
+}
+
+/// The source of job lists, and the interval.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct JobSettings {
+    pub from: Option<JobListSource>,
+    pub interval_ms: u64,
+}
+
+impl Default for JobSettings {
+    fn default() -> Self {
+        Self { from: None, interval_ms: DEFAULT_INTERVAL_MS }
+    }
+}
+
+/// The input of jobs, before their hosts are matched with the fabric.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum JobInput {
+    List(JobList),
+    /// The list of a recording, at the moment that is shown.
+    Recorded(Arc<JobSnapshot>),
+    /// Simulated jobs, for a simulated fabric.
+    Simulated,
+}
+
+/// The input for the channel loads of jobs.
+#[derive(Clone, Debug)]
+pub struct JobComparisonRequest {
+    pub look: Arc<Snapshot>,
+    pub input: Arc<JobInput>,
+    pub marks: Faults,
+    /// The proposal of sar for these marks.
+    pub proposal: Option<Arc<Proposal>>,
+}
+
+impl JobComparisonRequest {
+    pub fn run(&self) -> JobComparison {
+        let placed = match self.input.as_ref() {
+            JobInput::List(list) => HostIndex::new(self.look.fabric(), &self.look.names).place_jobs(list),
+            JobInput::Recorded(list) => HostIndex::new(self.look.fabric(), &self.look.names)
+                .place_jobs(&JobList::from_recording(&list.jobs)),
+            JobInput::Simulated => simulated_jobs(self.look.fabric()),
+        };
+        let proposed = self.proposal.as_ref().map(|proposal| proposal.routes.as_ref());
+        JobComparison::new(&self.look, placed, &self.marks, proposed)
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let proposal = match (&self.proposal, &other.proposal) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        let same = Arc::ptr_eq(&self.look, &other.look) && Arc::ptr_eq(&self.input, &other.input);
+        same && proposal && self.marks == other.marks
+    }
+}
+
+/// The model of jobs in a session.
+#[derive(Clone, Debug, Default)]
+pub struct JobsModel {
+    pub settings: JobSettings,
+    /// The source at the start of the session.
+    pub usual: Option<JobListSource>,
+    /// Whether the operator named a source in this session.
+    pub named: bool,
+    /// The source that replaces the current one once it has answered.
+    naming: Option<JobListSource>,
+    /// The list of a recording at the moment that is shown, with its form as input.
+    pub recorded: Option<(Arc<JobSnapshot>, Arc<JobInput>)>,
+    /// The last input, and the time at which it was received.
+    pub received: Option<(Arc<JobInput>, u64)>,
+    /// Reason why there is no newer list.
+    pub trouble: Option<String>,
+    asking: Option<TaskId>,
+    due_ms: u64,
+    pub comparison: Option<Arc<JobComparison>>,
+    /// The input of `comparison`; the next field is the task in progress with its input.
+    of: Option<JobComparisonRequest>,
+    pending: Option<(TaskId, JobComparisonRequest)>,
+    /// The change that invalidated the answer of sar.
+    gone: Option<&'static str>,
+    /// The jobs in the request to engines.
+    pub asked_with: Arc<JobMap>,
+    /// Text about these jobs, at the time of the request.
+    pub asked_words: String,
+}
+
+impl JobsModel {
+    /// The model at the start of a session with these settings.
+    pub fn with_settings(settings: JobSettings) -> Self {
+        Self { usual: settings.from.clone(), settings, ..Self::default() }
+    }
+
+    /// The snapshot of the loads, which defines their port ids.
+    pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
+        self.of.as_ref().map(|of| &of.look)
+    }
+
+    /// Whether the figures of sar are for other jobs than the current ones.
+    pub fn is_outdated(&self) -> bool {
+        self.comparison.as_ref().is_some_and(|comparison| comparison.proposed.is_some())
+            && self.engines_have_other_jobs()
+    }
+
+    /// Whether the engines' request has other jobs than the current ones.
+    pub fn engines_have_other_jobs(&self) -> bool {
+        self.comparison.as_ref().is_some_and(|comparison| *comparison.jobs != *self.asked_with)
+    }
+
+    /// The engine that routes for jobs.
+    fn sar_engine() -> Option<&'static Engine> {
+        find_engine("sar")
+    }
+}
+
+/// Whether simulated jobs are used, because a simulated fabric has no source of job lists.
+fn uses_simulated_jobs(state: &SessionState) -> bool {
+    matches!(current_job_source(&state.known), CurrentJobSource::Unknown)
+        && state.source.split(':').next() == Some("sim")
+}
+
+/// The input for the loads, as of now.
+fn current_request(state: &SessionState) -> Option<JobComparisonRequest> {
+    let known = &state.known;
+    let (look, input) = (known.look.clone()?, current_jobs(known)?.clone());
+    // Routes that were computed without jobs are no proposal for them.
+    let sar = JobsModel::sar_engine().filter(|_| !known.jobs.asked_with.is_empty());
+    let proposal = sar.and_then(|sar| known.proposal(sar).cloned());
+    Some(JobComparisonRequest { look, input, marks: known.marks.clone(), proposal })
+}
+
+fn outdated_request(state: &SessionState) -> Option<JobComparisonRequest> {
+    let jobs = &state.known.jobs;
+    let under = jobs.pending.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());
+    let here = is_wanted(state) && !under;
+    current_request(state).filter(|asked| here && jobs.of.as_ref().is_none_or(|of| !of.is_same(asked)))
+}
+
+/// Whether a visible screen uses the jobs: Jobs shows them, and What-if adds them to the request of engines.
+fn is_wanted(state: &SessionState) -> bool {
+    matches!(state.screen, ScreenId::Jobs | ScreenId::Whatif)
+}
+
+/// Whether a list may be requested now.
+fn is_due(state: &SessionState) -> bool {
+    let jobs = &state.known.jobs;
+    let named =
+        matches!(current_job_source(&state.known), CurrentJobSource::Named(_)) && jobs.asking.is_none();
+    named && is_wanted(state) && state.known.look.is_some()
+}
+
+/// Time at which the jobs need a tick, even without any other event.
+pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
+    let jobs = &state.known.jobs;
+    let named = matches!(current_job_source(&state.known), CurrentJobSource::Named(_));
+    let ages = jobs.received.as_ref().filter(|_| state.screen == ScreenId::Jobs && named);
+    let older = ages.map(|(_, at)| at + (state.now_ms.saturating_sub(*at) / AGE_STEP_MS + 1) * AGE_STEP_MS);
+    let due = is_due(state).then(|| jobs.due_ms.max(state.now_ms));
+    [older, due].into_iter().flatten().min()
+}
+
+/// Handles the passing of time or a change of the screen: requests lists, and starts tasks.
+pub fn tick(state: &mut SessionState) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let jobs = &state.known.jobs;
+    let named = jobs.naming.clone().filter(|_| jobs.asking.is_none());
+    let due = || jobs.settings.from.clone().filter(|_| is_due(state) && state.now_ms >= jobs.due_ms);
+    if let Some(from) = named.or_else(due) {
+        let (task, effect) = state.begin_quiet("reading the list of jobs", TaskRequest::ListJobs(from));
+        state.known.jobs.asking = Some(task);
+        effects.push(effect);
+    }
+    load_recorded(&mut state.known);
+    if state.screen == ScreenId::Jobs && uses_simulated_jobs(state) && state.known.jobs.received.is_none() {
+        state.known.jobs.received = Some((Arc::new(JobInput::Simulated), state.now_ms));
+    }
+    // At a moment of a recording without a list, jobs are unknown.
+    if state.known.jobs.comparison.is_some() && current_jobs(&state.known).is_none() {
+        (state.known.jobs.of, state.known.jobs.comparison) = (None, None);
+        state.screens.refresh(&state.known);
+    }
+    if let Some(asked) = outdated_request(state) {
+        let (task, effect) = state
+            .begin_quiet("computing channel loads of jobs", TaskRequest::WeighJobs(Box::new(asked.clone())));
+        state.known.jobs.pending = Some((task, asked));
+        effects.push(effect);
+    }
+    effects
+}
+
+/// Receives a list, or the reason why there is none; the earlier list then stays.
+pub fn receive_list(
+    state: &mut SessionState,
+    task: TaskId,
+    result: Result<Box<JobList>, String>,
+) -> Vec<Effect> {
+    let now_ms = state.now_ms;
+    let jobs = &mut state.known.jobs;
+    if jobs.asking.take_if(|asking| *asking == task).is_none() {
+        return Vec::new();
+    }
+    if let Some(from) = jobs.naming.take() {
+        if let Err(error) = result {
+            let words = format!("jobs: {error}; the previous list stays");
+            state.log_message(Severity::Warning, words);
+            return Vec::new();
+        }
+        state.log_message(Severity::Info, format!("jobs: {} from now on", from.words()));
+        set_source(state, Some(from));
+    }
+    let jobs = &mut state.known.jobs;
+    jobs.due_ms = now_ms + jobs.settings.interval_ms;
+    match result {
+        Ok(list) => {
+            let same = |input: &Arc<JobInput>| {
+                matches!(input.as_ref(),
+            JobInput::List(held) if *held == *list)
+            };
+            let held = jobs.received.take().map(|(input, _)| input).filter(same);
+            jobs.received = Some((held.unwrap_or_else(|| Arc::new(JobInput::List(*list))), now_ms));
+            jobs.trouble = None;
+        }
+        Err(error) => jobs.trouble = Some(error),
+    }
+    Vec::new()
+}
+
+/// Receives the channel loads of jobs.
+pub fn receive_comparison(state: &mut SessionState, task: TaskId, comparison: JobComparison) -> Vec<Effect> {
+    let jobs = &mut state.known.jobs;
+    let Some((_, of)) = jobs.pending.take_if(|(under, _)| *under == task) else { return Vec::new() };
+    jobs.gone = jobs.gone.filter(|_| of.proposal.is_none());
+    (jobs.of, jobs.comparison) = (Some(of), Some(Arc::new(comparison)));
+    state.screens.refresh(&state.known);
+    Vec::new()
+}
+
+/// Drops jobs and loads, because port ids have changed. Jobs are matched again before engines use them.
+pub fn forget_ports(state: &mut SessionState) {
+    state.request.jobs = Arc::default();
+    let jobs = &mut state.known.jobs;
+    (jobs.asked_with, jobs.of, jobs.comparison) = (Arc::default(), None, None);
+    jobs.asked_words.clear();
+}
+
+/// Records that the answer of sar is about to be dropped, and why.
+pub fn drop_sar_answer(known: &mut Model, changed: &'static str) {
+    let answered = JobsModel::sar_engine().is_some_and(|sar| known.proposal(sar).is_some());
+    if answered && !known.jobs.asked_with.is_empty() {
+        known.jobs.gone = Some(changed);
+    }
+}
+
+/// The line that says why sar's answer was dropped, until sar runs again.
+pub fn dropped_answer_line(known: &Model) -> Option<String> {
+    let asked = JobsModel::sar_engine().is_some_and(|sar| known.proposed.contains_key(sar.id));
+    let changed = known.jobs.gone.filter(|_| !asked)?;
+    Some(format!("{changed} since sar ran, so its figures were dropped: p runs it"))
+}
+
+/// Adds the current jobs to the request of engines, and drops answers for other jobs.
+pub fn use_known_jobs(state: &mut SessionState) {
+    let jobs = &state.known.jobs;
+    // Port ids of another fabric differ.
+    let here = jobs
+        .snapshot()
+        .zip(state.snapshot())
+        .is_some_and(|(of, look)| Arc::ptr_eq(of, look) || of.fabric() == look.fabric());
+    let Some(comparison) = jobs.comparison.clone().filter(|_| here) else { return };
+    if *jobs.asked_with == *comparison.jobs || results::has_running_engine(state) {
+        return;
+    }
+    state.request.jobs = comparison.jobs.clone();
+    state.known.jobs.asked_words = list_words(state, &comparison, usize::MAX);
+    state.known.jobs.asked_with = comparison.jobs.clone();
+    state.known.proposed.clear();
+}
+
+/// Runs sar for the jobs.
+pub fn ask_sar(state: &mut SessionState) -> Vec<Effect> {
+    let some = state.known.jobs.comparison.as_ref().is_some_and(|comparison| !comparison.jobs.is_empty());
+    let Some(sar) = JobsModel::sar_engine().filter(|_| some) else {
+        state.log_message(
+            Severity::Warning,
+            "preview: no job is known that sar could route for; :jobs FILE names some",
+        );
+        return Vec::new();
+    };
+    let effects = results::preview_engines(state, &[sar]);
+    if effects.is_empty() && state.known.proposal(sar).is_some() {
+        state
+            .log_message(Severity::Info, "sar has answered for these jobs; w on What-if (3) writes its plan");
+    }
+    effects
+}
+
+/// Names the source of job lists: a file, or Slurm.
+pub fn name_source(state: &mut SessionState, argument: &str) -> Vec<Effect> {
+    open_screen(state, ScreenId::Jobs);
+    if argument.is_empty() {
+        crate::console::event_loop::line_input::open_prompt(state, Purpose::Command, "jobs ");
+        return Vec::new();
+    }
+    let usual = state.known.jobs.usual.clone();
+    let from = match (argument, &usual) {
+        ("usual", _) => {
+            set_source(state, usual);
+            state.known.jobs.named = false;
+            return Vec::new();
+        }
+        ("slurm", Some(JobListSource::Slurm(squeue))) => JobListSource::Slurm(squeue.clone()),
+        ("slurm", _) => JobListSource::Slurm(None),
+        (file, _) => JobListSource::File(file.into()),
+    };
+    if current_jobs(&state.known).is_none() {
+        set_source(state, Some(from));
+    } else {
+        let words = format!("jobs: reading {}; until then the previous list stays", from.words());
+        state.log_message(Severity::Info, words);
+        (state.known.jobs.naming, state.known.jobs.asking) = (Some(from), None);
+    }
+    Vec::new()
+}
+
+/// Cancels the request for a list that would replace the current one.
+pub fn cancel_list(state: &mut SessionState) -> Option<Effect> {
+    state.known.jobs.naming.take()?;
+    let task = state.known.jobs.asking.take()?;
+    state.log_message(Severity::Info, "jobs: no longer read; the previous list stays");
+    state.tasks.end(task).map(|_| Effect::Cancel(task))
+}
+
+/// The argument of `jobs` that stands for the current source.
+pub fn source_argument(state: &SessionState) -> String {
+    match current_job_source(&state.known) {
+        CurrentJobSource::Named(JobListSource::Slurm(_)) => "slurm".to_owned(),
+        CurrentJobSource::Named(JobListSource::File(file)) => file.display().to_string(),
+        CurrentJobSource::Recorded(_) | CurrentJobSource::Unknown => "usual".to_owned(),
+    }
+}
+
+/// Changes the source of job lists; lists of the old source are dropped.
+fn set_source(state: &mut SessionState, from: Option<JobListSource>) {
+    let jobs = &mut state.known.jobs;
+    let settings = JobSettings { from, ..jobs.settings.clone() };
+    let (asked_with, asked_words) = (jobs.asked_with.clone(), jobs.asked_words.clone());
+    let usual = jobs.usual.clone();
+    *jobs = JobsModel { settings, usual, named: true, asked_with, asked_words, ..JobsModel::default() };
+    state.screens.refresh(&state.known);
+}
+
+/// Text about the source at the start of the session.
+pub fn default_source_words(state: &SessionState) -> String {
+    match &state.known.jobs.usual {
+        Some(from) => format!("as at the start: {}", from.words()),
+        None if state.source.split(':').next() == Some("sim") => "the SIMULATED jobs again".to_owned(),
+        None => "those of the recording, or none".to_owned(),
+    }
+}
+
+/// Whether a live source is paused; a command would then show the present instead of the moment on the
+/// screens.
+fn is_paused(known: &Model) -> bool {
+    known.playback.as_ref().is_some_and(|playback| playback.live.is_some())
+}
+
+/// The command that lists the same jobs.
+pub fn jobs_command(known: &Model) -> Option<String> {
+    let arguments = match (current_job_source(known), &known.jobs.settings.from) {
+        // The command reads the jobs of a capture by itself.
+        (CurrentJobSource::Recorded(_), _) if !is_paused(known) => String::new(),
+        (_, Some(from)) => from.arguments(),
+        (_, None) if matches!(known.jobs.received, Some((ref input, _)) if **input == JobInput::Simulated) => {
+            String::new()
+        }
+        _ => return None,
+    };
+    Some(format!("jobs{arguments} --filter 'switches>1,hosts>1'"))
+}
+
+/// The jobs as an argument of other commands.
+pub fn jobs_argument(state: &SessionState) -> String {
+    match asked_file(state).filter(|_| !state.request.jobs.is_empty()) {
+        Some(file) => format!(" --jobs {}", quote_for_shell(&file.display().to_string())),
+        None => String::new(),
+    }
+}
+
+/// The file with the jobs in the request of engines; `None` if the source has changed since.
+fn asked_file(state: &SessionState) -> Option<&Path> {
+    let jobs = &state.known.jobs;
+    let same = jobs.comparison.as_ref().is_some_and(|comparison| *comparison.jobs == *jobs.asked_with);
+    match current_job_source(&state.known) {
+        CurrentJobSource::Named(JobListSource::File(file)) if same => Some(file),
+        _ => None,
+    }
+}
+
+/// Whether the request of engines has jobs that no command line can name.
+pub fn has_unnamed_jobs(state: &SessionState) -> bool {
+    let named = asked_file(state).is_some();
+    !state.request.jobs.is_empty() && !named && matches!(state.screen, ScreenId::Whatif | ScreenId::Jobs)
+}
+
+/// The lines above the list, with their severity: the source of the jobs, and their figures.
+pub fn jobs_head(state: &SessionState) -> Vec<(Severity, String)> {
+    let jobs = &state.known.jobs;
+    let mut lines = Vec::new();
+    lines.extend(trouble_words(&state.known).map(|trouble| (Severity::Warning, trouble)));
+    let Some(comparison) = &jobs.comparison else { return lines };
+    if jobs.is_outdated() {
+        let words = "sar ran with other jobs than those that run now: p runs it again";
+        lines.push((Severity::Warning, words.to_owned()));
+    }
+    let room = usize::from(state.areas().body.width).saturating_sub(1);
+    lines.push((Severity::Info, list_words(state, comparison, room)));
+    lines.push((Severity::Info, figures_words(state, comparison)));
+    lines.extend(lids_line(comparison).map(|words| (Severity::Info, words)));
+    lines.extend(lost_line(comparison).map(|words| (Severity::Warning, words)));
+    lines.extend(dropped_answer_line(&state.known).map(|words| (Severity::Warning, words)));
+    lines
+}
+
+/// The line about the LID that figures use, where ports have several (FN-708 of the commands).
+fn lids_line(comparison: &JobComparison) -> Option<String> {
+    let lids = comparison.lids_per_port;
+    (lids > 1).then(|| format!("each sender uses one of up to {lids} LIDs of a port, by its place"))
+}
+
+/// Text about the source, the age of the list, and its jobs on the fabric. In little room, the path is
+/// shortened first.
+fn list_words(state: &SessionState, comparison: &JobComparison, room: usize) -> String {
+    let placed = &comparison.placed;
+    let several = comparison.in_force.as_ref().or(comparison.proposed.as_ref()).map(|over| over.metrics.jobs);
+    let mut figures = format!(": {} on {}", placed.listed, count_words(placed.on, "host", "hosts"));
+    figures.extend(several.map(|several| format!(", {several} on several switches")));
+    if !placed.unknown.is_empty() {
+        figures.push_str(&format!("; {} unknown", count_words(placed.unknown.len(), "host", "hosts")));
+    }
+    if !placed.ambiguous.is_empty() {
+        figures.push_str(&format!("; {} ambiguous", count_words(placed.ambiguous.len(), "host", "hosts")));
+    }
+    let who = match current_job_source(&state.known) {
+        CurrentJobSource::Unknown => format!("SIMULATED jobs (seed {SIMULATED_JOBS_SEED})"),
+        CurrentJobSource::Recorded(list) => recorded_words(&state.known, list),
+        CurrentJobSource::Named(from) => {
+            let age = age_words(state);
+            from.words_in(room.saturating_sub(age.len() + figures.len())) + &age
+        }
+    };
+    who + &figures
+}
+
+fn age_words(state: &SessionState) -> String {
+    let Some((_, at)) = &state.known.jobs.received else { return String::new() };
+    // A source of job lists knows only the present.
+    if replay_word(&state.known).is_some() {
+        return ", of now".to_owned();
+    }
+    match state.now_ms.saturating_sub(*at) / AGE_STEP_MS * (AGE_STEP_MS / 1000) {
+        0 => ", just now".to_owned(),
+        seconds => format!(", {seconds} s ago"),
+    }
+}
+
+/// The figures, each as `name: in force -> sar`.
+fn figures_words(state: &SessionState, comparison: &JobComparison) -> String {
+    let figures = |over: &Option<crate::operations::jobs::job_comparison::JobsUnderRoutes>| {
+        over.as_ref().map(|over| over.metrics)
+    };
+    let (now, then) = (figures(&comparison.in_force), figures(&comparison.proposed));
+    let figure = |name: &str, of: &dyn Fn(fabdeck_routing::analysis::JobMetrics) -> String| {
+        let now = now.map_or_else(|| "?".to_owned(), of);
+        let then = then.map(|then| format!(" -> {}", of(then))).unwrap_or_default();
+        format!("{name}: {now}{then}")
+    };
+    let mut words = vec![
+        figure("max EFI", &|metrics| metrics.max.to_string()),
+        figure("dark fiber %", &|metrics| format!("{:.1}", metrics.dark_fiber)),
+        figure("links per job", &|metrics| format!("{:.1}", metrics.mean_links)),
+    ];
+    words.extend(sar_words(state, comparison));
+    words.join("   ")
+}
+
+/// The line about pairs within jobs without a path, where there are any; no load figure shows them.
+pub fn lost_line(comparison: &JobComparison) -> Option<String> {
+    let lost = |over: &Option<crate::operations::jobs::job_comparison::JobsUnderRoutes>| {
+        over.as_ref().map(|over| over.metrics.lost)
+    };
+    let (now, then) = (lost(&comparison.in_force), lost(&comparison.proposed));
+    let some = now.unwrap_or(0) + then.unwrap_or(0) > 0;
+    let now = now.map_or_else(|| "?".to_owned(), digits_in_groups);
+    let then = then.map(|then| format!(" -> {}", digits_in_groups(then))).unwrap_or_default();
+    some.then(|| format!("pairs within jobs without a path: {now}{then}"))
+}
+
+/// The status of sar, where its figures are not shown.
+fn sar_words(state: &SessionState, comparison: &JobComparison) -> Option<String> {
+    let (jobs, sar) = (&state.known.jobs, JobsModel::sar_engine()?);
+    let same = *jobs.asked_with == *comparison.jobs;
+    let words = match state.known.proposed.get(sar.id) {
+        Some(ProposalState::Waiting | ProposalState::Under(_)) => "sar routes",
+        Some(ProposalState::Done { outcome: Err(_), .. }) if same => "sar refuses (M)",
+        Some(ProposalState::Done { outcome: Ok(_), .. }) if same || jobs.is_outdated() => return None,
+        _ => "p runs sar",
+    };
+    Some(words.to_owned())
+}

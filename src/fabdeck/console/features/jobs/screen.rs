@@ -1,0 +1,310 @@
+//! The screen Jobs: jobs on several switches, their channel loads, and the proposal of sar.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::current_job_source::{CurrentJobSource, current_job_source, current_jobs, trouble_words};
+use super::running_jobs::{dropped_answer_line, jobs_command, lost_line};
+use crate::catalogue::field::Listing;
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::details::{DetailLine, DetailPage};
+use crate::console::features::screen::{EnterResult, Screen, ScreenId};
+use crate::console::model::fabric_model::Model;
+use crate::console::model::state::SessionState;
+use crate::console::model::table::Table;
+use crate::operations::jobs::job_comparison::JobComparison;
+use crate::operations::jobs::job_gains::{JobGainRows, ProposedJob, is_printed_by_jobs, percent_change};
+use crate::operations::jobs::rows::JobRows;
+use crate::operations::jobs::summary::JobSummary;
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_fabric::{ChannelId, ElementId, NodeId, PortId};
+use fabdeck_files::slurm::{compress, host_name};
+use fabdeck_routing::analysis::EffectiveIndex;
+
+/// Maximum number of channels of a job that are named.
+const MAX_NAMED_CHANNELS: usize = 10;
+
+/// Number of channels by the number of paths on them, where that is known.
+type Histogram = Option<BTreeMap<u64, usize>>;
+
+/// The views of the screen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum JobView {
+    #[default]
+    Jobs,
+    /// The channels of the job at the cursor by their number of paths (dissertation, figure 5.11).
+    Histogram,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct JobsScreen {
+    pub view: JobView,
+    table: Table,
+    comparison: Option<(Arc<JobComparison>, Arc<Snapshot>)>,
+    /// The indexes of the jobs with rows.
+    jobs: Vec<usize>,
+    seen: Vec<JobSummary>,
+    then: Vec<Option<ProposedJob>>,
+}
+
+impl JobsScreen {
+    fn gains(&self) -> JobGainRows<'_> {
+        JobGainRows { now: JobRows(&self.seen), then: &self.then }
+    }
+
+    /// The job at the cursor, as an index in the map.
+    fn job(&self) -> Option<usize> {
+        self.jobs.get(self.table.row()?).copied()
+    }
+
+    /// The name of the job at the cursor, and its histograms: in force and proposed.
+    pub fn histograms(&self) -> Option<(&str, [Histogram; 2])> {
+        let (comparison, _) = self.comparison.as_ref()?;
+        let job = self.job()?;
+        let histogram = |of: Option<&EffectiveIndex>| of.map(EffectiveIndex::histogram);
+        Some((
+            comparison.name(job)?,
+            [histogram(comparison.effective_in_force(job)), histogram(comparison.effective_proposed(job))],
+        ))
+    }
+
+    fn rows(&mut self, comparison: &JobComparison) {
+        let size = |job: usize| comparison.effective_in_force(job).or(comparison.effective_proposed(job));
+        let several = |job: &usize| size(*job).is_some_and(EffectiveIndex::is_multi_switch);
+        let mut jobs: Vec<usize> = (0..comparison.jobs.iter().len()).filter(several).collect();
+        // The sort is stable, so equal jobs stay ordered by name.
+        jobs.sort_by_key(|job| std::cmp::Reverse(size(*job).map_or(0, |job| job.max)));
+        let names: Vec<&String> = comparison.jobs.iter().map(|(name, _)| name).collect();
+        self.seen = jobs.iter().map(|job| job_summary(comparison, *job, names[*job])).collect();
+        self.then =
+            jobs.iter().map(|job| comparison.effective_proposed(*job).map(ProposedJob::from)).collect();
+        self.jobs = jobs;
+    }
+}
+
+fn job_summary(comparison: &JobComparison, job: usize, name: &str) -> JobSummary {
+    let now = comparison.effective_in_force(job);
+    let size = now.or(comparison.effective_proposed(job));
+    JobSummary {
+        job: name.to_owned(),
+        hosts: size.map_or(0, |size| size.hosts),
+        ports: size.map_or(0, |size| size.ports),
+        missing: comparison.placed.missing.get(name).copied().unwrap_or(0),
+        switches: size.map_or(0, |size| size.switches),
+        links: now.map(EffectiveIndex::used_channels),
+        max: now.map(|now| now.max),
+        dark_fiber: now.map(|now| now.dark_fiber),
+        lost: now.map(|now| now.lost),
+    }
+}
+
+/// Groups all channels between switches into cells; each has the level of its busiest channel. Level 0 has no
+/// job path, and level 7 is the maximum of both sets of routes.
+pub fn channel_steps(comparison: &JobComparison, cells: usize) -> [Option<Vec<u8>>; 2] {
+    let over = [&comparison.in_force, &comparison.proposed];
+    let top = over.into_iter().flatten().map(|over| over.metrics.max).max().unwrap_or(0).max(1);
+    let channels = comparison.channels.len();
+    let cells = cells.min(channels);
+    over.map(|over| {
+        let over = over.as_ref()?;
+        let mut steps = vec![0; cells];
+        for (ChannelId(channel), paths) in &over.loads.all.loads {
+            // A narrow screen may have no room for a cell.
+            let Some(cell) = steps.get_mut(*channel as usize * cells / channels) else { continue };
+            *cell = (*cell).max(1 + (paths * 6 / top) as u8);
+        }
+        Some(steps)
+    })
+}
+
+/// The details of the job at the cursor.
+pub fn job_detail(state: &SessionState) -> Option<DetailPage> {
+    let screen = &state.screens.jobs;
+    let (comparison, look) = screen.comparison.as_ref().filter(|_| state.screen == ScreenId::Jobs)?;
+    let job = screen.job()?;
+    let (name, ports) = comparison.jobs.iter().nth(job)?;
+    let (now, then) = (comparison.effective_in_force(job), comparison.effective_proposed(job));
+    let mut pairs = vec![("hosts", hosts(look, ports.iter().copied()))];
+    let missing = comparison.placed.missing.get(name);
+    pairs.extend(missing.map(|missing| {
+        ("missing", format!("{missing} of its hosts match no host of the fabric, or several"))
+    }));
+    pairs.push(("switches", switches(look, ports.iter().copied())));
+    pairs.extend(figure_lines(now, then));
+    pairs.extend(busiest_lines("busiest", comparison, look, now));
+    pairs.extend(busiest_lines("with sar", comparison, look, then));
+    Some(DetailPage { title: format!("Job {name}"), pairs, ports: Vec::new() })
+}
+
+/// The hosts in Slurm's notation.
+fn hosts(look: &Snapshot, ports: impl Iterator<Item = PortId>) -> String {
+    let name = |port: PortId| {
+        let name = look.name(look.fabric().port(port).node);
+        host_name(name).unwrap_or_else(|| name.to_owned())
+    };
+    let mut names: Vec<String> = ports.map(name).collect();
+    names.sort();
+    names.dedup();
+    format!("{}: {}", names.len(), compress(&names))
+}
+
+fn switches(look: &Snapshot, ports: impl Iterator<Item = PortId>) -> String {
+    let fabric = look.fabric();
+    let nodes = ports.filter_map(|port| Some(fabric.port(fabric.port(port).peer?).node));
+    let nodes: std::collections::BTreeSet<NodeId> = nodes.collect();
+    let names: Vec<String> = nodes.iter().map(|node| look.unique_name(*node).into_owned()).collect();
+    format!("{}: {}", names.len(), names.join(", "))
+}
+
+fn figure_lines(now: Option<&EffectiveIndex>, then: Option<&EffectiveIndex>) -> Vec<DetailLine> {
+    let figure = |of: &dyn Fn(&EffectiveIndex) -> String| {
+        let now = now.map_or_else(|| "not known without forwarding tables".to_owned(), of);
+        then.map_or(now.clone(), |then| format!("{now} -> {}", of(then)))
+    };
+    let change = now.zip(then).and_then(|(now, then)| percent_change(now.max as f64, then.max as f64));
+    let change = change.map(|change| format!(" ({change})")).unwrap_or_default();
+    vec![
+        ("max EFI", figure(&|job| job.max.to_string()) + &change),
+        ("links", figure(&|job| job.used_channels().to_string())),
+        ("dark fiber", figure(&|job| format!("{:.1} %", job.dark_fiber))),
+    ]
+}
+
+/// The channels with the most paths of the job; the first line has the label.
+fn busiest_lines(
+    label: &'static str,
+    comparison: &JobComparison,
+    look: &Snapshot,
+    job: Option<&EffectiveIndex>,
+) -> Vec<DetailLine> {
+    let mut loads = job.map(|job| job.loads.clone()).unwrap_or_default();
+    loads.sort_by_key(|(channel, paths)| (std::cmp::Reverse(*paths), *channel));
+    let words = |(channel, paths): &(ChannelId, u64)| {
+        let port = *comparison.channels.get(channel.index())?;
+        let peer = look.fabric().port(port).peer?;
+        let paths = digits_in_groups(paths);
+        Some(format!("{paths} paths {} to {}", look.unique_port_name(port), look.unique_port_name(peer)))
+    };
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    labels.zip(loads.iter().take(MAX_NAMED_CHANNELS).filter_map(words)).collect()
+}
+
+impl Screen for JobsScreen {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
+        vec![if self.view == JobView::Jobs { "jobs" } else { "histogram" }.to_owned()]
+    }
+
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        &mut self.table
+    }
+
+    fn listing<'s>(&'s self, _: &'s Model) -> Option<Box<dyn Listing + 's>> {
+        self.comparison.as_ref().map(|_| Box::new(self.gains()) as Box<dyn Listing + 's>)
+    }
+
+    /// Rows for trouble, the source of the jobs, the figures, and a strip of channels for each set of routes.
+    fn rows_above(&self, known: &Model) -> u16 {
+        let trouble = u16::from(trouble_words(known).is_some());
+        let Some(comparison) = &known.jobs.comparison else { return trouble };
+        let outdated = u16::from(known.jobs.is_outdated());
+        let lost = u16::from(lost_line(comparison).is_some());
+        let gone = u16::from(dropped_answer_line(known).is_some());
+        trouble
+            + outdated
+            + 2
+            + lost
+            + gone
+            + u16::from(comparison.in_force.is_some())
+            + u16::from(comparison.proposed.is_some())
+    }
+
+    fn element(&self, _: usize, _: &Model) -> Option<ElementId> {
+        None
+    }
+
+    fn enter(&mut self, _: &Model) -> EnterResult {
+        match self.job() {
+            Some(_) => EnterResult::Show,
+            None => EnterResult::Nothing("no job on several switches is known; :jobs FILE names some"),
+        }
+    }
+
+    fn can_enter(&self, _: &Model) -> bool {
+        self.job().is_some()
+    }
+
+    fn step_out(&mut self, _: &Model) -> bool {
+        std::mem::take(&mut self.view) != JobView::Jobs
+    }
+
+    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
+        self.view = if self.view == JobView::Jobs { JobView::Histogram } else { JobView::Jobs };
+        Ok(())
+    }
+
+    fn refresh(&mut self, known: &Model) {
+        let now = known.jobs.comparison.clone().zip(known.jobs.snapshot().cloned());
+        let same =
+            |(held, _): &(Arc<JobComparison>, _), (now, _): &(Arc<JobComparison>, _)| Arc::ptr_eq(held, now);
+        let unchanged = match (&self.comparison, &now) {
+            (Some(held), Some(now)) => same(held, now),
+            (held, now) => held.is_none() && now.is_none(),
+        };
+        if unchanged {
+            return;
+        }
+        let here = self.table.row().and_then(|row| self.seen.get(row)).map(|seen| seen.job.clone());
+        match &now {
+            Some((comparison, _)) => self.rows(comparison),
+            None => (self.jobs, self.seen, self.then) = Default::default(),
+        }
+        self.comparison = now;
+        let mut table = std::mem::take(&mut self.table);
+        table.refresh(&self.gains());
+        if let Some(row) = self.seen.iter().position(|seen| Some(&seen.job) == here.as_ref()) {
+            table.move_to_row(row);
+        }
+        self.table = table;
+    }
+
+    fn command(&self, known: &Model) -> Option<String> {
+        jobs_command(known)
+    }
+
+    fn no_command_reason(&self) -> &'static str {
+        ": no source of jobs is named (:jobs FILE)"
+    }
+
+    fn is_printed(&self) -> bool {
+        let sort = self.table.sort.as_ref().map_or("", |(column, _)| column);
+        is_printed_by_jobs(sort) && is_printed_by_jobs(&self.table.filter)
+    }
+
+    fn empty_text(&self, known: &Model) -> String {
+        let recorded = known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
+        match (current_job_source(known), current_jobs(known), trouble_words(known)) {
+            (CurrentJobSource::Named(_),
+            None, Some(_)) => "no list of jobs was received yet; it is requested again",
+        (_, Some(_), _) => "the channel loads of the jobs are being computed",
+        (CurrentJobSource::Named(_),
+            None,
+            None) => "the list of jobs is being read",
+        (CurrentJobSource::Recorded(_),
+            None, _) => "no list of jobs was recorded by then; go to a later moment",
+        (CurrentJobSource::Unknown,
+            None, _) if recorded => {
+                "This capture holds no jobs at this moment: it was recorded without --slurm and --jobs, or no list was received by \
+                 then. :jobs FILE reads a list (a host and its job on each line, or what squeue prints)."
+            }
+            (CurrentJobSource::Unknown,
+            None, _) => {
+                "No source of jobs is named. :jobs FILE reads a list (a host and its job on each line, or what \
+                 squeue prints), :jobs slurm asks Slurm; [jobs] in the configuration sets the source permanently."
+            }
+    }.to_owned()
+    }
+}

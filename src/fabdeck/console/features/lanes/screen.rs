@@ -1,0 +1,218 @@
+//! The screen Lanes: flows that are on the slow lane or would move, and the status of the tables on their
+//! paths.
+
+use std::sync::Arc;
+
+use super::slow_lanes::lanes_head;
+use crate::catalogue::field::Listing;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::value::rate_in_millions;
+use crate::console::features::details::DetailPage;
+use crate::console::features::screen::{EnterResult, Screen, ScreenId};
+use crate::console::model::fabric_model::Model;
+use crate::console::model::state::SessionState;
+use crate::console::model::table::Table;
+use crate::operations::lanes::rows::{FlowRows, TableRows, levels_word, table_status_word};
+use crate::operations::lanes::slow_lanes::{LaneState, LaneStatus, TableStatus};
+use fabdeck_change::FollowMode;
+use fabdeck_fabric::{ElementId, Lid, PortId};
+
+/// The list that is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LaneView {
+    #[default]
+    Flows,
+    Tables,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct LanesScreen {
+    pub view: LaneView,
+    flows: Table,
+    tables: Table,
+    /// The state of lanes, and the snapshot that defines its port ids.
+    state: Option<(Arc<LaneState>, Arc<Snapshot>)>,
+    rows: Vec<(usize, Option<usize>)>,
+    table_rows: Vec<usize>,
+}
+
+impl LanesScreen {
+    fn flow_rows(&self) -> Option<FlowRows<'_>> {
+        Some(FlowRows { state: &self.state.as_ref()?.0, rows: &self.rows })
+    }
+
+    fn tables(&self) -> Option<TableRows<'_>> {
+        let (state, look) = self.state.as_ref()?;
+        Some(TableRows { look, state, rows: &self.table_rows })
+    }
+
+    /// The port of the flow's host, or else of the hot-spot.
+    fn port_of_flow(&self, row: usize, look: &Snapshot) -> Option<PortId> {
+        let (spot, flow) = self.flow_rows()?.flow_at(row)?;
+        let lid = |lid: u16| look.fabric().port_by_lid(Lid::new(lid.into())?);
+        flow.map_or(Some(spot.adapter), |flow| lid(flow.flow.host.lid))
+    }
+}
+
+/// The details of the flow or table at the cursor.
+pub fn lane_detail(state: &SessionState) -> Option<DetailPage> {
+    let screen = &state.screens.lanes;
+    let row = screen.table().row().filter(|_| state.screen == ScreenId::Lanes)?;
+    match screen.view {
+        LaneView::Flows => flow_detail(screen, row),
+        LaneView::Tables => table_detail(screen, row),
+    }
+}
+
+fn flow_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
+    let (spot, flow) = screen.flow_rows()?.flow_at(row)?;
+    let mut pairs = vec![("hot-spot", format!("{} (LID {})", spot.port.name, spot.port.lid))];
+    let standing = flow.map_or(spot.standing, |flow| flow.standing);
+    pairs.push(("state", status_words(standing).to_owned()));
+    pairs.extend(levels_word(spot).map(|levels| ("levels", format!("{levels} (fast to slow)"))));
+    pairs.extend(
+        spot.congestion.map(|ticks| ("waits", format!("{} ticks/s at its switch", rate_in_millions(ticks)))),
+    );
+    if let Some(flow) = flow {
+        pairs.push(("host", format!("{} (LID {})", flow.flow.host.name, flow.flow.host.lid)));
+        pairs.push(("follows", follows_words(flow.flow.follows).to_owned()));
+    }
+    let title = match flow {
+        Some(flow) => format!("From {} to {}", flow.flow.host.name, spot.port.name),
+        None => format!("To {}", spot.port.name),
+    };
+    Some(DetailPage { title, pairs, ports: Vec::new() })
+}
+
+fn status_words(standing: LaneStatus) -> &'static str {
+    match standing {
+        LaneStatus::Proposed => "would move to the slow lane; a compares that with the fabric and asks",
+        LaneStatus::InForce => "on the slow lane",
+        LaneStatus::Cooling => {
+            "on the slow lane; its adapter is no longer a hot-spot: it would move back (a)"
+        }
+        LaneStatus::Partly => "some of its flows are on the slow lane, others would move there (a)",
+        LaneStatus::Untold => {
+            "on the slow lane; not known whether its adapter is still a hot-spot, so it stays"
+        }
+    }
+}
+
+fn follows_words(follows: FollowMode) -> &'static str {
+    match follows {
+        FollowMode::Agent => "its agent is subscribed: open connections move as far as its hook moves them",
+        FollowMode::Queries => {
+            "it has no agent: open connections stay as they are, and new ones get the other level only from OpenSM's \
+             policy (apply --via opensm)"
+        }
+        FollowMode::Unknown => "whether it has an agent is not known: open connections may stay as they are",
+    }
+}
+
+fn table_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
+    let tables = screen.tables()?;
+    let (table, look) = (tables.table_at(row)?, tables.look);
+    let mut pairs =
+        vec![("table", table.table.clone()), ("state", table_status_word(&table.standing).to_owned())];
+    match &table.standing {
+        TableStatus::AsShould => {}
+        TableStatus::Differs { held, wanted } => {
+            pairs.extend([("in force", held.clone()), ("should be", wanted.clone())]);
+        }
+        TableStatus::Cannot(why) => pairs.push(("reason", why.clone())),
+    }
+    Some(DetailPage { title: look.unique_port_name(table.port), pairs, ports: Vec::new() })
+}
+
+impl Screen for LanesScreen {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
+        vec![if self.view == LaneView::Flows { "flows" } else { "tables" }.to_owned()]
+    }
+
+    fn table(&self) -> &Table {
+        if self.view == LaneView::Flows { &self.flows } else { &self.tables }
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        if self.view == LaneView::Flows { &mut self.flows } else { &mut self.tables }
+    }
+
+    fn listing<'s>(&'s self, _: &'s Model) -> Option<Box<dyn Listing + 's>> {
+        // For an empty list, the screen has a more specific text.
+        match self.view {
+            LaneView::Flows if self.rows.is_empty() => None,
+            LaneView::Tables if self.table_rows.is_empty() => None,
+            LaneView::Flows => Some(Box::new(self.flow_rows()?)),
+            LaneView::Tables => Some(Box::new(self.tables()?)),
+        }
+    }
+
+    fn rows_above(&self, known: &Model) -> u16 {
+        lanes_head(known).len() as u16
+    }
+
+    fn element(&self, row: usize, known: &Model) -> Option<ElementId> {
+        let (_, look) = self.state.as_ref()?;
+        let port = match self.view {
+            LaneView::Flows => self.port_of_flow(row, look)?,
+            LaneView::Tables => self.tables()?.table_at(row)?.port,
+        };
+        ElementId::Port(port).translate(look.fabric(), known.look.as_ref()?.fabric())
+    }
+
+    fn enter(&mut self, _: &Model) -> EnterResult {
+        match self.table().row() {
+            Some(_) => EnterResult::Show,
+            None => EnterResult::Nothing("no flow is on a slow lane or would move there"),
+        }
+    }
+
+    fn can_enter(&self, _: &Model) -> bool {
+        self.table().row().is_some()
+    }
+
+    fn step_out(&mut self, _: &Model) -> bool {
+        false
+    }
+
+    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
+        self.view = if self.view == LaneView::Flows { LaneView::Tables } else { LaneView::Flows };
+        Ok(())
+    }
+
+    fn refresh(&mut self, known: &Model) {
+        let lanes = &known.lanes;
+        self.state = lanes.state.clone().zip(lanes.snapshot().cloned()).or(self.state.take());
+        let Some((state, look)) = self.state.clone() else { return };
+        self.rows = FlowRows::row_places(&state);
+        self.flows.refresh(&FlowRows { state: &state, rows: &self.rows });
+        self.table_rows = TableRows::row_places(&state);
+        self.tables.refresh(&TableRows { look: &look, state: &state, rows: &self.table_rows });
+    }
+
+    fn command(&self, known: &Model) -> Option<String> {
+        Some(match known.watch.reading {
+            Some(_) => "lanes propose".to_owned(),
+            None => "lanes".to_owned(),
+        })
+    }
+
+    fn is_printed(&self) -> bool {
+        false
+    }
+
+    fn empty_text(&self, known: &Model) -> String {
+        let lanes = &known.lanes;
+        match (&lanes.trouble, known.tables, self.state.is_some(), self.view) {
+            (Some(_), ..) => "the state of lanes could not be read; it is read again", (None, false, ..) => "without forwarding tables the paths of flows are not known", (None, true, false, _) => "the tables of lanes are being read", (None, true, true,
+        LaneView::Tables) => {
+                "no flow is on a slow lane or would move there, so no table needs entries for one"
+            }
+            (None, true, true,
+        LaneView::Flows) => {
+                "an adapter that receives more slowly than packets come delays flows to other hosts: as soon as there is one \
+                 (screen 5, Hot-spots), the flows to it are listed here, to move to a lane of their own"
+            }
+}.to_owned()
+    }
+}

@@ -1,0 +1,222 @@
+//! The screen Paths: the hops between two ports, under the tables in force or under a proposal; or the
+//! destinations over a cable.
+
+use crate::catalogue::field::Listing;
+use crate::catalogue::views::link_users::link_users;
+use crate::catalogue::views::link_users::{LinkUser, link_user_rows};
+use crate::console::features::screen::{EnterResult, Screen};
+use crate::console::model::fabric_model::Model;
+use crate::console::model::line_words::rephrase_for_console;
+use crate::console::model::prompt::Purpose;
+use crate::console::model::table::Table;
+use crate::operations::trace::path_trace::{LidChoice, Trace, parse_endpoint};
+use fabdeck_fabric::{ElementId, LinkId};
+use fabdeck_routing::{ENGINES, Engine};
+
+#[derive(Debug, Default)]
+pub struct PathsScreen {
+    pub from: Option<String>,
+    pub to: Option<String>,
+    /// The engine whose proposal is shown; `None` for the tables in force.
+    pub under: Option<&'static Engine>,
+    pub trace: Option<Trace>,
+    /// Reason why there is no trace.
+    pub problem: Option<String>,
+    /// The cable whose destinations are shown instead of a path.
+    pub users: Option<LinkId>,
+    user_rows: Vec<LinkUser>,
+    table: Table,
+}
+
+impl PathsScreen {
+    pub fn set_end(&mut self, purpose: Purpose, text: String, known: &Model) {
+        match purpose {
+            Purpose::From => self.from = Some(text),
+            _ => self.to = Some(text),
+        }
+        self.users = None;
+        self.table = Table::default();
+        self.trace_path(known);
+    }
+
+    pub fn show_users(&mut self, link: LinkId, known: &Model) {
+        self.users = Some(link);
+        self.table = Table::default();
+        self.list_users(known);
+    }
+
+    fn list_users(&mut self, known: &Model) {
+        let (Some(link), Some(look)) = (self.users.filter(|_| known.tables), &known.look) else {
+            self.users = None;
+            return;
+        };
+        // While paths are being indexed again, the list is empty but stays open.
+        self.user_rows =
+            known.paths.as_ref().map_or_else(Vec::new, |paths| link_user_rows(look, paths, link));
+        self.table.refresh(&link_users(look, &self.user_rows));
+    }
+
+    /// The first marked element on the path.
+    pub fn first_failed_element(&self, known: &Model) -> Option<String> {
+        let (trace, look) = (self.trace.as_ref()?, known.look.as_deref()?);
+        let fabric = look.fabric();
+        let mut along = trace.hops.iter().flat_map(|hop| {
+            let port = hop.egress.and_then(|number| fabric.port_of(hop.node, number));
+            let link = port.and_then(|port| fabric.port(port).link);
+            [Some(ElementId::Node(hop.node)), link.map(ElementId::Link)].into_iter().flatten()
+        });
+        along.find_map(|what| known.mark_of(what)).and_then(|mark| known.element(mark))
+    }
+
+    fn trace_path(&mut self, known: &Model) {
+        (self.trace, self.problem) = (None, None);
+        match self.compute_trace(known) {
+            Ok(trace) => self.trace = trace,
+            Err(problem) => self.problem = Some(problem),
+        }
+        if let (Some(trace), Some(look)) = (&self.trace, &known.look) {
+            self.table.refresh(&*trace.listing(look));
+        }
+    }
+
+    fn compute_trace(&self, known: &Model) -> Result<Option<Trace>, String> {
+        let (Some(look), Some(from)) = (&known.look, &self.from) else { return Ok(None) };
+        let end =
+            |text: &str| parse_endpoint(look, text).map_err(|error| rephrase_for_console(&error.to_string()));
+        // An unknown name is reported for the start already, before there is an end.
+        let from = end(from)?;
+        let Some(to) = &self.to else { return Ok(None) };
+        let to = end(to)?;
+        let trace = match self.under.and_then(|engine| known.proposal(engine)) {
+            Some(proposal) => Trace::follow_routes(look, &proposal.routes, from, to),
+            None => match known.no_tables_reason() {
+                Some(why) => return Err(why.to_owned()),
+                None => Trace::follow(look, &look.observation.tables, from, to, LidChoice::Base),
+            },
+        };
+        trace.map(Some).map_err(|error| error.to_string())
+    }
+
+    /// The title of the tables that the path follows.
+    pub fn tables_title(&self) -> String {
+        self.under
+            .map_or_else(|| "the tables in force".to_owned(), |engine| format!("what {} proposes", engine.id))
+    }
+}
+
+impl Screen for PathsScreen {
+    fn crumbs(&self, known: &Model) -> Vec<String> {
+        match self.users.and_then(|link| known.element(ElementId::Link(link))) {
+            Some(link) => vec!["users".to_owned(), link],
+            None => vec![self.tables_title()],
+        }
+    }
+
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        &mut self.table
+    }
+
+    fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
+        let look = known.look.as_deref()?;
+        match self.users {
+            Some(_) => Some(Box::new(link_users(look, &self.user_rows))),
+            None => Some(self.trace.as_ref()?.listing(look)),
+        }
+    }
+
+    /// Rows for both ends and the verdict.
+    fn rows_above(&self, _: &Model) -> u16 {
+        4
+    }
+
+    fn element(&self, row: usize, known: &Model) -> Option<ElementId> {
+        let fabric = known.look.as_deref()?.fabric();
+        if self.users.is_some() {
+            let port = fabric.port_by_lid(self.user_rows.get(row)?.over.lid)?;
+            return Some(ElementId::Node(fabric.port(port).node));
+        }
+        let hop = self.trace.as_ref()?.hops.get(row)?;
+        let port = hop.egress.and_then(|number| fabric.port_of(hop.node, number));
+        let link = port.and_then(|port| fabric.port(port).link);
+        Some(link.map_or(ElementId::Node(hop.node), ElementId::Link))
+    }
+
+    fn enter(&mut self, _: &Model) -> EnterResult {
+        if self.users.is_some() {
+            return EnterResult::Nothing("t follows a path that begins here; Esc shows the path again");
+        }
+        match self.from {
+            None => EnterResult::Ask(Purpose::From),
+            Some(_) => EnterResult::Ask(Purpose::To),
+        }
+    }
+
+    fn can_enter(&self, _: &Model) -> bool {
+        self.users.is_none()
+    }
+
+    fn has_views(&self, known: &Model) -> bool {
+        self.users.is_none() && ENGINES.iter().any(|engine| known.proposal(engine).is_some())
+    }
+
+    fn step_out(&mut self, known: &Model) -> bool {
+        let shown = self.users.take().is_some();
+        if shown {
+            self.table = Table::default();
+            self.trace_path(known);
+        }
+        shown
+    }
+
+    /// Switches between the tables in force and the proposals.
+    fn next_view(&mut self, known: &Model, forward: bool) -> Result<(), &'static str> {
+        let proposed = ENGINES.iter().filter(|engine| known.proposal(engine).is_some()).map(Some);
+        let views: Vec<Option<&'static Engine>> = std::iter::once(None).chain(proposed).collect();
+        if views.len() < 2 || self.users.is_some() {
+            return Err("there are no other routes to follow: p on What-if runs the engines");
+        }
+        let same =
+            |view: &Option<&Engine>| view.map(|engine| engine.id) == self.under.map(|engine| engine.id);
+        let at = views.iter().position(same).unwrap_or(0);
+        let by = if forward { 1 } else { views.len() - 1 };
+        self.under = views[(at + by) % views.len()];
+        self.trace_path(known);
+        Ok(())
+    }
+
+    fn carry_over(&mut self, again: &dyn Fn(ElementId) -> Option<ElementId>) {
+        self.users = match self.users.map(|link| again(ElementId::Link(link))) {
+            Some(Some(ElementId::Link(link))) => Some(link),
+            _ => None,
+        };
+        self.table.selected = self.table.selected.iter().filter_map(|what| again(*what)).collect();
+    }
+
+    fn refresh(&mut self, known: &Model) {
+        self.under = self.under.filter(|engine| known.proposal(engine).is_some());
+        match self.users {
+            Some(_) => self.list_users(known),
+            None => self.trace_path(known),
+        }
+    }
+
+    fn command(&self, known: &Model) -> Option<String> {
+        let quoted = crate::console::model::state::quote_for_shell;
+        if let Some(link) = self.users {
+            return Some(format!("show users {}", quoted(&known.element(ElementId::Link(link))?)));
+        }
+        Some(format!("trace {} {}", quoted(self.from.as_ref()?), quoted(self.to.as_ref()?)))
+    }
+
+    fn no_command_reason(&self) -> &'static str {
+        ": a path needs two ends; Enter asks for them"
+    }
+
+    fn empty_text(&self, _: &Model) -> String {
+        "Enter asks where a path begins, then where it ends; t on any screen begins one there".to_owned()
+    }
+}

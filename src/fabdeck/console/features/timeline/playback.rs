@@ -1,0 +1,169 @@
+//! The position in a recording, and playback.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::derived_events::Derivation;
+use super::paused_watch::PausedWatch;
+use super::replay_frame::SeekRequest;
+use crate::console::model::tasks::TaskId;
+use fabdeck_files::capture::{Cursor, Timeline, TimelineEntry, TimelineMoments};
+
+/// What the cursor points at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PlaybackPosition {
+    Moment,
+    /// The cursor is in a gap between these times; the screens show the moment before.
+    Gap {
+        from: i64,
+        to: i64,
+    },
+    /// The moment is damaged, for the reason given; the screens show the last readable moment before it.
+    Damage(String),
+}
+
+/// The speed of playback.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Speed {
+    #[default]
+    X1,
+    X2,
+    X5,
+    X10,
+    X60,
+    /// Each moment follows as soon as the previous one is shown.
+    Most,
+}
+
+impl Speed {
+    const ALL: [Self; 6] = [Self::X1, Self::X2, Self::X5, Self::X10, Self::X60, Self::Most];
+
+    /// The factor of the speed; `None` for the highest speed.
+    pub fn factor(self) -> Option<u64> {
+        match self {
+            Self::X1 => Some(1),
+            Self::X2 => Some(2),
+            Self::X5 => Some(5),
+            Self::X10 => Some(10),
+            Self::X60 => Some(60),
+            Self::Most => None,
+        }
+    }
+
+    pub fn word(self) -> String {
+        self.factor().map_or_else(|| "as fast as possible".to_owned(), |times| format!("{times}x"))
+    }
+
+    /// The next faster or slower speed; `None` at the end of the list.
+    pub fn next(self, faster: bool) -> Option<Self> {
+        let at = Self::ALL.iter().position(|speed| *speed == self)?;
+        Self::ALL.get(if faster { at + 1 } else { at.checked_sub(1)? }).copied()
+    }
+}
+
+/// A moment that is being read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PendingSeek {
+    pub task: TaskId,
+    pub seek: SeekRequest,
+}
+
+#[derive(Debug)]
+pub struct Playback {
+    pub cursor: Cursor<TimelineMoments>,
+    pub position: PlaybackPosition,
+    /// The moment on the screens.
+    pub shown: Option<usize>,
+    pub(super) pending: Option<PendingSeek>,
+    /// The moment to read next; only the latest request is stored.
+    pub(super) wanted: Option<usize>,
+    /// Time of the next moment, during playback.
+    pub(super) due_ms: Option<u64>,
+    pub speed: Speed,
+    pub bookmarks: BTreeSet<usize>,
+    /// The paused watch.
+    pub live: Option<Box<PausedWatch>>,
+    /// Time from the start of the session to the first moment, in milliseconds.
+    pub(super) base_ms: u64,
+    /// Events that are not in the recording: entries during the pause, and events derived from counters.
+    more: Vec<TimelineEntry>,
+    /// The event scan.
+    pub derivation: Option<Derivation>,
+    /// Number of changes of damage, bookmarks or events, for cached lists.
+    pub changed: u64,
+}
+
+impl Playback {
+    pub fn new(timeline: Arc<Timeline>, place: usize) -> Self {
+        let mut cursor = Cursor::new(TimelineMoments::new(timeline));
+        cursor.seek_place(place);
+        Self {
+            cursor,
+            position: PlaybackPosition::Moment,
+            shown: None,
+            pending: None,
+            wanted: None,
+            due_ms: None,
+            speed: Speed::default(),
+            bookmarks: BTreeSet::new(),
+            live: None,
+            base_ms: 0,
+            more: Vec::new(),
+            derivation: None,
+            changed: 0,
+        }
+    }
+
+    pub fn timeline(&self) -> &Arc<Timeline> {
+        &self.cursor.store().timeline
+    }
+
+    /// All known events.
+    pub fn entries(&self) -> impl Iterator<Item = &TimelineEntry> {
+        self.timeline().happened.iter().chain(&self.more)
+    }
+
+    /// The times of the moments with bookmarks.
+    pub(super) fn bookmark_times(&self) -> BTreeSet<i64> {
+        self.bookmarks.iter().filter_map(|place| self.timeline().times.get(*place).copied()).collect()
+    }
+
+    /// Sets bookmarks at the moments with these times, if they exist.
+    pub(super) fn set_bookmarks(&mut self, times: &BTreeSet<i64>) {
+        let place = |time: &i64| self.timeline().times.iter().position(|other| other == time);
+        self.bookmarks = times.iter().filter_map(place).collect();
+    }
+
+    pub(super) fn add_entries(&mut self, more: impl IntoIterator<Item = TimelineEntry>) {
+        for happened in more {
+            self.cursor.store_mut().more.insert(happened.place);
+            self.more.push(happened);
+            self.changed += 1;
+        }
+    }
+
+    pub fn place(&self) -> usize {
+        self.cursor.place()
+    }
+
+    /// Milliseconds from the previous moment to the one on the screens, where both can be compared.
+    pub fn step_ms(&self) -> Option<u64> {
+        let (timeline, shown) = (self.timeline(), self.shown?);
+        let step = timeline.times.get(shown)?.saturating_sub(*timeline.times.get(shown.checked_sub(1)?)?);
+        u64::try_from(step).ok().filter(|step| *step > 0 && timeline.is_comparable(shown))
+    }
+
+    /// Whether the session returns to live; until then, no other moment can be shown.
+    pub fn is_returning(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.is_returning())
+    }
+
+    pub fn is_playing(&self) -> bool {
+        self.due_ms.is_some()
+    }
+
+    /// The time at the cursor; in a gap, the time of the moment before.
+    pub fn time(&self) -> i64 {
+        self.timeline().times.get(self.place()).copied().unwrap_or(0)
+    }
+}

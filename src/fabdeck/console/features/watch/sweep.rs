@@ -1,0 +1,58 @@
+//! One sweep, and the snapshot after it. The process that reads the source has its own snapshot, which
+//! follows the fabric.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::catalogue::snapshot::Snapshot;
+use fabdeck_fabric::observe::Sweep;
+use fabdeck_mad::access::{ReadObserver, Source, SourceError};
+
+/// The result of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweepResult {
+    pub sweep: Arc<Sweep>,
+    /// The new snapshot, where the fabric or its tables have changed.
+    pub look: Option<Arc<Snapshot>>,
+    /// The reason why traps are not reported, where they were requested.
+    pub unreported: Option<String>,
+}
+
+/// The codes of notes about missing trap reports.
+const NO_TRAP_NOTES: [&str; 3] = ["FN-532", "FN-533", "FN-534"];
+
+/// Reads the counters again. The notes and the reading data of the snapshot stay as they were, as the notes
+/// of many sweeps would never end. Missing samples show which nodes did not answer.
+pub fn read_sweep(
+    source: &mut dyn Source,
+    look: &mut Snapshot,
+    not_before: Duration,
+    watch: &mut dyn ReadObserver,
+) -> Result<SweepResult, SourceError> {
+    let notes = std::mem::take(&mut look.observation.notes);
+    let reading = look.observation.reading.clone();
+    // Assumed tables cannot have changed, so the sweep does not compare them.
+    let assumed = look.assumed.map(|_| std::mem::take(&mut look.observation.tables));
+    let nodes = look.fabric().nodes().len();
+    let kinds = look.observation.ticks.by_kind.len();
+    let swept = source.sweep(&mut look.observation, not_before, watch);
+    let trap_notes = std::mem::replace(&mut look.observation.notes, notes);
+    let unreported =
+        trap_notes.iter().find(|note| NO_TRAP_NOTES.contains(&note.code)).map(|note| note.text.clone());
+    look.observation.reading = reading;
+    match assumed.filter(|_| look.fabric().nodes().len() == nodes) {
+        Some(assumed) => look.observation.tables = assumed,
+        // With a new node, the assumed routes no longer fit the fabric.
+        None if look.assumed.is_some() => (look.assumed, look.routes) = (None, None),
+        None => {}
+    }
+    let sweep = swept?;
+    if sweep.fabric.is_some() {
+        look.update_names();
+    }
+    let moved = sweep.fabric.is_some() || sweep.retabled && look.assumed.is_none();
+    // The first sweep may add the length of a counter tick, which also makes a new snapshot.
+    let moved = moved || look.observation.ticks.by_kind.len() != kinds;
+    let look = moved.then(|| Arc::new(look.clone()));
+    Ok(SweepResult { sweep: Arc::new(sweep), look, unreported })
+}

@@ -1,0 +1,317 @@
+//! The sequence of sweeps. A tick requests a sweep; the state receives the sweep first, then its verdict. A new
+//! snapshot restarts the series.
+
+use crate::console::features::timeline::frame_requests;
+use crate::console::features::timeline::paused_watch;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::change_messages;
+use super::history::PortHistory;
+use super::sweep::SweepResult;
+use super::verdict::{VerdictRequest, WatchVerdict};
+use super::watch_state::{JudgedSweeps, RunningSweep, WatchState};
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::event_loop::results;
+use crate::console::features::fabric::health::FabricHealth;
+use crate::console::features::screen::Screen;
+use crate::console::features::timeline::operator_log;
+use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::messages::Severity;
+use crate::console::model::state::{LoadState, SessionState};
+use crate::console::model::tasks::TaskId;
+use fabdeck_fabric::observe::Sweep;
+
+/// Number of intervals after which a sweep is reported as slow; the next constant is the minimum time.
+const SLOW_INTERVALS: u64 = 10;
+const SLOW_MS: u64 = 30_000;
+
+/// The message for a sweep in which no port answered.
+pub const NO_ANSWER_MESSAGE: &str = "FD-6320: no port answered the request for its counters";
+
+fn slow_sweep_ms(watch: &WatchState) -> u64 {
+    (watch.settings.interval_ms * SLOW_INTERVALS).max(SLOW_MS)
+}
+
+/// Time at which the watch needs a tick, even without any other event.
+pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
+    let watch = &state.known.watch;
+    match watch.running {
+        Some(under) if under.reported => None,
+        Some(under) => Some(under.begun_ms + slow_sweep_ms(watch)),
+        None => is_idle(state).then_some(watch.due_ms),
+    }
+}
+
+/// Whether the watch is idle, and only time separates it from the next sweep.
+fn is_idle(state: &SessionState) -> bool {
+    let watch = &state.known.watch;
+    let idle = watch.running.is_none() && watch.judging.is_none();
+    idle && watch.can_watch() && !watch.paused && state.loading == LoadState::Done
+}
+
+/// Handles the passing of time: requests the next sweep, or reports a slow one.
+pub fn tick(state: &mut SessionState) -> Vec<Effect> {
+    let now = state.now_ms;
+    let long = slow_sweep_ms(&state.known.watch);
+    if let Some(under) = &mut state.known.watch.running {
+        if !under.reported && now >= under.begun_ms + long {
+            under.reported = true;
+            let seconds = (now - under.begun_ms) / 1000;
+            let text =
+                format!("reading counters has taken {seconds} s so far; the screens show the sweep before");
+            state.log_message(Severity::Warning, text);
+        }
+        return Vec::new();
+    }
+    if !is_idle(state) || now < state.known.watch.due_ms {
+        return Vec::new();
+    }
+    let watch = &mut state.known.watch;
+    let interval = Duration::from_millis(watch.settings.interval_ms);
+    // On a simulator, waiting takes no real time; this request makes its time pass.
+    let not_before = watch.last_began.map_or(Duration::ZERO, |began| began + interval);
+    let (task, effect) = state.begin_quiet("reading counters", TaskRequest::Sweep { not_before });
+    state.known.watch.running = Some(RunningSweep { task, begun_ms: now, reported: false });
+    vec![effect]
+}
+
+/// Receives the result of a sweep. No other function puts a sweep into the state.
+pub fn receive_sweep(state: &mut SessionState, result: Result<SweepResult, String>) -> Vec<Effect> {
+    let now = state.now_ms;
+    let watch = &mut state.known.watch;
+    let begun_ms = watch.running.take().map_or(now, |under| under.begun_ms);
+    let took = now.saturating_sub(begun_ms);
+    // A slow sweep is followed by a pause of the same length, to limit the load on the fabric.
+    watch.due_ms = now + watch.settings.interval_ms.saturating_sub(took).max(took);
+    let mut effects = result.as_ref().map_or_else(|_| Vec::new(), |swept| apply_fabric_change(state, swept));
+    let watch = &mut state.known.watch;
+    let silent = |sweep: &Sweep| sweep.samples.is_empty() && sweep.ports > 0;
+    let result = match result {
+        Ok(swept) if silent(&swept.sweep) => Err(NO_ANSWER_MESSAGE.to_owned()),
+        other => other,
+    };
+    let after = match result {
+        Err(error) => {
+            if watch.trouble.replace(error.clone()).is_none() {
+                state.log_message(
+                    Severity::Warning,
+                    format!(
+                        "counters could not be read and are read again; r reads the fabric again: {error}"
+                    ),
+                );
+            }
+            return effects;
+        }
+        Ok(swept) => {
+            swept.unreported.into_iter().for_each(|text| state.log_message(Severity::Warning, text));
+            swept.sweep
+        }
+    };
+    let watch = &mut state.known.watch;
+    if watch.sweeps == 0 {
+        watch.since_ms = now;
+    }
+    watch.sweeps += 1;
+    (watch.last_began, watch.swept_ms) = (Some(after.began), begun_ms);
+    let first = watch.error_baseline(&after);
+    let before = watch.before.replace(after.clone());
+    if watch.trouble.take().is_some() {
+        state.log_message(Severity::Info, "counters are read again");
+    }
+    let judging = |before| request_verdict(state, first.clone(), before, after.clone(), now);
+    effects.extend(before.into_iter().flat_map(judging));
+    effects
+}
+
+/// Reports changes of the fabric at once. Running engines do not restart at every sweep: the fabric of the
+/// session stays until they end.
+fn apply_fabric_change(state: &mut SessionState, swept: &SweepResult) -> Vec<Effect> {
+    let held = state.known.watch.held.take();
+    let look = swept.look.clone().or(held);
+    if let Some(look) = look.as_ref().or(state.known.look.as_ref()) {
+        let news = change_messages::fabric_event_messages(look, &swept.sweep.news);
+        news.into_iter().for_each(|(severity, text)| state.log_message(severity, text));
+    }
+    match look {
+        None => Vec::new(),
+        Some(look) if results::has_running_engine(state) => {
+            if swept.look.is_some() {
+                state.log_message(
+                    Severity::Warning,
+                    "engines continue with the fabric before the change; it is shown when they end",
+                );
+            }
+            state.known.watch.held = Some(look);
+            Vec::new()
+        }
+        Some(look) => follow_fabric(state, look),
+    }
+}
+
+/// Applies a changed fabric or changed tables. Where a node appeared, port ids differ: the history is
+/// converted and the verdict dropped. Sweeps identify ports by GUID.
+fn follow_fabric(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Effect> {
+    let before = state.known.look.clone();
+    let effects = results::replace_snapshot(state, look);
+    let watch = &mut state.known.watch;
+    let (history, reading) = (std::mem::take(&mut watch.history), watch.reading.take());
+    if !carry_over(state, before.as_deref(), history, reading) {
+        state.known.watch.judged = None;
+    }
+    effects
+}
+
+/// Takes over the results for an earlier snapshot: the history with converted port ids, and the verdict where
+/// port ids are equal. Returns whether they are.
+fn carry_over(
+    state: &mut SessionState,
+    before: Option<&Snapshot>,
+    history: PortHistory,
+    reading: Option<Arc<WatchVerdict>>,
+) -> bool {
+    let (Some(before), Some(look)) = (before, state.known.look.clone()) else { return true };
+    let alike = before.fabric().is_numbered_like(look.fabric());
+    let watch = &mut state.known.watch;
+    watch.history = history.carry_over(before.fabric(), look.fabric());
+    watch.reading = reading.filter(|_| alike);
+    match watch.reading.clone() {
+        Some(reading) => state.screens.hotspots.set_verdict(&reading, &state.known),
+        None => state.screens.hotspots.reset(&state.known),
+    }
+    alike
+}
+
+/// Requests the verdict on two sweeps; `first` is the baseline of error rates.
+pub fn request_verdict(
+    state: &mut SessionState,
+    first: Arc<Sweep>,
+    before: Arc<Sweep>,
+    after: Arc<Sweep>,
+    at_ms: u64,
+) -> Vec<Effect> {
+    let Some(look) = state.known.look.clone() else { return Vec::new() };
+    let (links, hot) = (&state.screens.links, &state.screens.hotspots);
+    let Some(rows) = links.stored_rows().cloned() else { return Vec::new() };
+    let comparison = JudgedSweeps {
+        first: first.clone(),
+        before: before.clone(),
+        after: after.clone(),
+        history: state.known.watch.history.clone(),
+        at_ms,
+    };
+    let judging = VerdictRequest {
+        links: (rows, links.table().query()),
+        ports: hot.all_ports().query(),
+        look,
+        first,
+        before,
+        after,
+        thresholds: state.known.watch.settings.thresholds.clone(),
+        history: state.known.watch.history.clone(),
+        earlier: state.known.watch.reading.clone(),
+        at_ms,
+    };
+    let (task, effect) = state.begin_quiet("judging counters", TaskRequest::Judge(Box::new(judging)));
+    state.known.watch.judging = Some(task);
+    (state.known.watch.judged, state.known.watch.again) = (Some(comparison), false);
+    vec![effect]
+}
+
+/// Judges the same sweeps again after the rows of links have changed. Changes are reported only once.
+pub fn rejudge(state: &mut SessionState) -> Vec<Effect> {
+    let Some(JudgedSweeps { first, before, after, history, at_ms }) = state.known.watch.judged.clone() else {
+        return Vec::new();
+    };
+    let pending = state.known.watch.judging.take().filter(|task| state.tasks.end(*task).is_some());
+    state.known.watch.history = history;
+    let mut effects = request_verdict(state, first, before, after, at_ms);
+    state.known.watch.again = pending.is_none();
+    effects.extend(pending.map(Effect::Cancel));
+    effects
+}
+
+/// Receives the verdict on two sweeps.
+pub fn receive_verdict(state: &mut SessionState, task: TaskId, reading: Arc<WatchVerdict>) -> Vec<Effect> {
+    let watch = &mut state.known.watch;
+    if watch.judging != Some(task) {
+        return Vec::new();
+    }
+    watch.judging = None;
+    watch.history.push(reading.at_ms, reading.levels.clone());
+    watch.reading = Some(reading.clone());
+    state.screens.links.set_loads(&reading, &state.known);
+    state.screens.hotspots.set_verdict(&reading, &state.known);
+    if let Some(health) = FabricHealth::update_from(&state.known) {
+        state.known.health = health;
+        results::refresh_screens(state);
+    }
+    // In a recording, the previous moment is not what the screens showed before, so changes mean nothing.
+    let silent = state.known.watch.recorded || state.known.watch.again;
+    let changes: &[_] = if silent { &[] } else { &reading.changes };
+    for (severity, text) in changes {
+        state.log_message(*severity, text.clone());
+    }
+    Vec::new()
+}
+
+/// Whether a verdict is being computed.
+pub fn is_judging(state: &SessionState) -> bool {
+    state.known.watch.judging.is_some()
+}
+
+/// Restarts the watch for a new snapshot, which may have other ports and counters. The history, the verdict,
+/// the recording and its bookmarks stay.
+pub fn restart_after_snapshot(state: &mut SessionState, before: Option<Arc<Snapshot>>) -> Vec<Effect> {
+    let mut effects = cancel_work(state);
+    effects.extend(frame_requests::cancel_requests(state));
+    let live = state.snapshot().map(|look| look.observation.reading.is_some());
+    let swept = state.known.watch.sweeps > 0;
+    let (settings, paused) = (state.known.watch.settings.clone(), state.known.watch.paused);
+    // The recording of a capture is opened again as a whole.
+    let recorded = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
+    let next = WatchState { settings, paused, live, recorded, due_ms: state.now_ms, ..WatchState::default() };
+    let earlier = std::mem::replace(&mut state.known.watch, next);
+    if live == Some(false) {
+        state.screens.hotspots.reset(&state.known);
+        effects.extend(frame_requests::open_recording(state));
+        return effects;
+    }
+    let paused = state.known.playback.take();
+    paused.iter().for_each(|paused| paused_watch::restore_bookmarks(state, paused));
+    // During a pause, the paused watch is the one that continues.
+    let (before, earlier) = match paused_watch::watch_at_pause(paused.as_ref()) {
+        Some((look, watch)) => (Some(look.clone()), (watch.history.clone(), watch.reading.clone())),
+        None => (before, (earlier.history, earlier.reading)),
+    };
+    carry_over(state, before.as_deref(), earlier.0, earlier.1);
+    if swept && live == Some(true) {
+        effects.extend(operator_log::log_reload(state, paused.is_some()));
+    }
+    effects
+}
+
+/// Turns the watch off or on.
+pub fn toggle_pause(state: &mut SessionState) -> Vec<Effect> {
+    let (now, interval) =
+        (state.now_ms, super::watch_text::interval_words(state.known.watch.settings.interval_ms));
+    let watch = &mut state.known.watch;
+    watch.paused = !watch.paused;
+    if watch.paused {
+        state.log_message(Severity::Info, "counters are no longer read: W resumes");
+        return cancel_work(state);
+    }
+    watch.before = None;
+    watch.history.push_gap(now);
+    watch.due_ms = now;
+    state.log_message(Severity::Info, format!("counters are read again every {interval}"));
+    Vec::new()
+}
+
+/// Cancels the tasks of the watch; a partial sweep is useless.
+pub fn cancel_work(state: &mut SessionState) -> Vec<Effect> {
+    let watch = &mut state.known.watch;
+    let tasks = watch.running.take().map(|under| under.task).into_iter().chain(watch.judging.take());
+    let ended: Vec<TaskId> = tasks.filter(|task| state.tasks.end(*task).is_some()).collect();
+    ended.into_iter().map(Effect::Cancel).collect()
+}

@@ -1,0 +1,171 @@
+//! Threshold events between two verdicts: a rate rises above a threshold or falls below it, or links between switches
+//! become too narrow or stand still. A live watch reports them, and the scan of a recording derives them, so both
+//! agree.
+
+use std::collections::BTreeSet;
+
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::operations::watch::interval_verdict::{
+    HOT_LABEL, LINK_LABEL, NARROW_LABEL, STILL_LABEL, waiting_port_words,
+};
+use fabdeck_fabric::counters::{CongestedPort, HotSpot, HotSpots, LinkProblem, LinkProblemKind};
+use fabdeck_fabric::observe::PortIdentity;
+use fabdeck_fabric::{Fabric, LinkId, PortId};
+
+/// The rates above a threshold: hot-spot ports, and links with errors or flaps, by their first end. Ends are
+/// GUIDs, which stay when port ids change.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ThresholdState {
+    hot: BTreeSet<PortIdentity>,
+    bad: BTreeSet<(PortIdentity, bool)>,
+    way: Option<Bottleneck>,
+}
+
+/// The state of waiting ports between switches, where no adapter is a hot-spot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bottleneck {
+    /// The ports send almost nothing.
+    StandsStill,
+    TooNarrow,
+}
+
+impl Bottleneck {
+    fn from_verdict(verdict: &HotSpots) -> Option<Self> {
+        match (verdict.is_stalled(), verdict.has_narrow_links()) {
+            (true, _) => Some(Self::StandsStill),
+            (false, true) => Some(Self::TooNarrow),
+            (false, false) => None,
+        }
+    }
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::StandsStill => STILL_LABEL,
+            Self::TooNarrow => NARROW_LABEL,
+        }
+    }
+
+    fn ended_text(self) -> &'static str {
+        match self {
+            Self::StandsStill => "ports between switches no longer stand still",
+            Self::TooNarrow => "links between switches no longer wait without a hot-spot",
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ThresholdEvent {
+    Hot(HotSpot),
+    Cooled(PortIdentity),
+    Bad(LinkProblem),
+    Mended {
+        link: PortIdentity,
+        flaps: bool,
+    },
+    /// The number of waiting ports, and the worst of them.
+    Stuck {
+        way: Bottleneck,
+        ports: usize,
+        worst: CongestedPort,
+    },
+    Free(Bottleneck),
+}
+
+fn port_end(fabric: &Fabric, port: PortId) -> PortIdentity {
+    let port = fabric.port(port);
+    (fabric.node(port.node).guid(), port.number)
+}
+
+/// The key of a trouble. It includes the kind, because a link with errors may also begin to go down.
+fn link_key(fabric: &Fabric, bad: &LinkProblem) -> (PortIdentity, bool) {
+    (port_end(fabric, fabric.link(bad.link).a), matches!(bad.why, LinkProblemKind::Flaps { .. }))
+}
+
+/// Links that became worse during the watch.
+fn worse_troubles(troubles: &[LinkProblem]) -> impl Iterator<Item = &LinkProblem> {
+    troubles.iter().filter(|trouble| trouble.why != LinkProblemKind::Degraded)
+}
+
+impl ThresholdState {
+    pub fn from_verdict(fabric: &Fabric, verdict: &HotSpots, troubles: &[LinkProblem]) -> Self {
+        Self {
+            hot: verdict.hot_spots.iter().map(|hot| port_end(fabric, hot.at.port)).collect(),
+            bad: worse_troubles(troubles).map(|bad| link_key(fabric, bad)).collect(),
+            way: Bottleneck::from_verdict(verdict),
+        }
+    }
+}
+
+/// The events between an earlier verdict and this one; new rates are in the order of the verdict, the worst
+/// first.
+pub fn threshold_events(
+    fabric: &Fabric,
+    verdict: &HotSpots,
+    troubles: &[LinkProblem],
+    before: &ThresholdState,
+) -> Vec<ThresholdEvent> {
+    let now = ThresholdState::from_verdict(fabric, verdict, troubles);
+    let new = verdict.hot_spots.iter().filter(|hot| !before.hot.contains(&port_end(fabric, hot.at.port)));
+    let bad = worse_troubles(troubles).filter(|bad| !before.bad.contains(&link_key(fabric, bad)));
+    let mended = before.bad.difference(&now.bad).map(|(link, flaps)| (*link, *flaps));
+    let stuck = now.way.filter(|way| before.way != Some(*way)).zip(verdict.congested_ports.first());
+    let stuck = stuck.map(|(way, worst)| ThresholdEvent::Stuck {
+        way,
+        ports: verdict.congested_ports.len(),
+        worst: *worst,
+    });
+    let free = before.way.filter(|way| now.way != Some(*way)).map(ThresholdEvent::Free);
+    (new.copied().map(ThresholdEvent::Hot))
+        .chain(free)
+        .chain(stuck)
+        .chain(before.hot.difference(&now.hot).copied().map(ThresholdEvent::Cooled))
+        .chain(bad.copied().map(ThresholdEvent::Bad))
+        .chain(mended.map(|(link, flaps)| ThresholdEvent::Mended { link, flaps }))
+        .collect()
+}
+
+/// The text for an event that ended.
+pub fn ended_words(look: &Snapshot, turn: &ThresholdEvent) -> Option<String> {
+    match turn {
+        ThresholdEvent::Hot(_) | ThresholdEvent::Bad(_) | ThresholdEvent::Stuck { .. } => None,
+        ThresholdEvent::Free(way) => Some(way.ended_text().to_owned()),
+        ThresholdEvent::Cooled(port) => Some(format!("{HOT_LABEL} ended: {}", peer_name(look, *port))),
+        ThresholdEvent::Mended { link, flaps } => {
+            let what = if *flaps { "goes down less often" } else { "has fewer errors" };
+            Some(format!("{LINK_LABEL} {} {what} than the threshold", link_name(look, *link)))
+        }
+    }
+}
+
+/// The label and text for waiting ports between switches.
+pub fn bottleneck_words(
+    look: &Snapshot,
+    turn: &ThresholdEvent,
+    limit: f64,
+) -> Option<(&'static str, String)> {
+    let ThresholdEvent::Stuck { way, ports, worst } = turn else { return None };
+    let ports = count_words(*ports, "port between switches waits", "ports between switches wait");
+    let worst = waiting_port_words(look, worst, limit);
+    Some((way.label(), format!("{ports} and no adapter is a hot-spot; the worst is {worst}")))
+}
+
+fn peer_name(look: &Snapshot, (guid, number): PortIdentity) -> String {
+    let name = crate::operations::watch::fabric_events::end_name(look, (guid, number));
+    let fabric = look.fabric();
+    let port = fabric.node_by_guid(guid).and_then(|node| fabric.port_of(node, number));
+    match port.and_then(|port| fabric.peer(port)) {
+        Some(peer) => format!("{}, which {name} leads to", look.port_name(peer)),
+        None => name,
+    }
+}
+
+fn link_name(look: &Snapshot, (guid, number): PortIdentity) -> String {
+    let fabric = look.fabric();
+    let port = fabric.node_by_guid(guid).and_then(|node| fabric.port_of(node, number));
+    let link: Option<LinkId> = port.and_then(|port| fabric.port(port).link);
+    match link.map(|link| fabric.link(link)) {
+        Some(ends) => format!("{} to {}", look.port_name(ends.a), look.port_name(ends.b)),
+        None => crate::operations::watch::fabric_events::end_name(look, (guid, number)),
+    }
+}

@@ -1,0 +1,166 @@
+//! The state of the watch: its settings, the sweeps for the next comparison, and the results.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::history::PortHistory;
+use super::verdict::WatchVerdict;
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::timeline::replay_frame::{NoBaseline, ReplayFrame};
+use crate::console::model::tasks::TaskId;
+use fabdeck_fabric::counters::{ERROR_WINDOW, Thresholds};
+use fabdeck_fabric::observe::Sweep;
+
+/// The settings of the watch in the configuration.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WatchSettings {
+    /// Interval between sweeps; 0 turns the watch off.
+    pub interval_ms: u64,
+    /// Maximum size of the recording of the watch in bytes, packed; 0 records nothing.
+    #[serde(default)]
+    pub past_bytes: u64,
+    pub thresholds: Thresholds,
+}
+
+/// A sweep in progress.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunningSweep {
+    pub task: TaskId,
+    pub begun_ms: u64,
+    /// Whether the sweep was reported as slow.
+    pub reported: bool,
+}
+
+/// The sweeps of the last verdict.
+#[derive(Clone, Debug)]
+pub struct JudgedSweeps {
+    pub first: Arc<Sweep>,
+    pub before: Arc<Sweep>,
+    pub after: Arc<Sweep>,
+    /// The history before these sweeps.
+    pub history: PortHistory,
+    pub at_ms: u64,
+}
+
+#[derive(Debug, Default)]
+pub struct WatchState {
+    pub settings: WatchSettings,
+    pub paused: bool,
+    /// Whether the source can be read repeatedly; `None` until it was read once.
+    pub live: Option<bool>,
+    /// Whether the screens show a recording, without sweeps.
+    pub recorded: bool,
+    /// Reason why a moment of a recording has no verdict.
+    pub alone: Option<NoBaseline>,
+    pub(super) running: Option<RunningSweep>,
+    pub(super) judging: Option<TaskId>,
+    /// Time of the next sweep.
+    pub(super) due_ms: u64,
+    /// Reason why the last sweep failed.
+    pub trouble: Option<String>,
+    /// The baseline of error rates; `half` becomes the next baseline when it is half an hour old.
+    pub(in crate::console) first: Option<Arc<Sweep>>,
+    pub(in crate::console) half: Option<Arc<Sweep>>,
+    pub(in crate::console) judged: Option<JudgedSweeps>,
+    /// Whether the sweeps are judged again, so that changes are not reported twice.
+    pub(super) again: bool,
+    /// The changed snapshot that waits until the engines end.
+    pub(super) held: Option<Arc<Snapshot>>,
+    /// The sweep to compare with; `None` after a pause, because the growth since then belongs to no interval.
+    pub(super) before: Option<Arc<Sweep>>,
+    /// Time at which the last sweep began, by the clock of the source.
+    pub(super) last_began: Option<Duration>,
+    /// Time at which the last sweep began, by the clock of the session.
+    pub swept_ms: u64,
+    /// Number of sweeps since the snapshot; the next field is the time of the first one.
+    pub sweeps: u64,
+    pub since_ms: u64,
+    pub history: PortHistory,
+    pub reading: Option<Arc<WatchVerdict>>,
+}
+
+impl WatchState {
+    /// The baseline of error rates. Errors are too rare to judge from seconds, and a week-old baseline is of
+    /// no use. So it is half an hour to an hour old, or less at the beginning.
+    pub(super) fn error_baseline(&mut self, after: &Arc<Sweep>) -> Arc<Sweep> {
+        let half = self.half.get_or_insert_with(|| after.clone());
+        if after.began.saturating_sub(half.began) >= ERROR_WINDOW {
+            self.first = Some(std::mem::replace(half, after.clone()));
+        }
+        self.first.get_or_insert_with(|| after.clone()).clone()
+    }
+
+    /// Whether the source can be watched.
+    pub fn can_watch(&self) -> bool {
+        self.settings.interval_ms > 0 && self.live == Some(true) && !self.recorded
+    }
+
+    /// Whether the verdict belongs to an earlier snapshot; a new verdict needs two sweeps.
+    pub fn has_earlier_verdict(&self) -> bool {
+        self.reading.is_some() && self.sweeps < 2 && !self.recorded
+    }
+
+    pub fn running_task(&self) -> Option<TaskId> {
+        self.running.map(|under| under.task)
+    }
+
+    pub fn due_ms(&self) -> u64 {
+        self.due_ms
+    }
+
+    pub fn last_began(&self) -> Option<Duration> {
+        self.last_began
+    }
+
+    /// The state for the screens during a pause, in the form of a recording.
+    pub fn as_recorded(&self) -> Self {
+        Self {
+            settings: self.settings.clone(),
+            live: self.live,
+            recorded: true,
+            history: self.history.clone(),
+            reading: self.reading.clone(),
+            sweeps: self.sweeps,
+            since_ms: self.since_ms,
+            ..Self::default()
+        }
+    }
+
+    /// The watch as it was, with the sweep that is in progress now.
+    pub fn resume(self, under: Option<TaskId>, begun_ms: u64, due_ms: u64) -> Self {
+        let under = under.map(|task| RunningSweep { task, begun_ms, reported: false });
+        Self { running: under, judging: None, due_ms, ..self }
+    }
+
+    /// The watch after a pause, which continues from the last recorded sweep. Changes are reported relative
+    /// to the last verdict before the pause.
+    pub fn after_pause(
+        self,
+        frame: &ReplayFrame,
+        (under, begun_ms, due_ms): (Option<TaskId>, u64, u64),
+        trouble: Option<String>,
+        base_ms: u64,
+    ) -> Self {
+        Self {
+            trouble,
+            first: Some(frame.first.clone()),
+            half: Some(frame.half.clone()),
+            held: None,
+            before: Some(frame.after.clone()),
+            last_began: Some(frame.after.began),
+            sweeps: frame.sweeps,
+            since_ms: base_ms + frame.since_ms,
+            history: frame.history.clone(),
+            ..self.resume(under, begun_ms, due_ms)
+        }
+    }
+
+    /// Utilization of the busiest link of a switch in eighths, during a watch.
+    pub fn switch_load(&self, switch: fabdeck_fabric::NodeId) -> Option<u8> {
+        let reading = self.reading.as_ref()?;
+        reading.node_load.get(switch.index()).copied().filter(|level| *level < 8)
+    }
+}

@@ -1,0 +1,83 @@
+//! The details of an engine, and of the cost of the marks, line by line.
+
+use crate::catalogue::summary::count_words;
+use crate::console::features::details::DetailLine;
+use crate::console::model::fabric_model::{Model, ProposalState};
+use crate::operations::check::certificate_text::{groups_line, job_figures_words, report_lines};
+use crate::operations::check::loads::JobFigures;
+use crate::operations::preview::comparison::NO_TABLES;
+use crate::operations::preview::whatif::{Proposal, cut_off_words};
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_routing::Engine;
+
+/// The cost of the marks before a reroute, with multicast groups.
+pub fn loss_lines(known: &Model) -> Vec<DetailLine> {
+    let mut lines = vec![("marked", count_words(known.marks.len(), "element", "elements"))];
+    if let Some(cost) = &known.cost {
+        lines.push(("lost", cost.lost_words()));
+        lines.push(("for good", cost.cut_off_words()));
+    }
+    lines.extend(known.cut_off.map(|cut| ("for good", cut_off_words(cut))));
+    let groups = known.groups.as_ref().map(groups_line);
+    lines.push(("groups", groups.unwrap_or_else(|| "not known: no multicast table was read".to_owned())));
+    lines
+}
+
+/// The figures of the request's jobs under the engine's routes and under the tables in force.
+fn job_lines(known: &Model, then: Option<&JobFigures>) -> Vec<DetailLine> {
+    let asked = ("run with", engine_jobs_words(known));
+    let Some(then) = then else { return vec![asked] };
+    let comparison =
+        known.jobs.comparison.as_ref().filter(|comparison| *comparison.jobs == *known.jobs.asked_with);
+    let now = comparison.and_then(|comparison| comparison.in_force.as_ref()).map(|over| over.metrics.into());
+    let now = now.map(|now: JobFigures| ("jobs now", job_figures_words(&now)));
+    [asked].into_iter().chain(now).chain([("jobs then", job_figures_words(then))]).collect()
+}
+
+/// Text about the jobs in the request of engines, and whether other jobs run now.
+fn engine_jobs_words(known: &Model) -> String {
+    let jobs = &known.jobs;
+    let mut words = match jobs.asked_with.is_empty() {
+        true => "no jobs: none were known (:jobs FILE names some)".to_owned(),
+        false => jobs.asked_words.clone(),
+    };
+    if jobs.engines_have_other_jobs() {
+        words.push_str("; others are known now, p runs with them");
+    }
+    words
+}
+
+/// Text about the changes of a proposal, where tables in force are known.
+fn change_words(known: &Model, proposal: &Proposal) -> String {
+    if !known.tables {
+        return format!("{NO_TABLES}, so what would change is not known");
+    }
+    let difference = &proposal.difference;
+    format!(
+        "{} entries in {} blocks on {}; {} pairs move",
+        digits_in_groups(difference.entries),
+        digits_in_groups(difference.blocks),
+        count_words(difference.switches as usize, "switch", "switches"),
+        digits_in_groups(difference.moved_pairs)
+    )
+}
+
+/// The certificate of an engine's proposal, and its changes.
+pub fn engine_lines(known: &Model, engine: &'static Engine) -> Vec<DetailLine> {
+    let Some(ProposalState::Done { outcome, row }) = known.proposed.get(engine.id) else {
+        let state = super::engines::state(known, engine);
+        return vec![("state", if state == "-" { "not run: p runs all of them" } else { state }.to_owned())];
+    };
+    let proposal = match outcome {
+        Err(refusal) => return vec![("refused", refusal.to_string())],
+        Ok(proposal) => proposal,
+    };
+    let mut lines = report_lines(&proposal.report);
+    lines.push(("changes", change_words(known, proposal)));
+    lines.extend(job_lines(known, row.jobs.as_ref()));
+    lines.extend(proposal.transition.lines());
+    lines.push(("ran", proposal.ran.sentence(engine)));
+    lines.extend(row.seconds.map(|seconds| ("took", format!("{seconds:.3} s"))));
+    lines.extend(proposal.remarks.iter().map(|remark| ("remark", remark.clone())));
+    lines
+}

@@ -1,0 +1,160 @@
+//! The messages for the operator, the newest last.
+
+use std::collections::VecDeque;
+
+/// The severity of a message. Each has a word, because no state is shown by colour alone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Severity {
+    Info,
+    Warning,
+    Error,
+}
+
+impl Severity {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Info => "",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogMessage {
+    pub at_ms: u64,
+    pub severity: Severity,
+    pub text: String,
+}
+
+impl LogMessage {
+    /// The line for the message, which begins with the word of its severity.
+    pub fn line(&self) -> String {
+        match self.severity.word() {
+            "" => self.text.clone(),
+            word => format!("{word}: {}", self.text),
+        }
+    }
+}
+
+/// Maximum number of messages that are stored; the log file has all of them.
+const MAX_MESSAGES: usize = 500;
+
+/// The latest messages.
+#[derive(Clone, Debug, Default)]
+pub struct MessageLog {
+    stored: VecDeque<LogMessage>,
+    total: u64,
+    /// Number of messages that never appeared in the status line, since the log was last opened.
+    unread: usize,
+    /// Messages that were not yet taken for the log file.
+    unlogged: Vec<LogMessage>,
+}
+
+impl MessageLog {
+    pub fn push(&mut self, message: LogMessage) {
+        if self.stored.len() >= MAX_MESSAGES {
+            self.stored.pop_front();
+        }
+        self.unlogged.push(message.clone());
+        self.stored.push_back(message);
+        self.total += 1;
+    }
+
+    /// Stores a message for the log only. It counts as unread if its text is new, because each reading
+    /// repeats the same notes.
+    pub fn push_unread(&mut self, message: LogMessage) {
+        self.unread += usize::from(self.stored.iter().all(|stored| stored.text != message.text));
+        self.push(message);
+    }
+
+    /// Number of unread messages.
+    pub fn unread(&self) -> usize {
+        self.unread
+    }
+
+    /// Resets the number of unread messages, when the log is open.
+    pub(crate) fn mark_read(&mut self) {
+        self.unread = 0;
+    }
+
+    /// Number of all messages, including those that are no longer stored.
+    pub fn total_count(&self) -> u64 {
+        self.total
+    }
+
+    /// Number of messages that are no longer stored.
+    pub fn dropped_count(&self) -> u64 {
+        self.total - self.stored.len() as u64
+    }
+
+    /// The stored messages, the oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &LogMessage> {
+        self.stored.iter()
+    }
+
+    pub fn last(&self) -> Option<&LogMessage> {
+        self.stored.back()
+    }
+
+    /// The most severe message after the first `seen`, the latest of equal ones. Routine messages do not hide
+    /// severe ones.
+    pub fn most_severe_after(&self, seen: u64) -> Option<&LogMessage> {
+        let new = usize::try_from(self.total.saturating_sub(seen)).unwrap_or(usize::MAX);
+        let skipped = self.stored.len().saturating_sub(new);
+        self.stored.iter().skip(skipped).max_by_key(|message| message.severity)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.stored.is_empty()
+    }
+
+    pub(crate) fn take_unlogged(&mut self) -> Vec<LogMessage> {
+        std::mem::take(&mut self.unlogged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_messages_are_stored_and_all_are_logged() {
+        let mut messages = MessageLog::default();
+        let message = |at_ms| LogMessage { at_ms, severity: Severity::Info, text: String::new() };
+        (0..MAX_MESSAGES as u64 + 3).for_each(|at| messages.push(message(at)));
+        assert_eq!((messages.total_count(), messages.dropped_count()), (MAX_MESSAGES as u64 + 3, 3));
+        assert_eq!(messages.iter().next(), Some(&message(3)));
+        assert_eq!(messages.last(), Some(&message(MAX_MESSAGES as u64 + 2)));
+        assert_eq!(messages.take_unlogged().len(), MAX_MESSAGES + 3);
+        assert!(messages.take_unlogged().is_empty());
+    }
+
+    #[test]
+    fn info_messages_do_not_hide_severe_ones() {
+        let mut messages = MessageLog::default();
+        let mut say = |severity, text: &str| {
+            messages.push(LogMessage { at_ms: 0, severity, text: text.to_owned() });
+        };
+        say(Severity::Error, "seen");
+        say(Severity::Warning, "first");
+        say(Severity::Warning, "second");
+        say(Severity::Info, "routine");
+        let gravest = |seen| messages.most_severe_after(seen).map(|message| message.text.as_str());
+        assert_eq!([0, 1, 3, 4].map(gravest), [Some("seen"), Some("second"), Some("routine"), None]);
+    }
+
+    #[test]
+    fn an_unread_message_counts_until_the_log_is_opened() {
+        let mut messages = MessageLog::default();
+        let message =
+            |text: &str| LogMessage { at_ms: 0, severity: Severity::Warning, text: text.to_owned() };
+        messages.push(message("seen"));
+        assert_eq!(messages.unread(), 0);
+        ["one", "two", "one"].into_iter().for_each(|text| messages.push_unread(message(text)));
+        assert_eq!((messages.unread(), messages.total_count()), (2, 4));
+        messages.mark_read();
+        messages.push_unread(message("one"));
+        assert_eq!(messages.unread(), 0);
+    }
+}

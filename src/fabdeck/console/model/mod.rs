@@ -1,0 +1,13 @@
+//! The state of the console as data: the fabric, lists, messages, tasks and the input line.
+
+pub mod effect;
+pub mod fabric_model;
+pub mod key;
+pub mod layout;
+pub(crate) mod line_words;
+pub mod messages;
+pub mod overlay;
+pub mod prompt;
+pub mod state;
+pub(crate) mod table;
+pub mod tasks;

@@ -1,0 +1,270 @@
+//! The state of a session. Screens read it; only `update` changes it.
+
+use crate::console::features::timeline::position_text;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::effect::{Effect, TaskRequest};
+use super::fabric_model::{MissingTables, Model};
+use super::layout::{Areas, Size};
+use super::messages::{LogMessage, MessageLog, Severity};
+use super::overlay::Overlay;
+use super::prompt::Prompt;
+use super::tasks::{TaskDependency, TaskId, Tasks};
+use crate::console::event_loop::keymap::Keymap;
+use crate::console::features::changes::changer::WriteAccess;
+use crate::console::features::screen::{Screen, ScreenId, Screens};
+use fabdeck_fabric::{ElementId, Faults};
+use fabdeck_routing::{Engine, Request};
+
+/// The status of reading the source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LoadState {
+    Under(TaskId),
+    Done,
+    Failed(String),
+}
+
+/// Notes that no file contains yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UnsavedNotes {
+    pub notes: usize,
+    /// Number of these notes that a task is writing.
+    pub on_their_way: usize,
+    /// Whether the session has warned the operator of them before leaving.
+    pub warned: bool,
+}
+
+#[derive(Debug)]
+pub struct SessionState {
+    pub size: Size,
+    pub now_ms: u64,
+    /// The source as the operator wrote it.
+    pub source: String,
+    /// The options of the session that command lines repeat, with their values.
+    pub options: Vec<(String, String)>,
+    pub loading: LoadState,
+    pub known: Model,
+    pub screen: ScreenId,
+    pub screens: Screens,
+    pub layer: Option<Overlay>,
+    pub prompt: Option<Prompt>,
+    pub messages: MessageLog,
+    /// Number of messages that were seen. The status line shows the most severe later one until a key is
+    /// pressed.
+    pub seen: u64,
+    pub tasks: Tasks,
+    pub keymap: Keymap,
+    /// The request to engines.
+    pub request: Request,
+    /// Engines that wait for the running one, so that each engine's time is its own.
+    pub queue: VecDeque<&'static Engine>,
+    /// Seed of random marks; each draw uses the next number.
+    pub seed: u64,
+    /// The command line for the last action.
+    pub last_line: Option<String>,
+    /// Files that plans were written to, or could not be written to; no other plan is offered these names.
+    pub plans: BTreeSet<PathBuf>,
+    /// The engine and marks of the plan in each file.
+    pub drafts: BTreeMap<PathBuf, (&'static str, Faults)>,
+    /// The screen from which an action opened this one; Esc returns there.
+    pub came_from: Option<ScreenId>,
+    pub leaving: bool,
+    /// Time of the last Ctrl-C.
+    pub interrupted_ms: Option<u64>,
+    pub unsaved: UnsavedNotes,
+    /// Whether the session may write to the fabric.
+    pub writing: WriteAccess,
+    /// Effects in addition to those that an action returns.
+    pub wanted: Vec<Effect>,
+    /// Lists with at least this number of rows are filtered and sorted by a background task.
+    pub many: usize,
+}
+
+impl SessionState {
+    /// Opens a session on a source; returns its state and its first effects.
+    pub fn open(source: impl Into<String>, keymap: Keymap, size: Size) -> (Self, Vec<Effect>) {
+        let source = source.into();
+        let mut tasks = Tasks::default();
+        let task = tasks.begin(format!("reading {source}"), TaskDependency::Nothing, 0);
+        let state = Self {
+            size,
+            now_ms: 0,
+            source,
+            options: Vec::new(),
+            loading: LoadState::Under(task),
+            known: Model { unread: Some(MissingTables::BeingRead), ..Model::default() },
+            screen: ScreenId::Fabric,
+            screens: Screens::default(),
+            layer: None,
+            prompt: None,
+            messages: MessageLog::default(),
+            seen: 0,
+            tasks,
+            keymap,
+            request: Request::default(),
+            queue: VecDeque::new(),
+            seed: 1,
+            last_line: None,
+            plans: BTreeSet::new(),
+            drafts: BTreeMap::new(),
+            came_from: None,
+            leaving: false,
+            interrupted_ms: None,
+            unsaved: UnsavedNotes::default(),
+            writing: WriteAccess::default(),
+            wanted: Vec::new(),
+            many: crate::console::event_loop::row_selection::BACKGROUND_ROWS,
+        };
+        (state, vec![Effect::Begin { task, job: TaskRequest::Look }])
+    }
+
+    /// Sets the status of reading the source, and with it the reason for missing tables.
+    pub fn set_loading(&mut self, loading: LoadState) {
+        self.known.unread = match &loading {
+            LoadState::Under(_) => Some(MissingTables::BeingRead),
+            LoadState::Failed(_) => Some(MissingTables::BrokenOff),
+            LoadState::Done => None,
+        };
+        self.loading = loading;
+    }
+
+    pub fn areas(&self) -> Areas {
+        Areas::new(self.size)
+    }
+
+    pub fn current(&self) -> &dyn Screen {
+        self.screens.get(self.screen)
+    }
+
+    pub fn current_mut(&mut self) -> (&mut dyn Screen, &Model) {
+        (self.screens.get_mut(self.screen), &self.known)
+    }
+
+    /// The selected rows of the visible list.
+    pub fn selected(&self) -> &BTreeSet<ElementId> {
+        &self.current().table().selected
+    }
+
+    /// The elements that an action applies to: the selected rows, or else the row at the cursor.
+    pub fn target_elements(&self) -> Vec<ElementId> {
+        match self.selected().is_empty() {
+            true => self.current().current(&self.known).into_iter().collect(),
+            false => self.selected().iter().copied().collect(),
+        }
+    }
+
+    /// On the page of an engine: its last visible row, and its number of rows.
+    pub fn visible_page(&self) -> Option<(usize, usize)> {
+        self.screens.whatif.page.filter(|_| self.screen == ScreenId::Whatif)?;
+        let rows = crate::console::features::details::rows_of_page(self);
+        let height = usize::from(self.areas().body.height.saturating_sub(1));
+        Some(((self.screens.whatif.top + height).min(rows), rows))
+    }
+
+    pub fn log_message(&mut self, severity: Severity, text: impl Into<String>) {
+        self.messages.push(LogMessage { at_ms: self.now_ms, severity, text: text.into() });
+    }
+
+    /// The message in the status line.
+    pub fn status_message(&self) -> Option<&LogMessage> {
+        self.messages.most_severe_after(self.seen)
+    }
+
+    /// Begins a background task.
+    pub fn begin(&mut self, title: impl Into<String>, job: TaskRequest) -> (TaskId, Effect) {
+        let task = self.tasks.begin(title, job.dependency(), self.now_ms);
+        (task, Effect::Begin { task, job })
+    }
+
+    /// Begins a background task that the status line does not show.
+    pub fn begin_quiet(&mut self, title: impl Into<String>, job: TaskRequest) -> (TaskId, Effect) {
+        let task = self.tasks.begin_quiet(title, job.dependency(), self.now_ms);
+        (task, Effect::Begin { task, job })
+    }
+
+    /// The command line with source and options, followed by `rest`.
+    pub fn command_line(&self, rest: &str) -> String {
+        // For a recording, the command line has the moment on the screens instead of the one that it was
+        // opened at.
+        let stamp = position_text::frame_time(self).map(|stamp| ("--at".to_owned(), stamp));
+        let opened = self.options.iter().filter(|(option, _)| stamp.is_none() || option != "--at").cloned();
+        let options = opened.chain(stamp.clone());
+        let options = options.map(|(option, value)| format!("{option} {} ", quote_for_shell(&value)));
+        let assumed =
+            self.snapshot().and_then(|look| look.assumed).map(|engine| format!("--assume {engine} "));
+        let options: String = options.chain(assumed).collect();
+        format!("fabdeck --source {} {options}{rest}", quote_for_shell(&self.source))
+    }
+
+    /// The command line of a command that needs no source, because it finds changes by their ids.
+    pub fn command_line_without_source(&self, rest: &str) -> String {
+        let repeated =
+            self.options.iter().filter(|(option, _)| ["--state-dir", "--config"].contains(&option.as_str()));
+        let options: String =
+            repeated.map(|(option, value)| format!("{option} {} ", quote_for_shell(value))).collect();
+        format!("fabdeck {options}{rest}")
+    }
+
+    /// A file name for a plan of this engine that was not used yet.
+    pub fn plan_name(&self, engine: &str) -> String {
+        let all = (2..).map(|number| format!("{engine}-{number}.plan"));
+        let mut names = std::iter::once(format!("{engine}.plan")).chain(all);
+        names.find(|name| !self.plans.contains(Path::new(name))).unwrap_or_default()
+    }
+
+    /// The file of this engine's plan for the current marks.
+    pub fn plan_file(&self, engine: &Engine) -> Option<&PathBuf> {
+        let same = |(to, (id, marks)): &(&PathBuf, &(&str, Faults))| {
+            self.plans.contains(*to) && *id == engine.id && *marks == self.known.marks
+        };
+        self.drafts.iter().find(same).map(|(to, _)| to)
+    }
+
+    /// The marks as arguments of a command line.
+    pub fn marks_as_arguments(&self) -> String {
+        let Some(look) = &self.known.look else { return String::new() };
+        let marks = self.known.marks.elements(look.fabric(), &look.names);
+        marks.iter().map(|mark| format!(" --fail {}", quote_for_shell(&mark.to_string()))).collect()
+    }
+
+    /// The engines that were requested, by id.
+    pub fn engines(&self) -> &BTreeMap<&'static str, super::fabric_model::ProposalState> {
+        &self.known.proposed
+    }
+
+    /// Whether an engine is still working for the current marks.
+    pub fn has_engine_under_way(&self) -> bool {
+        self.known
+            .proposed
+            .values()
+            .any(|proposed| !matches!(proposed, super::fabric_model::ProposalState::Done { .. }))
+    }
+
+    pub fn snapshot(&self) -> Option<&Arc<crate::catalogue::snapshot::Snapshot>> {
+        self.known.look.as_ref()
+    }
+}
+
+/// The text as one word of a shell command.
+pub fn quote_for_shell(text: &str) -> String {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || "-_.,:/=@%+".contains(sign);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote_for_shell;
+
+    #[test]
+    fn a_shell_reads_quoted_text_back() {
+        assert_eq!(quote_for_shell("sim:kary,k=4,n=2"), "sim:kary,k=4,n=2");
+        assert_eq!(quote_for_shell("link:leaf1[3]"), "'link:leaf1[3]'");
+        assert_eq!(quote_for_shell("it's"), r"'it'\''s'");
+        assert_eq!(quote_for_shell(""), "''");
+    }
+}

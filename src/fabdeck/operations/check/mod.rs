@@ -1,0 +1,5 @@
+//! The certificate of the tables in force, in words, and the loads of channels.
+
+pub mod certificate_text;
+pub mod judgement;
+pub(crate) mod loads;

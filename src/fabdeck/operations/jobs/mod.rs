@@ -1,0 +1,9 @@
+//! Running jobs: their hosts, the channels that they load, and what a proposal gains for them.
+
+pub(crate) mod job_channels;
+pub mod job_comparison;
+pub(crate) mod job_gains;
+pub(crate) mod job_table;
+pub(crate) mod recorded_jobs;
+pub(crate) mod rows;
+pub(crate) mod summary;

@@ -1,0 +1,12 @@
+//! What fabdeck can do with a fabric, with typed requests and results: check, preview, plan, lanes, jobs, traces,
+//! traffic, changes. The console, the command line and runbooks call the same operations; nothing here draws or prints.
+
+pub mod changes;
+pub mod check;
+pub mod jobs;
+pub mod lanes;
+pub mod plans;
+pub mod preview;
+pub mod trace;
+pub(crate) mod traffic;
+pub mod watch;

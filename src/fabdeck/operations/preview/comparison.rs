@@ -1,0 +1,184 @@
+//! The comparison of routes with the tables in force: certificate, changes, and whether the transition is
+//! safe.
+
+use std::time::{Duration, Instant};
+
+use super::transition::ANY_ORDER;
+use super::whatif::routes_in_force;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::check::certificate_text::adaptive_words;
+use crate::operations::check::judgement::CertificateReport;
+use crate::operations::check::judgement::{
+    CertificateNames, certificate_report, count_unread_tables, routes_of_tables,
+};
+use crate::operations::lanes::levels::LevelsInForce;
+use crate::operations::lanes::levels::{lanes_in_force, rearrange_lanes};
+use fabdeck_change::TransitionReport;
+use fabdeck_fabric::observe::AdaptiveRouting;
+use fabdeck_fabric::{Faults, Routes, Tables, UnreadEntries};
+use fabdeck_routing::certificate::{DependencyProof, LaneKnowledge, RouteScope, certify};
+use fabdeck_routing::difference::{
+    RouteDifference, TransitionCheck, check_transition, compare_routes, count_changed_lanes,
+};
+use fabdeck_routing::mixture::find_mixture_cycles;
+use fabdeck_routing::{EngineRefusal, NoProgress, Problem, RouteProgress};
+
+/// Reason why no change is judged, where the source has only a topology.
+pub const NO_TABLES: &str = "no tables in force";
+
+/// The transition without tables in force, which cannot be judged.
+pub fn transition_without_tables() -> TransitionReport {
+    TransitionReport {
+        reason: Some(NO_TABLES.to_owned()),
+        old_lanes: "unknown".to_owned(),
+        ..TransitionReport::default()
+    }
+}
+
+/// The comparison of an engine's routes with the tables in force.
+pub(crate) struct ProposalComparison {
+    pub(crate) report: CertificateReport,
+    pub(crate) difference: RouteDifference,
+    pub(crate) changed_lanes: Option<u64>,
+    pub(crate) transition: TransitionReport,
+    /// Time for the certificate.
+    pub(crate) took: Duration,
+}
+
+/// Compares routes with the tables in force.
+pub(crate) fn compare_with_tables(
+    (look, tables): (&Snapshot, &Tables),
+    problem: &Problem<'_>,
+    routes: &Routes,
+    (switches, sent): (bool, LevelsInForce<'_>),
+    pulse: &dyn RouteProgress,
+) -> Result<ProposalComparison, EngineRefusal> {
+    let begun = Instant::now();
+    let scope = RouteScope { switches, lanes: LaneKnowledge::Known };
+    let certificate = certify(problem, routes, &scope, pulse)?;
+    let took = begun.elapsed();
+    let held = TablesInForce::new((look, tables), problem, routes, (switches, sent));
+    // Marked elements may still work, and packets use their old paths until they fail. So the transition
+    // covers the whole fabric.
+    let none = Faults::default();
+    let (difference, way) = if problem.faults.is_empty() {
+        let (difference, found) = compare_routes(problem, &held.old, routes, &held.together);
+        let way = transition_report(&CertificateNames { look, problem }, &found, &held);
+        (difference, held.add_mixture_verdict(look, problem, routes, way))
+    } else {
+        let whole = Problem::new(problem.fabric, &none);
+        let up = TablesInForce::new((look, tables), &whole, routes, (switches, sent));
+        let found = check_transition(&whole, &up.old, routes, &up.together);
+        let difference = RouteDifference::between(problem, &held.old, routes);
+        let way = transition_report(&CertificateNames { look, problem: &whole }, &found, &up);
+        (difference, up.add_mixture_verdict(look, &whole, routes, way))
+    };
+    let changed_lanes = held.known.then(|| count_changed_lanes(problem, &held.old, routes, switches));
+    // A plan writes no lanes; lanes change only where service levels do.
+    let same_lanes = changed_lanes.map_or(routes.lane_count() == 1, |changed| changed == 0);
+    let nothing = difference.entries == 0 && same_lanes && look.observation.adaptive.is_none();
+    Ok(ProposalComparison {
+        report: CertificateReport { lanes_from: "engine", ..certificate_report(look, problem, &certificate) },
+        difference,
+        changed_lanes,
+        transition: match nothing {
+            _ if !tables.has_forwarding() => transition_without_tables(),
+            true => TransitionReport::unchanged("nothing changes", held.old_lanes),
+            false => way,
+        },
+        took,
+    })
+}
+
+/// The tables in force, on the whole fabric or without its marked elements.
+pub(crate) struct TablesInForce {
+    pub(crate) old: Routes,
+    /// Whether the lanes of these routes are known; the next field is their source.
+    pub(crate) known: bool,
+    old_lanes: &'static str,
+    pub(crate) together: RouteScope,
+    /// Whether tables are missing, or paths lead to nodes that did not answer.
+    pub(crate) unread: bool,
+}
+
+impl TablesInForce {
+    pub(crate) fn new(
+        (look, tables): (&Snapshot, &Tables),
+        problem: &Problem<'_>,
+        routes: &Routes,
+        (switches, sent): (bool, LevelsInForce<'_>),
+    ) -> Self {
+        let mut old = routes_in_force(look, tables, problem.faults);
+        let (lanes, old_lanes) = lanes_in_force(look, problem, tables, &old, switches, sent);
+        let known = lanes.is_some();
+        // Where lanes are unknown, the old routes get those of the new ones, so only changed ports count as
+        // moves.
+        old.lanes = lanes.unwrap_or_else(|| rearrange_lanes(routes, &old));
+        let lanes = if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown };
+        // In a fabric that answered in part, paths may lead to unknown switches.
+        let to_silence = |(_, unread): (u32, &UnreadEntries)| matches!(unread, UnreadEntries::Lids(_));
+        let paths_beyond = |routes: &Routes| {
+            let scope = RouteScope { switches, lanes: LaneKnowledge::Unknown };
+            certify(problem, routes, &scope, &NoProgress).is_ok_and(|found| found.lost.unread() > 0)
+        };
+        let beyond = || {
+            let routes = routes_of_tables(look, tables);
+            routes.unread_entries().any(to_silence) && paths_beyond(&routes)
+        };
+        let unread = count_unread_tables(problem, tables) > 0 || beyond();
+        Self { old, known, old_lanes, together: RouteScope { switches, lanes }, unread }
+    }
+}
+
+impl TablesInForce {
+    /// Adds the verdict on mixtures of old and new entries that holds in any order of writes. Only a plan has an order.
+    fn add_mixture_verdict(
+        &self,
+        look: &Snapshot,
+        problem: &Problem<'_>,
+        routes: &Routes,
+        way: TransitionReport,
+    ) -> TransitionReport {
+        if way.paths_are_safe() != Some(true) {
+            return way;
+        }
+        let sure = !self.unread && look.observation.adaptive.is_none();
+        let none =
+            || find_mixture_cycles(problem, [&self.old, routes], &self.together, &ANY_ORDER).is_empty();
+        way.with_mixture((sure && none()).then_some(true), None)
+    }
+}
+
+/// The report on a transition, with names.
+fn transition_report(
+    names: &CertificateNames<'_, '_>,
+    found: &TransitionCheck,
+    held: &TablesInForce,
+) -> TransitionReport {
+    let cycle = found.cycles.first();
+    let adaptive = names.look.observation.adaptive.map(AdaptiveRouting::unknown_count);
+    // Paths without a cycle on one shared lane have none on any lanes.
+    let verdict = match cycle {
+        _ if let Some(unknown) = adaptive => {
+            Err(format!("{}, so tables do not determine the paths", adaptive_words(unknown)))
+        }
+        None if held.unread => Err("tables that were not read may close a credit loop".to_owned()),
+        None => Ok(true),
+        Some(_) if held.known => Ok(false),
+        Some(_) => Err(format!("the lanes of the old paths are {}", held.old_lanes)),
+    };
+    let (safe, reason) = (verdict.as_ref().ok().copied(), verdict.err());
+    let path = |proof: &DependencyProof| {
+        let age = if proof.routes == 0 { "old" } else { "new" };
+        format!("{age} path {}", names.path(proof))
+    };
+    TransitionReport {
+        safe,
+        reason,
+        old_lanes: held.old_lanes.to_owned(),
+        cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
+        cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(path).collect()),
+        cycle_lane: cycle.filter(|_| held.known).map(|cycle| cycle.lane.value()),
+        ..TransitionReport::default()
+    }
+}

@@ -1,0 +1,8 @@
+//! Elements marked as failed, the paths that they cost, and the routes that engines propose.
+
+pub(crate) mod assume;
+pub(crate) mod comparison;
+pub(crate) mod path_preview;
+pub mod proposals;
+pub(crate) mod transition;
+pub mod whatif;

@@ -1,0 +1,521 @@
+//! The cost of failures and the proposals of engines. Marks over a fabric give the lost paths under the tables in
+//! force, and each engine proposes routes without the marked elements.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
+
+use super::comparison::compare_with_tables;
+use super::path_preview::Preview;
+use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::catalogue::value::{FieldKind, Value};
+use crate::operations::check::judgement::{CertificateReport, certificate_report};
+use crate::operations::check::loads::{JobFigures, RunningJobs};
+use crate::operations::lanes::levels::{CappedRequest, LevelsInForce, cap_request, lane_limit_words};
+use fabdeck_change::TransitionReport;
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_fabric::{Element, ElementError, ElementId, Faults, NodeId, PortState, Routes, Tables};
+use fabdeck_routing::analysis::{CutOffPairs, ExpectedLoss, PathLosses};
+use fabdeck_routing::certificate::{RouteScope, certify_partitioned};
+use fabdeck_routing::difference::RouteDifference;
+use fabdeck_routing::{
+    Engine, EngineRefusal, NoProgress, PreviousRun, Problem, Request, RouteProgress, RunExtent, run_engine,
+};
+
+/// Parses elements and marks them as failed.
+pub fn parse_marks(look: &Snapshot, elements: &[String]) -> Result<Faults, ElementError> {
+    let mut faults = Faults::new();
+    for text in elements {
+        faults.mark(Element::find(look.fabric(), &look.names, text)?);
+    }
+    Ok(faults)
+}
+
+/// Marks `count` working links between switches, drawn by seed; all of them where there are fewer. Returns
+/// the number of marked links.
+pub fn mark_random(look: &Snapshot, faults: &mut Faults, count: usize, seed: u64) -> usize {
+    let fabric = look.fabric();
+    let up = |link: &fabdeck_fabric::Link| {
+        [link.a, link.b].iter().all(|port| fabric.port(*port).facts.state != Some(PortState::Down))
+    };
+    let mut links: Vec<_> = fabric
+        .links()
+        .filter(|(id, link)| {
+            fabric.is_between_switches(*id) && up(link) && !faults.is_link_failed(fabric, *id)
+        })
+        .map(|(id, _)| id)
+        .collect();
+    let mut dice = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let drawn = count.min(links.len());
+    for at in 0..drawn {
+        let rest = (links.len() - at) as u64;
+        links.swap(at, at + (dice.next_u64() % rest) as usize);
+        faults.mark(ElementId::Link(links[at]));
+    }
+    drawn
+}
+
+/// Text with the number of drawn links, and whether there were fewer than requested.
+pub fn drawn_words(drawn: usize, count: usize) -> String {
+    let fewer =
+        if drawn < count { format!(" of {count} requested: there are no more") } else { String::new() };
+    format!("{}{fewer}", count_words(drawn, "random link is marked", "random links are marked"))
+}
+
+/// The cost of marks under the tables in force, before a reroute.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cost {
+    pub lost: PathLosses,
+    /// Expected cost of random links. Their number is the requested one, or else the number that the marks
+    /// take down, at least one.
+    pub expected: ExpectedLoss,
+    pub pairs: u64,
+    /// Whether some port has several LIDs. The expected cost then counts (source, LID) paths instead of
+    /// pairs.
+    pub several_lids: bool,
+    /// Number of (source, LID) without a path even before the marks; the cost does not cover them.
+    pub without_path_before: u64,
+    /// Number of working switches whose forwarding table is unknown or incomplete.
+    pub unread_tables: u64,
+    /// Number of switches with adaptive routing on. It is 0 where a source has adaptive tables without the
+    /// state, or switches did not answer. `None`: no sign of adaptive routing.
+    pub adaptive_routing: Option<u64>,
+    /// Switches that did not report the state, where adaptive routing is not known to be on at any other
+    /// switch.
+    pub adaptive_unknown: u64,
+}
+
+impl Cost {
+    /// The unit of the expected numbers.
+    pub fn expected_counts(&self) -> &'static str {
+        if self.several_lids { "paths to a LID" } else { "pairs" }
+    }
+
+    /// Whether the counts are lower bounds, because tables were not read or do not determine the paths.
+    pub fn is_lower_bound(&self) -> bool {
+        self.unread_tables > 0 || self.adaptive_routing.is_some()
+    }
+
+    /// Number of pairs without a path under the marks: paths that cross a mark, and cut-off pairs that had
+    /// none before.
+    pub fn lost_pairs(&self) -> u64 {
+        self.lost.pairs + self.lost.critical_without_path
+    }
+
+    /// Share of the lost pairs in all ordered pairs.
+    pub fn lost_share(&self) -> f64 {
+        if self.pairs == 0 { 0.0 } else { self.lost_pairs() as f64 / self.pairs as f64 }
+    }
+
+    /// Text for the lost pairs, as far as they are known; pairs that are cut off count too.
+    pub fn lost_words(&self) -> String {
+        const UNTIL: &str = "until the fabric is rerouted";
+        let bound = if self.is_lower_bound() { "at least " } else { "" };
+        let (lost, share) = (self.lost_pairs(), self.lost_share() * 100.0);
+        let all = format!("{bound}{} of {} pairs", digits_in_groups(lost), digits_in_groups(self.pairs));
+        match (self.lost.critical, lost.saturating_sub(self.lost.critical)) {
+            (0, _) => format!("{all} {UNTIL} ({share:.1} %)"),
+            (_, 0) => format!("{all} ({share:.1} %)"),
+            (_, some) => format!("{all} ({share:.1} %), {} of them {UNTIL}", digits_in_groups(some)),
+        }
+    }
+
+    /// Text for the lost pairs that no reroute can restore. Pairs with a failed end count too.
+    pub fn cut_off_words(&self) -> String {
+        let PathLosses { critical, ended, critical_without_path, .. } = self.lost;
+        let cut = CutOffPairs { pairs: critical, ended };
+        let Some(why) = why_cut_off(cut) else { return NONE_CUT_OFF.to_owned() };
+        let cut_off = digits_in_groups(critical);
+        // Each text fits into one line of 80 columns.
+        match critical_without_path {
+            0 => format!("{cut_off} of them are cut off under any tables{why}"),
+            some => {
+                format!("{cut_off} of them are cut off{why}; {} had no path before", digits_in_groups(some))
+            }
+        }
+    }
+}
+
+const NONE_CUT_OFF: &str = "none: cables still connect every pair";
+
+/// Text for pairs that marks cut off on a fabric without tables.
+pub fn cut_off_words(cut: CutOffPairs) -> String {
+    match why_cut_off(cut) {
+        Some(why) => {
+            format!("{} pairs are cut off under any tables{why}", digits_in_groups(cut.pairs))
+        }
+        None => NONE_CUT_OFF.to_owned(),
+    }
+}
+
+/// The end of a text about pairs that are cut off; `None` where none is.
+fn why_cut_off(cut: CutOffPairs) -> Option<String> {
+    match cut.ended {
+        _ if cut.pairs == 0 => None,
+        0 => Some(", as no cables lead there".to_owned()),
+        all if all == cut.pairs => Some(", as one end failed".to_owned()),
+        some => Some(format!(": {} as one end failed", digits_in_groups(some))),
+    }
+}
+
+/// The cost of faults under tables, with the expected cost of random links.
+pub fn mark_cost(
+    look: &Snapshot,
+    tables: &Tables,
+    faults: &Faults,
+    random: Option<usize>,
+) -> Result<Cost, EngineRefusal> {
+    let mut preview = Preview::new(look, tables, &NoProgress)?;
+    preview.set_marks(look, faults);
+    Ok(preview.cost(random))
+}
+
+/// Tables as routes, without the tables of failed switches.
+pub(crate) fn routes_in_force(look: &Snapshot, tables: &Tables, faults: &Faults) -> Routes {
+    let held = |id: NodeId| tables.lft(id).filter(|_| !faults.is_node_failed(id));
+    Routes::from_tables(look.fabric().switches().map(|(id, _)| held(id)))
+}
+
+/// The certificate of routes with known lanes, over the pairs that the partitions of the snapshot permit.
+pub fn judge_routes(
+    look: &Snapshot,
+    routes: &Routes,
+    faults: &Faults,
+    scope: &RouteScope,
+) -> Result<CertificateReport, EngineRefusal> {
+    let problem = Problem::new(look.fabric(), faults);
+    let certificate = certify_partitioned(&problem, routes, scope, look.partitions.as_ref(), &NoProgress)?;
+    let lane_limits = lane_limit_words(look, &problem, &certificate.lanes);
+    Ok(CertificateReport { lane_limits, ..certificate_report(look, &problem, &certificate) })
+}
+
+/// The routes of an engine for a fabric with faults, and their comparison with the tables in force.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Proposal {
+    pub routes: Arc<Routes>,
+    /// Whether the certificate covers paths of switches too.
+    pub switches: bool,
+    pub report: CertificateReport,
+    pub difference: RouteDifference,
+    /// Number of (source switch, LID) whose paths change lanes; `None` where the old lanes are unknown.
+    pub changed_lanes: Option<u64>,
+    /// Verdict on old and new paths together: whether they have a credit loop.
+    pub transition: TransitionReport,
+    pub remarks: Vec<String>,
+    /// Number of data lanes that is assumed for adapters, where the engine uses several lanes.
+    pub supposed_lanes: Option<u8>,
+    /// Whether there were too few lanes for the engine's regular routes.
+    pub degraded: bool,
+    /// Options of the request that the engine ignores.
+    pub not_used: Vec<&'static str>,
+    /// Figures of the request's jobs under the routes.
+    pub running: Option<RunningJobs>,
+    /// How much of the tables and lanes was computed for these marks.
+    pub ran: RunExtent,
+    pub took: ProposalTimes,
+}
+
+/// Times for the parts of a proposal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ProposalTimes {
+    /// Time for tables and lanes.
+    pub route: Duration,
+    pub certificate: Duration,
+}
+
+/// The options of a proposal.
+#[derive(Clone, Copy, Debug)]
+pub struct ProposalOptions<'a> {
+    pub request: &'a Request,
+    /// Whether to certify paths of switches too.
+    pub switches: bool,
+    /// The service levels of the paths in force.
+    pub sent: LevelsInForce<'a>,
+}
+
+impl<'a> ProposalOptions<'a> {
+    /// Options for paths between terminals, without stated service levels in force.
+    pub fn for_terminals(request: &'a Request) -> Self {
+        Self { request, switches: false, sent: LevelsInForce::Unsaid }
+    }
+}
+
+/// Computes the routes of an engine, with their certificate and transition.
+pub fn propose(
+    look: &Snapshot,
+    tables: &Tables,
+    faults: &Faults,
+    engine: &Engine,
+    asked: ProposalOptions<'_>,
+    pulse: &dyn RouteProgress,
+) -> Result<Proposal, EngineRefusal> {
+    propose_incremental((look, tables), faults, (engine, None), asked, pulse).map(|(proposal, _)| proposal)
+}
+
+/// As [`propose`], but starts from an earlier run of the engine, and returns the state for the next run.
+pub(crate) fn propose_incremental(
+    (look, tables): (&Snapshot, &Tables),
+    faults: &Faults,
+    (engine, past): (&Engine, Option<&PreviousRun>),
+    asked: ProposalOptions<'_>,
+    pulse: &dyn RouteProgress,
+) -> Result<(Proposal, Option<PreviousRun>), EngineRefusal> {
+    let switches = asked.switches;
+    let problem = Problem::new(look.fabric(), faults);
+    let begun = Instant::now();
+    let CappedRequest { request, supposed, remark } = cap_request(look, &problem, asked.request);
+    let answer = run_engine(engine, &problem, &request, past, pulse)?;
+    let route = begun.elapsed();
+    let comparison =
+        compare_with_tables((look, tables), &problem, &answer.routes, (switches, asked.sent), pulse)?;
+    let proposal = Proposal {
+        switches,
+        report: comparison.report,
+        difference: comparison.difference,
+        changed_lanes: comparison.changed_lanes,
+        transition: comparison.transition,
+        running: RunningJobs::new(&problem, &answer.routes, &request.jobs),
+        routes: answer.routes,
+        remarks: remark.into_iter().chain(answer.remarks).collect(),
+        supposed_lanes: supposed.filter(|_| engine.uses.lanes),
+        degraded: answer.degraded,
+        not_used: engine.unused_options(&request),
+        ran: answer.extent,
+        took: ProposalTimes { route, certificate: comparison.took },
+    };
+    Ok((proposal, answer.past))
+}
+
+/// A row of the comparison of engines.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct EngineRow {
+    pub engine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Part of this time for tables and lanes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate_seconds: Option<f64>,
+    pub lanes: Option<u8>,
+    /// Number of data lanes that is assumed for adapters, where the engine uses several and no port reports
+    /// it.
+    pub supposed_lanes: Option<u8>,
+    /// Whether there were too few lanes. The busiest channel then carries more paths, but never more than
+    /// with `updn`.
+    pub degraded: bool,
+    /// Reason why there are no routes.
+    pub refused: Option<String>,
+    pub certificate: Option<CertificateReport>,
+    pub changed_entries: Option<u64>,
+    pub changed_blocks: Option<u64>,
+    pub changed_switches: Option<u64>,
+    pub moved_pairs: Option<u64>,
+    /// Number of (source switch, LID) whose paths change lanes.
+    pub changed_lanes: Option<u64>,
+    pub transition_safe: Option<bool>,
+    pub transition: Option<TransitionReport>,
+    /// How much of the tables was computed for these marks. `full`: all; `reused`: some come from other marks
+    /// and equal those of a full run; `kept`: all come from the same marks.
+    pub ran: &'static str,
+    /// Number of tables that come from other marks.
+    pub reused_tables: Option<u64>,
+    /// Figures of the given jobs under the routes.
+    pub jobs: Option<JobFigures>,
+    pub remarks: Vec<String>,
+    /// Options that the engine ignores.
+    pub not_used: Vec<&'static str>,
+}
+
+impl EngineRow {
+    /// The row of an engine that was not requested.
+    pub fn not_requested(engine: &'static str) -> Self {
+        Self { refused: None, ..Self::new(engine, Err(&EngineRefusal::Cancelled), None) }
+    }
+
+    pub fn new(
+        engine: &'static str,
+        outcome: Result<&Proposal, &EngineRefusal>,
+        seconds: Option<f64>,
+    ) -> Self {
+        let proposal = outcome.ok();
+        let difference = proposal.map(|proposal| proposal.difference);
+        let ran = proposal.map(|proposal| proposal.ran).unwrap_or_default();
+        // Without `seconds`, the row has no times.
+        let took = seconds.and(proposal).map(|proposal| proposal.took);
+        Self {
+            engine,
+            seconds,
+            route_seconds: took.map(|took| took.route.as_secs_f64()),
+            certificate_seconds: took.map(|took| took.certificate.as_secs_f64()),
+            lanes: proposal.map(|proposal| proposal.routes.lane_count()),
+            supposed_lanes: proposal.and_then(|proposal| proposal.supposed_lanes),
+            degraded: proposal.is_some_and(|proposal| proposal.degraded),
+            refused: outcome.err().map(ToString::to_string),
+            certificate: proposal.map(|proposal| proposal.report.clone()),
+            changed_entries: difference.map(|difference| difference.entries),
+            changed_blocks: difference.map(|difference| difference.blocks),
+            changed_switches: difference.map(|difference| difference.switches),
+            moved_pairs: difference.map(|difference| difference.moved_pairs),
+            changed_lanes: proposal.and_then(|proposal| proposal.changed_lanes),
+            transition_safe: proposal.and_then(|proposal| proposal.transition.safe),
+            transition: proposal.map(|proposal| proposal.transition.clone()),
+            ran: ran.word(),
+            reused_tables: ran.reused_rows().map(|rows| rows as u64),
+            jobs: proposal.and_then(|proposal| Some(proposal.running.as_ref()?.figures.clone())),
+            remarks: proposal.map(|proposal| proposal.remarks.clone()).unwrap_or_default(),
+            not_used: proposal.map(|proposal| proposal.not_used.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+impl EngineRow {
+    /// The row for a fabric without tables in force, where changes are unknown.
+    pub fn without_tables(self) -> Self {
+        Self {
+            changed_entries: None,
+            changed_blocks: None,
+            changed_switches: None,
+            moved_pairs: None,
+            changed_lanes: None,
+            transition_safe: None,
+            transition: None,
+            ..self
+        }
+    }
+
+    /// The number of lanes: `3`; `3 of 4?` where four are assumed; `2 degraded`.
+    fn lanes_cell(&self) -> Value<'_> {
+        match (self.lanes, self.supposed_lanes) {
+            (Some(lanes), _) if self.degraded => Value::Text(format!("{lanes} degraded").into()),
+            (Some(lanes), Some(supposed)) => Value::Text(format!("{lanes} of {supposed}?").into()),
+            (lanes, _) => lanes.into(),
+        }
+    }
+}
+
+/// Text that data lanes are assumed, where this matters for some row.
+pub fn supposed_words<'r>(rows: impl IntoIterator<Item = &'r EngineRow>) -> Option<String> {
+    let supposed = rows.into_iter().find_map(|row| row.supposed_lanes)?;
+    let word = if supposed == 1 { "lane" } else { "lanes" };
+    Some(format!(
+        "assumed {supposed} data {word}: no adapter port reports its number; give --lanes K, or supposed-lanes in the \
+         configuration"
+    ))
+}
+
+/// The engines side by side, as a table.
+#[derive(Debug)]
+pub struct EngineComparison {
+    rows: Vec<EngineRow>,
+    columns: Vec<Column>,
+}
+
+impl EngineComparison {
+    pub fn new(rows: Vec<EngineRow>) -> Self {
+        let column =
+            |(id, title, kind, about): (&'static str, &'static str, FieldKind, &'static str)| Column {
+                shown: !WIDE_COLUMNS.contains(&id),
+                largest_first: kind == FieldKind::Number,
+                ..Column::new(id.into(), title.into(), kind, about.into())
+            };
+        Self { rows, columns: COMPARED_COLUMNS.iter().copied().map(column).collect() }
+    }
+
+    pub fn rows(&self) -> &[EngineRow] {
+        &self.rows
+    }
+
+    /// The defects in the certificates, with the engine of each.
+    pub fn defect_words(&self) -> Vec<String> {
+        let judged = self.rows.iter().filter_map(|row| Some((row.engine, row.certificate.as_ref()?)));
+        judged
+            .flat_map(|(engine, report)| {
+                report.defect_words().into_iter().map(move |fault| format!("{engine}: {fault}"))
+            })
+            .collect()
+    }
+}
+
+/// These columns do not fit into 80 characters; JSON, plans and wide screens have them.
+const WIDE_COLUMNS: [&str; 3] = ["entries", "blocks", "dark_fiber"];
+
+const COMPARED_COLUMNS: &[(&str, &str, FieldKind, &str)] = &[
+    ("engine", "ENGINE", FieldKind::Text, "the engine"),
+    (
+        "lost",
+        "NO PATH",
+        FieldKind::Number,
+        "pairs without a path after it, except pairs that are cut off for good",
+    ),
+    (
+        "deadlock_free",
+        "ACYCLIC",
+        FieldKind::Flag,
+        "no credit loop: packets cannot wait for each other forever",
+    ),
+    ("lanes", "LANES", FieldKind::Number, "lanes that it uses"),
+    ("longest", "HOPS", FieldKind::Number, "hops between switches of the longest path"),
+    ("max_efi", "EFI", FieldKind::Number, "paths over the busiest channel"),
+    ("switches", "SWITCH", FieldKind::Number, "switches whose table changes"),
+    ("entries", "ENTRIES", FieldKind::Number, "entries of tables that change"),
+    ("blocks", "BLOCKS", FieldKind::Number, "blocks of 64 LIDs to write"),
+    ("moved", "MOVED", FieldKind::Number, "pairs whose path changes"),
+    (
+        "transition",
+        "BOTH",
+        FieldKind::Flag,
+        "old and new paths, and any mixture of their entries, have no credit loop; -: a mixture may; a plan reports it",
+    ),
+    ("dark_fiber", "DARK %", FieldKind::Text, "percent of channels between switches that carry no path"),
+    ("seconds", "SEC", FieldKind::Text, "to compute the routes and their certificate"),
+];
+
+impl Listing for EngineComparison {
+    fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &self.columns[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let row = &self.rows[row];
+        let report = row.certificate.as_ref();
+        match COMPARED_COLUMNS[column].0 {
+            "engine" => row.engine.into(),
+            "lost" if report.is_some_and(CertificateReport::is_disconnected) => Value::text("all"),
+            "lost" => report.map(|report| report.unreachable - report.by_cause.cut_off).into(),
+            "deadlock_free" => report.and_then(|report| report.deadlock_free).into(),
+            "lanes" => row.lanes_cell(),
+            "longest" => report.map(|report| u64::from(report.longest_path)).into(),
+            "max_efi" => report.map(|report| report.edge_forwarding_index.max).into(),
+            "switches" => row.changed_switches.into(),
+            "entries" => row.changed_entries.into(),
+            "blocks" => row.changed_blocks.into(),
+            "dark_fiber" => {
+                let share = report.map(|report| format!("{:.1}", report.dark_fiber));
+                Value::Text(share.unwrap_or_else(|| "-".to_owned()).into())
+            }
+            "moved" => row.moved_pairs.into(),
+            "transition" => row.transition_safe.into(),
+            _ => Value::Text(
+                row.seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.3}")).into(),
+            ),
+        }
+    }
+
+    fn empty_text(&self) -> &str {
+        "no engine was run"
+    }
+}

@@ -1,0 +1,66 @@
+//! The hops of a trace as rows.
+
+use super::path_trace::TraceHop;
+use crate::catalogue::field::Field;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::value::FieldKind;
+use fabdeck_fabric::{LinkId, Port};
+
+type RowField = Field<(usize, TraceHop)>;
+
+/// The fields of a hop with its number, from 1.
+pub static HOP_FIELDS: &[RowField] = &[
+    RowField::new("hop", "HOP", FieldKind::Number, "number of the hop, from 1", |_, (at, _)| {
+        (at as u64).into()
+    }),
+    RowField::new("node", "NODE", FieldKind::Text, "node that sends", |l, (_, hop)| l.name(hop.node).into()),
+    RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node that sends", |l, (_, hop)| {
+        l.fabric().node(hop.node).guid().into()
+    })
+    .when_ambiguous(),
+    RowField::new(
+        "port",
+        "PORT",
+        FieldKind::Number,
+        "egress port; none where the path ends",
+        |_, (_, hop)| hop.egress.into(),
+    ),
+    RowField::new(
+        "width",
+        "WIDTH",
+        FieldKind::Width,
+        "width of the cable, the smaller of both ends",
+        |l, (_, hop)| link(l, hop).and_then(|link| l.width_in_use(link)).into(),
+    ),
+    RowField::new(
+        "speed",
+        "SPEED",
+        FieldKind::Speed,
+        "speed of the cable, the smaller of both ends",
+        |l, (_, hop)| link(l, hop).and_then(|link| l.speed_in_use(link)).into(),
+    ),
+    RowField::new("peer", "PEER", FieldKind::Text, "node that receives", |l, (_, hop)| {
+        ends(l, hop)[1].map(|port| l.name(port.node)).into()
+    }),
+    RowField::new(
+        "peer_guid",
+        "PEER GUID",
+        FieldKind::Guid,
+        "GUID of the node that receives",
+        |l, (_, hop)| ends(l, hop)[1].map(|port| l.fabric().node(port.node).guid()).into(),
+    )
+    .when_ambiguous(),
+    RowField::new("peer_port", "PEER PORT", FieldKind::Number, "ingress port", |l, (_, hop)| {
+        ends(l, hop)[1].map(|port| port.number).into()
+    }),
+];
+
+fn link(look: &Snapshot, hop: TraceHop) -> Option<LinkId> {
+    ends(look, hop)[0].and_then(|port| port.link)
+}
+
+fn ends(look: &Snapshot, hop: TraceHop) -> [Option<&Port>; 2] {
+    let fabric = look.fabric();
+    let out = hop.egress.and_then(|egress| fabric.port_of(hop.node, egress));
+    [out, out.and_then(|out| fabric.peer(out))].map(|port| port.map(|port| fabric.port(port)))
+}

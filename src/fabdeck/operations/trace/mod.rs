@@ -1,0 +1,5 @@
+//! The path between two ports, hop by hop.
+
+pub(crate) mod hops;
+pub mod path_trace;
+pub(crate) mod trace_ends;

@@ -1,0 +1,202 @@
+//! Ports with a cable: their rates between the last two sweeps, and their role in the verdict.
+
+use super::interval_verdict::{trouble_rate, waiting_words};
+use crate::catalogue::field::Field;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::value::FieldKind;
+use fabdeck_fabric::counters::{CongestedPort, CongestionRole as CounterRole, LinkProblemKind};
+use fabdeck_fabric::{Port, PortId};
+
+/// Number of sweeps in the small history of a row.
+pub const SPARK: usize = 8;
+
+/// The levels of a history, the oldest first: 0 to 7, or the value for an unknown level.
+pub type Spark = [u8; SPARK];
+
+/// An unknown level of a history.
+pub const UNKNOWN_LEVEL: u8 = 15;
+
+/// The role of a port in the verdict, the worst first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum HotRole {
+    /// A port to an adapter that receives more slowly than packets come.
+    HotSpot,
+    /// An adapter that gets less than a fair share and sends to a hot-spot.
+    Contributor,
+    /// An adapter with less than a fair share during a hot-spot: it sends there, or waits behind a host that
+    /// does. Neither counters nor tables tell which.
+    ContributorOrVictim,
+    /// An adapter with less than a fair share that does not send to a hot-spot, or waits without any
+    /// hot-spot.
+    Victim,
+    /// An adapter that waits, and whose sending rate is unknown.
+    HeldUp,
+    /// An adapter that waits, but has its fair share.
+    FairShare,
+    /// A port between switches that waits on the paths to a hot-spot.
+    OnTheWay,
+    /// A port between switches that waits without any hot-spot: the link carries less than is sent.
+    TooNarrow,
+    /// Ports between switches that wait without any hot-spot, while none of them sends: nothing moves.
+    StandsStill,
+    /// Waiting is unknown: the port does not count it, its counter is at the maximum, or it did not answer.
+    Untold,
+    /// A port that waits no more than others, and whose link goes down repeatedly.
+    Flaps,
+    /// A port that waits no more than others, and whose link stays up but counts errors.
+    Errored,
+}
+
+impl HotRole {
+    pub const WORDS: &'static [&'static str] = &[
+        "hot-spot",
+        "contributor",
+        "undecided",
+        "victim",
+        "held up",
+        "fair share",
+        "on the way",
+        "link too narrow",
+        "stands still",
+        "unknown",
+        "flaps",
+        "errored",
+    ];
+
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+}
+
+/// A port with a cable.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HotPort {
+    pub port: PortId,
+    pub role: Option<HotRole>,
+    /// The waiting above the threshold, where there is any.
+    pub waits: Option<CongestedPort>,
+    /// The role of an adapter that is held up, with its evidence.
+    pub held: Option<CounterRole>,
+    /// The threshold of waiting.
+    pub limit: f64,
+    /// Troubles of the link that this end counted, each with its threshold: link-downs, and in the next field
+    /// errors.
+    pub flaps: Option<(LinkProblemKind, f64)>,
+    pub errored: Option<(LinkProblemKind, f64)>,
+    /// Waiting, in ticks per second.
+    pub waiting: Option<u64>,
+    /// Utilization of the link, and in the next field the share of all waiting in the fabric, in percent.
+    pub used: Option<u16>,
+    pub share_of_all: Option<u16>,
+    /// Share of the time that the port waited.
+    pub time_waited: Option<f64>,
+    pub sent_mbps: Option<u64>,
+    pub received_mbps: Option<u64>,
+    pub errors_per_hour: Option<u64>,
+    pub waited_levels: Spark,
+    pub used_levels: Spark,
+}
+
+type RowField = Field<HotPort>;
+
+pub static HOT_FIELDS: &[RowField] = &[
+    RowField::new("port", "PORT", FieldKind::Text, "the port that counts", |l, r| l.unique_port_name(r.port).into()),
+    RowField::new(
+        "role",
+        "ROLE",
+        FieldKind::Text,
+        "its role in the verdict: - where nothing is above a threshold, unknown where its waiting is not known, undecided for a contributor or victim, \
+         where counters and tables prove neither",
+        |_, r| r.role.map(HotRole::word).into(),
+    )
+    .words(HotRole::WORDS),
+    RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, r| r.waiting.into())
+        .unit("ticks/s")
+        .scaled()
+        .largest_first(),
+    RowField::new("used", "USED", FieldKind::Number, "share of the rate of its link that it sends", |_, r| r.used.into())
+        .unit("%")
+        .largest_first(),
+    RowField::new(
+        "wait_history",
+        "WAITED",
+        FieldKind::Text,
+        "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in sevenths of the time, 0 below 1 %; where the device does not report the length of a tick, 4 and more are above the threshold",
+        |_, r| level_digits(&r.waited_levels).into(),
+    ),
+    RowField::new("peer", "PEER", FieldKind::Text, "the port at the other end", |l, r| {
+        port(l, r).peer.map(|peer| l.port_name(peer)).into()
+    }),
+    RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, r| r.sent_mbps.into())
+        .unit("Mbit/s")
+        .largest_first(),
+    RowField::new("rcv_mbps", "RCV", FieldKind::Number, "data received", |_, r| r.received_mbps.into())
+        .unit("Mbit/s")
+        .largest_first(),
+    RowField::new(
+        "errors_per_hour",
+        "ERR/H",
+        FieldKind::Number,
+        "errors counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
+        |_, r| r.errors_per_hour.into(),
+    )
+    .largest_first(),
+    RowField::new(
+        "share_of_time",
+        "OF TIME",
+        FieldKind::Number,
+        "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
+        |_, r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
+    )
+    .unit("%")
+    .largest_first(),
+    RowField::new(
+        "share_of_all",
+        "OF ALL",
+        FieldKind::Number,
+        "share of all waiting in the fabric that is here",
+        |_, r| r.share_of_all.into(),
+    )
+    .unit("%")
+    .largest_first(),
+    RowField::new(
+        "used_history",
+        "LOAD",
+        FieldKind::Text,
+        "load of its link in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in eighths of what the link carries",
+        |_, r| level_digits(&r.used_levels).into(),
+    )
+    .on_request(),
+    RowField::new("why", "WHY", FieldKind::Text, "counter, rate and threshold", |l, r| reason_words(l, &r).into()).on_request(),
+];
+
+/// Columns that show the levels of a history.
+pub const HISTORIES: [&str; 2] = ["wait_history", "used_history"];
+
+fn port(look: &Snapshot, row: HotPort) -> &Port {
+    look.fabric().port(row.port)
+}
+
+/// The levels as text that a filter can match: a digit for each sweep, and a point for an unknown level.
+pub fn level_digits(levels: &[u8]) -> String {
+    levels.iter().map(|level| if *level < 8 { char::from(b'0' + *level) } else { '.' }).collect()
+}
+
+fn reason_words(look: &Snapshot, row: &HotPort) -> Option<String> {
+    match &row.waits {
+        Some(at) => Some(waiting_words(at, row.limit)),
+        None => row.troubles().find_map(|(why, limit)| trouble_rate(look, why, limit)),
+    }
+}
+
+impl HotPort {
+    /// Whether a rate of the port is above a threshold.
+    pub fn is_judged(&self) -> bool {
+        self.role.is_some_and(|role| role != HotRole::Untold)
+    }
+
+    /// The troubles of the link, the worst first.
+    pub fn troubles(&self) -> impl Iterator<Item = (LinkProblemKind, f64)> {
+        self.flaps.into_iter().chain(self.errored)
+    }
+}

@@ -1,0 +1,302 @@
+//! The comparison of two counter readings, and its texts.
+
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::catalogue::value::rate_in_millions;
+use fabdeck_fabric::PortId;
+use fabdeck_fabric::counters::{
+    CongestedAdapter, CongestedPort, CongestionRole, Evidence, HotSpots, LinkProblem, LinkProblemKind,
+    OversubscribedUplink, Rates, Thresholds, classify_adapters, find_hot_spots, link_problems,
+};
+use fabdeck_fabric::observe::digits_in_groups;
+
+/// The verdict over one interval.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IntervalVerdict {
+    /// Seconds between the two readings.
+    pub seconds: f64,
+    /// Number of ports that both readings have.
+    pub ports: usize,
+    pub verdict: HotSpots,
+    /// Switch ports that lead to adapters and whose waiting is known, in ascending order.
+    pub told: Vec<PortId>,
+    /// Links with errors, link-downs or reduced speed or width since the first reading. Degraded links come
+    /// last.
+    pub troubles: Vec<LinkProblem>,
+    /// Ports whose counters were cleared between the readings.
+    pub cleared: Vec<PortId>,
+}
+
+impl IntervalVerdict {
+    /// Judges an interval. `since_first` has the rates since the first reading: errors are too rare to judge
+    /// from a few seconds.
+    pub fn new(
+        look: &Snapshot,
+        (rates, seconds): (&Rates, f64),
+        since_first: Rates,
+        thresholds: &Thresholds,
+    ) -> Self {
+        let fabric = look.fabric();
+        let mut troubles = link_problems(fabric, &since_first.with_min_hour(), thresholds);
+        // Degraded links come last: a fabric with many of them would hide the links with errors.
+        troubles.sort_by_key(|trouble| trouble.why == LinkProblemKind::Degraded);
+        let mut verdict = find_hot_spots(fabric, rates, thresholds);
+        // Assumed tables and adaptive routing do not determine the paths of packets, so they prove no roles.
+        if look.assumed.is_none() && look.observation.adaptive.is_none() {
+            classify_adapters(fabric, &look.observation.tables, rates, &mut verdict);
+        }
+        let adapter_behind = |port: &PortId| {
+            let is_switch = |port: PortId| fabric.node(fabric.port(port).node).is_switch();
+            is_switch(*port) && fabric.peer(*port).is_some_and(|peer| !is_switch(peer))
+        };
+        let told = rates.ports.iter().filter(|port| port.congestion().is_some()).map(|port| port.port);
+        let told = told.filter(adapter_behind).collect();
+        Self {
+            seconds,
+            ports: rates.ports.len(),
+            verdict,
+            told,
+            troubles,
+            cleared: rates.cleared_ports().collect(),
+        }
+    }
+
+    /// Whether the interval has a finding.
+    pub fn has_findings(&self) -> bool {
+        !self.verdict.is_quiet() || !self.troubles.is_empty()
+    }
+
+    /// Adapters that wait during a hot-spot and send to it, or may do so.
+    pub fn contributors(&self) -> impl Iterator<Item = &CongestedAdapter> {
+        self.verdict.congested_adapters.iter().filter(|held| !self.is_victim(held))
+    }
+
+    /// Adapters that wait and do not send to a hot-spot. Without any hot-spot, every adapter that waits is a
+    /// victim.
+    pub fn victims(&self) -> impl Iterator<Item = &CongestedAdapter> {
+        self.verdict.congested_adapters.iter().filter(|held| self.is_victim(held))
+    }
+
+    fn is_victim(&self, held: &CongestedAdapter) -> bool {
+        self.verdict.hot_spots.is_empty() || matches!(held.role, CongestionRole::Victim { .. })
+    }
+}
+
+/// The role of a waiting adapter, in a word.
+pub fn role_word(role: CongestionRole) -> &'static str {
+    match role {
+        CongestionRole::Contributor(_) => "contributor",
+        CongestionRole::ContributorOrVictim => "contributor-or-victim",
+        CongestionRole::Victim { .. } => "victim",
+        CongestionRole::FairShare => "fair-share",
+        CongestionRole::Unknown => "unknown",
+    }
+}
+
+/// The verdict as label and text pairs; of each kind the `most` worst.
+pub fn verdict_lines(
+    look: &Snapshot,
+    watched: &IntervalVerdict,
+    thresholds: &Thresholds,
+    most: usize,
+) -> Vec<(&'static str, String)> {
+    let verdict = &watched.verdict;
+    let mut lines = vec![(
+        "ports",
+        format!("{} in both readings, {:.1} seconds apart", digits_in_groups(watched.ports), watched.seconds),
+    )];
+    let limit = thresholds.congestion;
+    // Oversubscribed leaves come first, because their ports wait far longer than those at a hot-spot.
+    shorten_list(&mut lines, NARROW_LEAF_LABEL, &verdict.oversubscribed, most, |leaf| {
+        leaf_words(look, leaf, limit)
+    });
+    shorten_list(&mut lines, HOT_LABEL, &verdict.hot_spots, most, |spot| {
+        hot_words(look, spot.adapter, &spot.at, limit)
+    });
+    let alone = verdict.hot_spots.is_empty();
+    let held = |held: &CongestedAdapter| congested_adapter_words(look, &held.at, held.role, alone, limit);
+    shorten_list(&mut lines, HELD_UP_LABEL, &verdict.congested_adapters, most, held);
+    let lesser = |at: &&CongestedPort| verdict.oversubscribed.iter().all(|leaf| leaf.at.port != at.port);
+    let on_the_way: Vec<&CongestedPort> = verdict.congested_ports.iter().filter(lesser).collect();
+    shorten_list(&mut lines, ON_PATH_LABEL, &on_the_way, most, |at| waiting_port_words(look, at, limit));
+    if verdict.has_narrow_links() {
+        lines.push(narrow_line(verdict.is_stalled()));
+    }
+    shorten_list(&mut lines, LINK_LABEL, &watched.troubles, most, |trouble| {
+        trouble_words(look, trouble, thresholds)
+    });
+    for (label, ports, why) in [
+        (
+            "not known",
+            &verdict.unknown_ports,
+            "whose waiting is not known (not counted, stuck at its maximum, or silent)",
+        ),
+        (
+            "cleared",
+            &watched.cleared,
+            "whose counters were cleared between the readings: their earlier values are lost",
+        ),
+    ] {
+        if !ports.is_empty() {
+            lines.push((label, port_names(look, ports, most, why)));
+        }
+    }
+    if !watched.has_findings() {
+        lines.push(("verdict", quiet_words(thresholds)));
+    }
+    lines
+}
+
+/// Labels of the lines.
+pub(crate) const HOT_LABEL: &str = "hot-spot";
+pub(crate) const HELD_UP_LABEL: &str = "held up";
+pub(crate) const ON_PATH_LABEL: &str = "on the way";
+/// The line for waiting ports between switches, where no adapter is a hot-spot.
+pub(crate) fn narrow_line(stands_still: bool) -> (&'static str, String) {
+    match stands_still {
+        true => (STILL_LABEL, STILL_WORDS.to_owned()),
+        false => (NARROW_LABEL, NARROW_WORDS.to_owned()),
+    }
+}
+
+pub(crate) const STILL_LABEL: &str = "stands still";
+const STILL_WORDS: &str = "ports between switches wait and send next to nothing: there may be a credit loop; \
+     'check --switches --lanes one' searches for one";
+pub(crate) const NARROW_LABEL: &str = "too narrow";
+const NARROW_LEAF_LABEL: &str = "oversubscribed";
+pub(crate) const LINK_LABEL: &str = "link";
+const NARROW_WORDS: &str =
+    "links between switches wait and no adapter is a hot-spot: they carry less than is sent";
+
+pub(crate) fn quiet_words(thresholds: &Thresholds) -> String {
+    format!("quiet: no port waits above {} ticks/s", digits_in_groups(thresholds.congestion))
+}
+
+pub(crate) fn hot_words(look: &Snapshot, adapter: PortId, at: &CongestedPort, limit: f64) -> String {
+    let (adapter, port) = (look.port_name(adapter), look.unique_port_name(at.port));
+    format!("{adapter}, which {port} leads to: {}", waiting_words(at, limit))
+}
+
+/// `alone`: no adapter is a hot-spot.
+pub(crate) fn congested_adapter_words(
+    look: &Snapshot,
+    at: &CongestedPort,
+    role: CongestionRole,
+    alone: bool,
+    limit: f64,
+) -> String {
+    format!(
+        "{}: {}; {}",
+        look.unique_port_name(at.port),
+        waiting_words(at, limit),
+        role_reason(look, role, alone)
+    )
+}
+
+fn role_reason(look: &Snapshot, role: CongestionRole, alone: bool) -> String {
+    let mbps = |bytes: f64| digits_in_groups(format_args!("{:.0}", bytes * 8.0 / 1e6));
+    match (role, alone) {
+        (CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, others, arrived }), _) => {
+            let (hot_spot, others) = (look.port_name(hot_spot), mbps(others));
+            format!(
+                "contributor: the paths of all others carried {others} of the {} Mbit/s to {hot_spot}",
+                mbps(arrived)
+            )
+        }
+        (CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }), _) => {
+            let (elsewhere, sent) = (mbps(elsewhere), mbps(sent));
+            format!("contributor: other destinations can have received only {elsewhere} of its {sent} Mbit/s")
+        }
+        (CongestionRole::Victim { most, sent }, _) => {
+            let (most, sent) = (mbps(most), mbps(sent));
+            format!("victim: its path to a hot-spot carried {most} of its {sent} Mbit/s")
+        }
+        (CongestionRole::ContributorOrVictim, false) => {
+            "below a fair share: contributor or victim".to_owned()
+        }
+        (CongestionRole::ContributorOrVictim, true) => {
+            "below a fair share, and no adapter is a hot-spot: victim".to_owned()
+        }
+        (CongestionRole::FairShare, _) => "which is a fair share".to_owned(),
+        (CongestionRole::Unknown, _) => "contributor or victim: its sending rate is not known".to_owned(),
+    }
+}
+
+pub(crate) fn waiting_port_words(look: &Snapshot, at: &CongestedPort, limit: f64) -> String {
+    format!("{}: {}", look.unique_port_name(at.port), waiting_words(at, limit))
+}
+
+/// The waiting port, and the number of hosts that share the links of its leaf to other switches.
+fn leaf_words(look: &Snapshot, leaf: &OversubscribedUplink, limit: f64) -> String {
+    let hosts = count_words(leaf.hosts, "host", "hosts");
+    let uplinks = count_words(leaf.uplinks, "link", "links");
+    let name = look.unique_name(leaf.leaf);
+    let share = format!("{hosts} on {name} share {uplinks} to other switches, {:.1} to 1", leaf.ratio);
+    format!("{}; {share}", waiting_port_words(look, &leaf.at, limit))
+}
+
+/// The counter with its rate, the threshold, and the utilization of the link.
+pub(crate) fn waiting_words(at: &CongestedPort, limit: f64) -> String {
+    let bound = if at.at_least { "at least " } else { "" };
+    let used = at.utilisation.map_or_else(
+        || "the load of its link is not known".to_owned(),
+        |used| format!("{:.0} % of its link in use", used * 100.0),
+    );
+    let time =
+        at.time_waited.map_or_else(String::new, |part| format!(", {bound}{} of the time", per_cent(part)));
+    let (waits, limit) = (rate_in_millions(at.congestion), digits_in_groups(limit));
+    format!("PortXmitWait {bound}{waits} ticks/s, above {limit}{time}; {used}")
+}
+
+/// A share as a percentage, with more digits for smaller values.
+pub(crate) fn per_cent(part: f64) -> String {
+    match part * 100.0 {
+        much if much >= 10.0 => format!("{much:.0} %"),
+        some if some >= 0.1 => format!("{some:.1} %"),
+        little => format!("{little:.3} %"),
+    }
+}
+
+fn trouble_words(look: &Snapshot, trouble: &LinkProblem, thresholds: &Thresholds) -> String {
+    link_words(look, trouble, thresholds.limit_for(trouble.why))
+}
+
+pub(crate) fn link_words(look: &Snapshot, trouble: &LinkProblem, limit: f64) -> String {
+    let ends = look.fabric().link(trouble.link);
+    let link = format!("{} to {}", look.unique_port_name(ends.a), look.unique_port_name(ends.b));
+    let why = trouble_rate(look, trouble.why, limit);
+    format!("{link}: {}", why.unwrap_or_else(|| "below the speed or width that both ends can do".to_owned()))
+}
+
+/// The rate of errors or link-downs, the port that counted them, and the threshold; `None` for a degraded
+/// link.
+pub(crate) fn trouble_rate(look: &Snapshot, why: LinkProblemKind, limit: f64) -> Option<String> {
+    let (at, per_hour, at_least, what) = match why {
+        LinkProblemKind::Errored { at, per_hour, at_least } => (at, per_hour, at_least, "errors"),
+        LinkProblemKind::Flaps { at, per_hour, at_least } => (at, per_hour, at_least, "times down"),
+        LinkProblemKind::Degraded => return None,
+    };
+    let bound = if at_least { "at least " } else { "" };
+    let at = look.unique_port_name(at);
+    let (count, limit) = (digits_in_groups(format_args!("{per_hour:.1}")), digits_in_groups(limit));
+    Some(format!("{bound}{count} {what} in an hour or less, counted at {at}; the threshold is {limit}"))
+}
+
+pub(crate) fn shorten_list<T>(
+    lines: &mut Vec<(&'static str, String)>,
+    label: &'static str,
+    all: &[T],
+    most: usize,
+    words: impl Fn(&T) -> String,
+) {
+    lines.extend(all.iter().take(most).map(|one| (label, words(one))));
+    if all.len() > most {
+        lines.push((label, format!("and {} more (--top)", digits_in_groups(all.len() - most))));
+    }
+}
+
+fn port_names(look: &Snapshot, ports: &[PortId], most: usize, why: &str) -> String {
+    let names: Vec<String> = ports.iter().take(most).map(|port| look.unique_port_name(*port)).collect();
+    let more = if ports.len() > most { format!(" and {} more", ports.len() - most) } else { String::new() };
+    format!("{} {why}: {}{more}", count_words(ports.len(), "port", "ports"), names.join(", "))
+}

@@ -1,0 +1,16 @@
+//! The operating system and adapters behind one trait. Each file connects one kind of thing: sources, files, generated
+//! fabrics, guards.
+
+pub mod access;
+mod common_keys;
+mod csv;
+mod descriptors;
+mod format_writers;
+mod guard_process;
+pub mod local_access;
+mod local_adapters;
+mod named_fabrics;
+mod open_sources;
+mod simulator_server;
+pub mod source_files;
+pub mod stop_flag;
