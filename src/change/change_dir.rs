@@ -23,6 +23,12 @@ pub(super) const ENDED: &str = "ended";
 const LOCK: &str = "guard.lock";
 const SOCKET: &str = "socket";
 const DEFAULT_SOCKET: &str = "guard.sock";
+/// How long a guard that writes or rolls back stays stopped before another process ends it.
+const STOPPED_GRACE: Duration = Duration::from_secs(2);
+/// Age of the last record from which such a change counts as stalled: if its guard is stopped, and if it is silent. A
+/// second process ends a stopped guard earlier.
+const STOPPED_STALL: Duration = Duration::from_secs(5);
+const SILENT_STALL: Duration = Duration::from_secs(60);
 
 pub(super) const UNKNOWN_WRITES: &str = "FD-5628: the journal has writes that this version does not know, so this \
  version writes nothing and rolls nothing back";
@@ -143,6 +149,33 @@ impl ChangeDir {
     pub fn is_guard_stopped(&self) -> bool {
         let pid = self.guard_holder().and_then(|holder| holder.pid);
         pid.is_some_and(|pid| self.system.is_stopped(pid))
+    }
+
+    /// Whether the guard is stopped by a signal while it writes or rolls back, and stays stopped. Such a change is
+    /// half written, so it waits for no deadline.
+    pub fn is_stopped_under_way(&self) -> bool {
+        if !self.is_under_way() || !self.is_guard_stopped() {
+            return false;
+        }
+        self.system.sleep(STOPPED_GRACE);
+        self.is_guard_stopped()
+    }
+
+    /// Whether a change that is being written or rolled back has had no record for too long, if its guard is stopped
+    /// or gone, or was asked and did not answer.
+    pub fn is_stalled(&self) -> bool {
+        if !self.is_under_way() {
+            return false;
+        }
+        let limit = if self.is_guard_stopped() { STOPPED_STALL } else { SILENT_STALL };
+        let modified =
+            self.system.symlink_metadata(&self.folder.join(JOURNAL)).ok().and_then(|file| file.modified);
+        let age = modified.and_then(|time| Duration::try_from(self.system.now().duration_since(time)).ok());
+        age.is_none_or(|age| age > limit)
+    }
+
+    fn is_under_way(&self) -> bool {
+        matches!(self.read.state.phase, ChangePhase::Applying | ChangePhase::RollingBack)
     }
 
     pub fn system(&self) -> &dyn System {

@@ -62,8 +62,8 @@ pub use guard::{
 };
 pub use journal::{
     BeginRecord, ChainError, ChainedLines, ChangePhase, ChangeState, Disk, EndRecord, FileDisk,
-    HostNotification, Journal, JournalContent, JournalError, JournalRecord, MemoryDisk, RollbackRemainder,
-    have_most_in_common,
+    HostNotification, Journal, JournalContent, JournalError, JournalRecord, MemoryDisk, RetryLimit,
+    RollbackRemainder, have_most_in_common,
 };
 pub use manager_text::{manager_in_charge, other_writer_words};
 pub use migration::{FollowMode, Migration, MigrationDirection, PlanFlow, PlanPort};

@@ -386,7 +386,7 @@ fn processes_that_are_killed_over_ibsim_leave_everything_as_it_was() {
         let apply = round.apply();
         let phase = round.until_killed(apply, alone);
         if number % 4 == 1 && phase.is_pending() {
-            let again = format!("--resume {}", 1 + moment / 3);
+            let again = format!("--keep {}", 1 + moment / 3);
             let second = Round::new(&site, &number.to_string(), Some(again));
             let _ = second.spawn(&["guard", "--resume"]).wait();
             *seen.entry("successors killed".to_owned()).or_default() += 1;

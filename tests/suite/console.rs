@@ -17,6 +17,7 @@ mod jobs;
 mod lane_demo;
 mod lanes;
 mod navigation;
+mod overdue_changes;
 mod pauses;
 mod pictures;
 pub mod pty;

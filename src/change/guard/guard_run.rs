@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use super::confirmation::Confirmation;
+use super::clock_steps::ClockStepWatch;
 use super::drift_state::{DEADLINE_MARGIN, DriftState};
 use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest, QueuedRequest};
 use super::refusal_log::RefusalLog;
 use super::registration_state::RegistrationState;
 use super::rollback_outlook::{RollbackOutlook, find_defects, first_unreached, switched_ports};
 use super::trail_writer::{SHORT_TIMEOUT, TrailWriter};
-use super::window::{ClockStepWatch, deadline_now, window_left};
+use super::window::{deadline_now, window_left};
 use crate::audit::AuditEntry;
 use crate::change_dir::UNKNOWN_WRITES;
 use crate::change_store::ChangeStore;
@@ -142,14 +142,14 @@ pub(crate) struct GuardRun<'a> {
     pub unheard: bool,
     /// Whether certainly nothing was written.
     pub untouched: bool,
-    /// Whether no part answered after a takeover, so that a rollback by the guard before may have begun.
+    /// Whether a part has its old bytes, or none answered, after a takeover: a rollback by the guard before may have begun.
     pub return_unknown: bool,
     /// Whether the change ended because hosts did not leave the base LIDs.
     unanswered: bool,
     /// Whether hosts needed more than one round to leave the base LIDs.
     pub waited: bool,
     /// That the wall clock was set while the change waited.
-    stepped: Option<String>,
+    pub(super) stepped: Option<String>,
     pub registering: RegistrationState,
     refusals: RefusalLog,
     pub stop: &'a dyn Fn() -> bool,
@@ -300,7 +300,7 @@ impl GuardRun<'_> {
         let ends = Some(self.clock.boot_time().plus(window));
         let applied = JournalRecord::Applied { time, deadline: deadline.clone(), ends };
         match self.record(applied, "applied", &user, &format!("to be confirmed until {deadline}")) {
-            Ok(()) => self.wait(steps),
+            Ok(()) => self.wait(steps, ClockStepWatch::new(self.clock)),
             Err(error) => self.roll_back(steps, &error.to_string(), false),
         }
     }
@@ -386,23 +386,27 @@ impl GuardRun<'_> {
     }
 
     /// Waits for a confirmation or the deadline.
-    pub(crate) fn wait(&mut self, steps: &[WriteStep]) -> Result<(), JournalError> {
+    pub(super) fn wait(
+        &mut self,
+        steps: &[WriteStep],
+        mut clock_steps: ClockStepWatch,
+    ) -> Result<(), JournalError> {
         let mut looked = self.clock.boot_time();
         let mut seen = DriftState::default();
-        let mut steps_of_clock = ClockStepWatch::new(self.clock);
         self.begin_window();
         loop {
             let now = self.clock.boot_time();
+            if let Some(step) = clock_steps.step(self.clock) {
+                self.report_clock_step(step);
+            }
             let left = window_left(&self.state, self.clock);
             if left.is_zero() {
-                return self.roll_back(steps, "it was not confirmed in time", false);
+                let why = self.expiry_reason();
+                return self.roll_back(steps, &why, false);
             }
             self.renew_registration();
             if self.is_stopping() {
                 return Ok(());
-            }
-            if let Some(step) = steps_of_clock.step(self.clock) {
-                self.report_clock_step(step);
             }
             if !seen.is_checking() && looked.until(&now).is_none_or(|passed| passed >= DRIFT_CHECK_INTERVAL) {
                 looked = now;
@@ -427,11 +431,8 @@ impl GuardRun<'_> {
                 GuardRequest::Status => self.answer(&order, &seen),
                 GuardRequest::NameOpensm { user, process } => _ = self.name_opensm(&order, user, process),
                 GuardRequest::Confirm { user } => {
-                    let user = user.clone();
-                    match self.settle_confirmation(steps, &order) {
-                        Confirmation::Allowed => return self.confirm(steps, &order, (&user, &mut seen)),
-                        Confirmation::NotYet => {}
-                        Confirmation::TakenBack(ended) => return ended,
+                    if self.can_be_confirmed(steps, &order) {
+                        return self.confirm(steps, &order, (user, &mut seen));
                     }
                 }
                 GuardRequest::GoOn { .. } => self.refuse(&order, nothing_awaited_text(&self.state)),
@@ -453,25 +454,6 @@ impl GuardRun<'_> {
         }
     }
 
-    /// Sets the end of the window in time since boot, also for a journal from before a reboot.
-    fn begin_window(&mut self) {
-        let here = self.clock.boot_time();
-        let of_this_run = self.state.ends.as_ref().is_some_and(|ends| here.is_of_run_of(ends));
-        if of_this_run {
-            return;
-        }
-        let left = window_left(&self.state, self.clock);
-        let (time, deadline) = (self.time(), (self.clock.now() + left).to_string());
-        // The next guard and the second process count by the clock that cannot be set, too.
-        let record = JournalRecord::Applied { time, deadline, ends: Some(here.plus(left)) };
-        if let Err(error) = self.journal.append_durably(&record) {
-            (self.log)(&error.to_string());
-            // Where the disk was full for this moment alone a confirmation can still be recorded.
-            let _ = self.journal.recover();
-        }
-        self.state.apply(&record);
-    }
-
     /// Whether the guard ends here: a newer guard has the change, or a signal came, which the audit trail notes.
     fn is_stopping(&mut self) -> bool {
         if self.registering.superseded {
@@ -486,20 +468,7 @@ impl GuardRun<'_> {
         ends
     }
 
-    /// The wall clock was set: the window stays as it was.
-    fn report_clock_step(&mut self, step: SignedDuration) {
-        let words = format!(
-            "the wall clock was set {} by {} s at {}; the window still ends by the time since boot",
-            if step.is_negative() { "back" } else { "forward" },
-            step.abs().as_secs(),
-            self.clock.now()
-        );
-        let user = self.user();
-        self.audit("clock set", &user, &words);
-        self.stepped = Some(words);
-    }
-
-    pub(crate) fn answer(&self, order: &QueuedRequest, seen: &DriftState) {
+    pub(super) fn answer(&self, order: &QueuedRequest, seen: &DriftState) {
         let drift = seen.words.clone();
         let trouble = self.trouble.iter().chain(&seen.trouble).chain(&self.stepped);
         let trouble = trouble.chain(&self.registering.trouble);
@@ -554,7 +523,7 @@ impl GuardRun<'_> {
         why: &str,
         asked: bool,
     ) -> Result<(), JournalError> {
-        if self.journal.is_superseded() {
+        if self.is_superseded() {
             // Another guard keeps the change, and may have confirmed it. This write fails as superseded.
             return self.journal.append_record(&JournalRecord::Written { count: self.state.written });
         }
@@ -562,7 +531,7 @@ impl GuardRun<'_> {
         let recorded = match self.state.phase {
             ChangePhase::RollingBack => Ok(()),
             _ => self.record(
-                JournalRecord::Returning { time, why: why.to_owned(), asked },
+                JournalRecord::Returning { time, why: why.to_owned(), asked, retries: None },
                 "rolling back",
                 &user,
                 why,
@@ -571,7 +540,7 @@ impl GuardRun<'_> {
         if recorded.is_err() {
             self.owe_record(why, asked);
         }
-        let left = self.restore_with_retries(steps);
+        let Some(left) = self.restore_with_retries(steps) else { return Ok(()) };
         self.record_owed()?;
         if self.unanswered && self.untouched && left.is_empty() {
             let time = self.time();

@@ -5,7 +5,7 @@
 
 pub(crate) mod access_policy;
 mod access_rights;
-mod confirmation;
+mod clock_steps;
 mod drift;
 mod drift_state;
 mod guard_client;

@@ -19,6 +19,8 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(20);
 const MANAGER_MARGIN: Duration = Duration::from_secs(15);
 /// How long the registration outlasts the window of a change without a guard: its machine may return and roll it back.
 const LIFETIME_MARGIN: Duration = Duration::from_secs(3600);
+/// No other machine takes a change over whose registration was renewed this short a time ago.
+const SAFE_AGE: Duration = Duration::from_secs(40);
 
 impl GuardRun<'_> {
     /// Registers the change before the first write. Two machines that register at the same time see each other, and
@@ -111,6 +113,7 @@ impl GuardRun<'_> {
         match self.driver.register(&registration) {
             Ok(()) => {
                 self.registering.held = Some(registration);
+                self.registering.renewed = Some(self.clock.boot_time());
                 self.registering.due = Some(self.clock.boot_time().plus(RENEW_INTERVAL));
                 Ok(true)
             }
@@ -169,7 +172,29 @@ impl GuardRun<'_> {
         held.lease = left + LIFETIME_MARGIN;
         if self.driver.register(&held.clone()).is_ok() {
             self.registering.due = Some(now.plus(RENEW_INTERVAL));
+            self.registering.renewed = Some(self.clock.boot_time());
         }
+    }
+
+    /// Whether another guard keeps the change, or has ended it. The journal says so. Where it cannot be read, as in a shared
+    /// folder that is out of reach, the subnet manager does: a registration that was not renewed for long, and is gone or
+    /// replaced, was taken over by another machine.
+    pub(super) fn is_superseded(&mut self) -> bool {
+        if !self.journal.is_unreadable() {
+            return self.journal.is_superseded();
+        }
+        let (now, renewed) = (self.clock.boot_time(), self.registering.renewed.as_ref());
+        let is_recent = renewed.and_then(|at| at.until(&now)).is_none_or(|age| age < SAFE_AGE);
+        let Some(held) = self.registering.held.clone().filter(|_| !is_recent) else { return false };
+        let is_taken_over = match self.driver.surveyor().read_registration() {
+            RegistrationLookup::NotKept(_) => false,
+            RegistrationLookup::One(found) => found.change != held.change || found.epoch > held.epoch,
+            RegistrationLookup::Nothing | RegistrationLookup::Several => true,
+        };
+        if is_taken_over {
+            self.journal.mark_superseded();
+        }
+        is_taken_over
     }
 
     /// Removes the registration, so that other machines can begin a change. A previous guard may have made it.

@@ -7,6 +7,8 @@ use fabdeck_mad::access::{Registration, RegistrationLookup};
 #[derive(Debug, Default)]
 pub(crate) struct RegistrationState {
     pub held: Option<Registration>,
+    /// When the subnet manager last took the registration.
+    pub renewed: Option<BootTime>,
     /// Whether the registration was removed.
     pub ended: bool,
     pub due: Option<BootTime>,

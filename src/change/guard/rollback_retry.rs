@@ -8,12 +8,13 @@ use jiff::{SignedDuration, Timestamp};
 use super::guard_run::{GuardRun, busy_text};
 use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest, QueuedRequest};
 use super::rollback_outlook::switched_ports;
-use crate::clock::{BootTime, Clocks, Stopwatch};
-use crate::journal::{ChangePhase, JournalError, JournalRecord, RollbackRemainder};
+use super::window::retry_time_left;
+use crate::clock::Stopwatch;
+use crate::journal::{ChangePhase, JournalError, JournalRecord, RetryLimit, RollbackRemainder};
 use crate::writes::WriteStep;
 use fabdeck_mad::access::{DeviceId, NoObserver, ReadOptions};
 
-/// How long the rollback retries on an unreachable fabric. After that, a user has to ask for the rollback again.
+/// How long the rollback retries on an unreachable fabric, in all its guards. After that, a user has to ask for the rollback again.
 pub const UNREACHABLE_TIMEOUT: SignedDuration = SignedDuration::from_hours(1);
 /// The shortest and the longest pause between two tries; each pause is twice the one before.
 const RETRY_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
@@ -21,31 +22,18 @@ const RETRY_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs
 /// The longest wait in one turn, so that the second process sees progress.
 const MAX_TURN: Duration = Duration::from_secs(5);
 
-/// Since when the fabric is unreachable. The time since boot counts, which cannot be set.
-struct Outage {
-    time: Timestamp,
-    since: BootTime,
-}
-
-impl Outage {
-    fn begin(clock: &dyn Clocks) -> Self {
-        Self { time: clock.now(), since: clock.boot_time() }
-    }
-
-    fn duration(&self, clock: &dyn Clocks) -> Duration {
-        self.since.until(&clock.boot_time()).unwrap_or_default()
-    }
-}
-
 impl GuardRun<'_> {
-    /// Restores what can be restored. A fabric that becomes unreachable meanwhile is waited for, too.
-    pub(crate) fn restore_with_retries(&mut self, steps: &[WriteStep]) -> Vec<RollbackRemainder> {
+    /// Restores what can be restored. A fabric that becomes unreachable meanwhile is waited for, too. `None`: the process
+    /// has to end, and the next guard retries.
+    pub(super) fn restore_with_retries(&mut self, steps: &[WriteStep]) -> Option<Vec<RollbackRemainder>> {
         let mut since = None;
         loop {
-            self.wait_for_fabric(steps, &mut since);
+            if !self.wait_for_fabric(steps, &mut since) {
+                return None;
+            }
             let left = self.restore(steps);
-            if left.is_empty() || self.is_timed_out(since.as_ref()) || self.outage_reason(steps).is_none() {
-                return left;
+            if left.is_empty() || self.is_timed_out() || self.outage_reason(steps).is_none() {
+                return Some(left);
             }
         }
     }
@@ -59,7 +47,12 @@ impl GuardRun<'_> {
 
     fn returning_record(&self) -> JournalRecord {
         let why = self.state.why.clone().unwrap_or_default();
-        JournalRecord::Returning { time: self.time(), why, asked: self.state.asked }
+        JournalRecord::Returning {
+            time: self.time(),
+            why,
+            asked: self.state.asked,
+            retries: self.state.retries.clone(),
+        }
     }
 
     /// Writes the record that is owed, if the disk works again. Until then the journal has the change as waiting, or a
@@ -83,22 +76,56 @@ impl GuardRun<'_> {
         self.record_with_retries(&record, ("rolling back", &user, "recorded late"))
     }
 
-    fn is_timed_out(&self, since: Option<&Outage>) -> bool {
-        let patience = Duration::try_from(self.patience).unwrap_or_default();
-        since.is_some_and(|since| since.duration(self.clock) >= patience)
+    fn is_timed_out(&self) -> bool {
+        let limit = self.state.retries.as_ref();
+        limit.is_some_and(|limit| retry_time_left(limit, &self.state, self.clock).is_zero())
     }
 
-    /// Waits until a switch of the fabric answers, or the patience is over. `since` is when the first try failed.
-    fn wait_for_fabric(&mut self, steps: &[WriteStep], since: &mut Option<Outage>) {
+    /// Begins to count at the first try that fails, and returns when that was. The guards that follow find the limit in
+    /// the journal, and none of them retries longer.
+    fn begin_retries(&mut self) -> Timestamp {
+        let whole = Duration::try_from(self.patience).unwrap_or_default();
+        let here = self.clock.boot_time();
+        let left = match &self.state.retries {
+            Some(limit) => retry_time_left(limit, &self.state, self.clock).min(whole),
+            None => whole,
+        };
+        let since = self.clock.now() - (whole - left);
+        if !self.state.retries.as_ref().is_some_and(|limit| here.is_of_run_of(&limit.ends)) {
+            let deadline = (self.clock.now() + left).to_string();
+            self.state.retries = Some(RetryLimit { deadline, ends: here.plus(left) });
+            // A record that is owed has the limit too.
+            if !self.owes_record
+                && let Err(error) = self.journal.append_durably(&self.returning_record())
+            {
+                (self.log)(&error.to_string());
+                // Where the disk was full for this moment alone the end can still be recorded.
+                let _ = self.journal.recover();
+            }
+        }
+        since
+    }
+
+    /// Whether the process is to end and may: the journal has the rollback, so the next guard goes on with it.
+    fn is_ending(&self) -> bool {
+        !self.owes_record && (self.stop)()
+    }
+
+    /// Waits until a switch of the fabric answers, or the time for retries is over. `since` is when the first try failed.
+    /// False: the process has to end.
+    fn wait_for_fabric(&mut self, steps: &[WriteStep], since: &mut Option<Timestamp>) -> bool {
         let (user, before) = (self.user(), self.trouble.clone());
         let (mut pause, mut tries) = (RETRY_PAUSES[0], 0_u32);
         while let Some(why) = self.outage_reason(steps) {
-            let begun = since.get_or_insert_with(|| Outage::begin(self.clock)).time;
+            let begun = match *since {
+                Some(begun) => begun,
+                None => *since.insert(self.begin_retries()),
+            };
             tries += 1;
             if tries == 1 {
                 self.audit("out of reach", &user, &why);
             }
-            if self.is_timed_out(since.as_ref()) {
+            if self.is_timed_out() {
                 let detail = format!("the rollback has not been possible since {begun}: {why}");
                 self.audit("given up", &user, &detail);
                 break;
@@ -109,12 +136,18 @@ impl GuardRun<'_> {
             );
             self.trouble = Some(before.iter().cloned().chain([away]).collect::<Vec<_>>().join("; "));
             self.wait_answering(pause);
+            if self.is_ending() {
+                self.trouble = before;
+                self.audit("guard ended", &user, "by a signal; the rollback waits for the next guard");
+                return false;
+            }
             pause = (pause * 2).min(RETRY_PAUSES[1]);
         }
         self.trouble = before;
-        if tries > 0 && !self.is_timed_out(since.as_ref()) {
+        if tries > 0 && !self.is_timed_out() {
             self.audit("within reach again", &user, "");
         }
+        true
     }
 
     /// Why no switch of the fabric answers, or why the subnet manager is not ready. `None`: the rollback can go on.
@@ -164,11 +197,14 @@ impl GuardRun<'_> {
         recorded
     }
 
-    /// Answers requests for this long. A request to roll back ends the wait at once.
+    /// Answers requests for this long. A request to roll back ends the wait at once, and so does a signal.
     fn wait_answering(&mut self, pause: Duration) {
         let since = Stopwatch::start(self.clock);
         loop {
             self.try_owed_record();
+            if self.is_ending() {
+                return;
+            }
             let left = pause.saturating_sub(since.elapsed());
             match self.next_request(left.min(MAX_TURN)) {
                 Ok(order) => {
@@ -230,7 +266,7 @@ impl GuardRun<'_> {
     /// From now on the rollback goes on even where it loses paths.
     fn force_rollback(&mut self, user: &str) {
         let why = self.state.why.clone().unwrap_or_default();
-        let record = JournalRecord::Returning { time: self.time(), why, asked: true };
+        let record = JournalRecord::Returning { time: self.time(), why, asked: true, retries: None };
         if let Err(error) = self.record(record, "rolling back", user, "even if that loses paths") {
             (self.log)(&error.to_string());
             self.state.asked = true;

@@ -1,7 +1,10 @@
-//! An applied change that a guard takes over. The guard before may have begun to take it back while its disk failed, so that
-//! the journal still says that the change waits: the fabric tells.
+//! An applied change that a guard takes over. The journal says that it waits, so it waits until its deadline.
+//!
+//! A part with its old bytes has two explanations: another tool wrote it, or the guard before had begun the rollback
+//! while its disk failed, so that the journal has no record of it. The fabric cannot tell which. The change is therefore
+//! not rolled back before its deadline, and cannot be confirmed while parts of it are missing.
 
-use super::confirmation::Confirmation;
+use super::clock_steps::ClockStepWatch;
 use super::drift_state::DriftState;
 use super::guard_run::GuardRun;
 use super::protocol::QueuedRequest;
@@ -19,7 +22,9 @@ pub(crate) enum FoundParts {
     NewBytes,
 }
 
-const RETURN_BEGUN: &str = "a part has its old value: the guard before this one had begun the rollback";
+const HALF_BACK: &str = "FD-5647: a part has its old value: another tool wrote it, or the guard before this one had \
+ begun the rollback and could not record it; so the change cannot be confirmed. It is rolled back at its deadline; \
+ 'fabdeck rollback' does that now";
 
 const UNKNOWN: &str = "FD-5647: the fabric does not answer, so it is not known whether the guard before this one had \
  begun the rollback; confirm the change again when the fabric answers";
@@ -39,37 +44,29 @@ impl GuardRun<'_> {
         found
     }
 
-    /// Goes on with an applied change, or takes it back where that was begun.
-    pub(crate) fn resume_wait(&mut self, steps: &[WriteStep]) -> Result<(), JournalError> {
-        let found = self.read_parts(steps);
-        self.return_unknown = found == FoundParts::Nothing;
-        match found {
-            FoundParts::OldBytes => self.roll_back(steps, RETURN_BEGUN, false),
-            FoundParts::Nothing | FoundParts::NewBytes => self.wait(steps),
-        }
+    /// Goes on with an applied change.
+    pub(super) fn resume_wait(&mut self, steps: &[WriteStep]) -> Result<(), JournalError> {
+        self.return_unknown = self.read_parts(steps) != FoundParts::NewBytes;
+        let clock_steps = ClockStepWatch::since_record(&self.state, self.clock);
+        self.wait(steps, clock_steps)
     }
 
-    /// Decides whether the change may be confirmed. Where no switch answered at the takeover, the written attributes are read
-    /// once more. A refusal is sent to the asker here.
-    pub(crate) fn settle_confirmation(&mut self, steps: &[WriteStep], order: &QueuedRequest) -> Confirmation {
+    /// Whether the change may be confirmed. Where a part was missing or no switch answered at the takeover, the written
+    /// attributes are read once more. A refusal is sent to the asker here.
+    pub(super) fn can_be_confirmed(&mut self, steps: &[WriteStep], order: &QueuedRequest) -> bool {
         if !self.return_unknown {
-            return Confirmation::Allowed;
+            return true;
         }
         // This also finds routes to switches that are reached again.
         self.find_routes(steps);
         let found = self.read_parts(steps);
-        self.return_unknown = found == FoundParts::Nothing;
+        self.return_unknown = found != FoundParts::NewBytes;
         match found {
-            FoundParts::NewBytes => Confirmation::Allowed,
-            FoundParts::Nothing => {
-                self.refuse(order, UNKNOWN.to_owned());
-                Confirmation::NotYet
-            }
-            FoundParts::OldBytes => {
-                self.refuse(order, RETURN_BEGUN.to_owned());
-                Confirmation::TakenBack(self.roll_back(steps, RETURN_BEGUN, false))
-            }
+            FoundParts::NewBytes => {}
+            FoundParts::Nothing => self.refuse(order, UNKNOWN.to_owned()),
+            FoundParts::OldBytes => self.refuse(order, HALF_BACK.to_owned()),
         }
+        !self.return_unknown
     }
 
     /// Records the confirmation and answers the request.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::{BootTime, Clocks};
-use crate::journal::ChangeState;
+use crate::journal::{ChangeState, RetryLimit};
 
 /// The rest of the window of an applied change; zero if it is over.
 pub fn window_left(told: &ChangeState, clock: &dyn Clocks) -> Duration {
@@ -25,9 +25,23 @@ pub fn window_left(told: &ChangeState, clock: &dyn Clocks) -> Duration {
     if now < latest {
         return Duration::ZERO;
     }
-    let left = Duration::try_from(deadline.duration_since(now)).unwrap_or_default();
-    let whole = Duration::try_from(deadline.duration_since(latest)).unwrap_or_default();
-    left.min(whole)
+    time_until(deadline, now).min(time_until(deadline, latest))
+}
+
+/// The rest of the time in which a rollback retries; zero if it is over. After a reboot with an earlier wall clock the
+/// downtime is unknown, and the rest is that of the last record: giving up early would leave the change in the fabric.
+pub(super) fn retry_time_left(limit: &RetryLimit, told: &ChangeState, clock: &dyn Clocks) -> Duration {
+    if let Some(left) = clock.boot_time().until(&limit.ends) {
+        return left;
+    }
+    let Ok(deadline) = limit.deadline.parse::<Timestamp>() else { return Duration::ZERO };
+    let latest = told.latest_time.as_ref().and_then(|time| time.parse::<Timestamp>().ok());
+    let left = time_until(deadline, clock.now());
+    latest.map_or(left, |latest| left.min(time_until(deadline, latest)))
+}
+
+fn time_until(deadline: Timestamp, from: Timestamp) -> Duration {
+    Duration::try_from(deadline.duration_since(from)).unwrap_or_default()
 }
 
 /// The deadline by the wall clock as it is now: the recorded one, unless the clock was set since.
@@ -49,39 +63,12 @@ fn by_wall_clock(at: &BootTime, clock: &dyn Clocks) -> Timestamp {
     clock.now() + SignedDuration::from_millis(ms as i64)
 }
 
-/// Detects that the wall clock was set.
-#[derive(Debug)]
-pub(crate) struct ClockStepWatch {
-    /// The wall clock minus the time since boot, in milliseconds.
-    offset_ms: i64,
-}
-
-impl ClockStepWatch {
-    /// Smaller differences come from slewing.
-    const LEAST_MS: i64 = 2000;
-
-    pub fn new(clock: &dyn Clocks) -> Self {
-        Self { offset_ms: Self::offset(clock) }
-    }
-
-    fn offset(clock: &dyn Clocks) -> i64 {
-        clock.now().as_millisecond() - clock.boot_time().ms as i64
-    }
-
-    /// By how much the wall clock was set since the last call.
-    pub fn step(&mut self, clock: &dyn Clocks) -> Option<SignedDuration> {
-        let before = std::mem::replace(&mut self.offset_ms, Self::offset(clock));
-        let step = self.offset_ms - before;
-        (step.abs() >= Self::LEAST_MS).then(|| SignedDuration::from_millis(step))
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::journal::{BeginRecord, JournalRecord};
 
-    struct FixedClocks(&'static str, &'static str, u64);
+    pub(in crate::guard) struct FixedClocks(pub &'static str, pub &'static str, pub u64);
 
     impl Clocks for FixedClocks {
         fn now(&self) -> Timestamp {
@@ -93,7 +80,7 @@ mod tests {
         }
     }
 
-    fn change_state(ends: Option<BootTime>) -> ChangeState {
+    pub(in crate::guard) fn change_state(ends: Option<BootTime>) -> ChangeState {
         let mut told =
             ChangeState::new(BeginRecord { time: "2026-11-25T11:59:00Z".into(), ..BeginRecord::default() });
         let (time, deadline) = ("2026-11-25T12:00:00Z".into(), "2026-11-25T12:10:00Z".into());
@@ -128,6 +115,23 @@ mod tests {
         }
     }
 
+    /// Retries count like windows, but a clock that is behind after a reboot does not end them.
+    #[test]
+    fn retries_of_a_rollback_go_on_after_a_restart_and_get_no_longer() {
+        let mut told = change_state(None);
+        let limit = RetryLimit {
+            deadline: "2026-11-25T13:00:00Z".into(),
+            ends: BootTime { boot: "a".into(), ms: 3_700_000 },
+        };
+        let (time, why) = ("2026-11-25T12:20:00Z".into(), "a test".into());
+        told.apply(&JournalRecord::Returning { time, why, asked: false, retries: Some(limit.clone()) });
+        let left = |wall, boot, ms| retry_time_left(&limit, &told, &FixedClocks(wall, boot, ms)).as_secs();
+        assert_eq!(left("2026-11-25T02:00:00Z", "a", 700_000), 3000);
+        assert_eq!(left("2026-11-25T12:50:00Z", "b", 10), 600);
+        assert_eq!(left("2026-11-25T02:00:00Z", "b", 10), 2400);
+        assert_eq!(left("2026-11-25T13:00:01Z", "b", 10), 0);
+    }
+
     /// The clock was set back before the reboot, and the last record has that time: it does not lengthen the window.
     #[test]
     fn a_record_of_a_clock_that_was_set_back_adds_nothing() {
@@ -140,14 +144,5 @@ mod tests {
         });
         assert_eq!(window_left(&told, &FixedClocks("2026-11-25T02:01:00Z", "b", 10)), Duration::ZERO);
         assert_eq!(window_left(&told, &FixedClocks("2026-11-25T12:04:00Z", "b", 10)).as_secs(), 360);
-    }
-
-    #[test]
-    fn a_step_of_the_wall_clock_is_reported_once() {
-        let mut watch = ClockStepWatch::new(&FixedClocks("2026-11-25T12:00:00Z", "a", 0));
-        assert_eq!(watch.step(&FixedClocks("2026-11-25T12:00:10Z", "a", 10_000)), None);
-        let back = Some(SignedDuration::from_hours(-10));
-        assert_eq!(watch.step(&FixedClocks("2026-11-25T02:00:20Z", "a", 20_000)), back);
-        assert_eq!(watch.step(&FixedClocks("2026-11-25T02:00:30Z", "a", 30_000)), None);
     }
 }

@@ -247,6 +247,16 @@ impl Journal {
         self.superseded
     }
 
+    /// Whether the length of the file cannot be read, so that it does not show whether another guard has written to it.
+    pub fn is_unreadable(&mut self) -> bool {
+        self.disk.length().is_err()
+    }
+
+    /// Takes no more records: another guard keeps the change.
+    pub fn mark_superseded(&mut self) {
+        self.superseded = true;
+    }
+
     /// Whether the journal still takes records.
     pub fn is_writable(&self) -> bool {
         !self.failed

@@ -11,6 +11,6 @@ pub use chain::{ChainError, ChainedLines, chain_line, chain_positions};
 pub use disk::{Disk, FileDisk, MemoryDisk};
 pub use journal_file::{Journal, JournalContent, JournalError};
 pub use record::{
-    BeginRecord, ChangePhase, ChangeState, EndRecord, HostNotification, JournalRecord, RollbackRemainder,
-    have_most_in_common,
+    BeginRecord, ChangePhase, ChangeState, EndRecord, HostNotification, JournalRecord, RetryLimit,
+    RollbackRemainder, have_most_in_common,
 };

@@ -126,6 +126,14 @@ pub(crate) fn epoch_of_line(json: &str) -> u64 {
     serde_json::from_str(json).map_or(0, |line: Line| line.epoch.max(line.by.map_or(0, |by| by.epoch)))
 }
 
+/// Until when a rollback retries on a fabric that does not answer: by the wall clock, and in time since boot. It is in the
+/// journal, so that no later guard begins to count anew.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RetryLimit {
+    pub deadline: String,
+    pub ends: BootTime,
+}
+
 /// A part that was not rolled back, and why.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RollbackRemainder {
@@ -209,6 +217,9 @@ pub enum JournalRecord {
         /// Whether a user asked for the rollback and accepts that it may lose paths.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         asked: bool,
+        /// Until when the rollback retries, once a try has failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retries: Option<RetryLimit>,
     },
     /// The change was rolled back, except for the parts in `left`.
     Returned {
@@ -342,6 +353,8 @@ pub struct ChangeState {
     pub why: Option<String>,
     /// Whether the user who asked for the rollback accepts lost paths.
     pub asked: bool,
+    /// Until when the rollback retries; `None` before the first failed try.
+    pub retries: Option<RetryLimit>,
     pub hosts: HostNotification,
     /// Whether the journal has the answers to the last notices.
     pub heard: bool,
@@ -378,6 +391,7 @@ impl ChangeState {
             latest_time: None,
             why: None,
             asked: false,
+            retries: None,
             hosts: HostNotification::NotNotified,
             heard: false,
             rounds: 0,
@@ -443,8 +457,11 @@ impl ChangeState {
                 (self.deadline, self.ends) = (Some(deadline.clone()), ends.clone());
             }
             JournalRecord::Confirmed { time, .. } => self.set_end(ChangePhase::Confirmed, time, &[]),
-            JournalRecord::Returning { why, asked, .. } => {
+            JournalRecord::Returning { why, asked, retries, .. } => {
                 (self.phase, self.why, self.asked) = (ChangePhase::RollingBack, Some(why.clone()), *asked);
+                if retries.is_some() {
+                    self.retries.clone_from(retries);
+                }
             }
             JournalRecord::Returned { time, left } => {
                 let phase = if left.is_empty() { ChangePhase::RolledBack } else { ChangePhase::Incomplete };
@@ -455,7 +472,7 @@ impl ChangeState {
                 (self.phase, self.why, self.asked) = (ChangePhase::RollingBack, Some(why), *anyway);
                 let all = self.begun.writes.len() as u64;
                 self.written = if self.has_possible_writes() { all } else { 0 };
-                self.ended = None;
+                (self.ended, self.retries) = (None, None);
             }
             JournalRecord::Refused { time, why } => {
                 self.why = Some(why.clone());

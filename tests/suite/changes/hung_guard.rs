@@ -1,6 +1,6 @@
 //! A guard that hangs: a second process holds the deadline too.
 
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use super::processes::{DEMO, ServedLab};
@@ -110,5 +110,76 @@ fn a_stopped_guard_without_a_second_process_is_ended_by_resume() {
     std::thread::sleep((WINDOW + Duration::from_secs(6)).saturating_sub(applied.elapsed()));
     let said = lab.run_to_end(&["guard", "--resume"], 0);
     assert!(said.contains("is stopped beyond the deadline, and was ended"), "{said}");
+    assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
+}
+
+/// A plan that is being written by a guard, which is stopped; the second process is killed. Returns `apply`, which waits.
+fn stop_while_writing(lab: &ServedLab) -> Child {
+    let apply = ["apply", "a.plan", "--yes", "--accept", "transition,cycle"];
+    let applying = lab.command(&apply).spawn().unwrap();
+    let since = Instant::now();
+    let parent = applying.id().to_string();
+    let guard = loop {
+        let is_listening = lab.folder().join("guard.sock").exists();
+        let guard = lab.guards().into_iter().find(|pid| *pid != parent && !pid.is_empty());
+        if let Some(guard) = guard.filter(|_| is_listening) {
+            break guard;
+        }
+        assert!(since.elapsed() < Duration::from_secs(20), "{}", lab.logs());
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    signal("STOP", &guard);
+    let journal = std::fs::read_to_string(lab.folder().join("journal")).unwrap();
+    assert!(!journal.contains("\"record\":\"applied\""), "the guard was faster than the test");
+    let id = journal.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    // It may have been stopped before it started one.
+    std::thread::sleep(Duration::from_secs(1));
+    Some(second_of(id)).filter(|second| !second.is_empty()).iter().for_each(|second| signal("KILL", second));
+    applying
+}
+
+/// The change has no deadline yet. `apply` does not wait without end, `changes` reports it, and `guard --resume` takes it back.
+#[test]
+fn a_guard_that_is_stopped_while_it_writes_is_reported_and_ended_by_resume() {
+    let lab = ServedLab::new("sim:torus,dims=4x4,terminals=30,traffic=none");
+    let before = lab.tables();
+    let applying = stop_while_writing(&lab);
+    std::thread::sleep(Duration::from_secs(5));
+    let listed = lab.run_to_end(&["changes"], 6);
+    assert!(listed.contains("OVERDUE") && listed.contains("neither writes nor answers"), "{listed}");
+    let applied = applying.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&applied.stderr).into_owned();
+    assert_eq!(applied.status.code(), Some(6), "{said}");
+    assert!(said.contains("FD-7992") && said.contains("is stopped by a signal"), "{said}");
+    let said = lab.run_to_end(&["guard", "--resume"], 0);
+    assert!(said.contains("is stopped while it is applying, and was ended"), "{said}");
+    assert!(matches!(lab.state().as_str(), "rolled-back" | "refused"), "{}", lab.state());
+    assert_eq!(lab.tables(), before);
+}
+
+/// `guard --resume` keeps no change itself: a change that loses both processes later gets a guard from the next run.
+#[test]
+fn resume_ends_while_the_guards_that_it_started_go_on() {
+    let lab = ServedLab::new(DEMO);
+    let before = lab.tables();
+    let id = lab.apply();
+    for _ in 0..2 {
+        lab.kill_guards();
+        let mut resuming = lab.command(&["guard", "--resume"]).spawn().unwrap();
+        let since = Instant::now();
+        let ended = loop {
+            if let Some(ended) = resuming.try_wait().unwrap() {
+                break ended;
+            }
+            if since.elapsed() > Duration::from_secs(15) {
+                resuming.kill().unwrap();
+                panic!("it keeps the change itself{}", lab.logs());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert!(ended.success());
+        assert!(fabdeck_change::is_listening(&lab.folder().join("guard.sock")), "{}", lab.logs());
+    }
+    lab.run_to_end(&["rollback", &id], 0);
     assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
+use super::other_users::{open_to_others, second_user_of};
 use super::processes::{DEMO, ServedLab};
 
 /// The keys of its `begun`, in their order; those that are not always there are left out.
@@ -66,6 +67,7 @@ fn set_mode(path: &Path, mode: u32) {
 /// A change that was applied, its guard gone, its folder as it was then: the id, and the tables before.
 fn folder_of_old_version(mode: u32, deadline: Timestamp) -> (ServedLab, String, String) {
     let lab = ServedLab::new(DEMO);
+    open_to_others(lab.home.path());
     let before = lab.tables();
     let id = lab.apply();
     lab.kill_guards();
@@ -143,4 +145,27 @@ fn a_change_not_confirmed_in_time_is_rolled_back_once_it_is_resumed() {
         lab.wait_for_state("rolled-back", Duration::from_secs(20));
         assert_eq!(lab.tables(), before, "{mode:o}");
     }
+}
+
+/// A user who may read the folder and may not take the change over learns that it is overdue, and who can.
+#[test]
+fn an_overdue_change_that_this_user_cannot_take_over_is_no_success() {
+    let late = Timestamp::now() - SignedDuration::from_secs(8);
+    let (lab, id, before) = folder_of_old_version(0o1777, late);
+    let (code, text) = second_user_of(&lab, &[], &["guard", "--resume"]);
+    assert!(code == 6 && text.contains("FD-7998") && text.contains(&id), "{code}: {text}");
+    assert!(text.contains("is OVERDUE and has no guard; only its owner"), "{text}");
+    assert!(!text.contains("no change is pending"), "{text}");
+    lab.run_to_end(&["guard", "--resume"], 0);
+    assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
+}
+
+/// Before its deadline it is refused: this user cannot do what was asked.
+#[test]
+fn a_change_that_this_user_cannot_take_over_is_refused() {
+    let (lab, id, _) = folder_of_old_version(0o1777, wait_briefly());
+    let (code, text) = second_user_of(&lab, &[], &["guard", "--resume"]);
+    assert!(code == 4 && text.contains("FD-7998") && !text.contains("OVERDUE"), "{code}: {text}");
+    assert!(!text.contains("no change is pending"), "{text}");
+    lab.run_to_end(&["rollback", &id], 0);
 }

@@ -111,7 +111,8 @@ fn what_a_later_guard_rolls_back_is_registered_no_longer() {
     let kept =
         ChangeStore::open_existing(&lab.home.path().join("state")).list().unwrap().pop().unwrap().unwrap();
     let (mut journal, _) = kept.journal().unwrap();
-    let returning = JournalRecord::Returning { time: String::new(), why: "a test".into(), asked: true };
+    let returning =
+        JournalRecord::Returning { time: String::new(), why: "a test".into(), asked: true, retries: None };
     journal.append_durably(&returning).unwrap();
     drop(journal);
     lab.run_to_end(&["guard", "--resume"], 0);

@@ -31,7 +31,7 @@ fn program(lab: &ServedLab) -> PathBuf {
     copy
 }
 
-fn open_to_others(folder: &Path) {
+pub fn open_to_others(folder: &Path) {
     fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
 }
 
@@ -59,8 +59,13 @@ fn lab(rights: &str) -> ServedLab {
 
 /// A command of the second user about the changes of a lab.
 fn second_user(lab: &ServedLab, args: &[&str]) -> (i32, String) {
+    second_user_of(lab, &["--config", "lab.toml"], args)
+}
+
+/// The same with other options.
+pub fn second_user_of(lab: &ServedLab, options: &[&str], args: &[&str]) -> (i32, String) {
     let mut command = run_as_second_user(program(lab));
-    command.current_dir(lab.home.path()).args(["--config", "lab.toml", "--state-dir", "state"]).args(args);
+    command.current_dir(lab.home.path()).args(options).args(["--state-dir", "state"]).args(args);
     exit_and_text(&command.output().unwrap())
 }
 

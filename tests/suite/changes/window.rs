@@ -218,6 +218,16 @@ fn a_takeover_under_another_clock_makes_no_window_longer() {
         let begun = Instant::now();
         let told = stage.take_over_under(&mut actuator(&simulator), &left, &orders, &clock);
         assert_eq!(told.phase, ChangePhase::RolledBack, "{hours} {restarted}");
+        let why = told.why.unwrap();
+        let (late, set) = ("it was not confirmed in time", "; the wall clock was set");
+        let expected = match (hours, restarted) {
+            (-10, false) => format!("{late}{set} back by "),
+            (10, false) => format!("{late}{set} forward by "),
+            (-10, true) => "the wall clock shows ".to_owned(),
+            _ => late.to_owned(),
+        };
+        assert!(why.starts_with(&expected), "{hours} {restarted}: {why}");
+        assert_eq!(why.contains("earlier than the last record"), hours < 0 && restarted, "{why}");
         assert!(begun.elapsed() < Duration::from_secs(most_s), "{hours} {restarted}: {:?}", begun.elapsed());
         assert!(observe_simulator(&simulator).tables == before, "{hours} {restarted}");
     }

@@ -62,6 +62,7 @@ fn machines(shared: Option<LockScope>) -> (Vec<Host>, Vec<Disk>) {
         up: true,
         wall_ms: 0,
         disk_fails_until_ms: 0,
+        folder_lost_until_ms: 0,
         disk_full_until_ms: 0,
         fails_sync: false,
         sync_failed: false,

@@ -154,7 +154,7 @@ fn opensm_process(text: &str) -> Result<String, String> {
 
 #[derive(Debug, Args)]
 pub struct GuardArgs {
-    /// Take over every pending change that has no guard, until it is confirmed or rolled back
+    /// Start a guard for every pending change that has none, and end when the guards work
     #[arg(long, required_unless_present_any = ["begin", "keep", "second"])]
     pub resume: bool,
     /// With --resume: this machine will not come back. Take over its changes in a shared state folder too, once the

@@ -112,11 +112,14 @@ impl ChangeListCache {
             }
         }
         self.0.retain(|folder, _| there.contains(folder));
-        listing.rows = self.0.values().map(CachedChange::to_listed).chain(foreign_rows).collect();
         let now = Timestamp::now();
+        listing.rows = self.0.values().map(CachedChange::to_listed).chain(foreign_rows).collect();
         for listed in &mut listing.rows {
             listed.row = listed.row.clone().judged_at(now);
         }
+        let stalled: Vec<&str> = self.0.values().filter_map(CachedChange::stalled_id).collect();
+        let rows = listing.rows.iter_mut().filter(|listed| stalled.contains(&listed.row.id.as_str()));
+        rows.for_each(|listed| listed.row.overdue = true);
         sort(&mut listing.rows);
         Ok(listing)
     }
@@ -167,6 +170,13 @@ impl CachedChange {
             return Self::Ended(Box::new(list_entry(&kept.read.state.begun, row)));
         }
         Self::Pending { kept: Box::new(kept), status, silent }
+    }
+
+    /// The id of a change that is half written, and whose guard is gone, stopped, or did not answer in time.
+    fn stalled_id(&self) -> Option<&str> {
+        let Self::Pending { kept, status: None, silent } = self else { return None };
+        let has_failed = || silent.is_some() || kept.is_guard_stopped() || kept.is_abandoned();
+        (kept.is_stalled() && has_failed()).then_some(kept.read.state.begun.id.as_str())
     }
 
     fn to_listed(&self) -> ListedChange {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::env::Env;
 use super::foreign_changes;
+use super::overdue::is_overdue;
 use super::preparation::simulator_socket;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -220,10 +221,10 @@ pub fn other_user_reason(kept: &ChangeDir) -> String {
              'fabdeck rollback {id}'"
         );
     }
+    let state = if is_overdue(kept) { "OVERDUE" } else { kept.read.state.phase.title() };
     format!(
-        "FD-7998: change {id} is {} and has no guard; only its owner, {user}, or root can start one: 'fabdeck guard \
-         --resume'",
-        kept.read.state.phase.title()
+        "FD-7998: change {id} is {state} and has no guard; only its owner, {user}, or root can start one: 'fabdeck guard \
+         --resume'"
     )
 }
 

@@ -8,6 +8,7 @@ use super::args::{ChangesArgs, ChangesFormat, ConfirmArgs, ExtendArgs, RollbackA
 use super::change_exit::{exit_of_phase, user};
 use super::change_list::{self, ChangeList};
 use super::env::Env;
+use super::overdue::GuardWatch;
 use super::schemas::UNCHANGED;
 use super::{
     change_comparison, change_store, change_table, foreign_changes, guard_requests, metrics, seen_changes,
@@ -104,7 +105,8 @@ fn send_order(context: &mut Context<'_, '_>, id: &str, ask: &GuardRequest) -> Re
     guard_requests::send_order(means, id, ask, &mut |line| context.output.print_message(line))
 }
 
-/// Follows a change until its status fulfils a condition. Trouble of its guard is reported once.
+/// Follows a change until its status fulfils a condition. Trouble of its guard is reported once. An error if the guard
+/// works no more and none replaces it.
 pub fn wait_until(
     context: &mut Context<'_, '_>,
     means: Env<'_>,
@@ -114,9 +116,13 @@ pub fn wait_until(
 ) -> Result<ChangeStatus, Failure> {
     let mut status = Ok(first);
     let (mut troubled, mut waited, mut told) = (false, false, 0u8);
+    let (mut watch, id) = (GuardWatch::start(), &kept.read.state.begun.id);
     while status.as_ref().is_ok_and(|status| !so(status)) {
         std::thread::sleep(POLL_INTERVAL);
         status = guard_requests::read_status(means, (home, kept));
+        if status.as_ref().is_ok_and(|status| !so(status)) {
+            watch.check(home, id, &mut |line| context.output.print_message(line))?;
+        }
         let trouble = status.as_ref().ok().and_then(|status| status.trouble.clone());
         if let Some(trouble) = trouble.filter(|_| !troubled) {
             context.output.print_message(&trouble);
@@ -292,6 +298,13 @@ fn incomplete_text(row: &ChangeRow) -> String {
 /// Message about a change that should have been rolled back, and what to do.
 fn overdue_text(row: &ChangeRow) -> String {
     let (id, deadline) = (&row.id, row.deadline.as_deref().unwrap_or_default());
+    if !deadline.parse::<Timestamp>().is_ok_and(|at| at < Timestamp::now()) {
+        let state = row.state.title();
+        return format!(
+            "FD-7992: change {id} is OVERDUE: it is {state}, and its guard neither writes nor answers; 'fabdeck guard \
+             --resume' ends a guard that is stopped and rolls the change back, or names the process that you have to end"
+        );
+    }
     format!(
         "FD-7992: change {id} is OVERDUE: it was not confirmed until {} and its guard has not rolled it back; 'fabdeck rollback {id}' \
          rolls it back now, 'fabdeck guard --resume' starts another guard",

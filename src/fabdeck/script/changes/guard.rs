@@ -1,27 +1,31 @@
 //! `guard`: the process that holds a change, separate from the command that started it.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use super::args::GuardArgs;
 use super::change_exit::user;
 use super::env::Env;
+use super::overdue::{is_overdue, overdue_text};
 use super::{change_store, foreign_changes, guard_requests, other_machine, standby_guard};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::operations::changes::change_row::ChangeRow;
 use crate::script::context::Context;
 use crate::system::access::SourceOptions;
 use fabdeck_change::{
-    BeginRecord, ChangeDir, ChangePhase, ChangeState, ChangeStore, GuardLock, GuardMode, GuardProcess,
-    GuardRequest, GuardRole, take_guard_lock,
+    BeginRecord, ChangeDir, ChangePhase, ChangeState, ChangeStore, GuardAnswer, GuardLock, GuardMode,
+    GuardProcess, GuardRequest, GuardRole, take_guard_lock,
 };
 use fabdeck_live::WriteRight;
 
 /// Time that a guard has to finish a write or a rollback after a signal.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(600);
+/// How long `--resume` follows the guards that it started: less than the period of systemd's timer.
+const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(20);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 pub fn run(context: &mut Context<'_, '_>, args: &GuardArgs) -> Result<Exit, Failure> {
     context.refuse_filter("guard")?;
@@ -85,48 +89,79 @@ fn run_guard_of(context: &mut Context<'_, '_>, id: &str, errand: GuardMode) -> R
     Ok(super::change_exit::exit_of_phase(told.phase))
 }
 
-/// Takes over abandoned changes: this process holds the first of this user's, and starts a guard for each of the
-/// others. A guard may wait for long, for its window or for its fabric.
+/// Starts a guard for each abandoned change, and ends when the guards work. It keeps none itself: systemd's timer starts no
+/// unit that still runs, so changes that lose their guards later would wait for the end of the one that is kept.
 fn take_over(context: &mut Context<'_, '_>, gone: Option<&str>) -> Result<Exit, Failure> {
     let given = context.change_options();
     let means = Env { outside: context.outside, given: &given };
     let AbandonedChanges { here, elsewhere, mut worst } = find_abandoned(context, means, gone);
-    let (mut own, mut started) = (None, false);
+    if here.is_empty() && elsewhere.is_empty() && worst == Exit::Done {
+        context.output.print_message("no change is pending without a guard");
+    }
+    let mut started = Vec::new();
     for (home, kept) in here {
-        // A process that goes on to changes of another machine holds none itself.
-        let taken = match own.is_none() && elsewhere.is_empty() && kept.is_own() {
-            true => take_guard_lock(&kept).map_err(change_store::store_failure).map(|keeping| {
-                own = keeping.map(|keeping| (home, kept, keeping));
-            }),
-            false => change_store::start_successor(means, &home, &kept).map(|_| started = true),
-        };
-        if let Err(failure) = taken {
-            failure.message.iter().for_each(|message| context.output.print_message(message));
-            worst = Exit::RollbackIncomplete;
+        match change_store::start_successor(means, &home, &kept) {
+            Ok(remark) => {
+                remark.iter().for_each(|remark| context.output.print_message(remark));
+                started.push((home, kept));
+            }
+            Err(failure) => {
+                failure.message.iter().for_each(|message| context.output.print_message(message));
+                worst = Exit::RollbackIncomplete;
+            }
         }
+    }
+    let since = Instant::now();
+    for (home, kept) in &started {
+        worst = worst.max(await_guard(context, (home, kept), since));
     }
     if !elsewhere.is_empty() {
-        return Ok(worst.max(other_machine::take_over(context, means, &elsewhere)));
-    }
-    let Some((home, kept, keeping)) = own else {
-        if worst == Exit::Done && !started {
-            context.output.print_message("no change is pending without a guard");
-        }
-        return Ok(worst);
-    };
-    match run_guard(context, &home, &kept, keeping, GuardMode::TakeOver) {
-        // A guard that a signal ends leaves the change to the next guard.
-        Ok(told) if told.phase.is_pending() && context.outside.stop().is_requested() => {}
-        Ok(told) if told.phase.is_pending() || told.phase == ChangePhase::Incomplete => {
-            worst = Exit::RollbackIncomplete;
-        }
-        Ok(_) => {}
-        Err(Failure { message, .. }) => {
-            message.iter().for_each(|message| context.output.print_message(message));
-            worst = Exit::RollbackIncomplete;
-        }
+        worst = worst.max(other_machine::take_over(context, means, &elsewhere));
     }
     Ok(worst)
+}
+
+/// Waits until the new guard of a change waits for its confirmation, or has ended it. A rollback that takes longer goes
+/// on without this process.
+fn await_guard(
+    context: &mut Context<'_, '_>,
+    (home, kept): (&ChangeStore, &ChangeDir),
+    since: Instant,
+) -> Exit {
+    let id = &kept.read.state.begun.id;
+    loop {
+        let is_last = since.elapsed() >= TAKEOVER_TIMEOUT;
+        let asked = kept.system().ask_guard(&kept.socket(), &GuardRequest::Status, ANSWER_TIMEOUT);
+        let journal = home.find(id).map(|kept| kept.read.state.phase);
+        let (words, exit) = match (asked, journal) {
+            (_, Ok(ChangePhase::Incomplete)) => {
+                (format!("change {id}: the rollback is incomplete"), Exit::RollbackIncomplete)
+            }
+            (_, Ok(phase)) if !phase.is_pending() => {
+                (format!("change {id} is {}", phase.title()), Exit::Done)
+            }
+            (Ok(GuardAnswer::Status(status)), _) if is_last || status.phase == ChangePhase::Applied => {
+                let title = status.phase.title();
+                (
+                    format!("change {id} is {title}; its guard goes on, 'fabdeck changes' shows the end"),
+                    Exit::Done,
+                )
+            }
+            _ if is_last => {
+                let log = kept.log().display().to_string();
+                let words = format!(
+                    "FD-7981: change {id}: its new guard does not answer; the guard's last messages are in {log}"
+                );
+                (words, Exit::RollbackIncomplete)
+            }
+            _ => {
+                std::thread::sleep(POLL_INTERVAL);
+                continue;
+            }
+        };
+        context.output.print_message(&words);
+        return exit;
+    }
 }
 
 /// Pending changes without a guard.
@@ -157,8 +192,8 @@ fn find_abandoned(context: &mut Context<'_, '_>, means: Env<'_>, gone: Option<&s
         for kept in pending {
             match kept {
                 Ok(kept) if !kept.is_abandoned() && !ends_stopped_guard(context, &kept) => {
-                    if let Some(why) = overdue_warning(&kept) {
-                        context.output.print_message(&why);
+                    if is_overdue(&kept) {
+                        context.output.print_message(&overdue_text(&kept));
                         found.worst = Exit::RollbackIncomplete;
                     }
                 }
@@ -171,7 +206,11 @@ fn find_abandoned(context: &mut Context<'_, '_>, means: Env<'_>, gone: Option<&s
                         found.worst = found.worst.max(Exit::Refused);
                     }
                     None if kept.may_have_guard() => found.here.push((home.clone(), kept)),
-                    None => context.output.print_message(&change_store::other_user_reason(&kept)),
+                    None => {
+                        context.output.print_message(&change_store::other_user_reason(&kept));
+                        let exit = if is_overdue(&kept) { Exit::RollbackIncomplete } else { Exit::Refused };
+                        found.worst = found.worst.max(exit);
+                    }
                 },
                 Err(error) => {
                     context.output.print_message(&error.to_string());
@@ -183,34 +222,30 @@ fn find_abandoned(context: &mut Context<'_, '_>, means: Env<'_>, gone: Option<&s
     found
 }
 
-/// Ends a guard that is stopped by a signal and whose change is beyond its deadline. False: there is none, or it cannot
-/// be ended.
+/// Ends a guard that is stopped by a signal: beyond the deadline, or while it writes or rolls back. False: there is
+/// none, or it cannot be ended.
 fn ends_stopped_guard(context: &mut Context<'_, '_>, kept: &ChangeDir) -> bool {
-    if overdue_warning(kept).is_none() || !kept.is_own() || !kept.is_guard_stopped() {
+    let (id, phase) = (&kept.read.state.begun.id, kept.read.state.phase);
+    let is_waiting = phase == ChangePhase::Applied;
+    let fails = || match is_waiting {
+        true => is_overdue(kept) && kept.is_guard_stopped(),
+        false => kept.is_stopped_under_way(),
+    };
+    if !kept.may_have_guard() || !fails() {
         return false;
     }
     match kept.end_guard() {
         Ok(Some(holder)) => {
-            let id = &kept.read.state.begun.id;
-            let words = format!("change {id}: {holder} is stopped beyond the deadline, and was ended");
-            context.output.print_message(&words);
+            let when = if is_waiting {
+                "beyond the deadline".to_owned()
+            } else {
+                format!("while it is {}", phase.title())
+            };
+            context.output.print_message(&format!("change {id}: {holder} is stopped {when}, and was ended"));
             true
         }
         _ => false,
     }
-}
-
-/// Message about an overdue change that another process seems to hold.
-fn overdue_warning(kept: &ChangeDir) -> Option<String> {
-    let (told, id) = (&kept.read.state, &kept.read.state.begun.id);
-    let row = ChangeRow::from_state(told, None, None).judged_at(Timestamp::now());
-    let holder = kept.lock_holder().map_or_else(|| "its guard".to_owned(), |holder| holder.to_string());
-    row.overdue.then(|| {
-        format!(
-            "FD-7992: change {id} is OVERDUE: {holder} has its lock and has not rolled it back; end that process, then 'fabdeck \
-             guard --resume' rolls the change back"
-        )
-    })
 }
 
 /// Holds one change until its end.

@@ -19,6 +19,7 @@ mod in_process;
 mod lane_migration;
 mod metrics;
 mod other_machine;
+pub(crate) mod overdue;
 pub(crate) mod preparation;
 pub(crate) mod refusal_audit;
 pub(crate) mod schemas;

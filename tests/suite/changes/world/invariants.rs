@@ -186,9 +186,11 @@ impl State {
                     }
                     watched.due_ms = ends.or(watched.due_ms);
                 }
+                // A user may ask for it, and a decision that cannot be recorded takes the change back.
+                let is_due_early = |why: &str| why.starts_with("requested by") || why.contains("FD-560");
                 let untimely = told.phase == ChangePhase::RollingBack
                     && watched.phase == Some(ChangePhase::Applied)
-                    && told.why.as_deref().is_some_and(|why| why.starts_with("it was not confirmed"))
+                    && !told.why.as_deref().is_some_and(is_due_early)
                     && boot == watched.boot_applied
                     && watched.due_ms.is_some_and(|due| now + 5 < due);
                 wrong = wrong.or_else(|| untimely.then(|| format!("{id} is taken back before its deadline")));

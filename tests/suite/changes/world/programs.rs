@@ -300,13 +300,22 @@ fn run_standby_guard(machine: &SimulatedProcess, id: &str) {
     }
 }
 
+/// Ends a guard that is stopped while it writes or rolls back.
+fn ends_stopped_guard(machine: &SimulatedProcess, kept: &ChangeDir) -> bool {
+    let ended = kept.is_stopped_under_way() && kept.end_guard().is_ok_and(|ended| ended.is_some());
+    if ended {
+        note(machine, "ended a stopped guard");
+    }
+    ended
+}
+
 /// `guard --resume`.
 fn resume(machine: &SimulatedProcess) {
     let home = home_of(machine);
     let Ok(pending) = home.list_pending() else { return };
     for kept in pending.into_iter().flatten() {
         let here = kept.read.state.host == machine.host_name();
-        if kept.is_abandoned() && here && kept.is_own() {
+        if here && kept.is_own() && (kept.is_abandoned() || ends_stopped_guard(machine, &kept)) {
             let id = kept.read.state.begun.id.clone();
             spawn(machine, Program::Guard { id, errand: GuardMode::TakeOver });
         }

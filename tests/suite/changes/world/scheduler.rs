@@ -60,6 +60,7 @@ pub struct Host {
     pub wall_ms: i64,
     /// Its disk fails until then.
     pub disk_fails_until_ms: u64,
+    pub folder_lost_until_ms: u64,
     /// Its disk is full until then: files can be cut, and not grow.
     pub disk_full_until_ms: u64,
     /// The next sync fails, and nothing else.
@@ -99,6 +100,11 @@ pub enum Event {
         for_ms: u64,
     },
     FillDisk {
+        host: usize,
+        for_ms: u64,
+    },
+    /// The folder of a network file system cannot be reached: the disk fails, and not even the size of a file can be read.
+    LoseFolder {
         host: usize,
         for_ms: u64,
     },
@@ -515,6 +521,11 @@ impl State {
             Event::PowerCut { host, down_ms } => self.cut_power(host, down_ms),
             Event::SetClock { host, by_ms } => self.hosts[host].wall_ms += by_ms,
             Event::FailDisk { host, for_ms } => self.hosts[host].disk_fails_until_ms = self.now_ms + for_ms,
+            Event::LoseFolder { host, for_ms } => {
+                let until = self.now_ms + for_ms;
+                let host = &mut self.hosts[host];
+                (host.folder_lost_until_ms, host.disk_fails_until_ms) = (until, until);
+            }
             Event::FillDisk { host, for_ms } => self.hosts[host].disk_full_until_ms = self.now_ms + for_ms,
             Event::FailSync { host } => self.hosts[host].fails_sync = true,
             Event::Continue { pid } => {

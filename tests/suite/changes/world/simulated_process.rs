@@ -476,7 +476,11 @@ impl SimulatedFile {
 impl OpenFile for SimulatedFile {
     fn status(&self) -> io::Result<FileStatus> {
         // No step: nothing happens in between that the next step would not show.
-        Ok(self.machine.status_of(&self.machine.world.lock(), self.number))
+        let state = self.machine.world.lock();
+        if state.now_ms < state.hosts[self.machine.host].folder_lost_until_ms {
+            return Err(io::Error::other("stale file handle"));
+        }
+        Ok(self.machine.status_of(&state, self.number))
     }
 
     fn read(&self, most: u64) -> io::Result<Vec<u8>> {

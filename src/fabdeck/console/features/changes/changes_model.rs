@@ -90,9 +90,14 @@ impl ChangesModel {
         u64::try_from(left.as_millis().max(0)).ok()
     }
 
-    /// The text about a pending change for the header: `change 7: 9:41 left`.
+    /// The pending change that the operator has to see first: one that is overdue, or else the last one.
+    fn first_pending_row(&self) -> Option<&ChangeRow> {
+        self.pending_rows().find(|row| row.overdue).or_else(|| self.pending_rows().next())
+    }
+
+    /// The text about the pending changes for the header: `change 7: 9:41 left`, or `change 7: OVERDUE; 1 more`.
     pub fn header_word(&self) -> Option<(String, Severity)> {
-        let Some(row) = self.pending_rows().next() else { return self.ended_word() };
+        let Some(row) = self.first_pending_row() else { return self.ended_word() };
         let left = self.left_ms(row);
         let (word, severity) = match row.state {
             _ if row.overdue => ("OVERDUE".to_owned(), Severity::Error),
@@ -108,7 +113,11 @@ impl ChangesModel {
                 (format!("applying {share}%"), Severity::Warning)
             }
         };
-        Some((format!("change {}: {word}", row.number), severity))
+        let more = match self.pending_rows().count() {
+            0 | 1 => String::new(),
+            count => format!("; {} more", count - 1),
+        };
+        Some((format!("change {}: {word}{more}", row.number), severity))
     }
 
     /// The text about a change that ended: `change 7 rolled back: 8`.
@@ -138,7 +147,7 @@ impl ChangesModel {
 
     /// The text about the pending change when the session is left.
     pub fn leave_warning(&self) -> Option<String> {
-        let row = self.pending_rows().next()?;
+        let row = self.first_pending_row()?;
         let left = self.left_ms(row).map_or_else(String::new, |left| format!(", {}", time_left_words(left)));
         let (number, id, state) = (row.number, &row.id, row.state_title());
         Some(format!(

@@ -22,6 +22,9 @@ fn a_machine_that_starts_with_an_earlier_clock_takes_its_change_back() {
     let earlier = Event::SetClock { host: 0, by_ms: -10 * HOUR_MS as i64 };
     let world = play_scenario(None, Decision::Leave, vec![(10_000, cut), (12_000, earlier)], Vec::new());
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    let trail = state_file(&world, "audit");
+    assert!(trail.contains("earlier than the last record of the journal"), "{trail}");
+    assert!(!trail.contains("it was not confirmed in time"), "{trail}");
 }
 
 #[test]
@@ -30,6 +33,22 @@ fn a_clock_that_is_set_is_reported() {
     let world = play_scenario(None, Decision::Leave, vec![(10_000, set)], Vec::new());
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
     assert!(state_file(&world, "audit").contains("the wall clock was set forward by 7200 s"));
+}
+
+/// No guard runs when the clock is set: the next one finds it by the record of the window.
+#[test]
+fn a_clock_that_is_set_between_two_guards_is_reported() {
+    let at = vec![
+        (9_000, Event::Kill { name: "guard aaaa0001" }),
+        (10_000, Event::SetClock { host: 0, by_ms: 2 * HOUR_MS as i64 }),
+    ];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    let trail = state_file(&world, "audit");
+    assert!(
+        trail.contains("it was not confirmed in time; the wall clock was set forward by 7200 s"),
+        "{trail}"
+    );
 }
 
 #[test]

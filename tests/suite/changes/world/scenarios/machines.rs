@@ -72,3 +72,22 @@ fn a_guard_that_is_no_longer_the_newest_writes_nothing_more() {
         assert!(!has_message(&world, "is Confirmed"), "{says}");
     }
 }
+
+/// The first machine cannot read the shared folder when its guard goes on; the change was taken over and confirmed. The
+/// subnet manager shows that the guard is not the newest: its registration is gone.
+#[test]
+fn a_guard_that_cannot_read_its_journal_finds_at_the_manager_that_it_is_superseded() {
+    let program = Program::Guard { id: ID.to_owned(), errand: GuardMode::TakeOver };
+    let confirm = Program::Decide { id: ID, decision: Decision::Confirm };
+    let there = |program| Event::Start { host: 1, user: OWNER, program };
+    let at = vec![
+        (8_000, Event::Kill { name: "second aaaa0001" }),
+        (8_000, Event::Stop { name: "guard aaaa0001", for_ms: 60_000 }),
+        (12_000, there(program)),
+        (20_000, there(confirm)),
+        (40_000, Event::LoseFolder { host: 0, for_ms: 100_000 }),
+    ];
+    let world = play_scenario(Some(LockScope::Machine), Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
+    assert!(has_message(&world, "FD-5606"));
+}

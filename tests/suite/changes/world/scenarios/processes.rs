@@ -1,5 +1,7 @@
 //! Guards that are killed, stopped or asked to end.
 
+use jiff::Timestamp;
+
 use super::*;
 
 #[test]
@@ -18,6 +20,18 @@ fn a_guard_that_is_stopped_while_it_writes_is_ended_at_once() {
     assert!(has_message(&world, "hung or did not roll"));
     // Long before the window would be over.
     assert!(seconds_of(&world, "hung or did not roll")[0] < 10.0);
+}
+
+/// No second process is left, so the command of systemd's timer ends the guard.
+#[test]
+fn a_guard_that_is_stopped_while_it_writes_without_a_second_process_is_ended_by_resume() {
+    let hangs = Event::Stop { name: "guard aaaa0001", for_ms: HOUR_MS };
+    let triggers = vec![("has set it", Event::Kill { name: "second aaaa0001" }), ("is killed", hangs)];
+    let world = play_scenario(None, Decision::Confirm, Vec::new(), triggers);
+    start_timers(&mut world.lock());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    let at = seconds_of(&world, "ended a stopped guard");
+    assert!(at.len() == 1 && at[0] < 45.0, "{at:?}");
 }
 
 #[test]
@@ -91,4 +105,33 @@ fn a_window_that_is_over_is_not_extended() {
     let world = play_scenario(None, Decision::Leave, at, Vec::new());
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
     assert!(!state_file(&world, "audit").contains("\"what\":\"extended\""));
+}
+
+/// Guards that follow one another while the fabric is silent retry for one hour together.
+#[test]
+fn the_hour_of_retries_is_one_hour_for_all_guards() {
+    let killed = |minutes: u64| (minutes * 60_000, Event::Kill { name: "guard aaaa0001" });
+    let at = vec![(10_000, Event::Silence { for_ms: 3 * HOUR_MS }), killed(20), killed(45)];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::Incomplete));
+    let trail = state_file(&world, "audit");
+    let time_of = |what: &str| -> Timestamp {
+        let line = trail.lines().find(|line| line.contains(&format!("\"what\":\"{what}\""))).unwrap();
+        let time = line.split("\"time\":\"").nth(1).and_then(|rest| rest.split('"').next());
+        time.unwrap().parse().unwrap()
+    };
+    let tried = time_of("given up").duration_since(time_of("out of reach")).as_secs();
+    assert!((3_600..3_720).contains(&tried), "{tried} s");
+}
+
+/// SIGTERM while the fabric is silent: the guard leaves a line and another guard, and does not wait to be killed.
+#[test]
+fn a_guard_that_is_asked_to_end_while_it_retries_leaves_a_line_and_a_successor() {
+    let ends = Event::End { name: "guard aaaa0001" };
+    let at = vec![(10_000, Event::Silence { for_ms: 120_000 }), (60_000, ends)];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(state_file(&world, "audit").contains("by a signal; the rollback waits for the next guard"));
+    let guards = seconds_of(&world, "starts guard aaaa0001");
+    assert!(guards.len() == 2 && guards[1] < 70.0, "{guards:?}");
 }

@@ -76,3 +76,39 @@ fn what_another_tool_wrote_since_the_plan_was_checked_is_not_written_over() {
     assert!(state_file(&world, "audit").contains("FD-5621"));
     assert!(world.lock().fabric.held.values().any(|(_, writer)| writer == ANOTHER_TOOL));
 }
+
+/// The next guard cannot tell a part that another tool restored from a rollback that left no record. It waits for the
+/// deadline, names the drift, and lets nothing be confirmed of which a part is missing.
+#[test]
+fn an_old_part_at_a_takeover_takes_no_change_back_before_its_deadline() {
+    let at = vec![
+        (8_000, Event::WriteOld { plan: 0 }),
+        (9_000, Event::Kill { name: "guard aaaa0001" }),
+        (9_000, Event::Kill { name: "second aaaa0001" }),
+        (10_000, start(Program::Resume)),
+        (12_000, decide(Decision::Confirm)),
+    ];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(has_message(&world, "FD-5647"));
+    let trail = state_file(&world, "audit");
+    assert!(trail.contains("\"what\":\"drift\""), "{trail}");
+    assert!(trail.contains("it was not confirmed in time"), "{trail}");
+    let back = seconds_of(&world, "for aaaa0001").pop().unwrap();
+    assert!(back > 29.0, "{back}");
+}
+
+/// The part is as the change wrote it again, so the change is whole and can be confirmed.
+#[test]
+fn an_old_part_that_is_written_again_lets_the_change_be_confirmed() {
+    let at = vec![
+        (8_000, Event::WriteOld { plan: 0 }),
+        (9_000, Event::Kill { name: "guard aaaa0001" }),
+        (9_000, Event::Kill { name: "second aaaa0001" }),
+        (10_000, start(Program::Resume)),
+        (12_000, Event::WriteEqual { plan: 0 }),
+        (14_000, decide(Decision::Confirm)),
+    ];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
+}
