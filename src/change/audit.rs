@@ -8,8 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::change_store::ChangeStore;
 use super::file_lock::FileLock;
 use super::journal::{ChainError, ChainedLines, Disk, FileDisk, chain_line};
+use super::system::OpenMode;
+use super::trail_lines::read_trail_end;
 use super::trail_mark::TrailMark;
+use fabdeck_fabric::observe::escape_json;
 
+/// Largest trail whose entries are all read.
+const MAX_TRAIL_BYTES: u64 = 1 << 30;
 /// Timeout for the lock of the trail.
 pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -59,22 +64,23 @@ impl ChangeStore {
         let _lock = FileLock::acquire(self.system(), &lock, patience).map_err(bad)?;
         let trail = self.file("audit").map_err(bad)?;
         trail.sync().map_err(bad)?;
-        let bytes = trail.read(u64::MAX).map_err(bad)?;
-        let chained =
-            ChainedLines::read(&bytes).map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
-        let (mut text, mut link) = (String::new(), chained.link);
-        if chained.unended {
+        let end = read_trail_end(&*trail)
+            .map_err(bad)?
+            .map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
+        let (mut text, mut link) = (String::new(), end.position.link);
+        if end.unended {
             text.push('\n');
         }
         for entry in entries {
             let json = serde_json::to_string(entry).map_err(|error| bad(error.into()))?;
-            let (line, next) = chain_line(link, &json);
+            // As in a journal: people read the trail on a terminal.
+            let (line, next) = chain_line(link, &escape_json(&json));
             text.push_str(&line);
             link = next;
         }
-        let mut disk = FileDisk::resume(trail, chained.length).map_err(bad)?;
+        let mut disk = FileDisk::resume(trail, end.position.bytes).map_err(bad)?;
         disk.append(text.as_bytes()).and_then(|()| disk.sync()).map_err(bad)?;
-        let bytes = chained.length + text.len() as u64;
+        let bytes = end.position.bytes + text.len() as u64;
         self.log_trail_mark(&TrailMark { bytes, link: link.to_string() });
         Ok(())
     }
@@ -83,7 +89,8 @@ impl ChangeStore {
     pub fn audit_trail(&self) -> Result<Vec<AuditEntry>, AuditError> {
         let path = self.folder().join("audit");
         let file = path.display().to_string();
-        let bytes = match self.read(&path) {
+        let read = self.system().open(&path, OpenMode::Read).and_then(|file| file.read(MAX_TRAIL_BYTES));
+        let bytes = match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             read => read.map_err(|error| AuditError::Disk { file: file.clone(), error })?,
         };

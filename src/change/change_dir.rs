@@ -13,7 +13,7 @@ use super::change_store_error::ChangeStoreError;
 use super::clock::Stopwatch;
 use super::file_lock::FileLock;
 use super::journal::{BeginRecord, ChangePhase, Journal, JournalContent, JournalError};
-use super::plan::{Plan, SCHEMA};
+use super::plan::{MAX_PLAN_BYTES, Plan, SCHEMA};
 use super::plan_lanes::PlanLanes;
 use super::system::{LockHolder, OpenFile, OpenMode, System};
 
@@ -243,7 +243,7 @@ impl ChangeDir {
         };
         let text = self
             .open(PLAN, OpenMode::Read)
-            .and_then(|file| file.read(u64::MAX))
+            .and_then(|file| read_plan(&*file))
             .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other))
             .map_err(|error| wrong(error.to_string()))?;
         let plan = Plan::read(&text).map_err(|error| wrong(error.to_string()))?;
@@ -331,6 +331,16 @@ pub(super) fn socket_of(system: &dyn System, folder: &Path) -> PathBuf {
     match file.and_then(|file| file.read(MAX_PATH_BYTES)) {
         Ok(path) if path.ends_with(b".sock") => PathBuf::from(OsString::from_vec(path)),
         _ => folder.join(DEFAULT_SOCKET),
+    }
+}
+
+/// Reads a plan, which is no larger than `apply` accepts.
+fn read_plan(file: &dyn OpenFile) -> io::Result<Vec<u8>> {
+    match file.status()?.length {
+        bytes if bytes > MAX_PLAN_BYTES => {
+            Err(io::Error::other(format!("it has {bytes} bytes, and a plan has at most {MAX_PLAN_BYTES}")))
+        }
+        _ => file.read(MAX_PLAN_BYTES),
     }
 }
 

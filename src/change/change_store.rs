@@ -14,6 +14,7 @@
 //!   ended               nothing is left to do; the journal says how it ended
 //! ```
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,11 +25,14 @@ use super::change_owner;
 use super::change_store_error::ChangeStoreError;
 use super::file_lock::FileLock;
 use super::folder_ownership::{self, FolderProblem};
-use super::journal::{BeginRecord, Journal, JournalError, JournalRecord};
+use super::journal::{BeginRecord, Journal, JournalContent, JournalError, JournalRecord};
 use super::system::{LocalSystem, OpenFile, OpenMode, System};
+use super::user_names;
 
 /// Timeout for another process that is beginning a change.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+/// Number of bytes of the journals of one other user that are read for a list.
+const MAX_FOREIGN_BYTES: u64 = 256 << 20;
 /// Number of folder names that are tried for a new change: a process may have left a folder without beginning a change.
 const MAX_NUMBERS_TRIED: u64 = 1000;
 
@@ -121,11 +125,6 @@ impl ChangeStore {
         self.system.open(&self.folder.join(name), OpenMode::AppendOrMake)
     }
 
-    /// The contents of a file.
-    pub(super) fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.system.open(path, OpenMode::Read)?.read(u64::MAX)
-    }
-
     fn io_error(&self, error: io::Error) -> ChangeStoreError {
         ChangeStoreError::Folder { folder: self.folder.display().to_string(), error }
     }
@@ -163,12 +162,33 @@ impl ChangeStore {
             }
         }
         folders.sort();
-        let kept = |folder: PathBuf| match Journal::load(self.system(), &folder.join(JOURNAL)) {
+        let mut budgets = BTreeMap::new();
+        let kept = |folder: PathBuf| match self.load_journal(&folder, &mut budgets) {
             Ok(read) => Some(Ok(ChangeDir { folder, read, system: Arc::clone(&self.system) })),
             Err(JournalError::Empty { .. }) => None,
             Err(error) => Some(Err(self.unread_change(&folder, error))),
         };
         Ok(folders.into_iter().filter_map(kept).collect())
+    }
+
+    /// Reads the journal of a change. `budgets` has the bytes that are still read of each other user: in a folder of older
+    /// versions any user can put large files, which must take neither the time nor the changes of the others.
+    fn load_journal(
+        &self,
+        folder: &Path,
+        budgets: &mut BTreeMap<u32, u64>,
+    ) -> Result<JournalContent, JournalError> {
+        let path = folder.join(JOURNAL);
+        let owner = change_owner::read_owner(self.system(), folder).map(|owner| owner.user);
+        let Some(user) = owner.ok().filter(|user| *user != self.system.user()) else {
+            return Journal::load(self.system(), &path);
+        };
+        let budget = budgets.entry(user).or_insert(MAX_FOREIGN_BYTES);
+        let limit = || {
+            let user = user_names::user_label(user);
+            format!("the journals of {user} are read up to {} MiB together", MAX_FOREIGN_BYTES >> 20)
+        };
+        Journal::load_within(self.system(), &path, budget, &limit)
     }
 
     /// The highest number of a change that was begun.

@@ -29,6 +29,7 @@ mod read_queue;
 mod surviving_fabric;
 mod system;
 mod trail_check;
+mod trail_lines;
 mod trail_mark;
 mod transition;
 pub mod user_names;
@@ -70,7 +71,7 @@ pub use migration::{FollowMode, Migration, MigrationDirection, PlanFlow, PlanPor
 pub use migrations_in_force::{migrations_in_force, moved_flows, remaining_migrations};
 pub use opensm_site::OpensmSite;
 pub use order::{OrderedWrites, TransientLoss, order_writes};
-pub use plan::{CertificateScope, Drift, EntryDrift, Plan, PlanFileError, SCHEMA};
+pub use plan::{CertificateScope, Drift, EntryDrift, MAX_PLAN_BYTES, Plan, PlanFileError, SCHEMA};
 pub use plan_lanes::PlanLanes;
 pub use plan_phases::{PhasedHost, PlanPhases, SilentHostAction};
 pub use surviving_fabric::SurvivingFabric;

@@ -22,6 +22,8 @@ use fabdeck_fabric::{
 use fabdeck_mad::access::AttributePart;
 
 pub const SCHEMA: &str = "fabdeck.plan/1";
+/// A longer file is no plan: a plan for every table of 43,904 hosts is less than half as long.
+pub const MAX_PLAN_BYTES: u64 = 1 << 30;
 
 /// The exact writes, the fabric that they are for, and what was known when the plan was made.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

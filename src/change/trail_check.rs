@@ -7,9 +7,17 @@ use std::path::{Path, PathBuf};
 
 use super::audit::AuditError;
 use super::change_store::ChangeStore;
-use super::journal::{ChainedLines, chain_positions};
-use super::system::{FileKind, OpenMode};
+use super::journal::ChainPosition;
+use super::system::{FileKind, OpenFile, OpenMode};
+use super::trail_lines::{read_trail_end, walk_trail};
 use super::trail_mark::TrailMark;
+
+/// Whether a trail continues from a mark.
+fn continues_from(trail: &dyn OpenFile, mark: &TrailMark) -> io::Result<bool> {
+    let mut end = ChainPosition::default();
+    walk_trail(trail, mark.bytes, &mut |position| end = position)?;
+    Ok(end.bytes == mark.bytes && end.link.to_string() == mark.link)
+}
 
 impl ChangeStore {
     /// Writes the length of the trail and the state of its chain to the system log. A log that accepts nothing does not
@@ -31,10 +39,16 @@ impl ChangeStore {
         let disk = |error: io::Error| AuditError::Disk { file: file.clone(), error };
         let marks = log.lines().filter_map(TrailMark::find).filter(|(of, _)| *of == named);
         let marks: Vec<TrailMark> = marks.map(|(_, mark)| mark).collect();
+        let wanted: BTreeSet<u64> = marks.iter().map(|mark| mark.bytes).collect();
         let mut places = BTreeSet::new();
         for path in self.trail_files().map_err(disk)? {
+            let Ok(trail) = self.system().open(&path, OpenMode::Read) else { continue };
             // A damaged trail counts up to the damage.
-            places.extend(chain_positions(&self.read(&path).unwrap_or_default()));
+            let _ = walk_trail(&*trail, u64::MAX, &mut |position| {
+                if wanted.contains(&position.bytes) {
+                    places.insert((position.bytes, position.link.to_string()));
+                }
+            });
         }
         match marks.iter().find(|mark| !places.contains(&(mark.bytes, mark.link.clone()))) {
             Some(mark) => Err(AuditError::CutByLog { file, bytes: mark.bytes }),
@@ -72,9 +86,9 @@ impl ChangeStore {
 
     /// The mark for a change that begins now. `None` if there is no trail, or an invalid one.
     pub(super) fn trail_mark(&self) -> Option<TrailMark> {
-        let bytes = self.read(&self.folder().join("audit")).ok()?;
-        let chained = ChainedLines::read(&bytes).ok()?;
-        Some(TrailMark { bytes: chained.length, link: chained.link.to_string() })
+        let trail = self.system().open(&self.folder().join("audit"), OpenMode::Read).ok()?;
+        let ChainPosition { bytes, link } = read_trail_end(&*trail).ok()?.ok()?.position;
+        Some(TrailMark { bytes, link: link.to_string() })
     }
 
     /// Checks that the trail still holds what it held when the newest change began. An old trail lies beside it, under
@@ -84,7 +98,8 @@ impl ChangeStore {
         let file = self.folder().join("audit").display().to_string();
         let disk = |error: io::Error| AuditError::Disk { file: file.clone(), error };
         for path in self.trail_files().map_err(disk)? {
-            if self.read(&path).is_ok_and(|bytes| mark.is_in(&bytes)) {
+            let trail = self.system().open(&path, OpenMode::Read);
+            if trail.and_then(|trail| continues_from(&*trail, &mark)).unwrap_or(false) {
                 return Ok(());
             }
         }

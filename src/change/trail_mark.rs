@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::journal::chain::ChainedLines;
-
 /// The length of a trail, and the state of its chain there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TrailMark {
@@ -15,15 +13,6 @@ pub struct TrailMark {
 }
 
 impl TrailMark {
-    /// Whether a trail continues from this mark.
-    pub(super) fn is_in(&self, trail: &[u8]) -> bool {
-        let Some(begin) = usize::try_from(self.bytes).ok().and_then(|bytes| trail.get(..bytes)) else {
-            return false;
-        };
-        ChainedLines::read(begin)
-            .is_ok_and(|chained| chained.torn == 0 && chained.link.to_string() == self.link)
-    }
-
     /// Finds a mark in a line of the system log, and the file that it is for.
     pub fn find(line: &str) -> Option<(PathBuf, Self)> {
         let (_, rest) = line.split_once(MARK_PREFIX)?;

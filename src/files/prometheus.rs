@@ -283,8 +283,9 @@ fn uplink_labels(fabric: &Fabric, names: &Names, peer: PortId) -> String {
     labels
 }
 
-/// Writes a label, with its value escaped as the format requires.
-fn write_label(out: &mut String, name: &str, value: &str) {
+/// Writes a label, with its value escaped as the format requires. Every label whose value is text from elsewhere is
+/// written here.
+pub fn write_label(out: &mut String, name: &str, value: &str) {
     let _ = write!(out, "{name}=\"");
     for c in escape_unprintable(value).chars() {
         match c {

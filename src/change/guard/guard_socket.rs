@@ -171,10 +171,8 @@ impl Drop for CallerSlot {
 /// Reads one request and answers it. A line that is no request gets no answer.
 fn answer_caller(stream: &UnixStream, orders: &Sender<QueuedRequest>, policy: &AccessPolicy) -> Option<()> {
     let caller = Caller::of(stream).ok()?;
-    stream.set_read_timeout(Some(LINE_TIMEOUT)).ok()?;
     stream.set_write_timeout(Some(LINE_TIMEOUT)).ok()?;
-    let mut line = String::new();
-    BufReader::new(stream.take(MAX_REQUEST_BYTES)).read_line(&mut line).ok()?;
+    let line = read_line_until(stream, MAX_REQUEST_BYTES, Instant::now() + LINE_TIMEOUT).ok()?;
     let question: GuardQuery = serde_json::from_str(&line).ok()?;
     let answer = match policy.authorize(question.to_request(), &caller, own_uid()) {
         Ok(ask) => {
@@ -237,22 +235,44 @@ pub fn send_request_within(
     serde_json::from_str(&text).map_err(GuardSocketError::NoGuard)
 }
 
-/// Sends one line and reads one.
+/// A stream with one deadline for everything that is read. A timeout of the socket begins again with each byte, so a
+/// sender of one byte a second could go on for ever.
+struct DeadlineStream<'s> {
+    stream: &'s UnixStream,
+    deadline: Instant,
+}
+
+impl Read for DeadlineStream<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(bytes)
+    }
+}
+
+/// Reads a line of at most `most` bytes until a deadline.
+fn read_line_until(stream: &UnixStream, most: u64, deadline: Instant) -> std::io::Result<String> {
+    let mut line = String::new();
+    BufReader::new(DeadlineStream { stream, deadline }.take(most)).read_line(&mut line)?;
+    Ok(line)
+}
+
+/// Sends one line and reads one, all within the timeout.
 fn exchange(socket: &Path, question: &GuardQuery, timeout: Duration) -> Result<String, GuardSocketError> {
+    let deadline = Instant::now() + timeout;
     // A line that is not sent completely is no request, and the guard does not act on it.
     let asked = || {
         let mut stream = connect(socket, timeout)?;
-        stream.set_read_timeout(Some(timeout))?;
         let mut line = serde_json::to_string(question)?;
         line.push('\n');
         stream.write_all(line.as_bytes())?;
         Ok(stream)
     };
     let stream = asked().map_err(GuardSocketError::Silent)?;
-    let mut text = String::new();
-    BufReader::new(stream.take(MAX_ANSWER_BYTES))
-        .read_line(&mut text)
-        .map_err(GuardSocketError::Unanswered)?;
+    let text = read_line_until(&stream, MAX_ANSWER_BYTES, deadline).map_err(GuardSocketError::Unanswered)?;
     if text.is_empty() {
         return Err(GuardSocketError::Unanswered(ErrorKind::UnexpectedEof.into()));
     }

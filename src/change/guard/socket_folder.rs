@@ -7,7 +7,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::system::{FileKind, System};
+use crate::user_names;
 
+/// The mode bits with which other users write.
+const WRITE_BY_OTHERS: u32 = 0o022;
 /// Largest number of entries that are read from a folder.
 const MAX_SOCKETS: usize = 4096;
 
@@ -26,7 +29,7 @@ pub fn make_folder(system: &dyn System, folder: &Path) -> io::Result<()> {
         _ => {}
     }
     let held = system.symlink_metadata(folder)?;
-    if held.kind != FileKind::Folder || held.user != system.user() || held.mode & 0o022 != 0 {
+    if held.kind != FileKind::Folder || held.user != system.user() || held.mode & WRITE_BY_OTHERS != 0 {
         let what = format!(
             "{} must be a folder that the guard's user owns and no other user can write in",
             folder.display()
@@ -36,9 +39,22 @@ pub fn make_folder(system: &dyn System, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The ids and sockets of the changes in a folder. Only sockets of the folder's owner count.
-pub fn list_sockets(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
-    let owner = fs::symlink_metadata(folder)?.uid();
+/// The ids and sockets of the changes in a folder of sockets. Only sockets of the folder's owner count, who must be root
+/// or own the state folder: below `/tmp` any user can make a missing folder, and guards of their own in it.
+pub fn list_sockets(folder: &Path, state_folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    const ROOT: u32 = 0;
+    let held = fs::symlink_metadata(folder)?;
+    let owner = held.uid();
+    let is_owners = owner == ROOT || fs::metadata(state_folder).is_ok_and(|held| held.uid() == owner);
+    if !is_owners || !held.is_dir() || held.mode() & WRITE_BY_OTHERS != 0 {
+        let user = user_names::user_label(owner);
+        let what = format!(
+            "it belongs to {user} (mode {:o}), and must be a folder of root or of the state folder's owner in which no other \
+             user can write",
+            held.mode() & 0o7777
+        );
+        return Err(io::Error::other(what));
+    }
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)?.take(MAX_SOCKETS) {
         let path = entry?.path();

@@ -9,6 +9,7 @@ use std::io;
 use std::time::Duration;
 
 use super::protocol::GuardRequest;
+use super::trail_writer::SHORT_TIMEOUT;
 use super::window::window_left;
 use crate::audit::AuditEntry;
 use crate::change_dir::ChangeDir;
@@ -123,8 +124,8 @@ fn end_guard(home: &ChangeStore, kept: &ChangeDir, user: &str) -> io::Result<Gua
         change: Some(kept.read.state.begun.id.clone()),
         detail: words.clone(),
     };
-    // A failed audit trail does not stop the rollback.
-    let told = match home.audit(&entry) {
+    // Neither a failed audit trail nor a long wait for its lock stops the rollback.
+    let told = match home.audit_all(std::slice::from_ref(&entry), SHORT_TIMEOUT) {
         Ok(()) => words,
         Err(error) => format!("{words}; {error}"),
     };

@@ -69,7 +69,24 @@ impl<'t> ChainedLines<'t> {
     /// complete line that is invalid is damage. No checksum covers the newline: a valid last record counts without it,
     /// and with other bytes in its place.
     pub fn read(bytes: &'t [u8]) -> Result<Self, ChainError> {
-        let mut read = Self::default();
+        Self::default().read_on(bytes)
+    }
+
+    /// Reads the lines at the end of a long file. `bytes` begin at an offset, somewhere in a line. The lines before them
+    /// are not read, so the place in the chain that the first complete line states is accepted.
+    pub fn read_tail(bytes: &'t [u8], offset: u64) -> Result<Self, ChainError> {
+        let damage = |at: usize, what| ChainError { offset: offset + at as u64, what };
+        let line_end =
+            |from: usize| bytes[from..].iter().position(|byte| *byte == b'\n').map(|at| from + at + 1);
+        let begin = line_end(0).and_then(|begin| Some((begin, line_end(begin)?)));
+        let (begin, end) = begin.ok_or_else(|| damage(0, "no complete line follows"))?;
+        let link = stated_link(&bytes[begin..end - 1]).map_err(|what| damage(begin, what))?;
+        Self { link, length: offset + end as u64, ..Self::default() }.read_on(&bytes[end..])
+    }
+
+    /// Continues with the bytes that follow.
+    fn read_on(self, bytes: &'t [u8]) -> Result<Self, ChainError> {
+        let mut read = self;
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let offset = read.length;
@@ -93,16 +110,27 @@ impl<'t> ChainedLines<'t> {
     }
 }
 
-/// The offset and the state of the chain after each valid line, up to the first invalid one.
-pub fn chain_positions(bytes: &[u8]) -> Vec<(u64, String)> {
-    let (mut places, mut link, mut length) = (Vec::new(), ChainHash::default(), 0_u64);
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let Ok((_, next)) = check_line(line.strip_suffix(b"\n").unwrap_or(line), link) else { break };
-        link = next;
-        length += line.len() as u64;
-        places.push((length, link.to_string()));
+/// A position in a chain: the offset after a valid line, and the state of the chain there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ChainPosition {
+    pub bytes: u64,
+    pub link: ChainHash,
+}
+
+impl ChainPosition {
+    /// The position after the next line, which may have its newline; `None` if the line is invalid.
+    pub fn after(self, line: &[u8]) -> Option<Self> {
+        let (_, link) = check_line(line.strip_suffix(b"\n").unwrap_or(line), self.link).ok()?;
+        Some(Self { bytes: self.bytes + line.len() as u64, link })
     }
-    places
+}
+
+/// The state of the chain that a line states, where its checksum holds.
+fn stated_link(line: &[u8]) -> Result<ChainHash, &'static str> {
+    let rest = check_sum(line)?;
+    let digits = rest.get(..CHAIN).and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let link = digits.filter(|_| rest.as_bytes().get(CHAIN) == Some(&b' '));
+    link.map(|link| ChainHash(link.to_be_bytes())).ok_or("the line has no place in the chain")
 }
 
 /// The record at the beginning of these bytes, which contain no newline. The checksum is updated byte by byte, so one
@@ -118,18 +146,26 @@ fn parse_unended(bytes: &[u8], before: ChainHash) -> Option<(&str, ChainHash)> {
     })
 }
 
-fn check_line(line: &[u8], before: ChainHash) -> Result<(&str, ChainHash), &'static str> {
+fn is_split(at: usize, text: &str) -> bool {
+    text.is_char_boundary(at) && text.as_bytes().get(at) == Some(&b' ')
+}
+
+/// The line behind its checksum, which holds.
+fn check_sum(line: &[u8]) -> Result<&str, &'static str> {
     let text = std::str::from_utf8(line).map_err(|_| "the line is not text")?;
-    let split =
-        |at: usize, text: &'_ str| text.is_char_boundary(at) && text.as_bytes().get(at) == Some(&b' ');
-    if !split(CRC, text) {
+    if !is_split(CRC, text) {
         return Err("the line does not begin with its checksum");
     }
     let (crc, rest) = (&text[..CRC], &text[CRC + 1..]);
-    if format!("{:08x}", crc32fast::hash(rest.as_bytes())) != crc {
-        return Err("the line does not match its checksum");
+    match format!("{:08x}", crc32fast::hash(rest.as_bytes())) == crc {
+        true => Ok(rest),
+        false => Err("the line does not match its checksum"),
     }
-    if !split(CHAIN, rest) {
+}
+
+fn check_line(line: &[u8], before: ChainHash) -> Result<(&str, ChainHash), &'static str> {
+    let rest = check_sum(line)?;
+    if !is_split(CHAIN, rest) {
         return Err("the line has no place in the chain");
     }
     let (told, json) = (&rest[..CHAIN], &rest[CHAIN + 1..]);
@@ -202,6 +238,27 @@ mod tests {
             let read = ChainedLines::read(&bytes).unwrap();
             assert_eq!((&read.lines, read.link), (&whole.lines, whole.link));
             assert_eq!((read.length, read.torn), (text.len() as u64 - 1, behind.len() as u64));
+        }
+    }
+
+    /// Whatever the offset is, the end is that of the whole file, unless no line is complete behind it.
+    #[test]
+    fn the_tail_of_a_file_ends_like_the_file() {
+        let text = text();
+        let whole = ChainedLines::read(text.as_bytes()).unwrap();
+        let second = text.find('\n').unwrap() + 1;
+        let last = text.trim_end().rfind('\n').unwrap() + 1;
+        for at in 0..text.len() {
+            let read = ChainedLines::read_tail(&text.as_bytes()[at..], at as u64);
+            match read {
+                Ok(read) => {
+                    assert_eq!((read.link, read.length, read.torn), (whole.link, whole.length, 0), "{at}");
+                }
+                Err(_) => assert!(at >= last, "{at}"),
+            }
+            let mut wrong = text.clone().into_bytes();
+            wrong[last + 30] ^= 1;
+            assert!(ChainedLines::read_tail(&wrong[at..], at as u64).is_err(), "{at} {second}");
         }
     }
 

@@ -8,6 +8,7 @@ use super::disk::{Disk, FileDisk};
 use super::record::{BeginRecord, ChangeState, JournalRecord, RecordWriter, WrittenRecord, epoch_of_line};
 use crate::change_owner;
 use crate::system::{OpenMode, System};
+use fabdeck_fabric::observe::{digits_in_groups, escape_json};
 
 /// Why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -30,9 +31,19 @@ pub enum JournalError {
         "{file}: FD-5606: another guard has written to the journal: this one is not the newest, and writes nothing more"
     )]
     Superseded { file: String },
+    #[error(
+        "{file}: FD-5610: the journal has {bytes} bytes and is not read: {limit}. If this is no change of yours, move its folder out of \
+         'changes'"
+    )]
+    TooLarge { file: String, bytes: u64, limit: String },
     #[error("{file}: FD-5605: the journal failed before, and nothing more is written to it")]
     Failed { file: String },
 }
+
+/// Largest journal that is read. The bytes of the largest plan, 1 GiB, fit in it.
+const MAX_JOURNAL_BYTES: u64 = 2 << 30;
+/// Number of bytes that are read at once to find the end of the first record.
+const FIRST_CHUNK_BYTES: u64 = 64 * 1024;
 
 /// An open journal. After a failed write it takes no more records: a line after an incomplete one would be damage.
 pub struct Journal {
@@ -134,18 +145,48 @@ impl Journal {
     }
 
     pub fn load(system: &dyn System, path: &Path) -> Result<JournalContent, JournalError> {
+        let limit = || format!("a journal has at most {} bytes", digits_in_groups(MAX_JOURNAL_BYTES));
+        Self::load_within(system, path, &mut { MAX_JOURNAL_BYTES }, &limit)
+    }
+
+    /// Reads a journal of at most `budget` bytes, which it takes from the budget. `limit` says where the budget is from.
+    pub(crate) fn load_within(
+        system: &dyn System,
+        path: &Path,
+        budget: &mut u64,
+        limit: &dyn Fn() -> String,
+    ) -> Result<JournalContent, JournalError> {
         let file = path.display().to_string();
-        match change_owner::open_file(system, path, OpenMode::Read).and_then(|file| file.read(u64::MAX)) {
-            Ok(bytes) => Self::read(&file, &bytes),
+        let opened = change_owner::open_file(system, path, OpenMode::Read);
+        let read = opened.and_then(|file| match file.status()?.length {
+            bytes if bytes > *budget => Ok(Err(bytes)),
+            _ => file.read(*budget).map(Ok),
+        });
+        match read {
+            Ok(Ok(bytes)) => {
+                *budget -= bytes.len() as u64;
+                Self::read(&file, &bytes)
+            }
+            Ok(Err(bytes)) => Err(JournalError::TooLarge { file, bytes, limit: limit() }),
             Err(error) => Err(JournalError::Disk { file, what: "read", error }),
         }
     }
 
-    /// The first record of a journal, even where later lines are damaged.
+    /// The first record of a journal, even where later lines are damaged or the file is too large. No record has a
+    /// zero byte, so a large file of zeros is not read to its end.
     pub fn load_first(system: &dyn System, path: &Path) -> Option<BeginRecord> {
         let file = change_owner::open_file(system, path, OpenMode::Read).ok()?;
-        let bytes = file.read(u64::MAX).ok()?;
-        let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
+        let (mut bytes, mut more) = (Vec::new(), FIRST_CHUNK_BYTES);
+        let end = loop {
+            let chunk = file.read_from(bytes.len() as u64, more).ok()?;
+            let end = chunk.iter().position(|byte| *byte == b'\n').map(|end| bytes.len() + end + 1);
+            let is_last = chunk.is_empty() || chunk.contains(&0);
+            bytes.extend(chunk);
+            if end.is_some() || is_last || bytes.len() as u64 > MAX_JOURNAL_BYTES {
+                break end.unwrap_or(bytes.len());
+            }
+            more = bytes.len() as u64;
+        };
         let first = ChainedLines::read(&bytes[..end]).ok()?;
         match serde_json::from_str(first.lines.first()?.1).ok()? {
             JournalRecord::Begun(begun) => Some(*begun),
@@ -185,7 +226,8 @@ impl Journal {
             |error: io::Error| JournalError::Disk { file: self.name.clone(), what: "written", error };
         let written = WrittenRecord { record, by: self.writer.as_ref() };
         let json = serde_json::to_string(&written).map_err(|error| broken(error.into()))?;
-        let (mut text, link) = chain_line(self.link, &json);
+        // People read journals on terminals, where a control character from a name would act.
+        let (mut text, link) = chain_line(self.link, &escape_json(&json));
         if self.unended {
             text.insert(0, '\n');
         }

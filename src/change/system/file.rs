@@ -55,7 +55,12 @@ pub trait OpenFile: Send + Sync + fmt::Debug {
     fn status(&self) -> io::Result<FileStatus>;
 
     /// Reads at most `most` bytes from the beginning.
-    fn read(&self, most: u64) -> io::Result<Vec<u8>>;
+    fn read(&self, most: u64) -> io::Result<Vec<u8>> {
+        self.read_from(0, most)
+    }
+
+    /// Reads at most `most` bytes from an offset.
+    fn read_from(&self, offset: u64, most: u64) -> io::Result<Vec<u8>>;
 
     fn append(&self, bytes: &[u8]) -> io::Result<()>;
 

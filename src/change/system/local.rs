@@ -1,7 +1,7 @@
 //! The operating system of this machine.
 
 use std::fs::{self, DirBuilder, File, FileTimes, Metadata, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
@@ -227,9 +227,9 @@ impl OpenFile for LocalFile {
         self.0.metadata().map(|held| status_of(&held))
     }
 
-    fn read(&self, most: u64) -> io::Result<Vec<u8>> {
+    fn read_from(&self, offset: u64, most: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        (&self.0).rewind()?;
+        (&self.0).seek(SeekFrom::Start(offset))?;
         (&self.0).take(most).read_to_end(&mut bytes)?;
         Ok(bytes)
     }

@@ -16,7 +16,7 @@ use crate::operations::plans::plan_verdict::{
 };
 use crate::operations::preview::assume::assume;
 use crate::operations::preview::comparison::NO_TABLES;
-use fabdeck_change::{CertificateScope, Plan};
+use fabdeck_change::{CertificateScope, MAX_PLAN_BYTES, Plan};
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_files::read_text_within;
 use fabdeck_mad::access::ReadOptions;
@@ -29,9 +29,6 @@ use super::route_args::{LaneChoice, PlanAction};
 use super::table::write_pairs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-
-/// A longer file is no plan: a plan for every table of 43,904 hosts is less than half as long.
-const MAX_PLAN_BYTES: u64 = 1 << 30;
 
 pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, Failure> {
     context.refuse_filter("plan")?;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use fabdeck_fabric::observe::{NotePlace, Notes};
+use fabdeck_fabric::observe::{NotePlace, Notes, is_printable};
 use fabdeck_fabric::{Fabric, Guid, NodeKind, PortId, PortState};
 
 /// `S-0000000000200003`, without quotes.
@@ -31,12 +31,13 @@ pub fn guid_key(kind: NodeKind) -> &'static str {
     }
 }
 
-/// A description for one line: control characters become blanks, as in the tools.
+/// A description for one line: control characters become blanks, as in the tools, and so do marks that turn the
+/// direction of text on a terminal.
 pub fn clean_name(name: &str) -> Cow<'_, str> {
-    if name.contains(char::is_control) {
-        return name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().into();
+    if name.chars().all(is_printable) {
+        return name.into();
     }
-    name.into()
+    name.chars().map(|c| if is_printable(c) { c } else { ' ' }).collect::<String>().into()
 }
 
 /// Whether a cable is known to be down. Formats without link states leave such cables out, because they would look

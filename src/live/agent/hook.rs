@@ -125,6 +125,14 @@ mod tests {
         assert!(ended.trouble.is_some_and(|trouble| trouble.contains('3')));
     }
 
+    /// Cargo sets variables of its own for every test.
+    #[test]
+    fn a_hook_gets_the_listed_variables_and_its_values_alone() {
+        assert!(std::env::vars().any(|(name, _)| name.starts_with("CARGO")));
+        let ended = run("env", &[("FABDECK_LID", "7".to_owned())], Duration::from_secs(20));
+        assert!(ended.said.contains("FABDECK_LID=7") && !ended.said.contains("CARGO"), "{}", ended.said);
+    }
+
     #[test]
     fn a_hanging_hook_is_killed_with_its_children() {
         let ended = run("sleep 600 & echo $!; wait", &[], Duration::from_millis(300));

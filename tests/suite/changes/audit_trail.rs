@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use fabdeck_change::{AuditEntry, ChangeStore};
+use fabdeck_change::{AuditEntry, BeginRecord, ChangeStore};
 
 use super::long;
 use super::processes::{DEMO, ServedLab, command, user};
@@ -208,4 +208,23 @@ fn appending(home: &Path, number: u64) -> (String, Child) {
     command.args(["--state-dir", "./state", "confirm", &id]);
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     (id, child)
+}
+
+/// `cut` and `jq` show the trail and the journal on a terminal, where such a character acts.
+#[test]
+fn no_control_character_stands_in_the_trail_or_a_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = ChangeStore::open(folder.path()).unwrap();
+    let text = "a\u{1b}[2J\u{9b}31m\u{7f}\u{202e}b \u{fc}".to_owned();
+    let entry = AuditEntry { user: text.clone(), detail: text.clone(), ..AuditEntry::default() };
+    home.audit(&entry).unwrap();
+    let begun = BeginRecord { id: "a".into(), user: text.clone(), ..BeginRecord::default() };
+    let (kept, _keeping) = home.begin(begun, "{}").unwrap();
+    for file in [folder.path().join("audit"), kept.folder.join("journal")] {
+        let held = std::fs::read_to_string(&file).unwrap();
+        let is_plain = |sign: char| sign == '\n' || fabdeck_fabric::observe::is_printable(sign);
+        assert!(held.chars().all(is_plain) && held.contains("\u{fc}"), "{held:?}");
+    }
+    assert_eq!(home.audit_trail().unwrap(), [entry]);
+    assert_eq!(home.find("a").unwrap().read.state.begun.user, text);
 }

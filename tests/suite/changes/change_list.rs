@@ -1,8 +1,11 @@
 //! What is seen of changes: the list of them, and the line that renews itself on a terminal.
 
+use std::process::Command;
+use std::time::{Duration, Instant};
+
 use super::processes::{ServedLab, user};
 use crate::console::pty::Session;
-use fabdeck_change::{Journal, JournalRecord, LocalSystem};
+use fabdeck_change::{BeginRecord, ChangeStore, Journal, JournalRecord, LocalSystem};
 
 const DEMO: &str = "sim:demo,traffic=none";
 
@@ -87,4 +90,53 @@ fn the_line_that_waits_fits_its_terminal_and_goes_away() {
     let text = session.text();
     assert!(!text.contains("left, until") && !text.contains("Ctrl-C"), "{text}");
     assert_eq!(text.lines().next().unwrap().trim_end(), format!("change  {id}"), "{text}");
+}
+
+/// In a folder of an older version another user can put a journal with any text in it.
+#[test]
+fn a_forged_id_adds_no_metric_and_no_control_character() {
+    let lab = ServedLab::new(DEMO);
+    let home = ChangeStore::open(&lab.home.path().join("state")).unwrap();
+    let id = "x\"} 1\nfabdeck_changes_overdue 0\n\u{1b}[31m\u{9b}31m\u{202e}\\".to_owned();
+    let (kept, keeping) = home.begin(BeginRecord { id, ..BeginRecord::default() }, "{}").unwrap();
+    let (time, deadline) = ("2026-11-28T00:00:00Z".to_owned(), "2036-11-28T00:00:00Z".to_owned());
+    let applied = JournalRecord::Applied { time, deadline, ends: None };
+    kept.journal().unwrap().0.append_durably(&applied).unwrap();
+    let text = lab.run(&["changes", "--format", "prometheus"]).stdout;
+    drop(keeping);
+    let text = String::from_utf8(text).unwrap();
+    let lines = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();
+    assert_eq!(
+        (lines("fabdeck_changes_overdue"), lines("fabdeck_change_deadline_seconds{")),
+        (1, 1),
+        "{text}"
+    );
+    assert!(text.contains(r#"{id="x\"} 1\\nfabdeck"#), "{text}");
+    assert!(text.chars().all(|sign| sign == '\n' || fabdeck_fabric::observe::is_printable(sign)), "{text:?}");
+}
+
+/// A pipe waits for its other end, a link leads to a file of another folder.
+#[test]
+fn what_was_planted_beside_the_seen_changes_is_left_alone() {
+    let lab = ServedLab::new(DEMO);
+    let folder = lab.home.path().join(".local/state/fabdeck");
+    std::fs::create_dir_all(&folder).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.join("seen")).status().unwrap().success());
+    std::os::unix::fs::symlink(lab.home.path().join("elsewhere"), folder.join("seen.lock")).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = lab.command(args).spawn().unwrap();
+        let since = Instant::now();
+        while command.try_wait().unwrap().is_none() {
+            if since.elapsed() > Duration::from_secs(20) {
+                command.kill().unwrap();
+                panic!("{args:?} waits for a pipe");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(command.wait().unwrap().success(), "{args:?}");
+    };
+    run(&["apply", "a.plan", "--yes", "--accept", "transition"]);
+    run(&["changes"]);
+    run(&["rollback", "1"]);
+    assert!(!lab.home.path().join("elsewhere").exists());
 }

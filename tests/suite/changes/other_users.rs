@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::processes::{DEMO, ServedLab};
 
-const NOBODY: u32 = 65534;
+pub const NOBODY: u32 = 65534;
 /// An owner of changes without root's rights.
 const DAEMON: u32 = 1;
 
@@ -35,7 +35,7 @@ pub fn open_to_others(folder: &Path) {
     fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
 }
 
-fn run_as_second_user(program: impl AsRef<std::ffi::OsStr>) -> Command {
+pub fn run_as_second_user(program: impl AsRef<std::ffi::OsStr>) -> Command {
     run_as(NOBODY, program)
 }
 
@@ -383,6 +383,23 @@ fn a_silent_guard_beside_one_that_answers_is_reported() {
         code == 4 && text.contains(&id) && text.contains("FD-7993") && text.contains("0badcafe"),
         "{code}: {text}"
     );
+    lab.run_to_end(&["confirm", &id], 0);
+}
+
+/// After a boot another user can make the folder first, with guards of their own in it: their rows are not the owner's.
+#[test]
+fn a_socket_folder_of_another_user_is_not_asked() {
+    let lab = lab("list = [\"*\"]");
+    let id = lab.apply();
+    let sockets = lab.home.path().join("run");
+    for path in [sockets.join(format!("{id}.sock")), sockets.clone()] {
+        std::os::unix::fs::chown(path, Some(DAEMON), Some(DAEMON)).unwrap();
+    }
+    let (code, text) = second_user(&lab, &["changes"]);
+    assert!(code == 4 && text.contains("FD-7993") && text.contains("it belongs to daemon"), "{code}: {text}");
+    assert!(!text.contains(&id), "{text}");
+    let (code, text) = second_user(&lab, &["rollback", &id]);
+    assert!(code == 4 && text.contains("FD-7993"), "{code}: {text}");
     lab.run_to_end(&["confirm", &id], 0);
 }
 

@@ -49,6 +49,23 @@ fn what_lies_in_a_state_folder_is_for_its_owner_alone() {
     }
 }
 
+/// The guard makes the folders above its sockets: with the caller's mask any user could replace them.
+#[test]
+fn what_a_guard_makes_is_for_its_owner_alone_whatever_the_mask_is() {
+    let lab = ServedLab::with(DEMO, &["--config", "lab.toml"], |home| {
+        let sockets = home.join("made/run");
+        fs::write(home.join("lab.toml"), format!("socket-dir = \"{}\"\n", sockets.display())).unwrap();
+    });
+    let apply = lab.command(&["apply", "a.plan", "--yes", "--accept", "transition"]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "umask 0; exec \"$0\" \"$@\""]).arg(apply.get_program()).args(apply.get_args());
+    shell.current_dir(lab.home.path()).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", lab.home.path());
+    let ended = shell.output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(mode(&lab.home.path().join("made")), 0o700);
+    lab.run_to_end(&["rollback", "1"], 0);
+}
+
 /// What `docs/safety.md` said to make once: anybody could hold the locks there. The commands of the error mend it.
 #[test]
 fn a_folder_of_several_users_takes_no_new_change_until_it_is_mended() {

@@ -1,8 +1,11 @@
 //! Guards that take a request and do not answer for long, and guards without a usable socket.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::other_users::{NOBODY, open_to_others, run_as_second_user};
 use super::processes::{DEMO, ServedLab};
 
 /// The answer is that the request may still be carried out; it is carried out once, as soon as the guard continues.
@@ -67,4 +70,40 @@ fn a_change_that_could_not_be_confirmed_is_not_written() {
     assert_eq!(lab.tables(), before);
     let trail = std::fs::read_to_string(lab.home.path().join(&state).join("audit")).unwrap();
     assert!(trail.contains("\"what\":\"refused\"") && !trail.contains("\"what\":\"writing\""), "{trail}");
+}
+
+/// Servers of another user that send one blank each half a second: as long as they do, each read ends in time.
+#[test]
+fn servers_that_never_end_their_answer_hold_no_command_up() {
+    let lab = ServedLab::new(DEMO);
+    open_to_others(lab.home.path());
+    let id = lab.apply();
+    let changes = lab.home.path().join("state/changes");
+    let journal = fs::read(lab.folder().join("journal")).unwrap();
+    for folder in [lab.home.path().join("state"), changes.clone()] {
+        fs::set_permissions(folder, Permissions::from_mode(0o1777)).unwrap();
+    }
+    let script = "import socket,sys,time,threading,os\nos.chdir(sys.argv[1])\ndef drip(s):\n try:\n  while True:\n   \
+                  s.send(b' ')\n   time.sleep(0.5)\n except OSError: pass\ndef serve(n):\n l=socket.socket(socket.AF_UNIX)\n \
+                  l.bind(n+'/guard.sock')\n l.listen(9)\n while True:\n  threading.Thread(target=drip,args=(l.accept()[0],),\
+                  daemon=True).start()\nfor n in range(900,904):\n n=str(n).zfill(6)\n os.mkdir(n)\n \
+                  threading.Thread(target=serve,args=(n,),daemon=True).start()\ntime.sleep(1)\nprint('ready',flush=True)\ntime.sleep(600)";
+    let mut server = run_as_second_user("python3").args(["-c", script]).arg(&changes).spawn().unwrap();
+    let mut line = String::new();
+    let mut out = std::io::BufReader::new(server.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    for number in 900..904 {
+        let path = changes.join(format!("{number:06}/journal"));
+        fs::write(&path, &journal).unwrap();
+        std::os::unix::fs::chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let since = Instant::now();
+    let ended = lab.run(&["changes"]);
+    let (took, text) = (since.elapsed(), String::from_utf8_lossy(&ended.stdout).into_owned());
+    let back = lab.run(&["rollback", &id]);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(took < Duration::from_secs(28) && text.contains(&id[..4]), "{took:?}: {text}");
+    assert!(since.elapsed() - took < Duration::from_secs(8) && back.status.success(), "{back:?}");
 }

@@ -31,6 +31,13 @@ fn names_with_control_characters_act_nowhere() {
         let acts = |sign: char| sign.is_control() && sign != '\n' || sign == '\u{202e}';
         assert!(!text.contains(acts), "{args:?}: {text:?}");
     }
+    for format in ["ibnetdiscover", "ibsim"] {
+        let text = output(&home, &["convert", "evil.topo", "--to", format, "-o", "-"]);
+        assert!(
+            text.contains("=1+1 31m leaf") && !text.contains(['\u{9b}', '\u{202e}']),
+            "{format}: {text:?}"
+        );
+    }
     let json: serde_json::Value =
         serde_json::from_str(&output(&home, &["--source", "evil.topo", "show", "switches", "--json"]))
             .unwrap();

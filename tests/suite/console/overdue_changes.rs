@@ -1,8 +1,11 @@
 //! Changes beyond their deadline, as the console shows them.
 
 use fabdeck::console::ColorDepth;
-use fabdeck::session::ChangeRow;
-use fabdeck::session::interactive::{SessionInput, Severity, Size, WriteAccess};
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::changes::changer::WriteAccess;
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::messages::Severity;
+use fabdeck::operations::changes::change_row::ChangeRow;
 use fabdeck_change::ChangePhase;
 
 use super::fake_changes::{FakeChanges, offer, row};

@@ -149,3 +149,14 @@ fn killed_behind_apply_the_deadline_takes_it_back() {
     lab.wait_for_state("rolled-back", Duration::from_secs(60));
     assert_eq!(lab.tables(), before);
 }
+
+/// What a session has in its environment, such as a token, is not for every program of a runbook.
+#[test]
+fn a_program_gets_the_listed_variables_alone() {
+    let lab = ServedLab::new(DEMO);
+    let book = "name = \"environment\"\nsummary = \"what a program sees\"\n\n[[step]]\n\
+                run = { program = \"sh\", args = [\"-c\", \"test -n \\\"$PATH\\\" && test -z \\\"$SITE_TOKEN\\\"\"] }\n";
+    put(lab.home.path(), "environment.toml", book);
+    let ended = lab.command(&["run", "environment.toml"]).env("SITE_TOKEN", "secret").output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+}

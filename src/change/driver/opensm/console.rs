@@ -4,6 +4,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use super::console_user::read_peer_user;
+use crate::user_names;
+
 const PROMPT: &[u8] = b"OpenSM $ ";
 /// OpenSM stands still until this question is answered: no sweep, no trap.
 const TAKEN_PROMPT: &[u8] = b"(y/n)? ";
@@ -20,6 +23,10 @@ pub enum OpensmConsoleError {
     Taken,
     #[error("what answers is not OpenSM's console")]
     Other,
+    #[error("a process of {user} answers there, and OpenSM belongs to root or to the user of this command")]
+    Foreign { user: String },
+    #[error("the kernel does not show which user's process answers there")]
+    Unidentified,
 }
 
 /// A session with the console. Dropping it sends `quit`.
@@ -30,17 +37,26 @@ pub struct OpensmConsole {
 }
 
 impl OpensmConsole {
-    pub fn open(at: SocketAddr) -> Result<Self, OpensmConsoleError> {
-        Self::open_within(at, ANSWER_TIMEOUT)
+    /// Opens a session with a process of one of these users. While OpenSM is down, any user of the host can listen at
+    /// its port.
+    pub fn open(at: SocketAddr, users: &[u32]) -> Result<Self, OpensmConsoleError> {
+        Self::open_within(at, users, ANSWER_TIMEOUT)
     }
 
-    fn open_within(at: SocketAddr, patience: Duration) -> Result<Self, OpensmConsoleError> {
+    fn open_within(at: SocketAddr, users: &[u32], patience: Duration) -> Result<Self, OpensmConsoleError> {
         let stream =
             TcpStream::connect_timeout(&at, CONNECT_TIMEOUT).map_err(OpensmConsoleError::Unreachable)?;
         stream.set_write_timeout(Some(patience)).map_err(OpensmConsoleError::Unreachable)?;
         let mut console = Self { stream, patience };
         console.read_answer()?;
-        Ok(console)
+        // The other end shows its user only once its process has accepted the connection, so after its first answer.
+        match read_peer_user(&console.stream).map_err(OpensmConsoleError::Unreachable)? {
+            Some(user) if users.contains(&user) => Ok(console),
+            Some(user) => Err(OpensmConsoleError::Foreign { user: user_names::user_label(user) }),
+            // A console of another host is the operator's choice, and has no user here.
+            None if at.ip().is_loopback() => Err(OpensmConsoleError::Unidentified),
+            None => Ok(console),
+        }
     }
 
     /// Sends a command and returns the answer.
@@ -121,10 +137,22 @@ mod tests {
         (at, thread)
     }
 
+    fn own_user() -> u32 {
+        rustix::process::geteuid().as_raw()
+    }
+
+    #[test]
+    fn a_console_of_another_user_is_refused() {
+        let (at, heard) = scripted_console(&["OpenSM $ "]);
+        let refused = OpensmConsole::open(at, &[own_user() + 1]).unwrap_err();
+        assert!(matches!(refused, OpensmConsoleError::Foreign { .. }), "{refused}");
+        assert_eq!(heard.join().unwrap(), "quit\n");
+    }
+
     #[test]
     fn a_session_asks_and_quits() {
         let (at, heard) = scripted_console(&["OpenSM $ ", "   SM State : Master\nOpenSM $ "]);
-        let mut console = OpensmConsole::open(at).unwrap();
+        let mut console = OpensmConsole::open(at, &[own_user()]).unwrap();
         assert!(console.send_command("status").unwrap().contains("Master"));
         drop(console);
         assert_eq!(heard.join().unwrap(), "status\nquit\n");
@@ -134,7 +162,7 @@ mod tests {
     fn a_session_of_another_client_is_left_alone() {
         let (at, heard) =
             scripted_console(&["OpenSM Console connection already in use\n   kill other session (y/n)? "]);
-        assert!(matches!(OpensmConsole::open(at), Err(OpensmConsoleError::Taken)));
+        assert!(matches!(OpensmConsole::open(at, &[own_user()]), Err(OpensmConsoleError::Taken)));
         assert!(heard.join().unwrap().starts_with("n\n"));
     }
 
@@ -142,8 +170,11 @@ mod tests {
     fn other_services_are_reported() {
         let (at, _) = scripted_console(&["220 mail\n"]);
         let short = Duration::from_millis(200);
-        assert!(matches!(OpensmConsole::open_within(at, short), Err(OpensmConsoleError::Other)));
+        assert!(matches!(
+            OpensmConsole::open_within(at, &[own_user()], short),
+            Err(OpensmConsoleError::Other)
+        ));
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        assert!(matches!(OpensmConsole::open(gone), Err(OpensmConsoleError::Unreachable(_))));
+        assert!(matches!(OpensmConsole::open(gone, &[own_user()]), Err(OpensmConsoleError::Unreachable(_))));
     }
 }

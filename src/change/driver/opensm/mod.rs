@@ -3,6 +3,7 @@
 
 mod conf;
 mod console;
+mod console_user;
 mod file_swap;
 mod judgement;
 mod lane_options;

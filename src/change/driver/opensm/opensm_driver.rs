@@ -105,7 +105,7 @@ impl<'a> OpensmDriver<'a> {
             let mut what = None;
             open = self.unsettled_steps(open, &mut what)?;
             heed((steps.len() - open.len()) as u64).map_err(Halt::Asked)?;
-            let status = self.site.status();
+            let status = self.site.status(self.system);
             let alone = self.plan.is_level_move_only();
             let at_work = |status: &OpensmStatus| (alone || status.engine == "file") && status.is_done();
             let done = status.as_ref().is_none_or(at_work);
@@ -283,7 +283,8 @@ impl<'a> OpensmDriver<'a> {
         let since = Stopwatch::start(self.system);
         while left.is_empty() && since.elapsed() < SETTLE_TIME {
             // Without a console the end cannot be seen.
-            if self.site.status().is_some_and(|status| status.engine != "file" && status.is_done()) {
+            if self.site.status(self.system).is_some_and(|status| status.engine != "file" && status.is_done())
+            {
                 break;
             }
             self.system.sleep(POLL_INTERVAL);

@@ -48,7 +48,7 @@ impl OpensmSite {
     pub fn query(&self, system: &dyn System) -> Result<OpensmReport, OpensmRefusal> {
         if let Some(at) = self.console {
             let asked = || {
-                let mut console = OpensmConsole::open(at)?;
+                let mut console = OpensmConsole::open(at, &self.console_users(system))?;
                 let status = OpensmStatus::read(&console.send_command("status")?);
                 Ok((status, OpensmConf::read(&console.send_command("dump_conf")?)))
             };
@@ -69,19 +69,30 @@ impl OpensmSite {
     }
 
     /// The present output of `status`, if the console is free.
-    pub fn status(&self) -> Option<OpensmStatus> {
-        let mut console = OpensmConsole::open(self.console?).ok()?;
+    pub fn status(&self, system: &dyn System) -> Option<OpensmStatus> {
+        let mut console = OpensmConsole::open(self.console?, &self.console_users(system)).ok()?;
         console.send_command("status").ok().map(|text| OpensmStatus::read(&text))
     }
 
     pub fn open_signal(&self, system: &dyn System) -> Result<ReloadSignal, OpensmRefusal> {
         match self.console {
             Some(at) => {
-                let console = OpensmConsole::open(at).map_err(|error| console_refusal(at, error))?;
+                let opened = OpensmConsole::open(at, &self.console_users(system));
+                let console = opened.map_err(|error| console_refusal(at, error))?;
                 Ok(ReloadSignal::Console(Box::new(console)))
             }
             None => self.find_process(system).map(ReloadSignal::Process),
         }
+    }
+
+    /// The users whose process may answer as OpenSM's console: root, this user, and the user of a process that the
+    /// operator named.
+    fn console_users(&self, system: &dyn System) -> Vec<u32> {
+        const ROOT: u32 = 0;
+        let is_named = self.pid.is_some() || self.pid_file.is_some();
+        let named = is_named.then(|| self.find_process(system).ok()).flatten();
+        let named = named.and_then(|pid| system.process_status(pid)).map(|status| status.user);
+        [ROOT, system.user()].into_iter().chain(named).collect()
     }
 
     /// Opens a channel for a rollback. It cannot wait until another client leaves the console, or until the operator
@@ -135,6 +146,9 @@ fn console_refusal(at: SocketAddr, error: OpensmConsoleError) -> OpensmRefusal {
     let hint = match error {
         OpensmConsoleError::Taken => {
             "end its other client with 'quit', or leave the option out: then OpenSM gets SIGHUP"
+        }
+        OpensmConsoleError::Foreign { .. } | OpensmConsoleError::Unidentified => {
+            "end that process and start OpenSM, or leave the option out: then OpenSM gets SIGHUP"
         }
         _ => "'console loopback' and 'console_port' in OpenSM's configuration open one",
     };

@@ -45,9 +45,12 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     if let (Some(site), Some(process)) = (&mut road.site, &args.opensm_process) {
         site.name_process(process);
     }
-    let Some(mut ready) = prepare(means, &source, read, &road, &mut NoObserver)? else {
-        decision_commands::report_unchanged(context, writes)?;
-        return Ok(Exit::Done);
+    let mut ready = match prepare(means, &source, read, &road, &mut NoObserver)? {
+        Ok(ready) => ready,
+        Err(nothing) => {
+            decision_commands::report_unchanged(context, writes, nothing.warning())?;
+            return Ok(Exit::Done);
+        }
     };
     if let Err(refused) = acceptance::refuse_unaccepted(&ready.found, &args.accept) {
         print_staged_commands(context, &ready.judged, &args.accept);

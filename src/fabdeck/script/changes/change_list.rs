@@ -19,6 +19,9 @@ use fabdeck_change::{
 
 /// Time that a command waits for a guard.
 const GUARD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Number of guards that may be silent for their whole timeout in one list, and the timeout of the guards after them.
+const MAX_SILENT: u32 = 2;
+const MIN_PATIENCE: Duration = Duration::from_millis(200);
 /// Pause before a silent guard is asked again.
 const SILENT_GUARD_PAUSE: Duration = Duration::from_secs(10);
 
@@ -76,7 +79,15 @@ enum CachedChange {
 }
 
 impl ChangeListCache {
+    /// Lists all changes. Each guard has `patience` to answer; once several have used that up, the others have
+    /// `MIN_PATIENCE`, so that many silent guards do not hold the list up.
     pub fn list(&mut self, means: Env<'_>, patience: Duration) -> Result<ChangeList, Failure> {
+        let since = Instant::now();
+        let patience_left = || {
+            (patience * MAX_SILENT)
+                .saturating_sub(since.elapsed())
+                .clamp(MIN_PATIENCE.min(patience), patience)
+        };
         let mut listing = ChangeList::default();
         let mut there = BTreeSet::new();
         let mut foreign_rows = Vec::new();
@@ -92,7 +103,7 @@ impl ChangeListCache {
             }
             let read = home.select(|folder| {
                 there.insert(folder.to_owned());
-                self.needs_reading(folder, patience)
+                self.needs_reading(folder, patience_left())
             });
             let read = match read {
                 Ok(read) => read,
@@ -105,7 +116,7 @@ impl ChangeListCache {
             for kept in read {
                 match kept {
                     Ok(kept) => {
-                        self.0.insert(kept.folder.clone(), CachedChange::of(kept, patience));
+                        self.0.insert(kept.folder.clone(), CachedChange::of(kept, patience_left()));
                     }
                     Err(error) => listing.unread.push(error.to_string()),
                 }

@@ -99,7 +99,13 @@ fn apply_prepared(
     say: &mut dyn FnMut(&str),
     begins: &mut dyn FnMut(&str) -> Result<(), Failure>,
 ) -> Result<Option<ChangeStatus>, Failure> {
-    let Some(mut ready) = prepare(means, terms.source, read, terms.road, watch)? else { return Ok(None) };
+    let mut ready = match prepare(means, terms.source, read, terms.road, watch)? {
+        Ok(ready) => ready,
+        Err(nothing) => {
+            nothing.warning().iter().for_each(|warning| say(warning));
+            return Ok(None);
+        }
+    };
     acceptance::refuse_unaccepted(&ready.found, &terms.acceptance.accepted)?;
     ready.refuse(means, terms.road, say)?;
     ready.unregistered_warning().iter().for_each(|warning| say(warning));

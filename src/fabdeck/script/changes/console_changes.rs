@@ -182,8 +182,12 @@ impl ConsoleChangesInner {
         let (title, read) = self.read_plan(planned, watch)?;
         let mut offer = describe_plan(title, &self.source, &read.0);
         let road = DriverOptions::default();
-        let Some(mut ready) = prepare(self.env(), &self.source, read, &road, watch)? else {
-            return Ok(ChangeOffer { applied: true, ..offer });
+        let mut ready = match prepare(self.env(), &self.source, read, &road, watch)? {
+            Ok(ready) => ready,
+            Err(nothing) => {
+                offer.remarks.extend(nothing.warning());
+                return Ok(ChangeOffer { applied: true, ..offer });
+            }
         };
         ready.refuse(self.env(), &road, &mut |remark| offer.remarks.push(remark.to_owned()))?;
         offer.remarks.extend(ready.unregistered_warning());
@@ -402,7 +406,7 @@ impl ConsoleChangesInner {
     fn prepare_again(&self, plan: &Arc<(Plan, String)>) -> Result<Option<Arc<PreparedOffer>>, Failure> {
         let read = (plan.0.clone(), plan.1.clone());
         let road = DriverOptions::default();
-        let Some(mut ready) = prepare(self.env(), &self.source, read, &road, &mut NoObserver)? else {
+        let Ok(mut ready) = prepare(self.env(), &self.source, read, &road, &mut NoObserver)? else {
             return Ok(None);
         };
         ready.refuse(self.env(), &road, &mut |_| {})?;

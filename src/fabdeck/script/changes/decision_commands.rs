@@ -154,8 +154,14 @@ pub fn wait_until(
 }
 
 /// Reports that no change was begun, because everything that the plan writes is in place.
-pub fn report_unchanged(context: &mut Context<'_, '_>, writes: usize) -> Result<(), Failure> {
+/// Reports that a plan writes nothing. `warning`: what is in place may belong to another machine.
+pub fn report_unchanged(
+    context: &mut Context<'_, '_>,
+    writes: usize,
+    warning: Option<String>,
+) -> Result<(), Failure> {
     context.output.print_message(&nothing_to_do("the plan", writes));
+    warning.iter().for_each(|warning| context.output.print_message(&format!("others: {warning}")));
     if !context.output.json {
         return Ok(());
     }

@@ -134,8 +134,8 @@ fn sockets_of(means: Env<'_>, home: &ChangeStore) -> Result<Vec<(String, PathBuf
             "its guards listen for its owner alone (socket-dir in the configuration)",
         ));
     };
-    list_sockets(&folder)
-        .map_err(|error| unknown_reason(home, &format!("{} cannot be read ({error})", folder.display())))
+    list_sockets(&folder, home.folder())
+        .map_err(|error| unknown_reason(home, &format!("{} is not used ({error})", folder.display())))
 }
 
 fn socket_of(means: Env<'_>, home: &ChangeStore, id: &str) -> Result<PathBuf, String> {

@@ -1,12 +1,13 @@
 //! `changes --format prometheus`: numbers of pending and overdue changes, for the textfile collector of
 //! node_exporter.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use jiff::Timestamp;
 
 use crate::operations::changes::change_row::ChangeRow;
 use fabdeck_change::{AttestationVerdict, ChangePhase};
+use fabdeck_files::prometheus::write_label;
 
 /// Prints the metrics. `incomplete` counts the rollbacks that left something, and `unknown` the state folders and journals that could not be read; `compared` says
 /// whether a requested comparison with the fabric succeeded.
@@ -42,11 +43,7 @@ pub fn write(rows: &[ChangeRow], incomplete: usize, unknown: usize, compared: Op
                 "When a change is rolled back unless it is confirmed, in Unix time",
             );
         }
-        let _ = writeln!(
-            text,
-            "fabdeck_change_deadline_seconds{{id=\"{}\",number=\"{}\"}} {seconds}",
-            row.id, row.number
-        );
+        write_change_value(&mut text, "change_deadline_seconds", row, seconds);
     }
     if let Some(compared) = compared {
         write_comparison(&mut text, rows, compared);
@@ -86,12 +83,15 @@ fn write_comparison(text: &mut String, rows: &[ChangeRow], compared: bool) {
                 "Entries that do not hold what a confirmed change wrote",
             );
         }
-        let _ = writeln!(
-            text,
-            "fabdeck_change_entries_differ{{id=\"{}\",number=\"{}\"}} {}",
-            row.id, row.number, found.differ
-        );
+        write_change_value(text, "change_entries_differ", row, found.differ);
     }
+}
+
+/// Writes the value of one change. In a folder of an older version the id is whatever another user wrote.
+fn write_change_value(text: &mut String, name: &str, row: &ChangeRow, value: impl Display) {
+    let _ = write!(text, "fabdeck_{name}{{");
+    write_label(text, "id", &row.id);
+    let _ = writeln!(text, ",number=\"{}\"}} {value}", row.number);
 }
 
 fn write_head(text: &mut String, name: &str, help: &str) {

@@ -52,14 +52,31 @@ pub struct PreparedChange {
     pub simulated: bool,
 }
 
-/// Checks a plan against the fabric; `None` if everything that it writes is in place, or if it writes nothing.
+/// A plan of which everything is in place already, or which writes nothing.
+pub struct NothingToDo {
+    /// Why changes of other machines cannot be seen, if they cannot.
+    unregistered: Option<String>,
+}
+
+impl NothingToDo {
+    /// Warning that what is in place may be a pending change of another machine.
+    pub fn warning(&self) -> Option<String> {
+        let why = self.unregistered.as_ref()?;
+        Some(format!(
+            "another machine may have this change pending, and would then roll it back: pending changes of other machines are not \
+             visible: {why}"
+        ))
+    }
+}
+
+/// Checks a plan against the fabric. The inner error says that there is nothing to write.
 pub fn prepare(
     means: Env<'_>,
     source: &str,
     (plan, text): (Plan, String),
     road: &DriverOptions,
     watch: &mut dyn ReadObserver,
-) -> Result<Option<PreparedChange>, Failure> {
+) -> Result<Result<PreparedChange, NothingToDo>, Failure> {
     // The right to write is checked before the long reading.
     let mut actuator = means.outside.actuator(source, &means.given.reach, &means.given.right)?;
     let lanes = plan::plan_has_lanes(&plan);
@@ -81,11 +98,11 @@ pub fn prepare(
             let what = format!("FD-7986: the plan is stale: {}; make it again", stale.words());
             return Err(Failure::new(Exit::Stale, what));
         }
-        PlanFit::Applied => return Ok(None),
-        PlanFit::AsMade if writes_nothing => return Ok(None),
+        PlanFit::Applied => return Ok(Err(NothingToDo { unregistered })),
+        PlanFit::AsMade if writes_nothing => return Ok(Err(NothingToDo { unregistered })),
         fit @ PlanFit::AsMade => judge_plan(&look, &plan, &fit, (false, LevelsInForce::Unsaid))?,
     };
-    Ok(Some(PreparedChange {
+    Ok(Ok(PreparedChange {
         source: source.to_owned(),
         found: acceptance::plan_findings(&judged, &plan, &look, road.site.is_some()),
         own,
@@ -270,4 +287,18 @@ pub fn begin_change(
         change_store::start_guard(means, &home, &["--begin", &kept.read.state.begun.id], &kept.log())?;
     remark.iter().for_each(|remark| say(remark));
     Ok((home, kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NothingToDo;
+
+    /// Where registrations are kept, a pending change of another machine is refused before.
+    #[test]
+    fn what_is_in_place_may_be_pending_elsewhere_where_no_registration_is_kept() {
+        let warning = |why: Option<&str>| NothingToDo { unregistered: why.map(str::to_owned) }.warning();
+        assert_eq!(warning(None), None);
+        let words = warning(Some("FD-4541: no subnet manager")).unwrap();
+        assert!(words.contains("pending") && words.ends_with("FD-4541: no subnet manager"), "{words}");
+    }
 }

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::script::output_file::create_temporary;
 use crate::system::access::SystemAccess;
 use fabdeck_change::ChangePhase;
+use fabdeck_files::open_regular;
 
 const FILE_NAME: &str = "seen";
 /// Changes in folders that are no longer listed are never removed, so the number of ids is limited.
@@ -38,7 +40,8 @@ pub fn store(outside: &dyn SystemAccess, pending: &BTreeSet<String>, known: &BTr
     }
     // Another process with the lock writes the same kind of data; the next call adds what is left out here.
     let made = file.parent().map(fs::create_dir_all);
-    let lock = OpenOptions::new().create(true).append(true).open(file.with_extension("lock"));
+    let options = OpenOptions::new().create(true).append(true).mode(0o600).clone();
+    let lock = open_own(&file.with_extension("lock"), &options);
     if let (Some(Ok(())), Ok(lock)) = (made, lock)
         && lock.try_lock().is_ok()
     {
@@ -59,10 +62,20 @@ fn file_path(outside: &dyn SystemAccess) -> Option<PathBuf> {
     Some(outside.user_state()?.join(FILE_NAME))
 }
 
+/// Opens a regular file of this user. A link would lead elsewhere, and a pipe would wait for its other end.
+fn open_own(file: &Path, options: &OpenOptions) -> io::Result<File> {
+    let opened = open_regular(file, options)?;
+    match opened.metadata()?.uid() == rustix::process::geteuid().as_raw() {
+        true => Ok(opened),
+        false => Err(io::ErrorKind::PermissionDenied.into()),
+    }
+}
+
 /// Reads one id a line; other lines are ignored.
 fn read(file: &Path) -> Vec<String> {
     let mut text = String::new();
-    let read = File::open(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text));
+    let opened = open_own(file, OpenOptions::new().read(true));
+    let read = opened.and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text));
     let is_id = |id: &&str| (1..=16).contains(&id.len()) && id.bytes().all(|sign| sign.is_ascii_hexdigit());
     read.map(|_| text.lines().filter(is_id).map(str::to_owned).collect()).unwrap_or_default()
 }

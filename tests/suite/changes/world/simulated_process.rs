@@ -483,13 +483,14 @@ impl OpenFile for SimulatedFile {
         Ok(self.machine.status_of(&state, self.number))
     }
 
-    fn read(&self, most: u64) -> io::Result<Vec<u8>> {
+    fn read_from(&self, offset: u64, most: u64) -> io::Result<Vec<u8>> {
         self.act("reads", |state| {
             let now = wall_ms(state, self.machine.host);
             if self.is_noted {
                 state.disks[self.disk].note_reading(self.number, now);
             }
             let bytes = &state.disks[self.disk].inode(self.number).bytes;
+            let bytes = &bytes[bytes.len().min(offset.try_into().unwrap_or(usize::MAX))..];
             Ok(bytes[..bytes.len().min(most.try_into().unwrap_or(usize::MAX))].to_vec())
         })
     }

@@ -89,6 +89,7 @@ pub fn receive_offer(
         Err(error) => state.log_message(Severity::Error, format!("{what} cannot be applied: {error}")),
         Ok(offer) if offer.applied => {
             state.log_message(Severity::Info, nothing_to_do(&what, offer.parts));
+            offer.remarks.iter().for_each(|remark| state.log_message(Severity::Warning, remark.clone()));
         }
         Ok(offer) => state.layer = Some(Overlay::Dialogue(Box::new(Dialogue::apply(offer, line)))),
     }
