@@ -41,7 +41,7 @@ fn codes_of_files_are_documented() {
     used.extend(codes(&std::fs::read_to_string(root.join("src/fabdeck/script/trace.rs")).unwrap()));
     // Notes of commands and of the console, whatever the source.
     let mut of_program = BTreeSet::new();
-    ["fabdeck/script", "fabdeck/session"]
+    ["fabdeck/script", "fabdeck/catalogue", "fabdeck/operations", "fabdeck/console", "fabdeck/system"]
         .iter()
         .for_each(|folder| codes_under(&root.join("src").join(folder), &mut of_program));
     used.extend(of_program.into_iter().filter(|code| code.starts_with("FN-7")));
@@ -61,7 +61,7 @@ fn codes_of_changes_are_documented() {
     codes_under(&root.join("src/change"), &mut used);
     // Notes of commands and of the console, whatever the source.
     let mut of_program = BTreeSet::new();
-    ["fabdeck/script", "fabdeck/session"]
+    ["fabdeck/script", "fabdeck/catalogue", "fabdeck/operations", "fabdeck/console", "fabdeck/system"]
         .iter()
         .for_each(|folder| codes_under(&root.join("src").join(folder), &mut of_program));
     used.extend(of_program.into_iter().filter(|code| code.starts_with("FN-7")));

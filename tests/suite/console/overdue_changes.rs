@@ -1,6 +1,6 @@
 //! Changes beyond their deadline, as the console shows them.
 
-use fabdeck::console::ColorDepth;
+use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::changes::changer::WriteAccess;
 use fabdeck::console::model::layout::Size;

@@ -35,7 +35,7 @@ pub struct ChangeOptions {
 
 /// The options, and access to the system.
 #[derive(Clone, Copy)]
-pub struct Env<'a> {
+pub(crate) struct Env<'a> {
     pub outside: &'a dyn SystemAccess,
     pub given: &'a ChangeOptions,
 }

@@ -163,7 +163,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     ]
 });
 
-pub struct TreeListing<'s> {
+pub(crate) struct TreeListing<'s> {
     pub known: &'s Model,
     pub look: &'s Snapshot,
     pub rows: &'s [TreeRow],

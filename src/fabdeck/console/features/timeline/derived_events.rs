@@ -75,7 +75,7 @@ impl RecordingScan {
 }
 
 /// An event scan with its own reader of the recording, independent of the reader for steps.
-pub struct EventDeriver<B> {
+pub(crate) struct EventDeriver<B> {
     tape: RecordingPlayer<B>,
     timeline: Arc<Timeline>,
     make_snapshot: SnapshotMaker,
