@@ -1,11 +1,12 @@
 //! The process: arguments, streams, the log, signals and the exit code.
 
-use crate::script::console_options;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::panic;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
+
+use crate::script::console_options;
 
 mod bug;
 mod console;
@@ -19,8 +20,8 @@ use fabdeck_change::COMMAND_THREAD;
 
 use crate::catalogue::exit::Exit;
 use crate::script;
-use crate::script::output::TerminalInfo;
 use crate::script::run::CliResult;
+use crate::script::terminal_info::TerminalInfo;
 use crate::system::local_access::LocalSystemAccess;
 use crate::system::stop_flag::StopFlag;
 

@@ -9,6 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
+use crate::changes::opt_in;
+use crate::discovery::{fabdeck, look_around, part};
+use crate::ibsim::{self, Stage};
 use fabdeck_change::{
     ChangePhase, ChangeState, Journal, JournalError, LocalSystem, Plan, PlanWrite, WriteTarget,
 };
@@ -16,11 +21,6 @@ use fabdeck_fabric::{Fabric, NodeId};
 use fabdeck_live::{ExchangePolicy, open_adapter};
 use fabdeck_mad::access::{AddressedMad, AttributePart, Clock, MadAddress, MadPort, ReadOptions};
 use fabdeck_mad::{Method, SMP_DATA, Smp, SwitchInfo, attribute};
-use serde_json::Value;
-
-use crate::changes::opt_in;
-use crate::discovery::{fabdeck, look_around, part};
-use crate::ibsim::{self, Stage};
 
 pub const PLAN: &str = "new.plan";
 const RAW: &str = "raw.txt";

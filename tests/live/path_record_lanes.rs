@@ -3,15 +3,14 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::adapters::tool_lines;
+use crate::ibsim::{self, Stage};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::{LevelsInForce, check_in_force};
 use fabdeck_fabric::Faults;
 use fabdeck_live::{ExchangePolicy, Keys, LiveSource, open_adapter};
 use fabdeck_mad::access::{LevelReadOptions, LevelReadOutcome, NoObserver, ReadOptions, Source};
 use fabdeck_routing::NoProgress;
-
-use crate::adapters::tool_lines;
-use crate::ibsim::{self, Stage};
 
 /// Environment variable with the part that the process over ibsim runs; it is unset elsewhere.
 const PART: &str = "FABDECK_SERVED_PART";

@@ -7,24 +7,6 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use fabdeck::catalogue::snapshot::Snapshot;
-use fabdeck::console::drawing::color_depth::ColorDepth;
-use fabdeck::console::drawing::frame::Appearance;
-use fabdeck::console::drawing::frame::draw;
-use fabdeck::console::drawing::symbols::Symbols;
-use fabdeck::console::drawing::theme::Theme;
-use fabdeck::console::event_loop::event::SessionInput;
-use fabdeck::console::features::timeline::replay_frame::ReplayFrames;
-use fabdeck::console::features::watch::sweep::read_sweep;
-use fabdeck::console::features::watch::watch_state::WatchSettings;
-use fabdeck::console::model::layout::Size;
-use fabdeck::console::model::state::SessionState;
-use fabdeck_fabric::NameMap;
-use fabdeck_fabric::counters::Thresholds;
-use fabdeck_files::capture::{Recorder, RecordingPlayer, create};
-use fabdeck_files::capture_format::CaptureHeader;
-use fabdeck_live::{ExchangePolicy, Keys, LiveSource, open_adapter};
-use fabdeck_mad::access::{NoObserver, ReadOptions, Source};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -33,6 +15,23 @@ use test_session::{ReplayBox, Sweeper, TestSession};
 use crate::adapters::tool_lines;
 use crate::discovery::PART;
 use crate::ibsim::{self, Stage};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::frame::{Appearance, draw};
+use fabdeck::console::drawing::symbols::Symbols;
+use fabdeck::console::drawing::theme::Theme;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::watch::watch_state::WatchSettings;
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::state::SessionState;
+use fabdeck::operations::replay::replay_frame::ReplayFrames;
+use fabdeck::operations::watch::sweep::read_sweep;
+use fabdeck_fabric::NameMap;
+use fabdeck_fabric::counters::Thresholds;
+use fabdeck_files::capture::{Recorder, RecordingPlayer, create};
+use fabdeck_files::capture_format::CaptureHeader;
+use fabdeck_live::{ExchangePolicy, Keys, LiveSource, open_adapter};
+use fabdeck_mad::access::{NoObserver, ReadOptions, Source};
 
 #[path = "../suite/console/test_session.rs"]
 #[allow(dead_code, reason = "the suite uses more of it")]
@@ -115,12 +114,9 @@ pub fn watched() {
     let (tape, place) = RecordingPlayer::open(FILE.as_ref(), None).unwrap();
     let looking = Arc::new(|observation| Ok(Snapshot::new(FILE, observation, &NameMap::default())));
     let mut scenes = ReplayFrames::new(tape, place, looking.clone());
-    let moment = fabdeck::console::features::timeline::replay_frame::SeekRequest {
-        place,
-        deep: true,
-        congestion: 100_000,
-    };
-    let found = fabdeck::console::features::timeline::replay_frame::FrameSource::seek_frame(
+    let moment =
+        fabdeck::operations::replay::replay_frame::SeekRequest { place, deep: true, congestion: 100_000 };
+    let found = fabdeck::operations::replay::replay_frame::FrameSource::seek_frame(
         &mut scenes,
         moment,
         &fabdeck_routing::NoProgress,

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
+use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
+use crate::routing::{fabric, route};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::{AdaptiveRouting, Observation};
 use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, Lmc, NodeId, PortId, Routes, Tables};
 use fabdeck_routing::analysis::{MarkedPaths, PathIndex, PathLosses};
 use fabdeck_routing::certificate::PairKind;
 use fabdeck_routing::{Cause, NoProgress, Problem};
-use rayon::prelude::*;
-
-use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
-use crate::routing::{fabric, route};
 
 fn paths(problem: &Problem<'_>, routes: &Routes) -> Arc<PathIndex> {
     Arc::new(PathIndex::new(problem, Arc::new(routes.clone()), &NoProgress).unwrap())

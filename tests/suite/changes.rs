@@ -50,6 +50,8 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use jiff::{SignedDuration, Timestamp};
+
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::proposal_plan::{PlanOrigin, make_plan, settle_proposal};
@@ -70,7 +72,6 @@ use fabdeck_mad::access::{
 };
 use fabdeck_routing::{NoProgress, Request};
 use fabdeck_simulator::{LineFaults, SharedSimulator, SimulatedFabric, Simulator};
-use jiff::{SignedDuration, Timestamp};
 
 fn fabric(name: &str) -> Fabric {
     generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric

@@ -13,12 +13,12 @@ mod whole_run;
 use std::path::Path;
 use std::process::Output;
 
-use fabdeck::runbook::fields::RunbookFault;
-use fabdeck::runbook::reader::{ReaderOptions, read};
-use fabdeck::runbook::steps::Runbook;
 use serde_json::Value;
 
 use crate::changes::processes::ServedLab;
+use fabdeck::runbook::fields::RunbookFault;
+use fabdeck::runbook::reader::{ReaderOptions, read};
+use fabdeck::runbook::steps::Runbook;
 
 fn time(text: &str) -> Result<std::time::Duration, String> {
     let seconds = text.strip_suffix('s').unwrap_or(text).parse().map_err(|_| "no time".to_owned())?;

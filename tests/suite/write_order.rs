@@ -3,6 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
+
+use super::routing::certificate::{Dice, any_fabric, damage};
+use super::routing::{fabric, route};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::proposal_plan::{PlanOrigin, make_plan, settle_proposal};
@@ -12,10 +16,6 @@ use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{ElementId, Fabric, Faults, Lid, PathLanes, PortNum, Routes, Tables};
 use fabdeck_mad::access::AttributePart;
 use fabdeck_routing::{NoProgress, Problem, Request};
-use rayon::prelude::*;
-
-use super::routing::certificate::{Dice, any_fabric, damage};
-use super::routing::{fabric, route};
 
 /// Pairs without a path, and those of them that go round.
 type LostPairs = (u64, u64);

@@ -4,8 +4,6 @@ use std::io;
 
 use super::exit::Exit;
 use super::query::QueryError;
-use crate::operations::trace::path_trace::TraceError;
-use crate::system::access::FormatError;
 use fabdeck_fabric::ElementError;
 use fabdeck_mad::access::SourceError;
 use fabdeck_routing::EngineRefusal;
@@ -84,17 +82,6 @@ impl From<ElementError> for Failure {
     }
 }
 
-impl From<TraceError> for Failure {
-    fn from(error: TraceError) -> Self {
-        let exit = match &error {
-            // The command is well-formed; the source lacks the information.
-            TraceError::NoLid(_) | TraceError::NoPort(_) => Exit::Failed,
-            _ => Exit::Usage,
-        };
-        Self::new(exit, error.to_string())
-    }
-}
-
 impl From<EngineRefusal> for Failure {
     fn from(refusal: EngineRefusal) -> Self {
         let exit = match &refusal {
@@ -103,11 +90,5 @@ impl From<EngineRefusal> for Failure {
             _ => Exit::Failed,
         };
         Self::new(exit, refusal.to_string())
-    }
-}
-
-impl From<FormatError> for Failure {
-    fn from(error: FormatError) -> Self {
-        Self::new(Exit::Failed, error.to_string())
     }
 }

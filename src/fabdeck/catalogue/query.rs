@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 
 use super::field::Listing;
-use super::filter::find_column;
-use super::filter::{Filter, FilterError};
+use super::filter::{Filter, FilterError, find_column};
 use super::value::Value;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,8 @@
 //! The numbers of a fabric.
 
+use super::snapshot::Snapshot;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Link, NodeKind, PortState};
-
-use super::snapshot::Snapshot;
 
 /// The numbers of elements in a fabric.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -6,7 +6,7 @@ use crate::catalogue::filter::Filter;
 use crate::catalogue::query::{Columns, Query};
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::Value;
-use crate::catalogue::view_id::ViewId;
+use crate::operations::view_id::ViewId;
 
 /// How a field of the filtered rows is aggregated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

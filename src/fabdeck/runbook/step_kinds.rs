@@ -11,7 +11,7 @@ use super::row_condition::{Aggregate, RowClaim, RowCondition, TABLES};
 use super::steps::{
     ApplyTask, ExpectTask, JobsTask, ProgramTask, ProposeTask, RouteTask, StepTask, WaitTask,
 };
-use crate::catalogue::view_id::ViewId;
+use crate::operations::view_id::ViewId;
 use fabdeck_change::SilentHostAction;
 use fabdeck_fabric::{similar_words, suggest};
 use fabdeck_routing::{ENGINES, LaneDependence};

@@ -1,31 +1,6 @@
-//! The adapters of this machine, as `fabdeck sources` lists them.
+//! The first message of a console without a source.
 
-/// An adapter with its ports.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct AdapterRow {
-    pub name: String,
-    /// `0x` and 16 hexadecimal digits.
-    pub node_guid: Option<String>,
-    /// Number of ports.
-    pub ports: usize,
-    pub port_list: Vec<AdapterPortRow>,
-}
-
-/// A port of an adapter.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct AdapterPortRow {
-    pub number: u8,
-    pub guid: Option<String>,
-    pub lid: Option<u16>,
-    /// The LID of the master subnet manager.
-    pub manager_lid: Option<u16>,
-    pub state: Option<&'static str>,
-    pub physical_state: Option<&'static str>,
-    pub rate_gbps: u32,
-    pub link_layer: String,
-    /// The value of `--source` for this port.
-    pub source: String,
-}
+use crate::system::adapter_row::{AdapterPortRow, AdapterRow};
 
 /// First message of a console without `--source`: the console shows the simulator, and `--source` names another
 /// source.
@@ -57,6 +32,7 @@ pub fn welcome_text(adapters: &[AdapterRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::adapter_row::{AdapterPortRow, AdapterRow};
 
     #[test]
     fn the_welcome_text_explains_how_to_use_an_adapter() {

@@ -8,14 +8,14 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::argument_values::{bytes, duration, long_duration, moment, retries, seconds, threads};
-use super::job_thread::RecordJobsArgs;
 use super::route_args::{LaneChoice, MissingHosts, PlanAction, RoutePlanArgs, WhatifArgs};
+use super::row_args::{Color, RowArgs};
 use crate::catalogue::commands;
 use crate::console::drawing::theme::theme_names;
 use crate::script::changes::args::{
     ApplyArgs, ChangesArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs,
 };
-use crate::script::jobs::job_args::{JobRowArgs, JobsArgs};
+use crate::script::jobs::job_args::{JobRowArgs, JobsArgs, RecordJobsArgs};
 use crate::script::run_command::args::RunArgs;
 
 #[derive(Debug, Parser)]
@@ -101,14 +101,6 @@ pub struct GlobalArgs {
     pub verbose: bool,
 }
 
-/// When output is coloured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
     Sources {
@@ -192,21 +184,6 @@ pub enum ShowAction {
 pub enum CounterFormat {
     Rows,
     Prometheus,
-}
-
-/// Columns, number and order of rows.
-#[derive(Debug, Clone, Default, Args)]
-pub struct RowArgs {
-    /// Only these fields, in this order: ids separated by commas; `--fields help` lists them
-    #[arg(long, value_name = "A,B,...")]
-    pub fields: Option<String>,
-    /// Order of the rows: FIELD, FIELD:asc, FIELD:desc or -FIELD, several separated by commas; errors, loads and
-    /// similar fields begin with the largest
-    #[arg(long, value_name = "FIELD", allow_hyphen_values = true)]
-    pub sort: Option<String>,
-    /// Only the first N rows
-    #[arg(long, value_name = "N")]
-    pub top: Option<usize>,
 }
 
 #[derive(Debug, Args)]

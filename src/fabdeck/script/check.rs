@@ -1,14 +1,5 @@
 //! `check`.
 
-use crate::catalogue::snapshot::Snapshot;
-use crate::operations::check::certificate_text::{report_lines, undecided_finding};
-use crate::operations::check::judgement::CertificateReport;
-use crate::operations::check::loads::{LoadOptions, compute_loads};
-use crate::operations::lanes::levels::check_in_force;
-use fabdeck_fabric::{Faults, Tables};
-use fabdeck_mad::access::ReadOptions;
-use fabdeck_routing::NoProgress;
-
 use super::args::CheckArgs;
 use super::context::Context;
 use super::lanes_in_force::LanesInForce;
@@ -17,6 +8,14 @@ use super::table::write_pairs;
 use super::{jobs, lanes_in_force};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::check::certificate_text::{report_lines, undecided_finding};
+use crate::operations::check::judgement::CertificateReport;
+use crate::operations::check::loads::{LoadOptions, compute_loads};
+use crate::operations::lanes::levels::check_in_force;
+use fabdeck_fabric::{Faults, Tables};
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::NoProgress;
 
 pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Failure> {
     context.refuse_filter("check")?;

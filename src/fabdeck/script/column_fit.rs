@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::output::TerminalInfo;
 use super::table::{GAP, widths};
+use super::terminal_info::TerminalInfo;
 use crate::catalogue::field::{Column, Listing};
 use crate::catalogue::query::Selection;
 use crate::catalogue::value::{FieldKind, Value};

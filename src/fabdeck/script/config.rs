@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::args::Color;
 use super::argument_values::duration;
+use super::row_args::Color;
 use super::theme_choice::ThemeChoice;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::console::features::jobs::running_jobs::JobSettings;
+use crate::console::features::jobs::jobs_model::JobSettings;
 use crate::script::config::jobs::{JOBS_HINT, jobs, line_of_rule};
 use crate::script::config::rights::{RIGHTS_HINT, rights, rights_objection};
 use fabdeck_change::Rights;

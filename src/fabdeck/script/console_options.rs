@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::args::Color;
 use super::context::Context;
 use super::convert::is_path;
 use super::overview::DEFAULT_SOURCE;
+use super::row_args::Color;
 use super::theme_choice::ThemeChoice;
 use crate::catalogue::failure::Failure;
-use crate::console::features::changes::changer::WriteAccess;
-use crate::console::features::jobs::running_jobs::JobSettings;
+use crate::console::features::jobs::jobs_model::JobSettings;
 use crate::console::features::watch::watch_state::WatchSettings;
+use crate::operations::changes::changer::WriteAccess;
 use crate::script::changes::env::ChangeOptions;
 use fabdeck_files::capture::find_capture;
 use fabdeck_live::{WriteAccessError, is_live};
@@ -62,7 +62,7 @@ impl ConsoleOptions {
             Some(Color::Never) => Some(false),
             Some(Color::Auto) | None => None,
         };
-        let assume = globals.assume.as_deref().map(super::whatif::engine_named).transpose()?;
+        let assume = globals.assume.as_deref().map(super::engine_names::engine_named).transpose()?;
         let named = context.source().unwrap_or(DEFAULT_SOURCE);
         // A folder that holds only a capture counts as that capture.
         let path = Some(Path::new(named)).filter(|_| is_path(named));

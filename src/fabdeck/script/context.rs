@@ -1,25 +1,24 @@
 //! The context of every command: flags, configuration, access to the system, and both output streams.
 
+use super::args::GlobalArgs;
+use super::config::ConfigFile;
+use super::engine_names::engine_named;
+use super::json::{Object, ObjectHead};
+use super::output::Output;
+use super::progress::{ProgressMeter, StopOnlyProgress, run_with_progress};
+use super::read_statistics::lines;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::preview::assume::assume;
+use crate::script::changes::env::ChangeOptions;
+use crate::system::access::{SourceOptions, SystemAccess};
+use crate::system::stop_flag::StopFlag;
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{Lid, NameMap};
 use fabdeck_live::WriteRight;
 use fabdeck_mad::access::{LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadOptions, Source};
 use fabdeck_routing::RouteProgress;
-
-use super::args::GlobalArgs;
-use super::config::ConfigFile;
-use super::json::{Object, ObjectHead};
-use super::output::Output;
-use super::progress::{ProgressMeter, StopOnlyProgress, run_with_progress};
-use super::read_statistics::lines;
-use super::whatif::engine_named;
-use crate::catalogue::exit::Exit;
-use crate::catalogue::failure::Failure;
-use crate::script::changes::env::ChangeOptions;
-use crate::system::access::{SourceOptions, SystemAccess};
-use crate::system::stop_flag::StopFlag;
 
 pub struct Context<'a, 'o> {
     pub globals: &'a GlobalArgs,

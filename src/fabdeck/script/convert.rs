@@ -1,6 +1,5 @@
 //! `convert`.
 
-use fabdeck_mad::access::ReadOptions;
 use std::path::PathBuf;
 
 use super::args::ConvertArgs;
@@ -13,7 +12,7 @@ use crate::catalogue::summary::FabricSummary;
 use crate::system::access::{FormatOptions, FormatWriter, SystemAccess};
 use fabdeck_change::Plan;
 use fabdeck_fabric::{Lane, PortNum, ServiceLevel, Sl2Vl};
-use fabdeck_mad::access::Source;
+use fabdeck_mad::access::{ReadOptions, Source};
 
 /// The format that lists hosts at switches.
 const SLURM: &str = "slurm-topology";

@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
+use super::args::command_line;
 use crate::catalogue::commands;
 use crate::catalogue::commands::{COMMANDS, Danger};
-use crate::catalogue::field::Column;
-use crate::catalogue::view_id::ViewId;
-use crate::console::event_loop::actions::{ACTIONS, Action, KeyScope};
-use crate::console::features::screen::SCREENS;
-use crate::operations::watch::hot_ports::HOT_FIELDS;
-
-use super::args::command_line;
 use crate::catalogue::exit::Exit;
+use crate::catalogue::field::Column;
+use crate::console::event_loop::actions::ACTIONS;
+use crate::console::features::screens::SCREENS;
+use crate::console::model::action::{Action, KeyScope};
+use crate::operations::view_id::ViewId;
+use crate::operations::watch::hot_ports::HOT_FIELDS;
 
 const GENERATED_NOTICE: &str =
     "<!-- Made from the source by `FABDECK_UPDATE_DOCS=1 cargo test --test suite docs`. -->\n";

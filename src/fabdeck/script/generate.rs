@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::summary::FabricSummary;
-
 use super::args::GenerateArgs;
 use super::context::Context;
 use super::convert::find_writer;
 use super::output_file;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::FabricSummary;
 use crate::system::access::FormatOptions;
 
 pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, Failure> {

@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::catalogue::snapshot::Snapshot;
-use fabdeck_fabric::observe::is_printable;
-use fabdeck_mad::access::{DEFAULT_PREFIX, ReadOptions};
-
 use super::context::Context;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use fabdeck_fabric::observe::is_printable;
+use fabdeck_mad::access::{DEFAULT_PREFIX, ReadOptions};
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("sources")?;

@@ -2,22 +2,20 @@
 //! hangs, delays no sweep.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use clap::Args;
 use jiff::Timestamp;
 
-use super::argument_values::duration;
 use super::context::Context;
 use super::output_file::is_stdout;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::script::jobs::job_args::JobSource;
+use crate::script::jobs::job_args::{JobSource, RecordJobsArgs};
 use fabdeck_fabric::observe::{JobListState, JobSnapshot};
 use fabdeck_files::capture::recordable_jobs;
 use fabdeck_files::job_lists::{JobList, read};
@@ -32,26 +30,6 @@ const FILE_INTERVAL: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time to wait at the end for the thread, which ends its `squeue`.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// Source of the running jobs during a recording.
-#[derive(Debug, Clone, Default, Args)]
-pub struct RecordJobsArgs {
-    /// Record the running jobs too, read from Slurm with squeue
-    #[arg(long, conflicts_with = "jobs")]
-    pub slurm: bool,
-    /// Record the running jobs too, read from a list as for `jobs --file` whenever the list changes
-    #[arg(long, value_name = "FILE")]
-    pub jobs: Option<PathBuf>,
-    /// The squeue program (default: the one in PATH)
-    #[arg(long, value_name = "PROGRAM", requires = "slurm")]
-    pub squeue: Option<PathBuf>,
-    /// Timeout after which squeue is ended (default: 2m)
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
-    pub slurm_timeout: Option<Duration>,
-    /// Interval between two queries of Slurm (default: 30s)
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
-    pub jobs_interval: Option<Duration>,
-}
 
 /// A list, or why there is none, with the time in milliseconds since 1970.
 type ReceivedList = (i64, Result<JobList, String>);

@@ -4,6 +4,7 @@ mod apply;
 mod event;
 pub(crate) mod job_args;
 mod list_reader;
+pub mod list_source;
 mod source_jobs;
 mod watch;
 mod watch_mark;
@@ -12,31 +13,29 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::check::premises;
+use super::context::Context;
+use super::route_args::MissingHosts;
+use super::row_args::RowArgs;
+use super::rows::FIELDS_HELP;
+use super::schema_parts::{closed, list, nullable, number, text};
+use super::table::write_pairs;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::view_id::ViewId;
-use crate::operations::jobs::job_channels::JobChannelRows;
-use crate::operations::jobs::job_channels::job_channels;
+use crate::operations::jobs::job_channels::{JobChannelRows, job_channels};
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::rows::JobRows;
 use crate::operations::jobs::summary::{JobSummary, JobTotals, note_judged_lids, summarize_jobs};
+use crate::operations::view_id::ViewId;
+use crate::script::jobs::job_args::{JobRowArgs, JobSource, JobsAction, JobsArgs};
+use crate::script::jobs::list_source::read_list;
+use crate::script::jobs::source_jobs::{JobOrigin, read_source_jobs};
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{ElementError, Faults, JobMap};
 use fabdeck_files::job_lists::{JobLine, JobList};
 use fabdeck_files::jobs::{HostIndex, JobPlacement};
 use fabdeck_mad::access::ReadOptions;
-
-use super::args::RowArgs;
-use super::check::premises;
-use super::context::Context;
-use super::route_args::MissingHosts;
-use super::rows::FIELDS_HELP;
-use super::schemas::{closed, list, nullable, number, text};
-use super::table::write_pairs;
-use crate::catalogue::exit::Exit;
-use crate::catalogue::failure::Failure;
-
-use crate::script::jobs::job_args::{JobRowArgs, JobSource, JobsAction, JobsArgs, read_list};
-use crate::script::jobs::source_jobs::{JobOrigin, read_source_jobs};
 
 /// The engine that routes for jobs.
 const ENGINE: &str = "sar";

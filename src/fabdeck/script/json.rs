@@ -1,14 +1,14 @@
 //! Writes JSON as a stream: keys in the order of the calls, one row a line. No list is held in memory.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use serde::Serialize;
 
-use super::output::NoteObject;
 use crate::catalogue::field::Listing;
 use crate::catalogue::query::Selection;
 use crate::catalogue::value::Value;
-use fabdeck_fabric::observe::{Notes, escape_json};
+use fabdeck_fabric::observe::{Note, Notes, escape_json};
 
 /// The first keys of every object.
 #[derive(Debug)]
@@ -156,4 +156,21 @@ fn write_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
         Value::Text(text) => write_json(line, text.as_ref())?,
     }
     Ok(())
+}
+
+/// A note as JSON object.
+#[derive(Debug, serde::Serialize)]
+pub struct NoteObject<'a> {
+    pub(crate) code: &'a str,
+    pub(crate) place: String,
+    pub(crate) text: &'a str,
+    pub(crate) count: u64,
+    pub(crate) partial: bool,
+}
+
+impl<'a> From<&'a Note> for NoteObject<'a> {
+    fn from(note: &'a Note) -> Self {
+        let Note { code, text, first, count, partial, .. } = note;
+        Self { code, place: first.to_string(), text, count: *count, partial: *partial }
+    }
 }

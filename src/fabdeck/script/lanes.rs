@@ -1,8 +1,5 @@
 //! `lanes` and `lanes propose`.
 
-use crate::script::changes::change_exit;
-use crate::script::changes::change_store;
-use crate::script::changes::preparation;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,7 +11,7 @@ use super::check::{finding_lines, premises};
 use super::context::Context;
 use super::hotspots::{DEFAULT_INTERVAL, explain_default_interval, sweep};
 use super::lanes_in_force::{self, LanesInForce};
-use super::schemas::{closed, list, nullable, number, text};
+use super::schema_parts::{closed, list, nullable, number, text};
 use super::table::write_pairs;
 use super::{output_file, plan};
 use crate::catalogue::exit::Exit;
@@ -29,6 +26,7 @@ use crate::operations::lanes::slow_lanes::{LaneSpot, LaneState, LaneTable, Table
 use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
 use crate::operations::watch::interval_verdict::IntervalVerdict;
 use crate::script::changes::env::Env;
+use crate::script::changes::{change_exit, change_store, preparation};
 use fabdeck_change::{FollowMode, Plan};
 use fabdeck_fabric::Lid;
 use fabdeck_fabric::counters::rates_of_sweeps;
@@ -380,7 +378,7 @@ fn table_object(snapshot: &Snapshot, table: &LaneTable) -> Value {
 /// JSON schema of both commands.
 pub fn schema(proposes: bool) -> Vec<(&'static str, Value)> {
     let any = || json!({ "type": "number" });
-    let port = || vec![("name", text()), ("guid", super::schemas::guid()), ("lid", number())];
+    let port = || vec![("name", text()), ("guid", super::schema_parts::guid()), ("lid", number())];
     let states = json!({ "enum": ["proposed", "in force", "cooling", "partly", "untold"] });
     let mut flow = port();
     flow.push(("state", states.clone()));

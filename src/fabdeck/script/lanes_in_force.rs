@@ -1,14 +1,12 @@
 //! Service levels of the paths in force, as far as they are known: `--lanes`, `--lanes-in-force`.
 
-use crate::catalogue::snapshot::Snapshot;
-use crate::operations::lanes::levels::LevelsInForce;
-use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::observe::{NotePlace, PathLevels};
-use fabdeck_mad::access::{LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadOptions, Source};
-
 use super::context::Context;
 use super::route_args::LaneChoice;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::lanes::levels::LevelsInForce;
+use fabdeck_fabric::observe::{NotePlace, PathLevels, digits_in_groups};
+use fabdeck_mad::access::{LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadOptions, Source};
 
 /// Largest number of queries that are sent without an option; they take seconds.
 pub const DEFAULT_QUERY_LIMIT: u64 = 200_000;

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use super::args::RowArgs;
 use super::context::Context;
 use super::hotspots::sweep;
+use super::row_args::RowArgs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;

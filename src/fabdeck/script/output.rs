@@ -2,41 +2,22 @@
 
 use std::io::{self, Write};
 
-use fabdeck_fabric::observe::{Note, Notes, escape_unprintable};
 use unicode_width::UnicodeWidthStr;
-
-use crate::catalogue::field::Listing;
-use crate::catalogue::query::Selection;
-use crate::catalogue::summary::count_words;
-use crate::operations::check::certificate_text::wrap_text;
 
 use super::column_fit::TableLayout;
 use super::paint::Paint;
 use super::table::write_table;
+use crate::catalogue::field::Listing;
+use crate::catalogue::query::Selection;
+use crate::catalogue::summary::count_words;
+use crate::operations::check::certificate_text::wrap_text;
+use fabdeck_fabric::observe::{Notes, escape_unprintable};
 
 /// Number of notes that are printed without `-v`.
 const NOTES_SHOWN: usize = 10;
 
 /// Messages are not wrapped at less than this width.
 pub const MIN_COLUMNS: usize = 24;
-
-/// Properties of the terminal of this process.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct TerminalInfo {
-    pub stdin: bool,
-    pub stdout: bool,
-    pub stderr: bool,
-    /// Whether the environment disables colours (`NO_COLOR`, or a terminal without them).
-    pub no_color: bool,
-    /// Width in columns; `None` if unknown.
-    pub columns: Option<usize>,
-    /// Whether the terminal shows more than ASCII.
-    pub utf8: bool,
-    /// Whether stdin and stdout are both terminals, so that the console can start.
-    pub console: bool,
-    /// Where the log is, or why there is none.
-    pub log: String,
-}
 
 /// Both streams and their formatting.
 pub struct Output<'a> {
@@ -128,23 +109,6 @@ impl<'a> Output<'a> {
 
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
-    }
-}
-
-/// A note as JSON object.
-#[derive(Debug, serde::Serialize)]
-pub struct NoteObject<'a> {
-    code: &'a str,
-    place: String,
-    text: &'a str,
-    count: u64,
-    partial: bool,
-}
-
-impl<'a> From<&'a Note> for NoteObject<'a> {
-    fn from(note: &'a Note) -> Self {
-        let Note { code, text, first, count, partial, .. } = note;
-        Self { code, place: first.to_string(), text, count: *count, partial: *partial }
     }
 }
 

@@ -1,9 +1,8 @@
 //! Colours of text output: few, and never the only sign of a state.
 
+use super::row_args::Color;
 use crate::catalogue::value::Value;
 use fabdeck_fabric::PortState;
-
-use super::args::Color;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Paint {

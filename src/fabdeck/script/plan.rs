@@ -3,6 +3,14 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::check::finding_lines;
+use super::context::Context;
+use super::lanes_in_force::{self, LanesInForce};
+use super::route::change_summary;
+use super::route_args::{LaneChoice, PlanAction};
+use super::table::write_pairs;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::changes::change_row::day_and_time;
@@ -20,15 +28,6 @@ use fabdeck_change::{CertificateScope, MAX_PLAN_BYTES, Plan};
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_files::read_text_within;
 use fabdeck_mad::access::ReadOptions;
-
-use super::check::finding_lines;
-use super::context::Context;
-use super::lanes_in_force::{self, LanesInForce};
-use super::route::change_summary;
-use super::route_args::{LaneChoice, PlanAction};
-use super::table::write_pairs;
-use crate::catalogue::exit::Exit;
-use crate::catalogue::failure::Failure;
 
 pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, Failure> {
     context.refuse_filter("plan")?;
@@ -181,7 +180,7 @@ pub fn print_warnings(context: &mut Context<'_, '_>, plan: &Plan) {
 fn assume_tables(snapshot: &mut Snapshot, plan: &Plan) -> Result<(), Failure> {
     match &plan.assumed {
         Some(id) if !snapshot.observation.tables.has_forwarding() => {
-            Ok(assume(snapshot, super::whatif::engine_named(id)?)?)
+            Ok(assume(snapshot, super::engine_names::engine_named(id)?)?)
         }
         _ => Ok(()),
     }

@@ -7,8 +7,7 @@ use serde::Serialize;
 use super::json::Object;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::observe::{MissingAnswer, ReadingPhase, ReadingReport, route_text};
+use fabdeck_fabric::observe::{MissingAnswer, ReadingPhase, ReadingReport, digits_in_groups, route_text};
 
 /// JSON of a phase. `--no-times` leaves its seconds out too.
 #[derive(Serialize)]

@@ -1,5 +1,13 @@
 //! `route`: computes and certifies the routes of one engine, and writes a plan for them.
 
+use super::context::Context;
+use super::route_args::RoutePlanArgs;
+use super::table::write_pairs;
+use super::{
+    check, engine_names, lanes_in_force, output_file, phased_routing, plan, staged_commands, whatif,
+};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::certificate_text::{job_figures_words, report_lines};
@@ -16,14 +24,6 @@ use fabdeck_fabric::Faults;
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::Engine;
 
-use super::check;
-use super::context::Context;
-use super::route_args::RoutePlanArgs;
-use super::table::write_pairs;
-use super::{lanes_in_force, output_file, phased_routing, plan, staged_commands, whatif};
-use crate::catalogue::exit::Exit;
-use crate::catalogue::failure::Failure;
-
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
     if args.partitions.is_some() {
@@ -34,7 +34,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     }
     // The check comes before the engine, which may take minutes.
     output_file::refuse_unless_forced(&args.output, args.force)?;
-    let engine = whatif::engine_named(&args.engine)?;
+    let engine = engine_names::engine_named(&args.engine)?;
     let half = match (args.phases, args.high_lids) {
         (true, _) => Some(LidHalf::Base),
         (_, true) => Some(LidHalf::High),

@@ -1,15 +1,14 @@
 //! Prints a listing with the operator's filters, fields and order.
 
+use super::context::Context;
+use super::json::Object;
+use super::row_args::RowArgs;
+use crate::catalogue::failure::Failure;
 use crate::catalogue::field::{Column, Listing};
 use crate::catalogue::query::{Columns, Query, Selection};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::catalogue::view_id::ViewId;
-
-use super::args::RowArgs;
-use super::context::Context;
-use super::json::Object;
-use crate::catalogue::failure::Failure;
+use crate::operations::view_id::ViewId;
 
 /// Value of `--fields` that asks for the list of fields.
 pub const FIELDS_HELP: &str = "help";

@@ -1,9 +1,5 @@
 //! Runs a command line: from arguments to an exit code.
 
-use crate::script::changes::change_store;
-use crate::script::changes::decision_commands;
-use crate::script::changes::refusal_audit;
-use crate::script::run_command::command;
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::Write;
@@ -12,21 +8,25 @@ use std::path::Path;
 
 use clap::FromArgMatches;
 
-use super::args::{CaptureAction, Cli, CliCommand, Color, GlobalArgs, command_line};
+use super::args::{CaptureAction, Cli, CliCommand, GlobalArgs, command_line};
 use super::column_fit::{DEFAULT_WIDTH, TableLayout};
 use super::config::ConfigFile;
 use super::console_options::ConsoleOptions;
 use super::context::Context;
-use super::output::{Output, TerminalInfo};
+use super::output::Output;
 use super::paint::Paint;
+use super::row_args::Color;
+use super::terminal_info::TerminalInfo;
 use super::{
-    agent, capture, changes, check, convert, generate, hotspots, identity, jobs, lanes, overview, plan,
-    record, route, shell, show, simulate, sources, trace, whatif,
+    agent, capture, changes, check, convert, engine_names, generate, hotspots, identity, jobs, lanes,
+    overview, plan, record, route, shell, show, simulate, sources, trace, whatif,
 };
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::plans::link_service::LinkService;
 use crate::script::changes::env::Env;
+use crate::script::changes::{change_store, decision_commands, refusal_audit};
+use crate::script::run_command::command;
 use crate::system::access::SystemAccess;
 
 /// Width of help that goes to a file or a pipe.
@@ -211,7 +211,7 @@ fn refuse_traps(globals: &GlobalArgs, action: Option<&CliCommand>) -> Result<(),
 fn refuse_assumption(globals: &GlobalArgs, action: Option<&CliCommand>) -> Result<(), Failure> {
     use super::args::ShowAction;
     let Some(id) = &globals.assume else { return Ok(()) };
-    whatif::engine_named(id)?;
+    engine_names::engine_named(id)?;
     match action {
         Some(CliCommand::Show(
             ShowAction::Tables { .. } | ShowAction::Users { .. } | ShowAction::Links(_) | ShowAction::Jobs(_),

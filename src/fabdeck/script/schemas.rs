@@ -1,17 +1,17 @@
 //! JSON schemas of everything that `--json` prints, made from the field table and from the tables below.
 
-use crate::script::changes::schemas;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::schema_parts::{closed, closed_with_numbers, flag, guid, list, nullable, number, text};
 use super::{changes, run_command};
 use crate::catalogue::field::Column;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::FabricSummary;
 use crate::catalogue::value::FieldKind;
-use crate::catalogue::view_id::ViewId;
 use crate::operations::trace::path_trace::TraceOutcome;
+use crate::operations::view_id::ViewId;
 use crate::operations::watch::fabric_events::FABRIC_EVENT_WORDS;
 
 /// File name (`links.json`) and content of every schema.
@@ -52,7 +52,7 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("plan-diff", "fabdeck plan diff --json", true, plan_diff());
     let served = vec![("plan", text()), ("findings", list(text()))];
     add("service", "fabdeck disable and enable --json", true, served);
-    add("change", "fabdeck apply, confirm, extend and rollback --json", false, schemas::change());
+    add("change", "fabdeck apply, confirm, extend and rollback --json", false, changes::schemas::change());
     add("changes", "fabdeck changes --json", false, changes::schemas::changes());
     add("run", "fabdeck run RUNBOOK --json", true, run_command::schema::schema());
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
@@ -129,22 +129,6 @@ fn object(id: &str, title: &str, has_source: bool, properties: Vec<(&str, Value)
     })
 }
 
-pub(super) fn closed(properties: Vec<(&str, Value)>) -> Value {
-    let required: Vec<&str> = properties.iter().map(|(key, _)| *key).collect();
-    let map: Map<String, Value> =
-        properties.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-    json!({ "type": "object", "properties": map, "required": required, "additionalProperties": false })
-}
-
-/// Schema of an object without unknown keys, of which numeric ones are optional.
-fn closed_with_numbers(properties: Vec<(&str, Value)>, more: &[&str]) -> Value {
-    let mut schema = closed(properties);
-    if let Some(map) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        map.extend(more.iter().map(|key| ((*key).to_owned(), json!({ "type": "number" }))));
-    }
-    schema
-}
-
 /// Schema of a row; no key is required, because `--fields` may leave keys out.
 fn row(columns: &[&Column], open_ended: bool) -> Value {
     let map: Map<String, Value> =
@@ -167,34 +151,6 @@ fn cell(column: &Column) -> Value {
     };
     if let Some(schema) = schema.as_object_mut() {
         schema.insert("description".into(), column.about.as_ref().into());
-    }
-    schema
-}
-
-pub(super) fn text() -> Value {
-    json!({ "type": "string" })
-}
-
-pub(super) fn number() -> Value {
-    json!({ "type": "integer", "minimum": 0 })
-}
-
-pub(super) fn flag() -> Value {
-    json!({ "type": "boolean" })
-}
-
-pub(super) fn guid() -> Value {
-    json!({ "type": "string", "pattern": "^0x[0-9a-f]{16}$" })
-}
-
-pub(super) fn list(items: Value) -> Value {
-    json!({ "type": "array", "items": items })
-}
-
-/// The same schema, or null.
-pub(super) fn nullable(mut schema: Value) -> Value {
-    if let Some(kind) = schema.get("type").cloned() {
-        schema["type"] = json!([kind, "null"]);
     }
     schema
 }

@@ -1,27 +1,26 @@
 //! `show`.
 
-use crate::catalogue::field::Listing;
-use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::summary::FabricSummary;
-use crate::catalogue::view_id::ViewId;
-use crate::catalogue::views::counters::{fresh_counters, unplaced_counters};
-use crate::catalogue::views::entries::entries;
-use crate::catalogue::views::link_users::link_user_rows;
-use crate::catalogue::views::link_users::link_users;
-use crate::catalogue::views::links::links;
-use crate::operations::preview::path_preview::Preview;
-use crate::operations::trace::path_trace::parse_endpoint;
-use fabdeck_fabric::observe::digits_in_groups;
-
-use super::args::{CounterFormat, RowArgs, ShowAction};
+use super::args::{CounterFormat, ShowAction};
 use super::context::Context;
 use super::metrics;
 use super::read_statistics::write_read_statistics;
+use super::row_args::RowArgs;
 use super::rows::FIELDS_HELP;
 use super::run::unused_assumption_failure;
 use super::table::write_pairs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::field::Listing;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::FabricSummary;
+use crate::catalogue::views::counters::{fresh_counters, unplaced_counters};
+use crate::catalogue::views::entries::entries;
+use crate::catalogue::views::link_users::{link_user_rows, link_users};
+use crate::catalogue::views::links::links;
+use crate::operations::preview::path_preview::Preview;
+use crate::operations::trace::path_trace::parse_endpoint;
+use crate::operations::view_id::ViewId;
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Element, ElementId};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::NoProgress;

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalogue::summary::count_words;
-use fabdeck_mad::Method;
-use fabdeck_mad::access::MadTraffic;
-
 use super::args::SimulateArgs;
 use super::context::Context;
 use super::json::{Object, ObjectHead};
 use super::traffic;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
 use crate::system::access::ServeReport;
+use fabdeck_mad::Method;
+use fabdeck_mad::access::MadTraffic;
 
 pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
     context.refuse_filter("simulate")?;

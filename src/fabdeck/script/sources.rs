@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::adapters::AdapterRow;
 use super::column_fit::TableLayout;
 use super::context::Context;
 use super::output::MIN_COLUMNS;
@@ -12,6 +11,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::check::certificate_text::wrap_text;
 use crate::system::access::{CatalogueEntry, CatalogueKey};
+use crate::system::adapter_row::AdapterRow;
 use crate::system::source_files::SourceFile;
 use fabdeck_fabric::observe::escape_unprintable;
 

@@ -1,16 +1,15 @@
 //! `trace`.
 
-use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::view_id::ViewId;
-use crate::operations::trace::path_trace::{LidChoice, Trace, TraceEndpoint};
-use crate::operations::trace::trace_ends::{TraceEnds, parse_trace_ends};
-use fabdeck_fabric::observe::NotePlace;
-
 use super::args::TraceArgs;
 use super::context::Context;
 use super::{check, plan};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::trace::path_trace::{LidChoice, Trace, TraceEndpoint};
+use crate::operations::trace::trace_ends::{TraceEnds, parse_trace_ends};
+use crate::operations::view_id::ViewId;
+use fabdeck_fabric::observe::NotePlace;
 use fabdeck_mad::access::ReadOptions;
 
 #[derive(serde::Serialize)]

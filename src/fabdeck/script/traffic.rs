@@ -2,6 +2,13 @@
 
 use std::path::Path;
 
+use super::args::{SimulateArgs, TrafficArgs};
+use super::context::Context;
+use super::route_args::FailArgs;
+use super::table::write_pairs;
+use super::{check, engine_names, lanes_in_force, whatif};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::traffic::{
     DeadlockReport, FlowRate, HostRate, TrafficOptions, TrafficReport, TrafficRoutes, TrafficRunEnd,
@@ -15,14 +22,6 @@ use fabdeck_simulator::Share;
 use fabdeck_simulator::traffic::{
     Flow, PATTERN_NAMES, PatternName, PatternOptions, TrafficPattern, TrafficSettings,
 };
-
-use super::args::{SimulateArgs, TrafficArgs};
-use super::context::Context;
-use super::route_args::FailArgs;
-use super::table::write_pairs;
-use super::{check, lanes_in_force, whatif};
-use crate::catalogue::exit::Exit;
-use crate::catalogue::failure::Failure;
 
 pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
     let Some(pattern) = args.pattern.as_deref() else {
@@ -43,7 +42,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
     let asked = read_traffic_args(context, &snapshot, pattern, args)?;
     let routes = match &args.engine {
         Some(id) => {
-            let (engine, manager) = (whatif::engine_named(id)?, snapshot.manager());
+            let (engine, manager) = (engine_names::engine_named(id)?, snapshot.manager());
             let request = Request { manager, ..Request::default() }
                 .with_lanes(args.lanes, context.config.supposed_lanes);
             context.run_with_progress(engine.id, |progress| {

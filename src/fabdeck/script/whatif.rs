@@ -5,6 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::context::Context;
+use super::engine_names::engines;
+use super::json::Object;
+use super::route_args::{FailArgs, RouteArgs, WhatifArgs};
+use super::table::write_pairs;
+use super::{check, jobs, lanes_in_force};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use crate::catalogue::query::Query;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -19,18 +27,10 @@ use crate::operations::preview::whatif::{
     parse_marks, propose, supposed_words,
 };
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::{ElementId, Faults, Guid, JobMap, PortNum, similar_words, suggest};
+use fabdeck_fabric::{ElementId, Faults, Guid, JobMap, PortNum};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::analysis::{CutOffPairs, GroupDamage, PathLosses, group_damage};
-use fabdeck_routing::{DEGRADED_REMARK, ENGINES, Engine, Request, UPDOWN_REMARK, find_engine};
-
-use super::context::Context;
-use super::json::Object;
-use super::route_args::{FailArgs, RouteArgs, WhatifArgs};
-use super::table::write_pairs;
-use super::{check, jobs, lanes_in_force};
-use crate::catalogue::exit::Exit;
-use crate::catalogue::failure::Failure;
+use fabdeck_routing::{DEGRADED_REMARK, Request, UPDOWN_REMARK};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
     context.refuse_filter("whatif")?;
@@ -89,36 +89,6 @@ enum MarkLoss {
     Counted(Box<Cost>),
     /// Pairs that are cut off, because there are no tables in force.
     ByCables(CutOffPairs),
-}
-
-/// The named engines, or all.
-fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
-    if named.is_empty() {
-        return Ok(ENGINES.iter().collect());
-    }
-    // An empty item after a comma is ignored; a list of nothing but empty items, as from an unset variable, is a
-    // mistake.
-    let mut ids: Vec<&str> = Vec::new();
-    for id in named.iter().map(|id| id.trim()).filter(|id| !id.is_empty()) {
-        // A repeated name counts once.
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
-    match ids.as_slice() {
-        [] => engine_named("").map(|engine| vec![engine]),
-        ids => ids.iter().map(|id| engine_named(id)).collect(),
-    }
-}
-
-/// Finds an engine by its name.
-pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
-    find_engine(id).ok_or_else(|| {
-        let names = || ENGINES.iter().map(|engine| engine.id);
-        let meant = suggest(&similar_words(id, names()));
-        let names = names().collect::<Vec<_>>().join(", ");
-        Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; the engines are {names}"))
-    })
 }
 
 /// The elements that are marked as failed.

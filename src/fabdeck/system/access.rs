@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::adapter_row::AdapterRow;
 use super::source_files::SourceFile;
 use super::stop_flag::StopFlag;
+use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::script::adapters::AdapterRow;
 use fabdeck_change::Owner;
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, Tables};
@@ -205,4 +206,10 @@ pub struct FormatError {
     pub code: &'static str,
     pub what: String,
     pub hint: String,
+}
+
+impl From<FormatError> for Failure {
+    fn from(error: FormatError) -> Self {
+        Self::new(Exit::Failed, error.to_string())
+    }
 }

@@ -1,7 +1,8 @@
 //! Writes every port with its peer as comma-separated values.
 
+use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::view_id::ViewId;
+use crate::catalogue::views::ports;
 use fabdeck_fabric::observe::escape_unprintable;
 use fabdeck_files::csv::write_row;
 
@@ -15,7 +16,7 @@ fn escape_cell(cell: &str) -> String {
 /// A title line, then a line for each port with every field of `show ports`; an unknown value is an empty cell.
 pub fn ports(snapshot: &Snapshot, raw: bool) -> Vec<u8> {
     let mut text = String::new();
-    let Some(listing) = ViewId::Ports.listing(snapshot) else { return Vec::new() };
+    let listing = ports::ports(snapshot);
     let columns = 0..listing.column_count();
     write_row(&mut text, columns.clone().map(|at| listing.column(at).id.as_ref()));
     for row in 0..listing.row_count() {

@@ -2,9 +2,8 @@
 
 #![allow(unsafe_code, reason = "a file of the caller is known by the number of its descriptor alone")]
 
-use std::fs;
-use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
+use std::{fs, io};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 

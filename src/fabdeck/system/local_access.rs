@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use super::access::{
     CatalogueEntry, CatalogueKey, FormatWriter, GuardOwner, ServeReport, SourceOptions, SystemAccess,
 };
-use super::source_files;
+use super::adapter_row::AdapterRow;
 use super::source_files::SourceFile;
 use super::stop_flag::StopFlag;
 use super::{
-    common_keys, format_writers, guard_process, local_adapters, named_fabrics, open_sources, simulator_server,
+    common_keys, format_writers, guard_process, local_adapters, named_fabrics, open_sources,
+    simulator_server, source_files,
 };
 use crate::catalogue::failure::Failure;
-use crate::script::adapters::AdapterRow;
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use fabdeck_files::content::GuidFile;

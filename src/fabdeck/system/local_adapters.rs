@@ -1,6 +1,6 @@
 //! Converts the adapters of this machine for `fabdeck sources`.
 
-use crate::script::adapters::{AdapterPortRow, AdapterRow};
+use super::adapter_row::{AdapterPortRow, AdapterRow};
 use fabdeck_mad::access::SourceError;
 
 pub fn list_adapters() -> Result<Vec<AdapterRow>, SourceError> {

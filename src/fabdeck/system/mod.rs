@@ -2,6 +2,7 @@
 //! fabrics, guards.
 
 pub mod access;
+pub mod adapter_row;
 mod common_keys;
 mod csv;
 mod descriptors;

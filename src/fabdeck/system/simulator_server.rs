@@ -1,17 +1,15 @@
 //! Connects `simulate --serve` to the simulator's socket server.
 
-use std::io;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::{io, thread};
 
 use super::access::{ServeReport, SourceOptions};
+use super::open_sources::live_options;
 use super::stop_flag::StopFlag;
 use fabdeck_live::create_simulator;
 use fabdeck_live::socket::Server;
 use fabdeck_mad::access::SourceError;
-
-use super::open_sources::live_options;
 
 /// Number of messages that can wait to be printed. Further messages are lost while the terminal is stopped, so that
 /// the simulation continues.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use fabdeck_fabric::observe::{NotePlace, Notes, is_printable};
+use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_fabric::{Fabric, Guid, NodeKind, PortId, PortState};
 
 /// `S-0000000000200003`, without quotes.
@@ -34,10 +34,12 @@ pub fn guid_key(kind: NodeKind) -> &'static str {
 /// A description for one line: control characters become blanks, as in the tools, and so do marks that turn the
 /// direction of text on a terminal.
 pub fn clean_name(name: &str) -> Cow<'_, str> {
-    if name.chars().all(is_printable) {
-        return name.into();
+    let turns = |c: char| matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let acts = |c: char| c.is_control() || turns(c);
+    if name.contains(acts) {
+        return name.chars().map(|c| if acts(c) { ' ' } else { c }).collect::<String>().into();
     }
-    name.chars().map(|c| if is_printable(c) { c } else { ' ' }).collect::<String>().into()
+    name.into()
 }
 
 /// Whether a cable is known to be down. Formats without link states leave such cables out, because they would look

@@ -2,6 +2,7 @@
 //! too; one that cannot be has to be named here with the reason.
 
 use clap::Arg;
+
 use fabdeck::catalogue::commands::COMMANDS;
 use fabdeck::script::args::command_line;
 use fabdeck::system::access::SystemAccess;

@@ -6,15 +6,14 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use fabdeck::script::output::TerminalInfo;
-use fabdeck::script::run::CliResult;
-use fabdeck::script::run::run as run_line;
-use fabdeck::system::local_access::LocalSystemAccess;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::commands::{fabdeck, json, recorded, run};
 use super::killed_recorders::{serve_simulator, signal, wait_for};
+use fabdeck::script::run::{CliResult, run as run_line};
+use fabdeck::script::terminal_info::TerminalInfo;
+use fabdeck::system::local_access::LocalSystemAccess;
 
 fn stderr_text(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()

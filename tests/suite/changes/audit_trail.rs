@@ -6,10 +6,9 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use fabdeck_change::{AuditEntry, BeginRecord, ChangeStore};
-
 use super::long;
 use super::processes::{DEMO, ServedLab, command, user};
+use fabdeck_change::{AuditEntry, BeginRecord, ChangeStore};
 
 fn refusals(lab: &ServedLab) -> Vec<AuditEntry> {
     let trail = ChangeStore::open(&lab.home.path().join("state")).unwrap().audit_trail().unwrap();

@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
+
+use super::processes::{DEMO, ServedLab};
 use fabdeck::catalogue::snapshot::Snapshot;
-use fabdeck::console::features::changes::changer::{
-    Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource,
-};
-use fabdeck::console::model::effect::{PlanRequest, StagedCommands};
 use fabdeck::operations::changes::change_row::ChangeRow;
+use fabdeck::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::link_service::LinkService;
+use fabdeck::operations::plans::plan_request::{PlanRequest, StagedCommands};
 use fabdeck::operations::plans::proposal_plan::settle_proposal;
 use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck::script::changes::console_changes::ConsoleChanges;
@@ -24,9 +25,6 @@ use fabdeck_fabric::{Element, Faults, Tables, block_of};
 use fabdeck_live::WriteRight;
 use fabdeck_mad::access::{AttributePart, DeviceAttribute, DeviceId, NoObserver, ReadOptions, Source};
 use fabdeck_routing::{NoProgress, Request};
-use tempfile::TempDir;
-
-use super::processes::{DEMO, ServedLab};
 
 const SOURCE: &str = DEMO;
 const WANTED: ReadOptions =

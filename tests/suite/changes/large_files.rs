@@ -6,10 +6,9 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fabdeck_change::{AuditEntry, ChangeStore};
-
 use super::other_users::{NOBODY, open_to_others, run_as_second_user};
 use super::processes::{DEMO, ServedLab};
+use fabdeck_change::{AuditEntry, ChangeStore};
 
 /// No command of these tests takes longer, on a machine that does much else besides.
 const BOUND: Duration = Duration::from_secs(15);

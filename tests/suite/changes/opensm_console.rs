@@ -2,9 +2,8 @@
 
 use std::io::{BufRead, BufReader};
 
-use fabdeck_change::{LocalSystem, OpensmSite};
-
 use super::other_users::run_as_second_user;
+use fabdeck_change::{LocalSystem, OpensmSite};
 
 /// A rollback that took this answer for OpenSM would end before OpenSM is back.
 #[test]

@@ -4,11 +4,10 @@
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use fabdeck_change::{ChangeStore, JournalRecord};
-
 use serde_json::Value;
 
 use super::processes::{DEMO, ServedLab};
+use fabdeck_change::{ChangeStore, JournalRecord};
 
 fn stderr_text(ended: &Output) -> String {
     [&ended.stdout, &ended.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()

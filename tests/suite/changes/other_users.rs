@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use fabdeck_change::{BeginRecord, ChangeStore, Journal, JournalError, JournalRecord, LocalSystem};
 use jiff::{SignedDuration, Timestamp};
 
 use super::processes::{DEMO, ServedLab};
+use fabdeck_change::{BeginRecord, ChangeStore, Journal, JournalError, JournalRecord, LocalSystem};
 
 pub const NOBODY: u32 = 65534;
 /// An owner of changes without root's rights.

@@ -6,11 +6,10 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::Command;
 
+use super::processes::{DEMO, ServedLab};
 use fabdeck_change::{
     AuditEntry, BeginRecord, ChangeStore, ChangeStoreError, Journal, JournalError, LocalSystem,
 };
-
-use super::processes::{DEMO, ServedLab};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777

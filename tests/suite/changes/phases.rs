@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::window::confirm_when_applied;
+use super::{Stage, actuator, fabric, observe_simulator, observe_simulator_whole, order_channel};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::phases::{LidHalf, plan_half};
@@ -22,9 +24,6 @@ use fabdeck_simulator::traffic::{FlowOrder, TrafficLoad, TrafficPattern, Traffic
 use fabdeck_simulator::{
     CarriedTraffic, LineFaults, SharedSimulator, SimulatedFabric, Simulator, TimeRatio, with_lmc,
 };
-
-use super::window::confirm_when_applied;
-use super::{Stage, actuator, fabric, observe_simulator, observe_simulator_whole, order_channel};
 
 /// Between two writes, so that packets meet what stands there then.
 const BETWEEN: Duration = Duration::from_micros(400);

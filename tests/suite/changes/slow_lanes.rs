@@ -1,6 +1,9 @@
 //! A plan of dFtree on a simulator: what it writes to switches and adapters stands there afterwards, and what was there comes
 //! back byte for byte.
 
+use super::window::{applied, confirm_when_applied, send_ask};
+use super::{Stage, actuator, fabric, observe_simulator_whole, order_channel};
+use crate::lanes::{all_to, flat, hosts, one_turn, planned, tables};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck_change::{ChangePhase, GuardRequest, Plan};
@@ -8,10 +11,6 @@ use fabdeck_fabric::Faults;
 use fabdeck_mad::access::{DeviceId, NoObserver, Surveyor};
 use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 use fabdeck_simulator::{LineFaults, SharedSimulator, SimulatedFabric, Simulator};
-
-use super::window::{applied, confirm_when_applied, send_ask};
-use super::{Stage, actuator, fabric, observe_simulator_whole, order_channel};
-use crate::lanes::{all_to, flat, hosts, one_turn, planned, tables};
 
 /// A fabric on which all levels are on one lane, and no lane but that has a turn.
 fn narrow() -> (SharedSimulator, Plan) {

@@ -4,14 +4,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Stage, actuator, make_simulator_and_plan, observe_simulator, order_channel};
 use fabdeck_change::{
     ChangePhase, ChangeState, ChangeStatus, Clocks, GuardAnswer, GuardRequest, Journal, JournalRecord,
     QueuedRequest, SystemClocks,
 };
 use fabdeck_mad::access::Actuator;
-use jiff::{SignedDuration, Timestamp};
-
-use super::{Stage, actuator, make_simulator_and_plan, observe_simulator, order_channel};
 
 pub fn send_ask(orders: &Sender<QueuedRequest>, ask: GuardRequest) -> GuardAnswer {
     let (reply, answer) = channel();

@@ -23,10 +23,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fabdeck_change::Grantee;
-use fabdeck_simulator::SimulatorRng;
-use serde::{Deserialize, Serialize};
-
 use chaos::Chaos;
 use disk::{Disk, LockScope};
 use fabric::FabricState;
@@ -34,9 +30,12 @@ use opensm::{OPENSM, PRETENDERS};
 use programs::{Decision, Program};
 use progress::Progress;
 use scheduler::{Event, Host, State, World};
+use serde::{Deserialize, Serialize};
 use simulated_process::prepare_folder;
 
 use super::long;
+use fabdeck_change::Grantee;
+use fabdeck_simulator::SimulatorRng;
 
 /// The owner of the state folder, and another user.
 const OWNER: u32 = 1000;

@@ -1,12 +1,12 @@
 //! `--assume` and `--threads`: tables that the source lacks, marked as what they are; the same answer on any number of
 //! threads.
 
-use fabdeck::catalogue::exit::Exit;
-use fabdeck::script::schemas::schemas;
 use serde_json::Value;
 
 use super::json::violations;
 use super::test_system::fabdeck;
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::script::schemas::schemas;
 
 #[test]
 fn answers_on_assumed_tables_say_so() {

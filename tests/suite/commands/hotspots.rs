@@ -1,9 +1,9 @@
 //! `hotspots`: over the real path to a simulator, from files, and what it refuses.
 
-use fabdeck::catalogue::exit::Exit;
 use serde_json::Value;
 
 use super::test_system::fabdeck;
+use fabdeck::catalogue::exit::Exit;
 
 fn json(args: &[&str], exit: Exit) -> Value {
     let ended = fabdeck(&[args, &["--json"]].concat());

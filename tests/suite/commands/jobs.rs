@@ -3,11 +3,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use fabdeck::catalogue::exit::Exit;
 use serde_json::{Value, json};
 
 use super::binary;
 use super::test_system::fabdeck;
+use fabdeck::catalogue::exit::Exit;
 
 /// Three leaves below three spines, three hosts each: node0 to node2 are on the first leaf.
 const TREE: [&str; 2] = ["--source", "crowded"];

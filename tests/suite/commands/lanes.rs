@@ -1,10 +1,10 @@
 //! `lanes` and `lanes propose`.
 
-use fabdeck::catalogue::exit::Exit;
-use fabdeck_change::Plan;
 use serde_json::Value;
 
 use super::test_system::fabdeck;
+use fabdeck::catalogue::exit::Exit;
+use fabdeck_change::Plan;
 
 const ONE: [&str; 2] = ["--lanes-in-force", "one"];
 

@@ -1,9 +1,9 @@
 //! What `check` and `whatif` count, and the lists that engines are given.
 
-use fabdeck::catalogue::exit::Exit;
 use serde_json::Value;
 
 use super::test_system::fabdeck;
+use fabdeck::catalogue::exit::Exit;
 
 fn json(args: &[&str]) -> Value {
     let ended = fabdeck(&[args, &["--json"]].concat());

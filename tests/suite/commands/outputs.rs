@@ -1,15 +1,15 @@
 //! What commands print, and how they end, in this process.
 
-use fabdeck::catalogue::commands::{COMMANDS, Danger, Requirement};
-use fabdeck::catalogue::exit::Exit;
-use fabdeck::script::output::TerminalInfo;
-use fabdeck::script::run::CliResult;
-use fabdeck::script::schemas::schemas;
-use fabdeck_fabric::NameMap;
 use serde_json::Value;
 
 use super::json::violations;
 use super::test_system::{fabdeck, fabdeck_with, notes, small};
+use fabdeck::catalogue::commands::{COMMANDS, Danger, Requirement};
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::script::run::CliResult;
+use fabdeck::script::schemas::schemas;
+use fabdeck::script::terminal_info::TerminalInfo;
+use fabdeck_fabric::NameMap;
 
 const FIRST: &str = concat!(env!("FABDECK_ROOT"), "/tests/fixtures/capture/first.fdcap");
 

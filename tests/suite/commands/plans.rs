@@ -1,12 +1,12 @@
 //! Plans from end to end, in this process: written, shown, found good, found stale.
 
-use fabdeck::catalogue::exit::Exit;
-use fabdeck::script::schemas::schemas;
-use fabdeck_change::{Plan, PlanLanes};
 use serde_json::Value;
 
 use super::json::violations;
 use super::test_system::fabdeck;
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::script::schemas::schemas;
+use fabdeck_change::{Plan, PlanLanes};
 
 #[test]
 fn a_plan_is_written_shown_judged_and_goes_stale() {

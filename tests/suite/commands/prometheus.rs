@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fabdeck::catalogue::exit::Exit;
 use serde_json::Value;
 
 use super::test_system::fabdeck;
+use fabdeck::catalogue::exit::Exit;
 
 /// The values of one metric by the GUID and port of its series, whatever the family.
 fn series(text: &str, metric: &str) -> BTreeMap<(String, u64), f64> {

@@ -1,13 +1,12 @@
 //! Fields, filters, orders: what is chosen from a listing.
 
+use super::test_system::{fabdeck, fabdeck_with, look};
 use fabdeck::catalogue::field::Listing;
 use fabdeck::catalogue::query::{Columns, Query, QueryError};
 use fabdeck::catalogue::snapshot::Snapshot;
-use fabdeck::catalogue::view_id::ViewId;
 use fabdeck::catalogue::views::entries::entries;
-use fabdeck::script::output::TerminalInfo;
-
-use super::test_system::{fabdeck, fabdeck_with, look};
+use fabdeck::operations::view_id::ViewId;
+use fabdeck::script::terminal_info::TerminalInfo;
 
 fn query(filter: &str, sort: &str) -> Query {
     Query { filters: vec![filter.into()], sort: Some(sort.into()), ..Query::default() }

@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 
-use fabdeck::catalogue::exit::Exit;
-use fabdeck::script;
-use fabdeck::script::output::TerminalInfo;
-use fabdeck::system::local_access::LocalSystemAccess;
 use unicode_width::UnicodeWidthStr;
 
 use super::test_system::{CommandResult, fabdeck};
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::script;
+use fabdeck::script::terminal_info::TerminalInfo;
+use fabdeck::system::local_access::LocalSystemAccess;
 
 /// A command line over simulated fabrics.
 pub fn simulated(args: &[&str], terminal: &TerminalInfo) -> CommandResult {

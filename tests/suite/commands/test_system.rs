@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use fabdeck::catalogue::exit::Exit;
 use fabdeck::catalogue::failure::Failure;
 use fabdeck::catalogue::snapshot::Snapshot;
-use fabdeck::script::adapters::{AdapterPortRow, AdapterRow};
-use fabdeck::script::output::TerminalInfo;
 use fabdeck::script::run::{CliResult, run};
+use fabdeck::script::terminal_info::TerminalInfo;
 use fabdeck::system::access::{
     CatalogueEntry, CatalogueKey, FormatError, FormatOptions, FormatWriter, FormattedFile, GuardOwner,
     ServeReport, SourceOptions, SystemAccess,
 };
+use fabdeck::system::adapter_row::{AdapterPortRow, AdapterRow};
 use fabdeck::system::source_files::SourceFile;
 use fabdeck::system::stop_flag::StopFlag;
 use fabdeck_fabric::observe::{Counter, CounterSample, Note, NotePlace, Notes, Observation, SubnetManager};
@@ -23,10 +23,9 @@ use fabdeck_files::job_lists::JobList;
 use fabdeck_files::text::Input;
 use fabdeck_files::{flows, guids, job_lists, partitions};
 use fabdeck_live::WriteRight;
-use fabdeck_mad::access::{Actuator, Surveyor};
 use fabdeck_mad::access::{
-    LaneReadOutcome, LevelReadOptions, LevelReadOutcome, MadTraffic, ReadObserver, ReadOptions, ReadPort,
-    Source, SourceError,
+    Actuator, LaneReadOutcome, LevelReadOptions, LevelReadOutcome, MadTraffic, ReadObserver, ReadOptions,
+    ReadPort, Source, SourceError, Surveyor,
 };
 use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 

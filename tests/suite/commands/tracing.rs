@@ -1,11 +1,10 @@
 //! Paths by forwarding tables.
 
+use super::binary;
+use super::test_system::look;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::trace::path_trace::{LidChoice, Trace, TraceError, TraceOutcome, parse_endpoint};
 use fabdeck_fabric::{Guid, PortState, Tables};
-
-use super::binary;
-use super::test_system::look;
 
 fn trace(look: &Snapshot, from: &str, to: &str, lid: Option<u32>) -> Result<Trace, TraceError> {
     let (from, to) = (parse_endpoint(look, from)?, parse_endpoint(look, to)?);

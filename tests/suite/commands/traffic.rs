@@ -1,11 +1,11 @@
 //! `simulate --pattern`.
 
-use fabdeck::catalogue::exit::Exit;
-use fabdeck::script::output::TerminalInfo;
 use serde_json::Value;
 
 use super::stderr_messages::simulated;
 use super::test_system::CommandResult;
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::script::terminal_info::TerminalInfo;
 
 const RING: [&str; 3] = ["--source", "sim:torus,dims=6,terminals=2", "simulate"];
 

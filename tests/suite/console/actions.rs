@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
+use super::fixture::{look, open_session};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
-use fabdeck::console::event_loop::keymap::Keymap;
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::details::ElementDetail;
-use fabdeck::console::features::screen::ScreenId;
+use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
 use fabdeck::console::model::fabric_model::{ProposalState, TABLES_BEING_READ};
 use fabdeck::console::model::key::Key;
+use fabdeck::console::model::keymap::Keymap;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::overlay::Overlay;
 use fabdeck::console::model::state::SessionState;
 use fabdeck::console::model::tasks::TaskId;
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{ElementId, NodeId};
-
-use super::fixture::{look, open_session};
 
 fn opened() -> (SessionState, TaskId) {
     let size = Size { width: 80, height: 24 };

@@ -2,24 +2,19 @@
 
 use std::time::Duration;
 
-use fabdeck::catalogue::commands::Danger;
-use fabdeck::console::drawing::color_depth::ColorDepth;
-use fabdeck::console::event_loop::actions::{ACTIONS, Action};
-use fabdeck::console::event_loop::event::SessionInput;
-use fabdeck::console::event_loop::update::next_wake_ms;
-use fabdeck::console::features::changes::changer::WriteAccess;
-use fabdeck::console::features::changes::dialogue::{Dialogue, DialogueFocus};
-use fabdeck::console::features::screen::ScreenId;
-use fabdeck::console::model::key::{Key, KeyName};
-use fabdeck::console::model::layout::Size;
-use fabdeck::console::model::messages::Severity;
-use fabdeck::console::model::overlay::Overlay;
-use fabdeck_change::{ChangePhase, GuardRequest, RollbackRemainder};
-
-use super::fake_changes::{FakeChanges, offer, row, status};
+use super::fake_changes::{FakeChanges, dialogue, offer, row, status};
 use super::fixture::{appearance, frame, golden, text};
 use super::session_replay::replay;
 use super::test_session::TestSession;
+use fabdeck::catalogue::{commands::Danger, severity::Severity};
+use fabdeck::console::drawing::{color_depth::ColorDepth, theme::Role};
+use fabdeck::console::event_loop::{actions::ACTIONS, event::SessionInput, update::next_wake_ms};
+use fabdeck::console::features::changes::dialogue::DialogueFocus;
+use fabdeck::console::features::screens::ScreenId;
+use fabdeck::console::model::key::{Key, KeyName};
+use fabdeck::console::model::{action::Action, layout::Size};
+use fabdeck::operations::changes::changer::WriteAccess;
+use fabdeck_change::{ChangePhase, GuardRequest, RollbackRemainder};
 
 const PROPOSED: &str = "3 :preview space updn enter / updn enter";
 
@@ -27,11 +22,6 @@ fn at_work(fake: &FakeChanges) -> TestSession {
     let mut driver = fake.session(WriteAccess::Simulated);
     driver.press(PROPOSED);
     driver
-}
-
-pub fn dialogue(driver: &TestSession) -> Option<&Dialogue> {
-    let Some(Overlay::Dialogue(dialogue)) = &driver.state.layer else { return None };
-    Some(dialogue)
 }
 
 fn messages(driver: &TestSession) -> Vec<(Severity, String)> {
@@ -382,7 +372,7 @@ fn one_change_at_a_time_and_words_say_what_is_missing() {
     fake.0.borrow_mut().offer = Err("FD-7986: the plan is stale: leaf-1 is gone".to_owned());
     driver.press(":apply space my.plan enter");
     assert!(has_message(&driver, Severity::Error, "my.plan cannot be applied: FD-7986"));
-    let nothing = fabdeck::console::features::changes::changer::ChangeOffer { applied: true, ..offer(0) };
+    let nothing = fabdeck::operations::changes::changer::ChangeOffer { applied: true, ..offer(0) };
     fake.0.borrow_mut().offer = Ok(nothing);
     driver.press(":apply space my.plan enter");
     let words = "nothing to do: the fabric already has everything that my.plan writes";
@@ -694,10 +684,7 @@ fn frames_of_changes() {
                 if look.theme.name == "sixteen" {
                     said.push_str(&text(&buffer));
                 }
-                let styles = super::fixture::styles(
-                    &buffer,
-                    look.theme.style(fabdeck::console::drawing::theme::Role::Text),
-                );
+                let styles = super::fixture::styles(&buffer, look.theme.style(Role::Text));
                 said.push_str(&format!("-- styles\n{styles}"));
             }
         }

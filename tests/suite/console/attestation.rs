@@ -1,19 +1,17 @@
 //! A console compares what was confirmed with the fabric, again and again, and says when it no longer stands.
 
-use super::session_replay::replay;
-use super::test_session::TestSession;
-use fabdeck::console::drawing::color_depth::ColorDepth;
-use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
-use fabdeck::console::event_loop::update::next_wake_ms;
-use fabdeck::console::event_loop::update::update;
-use fabdeck::console::features::changes::changer::WriteAccess;
-use fabdeck::console::features::changes::comparison::Attestations;
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
-use fabdeck::console::model::messages::Severity;
-use fabdeck_change::{AttestationVerdict, ChangePhase};
-
 use super::fake_changes::{FakeChanges, attestation, changes_of_rows, offer, row};
 use super::fixture::{appearance, frame, text};
+use super::session_replay::replay;
+use super::test_session::TestSession;
+use fabdeck::catalogue::severity::Severity;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
+use fabdeck::console::event_loop::update::{next_wake_ms, update};
+use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::operations::changes::attestations::Attestations;
+use fabdeck::operations::changes::changer::WriteAccess;
+use fabdeck_change::{AttestationVerdict, ChangePhase};
 
 /// From one comparison to the next.
 const INTERVAL_MS: u64 = 300_000;

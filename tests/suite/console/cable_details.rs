@@ -1,14 +1,13 @@
 //! What details of a cable say of its error counters.
 
+use super::fixture::look;
 use super::test_session::TestSession;
+use super::watches::{incast, swept, watching};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::features::details::ElementDetail;
 use fabdeck::console::model::layout::Size;
 use fabdeck_fabric::observe::Counter;
 use fabdeck_fabric::{ElementId, PortNum};
-
-use super::fixture::look;
-use super::watches::{incast, swept, watching};
 
 /// Details of a cable have every error counter of both its ends, with its value and its growth.
 #[test]

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color, Style};
+
+use super::fixture::{SIZES, appearance, failed, frame, open_session, text};
+use super::frames::{FABRICS, every_screen};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::drawing::theme::{BUILT_IN, Theme};
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::model::layout::Size;
-use ratatui::buffer::Buffer;
-use ratatui::style::{Color, Style};
-
-use super::fixture::{SIZES, appearance, failed, frame, open_session, text};
-use super::frames::{FABRICS, every_screen};
 
 /// Where two moments differ in colours, they differ without.
 #[test]

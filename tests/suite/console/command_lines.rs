@@ -2,16 +2,14 @@
 
 use std::ffi::OsString;
 
+use super::fixture::{appearance, frame, open_session, text};
 use super::test_session::TestSession;
 use fabdeck::catalogue::exit::Exit;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
-use fabdeck::script::output::TerminalInfo;
-use fabdeck::script::run::CliResult;
-use fabdeck::script::run::run;
+use fabdeck::script::run::{CliResult, run};
+use fabdeck::script::terminal_info::TerminalInfo;
 use fabdeck::system::local_access::LocalSystemAccess;
-
-use super::fixture::{appearance, frame, open_session, text};
 
 /// Splits as a shell does, as far as copied lines need it.
 fn words(line: &str) -> Vec<String> {

@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::fixture::{appearance, frame, text};
+use super::pauses::waiting;
+use super::replays::{last_message, playback, played, settings, watched_every};
 use super::test_session::TestSession;
+use crate::captures::sample_fabric;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::model::effect::{TaskOutcome, TaskRequest};
@@ -15,11 +19,6 @@ use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_files::capture::{DerivedEvent, Recorder, TimelineEvent, create};
 use fabdeck_files::capture_format::CaptureHeader;
 use fabdeck_routing::NoProgress;
-
-use super::fixture::{appearance, frame, text};
-use super::pauses::waiting;
-use super::replays::{last_message, playback, played, settings, watched_every};
-use crate::captures::sample_fabric;
 
 fn incident(name: &str) -> PathBuf {
     Path::new(env!("FABDECK_ROOT")).join(format!("captures/{name}/{name}.fdcap"))
@@ -277,15 +276,13 @@ fn at_first_part(driver: &mut TestSession) -> (TaskId, TaskRequest) {
             (None, TaskRequest::Look) => TaskOutcome::Looked(Ok(driver.state.snapshot().unwrap().clone())),
             (None, TaskRequest::Unroll) => {
                 let mut scenes = scenes();
-                TaskOutcome::Unrolled(
-                    fabdeck::console::features::timeline::replay_frame::FrameSource::open_recording(
-                        &mut scenes,
-                    ),
-                )
+                TaskOutcome::Unrolled(fabdeck::operations::replay::replay_frame::FrameSource::open_recording(
+                    &mut scenes,
+                ))
             }
             (None, TaskRequest::Seek(seek)) => {
                 let mut scenes = scenes();
-                let scene = fabdeck::console::features::timeline::replay_frame::FrameSource::seek_frame(
+                let scene = fabdeck::operations::replay::replay_frame::FrameSource::seek_frame(
                     &mut scenes,
                     *seek,
                     &NoProgress,
@@ -304,10 +301,9 @@ fn at_first_part(driver: &mut TestSession) -> (TaskId, TaskRequest) {
     (*task, job.clone())
 }
 
-fn scenes()
--> fabdeck::console::features::timeline::replay_frame::ReplayFrames<fabdeck_files::capture::FileBytes> {
+fn scenes() -> fabdeck::operations::replay::replay_frame::ReplayFrames<fabdeck_files::capture::FileBytes> {
     let (tape, place) = fabdeck_files::capture::RecordingPlayer::open(&incident("incast"), None).unwrap();
-    fabdeck::console::features::timeline::replay_frame::ReplayFrames::new(
+    fabdeck::operations::replay::replay_frame::ReplayFrames::new(
         tape,
         place,
         super::replays::looking("incast"),
@@ -332,8 +328,7 @@ fn it_is_worked_out_in_parts_and_can_be_stopped() {
     let event = TimelineEvent::Derived(event);
     let time = playback(&driver).timeline().times[place];
     let happened = vec![fabdeck_files::capture::TimelineEntry { place, time, event }];
-    let part =
-        fabdeck::console::features::timeline::derived_events::DerivedPart { happened, done: place + 1 };
+    let part = fabdeck::operations::replay::event_scan::DerivedPart { happened, done: place + 1 };
     let next = waiting(&mut driver, SessionInput::Finished { task, outcome: TaskOutcome::Derived(Ok(part)) });
     assert!(next.is_empty(), "{next:?}");
     assert_eq!(derived(&driver), all[..1]);

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use super::test_session::TestSession;
-use fabdeck::catalogue::exit::Exit;
-use fabdeck::console::event_loop::actions::ACTIONS;
-use fabdeck::console::event_loop::event::SessionInput;
 use serde_json::Value;
 
 use super::command_lines::{carried_out, first_column, hops};
 use super::fixture::open_session;
+use super::test_session::TestSession;
+use fabdeck::catalogue::exit::Exit;
+use fabdeck::console::event_loop::actions::ACTIONS;
+use fabdeck::console::event_loop::event::SessionInput;
 
 /// What is compared of a line that was copied.
 #[derive(Clone, Copy)]

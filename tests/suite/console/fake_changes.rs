@@ -3,24 +3,31 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::fixture::look;
 use super::test_session::{ChangerBox, TestSession};
-use fabdeck::console::features::changes::changer::{
+use fabdeck::console::features::changes::dialogue::Dialogue;
+use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::overlay::Overlay;
+use fabdeck::operations::changes::attestations::Attestations;
+use fabdeck::operations::changes::change_row::ChangeRow;
+use fabdeck::operations::changes::changer::{
     Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource, WriteAccess,
 };
-use fabdeck::console::features::changes::comparison::Attestations;
-use fabdeck::console::model::layout::Size;
-use fabdeck::operations::changes::change_row::ChangeRow;
 use fabdeck_change::{
     Attestation, AttestationVerdict, ChangePhase, ChangeStatus, DeviceReport, DeviceState, GuardRequest,
     RollbackRemainder,
 };
 
-use super::fixture::look;
-
 /// The clock of the machine when a test begins.
 pub const NOW: &str = "2026-11-22T14:00:00Z";
 /// Ten minutes later.
 pub const DEADLINE: &str = "2026-11-22T14:10:00Z";
+
+/// The question on the screen.
+pub fn dialogue(driver: &TestSession) -> Option<&Dialogue> {
+    let Some(Overlay::Dialogue(dialogue)) = &driver.state.layer else { return None };
+    Some(dialogue)
+}
 
 /// What a plan of 480 parts comes to, with so many findings.
 pub fn offer(findings: usize) -> ChangeOffer {

@@ -1,14 +1,13 @@
 //! Filters: what does not fit is dimmed on the map, the place that was found stays, and a GUID finds its node in every
 //! view.
 
+use super::fixture::{appearance, frame, open_session, text};
 use super::test_session::TestSession;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::theme::Role;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::model::layout::Size;
 use fabdeck_fabric::ElementId;
-
-use super::fixture::{appearance, frame, open_session, text};
 
 fn shown(driver: &TestSession) -> String {
     text(&frame(&driver.state, &appearance("mono", ColorDepth::Mono)))

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Style};
+
 use super::test_session::TestSession;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
-use fabdeck::console::drawing::frame::Appearance;
-use fabdeck::console::drawing::frame::draw;
+use fabdeck::console::drawing::frame::{Appearance, draw};
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::drawing::theme::Theme;
 use fabdeck::console::model::layout::Size;
@@ -16,9 +19,6 @@ use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::NameMap;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Style};
 
 pub const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (200, 60), (40, 12)];
 

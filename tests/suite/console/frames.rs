@@ -1,12 +1,11 @@
 //! Every screen on three fabrics, at four sizes: what stands there and in which style.
 
+use super::fixture::{SIZES, appearance, failed, frame, golden, look, open_session, shared, styles, text};
 use super::test_session::TestSession;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::model::layout::Size;
 use fabdeck_fabric::NodeId;
-
-use super::fixture::{SIZES, appearance, failed, frame, golden, look, open_session, shared, styles, text};
 
 /// A tree of three stages with failures marked below, an irregular fabric, and the demo.
 pub const FABRICS: [(&str, &str); 3] = [

@@ -4,29 +4,31 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use serde_json::Value;
+
+use super::command_lines::{carried_out, first_column};
+use super::fixture::{SIZES, appearance, frame, golden, look, open_session, text};
+use super::pty::Session;
 use super::session_replay::replay;
 use super::test_session::{JobLister, TestSession};
+use super::watches::shown;
 use fabdeck::catalogue::exit::Exit;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
-use fabdeck::console::features::jobs::running_jobs::{JobListSource, JobSettings, JobsModel};
+use fabdeck::console::features::jobs::jobs_model::{JobSettings, JobsModel};
 use fabdeck::console::features::jobs::screen::JobView;
-use fabdeck::console::features::screen::{Screen as _, ScreenId};
+use fabdeck::console::features::screen::Screen as _;
+use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::state::LoadState;
+use fabdeck::operations::jobs::job_request::JobListSource;
 use fabdeck_files::job_lists;
 use fabdeck_files::text::Input;
-use serde_json::Value;
-
-use super::command_lines::{carried_out, first_column};
-use super::fixture::{SIZES, appearance, frame, golden, look, open_session, text};
-use super::pty::Session;
-use super::watches::shown;
 
 /// Two jobs on several switches, one on a single switch, and a host that nobody has.
 const LIST: &str = "4711 node[01-04,07-12]\n4712 node[05-06,13-20],gone\n4713 node[21-22]\n";

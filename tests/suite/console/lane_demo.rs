@@ -5,21 +5,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
+
 use super::test_session::{ChangerBox, Sweeper, TestSession};
+use super::watches::{EVERY, shown, swept};
 use fabdeck::catalogue::snapshot::Snapshot;
-use fabdeck::console::features::changes::changer::WriteAccess;
-use fabdeck::console::features::watch::sweep::read_sweep;
 use fabdeck::console::model::layout::Size;
+use fabdeck::operations::changes::changer::WriteAccess;
 use fabdeck::operations::lanes::slow_lanes::LaneStatus;
+use fabdeck::operations::watch::sweep::read_sweep;
 use fabdeck::script::changes::console_changes::ConsoleChanges;
 use fabdeck::script::changes::env::ChangeOptions;
 use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_change::ChangePhase;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
-use tempfile::TempDir;
-
-use super::watches::{EVERY, shown, swept};
 
 /// A console on the demo with its traffic; its simulator lives in this process, and a sweep lets its time pass.
 fn demo() -> (TestSession, TempDir) {

@@ -4,17 +4,20 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::fake_changes::offer;
+use super::fixture::{SIZES, appearance, frame, golden, look, text};
 use super::test_session::{ChangerBox, TestSession};
+use super::watches::{CounterStory, EVERY, incast, lab, quiet, shown, swept};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::event_loop::event::SessionInput;
-use fabdeck::console::features::changes::changer::{
+use fabdeck::console::model::layout::Size;
+use fabdeck::operations::changes::changer::{
     Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource, WriteAccess,
 };
-use fabdeck::console::features::lanes::slow_lanes::LaneRequest;
-use fabdeck::console::model::layout::Size;
+use fabdeck::operations::lanes::lane_request::LaneRequest;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::lanes::slow_lanes::{LaneState, lane_state};
 use fabdeck_change::{ChangeStatus, GuardRequest};
@@ -23,10 +26,6 @@ use fabdeck_live::{ExchangePolicy, Keys, LiveSource};
 use fabdeck_mad::access::{NoObserver, ReadOptions, Source};
 use fabdeck_routing::lanes::{FlowMoves, MovedFlows, propose_moves};
 use fabdeck_simulator::{LineFaults, SharedSimulator, SimulatedFabric, Simulator};
-
-use super::fake_changes::offer;
-use super::fixture::{SIZES, appearance, frame, golden, look, text};
-use super::watches::{CounterStory, EVERY, incast, lab, quiet, shown, swept};
 
 /// What stands in the fabric besides the verdict, and what was asked of whoever makes changes.
 #[derive(Default)]

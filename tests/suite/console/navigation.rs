@@ -3,25 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::fixture::{appearance, frame, look, open_session, text};
 use super::test_session::TestSession;
+use fabdeck::catalogue::severity::Severity;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
-use fabdeck::console::event_loop::keymap::Keymap;
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::fabric::screen::FabricView;
 use fabdeck::console::features::fabric::tree::TreeItem;
-use fabdeck::console::features::screen::ScreenId;
+use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
 use fabdeck::console::model::key::Key;
+use fabdeck::console::model::keymap::Keymap;
 use fabdeck::console::model::layout::Size;
-use fabdeck::console::model::messages::Severity;
 use fabdeck::console::model::overlay::Overlay;
 use fabdeck_fabric::ElementId;
-
-use super::fixture::{appearance, frame, look, open_session, text};
 
 fn bound(keys: &[(&str, &str)]) -> TestSession {
     let mut driver = open_session("sim:demo");

@@ -1,16 +1,15 @@
 //! Changes beyond their deadline, as the console shows them.
 
-use fabdeck::console::drawing::color_depth::ColorDepth;
-use fabdeck::console::event_loop::event::SessionInput;
-use fabdeck::console::features::changes::changer::WriteAccess;
-use fabdeck::console::model::layout::Size;
-use fabdeck::console::model::messages::Severity;
-use fabdeck::operations::changes::change_row::ChangeRow;
-use fabdeck_change::ChangePhase;
-
 use super::fake_changes::{FakeChanges, offer, row};
 use super::fixture::{appearance, frame, text};
 use super::test_session::TestSession;
+use fabdeck::catalogue::severity::Severity;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::layout::Size;
+use fabdeck::operations::changes::change_row::ChangeRow;
+use fabdeck::operations::changes::changer::WriteAccess;
+use fabdeck_change::ChangePhase;
 
 fn shown(driver: &TestSession) -> String {
     text(&frame(&driver.state, &appearance("mono", ColorDepth::Sixteen)))

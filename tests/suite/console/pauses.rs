@@ -5,20 +5,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::fixture::{appearance, frame, text};
+use super::replays::{WANTED, last_message, looking, playback, screens, settings};
 use super::test_session::{ReplayBox, Sweeper, TestSession};
+use crate::captures::sample_fabric;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
-use fabdeck::console::features::timeline::replay_frame::{
-    FrameSource, OpenedRecording, ReplayFrame, SeekRequest,
-};
-use fabdeck::console::features::timeline::watch_recording::WatchRecording;
-use fabdeck::console::features::watch::sweep::read_sweep;
 use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::tasks::TaskId;
+use fabdeck::operations::replay::replay_frame::{FrameSource, OpenedRecording, ReplayFrame, SeekRequest};
+use fabdeck::operations::replay::watch_recording::WatchRecording;
+use fabdeck::operations::watch::sweep::read_sweep;
 use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::observe::{FabricEvent, Sweep};
@@ -27,10 +28,6 @@ use fabdeck_files::capture::{OperatorEntry, RecordingPlayer, TimelineEntry, Time
 use fabdeck_files::capture_format::{CaptureHeader, CaptureReader, OperatorAction};
 use fabdeck_mad::access::NoObserver;
 use fabdeck_routing::{NoProgress, RouteProgress};
-
-use super::fixture::{appearance, frame, text};
-use super::replays::{WANTED, last_message, looking, playback, screens, settings};
-use crate::captures::sample_fabric;
 
 const MOST: u64 = 64 << 20;
 

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use fabdeck::console::drawing::color_depth::ColorDepth;
-use fabdeck::console::event_loop::event::SessionInput;
-use fabdeck::console::model::layout::Size;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
 use super::fixture::{appearance, frame, open_session};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::layout::Size;
 
 /// File, source, keys.
 const PICTURES: [(&str, &str, &str); 3] = [

@@ -1,11 +1,10 @@
 //! Leaving while a change waits for its answer.
 
-use fabdeck::console::features::changes::changer::WriteAccess;
-use fabdeck::console::features::changes::dialogue::DialogueQuestion;
-use fabdeck_change::ChangePhase;
-
-use super::apply_dialog::dialogue;
+use super::fake_changes::dialogue;
 use super::fake_changes::{FakeChanges, offer, row};
+use fabdeck::console::features::changes::dialogue::DialogueQuestion;
+use fabdeck::operations::changes::changer::WriteAccess;
+use fabdeck_change::ChangePhase;
 
 #[test]
 fn quitting_asks_where_the_change_would_end() {

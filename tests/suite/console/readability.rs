@@ -1,6 +1,7 @@
 //! What stands on a screen can be read: names that differ look different, what tells of trouble is in sight, and what
 //! does not fit says that there is more.
 
+use super::fixture::{SIZES, appearance, frame, open_session, shared, text};
 use super::test_session::TestSession;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
@@ -14,8 +15,6 @@ use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::NameMap;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
-
-use super::fixture::{SIZES, appearance, frame, open_session, shared, text};
 
 fn shown(driver: &TestSession) -> String {
     text(&frame(&driver.state, &appearance("mono", ColorDepth::Mono)))

@@ -3,7 +3,13 @@
 use std::fs::File;
 use std::path::Path;
 
+use super::fixture::open_session;
+use super::pty::Session;
+use super::replays::played;
 use super::test_session::{JobLister, TestSession};
+use super::watches::shown;
+use crate::captures::recorded_jobs::{assert_gone, child, hanging};
+use crate::captures::sample_fabric::BEGUN;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::model::layout::Size;
 use fabdeck::system::access::{SourceOptions, SystemAccess};
@@ -14,13 +20,6 @@ use fabdeck_files::capture_format::CaptureHeader;
 use fabdeck_files::job_lists;
 use fabdeck_files::text::Input;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
-
-use super::fixture::open_session;
-use super::pty::Session;
-use super::replays::played;
-use super::watches::shown;
-use crate::captures::recorded_jobs::{assert_gone, child, hanging};
-use crate::captures::sample_fabric::BEGUN;
 
 const LIST: &str = "4711 node[01-04,07-12]\n4712 node[05-06,13-20]\n";
 const LATER: &str = "4712 node[05-06,13-20]\n4713 node[01-04,21-22]\n";
@@ -116,7 +115,7 @@ fn what_if_asks_the_named_job_source() {
     let mut driver = open_session("sim:demo");
     driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
     driver.state.known.jobs.settings.from =
-        Some(fabdeck::console::features::jobs::running_jobs::JobListSource::Slurm(None));
+        Some(fabdeck::operations::jobs::job_request::JobListSource::Slurm(None));
     driver.lister = JobLister(Box::new(|_| Ok(list(LIST))));
     driver.press("3 p enter");
     let seen = shown(&driver);

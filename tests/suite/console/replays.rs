@@ -10,7 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::colour_independence::assert_readable_without_colours;
+use super::command_lines::carried_out;
+use super::fixture::{appearance, frame, golden, text};
+use super::pty::Session;
 use super::test_session::{ReplayBox, Sweeper, TestSession};
+use crate::captures::sample_fabric;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::frame::Appearance;
@@ -18,14 +23,12 @@ use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::timeline::playback::{Playback, PlaybackPosition};
-use fabdeck::console::features::timeline::replay_frame::{
-    FrameSource, ReplayFrames, SeekRequest, SnapshotMaker,
-};
-use fabdeck::console::features::watch::sweep::read_sweep;
 use fabdeck::console::features::watch::watch_state::WatchSettings;
 use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::layout::Size;
+use fabdeck::operations::replay::replay_frame::{FrameSource, ReplayFrames, SeekRequest, SnapshotMaker};
+use fabdeck::operations::watch::sweep::read_sweep;
 use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::NameMap;
@@ -34,12 +37,6 @@ use fabdeck_files::capture::{Recorder, RecordingPlayer, TimeSpec, create};
 use fabdeck_files::capture_format::{ByteSource, CaptureHeader};
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 use fabdeck_routing::{NoProgress, RouteProgress};
-
-use super::colour_independence::assert_readable_without_colours;
-use super::command_lines::carried_out;
-use super::fixture::{appearance, frame, golden, text};
-use super::pty::Session;
-use crate::captures::sample_fabric;
 
 pub fn settings() -> WatchSettings {
     WatchSettings { interval_ms: 5000, thresholds: Thresholds::default(), past_bytes: 64 << 20 }

@@ -3,21 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::fixture::{appearance, frame, look, open_session, text};
+use super::pty::Session;
 use super::session_replay::{ReplayError, replay, replay_watched};
 use super::test_session::{ReplayBox, Sweeper, TestSession};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
-use fabdeck::console::event_loop::keymap::Keymap;
-use fabdeck::console::features::watch::sweep::read_sweep;
+use fabdeck::console::model::keymap::Keymap;
 use fabdeck::console::model::layout::Size;
+use fabdeck::operations::watch::sweep::read_sweep;
 use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::NameMap;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
-
-use super::fixture::{appearance, frame, look, open_session, text};
-use super::pty::Session;
 
 /// The same keys at the same times give the same events, results included.
 #[test]

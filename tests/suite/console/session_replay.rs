@@ -4,18 +4,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::test_session::{ChangerBox, JobLister, ReplayBox, Sweeper, run_task};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::event_loop::event::{
     RecordedEvent, RecordedInput, SessionEvent, SessionHeader, SessionInput,
 };
-use fabdeck::console::event_loop::keymap::{Keymap, KeymapError};
 use fabdeck::console::event_loop::update::update;
-use fabdeck::console::features::jobs::running_jobs::JobsModel;
+use fabdeck::console::features::jobs::jobs_model::JobsModel;
 use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::keymap::{Keymap, KeymapError};
 use fabdeck::console::model::state::SessionState;
 use fabdeck::console::model::tasks::TaskId;
-
-use super::test_session::{ChangerBox, JobLister, ReplayBox, Sweeper, run_task};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {

@@ -1,12 +1,11 @@
 //! What a console asks of a change that waits for hosts.
 
-use fabdeck::console::drawing::color_depth::ColorDepth;
-use fabdeck::console::features::changes::changer::WriteAccess;
-use fabdeck::operations::changes::change_row::ChangeRow;
-use fabdeck_change::{ChangePhase, GuardRequest};
-
 use super::fake_changes::{FakeChanges, offer, row, status};
 use super::fixture::{appearance, frame, text};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::operations::changes::change_row::ChangeRow;
+use fabdeck::operations::changes::changer::WriteAccess;
+use fabdeck_change::{ChangePhase, GuardRequest};
 
 /// Hosts that a change waits for: the key that confirms asks whether it is to go on without them.
 #[test]

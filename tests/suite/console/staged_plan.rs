@@ -1,9 +1,9 @@
 //! A plan of a console that is not safe while traffic flows: the commands of the staged way.
 
-use fabdeck::console::features::changes::changer::WriteAccess;
 use serde_json::Value;
 
 use super::fixture::open_session;
+use fabdeck::operations::changes::changer::WriteAccess;
 
 #[test]
 fn a_plan_of_the_console_tells_the_commands_of_the_staged_way() {

@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionHeader, SessionInput};
-use fabdeck::console::event_loop::keymap::Keymap;
 use fabdeck::console::event_loop::update::update;
-use fabdeck::console::features::changes::changer::{Changer, NoChanger, WriteAccess};
-use fabdeck::console::features::jobs::running_jobs::JobListSource;
-use fabdeck::console::features::timeline::replay_frame::{FrameSource, NoRecording};
-use fabdeck::console::features::watch::sweep::SweepResult;
 use fabdeck::console::features::watch::watch_state::WatchSettings;
 use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
 use fabdeck::console::model::key::Key;
+use fabdeck::console::model::keymap::Keymap;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::state::SessionState;
+use fabdeck::operations::changes::changer::{Changer, NoChanger, WriteAccess};
+use fabdeck::operations::jobs::job_request::JobListSource;
 use fabdeck::operations::plans::proposal_plan::PlanOrigin;
+use fabdeck::operations::replay::replay_frame::{FrameSource, NoRecording};
+use fabdeck::operations::watch::sweep::SweepResult;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_routing::NoProgress;
 

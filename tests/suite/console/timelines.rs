@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
+use super::fixture::{appearance, frame, text};
+use super::replays::{last_message, playback, played};
 use super::test_session::TestSession;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::screen::Screen;
 use fabdeck::console::model::layout::Size;
-
-use super::fixture::{appearance, frame, text};
-use super::replays::{last_message, playback, played};
 
 fn incident(name: &str, width: u16, height: u16) -> TestSession {
     let file = Path::new(env!("FABDECK_ROOT")).join(format!("captures/{name}/{name}.fdcap"));

@@ -1,15 +1,14 @@
 //! Lines that are typed, and what is said of those that cannot be taken.
 
+use super::command_lines::{carried_out, hops};
+use super::fixture::{appearance, frame, open_session, text};
 use super::session_replay::replay;
 use super::test_session::TestSession;
 use fabdeck::catalogue::exit::Exit;
+use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::details::ElementDetail;
-use fabdeck::console::features::screen::ScreenId;
-
-use super::command_lines::{carried_out, hops};
-use super::fixture::{appearance, frame, open_session, text};
-use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::features::screens::ScreenId;
 
 fn shown(driver: &TestSession) -> String {
     text(&frame(&driver.state, &appearance("mono", ColorDepth::Mono)))

@@ -1,12 +1,11 @@
 //! Trouble is told where it is hidden: in closed groups of the tree, on the page of messages, on a narrow screen.
 
+use super::fixture::{appearance, frame, open_session, text};
 use super::test_session::TestSession;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::theme::Role;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::model::layout::Size;
-
-use super::fixture::{appearance, frame, open_session, text};
 
 fn shown(driver: &TestSession) -> String {
     text(&frame(&driver.state, &appearance("dark", ColorDepth::True)))

@@ -1,15 +1,14 @@
 //! What a watch draws: its history over a look, shares of time, errors beyond their threshold.
 
+use super::fixture::{appearance, frame, text};
 use super::test_session::TestSession;
+use super::watches::{WAIT, counted, incast, messages, node, shown, swept, watching};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::theme::Role;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::model::layout::Size;
 use fabdeck_fabric::PortNum;
 use fabdeck_fabric::observe::Counter;
-
-use super::fixture::{appearance, frame, text};
-use super::watches::{WAIT, counted, incast, messages, node, shown, swept, watching};
 
 /// What every port did stays over another look, which is what follows an apply; and the verdict until the next.
 #[test]

@@ -5,31 +5,30 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::colour_independence::assert_readable_without_colours;
+use super::fixture::{SIZES, appearance, frame, golden, look, styles, text};
 use super::session_replay::{ReplayError, replay_watched};
 use super::test_session::{ReplayBox, Sweeper, TestSession};
+use fabdeck::catalogue::severity::Severity;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
-use fabdeck::console::event_loop::update::next_wake_ms;
-use fabdeck::console::event_loop::update::update;
-use fabdeck::console::features::screen::{Screen, ScreenId};
-use fabdeck::console::features::watch::sweep::read_sweep;
+use fabdeck::console::event_loop::update::{next_wake_ms, update};
+use fabdeck::console::features::screen::Screen;
+use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::features::watch::watch_state::WatchSettings;
 use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
 use fabdeck::console::model::fabric_model::ProposalState;
 use fabdeck::console::model::layout::Size;
-use fabdeck::console::model::messages::Severity;
+use fabdeck::operations::watch::sweep::read_sweep;
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_fabric::{Element, Fabric, Lid, NameMap, Names, NodeId, PortNum, Tables};
 use fabdeck_live::{ExchangePolicy, Keys, LiveSource};
 use fabdeck_mad::access::{NoObserver, ReadOptions, Source};
 use fabdeck_simulator::{LineFaults, SharedSimulator, SimulatedFabric, Simulator};
-
-use super::colour_independence::assert_readable_without_colours;
-use super::fixture::{SIZES, appearance, frame, golden, look, styles, text};
 
 pub const WAIT: Counter = Counter::PortXmitWaitExt;
 const SENT: Counter = Counter::PortXmitDataExtended;

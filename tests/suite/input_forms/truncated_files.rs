@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
+use super::{folder, look};
+use crate::captures::sample_fabric::{BEGUN, Memory, header};
+use crate::commands::binary::{fabdeck, home};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::check::judgement::CertificateReport;
 use fabdeck::operations::lanes::levels::{LevelsInForce, check_in_force};
@@ -11,10 +14,6 @@ use fabdeck_fabric::observe::{Observation, Sweep};
 use fabdeck_fabric::{Fabric, Faults, Lft, NodeKind};
 use fabdeck_files::capture::Recorder;
 use fabdeck_routing::NoProgress;
-
-use super::{folder, look};
-use crate::captures::sample_fabric::{BEGUN, Memory, header};
-use crate::commands::binary::{fabdeck, home};
 
 type Files = BTreeMap<&'static str, Vec<u8>>;
 

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use super::credit_loop::{CreditLoopLab, ProposedMoves, SweptPair, on_one_lane};
+use super::lid;
+use crate::traffic::test_bed::{EXPERIMENTS, Experiment, TestBed, limited};
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::proposal_plan::{PlanOrigin, make_plan, settle_proposal};
 use fabdeck::operations::preview::whatif::ProposalOptions;
@@ -10,10 +13,6 @@ use fabdeck_fabric::{Faults, PortId, PortNum, Routes};
 use fabdeck_routing::{NoProgress, Request, find_engine};
 use fabdeck_simulator::traffic::{Flow, TrafficLoad, TrafficPattern};
 use fabdeck_simulator::{CarriedTraffic, SimulatedFabric, StoryChange, StoryStep, TimeRatio};
-
-use super::credit_loop::{CreditLoopLab, ProposedMoves, SweptPair, on_one_lane};
-use super::lid;
-use crate::traffic::test_bed::{EXPERIMENTS, Experiment, TestBed, limited};
 
 /// Seconds: contributors begin and end, and a cable of experiment II fails in between.
 const BEGIN: u64 = 10;

@@ -1,5 +1,7 @@
 //! Algorithm 1 on figure 3 of the paper: 1, 3 and 6 send to 5, and 2 to 3.
 
+use super::{flat, lid, look, moved, one_turn, planned, tables, verdict, with_lanes};
+use crate::traffic::test_bed::TestBed;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::lanes::migrations::{migration_plan, moved_flows};
 use fabdeck::operations::lanes::slow_lanes::{LaneStatus, TableStatus, lane_state};
@@ -8,9 +10,6 @@ use fabdeck_change::{FollowMode, MigrationDirection};
 use fabdeck_fabric::counters::{CongestionRole, Evidence};
 use fabdeck_fabric::{Fabric, FabricBuilder, LinkSpeed, PortFacts, PortId};
 use fabdeck_routing::lanes::{FlowMoves, MissingEnd, MovePhase, MovedFlows, propose_moves};
-
-use super::{flat, lid, look, moved, one_turn, planned, tables, verdict, with_lanes};
-use crate::traffic::test_bed::TestBed;
 
 fn stage() -> TestBed {
     let stage = TestBed::new(2, LinkSpeed::Ddr, false);

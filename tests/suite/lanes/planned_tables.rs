@@ -3,6 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{all_to, hops, hosts, lane, level, levels_of, lid_of, look, planned, tables, with_lanes};
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::{
@@ -10,10 +14,6 @@ use fabdeck_fabric::{
 };
 use fabdeck_routing::lanes::FlowMoves;
 use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
-use rand_core::{RngCore, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-
-use super::{all_to, hops, hosts, lane, level, levels_of, lid_of, look, planned, tables, with_lanes};
 
 struct Dice(Xoshiro256PlusPlus);
 

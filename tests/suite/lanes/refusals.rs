@@ -1,5 +1,10 @@
 //! What cannot be is refused, with the port that stands against it by name.
 
+use super::{
+    SENDS, all_to, flat, hosts, lane, level, levels_of, lid, lid_of, look, moved, one_turn, planned, tables,
+    verdict, with_lanes,
+};
+use crate::traffic::test_bed::TestBed;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::lanes::slow_lanes::{TableStatus, lane_state};
 use fabdeck_fabric::generate::{FabricSpec, generate};
@@ -8,12 +13,6 @@ use fabdeck_fabric::{
 };
 use fabdeck_routing::lanes::propose_moves;
 use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
-
-use super::{
-    SENDS, all_to, flat, hosts, lane, level, levels_of, lid, lid_of, look, moved, one_turn, planned, tables,
-    verdict, with_lanes,
-};
-use crate::traffic::test_bed::TestBed;
 
 struct RefusalCase {
     fabric: Fabric,

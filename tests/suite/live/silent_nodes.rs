@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use fabdeck::catalogue::query::{Columns, Query};
-use fabdeck::catalogue::snapshot::Snapshot;
-use fabdeck::catalogue::summary::FabricSummary;
-use fabdeck::catalogue::view_id::ViewId;
-use fabdeck_fabric::observe::{FabricEvent, Observation};
-use fabdeck_fabric::{NameMap, NodeId};
-use fabdeck_files::capture::Recorder;
-use fabdeck_files::capture_format::CaptureReader;
-
 use super::fabric_events::{TABLES, TEN_SECONDS};
 use super::sweeps::WatchedSource;
 use super::{ExchangePolicy, LineFaults, fabric, hosts, simulated, switches};
 use crate::captures::sample_fabric::{BEGUN, Memory, header};
+use fabdeck::catalogue::query::{Columns, Query};
+use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::catalogue::summary::FabricSummary;
+use fabdeck::operations::view_id::ViewId;
+use fabdeck_fabric::observe::{FabricEvent, Observation};
+use fabdeck_fabric::{NameMap, NodeId};
+use fabdeck_files::capture::Recorder;
+use fabdeck_files::capture_format::CaptureReader;
 
 /// GUIDs of those of whom `show` says that they do not answer, and how many ports it says that they have.
 fn unanswered_nodes(seen: &Observation) -> Vec<(String, String)> {

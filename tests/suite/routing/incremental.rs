@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
+use super::certificate::Dice;
+use super::fabric;
+use super::random_fabrics::sketch;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::preview::proposals::Proposals;
 use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
@@ -10,11 +15,6 @@ use fabdeck_fabric::{ElementId, Fabric, Faults, NodeId};
 use fabdeck_routing::{
     ENGINES, NoProgress, PreviousRun, Problem, Request, RunExtent, find_engine, run_engine,
 };
-use rayon::prelude::*;
-
-use super::certificate::Dice;
-use super::fabric;
-use super::random_fabrics::sketch;
 
 /// Marks an element or takes its mark away.
 fn toggle_mark(fabric: &Fabric, faults: &mut Faults, dice: &mut Dice) {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::certificate::{Dice, any_fabric};
+use super::{fabric, route};
 use fabdeck::catalogue::field::Listing;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::catalogue::value::Value;
@@ -17,9 +19,6 @@ use fabdeck_fabric::{
 };
 use fabdeck_routing::certificate::{LaneMapping, ServiceCertificate, certify_service};
 use fabdeck_routing::{NoProgress, Problem, Request};
-
-use super::certificate::{Dice, any_fabric};
-use super::{fabric, route};
 
 fn level(value: usize) -> ServiceLevel {
     ServiceLevel::new(value as u32).unwrap()

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use super::certificate::certificate;
+use super::{fabric, route};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::check::judgement::{CertificateReport, certificate_report};
 use fabdeck_fabric::observe::Observation;
@@ -11,9 +13,6 @@ use fabdeck_files::ibsim;
 use fabdeck_files::text::Input;
 use fabdeck_routing::Problem;
 use fabdeck_routing::certificate::{Certificate, PairKind};
-
-use super::certificate::certificate;
-use super::{fabric, route};
 
 /// 24 hosts, 8 parents over 4 cables each and the aggregation node take 57 ports.
 const TWO_LEVELS: &str = "gft2,n=24,m=8,r=8,redundancy=4,aggregation=yes";

@@ -1,6 +1,11 @@
 //! Plans of every engine over random fabrics with parts that are cut off and switches that are marked as failed: what is
 //! written can be read, and says what the proposal says.
 
+use rayon::prelude::*;
+
+use super::certificate::Dice;
+use super::random_fabrics::sketch;
+use super::{fabric, route};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::proposal_plan::{PlanOrigin, make_plan, plan_text, settle_proposal};
@@ -9,11 +14,6 @@ use fabdeck_change::{Plan, SurvivingFabric};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{ElementId, Fabric, Faults, Lid, NodeId, Tables};
 use fabdeck_routing::{ENGINES, NoProgress, Problem, Request};
-use rayon::prelude::*;
-
-use super::certificate::Dice;
-use super::random_fabrics::sketch;
-use super::{fabric, route};
 
 /// A look at a fabric whose tables are those of minhop without any marks.
 fn looked(fabric: Fabric) -> Snapshot {

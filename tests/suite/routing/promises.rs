@@ -4,6 +4,12 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use rayon::prelude::*;
+
+use super::certificate::{Dice, certificate};
+use super::oracle::{OracleVerdict, judge};
+use super::random_fabrics::{Sketch, sketch};
+use super::route_as;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::cap_request;
 use fabdeck_fabric::observe::Observation;
@@ -11,12 +17,6 @@ use fabdeck_fabric::{Guid, JobMap, Lid, NodeId, PathLanes, Terminal};
 use fabdeck_routing::{
     Cause, ENGINES, EngineAnswer, EngineRefusal, Problem, Request, RequestUse, RouteGuarantees,
 };
-use rayon::prelude::*;
-
-use super::certificate::{Dice, certificate};
-use super::oracle::{OracleVerdict, judge};
-use super::random_fabrics::{Sketch, sketch};
-use super::route_as;
 
 /// Set `FABDECK_LONG=1` for ten times as many.
 fn fabrics() -> usize {

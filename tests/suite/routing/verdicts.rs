@@ -1,5 +1,6 @@
 //! Verdicts over tables that came from files: what no file says of levels, and what a file that was cut does not say.
 
+use super::{fabric, route};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::check::certificate_text::report_lines;
 use fabdeck::operations::check::judgement::CertificateReport;
@@ -9,8 +10,6 @@ use fabdeck_fabric::{Fabric, Faults, PortNum, ServiceLevel, Sl2Vl, Tables};
 use fabdeck_files::text::Input;
 use fabdeck_files::{fdbs, lfts};
 use fabdeck_routing::{NoProgress, Problem};
-
-use super::{fabric, route};
 
 /// Forwarding tables of an engine as a file of one of OpenSM's dumps.
 fn dump(fabric: &Fabric, engine: &str) -> String {

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
+use super::{put, runs, states};
+use crate::changes::processes::{DEMO, ServedLab};
 use fabdeck::runbook::reader::read;
 use fabdeck::runbook::row_condition::TABLES;
 use fabdeck::runbook::value_names;
-
-use super::{put, runs, states};
-use crate::changes::processes::{DEMO, ServedLab};
 
 /// A book of `docs/runbooks`.
 fn shipped(name: &str) -> String {

@@ -1,13 +1,12 @@
 //! The order of a runbook's steps, under a runner that records the requests.
 
+use super::{book, read_book};
 use fabdeck::runbook::execute::{
     PendingRollback, RunMark, StepFailure, StepObservation, StepOutput, StepRunner, run_steps,
 };
 use fabdeck::runbook::report::{RunState, StepState};
 use fabdeck::runbook::steps::StepTask;
 use fabdeck::runbook::values::StepValue;
-
-use super::{book, read_book};
 
 /// Returns the outcome that it was given, and records the request.
 #[derive(Default)]

@@ -19,7 +19,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::console::drawing::frame::Appearance;
 use crate::console::event_loop::event::SessionInput;
-use crate::console::event_loop::keymap::Keymap;
+use crate::console::model::keymap::Keymap;
 use crate::script::console_options::ConsoleOptions;
 use crate::system::local_access::LocalSystemAccess;
 

@@ -1,7 +1,6 @@
 //! Events from the terminal, and the end of the terminal.
 
-use std::io;
-use std::thread;
+use std::{io, thread};
 
 use crossterm::event::Event;
 use rustix::event::{PollFd, PollFlags, poll};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::console::features::jobs::running_jobs::JobListSource;
+use crate::operations::jobs::job_request::JobListSource;
 use crate::script::jobs::job_args::JobSource;
 use crate::system::access::SystemAccess;
 use crate::system::local_access::LocalSystemAccess;

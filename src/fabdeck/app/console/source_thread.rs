@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use super::new_file;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::timeline::replay_frame::{CANCELLED, FrameSource, SeekRequest};
-use crate::console::features::timeline::watch_recording::WatchRecording;
-use crate::console::features::watch::sweep::{SweepResult, read_sweep};
 use crate::console::model::effect::TaskOutcome;
 use crate::console::model::tasks::TaskId;
+use crate::operations::replay::replay_frame::{CANCELLED, FrameSource, SeekRequest};
+use crate::operations::replay::watch_recording::WatchRecording;
+use crate::operations::watch::sweep::{SweepResult, read_sweep};
 use fabdeck_fabric::observe::{JobListState, Observation, Sweep};
 use fabdeck_files::capture::{OperatorEntry, recordable_jobs};
 use fabdeck_files::job_lists::JobList;
@@ -312,7 +312,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::console::features::timeline::replay_frame::{OpenedRecording, ReplayFrame};
+    use crate::operations::replay::replay_frame::{OpenedRecording, ReplayFrame};
 
     /// Counts the requests, and whether each of them was cancelled.
     #[derive(Default)]

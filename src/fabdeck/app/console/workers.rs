@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -18,16 +17,16 @@ use super::source_thread::{SourceOrder, SourceTask, SourceWork, WatchHistory, ru
 use super::{fault_injection, new_file};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::event_loop::event::SessionInput;
-use crate::console::features::changes::changer::Changer;
-use crate::console::features::timeline::replay_frame::{
+use crate::console::model::effect::{TaskOutcome, TaskRequest};
+use crate::console::model::tasks::TaskId;
+use crate::operations::changes::changer::Changer;
+use crate::operations::plans::plan_request::PlanRequest;
+use crate::operations::plans::proposal_plan::PlanOrigin;
+use crate::operations::preview::assume::{assume, assume_lids};
+use crate::operations::replay::replay_frame::{
     FrameSource, OpenedRecording, ReplayFrame, ReplayFrames, SeekRequest, SnapshotMaker,
 };
-use crate::console::features::timeline::watch_recording::WatchRecording;
-use crate::console::model::effect::{PlanRequest, TaskOutcome, TaskRequest};
-use crate::console::model::tasks::TaskId;
-use crate::operations::plans::proposal_plan::PlanOrigin;
-use crate::operations::preview::assume::assume;
-use crate::operations::preview::assume::assume_lids;
+use crate::operations::replay::watch_recording::WatchRecording;
 use crate::script::adapters::welcome_text;
 use crate::script::changes::console_changes::ConsoleChanges;
 use crate::script::console_options::ConsoleOptions;

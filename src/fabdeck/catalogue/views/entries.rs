@@ -1,11 +1,10 @@
 //! The forwarding table of one switch, entry by entry.
 
+use super::tables::owned_lids;
 use crate::catalogue::field::{Field, Rows};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use fabdeck_fabric::{Lid, NodeId, Port, PortNum};
-
-use super::tables::owned_lids;
 
 /// The forwarding entry of one switch for one LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,11 +1,10 @@
 //! Hosts: a row for each cabled port of a channel adapter, and a row for an adapter without a cable.
 
+use super::switches::hexadecimal;
 use crate::catalogue::field::{Field, Rows};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use fabdeck_fabric::{Element, ElementId, NodeId, NodeKind, Port, PortId};
-
-use super::switches::hexadecimal;
 
 /// An adapter, and the port of the row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,11 +1,10 @@
 //! Forwarding tables, with a row for each switch; `entries` has the entries of one switch.
 
+use super::switches::address;
 use crate::catalogue::field::{Field, Rows};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
 use fabdeck_fabric::{Lft, Lid, NodeId};
-
-use super::switches::address;
 
 type RowField = Field<NodeId>;
 

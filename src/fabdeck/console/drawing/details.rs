@@ -4,12 +4,13 @@ use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::console::features::changes::screen::change_detail;
-use crate::console::features::details::{ElementDetail, PortDetail};
-use crate::console::features::jobs::screen::job_detail;
-use crate::console::features::lanes::screen::lane_detail;
-use crate::console::features::timeline::screen::event_detail;
-use crate::console::model::overlay::Scroll;
+use crate::console::features::changes::detail::change_detail;
+use crate::console::features::details::ElementDetail;
+use crate::console::features::jobs::detail::job_detail;
+use crate::console::features::lanes::detail::lane_detail;
+use crate::console::features::timeline::detail::event_detail;
+use crate::console::model::detail_page::PortDetail;
+use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_pairs;
 

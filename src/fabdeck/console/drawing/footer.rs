@@ -3,9 +3,10 @@
 use super::buffer_area::buffer_area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::console::event_loop::actions::{ACTIONS, Action, KeyScope, action};
+use crate::console::event_loop::actions::{ACTIONS, action};
 use crate::console::features::changes::apply_actions::is_key_active;
-use crate::console::features::screen::ScreenId;
+use crate::console::features::screens::ScreenId;
+use crate::console::model::action::{Action, KeyScope};
 use crate::console::model::messages::LogMessage;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::{LoadState, SessionState};
@@ -26,7 +27,7 @@ fn draw_status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &
     if state.layer.is_none() && state.current().listing(&state.known).is_some() {
         let (mut rows, mut of) = (table.selection.rows.len(), table.selection.of);
         let mut here = if rows == 0 { 0 } else { table.cursor + 1 };
-        if let Some((seen, all)) = state.visible_page() {
+        if let Some((seen, all)) = crate::console::features::details::visible_page(state) {
             (here, rows, of) = (seen, all, all);
         }
         right = match rows == of {

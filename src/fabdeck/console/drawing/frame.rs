@@ -14,7 +14,7 @@ use crate::console::features::hotspots::draw as hotspots;
 use crate::console::features::jobs::draw as jobs;
 use crate::console::features::lanes::draw as lanes;
 use crate::console::features::paths::draw as paths;
-use crate::console::features::screen::ScreenId;
+use crate::console::features::screens::ScreenId;
 use crate::console::features::timeline::draw as timeline;
 use crate::console::features::whatif::draw as whatif;
 use crate::console::model::overlay::Overlay;

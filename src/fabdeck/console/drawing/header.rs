@@ -5,11 +5,11 @@ use super::canvas::{Canvas, shorten_name, width};
 use super::theme::Role;
 use crate::catalogue::summary::count_words;
 use crate::console::event_loop::actions::action;
-use crate::console::features::changes::changer::WriteAccess;
-use crate::console::features::screen::SCREENS;
+use crate::console::features::screens::SCREENS;
 use crate::console::features::timeline::position_text::replay_word;
 use crate::console::features::watch::watch_text::header_word;
 use crate::console::model::state::{LoadState, SessionState};
+use crate::operations::changes::changer::WriteAccess;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
     let areas = state.areas();

@@ -8,7 +8,7 @@ use super::theme::Role;
 use crate::catalogue::summary::count_words;
 use crate::console::event_loop::overlays::LOG_MARGIN;
 use crate::console::model::messages::LogMessage;
-use crate::console::model::overlay::Scroll;
+use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 

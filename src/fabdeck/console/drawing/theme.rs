@@ -1,12 +1,12 @@
 //! Themes: a style for every role. A role is what a thing means, never how it looks.
 
-use crate::console::model::messages::Severity;
 use std::collections::BTreeMap;
 
 use ratatui::style::{Color, Style};
 
 use super::color_depth::ColorDepth;
 use super::theme_file::{ThemeError, ThemeStyles, resolve};
+use crate::catalogue::severity::Severity;
 
 /// Each line is a role: its variant, and its word in theme files.
 macro_rules! roles {

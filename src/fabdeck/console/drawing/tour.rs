@@ -6,7 +6,8 @@ use super::buffer_area::buffer_area;
 use super::canvas::Canvas;
 use super::theme::Role;
 use crate::console::event_loop::overlays::tour_rows;
-use crate::console::model::overlay::{Scroll, TOUR};
+use crate::console::model::overlay::TOUR;
+use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, page: usize, scroll: Scroll) {

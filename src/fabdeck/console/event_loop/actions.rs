@@ -2,168 +2,37 @@
 //! help, the footer and `docs/keys.md` are made from it.
 
 use super::command_lines::{equivalent_line, line_differences, whatif_line};
-use super::keymap::Keymap;
-use super::line_input::{open_prompt as begin_line, open_prompt_over as begin_again};
 use super::navigation::{
-    move_direction, move_rows, move_to, open_screen, sort_by, sort_next, step_out, switch_view,
-    toggle_selected,
+    move_direction, move_rows, move_to, sort_by, sort_next, step_out, switch_view, toggle_selected,
 };
+use super::page_rows::page_rows;
 use super::preconditions::{can_pause, can_write_plan, has_fabric, has_list, has_past, has_paths};
-use super::row_selection::set_filter;
 use super::save_actions::{save_recording, write_plan};
-use super::update::page_rows;
 use super::{overlays, results};
-use crate::catalogue::commands::Danger;
+use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
-use crate::console::features::changes::apply_actions;
-use crate::console::features::changes::change_actions;
-use crate::console::features::changes::change_requests;
+use crate::console::features::changes::{apply_actions, change_actions, change_requests};
+use crate::console::features::completion::{open_prompt as begin_line, open_prompt_over as begin_again};
 use crate::console::features::jobs::running_jobs;
 use crate::console::features::lanes::slow_lanes;
 use crate::console::features::paths::path_navigation::{show_path, show_users};
-use crate::console::features::screen::{CursorDirection, EnterResult, SCREENS, ScreenId};
-use crate::console::features::timeline::derived_events;
-use crate::console::features::timeline::operator_log;
-use crate::console::features::timeline::paused_watch;
-use crate::console::features::timeline::time_navigation;
+use crate::console::features::row_selection::set_filter;
+use crate::console::features::screen::{CursorDirection, EnterResult};
+use crate::console::features::screen_change::open_screen;
+use crate::console::features::screens::{SCREENS, ScreenId};
+use crate::console::features::snapshot_change;
+use crate::console::features::timeline::{derived_events, operator_log, paused_watch, time_navigation};
+use crate::console::features::whatif::{engine_runs, marking};
+use crate::console::model::action::{Action, OverlayScope, new};
 use crate::console::model::effect::Effect;
-use crate::console::model::key::Key;
-use crate::console::model::line_words::{rephrase_for_console, split_words};
-use crate::console::model::messages::Severity;
-use crate::console::model::overlay::{Help, Overlay, Scroll};
+use crate::console::model::element_search::find_element;
+use crate::console::model::overlay::{Help, Overlay};
 use crate::console::model::prompt::Purpose;
+use crate::console::model::scroll::Scroll;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::plans::link_service::LinkService;
 use crate::operations::preview::whatif::{drawn_words, mark_random};
-use fabdeck_fabric::{Element, ElementId};
 use fabdeck_routing::{Engine, find_engine};
-
-/// The screens on which the key of an action works. Its palette word works everywhere, and opens the screen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KeyScope {
-    Everywhere,
-    On(ScreenId),
-}
-
-impl std::fmt::Display for KeyScope {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Everywhere => f.write_str("every screen"),
-            Self::On(screen) => write!(f, "the screen {}", screen.title().title),
-        }
-    }
-}
-
-/// Where else the key of an action works: in overlays, or also in the input line unless it types a character
-/// there.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum OverlayScope {
-    Nothing,
-    Layers,
-    Lines,
-}
-
-/// The function of an action; its second parameter is the rest of the line.
-pub type ActionFn = fn(&mut SessionState, &str) -> Vec<Effect>;
-
-#[derive(Clone, Copy)]
-pub struct Action {
-    /// The word of the action in the palette and in the configuration.
-    pub id: &'static str,
-    /// The description in one line, without a full stop.
-    pub title: &'static str,
-    /// The argument after the word; brackets mark optional parts.
-    pub argument: &'static str,
-    pub keys: &'static [&'static str],
-    pub place: KeyScope,
-    /// Screens whose help lists the action first, although it works everywhere.
-    pub belongs: &'static [ScreenId],
-    pub over: OverlayScope,
-    pub danger: Danger,
-    /// Whether the footer shows it.
-    pub prominent: bool,
-    /// The reason why the action cannot run now, as an error.
-    pub ready: fn(&SessionState) -> Result<(), String>,
-    /// The command line for what the action did. For an action that only shows something, the screen has the
-    /// command line.
-    pub line: Option<fn(&SessionState) -> Option<String>>,
-    pub act: ActionFn,
-}
-
-impl std::fmt::Debug for Action {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Action").field("id", &self.id).finish_non_exhaustive()
-    }
-}
-
-const fn new(id: &'static str, keys: &'static [&'static str], title: &'static str, act: ActionFn) -> Action {
-    Action {
-        id,
-        title,
-        argument: "",
-        keys,
-        place: KeyScope::Everywhere,
-        belongs: &[],
-        over: OverlayScope::Nothing,
-        danger: Danger::None,
-        prominent: false,
-        ready: |_| Ok(()),
-        line: None,
-        act,
-    }
-}
-
-impl Action {
-    /// The key that screens show for the action.
-    pub fn first_key(&self, keymap: &Keymap) -> Option<Key> {
-        keymap.keys(self).first().copied()
-    }
-
-    const fn on_screen(mut self, screen: ScreenId) -> Self {
-        self.place = KeyScope::On(screen);
-        self
-    }
-
-    const fn belongs_to(mut self, screens: &'static [ScreenId]) -> Self {
-        self.belongs = screens;
-        self
-    }
-
-    const fn over_screens(mut self, over: OverlayScope) -> Self {
-        self.over = over;
-        self
-    }
-
-    const fn with_argument(mut self, argument: &'static str) -> Self {
-        self.argument = argument;
-        self
-    }
-
-    const fn with_precondition(mut self, ready: fn(&SessionState) -> Result<(), String>) -> Self {
-        self.ready = ready;
-        self
-    }
-
-    const fn prominent(mut self) -> Self {
-        self.prominent = true;
-        self
-    }
-
-    const fn with_line(mut self, line: fn(&SessionState) -> Option<String>) -> Self {
-        self.line = Some(line);
-        self
-    }
-
-    const fn writes_fabric(mut self) -> Self {
-        self.danger = Danger::WritesFabric;
-        self
-    }
-
-    const fn writes_file(mut self) -> Self {
-        self.danger = Danger::WritesFile;
-        self
-    }
-}
 
 /// The actions, in the order of the help.
 pub const ACTIONS: &[Action] = &[
@@ -342,21 +211,21 @@ pub const ACTIONS: &[Action] = &[
                 "put the cursor on a switch, a host, a port or a cable to mark it",
             );
         }
-        if all.is_empty() { Vec::new() } else { results::mark_elements(state, &all) }
+        if all.is_empty() { Vec::new() } else { marking::mark_elements(state, &all) }
     })
     .with_argument("[ELEMENT]")
     .with_precondition(has_fabric)
     .with_line(whatif_line)
     .prominent(),
     new("clear-marks", &["F"], "Remove all marks, or those of the selected rows", |state, _| {
-        results::unmark_elements(state)
+        marking::unmark_elements(state)
     })
     .with_line(whatif_line)
     .with_precondition(|state| match state.known.marks.is_empty() {
         true => Err("nothing is marked".to_owned()),
         false => Ok(()),
     }),
-    new("undo", &["z"], "Undo the last change of the marks", |state, _| results::undo_marks(state))
+    new("undo", &["z"], "Undo the last change of the marks", |state, _| marking::undo_marks(state))
         .with_line(whatif_line)
         .with_precondition(|state| match state.known.marks_before.is_empty() {
             true => Err("no change of the marks can be undone".to_owned()),
@@ -377,7 +246,7 @@ pub const ACTIONS: &[Action] = &[
             match parse_engines(argument) {
                 Ok(asked) => {
                     open_screen(state, ScreenId::Whatif);
-                    results::preview_engines(state, &asked)
+                    engine_runs::preview_engines(state, &asked)
                 }
                 Err(problem) => {
                     state.log_message(Severity::Error, problem);
@@ -489,7 +358,7 @@ pub const ACTIONS: &[Action] = &[
         Some(_) => Ok(()),
         None => Err("no action has a command line yet".to_owned()),
     }),
-    new("look-again", &["r"], "Read the source again", |state, _| results::reload_snapshot(state))
+    new("look-again", &["r"], "Read the source again", |state, _| snapshot_change::reload_snapshot(state))
         .with_precondition(|state| match state.loading {
             LoadState::Under(_) => Err("the fabric is being read".to_owned()),
             _ => Ok(()),
@@ -616,10 +485,10 @@ pub fn action(id: &str) -> Option<&'static Action> {
 /// The engines of a list; all engines for an empty list.
 fn parse_engines(list: &str) -> Result<Vec<&'static Engine>, String> {
     if list.is_empty() {
-        return Ok(results::all_engines());
+        return Ok(engine_runs::all_engines());
     }
     let unknown = |id: &str| {
-        let ids: Vec<&str> = results::all_engines().iter().map(|engine| engine.id).collect();
+        let ids: Vec<&str> = engine_runs::all_engines().iter().map(|engine| engine.id).collect();
         format!("there is no engine '{id}'; engines are {}", ids.join(", "))
     };
     let words = list.split([',', ' ']).filter(|word| !word.is_empty());
@@ -655,25 +524,16 @@ fn open_plan_prompt(state: &mut SessionState, purpose: Purpose) -> Vec<Effect> {
     Vec::new()
 }
 
-pub(crate) fn find_element(state: &mut SessionState, text: &str) -> Option<ElementId> {
-    let look = state.known.look.clone()?;
-    // A name with spaces may be quoted, but need not be.
-    let whole = split_words(text);
-    let text = if let [(_, only)] = whole.as_slice() { only } else { text };
-    let found = Element::find(look.fabric(), &look.names, text);
-    found.map_err(|error| state.log_message(Severity::Error, rephrase_for_console(&error.to_string()))).ok()
-}
-
 fn mark_random_links(state: &mut SessionState, argument: &str) -> Vec<Effect> {
     let Ok(count) = argument.trim().parse::<usize>() else {
         state.log_message(Severity::Error, "random takes a number of links: random 3");
         return Vec::new();
     };
     let Some(look) = state.known.look.clone() else { return Vec::new() };
-    results::save_marks(state);
+    marking::save_marks(state);
     let drawn = mark_random(&look, &mut state.known.marks, count, state.seed);
     state.seed += 1;
     let text = format!("{}; nothing is written to the fabric", drawn_words(drawn, count));
     state.log_message(if drawn < count { Severity::Warning } else { Severity::Info }, text);
-    results::update_after_marking(state)
+    marking::update_after_marking(state)
 }

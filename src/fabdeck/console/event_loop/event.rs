@@ -8,15 +8,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::changes::changer::{ChangeOffer, ChangeOverview, WriteAccess};
-use crate::console::features::changes::comparison::Attestations;
-use crate::console::features::jobs::running_jobs::JobSettings;
+use crate::console::features::jobs::jobs_model::JobSettings;
 use crate::console::features::watch::watch_state::WatchSettings;
 use crate::console::model::effect::TaskOutcome;
 use crate::console::model::key::Key;
 use crate::console::model::layout::Size;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
+use crate::operations::changes::attestations::Attestations;
+use crate::operations::changes::changer::{ChangeOffer, ChangeOverview, WriteAccess};
 use crate::operations::lanes::slow_lanes::LaneState;
 use fabdeck_change::ChangeStatus;
 use fabdeck_files::job_lists::JobList;

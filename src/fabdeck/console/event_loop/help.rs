@@ -1,8 +1,8 @@
 //! The content of the help: keys of this screen and of every screen, filtered by a search, and the meaning of
 //! columns. All of it comes from the tables of actions and fields.
 
-use super::actions::{ACTIONS, Action, KeyScope};
-use crate::console::features::screen::SCREENS;
+use crate::console::features::screens::SCREENS;
+use crate::console::model::action::{Action, KeyScope};
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 
@@ -53,7 +53,7 @@ fn help_lines(state: &SessionState, search: &str) -> Vec<HelpLine> {
     let here = KeyScope::On(state.screen);
     let stands = |action: &Action| if action.belongs.contains(&state.screen) { here } else { action.place };
     for place in places.chain(others) {
-        let of_place = ACTIONS.iter().filter(|action| stands(action) == place).filter(fits);
+        let of_place = state.keymap.actions().filter(|action| stands(action) == place).filter(fits);
         let entries: Vec<HelpLine> = of_place.map(entry).collect();
         if !entries.is_empty() {
             lines.push(HelpLine::Heading(format!("On {place}")));

@@ -1,31 +1,11 @@
-//! The keymap: the action of each key on each screen. It is made from the table of actions, and the
-//! configuration may bind other keys.
+//! The keymap of a session: the keys of the table of actions, and those that the configuration binds instead.
 
 use std::collections::BTreeMap;
 
-use super::actions::{ACTIONS, Action, KeyScope, OverlayScope, action};
-use crate::console::features::screen::ScreenId;
+use super::actions::{ACTIONS, action};
+use crate::console::model::action::Action;
 use crate::console::model::key::{Key, KeyError};
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum KeymapError {
-    #[error("FD-6302: [keys] {action}: {error}")]
-    Key { action: String, error: KeyError },
-    #[error("FD-6303: [keys]: there is no action '{0}'; 'docs/keys.md' and ? list them")]
-    UnknownAction(String),
-    #[error("FD-6304: [keys]: '{key}' is bound to both {one} and {other}, which work on the same screen")]
-    Twice { key: String, one: &'static str, other: &'static str },
-    #[error("FD-6305: [keys] quit: no key would be left to leave with; name one, as in quit = [\"q\"]")]
-    NoWayOut,
-}
-
-/// The keys of each action, in the order of the actions.
-#[derive(Clone, Debug)]
-pub struct Keymap {
-    bound: Vec<(&'static Action, Vec<Key>)>,
-    /// The bindings of the configuration, in its own notation.
-    own: BTreeMap<String, Vec<String>>,
-}
+use crate::console::model::keymap::{Keymap, KeymapError};
 
 impl Default for Keymap {
     fn default() -> Self {
@@ -71,40 +51,12 @@ impl Keymap {
         }
         Ok(())
     }
-
-    /// The action of a key on a screen; an action of the screen takes precedence over one of every screen.
-    pub fn action(&self, key: Key, screen: ScreenId) -> Option<&'static Action> {
-        let of = |place: KeyScope| {
-            let mut bound = self.bound.iter().filter(|(action, _)| action.place == place);
-            bound.find(|(_, keys)| keys.contains(&key)).map(|(action, _)| *action)
-        };
-        of(KeyScope::On(screen)).or_else(|| of(KeyScope::Everywhere))
-    }
-
-    /// The action of a key in an overlay, or in the input line.
-    pub fn overlay_action(&self, key: Key, over: OverlayScope) -> Option<&'static Action> {
-        let mut bound = self.bound.iter().filter(|(action, _)| action.over >= over);
-        bound.find(|(_, keys)| keys.contains(&key)).map(|(action, _)| *action)
-    }
-
-    /// The scope in which a key works elsewhere.
-    pub fn other_scope(&self, key: Key) -> Option<KeyScope> {
-        self.bound.iter().find(|(_, keys)| keys.contains(&key)).map(|(action, _)| action.place)
-    }
-
-    pub fn overrides(&self) -> &BTreeMap<String, Vec<String>> {
-        &self.own
-    }
-
-    pub fn keys(&self, action: &Action) -> &[Key] {
-        let bound = self.bound.iter().find(|(other, _)| other.id == action.id);
-        bound.map_or(&[], |(_, keys)| keys)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::console::features::screens::ScreenId;
 
     #[test]
     fn the_usual_keys_are_sound() {

@@ -1,12 +1,14 @@
 //! Keys while the input line is open: characters are text, and other keys have their usual actions.
 
-use super::actions::OverlayScope;
 use super::palette;
-use super::row_selection::set_filter;
-use super::update::run_action;
+use super::run_action::run_action;
+use crate::catalogue::severity::Severity;
+use crate::console::features::completion;
+use crate::console::features::completion::open_prompt;
+use crate::console::features::row_selection::set_filter;
+use crate::console::model::action::OverlayScope;
 use crate::console::model::effect::Effect;
 use crate::console::model::key::{Key, KeyName};
-use crate::console::model::messages::Severity;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::prompt::{Prompt, Purpose};
 use crate::console::model::state::SessionState;
@@ -75,22 +77,10 @@ fn pick_completion(state: &mut SessionState, down: bool) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Opens an empty line for a value that exists.
-pub fn open_prompt_over(state: &mut SessionState, purpose: Purpose, before: impl Into<String>) {
-    state.prompt = Some(Prompt::with_suggestion(purpose, before));
-}
-
-/// Opens the input line.
-pub fn open_prompt(state: &mut SessionState, purpose: Purpose, text: impl Into<String>) {
-    let mut prompt = Prompt::new(purpose, text);
-    prompt.offers = palette::complete_line(state, purpose, &prompt.text);
-    state.prompt = Some(prompt);
-}
-
 /// Updates the completions of the line, and applies a filter or search at once.
 fn update_prompt(state: &mut SessionState) -> Vec<Effect> {
     let Some(mut prompt) = state.prompt.take() else { return Vec::new() };
-    prompt.offers = palette::complete_line(state, prompt.purpose, &prompt.text);
+    prompt.offers = completion::complete_line(state, prompt.purpose, &prompt.text);
     prompt.picked = prompt.picked.filter(|at| *at < prompt.offers.len());
     let (purpose, text) = (prompt.purpose, prompt.text.clone());
     state.prompt = Some(prompt);

@@ -2,12 +2,13 @@
 
 use super::line_input::abandon_prompt;
 use super::overlays;
-use super::row_selection::{select_rows, set_filter};
-use super::update::page_rows;
-use crate::console::features::screen::{CursorDirection, SCREENS, ScreenId};
+use super::page_rows::page_rows;
+use crate::catalogue::severity::Severity;
+use crate::console::features::row_selection::{select_rows, set_filter};
+use crate::console::features::screen::CursorDirection;
+use crate::console::features::screens::{SCREENS, ScreenId};
 use crate::console::model::effect::Effect;
-use crate::console::model::messages::Severity;
-use crate::console::model::overlay::Scroll;
+use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
 
 /// Steps out by one level; returns false at the top.
@@ -39,12 +40,6 @@ pub fn step_out(state: &mut SessionState) -> bool {
     let elsewhere = state.screen != ScreenId::Fabric;
     state.screen = ScreenId::Fabric;
     elsewhere
-}
-
-/// Opens a screen, and stores the current one for Esc.
-pub fn open_screen(state: &mut SessionState, screen: ScreenId) {
-    state.came_from = Some(state.screen).filter(|from| *from != screen);
-    state.screen = screen;
 }
 
 pub fn move_to(state: &mut SessionState, at: usize) -> Vec<Effect> {

@@ -1,12 +1,14 @@
 //! The actions on overlays. They are the actions of the screens, with the same keys.
 
-use super::actions::Action;
 use super::help::help_rows;
+use crate::catalogue::severity::Severity;
+use crate::console::features::changes::dialogue_size::{dialogue_height, dialogue_width};
 use crate::console::features::details::ElementDetail;
+use crate::console::model::action::Action;
 use crate::console::model::effect::Effect;
 use crate::console::model::key::Key;
-use crate::console::model::messages::Severity;
-use crate::console::model::overlay::{Overlay, Scroll, TOUR};
+use crate::console::model::overlay::{Overlay, TOUR};
+use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
 
@@ -30,16 +32,6 @@ fn overlay_rows(state: &SessionState, layer: &Overlay) -> usize {
         Overlay::Tour { page, .. } => tour_rows(state, *page).len(),
         Overlay::Dialogue(dialogue) => dialogue.rows(&state.known.changes, dialogue_width(state)).len(),
     }
-}
-
-/// The width of the text in a dialog.
-pub fn dialogue_width(state: &SessionState) -> usize {
-    usize::from(state.size.width.saturating_sub(4).min(100))
-}
-
-/// Number of rows of a dialog between its heading and its buttons, which have a blank row above.
-pub fn dialogue_height(state: &SessionState) -> usize {
-    usize::from(state.areas().body.height.saturating_sub(3)).max(1)
 }
 
 /// The column at which the texts of the log begin, after their times.
@@ -106,7 +98,7 @@ pub fn toggle_overlay(state: &mut SessionState, layer: Overlay) -> Vec<Effect> {
 
 /// Reports that a key has no function in the overlay.
 pub fn refuse_key(state: &mut SessionState, key: Key, action: Option<&Action>) {
-    let close = super::actions::action("out").and_then(|out| state.keymap.keys(out).first().copied());
+    let close = state.keymap.find_action("out").and_then(|out| state.keymap.keys(out).first().copied());
     let close = close.map_or_else(|| ":out".to_owned(), |key| key.to_string());
     let what =
         action.map_or("does nothing".to_owned(), |action| format!("is {} on the screen below", action.id));

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::command_lines::{route_line, staged_commands};
-use crate::console::model::effect::{Effect, PlanRequest, TaskRequest};
-use crate::console::model::messages::Severity;
+use crate::catalogue::severity::Severity;
+use crate::console::features::plan_commands::{route_line, staged_commands};
+use crate::console::model::effect::{Effect, TaskRequest};
 use crate::console::model::state::SessionState;
+use crate::operations::plans::plan_request::PlanRequest;
 
 /// Writes the plan of the engine at the cursor.
 pub fn write_plan(state: &mut SessionState, file: &str) -> Vec<Effect> {

@@ -1,13 +1,14 @@
 //! Updates the state, one event at a time.
 
-use super::actions::{Action, KeyScope, OverlayScope};
 use super::event::{SessionEvent, SessionInput};
+use super::page_rows::rows_in_sight;
+use super::run_action::run_action;
 use super::{line_input, overlays, results};
-use crate::console::features::screen::ScreenId;
-use crate::console::features::timeline::operator_log;
+use crate::catalogue::severity::Severity;
+use crate::console::features::screens::ScreenId;
+use crate::console::model::action::OverlayScope;
 use crate::console::model::effect::Effect;
 use crate::console::model::key::Key;
-use crate::console::model::messages::Severity;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::SessionState;
 
@@ -73,20 +74,6 @@ pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
     parts.into_iter().filter_map(|wakes_ms| wakes_ms(state)).min()
 }
 
-/// Number of rows that a screen, or the overlay on it, shows at once.
-pub fn page_rows(state: &SessionState) -> usize {
-    if state.layer.is_some() {
-        return overlays::overlay_height(state);
-    }
-    rows_in_sight(state)
-}
-
-fn rows_in_sight(state: &SessionState) -> usize {
-    let screen = state.current();
-    let other = screen.rows_above(&state.known) + screen.rows_below(&state.known, state.size) + 1;
-    usize::from(state.areas().body.height.saturating_sub(other)).max(1)
-}
-
 fn scroll_to_cursor(state: &mut SessionState) {
     let page = rows_in_sight(state);
     let (screen, _) = state.current_mut();
@@ -149,27 +136,4 @@ fn handle_overlay_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
             Vec::new()
         }
     }
-}
-
-/// Runs an action, or reports why it cannot run now.
-pub fn run_action(state: &mut SessionState, action: &'static Action, argument: &str) -> Vec<Effect> {
-    // A palette command for the screen below closes the overlay.
-    if action.over == OverlayScope::Nothing {
-        state.layer = None;
-    }
-    if let KeyScope::On(screen) = action.place {
-        state.screen = screen;
-    }
-    if let Err(why) = (action.ready)(state) {
-        state.log_message(Severity::Warning, format!("{}: {why}", action.id));
-        return Vec::new();
-    }
-    state.unsaved.warned &= action.id == "quit";
-    let before = action.line.map(|_| state.known.marks.clone());
-    let mut effects = (action.act)(state, argument);
-    effects.extend(before.into_iter().flat_map(|before| operator_log::log_marks(state, &before)));
-    if let Some(line) = action.line.and_then(|line| line(state)) {
-        state.last_line = Some(line);
-    }
-    effects
 }

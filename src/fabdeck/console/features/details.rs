@@ -1,12 +1,13 @@
 //! The details of one element, line by line, for the pane beside a list.
 
-use super::screen::ScreenId;
+use super::screens::ScreenId;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::{FabricSummary, count_words};
 use crate::console::features::fabric::health::NOT_ANSWERING;
 use crate::console::features::links::link_errors::error_lines;
 use crate::console::features::whatif::engine_page::{engine_lines, loss_lines};
 use crate::console::features::whatif::screen::WhatifPane;
+use crate::console::model::detail_page::{DetailLine, DetailPage, PortDetail, number_label, value_text};
 use crate::console::model::fabric_model::{Model, TABLES_BEING_READ};
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -15,29 +16,6 @@ use fabdeck_fabric::{ElementId, LinkId, NodeId, Port, PortId, PortNum};
 /// An element whose details are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementDetail(pub ElementId);
-
-/// A label and a text.
-pub type DetailLine = (&'static str, String);
-
-/// A port of a node, and the peer of the port.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PortDetail {
-    pub number: String,
-    /// The problem of the port, or else its state.
-    pub state: &'static str,
-    pub trouble: bool,
-    /// Width and speed.
-    pub rate: String,
-    pub peer: String,
-}
-
-/// The details of one element, for a page.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DetailPage {
-    pub title: String,
-    pub pairs: Vec<DetailLine>,
-    pub ports: Vec<PortDetail>,
-}
 
 impl ElementDetail {
     pub fn title(self, look: &Snapshot) -> String {
@@ -69,16 +47,16 @@ impl ElementDetail {
         if let Some(hot) = crate::console::features::hotspots::detail::hot_detail(state) {
             return Some(hot);
         }
-        if let Some(event) = crate::console::features::timeline::screen::event_detail(state) {
+        if let Some(event) = crate::console::features::timeline::detail::event_detail(state) {
             return Some(event);
         }
-        if let Some(change) = crate::console::features::changes::screen::change_detail(state) {
+        if let Some(change) = crate::console::features::changes::detail::change_detail(state) {
             return Some(change);
         }
-        if let Some(lane) = crate::console::features::lanes::screen::lane_detail(state) {
+        if let Some(lane) = crate::console::features::lanes::detail::lane_detail(state) {
             return Some(lane);
         }
-        if let Some(job) = crate::console::features::jobs::screen::job_detail(state) {
+        if let Some(job) = crate::console::features::jobs::detail::job_detail(state) {
             return Some(job);
         }
         let look = state.snapshot()?;
@@ -130,22 +108,6 @@ impl ElementDetail {
         ports.sort_by_key(|port| !port.trouble);
         ports
     }
-}
-
-/// The label of a number of the fabric.
-fn number_label(key: &'static str) -> &'static str {
-    match key {
-        "switch_links" => "between switches",
-        "degraded_links" => "degraded",
-        "down_links" => "down",
-        "unanswered" => NOT_ANSWERING,
-        "silent" => "no answer",
-        key => key,
-    }
-}
-
-fn value_text(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
 }
 
 fn node_lines(look: &Snapshot, known: &Model, id: NodeId) -> Vec<DetailLine> {
@@ -252,4 +214,12 @@ pub fn rows_of_page(state: &SessionState) -> usize {
     let Some(engine) = state.screens.whatif.page else { return 0 };
     let lines = engine_lines(&state.known, engine);
     crate::operations::check::certificate_text::wrap_pairs(&lines, state.areas().body.width.into()).1.len()
+}
+
+/// On the page of an engine: its last visible row, and its number of rows.
+pub fn visible_page(state: &SessionState) -> Option<(usize, usize)> {
+    state.screens.whatif.page.filter(|_| state.screen == ScreenId::Whatif)?;
+    let rows = rows_of_page(state);
+    let height = usize::from(state.areas().body.height.saturating_sub(1));
+    Some(((state.screens.whatif.top + height).min(rows), rows))
 }

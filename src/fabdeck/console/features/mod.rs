@@ -1,15 +1,23 @@
 //! The features of the console, a folder each: a screen with its actions, background tasks and drawing.
 
 pub mod changes;
+pub mod completion;
 pub mod details;
 pub mod fabric;
 pub(crate) mod hotspots;
 pub mod jobs;
 pub mod lanes;
 mod links;
+pub mod name_completion;
 pub(crate) mod paths;
+pub mod plan_commands;
+pub mod refresh;
+pub mod row_selection;
 mod row_table;
 pub mod screen;
+pub mod screen_change;
+pub mod screens;
+pub mod snapshot_change;
 pub mod timeline;
 pub mod watch;
 pub mod whatif;

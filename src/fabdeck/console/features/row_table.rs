@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::catalogue::rowset::Rowset;
-use crate::console::features::watch::verdict::ListUpdate;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
+use crate::operations::rowset::Rowset;
+use crate::operations::watch::watch_verdict::ListUpdate;
 
 /// Cached rows, and the list over them.
 #[derive(Clone, Debug, Default)]

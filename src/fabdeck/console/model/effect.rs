@@ -8,26 +8,26 @@ use super::fabric_model::Ranks;
 use super::messages::LogMessage;
 use super::tasks::{TaskDependency, TaskId};
 use crate::catalogue::query::{Query, Selection};
-use crate::catalogue::rowset::Rowset;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, PlanSource};
-use crate::console::features::changes::comparison::Attestations;
 use crate::console::features::fabric::ranks::ranks;
-use crate::console::features::jobs::running_jobs::{JobComparisonRequest, JobListSource};
-use crate::console::features::lanes::slow_lanes::LaneRequest;
-use crate::console::features::screen::ScreenId;
-use crate::console::features::timeline::derived_events::{DerivedPart, RecordingScan};
-use crate::console::features::timeline::replay_frame::{OpenedRecording, ReplayFrame, SeekRequest};
-use crate::console::features::watch::sweep::SweepResult;
-use crate::console::features::watch::verdict::{VerdictRequest, WatchVerdict};
+use crate::console::features::screens::ScreenId;
+use crate::operations::changes::attestations::Attestations;
+use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, PlanSource};
 use crate::operations::jobs::job_comparison::JobComparison;
+use crate::operations::jobs::job_request::{JobComparisonRequest, JobListSource};
+use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::lanes::slow_lanes::LaneState;
-use crate::operations::plans::proposal_plan::{PlanOrigin, make_plan};
+use crate::operations::plans::plan_request::PlanRequest;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::proposals::Proposals;
 use crate::operations::preview::whatif::{Cost, Proposal, ProposalOptions};
-use fabdeck_change::{ChangeStatus, GuardRequest, Plan, StagedTransition};
+use crate::operations::replay::event_scan::{DerivedPart, RecordingScan};
+use crate::operations::replay::replay_frame::{OpenedRecording, ReplayFrame, SeekRequest};
+use crate::operations::rowset::Rowset;
+use crate::operations::watch::sweep::SweepResult;
+use crate::operations::watch::watch_verdict::{VerdictRequest, WatchVerdict};
+use fabdeck_change::{ChangeStatus, GuardRequest};
 use fabdeck_fabric::Faults;
 use fabdeck_fabric::counters::Thresholds;
 use fabdeck_fabric::observe::Sweep;
@@ -118,34 +118,6 @@ pub struct SelectRequest {
     pub rows: Arc<Rowset>,
     pub query: Query,
     pub to_first: bool,
-}
-
-/// The input of a plan.
-#[derive(Clone, Debug)]
-pub struct PlanRequest {
-    pub look: Arc<Snapshot>,
-    pub marks: Faults,
-    pub engine: &'static str,
-    pub proposal: Arc<Proposal>,
-    /// Commands for a plan that is not safe while traffic flows.
-    pub staged: StagedCommands,
-}
-
-/// The commands of a change in two plans; the engine of the first plan is inserted later.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct StagedCommands {
-    /// The texts before and after the engine in the first command.
-    pub first: [String; 2],
-    pub others: Vec<String>,
-}
-
-impl StagedCommands {
-    /// The commands with the intermediate routes of an engine; empty where none were given.
-    fn commands_through(&self, engine: &str) -> Vec<String> {
-        let [before, behind] = &self.first;
-        let first = (!self.others.is_empty()).then(|| format!("{before}{engine}{behind}"));
-        first.into_iter().chain(self.others.iter().cloned()).collect()
-    }
 }
 
 /// The result of a task.
@@ -245,22 +217,6 @@ impl TaskRequest {
                 Some(TaskOutcome::Proposed { engine: engine.id, outcome, took_ms: 0 })
             }
         }
-    }
-}
-
-impl PlanRequest {
-    pub fn make_text(&self, made: PlanOrigin) -> Result<String, String> {
-        let plan =
-            make_plan(&self.look, &self.marks, self.engine, &self.proposal, LevelsInForce::Unsaid, made);
-        let staged = |mut plan: Plan| {
-            if let Some(StagedTransition { through: Some(through), commands, .. }) =
-                &mut plan.transition.staged
-            {
-                *commands = self.staged.commands_through(through);
-            }
-            plan
-        };
-        plan.map(staged).and_then(|plan| Ok(plan.text()?)).map_err(|error| error.to_string())
     }
 }
 

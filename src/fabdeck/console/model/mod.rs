@@ -1,13 +1,18 @@
 //! The state of the console as data: the fabric, lists, messages, tasks and the input line.
 
+pub mod action;
+pub mod detail_page;
 pub mod effect;
+pub mod element_search;
 pub mod fabric_model;
 pub mod key;
+pub mod keymap;
 pub mod layout;
 pub(crate) mod line_words;
 pub mod messages;
 pub mod overlay;
 pub mod prompt;
+pub mod scroll;
 pub mod state;
 pub(crate) mod table;
 pub mod tasks;

@@ -1,20 +1,23 @@
 //! The state of a session. Screens read it; only `update` changes it.
 
-use crate::console::features::timeline::position_text;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::effect::{Effect, TaskRequest};
 use super::fabric_model::{MissingTables, Model};
+use super::keymap::Keymap;
 use super::layout::{Areas, Size};
-use super::messages::{LogMessage, MessageLog, Severity};
+use super::messages::{LogMessage, MessageLog};
 use super::overlay::Overlay;
 use super::prompt::Prompt;
 use super::tasks::{TaskDependency, TaskId, Tasks};
-use crate::console::event_loop::keymap::Keymap;
-use crate::console::features::changes::changer::WriteAccess;
-use crate::console::features::screen::{Screen, ScreenId, Screens};
+use crate::catalogue::severity::Severity;
+use crate::catalogue::shell_words::quote_for_shell;
+use crate::console::features::screen::Screen;
+use crate::console::features::screens::{ScreenId, Screens};
+use crate::console::features::timeline::playback::frame_time;
+use crate::operations::changes::changer::WriteAccess;
 use fabdeck_fabric::{ElementId, Faults};
 use fabdeck_routing::{Engine, Request};
 
@@ -115,7 +118,7 @@ impl SessionState {
             unsaved: UnsavedNotes::default(),
             writing: WriteAccess::default(),
             wanted: Vec::new(),
-            many: crate::console::event_loop::row_selection::BACKGROUND_ROWS,
+            many: super::table::BACKGROUND_ROWS,
         };
         (state, vec![Effect::Begin { task, job: TaskRequest::Look }])
     }
@@ -155,14 +158,6 @@ impl SessionState {
         }
     }
 
-    /// On the page of an engine: its last visible row, and its number of rows.
-    pub fn visible_page(&self) -> Option<(usize, usize)> {
-        self.screens.whatif.page.filter(|_| self.screen == ScreenId::Whatif)?;
-        let rows = crate::console::features::details::rows_of_page(self);
-        let height = usize::from(self.areas().body.height.saturating_sub(1));
-        Some(((self.screens.whatif.top + height).min(rows), rows))
-    }
-
     pub fn log_message(&mut self, severity: Severity, text: impl Into<String>) {
         self.messages.push(LogMessage { at_ms: self.now_ms, severity, text: text.into() });
     }
@@ -188,7 +183,7 @@ impl SessionState {
     pub fn command_line(&self, rest: &str) -> String {
         // For a recording, the command line has the moment on the screens instead of the one that it was
         // opened at.
-        let stamp = position_text::frame_time(self).map(|stamp| ("--at".to_owned(), stamp));
+        let stamp = frame_time(self.known.playback.as_ref()).map(|stamp| ("--at".to_owned(), stamp));
         let opened = self.options.iter().filter(|(option, _)| stamp.is_none() || option != "--at").cloned();
         let options = opened.chain(stamp.clone());
         let options = options.map(|(option, value)| format!("{option} {} ", quote_for_shell(&value)));
@@ -244,15 +239,6 @@ impl SessionState {
 
     pub fn snapshot(&self) -> Option<&Arc<crate::catalogue::snapshot::Snapshot>> {
         self.known.look.as_ref()
-    }
-}
-
-/// The text as one word of a shell command.
-pub fn quote_for_shell(text: &str) -> String {
-    let plain = |sign: char| sign.is_ascii_alphanumeric() || "-_.,:/=@%+".contains(sign);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
 

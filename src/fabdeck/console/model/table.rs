@@ -6,6 +6,9 @@ use crate::catalogue::field::Listing;
 use crate::catalogue::query::{Columns, Query, Selection};
 use fabdeck_fabric::ElementId;
 
+/// Minimum number of rows of a list that a background task filters.
+pub const BACKGROUND_ROWS: usize = 20_000;
+
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
     pub filter: String,

@@ -1,6 +1,5 @@
 //! The text of certificates, and the wrapping of text.
 
-use fabdeck_routing::analysis::GroupDamage;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::judgement::CertificateReport;
@@ -8,6 +7,7 @@ use super::loads::{Bandwidth, JobFigures, JobLoadRow, JobReport, LoadReport};
 use crate::catalogue::summary::count_words;
 use crate::operations::lanes::levels::{FROM_PATH_LIST, FROM_QOS_POLICY, LEVEL_ASSUMED};
 use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_routing::analysis::GroupDamage;
 
 /// Finding: `--strict` was given, and whether there is a credit loop is unknown.
 const UNDECIDED: &str = "FN-707";

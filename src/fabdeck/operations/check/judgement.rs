@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::loads::{JobReport, LoadReport};
+use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::AdaptiveRouting;
 use fabdeck_fabric::{
     BLOCK_LIDS, ChannelId, Fabric, Faults, Lid, LinkId, NodeId, Partitions, PortId, PortNum, PortState,
@@ -15,9 +17,6 @@ use fabdeck_routing::certificate::{
     certify_partitioned, pairs_in_scope,
 };
 use fabdeck_routing::{Cause, EngineRefusal, Problem, RouteProgress};
-
-use super::loads::{JobReport, LoadReport};
-use crate::catalogue::snapshot::Snapshot;
 
 /// Maximum number of unused links that are named.
 const MAX_UNUSED_LINKS: usize = 10;

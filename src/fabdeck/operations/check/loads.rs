@@ -1,6 +1,5 @@
 //! Loads of forwarding tables under flow patterns and running jobs.
 
-use fabdeck_fabric::observe::digits_in_groups;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::judgement::routes_of_tables;
 use crate::catalogue::snapshot::Snapshot;
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Faults, JobMap, Routes, Tables};
 use fabdeck_routing::Problem;
 use fabdeck_routing::analysis::{

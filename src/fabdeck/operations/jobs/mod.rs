@@ -3,6 +3,7 @@
 pub(crate) mod job_channels;
 pub mod job_comparison;
 pub(crate) mod job_gains;
+pub mod job_request;
 pub(crate) mod job_table;
 pub(crate) mod recorded_jobs;
 pub(crate) mod rows;

@@ -5,12 +5,10 @@ use serde::Serialize;
 use super::job_comparison::max_lids;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::operations::check::certificate_text::judged_lid_words;
-use crate::operations::check::certificate_text::lost_words;
+use crate::operations::check::certificate_text::{judged_lid_words, lost_words};
 use crate::operations::check::loads::{JobFigures, JobReport, job_rows};
 use fabdeck_fabric::Faults;
-use fabdeck_fabric::observe::NotePlace;
-use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_fabric::observe::{NotePlace, digits_in_groups};
 use fabdeck_files::jobs::JobPlacement;
 use fabdeck_routing::Problem;
 

@@ -3,13 +3,11 @@
 
 use std::sync::Arc;
 
-use super::proposal_plan::make_plan;
-use super::proposal_plan::{PlanCreationError, PlanOrigin};
+use super::proposal_plan::{PlanCreationError, PlanOrigin, make_plan};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::levels::{LevelsInForce, lanes_in_force};
 use crate::operations::preview::comparison::compare_with_tables;
-use crate::operations::preview::whatif::routes_in_force;
-use crate::operations::preview::whatif::{Proposal, ProposalTimes};
+use crate::operations::preview::whatif::{Proposal, ProposalTimes, routes_in_force};
 use fabdeck_change::{Plan, PlanWrite};
 use fabdeck_fabric::{Element, ElementError, ElementId, Faults, PhysicalState, PortId, PortNum};
 use fabdeck_mad::access::AttributePart;

@@ -2,5 +2,6 @@
 
 pub mod link_service;
 pub mod phases;
+pub mod plan_request;
 pub(crate) mod plan_verdict;
 pub mod proposal_plan;

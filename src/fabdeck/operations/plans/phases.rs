@@ -7,15 +7,13 @@
 
 use std::sync::Arc;
 
-use super::proposal_plan::findings;
-use super::proposal_plan::{PlanCreationError, PlanOrigin, make_plan};
+use super::proposal_plan::{PlanCreationError, PlanOrigin, findings, make_plan};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::lanes::slow_lanes::plan_port;
 use crate::operations::preview::comparison::compare_with_tables;
-use crate::operations::preview::whatif::Proposal;
-use crate::operations::preview::whatif::{judge_routes, routes_in_force};
+use crate::operations::preview::whatif::{Proposal, judge_routes, routes_in_force};
 use fabdeck_change::{PhasedHost, Plan, PlanLanes, PlanPhases, SurvivingFabric, TransitionReport};
 use fabdeck_fabric::{Faults, Lid, NO_PATH, PathLanes, Routes};
 use fabdeck_routing::certificate::{LaneKnowledge, RouteScope};

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::judgement::CertificateReport;
-use crate::operations::lanes::levels::{FROM_PATH_LIST, FROM_QOS_POLICY, LEVEL_ASSUMED};
-use crate::operations::lanes::levels::{LevelsInForce, rearrange_lanes};
+use crate::operations::lanes::levels::{
+    FROM_PATH_LIST, FROM_QOS_POLICY, LEVEL_ASSUMED, LevelsInForce, rearrange_lanes,
+};
 use crate::operations::preview::assume::{assume, assume_empty_tables};
 use crate::operations::preview::comparison::{compare_with_tables, transition_without_tables};
 use crate::operations::preview::transition::plan_transition;
-use crate::operations::preview::whatif::Proposal;
-use crate::operations::preview::whatif::routes_in_force;
+use crate::operations::preview::whatif::{Proposal, routes_in_force};
 use fabdeck_change::{
     CertificateScope, CutOffReport, FailedElement, Fingerprint, Plan, PlanError, PlanFileError, PlanLanes,
     SCHEMA, SurvivingFabric, TransitionReport, plan_writes,

@@ -1,10 +1,9 @@
 //! Forwarding tables for a source without any, computed by an engine and marked as assumed.
 
+use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{Fabric, Faults, Lft, Tables};
 use fabdeck_routing::{Engine, EngineRefusal, NoProgress, Problem, Request};
-
-use crate::catalogue::snapshot::Snapshot;
 
 /// Note: the source has forwarding tables, so none are assumed.
 const NOT_NEEDED: &str = "FN-701";

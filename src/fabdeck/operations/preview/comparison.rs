@@ -7,12 +7,10 @@ use super::transition::ANY_ORDER;
 use super::whatif::routes_in_force;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::certificate_text::adaptive_words;
-use crate::operations::check::judgement::CertificateReport;
 use crate::operations::check::judgement::{
-    CertificateNames, certificate_report, count_unread_tables, routes_of_tables,
+    CertificateNames, CertificateReport, certificate_report, count_unread_tables, routes_of_tables,
 };
-use crate::operations::lanes::levels::LevelsInForce;
-use crate::operations::lanes::levels::{lanes_in_force, rearrange_lanes};
+use crate::operations::lanes::levels::{LevelsInForce, lanes_in_force, rearrange_lanes};
 use fabdeck_change::TransitionReport;
 use fabdeck_fabric::observe::AdaptiveRouting;
 use fabdeck_fabric::{Faults, Routes, Tables, UnreadEntries};

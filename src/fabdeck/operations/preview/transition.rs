@@ -2,8 +2,7 @@
 //! is not safe, intermediate routes may help.
 
 use super::comparison::TablesInForce;
-use super::whatif::Proposal;
-use super::whatif::routes_in_force;
+use super::whatif::{Proposal, routes_in_force};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::judgement::CertificateNames;
 use crate::operations::lanes::levels::LevelsInForce;

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use fabdeck_fabric::{
-    Element, ElementError, ElementId, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Routes, Tables,
-};
-
 use super::hops::HOP_FIELDS;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
 use crate::catalogue::field::{Listing, Rows};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::judgement::has_silent_peer;
+use fabdeck_fabric::{
+    Element, ElementError, ElementId, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Routes, Tables,
+};
 
 /// An end of a path: a switch, or a port of an adapter or router.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -398,5 +399,16 @@ impl Walk<'_> {
             Some(Some(PortNum::MANAGEMENT)) => ended(self, TraceOutcome::Astray(at)),
             Some(Some(egress)) => self.cross(at, egress),
         }
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        let exit = match &error {
+            // The command is well-formed; the source lacks the information.
+            TraceError::NoLid(_) | TraceError::NoPort(_) => Exit::Failed,
+            _ => Exit::Usage,
+        };
+        Self::new(exit, error.to_string())
     }
 }

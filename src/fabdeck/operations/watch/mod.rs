@@ -1,5 +1,10 @@
 //! Verdicts on two readings of all counters, and events that a fabric reported.
 
 pub(crate) mod fabric_events;
+pub mod history;
 pub(crate) mod hot_ports;
 pub mod interval_verdict;
+pub mod sweep;
+pub mod sweep_messages;
+pub mod threshold_events;
+pub mod watch_verdict;

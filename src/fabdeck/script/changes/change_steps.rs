@@ -11,7 +11,7 @@ use super::{acceptance, change_store, guard_requests, refusal_audit, seen_change
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::changes::changer::Acceptance;
+use crate::operations::changes::changer::Acceptance;
 use crate::operations::plans::plan_verdict::PlanVerdict;
 use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, GuardRequest, OpensmSite, Plan};
 use fabdeck_mad::access::ReadObserver;

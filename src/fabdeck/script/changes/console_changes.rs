@@ -20,12 +20,10 @@ use super::{acceptance, change_comparison, change_store, guard_requests, refusal
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::nothing_to_do;
-use crate::console::features::changes::changer::{
-    Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource,
-};
-use crate::console::features::changes::comparison::Attestations;
-use crate::console::features::lanes::slow_lanes::LaneRequest;
+use crate::operations::changes::attestations::Attestations;
 use crate::operations::changes::change_row::ChangeRow;
+use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
+use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::lanes::migrations::migration_lines;
 use crate::operations::lanes::slow_lanes::LaneState;

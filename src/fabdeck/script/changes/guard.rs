@@ -150,7 +150,7 @@ fn await_guard(
             _ if is_last => {
                 let log = kept.log().display().to_string();
                 let words = format!(
-                    "FD-7981: change {id}: its new guard does not answer; the guard's last messages are in {log}"
+                    "FD-7981: the guard of change {id} was started and does not answer; its last messages are in {log}"
                 );
                 (words, Exit::RollbackIncomplete)
             }

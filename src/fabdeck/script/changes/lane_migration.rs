@@ -1,10 +1,11 @@
 //! Reads dFtree's input for the console: lane tables, levels of paths, and agents, all anew. The verdict is the
 //! session's.
 
+use super::env::Env;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::lanes::slow_lanes::LaneRequest;
+use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::lanes::migrations::{migration_plan, moved_flows};
 use crate::operations::lanes::slow_lanes::{LaneState, lane_state};
@@ -17,8 +18,6 @@ use fabdeck_mad::access::{
     LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadObserver, ReadOptions, Source,
 };
 use fabdeck_routing::lanes::{FlowMoves, propose_moves};
-
-use super::env::Env;
 
 /// A fabric with its lanes, and the migrations that dFtree would make.
 pub struct LaneMigration {

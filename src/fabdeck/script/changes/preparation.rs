@@ -12,7 +12,7 @@ use super::{acceptance, change_store, seen_changes};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::changes::changer::Acceptance;
+use crate::operations::changes::changer::Acceptance;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::plans::plan_verdict::{PlanFit, PlanVerdict, check_plan_fit, judge_plan};
 use crate::script::plan;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::script::schemas::{closed, flag, guid, list, nullable, number, text};
+use crate::script::schema_parts::{closed, flag, guid, list, nullable, number, text};
 
 /// State that is printed if there is nothing to do, in place of a change's state.
 pub const UNCHANGED: &str = "unchanged";

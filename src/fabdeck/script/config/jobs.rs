@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::console::features::jobs::running_jobs::{JobListSource, JobSettings};
+use crate::console::features::jobs::jobs_model::JobSettings;
+use crate::operations::jobs::job_request::JobListSource;
 use crate::script::argument_values::duration;
 use fabdeck_fabric::{HostRule, HostRules};
 

@@ -9,7 +9,7 @@ use super::watch_mark::WatchMark;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::nothing_to_do;
-use crate::console::features::changes::changer::Acceptance;
+use crate::operations::changes::changer::Acceptance;
 use crate::operations::plans::plan_verdict::check_after_change;
 use crate::script::changes::args::DriverChoice;
 use crate::script::changes::change_steps::{

@@ -2,20 +2,18 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::console::features::jobs::running_jobs::{JobListSource, JobSettings};
-use crate::script::args::RowArgs;
+use crate::console::features::jobs::jobs_model::JobSettings;
+use crate::operations::jobs::job_request::JobListSource;
 use crate::script::argument_values::{duration, long_duration, percent, window};
 use crate::script::changes::args::{DriverChoice, SilentHostChoice};
-use crate::script::context::Context;
+use crate::script::row_args::RowArgs;
 use fabdeck_fabric::observe::NotePlace;
-use fabdeck_files::job_lists::JobList;
-use fabdeck_files::jobs::{Squeue, SqueuePoll};
+use fabdeck_files::jobs::Squeue;
 
 /// A loaded controller answers within two minutes in 99 of 100 cases (dissertation 5.3.3.1).
 const SLURM_TIMEOUT: Duration = Duration::from_secs(120);
@@ -162,27 +160,22 @@ pub struct WatchApplyArgs {
     pub beside_manager: bool,
 }
 
-/// Reads the list from the named source. A `squeue` that hangs is ended at its timeout.
-pub fn read_list(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
-    from.refuse_unnamed()?;
-    if let Some(file) = &from.file {
-        return context.outside.jobs(file).map_err(Failure::from_list_error);
-    }
-    // A signal ends the running `squeue`, and the command with it.
-    let stop = context.outside.stop();
-    stop.listen();
-    context.stop = Some(stop.clone());
-    let failed =
-        |trouble: fabdeck_files::jobs::SqueueError| Failure::new(Exit::Unreachable, trouble.to_string());
-    let since = Instant::now();
-    let mut poll = SqueuePoll::start(&from.squeue(), since.elapsed()).map_err(failed)?;
-    loop {
-        if let Some(list) = poll.poll(since.elapsed()) {
-            return list.map_err(failed);
-        }
-        if stop.is_requested() {
-            return Err(Failure { exit: Exit::Interrupted, message: None });
-        }
-        std::thread::sleep(POLL_INTERVAL);
-    }
+/// Source of the running jobs during a recording.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RecordJobsArgs {
+    /// Record the running jobs too, read from Slurm with squeue
+    #[arg(long, conflicts_with = "jobs")]
+    pub slurm: bool,
+    /// Record the running jobs too, read from a list as for `jobs --file` whenever the list changes
+    #[arg(long, value_name = "FILE")]
+    pub jobs: Option<PathBuf>,
+    /// The squeue program (default: the one in PATH)
+    #[arg(long, value_name = "PROGRAM", requires = "slurm")]
+    pub squeue: Option<PathBuf>,
+    /// Timeout after which squeue is ended (default: 2m)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
+    pub slurm_timeout: Option<Duration>,
+    /// Interval between two queries of Slurm (default: 30s)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
+    pub jobs_interval: Option<Duration>,
 }

@@ -26,7 +26,7 @@ use crate::script::jobs::ENGINE;
 use crate::script::lanes_in_force::LanesInForce;
 use crate::script::read_statistics::lines;
 use crate::script::route::{RoutedPlan, route_plan, text_of_plan};
-use crate::script::{lanes_in_force, output_file, phased_routing, whatif};
+use crate::script::{engine_names, lanes_in_force, output_file, phased_routing};
 use crate::system::stop_flag::StopFlag;
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{Faults, Tables};
@@ -310,7 +310,7 @@ impl JobWatch<'_> {
             request.lanes = 1;
         }
         let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
-        let (engine, none) = (whatif::engine_named(ENGINE)?, Faults::new());
+        let (engine, none) = (engine_names::engine_named(ENGINE)?, Faults::new());
         let routed = match self.args.applying.phases {
             false => route_plan(context, snapshot, &none, engine, asked),
             true => phased_routing::read_agents(context, snapshot, &none).and_then(|agents| {

@@ -1,6 +1,5 @@
 //! The command `run`: reads the runbook, runs it and prints the report.
 
-use crate::runbook::reader;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::runbook::execute::run_steps;
 use crate::runbook::fields::RunbookFault;
+use crate::runbook::reader;
 use crate::runbook::reader::ReaderOptions;
 use crate::runbook::report::RunState;
 use crate::runbook::steps::Runbook;

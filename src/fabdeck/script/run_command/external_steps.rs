@@ -17,7 +17,7 @@ use crate::runbook::execute::{StepFailure, StepOutput};
 use crate::runbook::steps::ProgramTask;
 use crate::runbook::values::StepValue;
 use crate::script::args::RecordArgs;
-use crate::script::job_thread::RecordJobsArgs;
+use crate::script::jobs::job_args::RecordJobsArgs;
 use crate::script::record;
 use fabdeck_files::open_regular;
 use fabdeck_live::agent::set_listed_environment;

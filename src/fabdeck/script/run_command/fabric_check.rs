@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::view_id::ViewId;
 use crate::operations::plans::link_service::find_service_element;
 use crate::operations::preview::whatif::parse_marks;
+use crate::operations::view_id::ViewId;
 use crate::runbook::fields::RunbookFault;
 use crate::runbook::row_condition::RowCondition;
 use crate::runbook::steps::{ExpectTask, Runbook, RunbookStep, StepTask, WaitTask};

@@ -23,7 +23,7 @@ use crate::runbook::values::StepValue;
 use crate::script::args::{LanesAction, LanesArgs, LanesShowArgs, ProposeArgs};
 use crate::script::plan::plan_has_lanes;
 use crate::script::route::{RoutedPlan, change_summary, provenance, route_plan, text_of_plan};
-use crate::script::{lanes, output_file, whatif};
+use crate::script::{engine_names, lanes, output_file};
 use fabdeck_change::Plan;
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::Request;
@@ -50,7 +50,7 @@ impl Runner<'_, '_, '_> {
     }
 
     pub fn route(&mut self, route: &RouteTask) -> StepResult {
-        let engine = whatif::engine_named(&route.engine)?;
+        let engine = engine_names::engine_named(&route.engine)?;
         let (snapshot, in_force) =
             self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
         if !snapshot.observation.tables.has_forwarding() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::script::schemas::{closed, flag, list, nullable, number, text};
+use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
 
 fn step() -> Value {
     let verdict = json!({ "enum": ["holds", "fails", "unknown", "not-yet", "not-rehearsed"] });

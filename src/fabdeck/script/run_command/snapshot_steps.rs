@@ -26,7 +26,7 @@ use crate::script::changes::verification::{drift_message, hides_nodes, hides_par
 use crate::script::context::Context;
 use crate::script::output::Output;
 use crate::script::paint::Paint;
-use crate::script::{hotspots, whatif};
+use crate::script::{engine_names, hotspots};
 use crate::system::stop_flag::StopFlag;
 use fabdeck_change::{Plan, TransitionReport};
 use fabdeck_mad::access::ReadOptions;
@@ -228,7 +228,7 @@ impl Runner<'_, '_, '_> {
         let now = job_figures_in_force(&snapshot, &tables, &faults, &request.jobs);
         let mut compared = Vec::new();
         for id in engines {
-            let engine = whatif::engine_named(id)?;
+            let engine = engine_names::engine_named(id)?;
             let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
             let outcome = self.context.run_with_progress(engine.id, |progress| {
                 propose(&snapshot, &tables, &faults, engine, asked, progress)

@@ -10,11 +10,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use fabdeck_change::{ChangePhase, GuardAnswer, Journal, JournalError};
-use fabdeck_mad::access::DeviceAttribute;
-
 use super::fabric::site;
 use super::scheduler::{Pid, State};
+use fabdeck_change::{ChangePhase, GuardAnswer, Journal, JournalError};
+use fabdeck_mad::access::DeviceAttribute;
 
 /// A guard that lives, or the second process beside it, begins the rollback so soon.
 const KEPT_BOUND_MS: u64 = 5_000;

@@ -4,19 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::fabric::{WorldActuator, site};
+use super::opensm::{self, OPENSM};
+use super::scheduler::{Pid, World};
+use super::simulated_process::SimulatedProcess;
+use super::{SOCKETS, STATE, attackers};
 use fabdeck_change::{
     BeginRecord, ChangeDir, ChangePhase, ChangeStatus, ChangeStore, Clocks, ComparedFabric, GuardAnswer,
     GuardMode, GuardProcess, GuardRequest, GuardRole, RequestError, System, compare_changes, current_phase,
     request_status, send_with_restart, take_guard_lock, wait_as_standby,
 };
 use fabdeck_mad::access::{Actuator, DeviceId, NoObserver, ReadOptions, Surveyor as _};
-
-use super::attackers;
-use super::fabric::{WorldActuator, site};
-use super::opensm::{self, OPENSM};
-use super::scheduler::{Pid, World};
-use super::simulated_process::SimulatedProcess;
-use super::{SOCKETS, STATE};
 
 /// What the process that applied a change does once it waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

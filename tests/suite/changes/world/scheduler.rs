@@ -11,9 +11,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fabdeck_change::Rights;
-use fabdeck_simulator::SimulatorRng;
-
 use super::attackers::Flood;
 use super::chaos::Chaos;
 use super::disk::Disk;
@@ -22,6 +19,8 @@ use super::invariants::Monitor;
 use super::opensm::{OPENSM, OpensmState};
 use super::programs::Program;
 use super::sockets::Sockets;
+use fabdeck_change::Rights;
+use fabdeck_simulator::SimulatorRng;
 
 pub type Pid = u32;
 

@@ -8,14 +8,14 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::Duration;
 
-use fabdeck_change::{
-    AccessPolicy, BootTime, Caller, ChangeStatus, Clocks, FileKind, FileStatus, GuardAnswer, GuardRequest,
-    GuardSocketError, ListeningSocket, LockHolder, OpenFile, OpenMode, ProcessStatus, QueuedRequest, System,
-};
 use jiff::Timestamp;
 
 use super::scheduler::{Pid, Process, State, World};
 use super::sockets::Listener;
+use fabdeck_change::{
+    AccessPolicy, BootTime, Caller, ChangeStatus, Clocks, FileKind, FileStatus, GuardAnswer, GuardRequest,
+    GuardSocketError, ListeningSocket, LockHolder, OpenFile, OpenMode, ProcessStatus, QueuedRequest, System,
+};
 
 /// The wall clock of every machine at the beginning.
 const WALL_BEGIN_MS: i64 = 1_790_000_000_000;

@@ -4,16 +4,17 @@
 use std::path::PathBuf;
 
 use super::change_actions::can_write;
-use super::change_requests::ApplyRequest;
-use super::changer::PlanSource;
-use crate::console::event_loop::command_lines::{apply_line, route_line, staged_commands};
-use crate::console::event_loop::line_input;
+use super::changes_model::ApplyRequest;
+use crate::catalogue::severity::Severity;
+use crate::console::features::completion;
 use crate::console::features::lanes::slow_lanes;
-use crate::console::features::screen::ScreenId;
-use crate::console::model::effect::{Effect, PlanRequest, TaskRequest};
-use crate::console::model::messages::Severity;
+use crate::console::features::plan_commands::{apply_line, route_line, staged_commands};
+use crate::console::features::screens::ScreenId;
+use crate::console::model::effect::{Effect, TaskRequest};
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
+use crate::operations::changes::changer::PlanSource;
+use crate::operations::plans::plan_request::PlanRequest;
 use fabdeck_routing::Engine;
 
 /// Checks that a plan can be applied now.
@@ -57,7 +58,7 @@ pub fn apply(state: &mut SessionState, argument: &str) -> Vec<Effect> {
         ScreenId::Whatif => apply_proposed(state),
         ScreenId::Lanes => apply_moves(state),
         ScreenId::Changes => {
-            line_input::open_prompt(state, Purpose::ApplyFile, "");
+            completion::open_prompt(state, Purpose::ApplyFile, "");
             Vec::new()
         }
         _ => {

@@ -1,16 +1,17 @@
 //! The actions on existing changes and on links.
 
-use super::apply_actions;
-use super::change_requests::{self, ApplyRequest};
-use super::changer::{PlanSource, WriteAccess};
+use super::changes_model::ApplyRequest;
 use super::dialogue::{Dialogue, DialogueQuestion};
-use crate::console::event_loop::actions::find_element;
-use crate::console::features::screen::ScreenId;
+use super::{apply_actions, change_requests};
+use crate::catalogue::severity::Severity;
+use crate::catalogue::shell_words::quote_for_shell;
+use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
-use crate::console::model::messages::Severity;
+use crate::console::model::element_search::find_element;
 use crate::console::model::overlay::Overlay;
-use crate::console::model::state::{SessionState, quote_for_shell};
+use crate::console::model::state::SessionState;
 use crate::operations::changes::change_row::ChangeRow;
+use crate::operations::changes::changer::{PlanSource, WriteAccess};
 use crate::operations::plans::link_service::{LinkService, find_service_element};
 use fabdeck_change::{ChangePhase, EVERYTHING_LEFT, GuardRequest};
 use fabdeck_fabric::{Element, ElementId};

@@ -1,11 +1,10 @@
 //! Messages about changes: results, and events while the operator was away.
 
-use super::changer::ChangeOverview;
-use crate::console::event_loop::actions::action;
+use crate::catalogue::severity::Severity;
 use crate::console::features::lanes::slow_lanes;
-use crate::console::model::messages::Severity;
 use crate::console::model::state::SessionState;
 use crate::operations::changes::change_row::{ChangeRow, time_of_day};
+use crate::operations::changes::changer::ChangeOverview;
 use fabdeck_change::ChangePhase;
 
 /// Reports what differs from the reading before. The first reading reports pending changes, and changes that
@@ -70,7 +69,7 @@ fn key_hint(state: &SessionState) -> String {
         return "8 shows it".to_owned();
     }
     let key = |id: &str| {
-        let key = action(id).and_then(|action| action.first_key(&state.keymap));
+        let key = state.keymap.find_action(id).and_then(|action| action.first_key(&state.keymap));
         key.map_or_else(|| format!(":{id}"), |key| key.to_string())
     };
     format!("{} confirms, {} rolls back", key("confirm"), key("rollback"))

@@ -1,21 +1,20 @@
 //! Requests and answers about changes: offers, begun changes, and decisions. The states of all changes are
 //! read at intervals, each second while a change is pending.
 
-use super::change_actions;
-use super::change_messages;
-use super::changer::{Acceptance, ChangeOffer, ChangeOverview, WriteAccess};
-use super::comparison;
+use super::changes_model::ApplyRequest;
 use super::dialogue::{Dialogue, DialogueQuestion};
+use super::{change_actions, change_messages, comparison};
+use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::nothing_to_do;
-use crate::console::event_loop::results;
 use crate::console::features::lanes::slow_lanes;
+use crate::console::features::snapshot_change;
 use crate::console::features::timeline::operator_log;
 use crate::console::model::effect::{Effect, TaskRequest};
-use crate::console::model::messages::Severity;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::change_row::time_of_day;
+use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, WriteAccess};
 use fabdeck_change::{ChangePhase, ChangeStatus, GuardRequest};
 
 const PENDING_INTERVAL_MS: u64 = 1000;
@@ -26,13 +25,6 @@ const WOULD_LOSE_PATHS: &str = "FD-5654";
 
 /// The request was sent, and its result is unknown.
 const UNKNOWN_RESULT: &str = "FD-5659";
-
-/// The plan to apply, and the command line that does the same.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ApplyRequest {
-    pub what: String,
-    pub line: Option<String>,
-}
 
 /// Whether the fabric of the session can have changes.
 pub(super) fn has_changes(state: &SessionState) -> bool {
@@ -266,7 +258,7 @@ fn reload_when_idle(state: &mut SessionState) -> Vec<Effect> {
     if !free || !std::mem::take(&mut state.known.changes.look_wanted) {
         return Vec::new();
     }
-    let effects = results::reload_snapshot(state);
+    let effects = snapshot_change::reload_snapshot(state);
     state.known.changes.rereading = true;
     effects
 }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::changer::ChangeOverview;
-use super::comparison::ComparisonState;
-use crate::console::model::messages::Severity;
+use super::comparison_state::ComparisonState;
+use crate::catalogue::severity::Severity;
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::change_row::{ChangeRow, countdown};
+use crate::operations::changes::changer::ChangeOverview;
 use fabdeck_change::{ChangePhase, GuardRequest};
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -28,7 +28,7 @@ pub struct ChangesModel {
     pub(super) task: Option<TaskId>,
     pub(super) due_ms: u64,
     /// The comparison of a plan with the fabric, and the plan.
-    pub(super) offering: Option<(TaskId, super::change_requests::ApplyRequest)>,
+    pub(super) offering: Option<(TaskId, super::changes_model::ApplyRequest)>,
     /// The change that is being begun, with its title and command line.
     pub(super) beginning: Option<(TaskId, String, Option<String>)>,
     /// The changes that this session began.
@@ -166,4 +166,11 @@ impl ChangesModel {
 
 fn time_left_words(left_ms: u64) -> String {
     format!("{} left", countdown(left_ms / 1000))
+}
+
+/// The plan to apply, and the command line that does the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ApplyRequest {
+    pub what: String,
+    pub line: Option<String>,
 }

@@ -1,62 +1,18 @@
 //! Confirmed changes are compared with the fabric at intervals. The operator gets a message about a change
 //! that no longer stands.
 
-use std::collections::BTreeMap;
-
 use super::change_requests::has_changes;
+use crate::catalogue::severity::Severity;
 use crate::console::model::effect::{Effect, TaskRequest};
-use crate::console::model::messages::Severity;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
+use crate::operations::changes::attestations::Attestations;
 use crate::operations::changes::change_row::ChangeRow;
-use fabdeck_change::{Attestation, AttestationVerdict, ChangePhase};
+use fabdeck_change::{AttestationVerdict, ChangePhase};
 
 /// Interval between comparisons. Each one reads the whole fabric, so it is as long as that of complete table
 /// readings.
 const COMPARISON_INTERVAL_MS: u64 = 300_000;
-
-/// The results of comparing confirmed changes with the fabric, by id.
-pub type Attestations = BTreeMap<String, Attestation>;
-
-/// The state of the comparisons.
-#[derive(Clone, Debug, Default)]
-pub struct ComparisonState {
-    /// The comparison in progress; the next field is the time of the next one.
-    task: Option<TaskId>,
-    due_ms: u64,
-    /// Whether a change was confirmed during a comparison.
-    again: bool,
-    last: Attestations,
-    trouble: Option<String>,
-    /// A change that no longer stands; the header shows it until the operator opens the list.
-    fallen: Option<u64>,
-}
-
-impl ComparisonState {
-    /// Schedules a comparison at once, after a change was confirmed.
-    pub(super) fn schedule_now(&mut self) {
-        self.due_ms = 0;
-        self.again = self.task.is_some();
-    }
-
-    /// Adds the results to the rows.
-    pub(super) fn add_to_rows(&self, rows: &mut [ChangeRow]) {
-        for row in rows.iter_mut().filter(|row| row.state == ChangePhase::Confirmed) {
-            row.comparison = self.last.get(&row.id).cloned();
-        }
-    }
-
-    /// The text for the header: `change 7 no longer stands: 8`.
-    pub(super) fn header_word(&self) -> Option<(String, Severity)> {
-        let number = self.fallen?;
-        Some((format!("change {number} {}: 8", AttestationVerdict::NoLongerStands.title()), Severity::Error))
-    }
-
-    /// Records that the operator has seen the list.
-    pub(super) fn mark_seen(&mut self) {
-        self.fallen = None;
-    }
-}
 
 fn is_comparison_wanted(state: &SessionState) -> bool {
     let changes = &state.known.changes;

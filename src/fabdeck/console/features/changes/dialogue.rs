@@ -12,11 +12,11 @@
 
 use std::collections::BTreeSet;
 
-use super::changer::ChangeOffer;
 use super::changes_model::ChangesModel;
 use crate::catalogue::summary::{count_words, device_words};
-use crate::console::model::overlay::Scroll;
+use crate::console::model::scroll::Scroll;
 use crate::operations::changes::change_row::{ChangeRow, countdown, silent_words};
+use crate::operations::changes::changer::ChangeOffer;
 use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
 use fabdeck_change::ChangePhase;
 use fabdeck_fabric::observe::digits_in_groups;

@@ -3,22 +3,22 @@
 
 use std::time::Duration;
 
-use super::change_requests;
-use super::changer::Acceptance;
 use super::dialogue::{Dialogue, DialogueFocus, DialogueQuestion};
+use super::{change_requests, dialogue_size};
+use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
-use crate::console::event_loop::actions::OverlayScope;
 use crate::console::event_loop::overlays;
-use crate::console::event_loop::update::run_action;
+use crate::console::event_loop::run_action::run_action;
+use crate::console::model::action::OverlayScope;
 use crate::console::model::effect::Effect;
 use crate::console::model::key::{Key, KeyName};
-use crate::console::model::messages::Severity;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::SessionState;
+use crate::operations::changes::changer::Acceptance;
 use fabdeck_change::{GuardRequest, SilentHostAction};
 
 pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
-    let height = overlays::dialogue_height(state);
+    let height = dialogue_size::dialogue_height(state);
     let bound = state.keymap.overlay_action(key, OverlayScope::Lines);
     let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return Vec::new() };
     let plain = !key.ctrl && !key.alt;
@@ -63,8 +63,8 @@ pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
 
 /// Moves the focus, and scrolls to the finding with the focus.
 fn move_focus(state: &mut SessionState, forward: bool) {
-    let room = overlays::dialogue_width(state);
-    let height = overlays::dialogue_height(state);
+    let room = dialogue_size::dialogue_width(state);
+    let height = dialogue_size::dialogue_height(state);
     let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return };
     dialogue.move_focus(forward);
     if let Some((first, last)) = dialogue.focused_rows(&state.known.changes, room) {

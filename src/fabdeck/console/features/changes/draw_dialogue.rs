@@ -4,11 +4,11 @@
 use ratatui::layout::Rect;
 
 use super::dialogue::{CHECKBOX_WIDTH, Dialogue, DialogueFocus, DialogueRow};
+use super::dialogue_size::{dialogue_height, dialogue_width};
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
-use crate::console::event_loop::overlays::{dialogue_height, dialogue_width};
 use crate::console::model::state::SessionState;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) {

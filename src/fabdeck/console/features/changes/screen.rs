@@ -3,14 +3,11 @@
 
 use crate::catalogue::field::Listing;
 use crate::catalogue::summary::count_words;
-use crate::console::features::details::DetailPage;
-use crate::console::features::screen::{EnterResult, Screen, ScreenId};
+use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
-use crate::console::model::state::SessionState;
 use crate::console::model::table::Table;
-use crate::operations::changes::change_row::{ChangeRow, countdown, silent_words};
+use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::changes::rows::ChangeRows;
-use fabdeck_change::ChangePhase;
 use fabdeck_fabric::ElementId;
 
 #[derive(Clone, Debug, Default)]
@@ -25,39 +22,6 @@ impl ChangesScreen {
     pub fn change(&self) -> Option<&ChangeRow> {
         self.rows.get(self.table.row()?)
     }
-}
-
-/// The details of the change at the cursor.
-pub fn change_detail(state: &SessionState) -> Option<DetailPage> {
-    let row = state.screens.changes.change().filter(|_| state.screen == ScreenId::Changes)?;
-    let seen = &state.known.changes;
-    let left = seen.left_ms(row).map(|left| format!("; {} left", countdown(left / 1000)));
-    let mut pairs = vec![
-        ("state", format!("{}{}", row.state_title(), left.unwrap_or_default())),
-        ("what", row.engine.clone()),
-        ("id", row.id.clone()),
-        ("begun", format!("{} by {}", row.time, row.user)),
-        ("source", row.source.clone()),
-        ("via", row.via.clone()),
-        ("writes", format!("{}, {} settled", row.writes, row.done)),
-        ("accepted", if row.accepted.is_empty() { "nothing".to_owned() } else { row.accepted.join(", ") }),
-    ];
-    let deadline = row.deadline.clone().filter(|_| row.state == ChangePhase::Applied);
-    pairs.extend(deadline.map(|at| ("rollback", format!("{at}, unless confirmed"))));
-    pairs.extend(row.ended.clone().map(|at| ("ended", at)));
-    pairs.extend(row.why.clone().map(|why| ("reason", why)));
-    pairs.extend(row.drift.clone().map(|drift| ("drift", drift)));
-    pairs.extend(row.comparison.as_ref().map(|found| ("compared", found.summary())));
-    pairs.extend(row.trouble.clone().map(|trouble| ("trouble", trouble)));
-    pairs.extend(row.moves.iter().map(|moved| ("moves", moved.clone())));
-    pairs.extend(silent_words(&row.silent).map(|silent| ("agents", silent)));
-    pairs.extend(row.left.iter().map(|left| ("left", format!("{}: {}", left.what, left.why))));
-    if row.state == ChangePhase::Incomplete {
-        let text = "the parts above are still in the fabric: examine them; u rolls them back again, or \
-                    make a new plan";
-        pairs.push(("a person", text.to_owned()));
-    }
-    Some(DetailPage { title: format!("Change {}", row.number), pairs, ports: Vec::new() })
 }
 
 impl Screen for ChangesScreen {

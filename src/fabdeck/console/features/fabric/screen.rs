@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::map;
 use super::tree::{TreeItem, TreeListing, TreeRow, containers, map_node, tree_rows};
 use crate::catalogue::field::Listing;
-use crate::catalogue::rowset::Rowset;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{CursorDirection, EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
+use crate::operations::rowset::Rowset;
 use fabdeck_fabric::{ElementId, NodeId};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -298,7 +298,7 @@ impl Screen for FabricScreen {
         Some(match (node, self.view) {
             (Some(name), _) => format!(
                 "show ports --filter {}",
-                crate::console::model::state::quote_for_shell(&format!("node=\"{name}\""))
+                crate::catalogue::shell_words::quote_for_shell(&format!("node=\"{name}\""))
             ),
             (None, FabricView::Hosts) => "show hosts".to_owned(),
             (None, _) => "show switches".to_owned(),

@@ -1,8 +1,10 @@
 //! The details of a port during a watch, in the words of the command `hotspots`.
 
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::details::{DetailLine, DetailPage, ElementDetail};
-use crate::console::features::screen::{Screen, ScreenId};
+use crate::console::features::details::ElementDetail;
+use crate::console::features::screen::Screen;
+use crate::console::features::screens::ScreenId;
+use crate::console::model::detail_page::{DetailLine, DetailPage};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::state::SessionState;
 use crate::operations::watch::hot_ports::{HotPort, HotRole, level_digits};

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::catalogue::field::Listing;
-use crate::catalogue::rowset::Rowset;
 use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::features::timeline::playback::Playback;
-use crate::console::features::watch::verdict::WatchVerdict;
 use crate::console::features::watch::watch_text::{empty_words, interval_words};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
+use crate::operations::rowset::Rowset;
+use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::ElementId;
 
 /// The view: ports with a verdict, or all ports in an order.

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::running_jobs::{JobInput, JobListSource};
 use crate::console::features::timeline::playback::Playback;
 use crate::console::model::fabric_model::Model;
+use crate::operations::jobs::job_request::{JobInput, JobListSource};
 use crate::operations::jobs::recorded_jobs::RecordedJobs;
 use fabdeck_fabric::observe::JobSnapshot;
 

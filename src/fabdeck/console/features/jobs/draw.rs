@@ -11,10 +11,10 @@ use ratatui::layout::Rect;
 
 use super::running_jobs::jobs_head;
 use super::screen::{JobView, channel_steps};
+use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
 use crate::console::drawing::{heat, list};
-use crate::console::model::messages::Severity;
 use crate::console::model::state::SessionState;
 
 /// Column of the strips, behind their labels.

@@ -1,6 +1,10 @@
 //! The screen Jobs: running jobs, the channels that they load, and the proposal of sar.
 
 mod current_job_source;
+pub mod detail;
 pub(crate) mod draw;
+pub mod job_lines;
+pub mod job_words;
+pub mod jobs_model;
 pub mod running_jobs;
 pub mod screen;

@@ -1,203 +1,30 @@
 //! The jobs of a session. The list of running jobs is requested while Jobs or What-if is visible. A
 //! background task computes the channel loads, under the tables in force and under sar's proposal.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
 
 use super::current_job_source::{
     CurrentJobSource, current_job_source, current_jobs, load_recorded, recorded_words, trouble_words,
 };
-use crate::catalogue::snapshot::Snapshot;
+use super::job_lines::{dropped_answer_line, lost_line};
+use super::job_words::asked_file;
+use super::jobs_model::{JobSettings, JobsModel};
+use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
-use crate::console::event_loop::navigation::open_screen;
-use crate::console::event_loop::results;
-use crate::console::features::screen::ScreenId;
+use crate::console::features::screen_change::open_screen;
+use crate::console::features::screens::ScreenId;
 use crate::console::features::timeline::position_text::replay_word;
+use crate::console::features::whatif::engine_runs;
 use crate::console::model::effect::{Effect, TaskRequest};
-use crate::console::model::fabric_model::{Model, ProposalState};
-use crate::console::model::messages::Severity;
+use crate::console::model::fabric_model::ProposalState;
 use crate::console::model::prompt::Purpose;
-use crate::console::model::state::{SessionState, quote_for_shell};
+use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
-use crate::operations::jobs::job_comparison::{JobComparison, SIMULATED_JOBS_SEED, simulated_jobs};
-use crate::operations::preview::whatif::Proposal;
-use fabdeck_fabric::observe::JobSnapshot;
-use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::{Faults, JobMap};
+use crate::operations::jobs::job_comparison::{JobComparison, SIMULATED_JOBS_SEED};
+use crate::operations::jobs::job_request::{JobComparisonRequest, JobInput, JobListSource};
 use fabdeck_files::job_lists::JobList;
-use fabdeck_files::jobs::HostIndex;
-use fabdeck_routing::{Engine, find_engine};
-
-/// Default interval between two job lists.
-pub const DEFAULT_INTERVAL_MS: u64 = 30_000;
-/// Minimum number of columns for the path of a list.
-const MIN_PATH_WIDTH: usize = 8;
 /// The age of a list is shown in steps of this size.
 const AGE_STEP_MS: u64 = 10_000;
-
-/// The source of job lists.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JobListSource {
-    /// The squeue program, where it is not the one in PATH.
-    Slurm(Option<PathBuf>),
-    File(PathBuf),
-}
-
-impl JobListSource {
-    fn words(&self) -> String {
-        self.words_in(usize::MAX)
-    }
-
-    /// The text within a width; a long path is shortened at its beginning.
-    fn words_in(&self, room: usize) -> String {
-        let whole = match self {
-            Self::Slurm(_) => return "jobs of Slurm".to_owned(),
-            Self::File(file) => file.display().to_string(),
-        };
-        let words = format!("jobs of {whole}");
-        if words.chars().count() <= room { words } else { path_end(&whole, room.max(MIN_PATH_WIDTH)) }
-    }
-
-    /// The source as arguments of `jobs`.
-    fn arguments(&self) -> String {
-        match self {
-            Self::Slurm(None) => " --slurm".to_owned(),
-            Self::Slurm(Some(squeue)) => {
-                format!(" --slurm --squeue {}", quote_for_shell(&squeue.display().to_string()))
-            }
-            Self::File(file) => format!(" --file {}", quote_for_shell(&file.display().to_string())),
-        }
-    }
-}
-
-/// A path, or as much of its end as fits, because the end distinguishes lists.
-fn path_end(whole: &str, room: usize) -> String {
-    const ELLIPSIS: &str = "...";
-    let signs = whole.chars().count();
-    if signs <= room {
-        return whole.to_owned();
-    }
-    let end: String = whole.chars().skip(signs + ELLIPSIS.len() - room).collect();
-    // Whole names are shown rather than part of one.
-    let names = end.find('/').map(|at| &end[at..]).filter(|names| names.len() > 1);
-    format!("{ELLIPSIS}{}", names.unwrap_or(&end))
-}
-
-/// The source of job lists, and the interval.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct JobSettings {
-    pub from: Option<JobListSource>,
-    pub interval_ms: u64,
-}
-
-impl Default for JobSettings {
-    fn default() -> Self {
-        Self { from: None, interval_ms: DEFAULT_INTERVAL_MS }
-    }
-}
-
-/// The input of jobs, before their hosts are matched with the fabric.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum JobInput {
-    List(JobList),
-    /// The list of a recording, at the moment that is shown.
-    Recorded(Arc<JobSnapshot>),
-    /// Simulated jobs, for a simulated fabric.
-    Simulated,
-}
-
-/// The input for the channel loads of jobs.
-#[derive(Clone, Debug)]
-pub struct JobComparisonRequest {
-    pub look: Arc<Snapshot>,
-    pub input: Arc<JobInput>,
-    pub marks: Faults,
-    /// The proposal of sar for these marks.
-    pub proposal: Option<Arc<Proposal>>,
-}
-
-impl JobComparisonRequest {
-    pub fn run(&self) -> JobComparison {
-        let placed = match self.input.as_ref() {
-            JobInput::List(list) => HostIndex::new(self.look.fabric(), &self.look.names).place_jobs(list),
-            JobInput::Recorded(list) => HostIndex::new(self.look.fabric(), &self.look.names)
-                .place_jobs(&JobList::from_recording(&list.jobs)),
-            JobInput::Simulated => simulated_jobs(self.look.fabric()),
-        };
-        let proposed = self.proposal.as_ref().map(|proposal| proposal.routes.as_ref());
-        JobComparison::new(&self.look, placed, &self.marks, proposed)
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        let proposal = match (&self.proposal, &other.proposal) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (a, b) => a.is_none() && b.is_none(),
-        };
-        let same = Arc::ptr_eq(&self.look, &other.look) && Arc::ptr_eq(&self.input, &other.input);
-        same && proposal && self.marks == other.marks
-    }
-}
-
-/// The model of jobs in a session.
-#[derive(Clone, Debug, Default)]
-pub struct JobsModel {
-    pub settings: JobSettings,
-    /// The source at the start of the session.
-    pub usual: Option<JobListSource>,
-    /// Whether the operator named a source in this session.
-    pub named: bool,
-    /// The source that replaces the current one once it has answered.
-    naming: Option<JobListSource>,
-    /// The list of a recording at the moment that is shown, with its form as input.
-    pub recorded: Option<(Arc<JobSnapshot>, Arc<JobInput>)>,
-    /// The last input, and the time at which it was received.
-    pub received: Option<(Arc<JobInput>, u64)>,
-    /// Reason why there is no newer list.
-    pub trouble: Option<String>,
-    asking: Option<TaskId>,
-    due_ms: u64,
-    pub comparison: Option<Arc<JobComparison>>,
-    /// The input of `comparison`; the next field is the task in progress with its input.
-    of: Option<JobComparisonRequest>,
-    pending: Option<(TaskId, JobComparisonRequest)>,
-    /// The change that invalidated the answer of sar.
-    gone: Option<&'static str>,
-    /// The jobs in the request to engines.
-    pub asked_with: Arc<JobMap>,
-    /// Text about these jobs, at the time of the request.
-    pub asked_words: String,
-}
-
-impl JobsModel {
-    /// The model at the start of a session with these settings.
-    pub fn with_settings(settings: JobSettings) -> Self {
-        Self { usual: settings.from.clone(), settings, ..Self::default() }
-    }
-
-    /// The snapshot of the loads, which defines their port ids.
-    pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
-        self.of.as_ref().map(|of| &of.look)
-    }
-
-    /// Whether the figures of sar are for other jobs than the current ones.
-    pub fn is_outdated(&self) -> bool {
-        self.comparison.as_ref().is_some_and(|comparison| comparison.proposed.is_some())
-            && self.engines_have_other_jobs()
-    }
-
-    /// Whether the engines' request has other jobs than the current ones.
-    pub fn engines_have_other_jobs(&self) -> bool {
-        self.comparison.as_ref().is_some_and(|comparison| *comparison.jobs != *self.asked_with)
-    }
-
-    /// The engine that routes for jobs.
-    fn sar_engine() -> Option<&'static Engine> {
-        find_engine("sar")
-    }
-}
 
 /// Whether simulated jobs are used, because a simulated fabric has no source of job lists.
 fn uses_simulated_jobs(state: &SessionState) -> bool {
@@ -321,29 +148,6 @@ pub fn receive_comparison(state: &mut SessionState, task: TaskId, comparison: Jo
     Vec::new()
 }
 
-/// Drops jobs and loads, because port ids have changed. Jobs are matched again before engines use them.
-pub fn forget_ports(state: &mut SessionState) {
-    state.request.jobs = Arc::default();
-    let jobs = &mut state.known.jobs;
-    (jobs.asked_with, jobs.of, jobs.comparison) = (Arc::default(), None, None);
-    jobs.asked_words.clear();
-}
-
-/// Records that the answer of sar is about to be dropped, and why.
-pub fn drop_sar_answer(known: &mut Model, changed: &'static str) {
-    let answered = JobsModel::sar_engine().is_some_and(|sar| known.proposal(sar).is_some());
-    if answered && !known.jobs.asked_with.is_empty() {
-        known.jobs.gone = Some(changed);
-    }
-}
-
-/// The line that says why sar's answer was dropped, until sar runs again.
-pub fn dropped_answer_line(known: &Model) -> Option<String> {
-    let asked = JobsModel::sar_engine().is_some_and(|sar| known.proposed.contains_key(sar.id));
-    let changed = known.jobs.gone.filter(|_| !asked)?;
-    Some(format!("{changed} since sar ran, so its figures were dropped: p runs it"))
-}
-
 /// Adds the current jobs to the request of engines, and drops answers for other jobs.
 pub fn use_known_jobs(state: &mut SessionState) {
     let jobs = &state.known.jobs;
@@ -353,7 +157,7 @@ pub fn use_known_jobs(state: &mut SessionState) {
         .zip(state.snapshot())
         .is_some_and(|(of, look)| Arc::ptr_eq(of, look) || of.fabric() == look.fabric());
     let Some(comparison) = jobs.comparison.clone().filter(|_| here) else { return };
-    if *jobs.asked_with == *comparison.jobs || results::has_running_engine(state) {
+    if *jobs.asked_with == *comparison.jobs || engine_runs::has_running_engine(state) {
         return;
     }
     state.request.jobs = comparison.jobs.clone();
@@ -372,7 +176,7 @@ pub fn ask_sar(state: &mut SessionState) -> Vec<Effect> {
         );
         return Vec::new();
     };
-    let effects = results::preview_engines(state, &[sar]);
+    let effects = engine_runs::preview_engines(state, &[sar]);
     if effects.is_empty() && state.known.proposal(sar).is_some() {
         state
             .log_message(Severity::Info, "sar has answered for these jobs; w on What-if (3) writes its plan");
@@ -384,7 +188,7 @@ pub fn ask_sar(state: &mut SessionState) -> Vec<Effect> {
 pub fn name_source(state: &mut SessionState, argument: &str) -> Vec<Effect> {
     open_screen(state, ScreenId::Jobs);
     if argument.is_empty() {
-        crate::console::event_loop::line_input::open_prompt(state, Purpose::Command, "jobs ");
+        crate::console::features::completion::open_prompt(state, Purpose::Command, "jobs ");
         return Vec::new();
     }
     let usual = state.known.jobs.usual.clone();
@@ -416,15 +220,6 @@ pub fn cancel_list(state: &mut SessionState) -> Option<Effect> {
     state.tasks.end(task).map(|_| Effect::Cancel(task))
 }
 
-/// The argument of `jobs` that stands for the current source.
-pub fn source_argument(state: &SessionState) -> String {
-    match current_job_source(&state.known) {
-        CurrentJobSource::Named(JobListSource::Slurm(_)) => "slurm".to_owned(),
-        CurrentJobSource::Named(JobListSource::File(file)) => file.display().to_string(),
-        CurrentJobSource::Recorded(_) | CurrentJobSource::Unknown => "usual".to_owned(),
-    }
-}
-
 /// Changes the source of job lists; lists of the old source are dropped.
 fn set_source(state: &mut SessionState, from: Option<JobListSource>) {
     let jobs = &mut state.known.jobs;
@@ -433,53 +228,6 @@ fn set_source(state: &mut SessionState, from: Option<JobListSource>) {
     let usual = jobs.usual.clone();
     *jobs = JobsModel { settings, usual, named: true, asked_with, asked_words, ..JobsModel::default() };
     state.screens.refresh(&state.known);
-}
-
-/// Text about the source at the start of the session.
-pub fn default_source_words(state: &SessionState) -> String {
-    match &state.known.jobs.usual {
-        Some(from) => format!("as at the start: {}", from.words()),
-        None if state.source.split(':').next() == Some("sim") => "the SIMULATED jobs again".to_owned(),
-        None => "those of the recording, or none".to_owned(),
-    }
-}
-
-/// Whether a live source is paused; a command would then show the present instead of the moment on the
-/// screens.
-fn is_paused(known: &Model) -> bool {
-    known.playback.as_ref().is_some_and(|playback| playback.live.is_some())
-}
-
-/// The command that lists the same jobs.
-pub fn jobs_command(known: &Model) -> Option<String> {
-    let arguments = match (current_job_source(known), &known.jobs.settings.from) {
-        // The command reads the jobs of a capture by itself.
-        (CurrentJobSource::Recorded(_), _) if !is_paused(known) => String::new(),
-        (_, Some(from)) => from.arguments(),
-        (_, None) if matches!(known.jobs.received, Some((ref input, _)) if **input == JobInput::Simulated) => {
-            String::new()
-        }
-        _ => return None,
-    };
-    Some(format!("jobs{arguments} --filter 'switches>1,hosts>1'"))
-}
-
-/// The jobs as an argument of other commands.
-pub fn jobs_argument(state: &SessionState) -> String {
-    match asked_file(state).filter(|_| !state.request.jobs.is_empty()) {
-        Some(file) => format!(" --jobs {}", quote_for_shell(&file.display().to_string())),
-        None => String::new(),
-    }
-}
-
-/// The file with the jobs in the request of engines; `None` if the source has changed since.
-fn asked_file(state: &SessionState) -> Option<&Path> {
-    let jobs = &state.known.jobs;
-    let same = jobs.comparison.as_ref().is_some_and(|comparison| *comparison.jobs == *jobs.asked_with);
-    match current_job_source(&state.known) {
-        CurrentJobSource::Named(JobListSource::File(file)) if same => Some(file),
-        _ => None,
-    }
 }
 
 /// Whether the request of engines has jobs that no command line can name.
@@ -567,18 +315,6 @@ fn figures_words(state: &SessionState, comparison: &JobComparison) -> String {
     ];
     words.extend(sar_words(state, comparison));
     words.join("   ")
-}
-
-/// The line about pairs within jobs without a path, where there are any; no load figure shows them.
-pub fn lost_line(comparison: &JobComparison) -> Option<String> {
-    let lost = |over: &Option<crate::operations::jobs::job_comparison::JobsUnderRoutes>| {
-        over.as_ref().map(|over| over.metrics.lost)
-    };
-    let (now, then) = (lost(&comparison.in_force), lost(&comparison.proposed));
-    let some = now.unwrap_or(0) + then.unwrap_or(0) > 0;
-    let now = now.map_or_else(|| "?".to_owned(), digits_in_groups);
-    let then = then.map(|then| format!(" -> {}", digits_in_groups(then))).unwrap_or_default();
-    some.then(|| format!("pairs within jobs without a path: {now}{then}"))
 }
 
 /// The status of sar, where its figures are not shown.

@@ -4,25 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::current_job_source::{CurrentJobSource, current_job_source, current_jobs, trouble_words};
-use super::running_jobs::{dropped_answer_line, jobs_command, lost_line};
+use super::job_lines::{dropped_answer_line, jobs_command, lost_line};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::details::{DetailLine, DetailPage};
-use crate::console::features::screen::{EnterResult, Screen, ScreenId};
+use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
-use crate::console::model::state::SessionState;
 use crate::console::model::table::Table;
 use crate::operations::jobs::job_comparison::JobComparison;
-use crate::operations::jobs::job_gains::{JobGainRows, ProposedJob, is_printed_by_jobs, percent_change};
+use crate::operations::jobs::job_gains::{JobGainRows, ProposedJob, is_printed_by_jobs};
 use crate::operations::jobs::rows::JobRows;
 use crate::operations::jobs::summary::JobSummary;
-use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::{ChannelId, ElementId, NodeId, PortId};
-use fabdeck_files::slurm::{compress, host_name};
+use fabdeck_fabric::{ChannelId, ElementId};
 use fabdeck_routing::analysis::EffectiveIndex;
 
 /// Maximum number of channels of a job that are named.
-const MAX_NAMED_CHANNELS: usize = 10;
+pub(super) const MAX_NAMED_CHANNELS: usize = 10;
 
 /// Number of channels by the number of paths on them, where that is known.
 type Histogram = Option<BTreeMap<u64, usize>>;
@@ -40,7 +36,7 @@ pub enum JobView {
 pub struct JobsScreen {
     pub view: JobView,
     table: Table,
-    comparison: Option<(Arc<JobComparison>, Arc<Snapshot>)>,
+    pub(super) comparison: Option<(Arc<JobComparison>, Arc<Snapshot>)>,
     /// The indexes of the jobs with rows.
     jobs: Vec<usize>,
     seen: Vec<JobSummary>,
@@ -53,7 +49,7 @@ impl JobsScreen {
     }
 
     /// The job at the cursor, as an index in the map.
-    fn job(&self) -> Option<usize> {
+    pub(super) fn job(&self) -> Option<usize> {
         self.jobs.get(self.table.row()?).copied()
     }
 
@@ -115,78 +111,6 @@ pub fn channel_steps(comparison: &JobComparison, cells: usize) -> [Option<Vec<u8
         }
         Some(steps)
     })
-}
-
-/// The details of the job at the cursor.
-pub fn job_detail(state: &SessionState) -> Option<DetailPage> {
-    let screen = &state.screens.jobs;
-    let (comparison, look) = screen.comparison.as_ref().filter(|_| state.screen == ScreenId::Jobs)?;
-    let job = screen.job()?;
-    let (name, ports) = comparison.jobs.iter().nth(job)?;
-    let (now, then) = (comparison.effective_in_force(job), comparison.effective_proposed(job));
-    let mut pairs = vec![("hosts", hosts(look, ports.iter().copied()))];
-    let missing = comparison.placed.missing.get(name);
-    pairs.extend(missing.map(|missing| {
-        ("missing", format!("{missing} of its hosts match no host of the fabric, or several"))
-    }));
-    pairs.push(("switches", switches(look, ports.iter().copied())));
-    pairs.extend(figure_lines(now, then));
-    pairs.extend(busiest_lines("busiest", comparison, look, now));
-    pairs.extend(busiest_lines("with sar", comparison, look, then));
-    Some(DetailPage { title: format!("Job {name}"), pairs, ports: Vec::new() })
-}
-
-/// The hosts in Slurm's notation.
-fn hosts(look: &Snapshot, ports: impl Iterator<Item = PortId>) -> String {
-    let name = |port: PortId| {
-        let name = look.name(look.fabric().port(port).node);
-        host_name(name).unwrap_or_else(|| name.to_owned())
-    };
-    let mut names: Vec<String> = ports.map(name).collect();
-    names.sort();
-    names.dedup();
-    format!("{}: {}", names.len(), compress(&names))
-}
-
-fn switches(look: &Snapshot, ports: impl Iterator<Item = PortId>) -> String {
-    let fabric = look.fabric();
-    let nodes = ports.filter_map(|port| Some(fabric.port(fabric.port(port).peer?).node));
-    let nodes: std::collections::BTreeSet<NodeId> = nodes.collect();
-    let names: Vec<String> = nodes.iter().map(|node| look.unique_name(*node).into_owned()).collect();
-    format!("{}: {}", names.len(), names.join(", "))
-}
-
-fn figure_lines(now: Option<&EffectiveIndex>, then: Option<&EffectiveIndex>) -> Vec<DetailLine> {
-    let figure = |of: &dyn Fn(&EffectiveIndex) -> String| {
-        let now = now.map_or_else(|| "not known without forwarding tables".to_owned(), of);
-        then.map_or(now.clone(), |then| format!("{now} -> {}", of(then)))
-    };
-    let change = now.zip(then).and_then(|(now, then)| percent_change(now.max as f64, then.max as f64));
-    let change = change.map(|change| format!(" ({change})")).unwrap_or_default();
-    vec![
-        ("max EFI", figure(&|job| job.max.to_string()) + &change),
-        ("links", figure(&|job| job.used_channels().to_string())),
-        ("dark fiber", figure(&|job| format!("{:.1} %", job.dark_fiber))),
-    ]
-}
-
-/// The channels with the most paths of the job; the first line has the label.
-fn busiest_lines(
-    label: &'static str,
-    comparison: &JobComparison,
-    look: &Snapshot,
-    job: Option<&EffectiveIndex>,
-) -> Vec<DetailLine> {
-    let mut loads = job.map(|job| job.loads.clone()).unwrap_or_default();
-    loads.sort_by_key(|(channel, paths)| (std::cmp::Reverse(*paths), *channel));
-    let words = |(channel, paths): &(ChannelId, u64)| {
-        let port = *comparison.channels.get(channel.index())?;
-        let peer = look.fabric().port(port).peer?;
-        let paths = digits_in_groups(paths);
-        Some(format!("{paths} paths {} to {}", look.unique_port_name(port), look.unique_port_name(peer)))
-    };
-    let labels = std::iter::once(label).chain(std::iter::repeat(""));
-    labels.zip(loads.iter().take(MAX_NAMED_CHANNELS).filter_map(words)).collect()
 }
 
 impl Screen for JobsScreen {

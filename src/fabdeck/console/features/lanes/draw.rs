@@ -2,10 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use super::slow_lanes::lanes_head;
+use super::lane_lines::lanes_head;
+use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::theme::Role;
-use crate::console::model::messages::Severity;
 use crate::console::model::state::SessionState;
 
 pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {

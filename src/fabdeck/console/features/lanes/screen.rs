@@ -3,17 +3,14 @@
 
 use std::sync::Arc;
 
-use super::slow_lanes::lanes_head;
+use super::lane_lines::lanes_head;
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::value::rate_in_millions;
-use crate::console::features::details::DetailPage;
-use crate::console::features::screen::{EnterResult, Screen, ScreenId};
+use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
-use crate::console::model::state::SessionState;
 use crate::console::model::table::Table;
-use crate::operations::lanes::rows::{FlowRows, TableRows, levels_word, table_status_word};
-use crate::operations::lanes::slow_lanes::{LaneState, LaneStatus, TableStatus};
+use crate::operations::lanes::rows::{FlowRows, TableRows};
+use crate::operations::lanes::slow_lanes::{LaneState, LaneStatus};
 use fabdeck_change::FollowMode;
 use fabdeck_fabric::{ElementId, Lid, PortId};
 
@@ -37,11 +34,11 @@ pub struct LanesScreen {
 }
 
 impl LanesScreen {
-    fn flow_rows(&self) -> Option<FlowRows<'_>> {
+    pub(super) fn flow_rows(&self) -> Option<FlowRows<'_>> {
         Some(FlowRows { state: &self.state.as_ref()?.0, rows: &self.rows })
     }
 
-    fn tables(&self) -> Option<TableRows<'_>> {
+    pub(super) fn tables(&self) -> Option<TableRows<'_>> {
         let (state, look) = self.state.as_ref()?;
         Some(TableRows { look, state, rows: &self.table_rows })
     }
@@ -54,37 +51,7 @@ impl LanesScreen {
     }
 }
 
-/// The details of the flow or table at the cursor.
-pub fn lane_detail(state: &SessionState) -> Option<DetailPage> {
-    let screen = &state.screens.lanes;
-    let row = screen.table().row().filter(|_| state.screen == ScreenId::Lanes)?;
-    match screen.view {
-        LaneView::Flows => flow_detail(screen, row),
-        LaneView::Tables => table_detail(screen, row),
-    }
-}
-
-fn flow_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
-    let (spot, flow) = screen.flow_rows()?.flow_at(row)?;
-    let mut pairs = vec![("hot-spot", format!("{} (LID {})", spot.port.name, spot.port.lid))];
-    let standing = flow.map_or(spot.standing, |flow| flow.standing);
-    pairs.push(("state", status_words(standing).to_owned()));
-    pairs.extend(levels_word(spot).map(|levels| ("levels", format!("{levels} (fast to slow)"))));
-    pairs.extend(
-        spot.congestion.map(|ticks| ("waits", format!("{} ticks/s at its switch", rate_in_millions(ticks)))),
-    );
-    if let Some(flow) = flow {
-        pairs.push(("host", format!("{} (LID {})", flow.flow.host.name, flow.flow.host.lid)));
-        pairs.push(("follows", follows_words(flow.flow.follows).to_owned()));
-    }
-    let title = match flow {
-        Some(flow) => format!("From {} to {}", flow.flow.host.name, spot.port.name),
-        None => format!("To {}", spot.port.name),
-    };
-    Some(DetailPage { title, pairs, ports: Vec::new() })
-}
-
-fn status_words(standing: LaneStatus) -> &'static str {
+pub(super) fn status_words(standing: LaneStatus) -> &'static str {
     match standing {
         LaneStatus::Proposed => "would move to the slow lane; a compares that with the fabric and asks",
         LaneStatus::InForce => "on the slow lane",
@@ -98,7 +65,7 @@ fn status_words(standing: LaneStatus) -> &'static str {
     }
 }
 
-fn follows_words(follows: FollowMode) -> &'static str {
+pub(super) fn follows_words(follows: FollowMode) -> &'static str {
     match follows {
         FollowMode::Agent => "its agent is subscribed: open connections move as far as its hook moves them",
         FollowMode::Queries => {
@@ -107,21 +74,6 @@ fn follows_words(follows: FollowMode) -> &'static str {
         }
         FollowMode::Unknown => "whether it has an agent is not known: open connections may stay as they are",
     }
-}
-
-fn table_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
-    let tables = screen.tables()?;
-    let (table, look) = (tables.table_at(row)?, tables.look);
-    let mut pairs =
-        vec![("table", table.table.clone()), ("state", table_status_word(&table.standing).to_owned())];
-    match &table.standing {
-        TableStatus::AsShould => {}
-        TableStatus::Differs { held, wanted } => {
-            pairs.extend([("in force", held.clone()), ("should be", wanted.clone())]);
-        }
-        TableStatus::Cannot(why) => pairs.push(("reason", why.clone())),
-    }
-    Some(DetailPage { title: look.unique_port_name(table.port), pairs, ports: Vec::new() })
 }
 
 impl Screen for LanesScreen {

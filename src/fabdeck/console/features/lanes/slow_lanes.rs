@@ -2,98 +2,23 @@
 //! visible, they are computed in the background after each verdict. On a live fabric, the process reads the
 //! tables.
 
-use crate::console::features::changes::apply_actions;
 use std::sync::Arc;
 
-use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::summary::count_words;
-use crate::catalogue::value::Value;
-use crate::console::features::changes::changer::{PlanSource, WriteAccess};
-use crate::console::features::screen::ScreenId;
-use crate::console::features::watch::verdict::WatchVerdict;
+use super::lanes_model::WaitingHosts;
+use crate::catalogue::severity::Severity;
+use crate::console::features::changes::apply_actions;
+use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::{Effect, TaskRequest};
 use crate::console::model::fabric_model::Model;
-use crate::console::model::messages::Severity;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
-use crate::operations::lanes::levels::LevelsInForce;
-use crate::operations::lanes::slow_lanes::{LaneState, LaneStatus, lane_state};
-use fabdeck_routing::lanes::{FlowMoves, propose_moves};
+use crate::operations::changes::changer::{PlanSource, WriteAccess};
+use crate::operations::lanes::lane_request::LaneRequest;
+use crate::operations::lanes::slow_lanes::LaneState;
 
 /// Minimum interval between two readings of lane tables. There are many tables, so not every sweep reads
 /// them.
 const READ_INTERVAL_MS: u64 = 5000;
-
-/// The input for the state of lanes.
-#[derive(Clone, Debug)]
-pub struct LaneRequest {
-    pub look: Arc<Snapshot>,
-    /// The last verdict; without one, the state has only the moves in force.
-    pub reading: Option<Arc<WatchVerdict>>,
-    /// Whether the fabric is live, so that only the process can read it.
-    pub live: bool,
-    /// Whether all flows on the slow lane move back, independent of the verdict.
-    pub back: bool,
-}
-
-impl LaneRequest {
-    /// Computes the state from the snapshot alone, which does not contain the moves of applied changes.
-    pub fn run(&self) -> LaneState {
-        let moves = self.reading.as_ref().map_or_else(FlowMoves::default, |reading| {
-            propose_moves(self.look.fabric(), &reading.watched.verdict, &reading.watched.told, &[])
-        });
-        lane_state(&self.look, &moves, &[], LevelsInForce::Unsaid)
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        let reading = match (&self.reading, &other.reading) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (a, b) => a.is_none() && b.is_none(),
-        };
-        Arc::ptr_eq(&self.look, &other.look) && reading
-    }
-}
-
-/// The model of lanes in a session.
-#[derive(Clone, Debug, Default)]
-pub struct LanesModel {
-    pub state: Option<Arc<LaneState>>,
-    /// Reason why the state could not be computed.
-    pub trouble: Option<String>,
-    /// The input of the state.
-    of: Option<LaneRequest>,
-    pending: Option<(TaskId, LaneRequest)>,
-    due_ms: u64,
-    /// The waiting hosts when the last move of flows began.
-    before_move: Option<WaitingHosts>,
-}
-
-/// Number of hosts that are held up, and the sum of their waiting in ticks per second.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct WaitingHosts {
-    hosts: usize,
-    ticks: f64,
-}
-
-impl WaitingHosts {
-    fn from_verdict(reading: &WatchVerdict) -> Self {
-        let held = &reading.watched.verdict.congested_adapters;
-        Self { hosts: held.len(), ticks: held.iter().map(|held| held.at.congestion).sum() }
-    }
-
-    /// The waiting as text: `14 hosts, 35.6G ticks/s`.
-    fn words(self) -> String {
-        let ticks = Value::Number(self.ticks as u64).scaled().into_owned();
-        format!("{}, {ticks} ticks/s", count_words(self.hosts, "host", "hosts"))
-    }
-}
-
-impl LanesModel {
-    /// The snapshot of the state, which defines its port ids.
-    pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
-        self.of.as_ref().map(|of| &of.look)
-    }
-}
 
 /// The input for the state, as of now.
 fn current_request(state: &SessionState) -> Option<LaneRequest> {
@@ -136,14 +61,6 @@ pub fn invalidate_tables(known: &mut Model) {
 /// Records the waiting hosts before flows move, to compare with the waiting afterwards.
 pub fn record_waiting(known: &mut Model) {
     known.lanes.before_move = known.watch.reading.as_ref().map(|reading| WaitingHosts::from_verdict(reading));
-}
-
-/// The line about the effect of a move, once there is a verdict over the time after it.
-fn relief_line(known: &Model) -> Option<(Severity, String)> {
-    let before = known.lanes.before_move?;
-    let reading = known.watch.reading.as_ref().filter(|_| !known.watch.has_earlier_verdict())?;
-    let now = WaitingHosts::from_verdict(reading);
-    Some((Severity::Info, format!("held up before the move: {}; now: {}", before.words(), now.words())))
 }
 
 /// Receives the state of lanes.
@@ -199,66 +116,4 @@ pub fn move_back(state: &mut SessionState, _: &str) -> Vec<Effect> {
         PlanSource::Lanes(Box::new(asked)),
         ("moving flows back", "lanes propose --back"),
     )
-}
-
-/// The lines above the list, with their severity.
-pub fn lanes_head(known: &Model) -> Vec<(Severity, String)> {
-    let lanes = &known.lanes;
-    if let Some(trouble) = &lanes.trouble {
-        return vec![(Severity::Warning, trouble.clone())];
-    }
-    let Some(state) = &lanes.state else { return Vec::new() };
-    let mut lines = vec![flows_head(state, known.watch.reading.is_some())];
-    lines.extend(tables_head(state));
-    lines.extend(relief_line(known));
-    lines
-}
-
-/// The line about flows. Without a verdict, the proposed moves are unknown.
-fn flows_head(state: &LaneState, judged: bool) -> (Severity, String) {
-    let count = |standing| {
-        let flows = state.spots.iter().flat_map(|spot| &spot.flows);
-        flows.filter(|flow| flow.standing == standing).count()
-    };
-    let flows = |count: usize| count_words(count, "flow", "flows");
-    let proposed = count(LaneStatus::Proposed);
-    let cooling = count(LaneStatus::Cooling);
-    let slow = count(LaneStatus::InForce) + count(LaneStatus::Untold);
-    let mut words = Vec::new();
-    if proposed > 0 {
-        words.push(format!("{} would move to the slow lane (a)", flows(proposed)));
-    }
-    if cooling > 0 {
-        words.push(format!("{} would move back from the slow lane (a)", flows(cooling)));
-    }
-    if slow > 0 {
-        words.push(format!("{} on the slow lane", flows(slow)));
-    }
-    match words.is_empty() {
-        true if judged => (Severity::Info, "no flow is on a slow lane, and none would move there".to_owned()),
-        true => {
-            let text = "no flow is known to be on a slow lane; counters were not read yet";
-            (Severity::Info, text.to_owned())
-        }
-        false if proposed + cooling > 0 => (Severity::Warning, words.join("; ")),
-        false => (Severity::Info, words.join("; ")),
-    }
-}
-
-fn tables_head(state: &LaneState) -> Option<(Severity, String)> {
-    if let Some(why) = &state.refused {
-        return Some((Severity::Warning, format!("the tables that lanes need are not known: {why}")));
-    }
-    let all = count_words(state.tables.len(), "table", "tables");
-    match state.differing_tables().count() {
-        _ if state.tables.is_empty() => None,
-        0 => Some((Severity::Info, format!("{all} on the paths, all as the lanes need them"))),
-        some => {
-            let more = if state.needs_tables() { "; a corrects them" } else { "" };
-            Some((
-                Severity::Warning,
-                format!("{all} on the paths, {some} not as the lanes need them (the other view{more})"),
-            ))
-        }
-    }
 }

@@ -9,12 +9,11 @@
 use std::collections::BTreeMap;
 
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::details::DetailLine;
+use crate::console::model::detail_page::DetailLine;
 use crate::console::model::fabric_model::Model;
 use crate::operations::changes::change_row::span_words;
 use fabdeck_fabric::counters::{Growth, growth_between, sample_port};
-use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::observe::{Counter, CounterKind, CounterSample, CounterValues, Sweep};
+use fabdeck_fabric::observe::{Counter, CounterKind, CounterSample, CounterValues, Sweep, digits_in_groups};
 use fabdeck_fabric::{LinkId, PortId};
 
 /// Both forms of a counter: the narrow one, whose name tools print, and the 64-bit one.

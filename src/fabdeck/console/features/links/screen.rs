@@ -1,12 +1,12 @@
 //! The screen Links: every cable, with the ports at its ends.
 
 use crate::catalogue::field::Listing;
-use crate::catalogue::rowset::Rowset;
 use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{EnterResult, Screen};
-use crate::console::features::watch::verdict::WatchVerdict;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
+use crate::operations::rowset::Rowset;
+use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::ElementId;
 
 #[derive(Clone, Debug, Default)]

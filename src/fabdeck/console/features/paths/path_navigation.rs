@@ -1,12 +1,12 @@
 //! Actions that open Paths: for the two ends of a path, or for the destinations over a cable.
 
-use crate::console::event_loop::actions::find_element;
-use crate::console::event_loop::line_input::open_prompt as begin_line;
-use crate::console::event_loop::navigation::open_screen;
-use crate::console::features::screen::ScreenId;
+use crate::catalogue::severity::Severity;
+use crate::console::features::completion::open_prompt as begin_line;
+use crate::console::features::screen_change::open_screen;
+use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
+use crate::console::model::element_search::find_element;
 use crate::console::model::line_words::split_words;
-use crate::console::model::messages::Severity;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::ElementId;

@@ -2,8 +2,7 @@
 //! destinations over a cable.
 
 use crate::catalogue::field::Listing;
-use crate::catalogue::views::link_users::link_users;
-use crate::catalogue::views::link_users::{LinkUser, link_user_rows};
+use crate::catalogue::views::link_users::{LinkUser, link_user_rows, link_users};
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::line_words::rephrase_for_console;
@@ -205,7 +204,7 @@ impl Screen for PathsScreen {
     }
 
     fn command(&self, known: &Model) -> Option<String> {
-        let quoted = crate::console::model::state::quote_for_shell;
+        let quoted = crate::catalogue::shell_words::quote_for_shell;
         if let Some(link) = self.users {
             return Some(format!("show users {}", quoted(&known.element(ElementId::Link(link))?)));
         }

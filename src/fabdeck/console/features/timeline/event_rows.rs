@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::event_words::event_words;
 use super::playback::Playback;
-use super::position_text::event_words;
 use crate::catalogue::field::{Column, Listing};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};

@@ -1,21 +1,21 @@
 //! Requests for moments of a recording, and their display. Only one request is in progress at a time. While a
 //! key is held, only the latest requested moment follows.
 
-use crate::console::features::watch::sweep_cycle;
 use std::sync::Arc;
 
-use super::derived_events::Derivation;
-use super::paused_watch;
+use super::derivation::Derivation;
 use super::playback::{PendingSeek, Playback};
-use super::replay_frame::{OpenedRecording, ReplayFrame, SeekRequest};
-use super::time_navigation;
+use super::{paused_watch, time_navigation};
+use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::console::event_loop::results;
+use crate::console::features::watch::sweep_cycle;
+use crate::console::features::whatif::engine_runs;
+use crate::console::features::{refresh, snapshot_change};
 use crate::console::model::effect::{Effect, TaskRequest};
-use crate::console::model::messages::Severity;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
+use crate::operations::replay::replay_frame::{OpenedRecording, ReplayFrame, SeekRequest};
 
 /// Opens the recording of the source, where there is one.
 pub fn open_recording(state: &mut SessionState) -> Vec<Effect> {
@@ -66,7 +66,7 @@ pub fn receive_recording(
                     "a replay of {moments}{lost}; this is {moment}, {clock}: [ and ] step, 9 is the Timeline"
                 ),
             );
-            results::refresh_screens(state);
+            refresh::refresh_screens(state);
             seek_moment(state, place)
         }
     }
@@ -167,7 +167,7 @@ fn show_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec<Effect> {
     let size = |look: &Snapshot| (look.fabric().nodes().len(), look.fabric().ports().len());
     let numbered_alike = state.snapshot().is_some_and(|before| size(before) == size(&frame.look));
     if state.snapshot().is_none_or(|before| !Arc::ptr_eq(before, &frame.look)) {
-        effects.extend(results::replace_snapshot(state, frame.look));
+        effects.extend(snapshot_change::replace_snapshot(state, frame.look));
     }
     let known = &mut state.known.watch;
     known.history = frame.history;
@@ -190,7 +190,7 @@ fn show_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec<Effect> {
         }
         Err(_) => state.screens.links.reset(&state.known),
     }
-    results::refresh_screens(state);
+    refresh::refresh_screens(state);
     effects
 }
 
@@ -202,7 +202,7 @@ pub fn cancel_requests(state: &mut SessionState) -> Vec<Effect> {
     (playback.wanted, playback.due_ms, playback.shown) = (None, None, None);
     let moment = playback.pending.take().map(|under| under.task);
     let derived = playback.derivation.as_mut().and_then(Derivation::stop);
-    let sweep = paused_watch::paused_watch_mut(state).and_then(paused_watch::PausedWatch::cancel_sweep);
+    let sweep = paused_watch::paused_watch_mut(state).and_then(super::pause_state::PausedWatch::cancel_sweep);
     let tasks = moment.into_iter().chain(sweep).chain(derived);
     let ended: Vec<TaskId> = tasks.filter(|task| state.tasks.end(*task).is_some()).collect();
     ended.into_iter().map(Effect::Cancel).collect()
@@ -218,7 +218,7 @@ pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
 /// of starting them again at each moment.
 pub(super) fn is_idle(state: &SessionState) -> bool {
     let idle = state.known.playback.as_ref().is_some_and(|playback| playback.pending.is_none());
-    idle && !sweep_cycle::is_judging(state) && !results::has_running_engine(state)
+    idle && !sweep_cycle::is_judging(state) && !engine_runs::has_running_engine(state)
 }
 
 /// Handles the passing of time.

@@ -1,13 +1,13 @@
 //! The operator log: actions and notes of the operator are added to the recording of a watch, so that a
 //! replay shows them.
 
-use super::paused_watch;
 use std::path::Path;
 
+use super::paused_watch;
+use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
-use crate::console::event_loop::command_lines::route_line;
+use crate::console::features::plan_commands::route_line;
 use crate::console::model::effect::Effect;
-use crate::console::model::messages::Severity;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::{Element, Faults};
 use fabdeck_files::capture::OperatorEntry;

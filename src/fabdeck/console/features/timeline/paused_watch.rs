@@ -1,25 +1,26 @@
 //! The pause of a live watch. The watch continues in the background and records its sweeps, while the screens
 //! show recorded moments.
 
-use crate::console::features::watch::change_messages;
-use crate::console::features::watch::sweep_cycle;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::derived_events::Derivation;
+use super::derivation::Derivation;
 use super::frame_requests::{request_frame, seek_moment};
+use super::pause_state::PausedWatch;
 use super::playback::Playback;
-use super::replay_frame::{OpenedRecording, ReplayFrame};
+use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::console::event_loop::results;
 use crate::console::features::screen::Screen;
-use crate::console::features::watch::sweep::SweepResult;
+use crate::console::features::watch::sweep_cycle;
 use crate::console::features::watch::watch_state::WatchState;
+use crate::console::features::{refresh, snapshot_change};
 use crate::console::model::effect::{Effect, TaskRequest};
-use crate::console::model::messages::Severity;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
+use crate::operations::replay::replay_frame::{OpenedRecording, ReplayFrame};
+use crate::operations::watch::sweep::SweepResult;
+use crate::operations::watch::sweep_messages as change_messages;
 use fabdeck_files::capture::{OperatorEntry, TimelineEntry, TimelineEvent};
 
 /// Maximum number of missed messages that are reported after a pause; of the others, only the number is
@@ -28,42 +29,6 @@ const MAX_MISSED_MESSAGES: usize = 50;
 
 /// The reason why no other moment can be shown while the session returns to live.
 pub const RETURNING_MESSAGE: &str = "returning to live: the moments since the pause are being read";
-
-/// The watch during a pause.
-#[derive(Debug)]
-pub struct PausedWatch {
-    /// The watch and its snapshot at the time of the pause.
-    watch: WatchState,
-    paused_at: Arc<Snapshot>,
-    /// The current snapshot.
-    look: Arc<Snapshot>,
-    /// The sweep in progress; the next field is the time of the next one.
-    task: Option<TaskId>,
-    due_ms: u64,
-    begun_ms: u64,
-    /// Time of the last recorded sweep, and in the next field of the last one that can be shown.
-    swept_ms: u64,
-    last_ms: u64,
-    last_began: Option<Duration>,
-    trouble: Option<String>,
-    pub sweeps: u64,
-    /// Messages to report after the pause; the next field is the number of further ones.
-    news: Vec<(Severity, String)>,
-    more: usize,
-    /// Whether the session returns to live, and reads the moments since the pause.
-    returning: bool,
-}
-
-impl PausedWatch {
-    pub(super) fn is_returning(&self) -> bool {
-        self.returning
-    }
-
-    /// Drops the sweep in progress.
-    pub(super) fn cancel_sweep(&mut self) -> Option<TaskId> {
-        self.task.take()
-    }
-}
 
 /// Pauses the watch and opens its recording. The screens do not change until it is there.
 pub fn pause(state: &mut SessionState) -> Vec<Effect> {
@@ -134,7 +99,7 @@ pub fn receive_recording(
         Severity::Info,
         format!("paused at {clock}: [ steps back, L returns to live; {watched}{bookmarks}"),
     );
-    results::refresh_screens(state);
+    refresh::refresh_screens(state);
     seek_moment(state, last)
 }
 
@@ -184,7 +149,7 @@ pub fn resume_watch(state: &mut SessionState) -> Vec<Effect> {
         let PausedWatch { mut watch, look, task: under, due_ms, begun_ms, swept_ms, .. } = *live;
         watch.swept_ms = swept_ms;
         state.known.watch = watch.resume(under, begun_ms, due_ms);
-        return results::replace_snapshot(state, look);
+        return snapshot_change::replace_snapshot(state, look);
     }
     Vec::new()
 }
@@ -216,7 +181,7 @@ pub fn receive_latest_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec
         state.known.watch.reading = None;
         state.screens.hotspots.reset(&state.known);
     }
-    effects.extend(results::replace_snapshot(state, look));
+    effects.extend(snapshot_change::replace_snapshot(state, look));
     if let Ok(before) = frame.before {
         effects.extend(sweep_cycle::request_verdict(state, frame.first, before, frame.after, at_ms));
     }

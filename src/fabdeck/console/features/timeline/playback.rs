@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::derived_events::Derivation;
-use super::paused_watch::PausedWatch;
-use super::replay_frame::SeekRequest;
+use super::derivation::Derivation;
+use super::pause_state::PausedWatch;
 use crate::console::model::tasks::TaskId;
+use crate::operations::replay::replay_frame::SeekRequest;
 use fabdeck_files::capture::{Cursor, Timeline, TimelineEntry, TimelineMoments};
 
 /// What the cursor points at.
@@ -166,4 +166,15 @@ impl Playback {
     pub fn time(&self) -> i64 {
         self.timeline().times.get(self.place()).copied().unwrap_or(0)
     }
+}
+
+/// The time of the moment on the screens, for `--at`. `None` where a clock that was set back makes it
+/// ambiguous, or no file has the moment.
+pub fn frame_time(known: Option<&Playback>) -> Option<String> {
+    let playback = known.filter(|playback| playback.live.is_none())?;
+    let (timeline, shown) = (playback.timeline(), playback.shown?);
+    let time = *timeline.times.get(shown)?;
+    let latest = timeline.times.iter().enumerate().filter(|(_, other)| **other <= time);
+    let meant = latest.max_by_key(|(at, other)| (**other, *at)).map(|(at, _)| at);
+    (meant == Some(shown)).then(|| timeline.time_spec_text(time))
 }

@@ -1,14 +1,11 @@
 //! The position in time, as text and as a bar.
 
-use super::derived_events::Derivation;
+use super::derivation::Derivation;
 use super::event_rows::EventKind;
+use super::event_words::event_words;
 use super::playback::{Playback, PlaybackPosition};
-use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::model::fabric_model::Model;
-use crate::console::model::state::SessionState;
-use crate::operations::watch::fabric_events::{fabric_event_label, fabric_event_text, fabric_event_word};
-use fabdeck_files::capture::TimelineEvent;
 
 /// The text for the header: `02:13:40 paused`.
 pub fn replay_word(known: &Model) -> Option<String> {
@@ -77,42 +74,6 @@ pub fn moment_words(known: &Model) -> (String, bool) {
         true => ("no event at this moment".to_owned(), false),
         false => (words.join("; "), trouble),
     }
-}
-
-/// The label and text of an event, and whether it is trouble.
-pub fn event_words(look: &Snapshot, event: &TimelineEvent) -> (&'static str, String, bool) {
-    match event {
-        TimelineEvent::News(news) => {
-            (fabric_event_label(fabric_event_word(news)), fabric_event_text(look, news), news.is_trouble())
-        }
-        TimelineEvent::Note(text) => ("note", text.split_whitespace().collect::<Vec<_>>().join(" "), false),
-        TimelineEvent::Action(acted) => ("action", acted.what.clone(), false),
-        TimelineEvent::Derived(derived) => (derived.label, derived.text.clone(), derived.began),
-        TimelineEvent::Changed => {
-            ("changed", "the fabric, its tables or its names differ from here on".to_owned(), false)
-        }
-        TimelineEvent::Later(word) => {
-            ("later", format!("'{word}' is an event of a later version of fabdeck"), false)
-        }
-        TimelineEvent::LeftOut(count) => {
-            let many = count_words(*count, "note, action or event", "notes, actions and events");
-            ("left out", format!("{many} of this moment were not recorded: the list is full"), false)
-        }
-        TimelineEvent::SetBack(ms) => {
-            ("clock", format!("the recorder's clock was set back by {}.{:03} s", ms / 1000, ms % 1000), false)
-        }
-    }
-}
-
-/// The time of the moment on the screens, for `--at`. `None` where a clock that was set back makes it
-/// ambiguous, or no file has the moment.
-pub fn frame_time(state: &SessionState) -> Option<String> {
-    let playback = state.known.playback.as_ref().filter(|playback| playback.live.is_none())?;
-    let (timeline, shown) = (playback.timeline(), playback.shown?);
-    let time = *timeline.times.get(shown)?;
-    let latest = timeline.times.iter().enumerate().filter(|(_, other)| **other <= time);
-    let meant = latest.max_by_key(|(at, other)| (**other, *at)).map(|(at, _)| at);
-    (meant == Some(shown)).then(|| timeline.time_spec_text(time))
 }
 
 /// The content of a column of the time bar.

@@ -1,13 +1,10 @@
 //! The screen Timeline: the events, and the position in time.
 
-use super::event_rows::event_rows;
-use super::event_rows::{BY_COUNTERS, EventRow, EventRows};
+use super::event_rows::{EventRow, EventRows, event_rows};
 use crate::catalogue::field::Listing;
-use crate::console::features::details::DetailPage;
-use crate::console::features::screen::{EnterResult, Screen, ScreenId};
+use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::{DETAILS_MIN_SCREEN, Size};
-use crate::console::model::state::SessionState;
 use crate::console::model::table::Table;
 use fabdeck_fabric::ElementId;
 
@@ -43,25 +40,6 @@ impl TimelineScreen {
 
 /// Minimum height of a screen with a text below the list.
 const TEXT_MIN_HEIGHT: u16 = 20;
-
-/// The details of the event at the cursor.
-pub fn event_detail(state: &SessionState) -> Option<DetailPage> {
-    let row = state.screens.timeline.event().filter(|_| state.screen == ScreenId::Timeline)?;
-    let playback = state.known.playback.as_ref()?;
-    let count = playback.timeline().times.len();
-    let by = match row.by {
-        BY_COUNTERS => "counters: derived from the recording, as a watch would report it".to_owned(),
-        other => other.to_owned(),
-    };
-    let mut pairs = vec![
-        ("what", row.text.clone()),
-        ("time", format!("{} {}", playback.timeline().date_text(row.at), row.time)),
-        ("moment", format!("{} of {count}; Enter shows it on all screens", row.place + 1)),
-        ("by", by),
-    ];
-    pairs.extend(row.command.clone().map(|line| ("command", line)));
-    Some(DetailPage { title: row.label.to_owned(), pairs, ports: Vec::new() })
-}
 
 impl Screen for TimelineScreen {
     fn crumbs(&self, _: &Model) -> Vec<String> {

@@ -1,25 +1,24 @@
 //! The sequence of sweeps. A tick requests a sweep; the state receives the sweep first, then its verdict. A new
 //! snapshot restarts the series.
 
-use crate::console::features::timeline::frame_requests;
-use crate::console::features::timeline::paused_watch;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::change_messages;
-use super::history::PortHistory;
-use super::sweep::SweepResult;
-use super::verdict::{VerdictRequest, WatchVerdict};
 use super::watch_state::{JudgedSweeps, RunningSweep, WatchState};
+use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::event_loop::results;
 use crate::console::features::fabric::health::FabricHealth;
 use crate::console::features::screen::Screen;
-use crate::console::features::timeline::operator_log;
+use crate::console::features::timeline::{frame_requests, operator_log, paused_watch};
+use crate::console::features::whatif::engine_runs;
+use crate::console::features::{refresh, snapshot_change};
 use crate::console::model::effect::{Effect, TaskRequest};
-use crate::console::model::messages::Severity;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::console::model::tasks::TaskId;
+use crate::operations::watch::history::PortHistory;
+use crate::operations::watch::sweep::SweepResult;
+use crate::operations::watch::sweep_messages as change_messages;
+use crate::operations::watch::watch_verdict::{VerdictRequest, WatchVerdict};
 use fabdeck_fabric::observe::Sweep;
 
 /// Number of intervals after which a sweep is reported as slow; the next constant is the minimum time.
@@ -135,7 +134,7 @@ fn apply_fabric_change(state: &mut SessionState, swept: &SweepResult) -> Vec<Eff
     }
     match look {
         None => Vec::new(),
-        Some(look) if results::has_running_engine(state) => {
+        Some(look) if engine_runs::has_running_engine(state) => {
             if swept.look.is_some() {
                 state.log_message(
                     Severity::Warning,
@@ -153,7 +152,7 @@ fn apply_fabric_change(state: &mut SessionState, swept: &SweepResult) -> Vec<Eff
 /// converted and the verdict dropped. Sweeps identify ports by GUID.
 fn follow_fabric(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Effect> {
     let before = state.known.look.clone();
-    let effects = results::replace_snapshot(state, look);
+    let effects = snapshot_change::replace_snapshot(state, look);
     let watch = &mut state.known.watch;
     let (history, reading) = (std::mem::take(&mut watch.history), watch.reading.take());
     if !carry_over(state, before.as_deref(), history, reading) {
@@ -244,7 +243,7 @@ pub fn receive_verdict(state: &mut SessionState, task: TaskId, reading: Arc<Watc
     state.screens.hotspots.set_verdict(&reading, &state.known);
     if let Some(health) = FabricHealth::update_from(&state.known) {
         state.known.health = health;
-        results::refresh_screens(state);
+        refresh::refresh_screens(state);
     }
     // In a recording, the previous moment is not what the screens showed before, so changes mean nothing.
     let silent = state.known.watch.recorded || state.known.watch.again;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::history::PortHistory;
-use super::verdict::WatchVerdict;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::timeline::replay_frame::{NoBaseline, ReplayFrame};
 use crate::console::model::tasks::TaskId;
+use crate::operations::replay::replay_frame::{NoBaseline, ReplayFrame};
+use crate::operations::watch::history::PortHistory;
+use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::counters::{ERROR_WINDOW, Thresholds};
 use fabdeck_fabric::observe::Sweep;
 

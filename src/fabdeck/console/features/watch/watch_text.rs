@@ -2,7 +2,7 @@
 
 use super::watch_state::WatchState;
 use crate::catalogue::summary::count_words;
-use crate::console::features::timeline::replay_frame::NoBaseline;
+use crate::operations::replay::replay_frame::NoBaseline;
 use crate::operations::watch::interval_verdict::quiet_words;
 use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, HotSpots};
 use fabdeck_fabric::observe::digits_in_groups;

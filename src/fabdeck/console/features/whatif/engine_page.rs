@@ -1,7 +1,7 @@
 //! The details of an engine, and of the cost of the marks, line by line.
 
 use crate::catalogue::summary::count_words;
-use crate::console::features::details::DetailLine;
+use crate::console::model::detail_page::DetailLine;
 use crate::console::model::fabric_model::{Model, ProposalState};
 use crate::operations::check::certificate_text::{groups_line, job_figures_words, report_lines};
 use crate::operations::check::loads::JobFigures;

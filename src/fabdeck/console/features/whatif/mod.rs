@@ -2,6 +2,8 @@
 
 pub(crate) mod draw;
 pub(crate) mod engine_page;
+pub mod engine_runs;
 mod engines;
+pub mod marking;
 mod marks;
 pub mod screen;

@@ -1,8 +1,7 @@
 //! Two machines that change one fabric.
 
-use fabdeck_change::GuardMode;
-
 use super::*;
+use fabdeck_change::GuardMode;
 
 /// A change that the other machine begins.
 fn run_on_other_machine(plan: usize) -> Event {

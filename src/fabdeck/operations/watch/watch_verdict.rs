@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::change_messages::sweep_messages;
 use super::history::{PortHistory, PortLevels, UNKNOWN_LEVELS, pack_levels, used_level};
+use super::hot_ports::{HotPort, HotRole, SPARK, Spark, UNKNOWN_LEVEL};
+use super::interval_verdict::IntervalVerdict;
+use super::sweep_messages::sweep_messages;
 use crate::catalogue::query::{Columns, Query, Selection};
-use crate::catalogue::rowset::Rowset;
+use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::counters::errors_by_port;
-use crate::console::model::messages::Severity;
-use crate::operations::watch::hot_ports::{HotPort, HotRole, SPARK, Spark, UNKNOWN_LEVEL};
-use crate::operations::watch::interval_verdict::IntervalVerdict;
+use crate::operations::rowset::Rowset;
 use fabdeck_fabric::counters::{
     CongestedPort, CongestionRole, HotSpots, LinkProblemKind, PortRates, Rates, Thresholds, rates_of_sweeps,
 };

@@ -4,15 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::screens::ScreenId;
 use crate::catalogue::filter::parse_typed_guid;
 use crate::catalogue::query::{Columns, Selection};
-use crate::console::features::screen::ScreenId;
 use crate::console::model::effect::{SelectRequest, TaskRequest};
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::{NodeId, PortId};
-
-/// Minimum number of rows of a list that a background task filters.
-pub const BACKGROUND_ROWS: usize = 20_000;
 
 /// Filters the list of the screen.
 pub fn set_filter(state: &mut SessionState, text: String) {

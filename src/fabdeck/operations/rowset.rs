@@ -1,8 +1,8 @@
 //! The cached rows of a view: a screen draws windows of them often, and making them takes a walk over the
 //! fabric.
 
-use super::field::{Listing, Rows};
-use super::snapshot::Snapshot;
+use crate::catalogue::field::{Listing, Rows};
+use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::hosts::{HOST_FIELDS, HostPort, host_rows};
 use crate::catalogue::views::links::{Cable, LINK_FIELDS, link_rows};
 use crate::catalogue::views::ports::PORT_FIELDS;

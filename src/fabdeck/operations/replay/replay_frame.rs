@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::derived_events::{EventDeriver, RecordingScan};
+use super::event_scan::{EventDeriver, RecordingScan};
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::watch::history::{
-    MAX_SWEEPS, PortHistory, PortLevels, UNKNOWN_LEVELS, pack_levels,
-};
+use crate::operations::watch::history::{MAX_SWEEPS, PortHistory, PortLevels, UNKNOWN_LEVELS, pack_levels};
 use fabdeck_fabric::counters::rates_of_sweeps;
 use fabdeck_fabric::observe::{Observation, Sweep};
 use fabdeck_files::capture::{OperatorEntry, RecordingPlayer, Timeline, error_anchors};

@@ -4,11 +4,9 @@
 
 use std::collections::BTreeSet;
 
+use super::interval_verdict::{HOT_LABEL, LINK_LABEL, NARROW_LABEL, STILL_LABEL, waiting_port_words};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::operations::watch::interval_verdict::{
-    HOT_LABEL, LINK_LABEL, NARROW_LABEL, STILL_LABEL, waiting_port_words,
-};
 use fabdeck_fabric::counters::{CongestedPort, HotSpot, HotSpots, LinkProblem, LinkProblemKind};
 use fabdeck_fabric::observe::PortIdentity;
 use fabdeck_fabric::{Fabric, LinkId, PortId};
@@ -151,7 +149,7 @@ pub fn bottleneck_words(
 }
 
 fn peer_name(look: &Snapshot, (guid, number): PortIdentity) -> String {
-    let name = crate::operations::watch::fabric_events::end_name(look, (guid, number));
+    let name = super::fabric_events::end_name(look, (guid, number));
     let fabric = look.fabric();
     let port = fabric.node_by_guid(guid).and_then(|node| fabric.port_of(node, number));
     match port.and_then(|port| fabric.peer(port)) {
@@ -166,6 +164,6 @@ fn link_name(look: &Snapshot, (guid, number): PortIdentity) -> String {
     let link: Option<LinkId> = port.and_then(|port| fabric.port(port).link);
     match link.map(|link| fabric.link(link)) {
         Some(ends) => format!("{} to {}", look.port_name(ends.a), look.port_name(ends.b)),
-        None => crate::operations::watch::fabric_events::end_name(look, (guid, number)),
+        None => super::fabric_events::end_name(look, (guid, number)),
     }
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Attestations;
+use super::attestations::Attestations;
+use super::change_row::ChangeRow;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::lanes::slow_lanes::LaneRequest;
-use crate::console::model::effect::PlanRequest;
-use crate::operations::changes::change_row::ChangeRow;
+use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::slow_lanes::LaneState;
 use crate::operations::plans::link_service::LinkService;
+use crate::operations::plans::plan_request::PlanRequest;
 use fabdeck_change::{ChangeStatus, GuardRequest, Plan, SilentHostAction};
 use fabdeck_fabric::ElementId;
 

@@ -1,17 +1,14 @@
 //! Differences from the previous sweep, for the message log. Each is reported once.
 
+use super::fabric_events::{FABRIC_EVENT_WORDS, fabric_event_label, fabric_event_text, fabric_event_word};
+use super::interval_verdict::{HOT_LABEL, IntervalVerdict, LINK_LABEL, hot_words, link_words};
 use super::threshold_events::{
     ThresholdEvent, ThresholdState, bottleneck_words, ended_words, threshold_events,
 };
-use super::verdict::WatchVerdict;
+use super::watch_verdict::WatchVerdict;
+use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::console::model::messages::Severity;
-use crate::operations::watch::fabric_events::{
-    FABRIC_EVENT_WORDS, fabric_event_label, fabric_event_text, fabric_event_word,
-};
-use crate::operations::watch::interval_verdict::IntervalVerdict;
-use crate::operations::watch::interval_verdict::{HOT_LABEL, LINK_LABEL, hot_words, link_words};
 use fabdeck_fabric::counters::Thresholds;
 use fabdeck_fabric::observe::FabricEvent;
 

@@ -1,22 +1,16 @@
 //! The views by id, for commands, screens and documentation.
 
-use super::field::{Column, Field, Listing};
-use super::snapshot::Snapshot;
+use crate::catalogue::field::{Column, Field, Listing};
+use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::counters::{COUNTER_FIELDS, CounterRows};
 use crate::catalogue::views::entries::ENTRY_FIELDS;
-use crate::catalogue::views::hosts::HOST_FIELDS;
-use crate::catalogue::views::hosts::hosts;
-use crate::catalogue::views::lanes::LANE_FIELDS;
-use crate::catalogue::views::lanes::lanes;
+use crate::catalogue::views::hosts::{HOST_FIELDS, hosts};
+use crate::catalogue::views::lanes::{LANE_FIELDS, lanes};
 use crate::catalogue::views::link_users::USER_FIELDS;
-use crate::catalogue::views::links::LINK_FIELDS;
-use crate::catalogue::views::links::links;
-use crate::catalogue::views::ports::PORT_FIELDS;
-use crate::catalogue::views::ports::ports;
-use crate::catalogue::views::switches::SWITCH_FIELDS;
-use crate::catalogue::views::switches::switches;
-use crate::catalogue::views::tables::TABLE_FIELDS;
-use crate::catalogue::views::tables::tables;
+use crate::catalogue::views::links::{LINK_FIELDS, links};
+use crate::catalogue::views::ports::{PORT_FIELDS, ports};
+use crate::catalogue::views::switches::{SWITCH_FIELDS, switches};
+use crate::catalogue::views::tables::{TABLE_FIELDS, tables};
 use crate::operations::jobs::job_channels::JOB_CHANNEL_COLUMNS;
 use crate::operations::jobs::rows::JOB_COLUMNS;
 use crate::operations::trace::hops::HOP_FIELDS;

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::operations::watch::hot_ports::UNKNOWN_LEVEL;
+use super::hot_ports::UNKNOWN_LEVEL;
 use fabdeck_fabric::counters::PortRates;
 use fabdeck_fabric::{ElementId, Fabric, PortId};
 

@@ -1,0 +1,13 @@
+//! The size of a dialog on the screen.
+
+use crate::console::model::state::SessionState;
+
+/// The width of the text in a dialog.
+pub fn dialogue_width(state: &SessionState) -> usize {
+    usize::from(state.size.width.saturating_sub(4).min(100))
+}
+
+/// Number of rows of a dialog between its heading and its buttons, which have a blank row above.
+pub fn dialogue_height(state: &SessionState) -> usize {
+    usize::from(state.areas().body.height.saturating_sub(3)).max(1)
+}

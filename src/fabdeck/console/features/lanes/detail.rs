@@ -1,0 +1,55 @@
+//! The details of the flow at the cursor.
+
+use super::screen::{LaneView, LanesScreen, follows_words, status_words};
+use crate::catalogue::value::rate_in_millions;
+use crate::console::features::screen::Screen;
+use crate::console::features::screens::ScreenId;
+use crate::console::model::detail_page::DetailPage;
+use crate::console::model::state::SessionState;
+use crate::operations::lanes::rows::{levels_word, table_status_word};
+use crate::operations::lanes::slow_lanes::TableStatus;
+
+/// The details of the flow or table at the cursor.
+pub fn lane_detail(state: &SessionState) -> Option<DetailPage> {
+    let screen = &state.screens.lanes;
+    let row = screen.table().row().filter(|_| state.screen == ScreenId::Lanes)?;
+    match screen.view {
+        LaneView::Flows => flow_detail(screen, row),
+        LaneView::Tables => table_detail(screen, row),
+    }
+}
+
+pub(crate) fn flow_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
+    let (spot, flow) = screen.flow_rows()?.flow_at(row)?;
+    let mut pairs = vec![("hot-spot", format!("{} (LID {})", spot.port.name, spot.port.lid))];
+    let standing = flow.map_or(spot.standing, |flow| flow.standing);
+    pairs.push(("state", status_words(standing).to_owned()));
+    pairs.extend(levels_word(spot).map(|levels| ("levels", format!("{levels} (fast to slow)"))));
+    pairs.extend(
+        spot.congestion.map(|ticks| ("waits", format!("{} ticks/s at its switch", rate_in_millions(ticks)))),
+    );
+    if let Some(flow) = flow {
+        pairs.push(("host", format!("{} (LID {})", flow.flow.host.name, flow.flow.host.lid)));
+        pairs.push(("follows", follows_words(flow.flow.follows).to_owned()));
+    }
+    let title = match flow {
+        Some(flow) => format!("From {} to {}", flow.flow.host.name, spot.port.name),
+        None => format!("To {}", spot.port.name),
+    };
+    Some(DetailPage { title, pairs, ports: Vec::new() })
+}
+
+pub(crate) fn table_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
+    let tables = screen.tables()?;
+    let (table, look) = (tables.table_at(row)?, tables.look);
+    let mut pairs =
+        vec![("table", table.table.clone()), ("state", table_status_word(&table.standing).to_owned())];
+    match &table.standing {
+        TableStatus::AsShould => {}
+        TableStatus::Differs { held, wanted } => {
+            pairs.extend([("in force", held.clone()), ("should be", wanted.clone())]);
+        }
+        TableStatus::Cannot(why) => pairs.push(("reason", why.clone())),
+    }
+    Some(DetailPage { title: look.unique_port_name(table.port), pairs, ports: Vec::new() })
+}

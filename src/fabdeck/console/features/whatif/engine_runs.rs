@@ -1,0 +1,47 @@
+//! The engines that run for the marks, one after the other.
+
+use crate::console::features::jobs::running_jobs;
+use crate::console::features::refresh::refresh_screens;
+use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::fabric_model::ProposalState;
+use crate::console::model::state::{LoadState, SessionState};
+use fabdeck_routing::{ENGINES, Engine};
+
+/// Whether an engine is running or waiting.
+pub fn has_running_engine(state: &SessionState) -> bool {
+    state.known.proposed.values().any(|proposed| !matches!(proposed, ProposalState::Done { .. }))
+}
+
+/// Starts engines for the current marks, except those that have answered already.
+pub fn preview_engines(state: &mut SessionState, engines: &[&'static Engine]) -> Vec<Effect> {
+    running_jobs::use_known_jobs(state);
+    for engine in engines {
+        if !state.known.proposed.contains_key(engine.id) {
+            state.known.proposed.insert(engine.id, ProposalState::Waiting);
+            state.queue.push_back(engine);
+        }
+    }
+    let effects = start_next_engine(state);
+    refresh_screens(state);
+    effects
+}
+
+/// Starts the next engine in the queue, unless another one runs or the tables to compare with are still being
+/// read.
+pub(crate) fn start_next_engine(state: &mut SessionState) -> Vec<Effect> {
+    let routes = state.known.proposed.values().any(|proposed| matches!(proposed, ProposalState::Under(_)));
+    let reading = matches!(state.loading, LoadState::Under(_));
+    let Some(look) = state.known.look.clone().filter(|_| !routes && !reading) else { return Vec::new() };
+    let Some(engine) = state.queue.pop_front() else { return Vec::new() };
+    let (marks, request) = (state.known.marks.clone(), state.request.clone());
+    let proposals = state.known.proposals.clone();
+    let job = TaskRequest::Propose { look, proposals, marks, engine, request };
+    let (task, effect) = state.begin(format!("{} routes", engine.id), job);
+    state.known.proposed.insert(engine.id, ProposalState::Under(task));
+    vec![effect]
+}
+
+/// All engines of the registry.
+pub fn all_engines() -> Vec<&'static Engine> {
+    ENGINES.iter().collect()
+}

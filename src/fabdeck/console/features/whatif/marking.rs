@@ -1,0 +1,124 @@
+//! Elements marked as failed, and what follows from the marks.
+
+use crate::catalogue::severity::Severity;
+use crate::catalogue::summary::count_words;
+use crate::console::features::jobs::job_lines;
+use crate::console::features::refresh::refresh_screens;
+use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::fabric_model::Model;
+use crate::console::model::state::SessionState;
+use crate::console::model::tasks::{TaskDependency, TaskId};
+use fabdeck_fabric::ElementId;
+use fabdeck_routing::analysis::CutOffPairs;
+
+pub(crate) const COUNTING: &str = "counting lost paths";
+
+/// Counts the cost of the marks in a background task.
+pub(crate) fn count_lost_paths(state: &mut SessionState) -> Vec<Effect> {
+    let (Some(look), Some(preview)) = (state.known.look.clone(), state.known.preview.clone()) else {
+        return Vec::new();
+    };
+    let marks = state.known.marks.clone();
+    let earlier: Vec<TaskId> = state
+        .tasks
+        .running_tasks()
+        .iter()
+        .filter(|task| task.title == COUNTING)
+        .map(|task| task.id)
+        .collect();
+    earlier.into_iter().for_each(|task| drop(state.tasks.end(task)));
+    vec![state.begin(COUNTING, TaskRequest::Cost { look, preview, marks }).1]
+}
+
+/// Counts what the marks cut off whatever the tables are, where there are none to count the cost with.
+pub(crate) fn count_cut_off_pairs(known: &mut Model) {
+    let without_tables = known.look.as_ref().filter(|_| !known.tables && !known.marks.is_empty());
+    known.cut_off = without_tables.map(|look| CutOffPairs::count(look.fabric(), &known.marks));
+}
+
+/// Drops results for the old marks, and counts the cost of the new ones.
+pub fn update_after_marking(state: &mut SessionState) -> Vec<Effect> {
+    let mut effects = drop_results(state, TaskDependency::Marks);
+    count_cut_off_pairs(&mut state.known);
+    effects.extend(count_lost_paths(state));
+    refresh_screens(state);
+    effects
+}
+
+/// Drops the results for marks, and cancels all tasks that depend on what has changed.
+pub(crate) fn drop_results(state: &mut SessionState, changed: TaskDependency) -> Vec<Effect> {
+    let stale: Vec<TaskId> =
+        state.tasks.running_tasks().iter().filter(|task| task.needs >= changed).map(|task| task.id).collect();
+    state.queue.clear();
+    (state.known.cost, state.known.groups) = (None, None);
+    let others = if changed == TaskDependency::Snapshot {
+        "the fabric or its tables changed"
+    } else {
+        "the marks changed"
+    };
+    job_lines::drop_sar_answer(&mut state.known, others);
+    state.known.proposed.clear();
+    let end = |task: TaskId| state.tasks.end(task).map(|_| Effect::Cancel(task));
+    stale.into_iter().filter_map(end).collect()
+}
+
+/// Maximum number of steps that can be undone.
+pub(crate) const MAX_UNDO: usize = 100;
+
+/// Saves the marks for a later undo.
+pub fn save_marks(state: &mut SessionState) {
+    let before = &mut state.known.marks_before;
+    if before.len() == MAX_UNDO {
+        before.remove(0);
+    }
+    before.push(state.known.marks.clone());
+}
+
+/// Marks elements as failed; when all of them are marked already, removes their marks.
+pub fn mark_elements(state: &mut SessionState, all: &[ElementId]) -> Vec<Effect> {
+    save_marks(state);
+    let mut marked = 0;
+    for what in all {
+        marked += usize::from(state.known.marks.mark(*what));
+    }
+    if marked == 0 {
+        for what in all {
+            state.known.marks.unmark(*what);
+        }
+    }
+    let again = if state.known.proposed.is_empty() { "" } else { "; p runs the engines again" };
+    let verb = if marked > 0 { "marked as failed" } else { "no longer marked" };
+    let what = match all {
+        [one] => format!("{} is", state.known.element(*one).unwrap_or_default()),
+        _ => count_words(all.len(), "element is", "elements are"),
+    };
+    state.log_message(Severity::Info, format!("{what} {verb}; nothing is written to the fabric{again}"));
+    update_after_marking(state)
+}
+
+/// Removes the marks of the selected rows, or else all marks.
+pub fn unmark_elements(state: &mut SessionState) -> Vec<Effect> {
+    save_marks(state);
+    let selected = state.selected().clone();
+    match selected.is_empty() {
+        true => {
+            state.known.marks.clear();
+            state.log_message(Severity::Info, "no element is marked now");
+        }
+        false => {
+            let taken = selected.iter().filter(|what| state.known.marks.unmark(**what)).count();
+            let count = count_words(taken, "mark of the selected rows is", "marks of the selected rows are");
+            state.log_message(Severity::Info, format!("{count} removed"));
+        }
+    }
+    update_after_marking(state)
+}
+
+/// Restores the marks before the last change of them.
+pub fn undo_marks(state: &mut SessionState) -> Vec<Effect> {
+    let Some(before) = state.known.marks_before.pop() else { return Vec::new() };
+    state.known.marks = before;
+    let count = count_words(state.known.marks.len(), "element is", "elements are");
+    state.log_message(Severity::Info, format!("undone: {count} marked now"));
+    update_after_marking(state)
+}
