@@ -24,9 +24,9 @@ impl ClockStepWatch {
     }
 
     /// Counts from the record of the window, which a guard before may have written during the same boot.
-    pub fn since_record(told: &ChangeState, clock: &dyn Clocks) -> Self {
-        let ends = told.ends.as_ref().filter(|ends| clock.boot_time().is_of_run_of(ends));
-        let deadline = told.deadline.as_ref().and_then(|deadline| deadline.parse::<Timestamp>().ok());
+    pub fn since_record(state: &ChangeState, clock: &dyn Clocks) -> Self {
+        let ends = state.ends.as_ref().filter(|ends| clock.boot_time().is_of_run_of(ends));
+        let deadline = state.deadline.as_ref().and_then(|deadline| deadline.parse::<Timestamp>().ok());
         match ends.zip(deadline) {
             Some((ends, deadline)) => Self { offset_ms: deadline.as_millisecond() - ends.ms as i64 },
             None => Self::new(clock),

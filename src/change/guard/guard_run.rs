@@ -607,8 +607,8 @@ impl GuardRun<'_> {
 }
 
 /// The refusal of requests that the change cannot take in this phase.
-pub(crate) fn busy_text(told: &ChangeState) -> String {
-    let ChangeState { begun, phase, .. } = told;
+pub(crate) fn busy_text(state: &ChangeState) -> String {
+    let ChangeState { begun, phase, .. } = state;
     let next = match phase {
         ChangePhase::RollingBack => "it can no longer be confirmed or extended",
         _ => "send the request again when that is done",

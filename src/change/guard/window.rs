@@ -30,12 +30,12 @@ pub fn window_left(told: &ChangeState, clock: &dyn Clocks) -> Duration {
 
 /// The rest of the time in which a rollback retries; zero if it is over. After a reboot with an earlier wall clock the
 /// downtime is unknown, and the rest is that of the last record: giving up early would leave the change in the fabric.
-pub(super) fn retry_time_left(limit: &RetryLimit, told: &ChangeState, clock: &dyn Clocks) -> Duration {
+pub(super) fn retry_time_left(limit: &RetryLimit, state: &ChangeState, clock: &dyn Clocks) -> Duration {
     if let Some(left) = clock.boot_time().until(&limit.ends) {
         return left;
     }
     let Ok(deadline) = limit.deadline.parse::<Timestamp>() else { return Duration::ZERO };
-    let latest = told.latest_time.as_ref().and_then(|time| time.parse::<Timestamp>().ok());
+    let latest = state.latest_time.as_ref().and_then(|time| time.parse::<Timestamp>().ok());
     let left = time_until(deadline, clock.now());
     latest.map_or(left, |latest| left.min(time_until(deadline, latest)))
 }

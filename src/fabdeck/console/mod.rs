@@ -1,4 +1,5 @@
-//! The console's drawing: draws the state of a session and turns terminal events into keys. It decides nothing.
+//! The console: its state as data (`model`), its screens (`features`), keys and results (`event_loop`), and what draws the
+//! state (`drawing`). The process that runs it is in `app`.
 
 pub mod drawing;
 pub mod event_loop;

@@ -1,5 +1,5 @@
 //! What fabdeck can do with a fabric, with typed requests and results: check, preview, plan, lanes, jobs, traces,
-//! traffic, changes. The console, the command line and runbooks call the same operations; nothing here draws or prints.
+//! traffic, changes. The console and the command line call the same operations; nothing here draws or prints.
 
 pub mod changes;
 pub mod check;

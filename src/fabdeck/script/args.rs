@@ -9,7 +9,8 @@ use clap_complete::Shell;
 
 use super::argument_values::{bytes, duration, long_duration, moment, retries, seconds, threads};
 use super::route_args::{LaneChoice, MissingHosts, PlanAction, RoutePlanArgs, WhatifArgs};
-use super::row_args::{Color, RowArgs};
+use super::row_args::RowArgs;
+use super::terminal_info::Color;
 use crate::catalogue::commands;
 use crate::console::drawing::theme::theme_names;
 use crate::script::changes::args::{

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::argument_values::duration;
-use super::row_args::Color;
+use super::terminal_info::Color;
 use super::theme_choice::ThemeChoice;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::context::Context;
 use super::convert::is_path;
 use super::overview::DEFAULT_SOURCE;
-use super::row_args::Color;
+use super::terminal_info::Color;
 use super::theme_choice::ThemeChoice;
 use crate::catalogue::failure::Failure;
 use crate::console::features::jobs::jobs_model::JobSettings;

@@ -1,6 +1,6 @@
 //! Colours of text output: few, and never the only sign of a state.
 
-use super::row_args::Color;
+use super::terminal_info::Color;
 use crate::catalogue::value::Value;
 use fabdeck_fabric::PortState;
 

@@ -1,14 +1,6 @@
-//! The options of commands that print rows, and the use of colours.
+//! The options of commands that print rows.
 
-use clap::{Args, ValueEnum};
-
-/// When output is coloured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    Auto,
-    Always,
-    Never,
-}
+use clap::Args;
 
 /// Columns, number and order of rows.
 #[derive(Debug, Clone, Default, Args)]

@@ -15,7 +15,7 @@ use super::console_options::ConsoleOptions;
 use super::context::Context;
 use super::output::Output;
 use super::paint::Paint;
-use super::row_args::Color;
+use super::terminal_info::Color;
 use super::terminal_info::TerminalInfo;
 use super::{
     agent, capture, changes, check, convert, engine_names, generate, hotspots, identity, jobs, lanes,

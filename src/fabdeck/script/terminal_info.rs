@@ -1,4 +1,6 @@
-//! What is known about the terminal.
+//! What is known about the terminal, and when output is coloured.
+
+use clap::ValueEnum;
 
 /// Properties of the terminal of this process.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -16,4 +18,12 @@ pub struct TerminalInfo {
     pub console: bool,
     /// Where the log is, or why there is none.
     pub log: String,
+}
+
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
 }

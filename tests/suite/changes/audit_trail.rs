@@ -52,12 +52,7 @@ fn refusals_stand_in_the_trail() {
 /// The chain alone does not show that its last lines are gone: the newest journal knows how many there were.
 #[test]
 fn a_trail_whose_end_was_cut_off_is_reported() {
-    let lab = ServedLab::new(DEMO);
-    let id = lab.apply();
-    lab.run_to_end(&["confirm", &id], 0);
-    lab.run_to_end(&["route", "--engine", "minhop", "-o", "b.plan"], 2);
-    lab.run_to_end(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 0);
-    lab.run_to_end(&["rollback", "2"], 0);
+    let lab = ServedLab::with_two_changes();
     lab.run_to_end(&["changes"], 0);
     let trail = lab.home.path().join("state/audit");
     let whole = std::fs::read_to_string(&trail).unwrap();
@@ -73,12 +68,7 @@ fn a_trail_whose_end_was_cut_off_is_reported() {
 /// A link is not followed where the trail itself is sound; where it is not, the link is no trail.
 #[test]
 fn what_is_no_file_beside_the_trail_is_named_and_stepped_over() {
-    let lab = ServedLab::new(DEMO);
-    let id = lab.apply();
-    lab.run_to_end(&["confirm", &id], 0);
-    lab.run_to_end(&["route", "--engine", "minhop", "-o", "b.plan"], 2);
-    lab.run_to_end(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 0);
-    lab.run_to_end(&["rollback", "2"], 0);
+    let lab = ServedLab::with_two_changes();
     let state = lab.home.path().join("state");
     // A name that is looked at before that of the trail itself, whatever order the folder has.
     for name in ["audit.1", "audit.before"] {

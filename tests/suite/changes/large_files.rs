@@ -144,12 +144,7 @@ fn a_line_of_a_long_trail_needs_its_end_alone() {
 
 #[test]
 fn files_beside_a_trail_of_another_user_hold_no_check_up() {
-    let lab = ServedLab::new(DEMO);
-    let id = lab.apply();
-    lab.run_to_end(&["confirm", &id], 0);
-    lab.run_to_end(&["route", "--engine", "minhop", "-o", "b.plan"], 2);
-    lab.run_to_end(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 0);
-    lab.run_to_end(&["rollback", "2"], 0);
+    let lab = ServedLab::with_two_changes();
     let state = lab.home.path().join("state");
     // The lines that the newest change knows of are searched in all of them.
     fs::write(state.join("audit"), "").unwrap();

@@ -31,6 +31,17 @@ impl Drop for ServedLab {
 }
 
 impl ServedLab {
+    /// A fabric with a change that was confirmed, and one that was rolled back.
+    pub fn with_two_changes() -> Self {
+        let lab = Self::new(DEMO);
+        let id = lab.apply();
+        lab.run_to_end(&["confirm", &id], 0);
+        lab.run_to_end(&["route", "--engine", "minhop", "-o", "b.plan"], 2);
+        lab.run_to_end(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 0);
+        lab.run_to_end(&["rollback", "2"], 0);
+        lab
+    }
+
     pub fn new(source: &str) -> Self {
         Self::with(source, &[], |_| {})
     }

@@ -86,11 +86,14 @@ impl StepRunner for ScriptedRunner {
 const STEPS: &str = "[[step]]\nroute = { engine = \"updn\" }\n[[step]]\napply = {}\n[[step]]\nverify = true\nguards = [GUARD]\n\
                      [[step]]\nconfirm = true\n[[on_failure]]\nnotify = \"x\"\n[[on_failure]]\nfail = \"a\"\n";
 
-fn run_scripted(guard: &str, mut told: ScriptedRunner) -> (fabdeck::runbook::report::RunReport, Vec<String>) {
-    told.back = true;
+fn run_scripted(
+    guard: &str,
+    mut runner: ScriptedRunner,
+) -> (fabdeck::runbook::report::RunReport, Vec<String>) {
+    runner.back = true;
     let book = read_book(&book(&STEPS.replace("GUARD", guard))).unwrap();
-    let report = run_steps(&book, &mut told);
-    (report, told.asked)
+    let report = run_steps(&book, &mut runner);
+    (report, runner.asked)
 }
 
 #[test]

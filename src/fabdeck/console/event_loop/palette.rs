@@ -1,4 +1,4 @@
-//! The palette: runs a line that begins with the word of an action, and completes lines.
+//! The palette: runs a line that begins with the word of an action.
 
 use crate::catalogue::severity::Severity;
 use crate::console::features::completion::matching_actions;

@@ -1,4 +1,4 @@
-//! The results of tasks and marks, and the tasks that follow from them.
+//! The results of tasks, and the tasks that follow from them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

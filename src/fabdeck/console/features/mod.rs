@@ -1,4 +1,5 @@
-//! The features of the console, a folder each: a screen with its actions, background tasks and drawing.
+//! The features of the console, a folder each: a screen with its actions, background tasks and drawing. Files are what
+//! several of them share.
 
 pub mod changes;
 pub mod completion;

@@ -1,4 +1,4 @@
-//! Applied changes, as rows and in words.
+//! Applied changes, as rows and in words, and the interface through which a console makes them.
 
 pub mod attestations;
 pub mod change_row;

@@ -1,4 +1,4 @@
-//! The watch of a fabric: counter sweeps in background tasks, verdicts on them, and their history.
+//! The watch of a fabric: the cycle of counter sweeps and verdicts, its state and its texts. `operations` compute the verdicts.
 
 pub(crate) mod sweep_cycle;
 pub mod watch_state;
