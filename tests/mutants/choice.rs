@@ -1,17 +1,18 @@
-//! Which of all possible breaks are taken: a sample that depends on the places of the breaks alone.
+//! Which of all possible breaks are taken: a sample that depends on their files, functions and kinds alone, so that an edit
+//! above a break leaves it in the sample.
 
 use crate::breaks::Break;
 
-/// Takes `count` breaks in the order of the hashes of their names, and returns them in the order of their places. A
+/// Takes `count` breaks in the order of the hashes of what `place` says of them, and returns them in the order of their places. A
 /// break changes the text of all of its expression, so no break is taken within another one.
 pub fn choose(
     found: Vec<(usize, Break)>,
     count: usize,
     is_wanted: impl Fn(&(usize, Break)) -> bool,
-    name: impl Fn(&(usize, Break)) -> String,
+    place: impl Fn(&(usize, Break)) -> String,
 ) -> Vec<(usize, Break)> {
     let mut ordered: Vec<(u64, (usize, Break))> =
-        found.into_iter().filter(|one| is_wanted(one)).map(|one| (hash(&name(&one)), one)).collect();
+        found.into_iter().filter(|one| is_wanted(one)).map(|one| (hash(&place(&one)), one)).collect();
     ordered.sort_by_key(|(hash, (file, one))| (*hash, *file, one.start));
     let mut chosen: Vec<(usize, Break)> = Vec::new();
     for (_, (file, one)) in ordered {

@@ -2,7 +2,7 @@
 //!
 //! One build then has all breaks, and `FABDECK_MUTANT=7` in the environment turns number 7 on. A break is one operator
 //! exchanged for another, a negation left out, or a function that returns a fixed value at once. Which of all possible
-//! breaks are taken depends on their places alone. `DROPPED` lists breaks that do not compile, one line each, as they are
+//! breaks are taken depends on their files, functions and kinds, not on lines. `DROPPED` lists breaks that do not compile, one line each, as they are
 //! printed. Prints one line for each break: number, file, range in the new file, and what it is, separated by tabs.
 
 mod breaks;
@@ -57,7 +57,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         found.extend(breaks.into_iter().map(|one| (number, one)));
     }
     let name = |(file, one): &(usize, Break)| format!("{}:{}", files[*file].0.display(), one.label);
-    let chosen = choice::choose(found, count, |one| !dropped.contains(name(one).as_str()), name);
+    let place = |(file, one): &(usize, Break)| {
+        let without_line = one.label.split_once(": ").map_or("", |(_, rest)| rest);
+        format!("{}:{without_line}", files[*file].0.display())
+    };
+    let chosen = choice::choose(found, count, |one| !dropped.contains(name(one).as_str()), place);
     let mut number = 0;
     for (file, (path, text)) in files.iter().enumerate() {
         let here: Vec<&Break> = chosen.iter().filter(|(of, _)| *of == file).map(|(_, one)| one).collect();
