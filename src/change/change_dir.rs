@@ -11,11 +11,11 @@ use std::time::Duration;
 use super::change_owner::{self, ChangeAccess};
 use super::change_store_error::ChangeStoreError;
 use super::clock::Stopwatch;
-use super::file_lock::FileLock;
+use super::file_lock::{FileLock, WrongHolder, is_foreign};
 use super::journal::{BeginRecord, ChangePhase, Journal, JournalContent, JournalError};
 use super::plan::{MAX_PLAN_BYTES, Plan, SCHEMA};
 use super::plan_lanes::PlanLanes;
-use super::system::{LockHolder, OpenFile, OpenMode, System};
+use super::system::{FileStatus, LockHolder, OpenFile, OpenMode, System};
 
 pub(super) const JOURNAL: &str = "journal";
 pub(super) const PLAN: &str = "plan.json";
@@ -23,6 +23,8 @@ pub(super) const ENDED: &str = "ended";
 const LOCK: &str = "guard.lock";
 const SOCKET: &str = "socket";
 const DEFAULT_SOCKET: &str = "guard.sock";
+/// How long a process that took the lock has to listen at the socket, or to write a record.
+const HANDED_OVER: Duration = Duration::from_secs(15);
 /// How long a guard that writes or rolls back stays stopped before another process ends it.
 const STOPPED_GRACE: Duration = Duration::from_secs(2);
 /// Age of the last record from which such a change counts as stalled: if its guard is stopped, and if it is silent. A
@@ -45,10 +47,21 @@ pub struct ChangeDir {
 pub struct GuardLock(#[allow(dead_code, reason = "the lock goes with the file")] FileLock);
 
 impl GuardLock {
-    /// Takes the lock; `None` if another process has it.
+    /// Takes the lock of a new change; `None` if another process has it.
     pub(super) fn acquire(system: &dyn System, folder: &Path) -> io::Result<Option<Self>> {
+        Self::acquire_unless(system, folder, &is_foreign)
+    }
+
+    /// Takes the lock; `None` if another process has it, unless that is no guard.
+    fn acquire_unless(
+        system: &dyn System,
+        folder: &Path,
+        is_no_guard: WrongHolder<'_>,
+    ) -> io::Result<Option<Self>> {
         change_owner::read_owner(system, folder)?;
-        let Ok(lock) = FileLock::try_acquire(system, &folder.join(LOCK))? else { return Ok(None) };
+        let Ok(lock) = FileLock::try_acquire_unless(system, &folder.join(LOCK), is_no_guard)? else {
+            return Ok(None);
+        };
         // The PID is for people, and for detecting an abandoned change; the lock itself does not depend on it.
         lock.file().set_length(0)?;
         lock.file().append(system.pid().to_string().as_bytes())?;
@@ -63,7 +76,9 @@ impl ChangeDir {
 
     /// Takes the lock to keep the change; `None` if a living process has it.
     pub fn lock_guard(&self) -> Result<Option<GuardLock>, ChangeStoreError> {
-        GuardLock::acquire(self.system(), &self.folder).map_err(|error| self.io_error(error))
+        let is_no_guard = |holder: &LockHolder, file: &FileStatus| self.is_no_guard(holder, file);
+        GuardLock::acquire_unless(self.system(), &self.folder, &is_no_guard)
+            .map_err(|error| self.io_error(error))
     }
 
     /// Takes the lock on an incomplete change, whose guard may be about to end. `None`: the change is no longer
@@ -93,7 +108,6 @@ impl ChangeDir {
     /// where other users may read its file. The process that began the change leaves the lock to the guard, which has a
     /// limited time to take it.
     pub fn is_abandoned(&self) -> bool {
-        const HANDED_OVER: Duration = Duration::from_secs(15);
         if self.system.is_listening(&self.socket()) {
             return false;
         }
@@ -102,15 +116,31 @@ impl ChangeDir {
         match file.try_lock(true) {
             Ok(()) => {}
             Err(TryLockError::Error(_)) => return false,
-            // The holder is a guard without a socket so far, perhaps on another machine, unless it is another user's
-            // process.
-            Err(TryLockError::WouldBlock) => return is_lock_foreign(&*file),
+            // The holder may be a guard without a socket so far, perhaps on another machine.
+            Err(TryLockError::WouldBlock) => {
+                let holder = file.lock_holder().and_then(|holder| Ok((holder, file.status()?)));
+                return holder.is_ok_and(|(holder, status)| self.is_no_guard(&holder, &status));
+            }
         }
         let _ = file.unlock();
         let holder = String::from_utf8(file.read(40).unwrap_or_default()).unwrap_or_default();
-        let modified = file.status().ok().and_then(|held| held.modified);
-        let age = modified.and_then(|time| Duration::try_from(self.system.now().duration_since(time)).ok());
-        holder != self.read.state.begun.pid.to_string() || age.is_none_or(|age| age > HANDED_OVER)
+        holder != self.read.state.begun.pid.to_string()
+            || file.status().is_ok_and(|status| self.is_handed_over(&status))
+    }
+
+    /// Whether the process that wrote its PID into the lock file has had its time.
+    fn is_handed_over(&self, lock: &FileStatus) -> bool {
+        let age =
+            lock.modified.and_then(|time| Duration::try_from(self.system.now().duration_since(time)).ok());
+        age.is_none_or(|age| age > HANDED_OVER)
+    }
+
+    /// Whether a process that holds the lock is no guard: another user's, or one that this machine does not show although
+    /// the journal says that the guard runs here. A guard of another machine that takes the change over writes into the
+    /// lock file and, soon after, into the journal.
+    fn is_no_guard(&self, holder: &LockHolder, lock: &FileStatus) -> bool {
+        let is_here = self.read.state.host == self.system.host_name();
+        is_foreign(holder, lock) || (holder.pid.is_none() && is_here && self.is_handed_over(lock))
     }
 
     /// The process that holds the lock, for messages.
@@ -122,8 +152,8 @@ impl ChangeDir {
     /// replaces the lock file that it holds.
     pub(crate) fn guard_holder(&self) -> Option<LockHolder> {
         let file = self.open_lock_file().ok()?;
-        let owner = file.status().map(|held| held.user);
-        holder_of(&*file).filter(|holder| !owner.is_ok_and(|owner| holder.is_foreign(owner)))
+        let status = file.status();
+        holder_of(&*file).filter(|holder| !status.is_ok_and(|status| self.is_no_guard(holder, &status)))
     }
 
     /// Takes the lock of the second process beside the guard; `None` if another process has it.
@@ -350,10 +380,4 @@ fn holder_of(file: &dyn OpenFile) -> Option<LockHolder> {
         Err(TryLockError::WouldBlock) => file.lock_holder().ok(),
         _ => None,
     }
-}
-
-/// Whether another user holds the lock; that user's process is no guard of this change.
-fn is_lock_foreign(file: &dyn OpenFile) -> bool {
-    let owner = file.status().map(|held| held.user);
-    owner.and_then(|owner| Ok(file.lock_holder()?.is_foreign(owner))).unwrap_or(false)
 }

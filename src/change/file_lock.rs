@@ -27,6 +27,14 @@ const MAX_REPLACEMENTS: u32 = 16;
 /// How long the process that replaced a file waits for a process of the owner that has locked the old file.
 const MAX_REPLACED_RELEASE: Duration = Duration::from_secs(5);
 
+/// Whether the holder of a lock file has no right to it, so that the file is replaced.
+pub(super) type WrongHolder<'f> = &'f dyn Fn(&LockHolder, &FileStatus) -> bool;
+
+/// Whether another user than the owner of the file holds its lock.
+pub(super) fn is_foreign(holder: &LockHolder, file: &FileStatus) -> bool {
+    holder.is_foreign(file.user)
+}
+
 /// A lock that is held until this value is dropped.
 #[derive(Debug)]
 pub(super) struct FileLock(Box<dyn OpenFile>);
@@ -46,11 +54,20 @@ impl FileLock {
 
     /// Tries once. Returns the lock, or the process that holds it.
     pub fn try_acquire(system: &dyn System, path: &Path) -> io::Result<Result<Self, LockHolder>> {
+        Self::try_acquire_unless(system, path, &is_foreign)
+    }
+
+    /// Tries once, and replaces the file if its holder is one that `is_wrong` says something against.
+    pub fn try_acquire_unless(
+        system: &dyn System,
+        path: &Path,
+        is_wrong: WrongHolder<'_>,
+    ) -> io::Result<Result<Self, LockHolder>> {
         for _ in 0..MAX_REPLACEMENTS {
             let file = open_private(system, path)?;
             match file.try_lock(false) {
                 Ok(()) if is_at(system, path, &*file)? => {
-                    let replaced = find_earlier_holder(system, path, &*file)?;
+                    let replaced = find_earlier_holder(system, path, &*file, is_wrong)?;
                     return Ok(replaced.map_or(Ok(Self(file)), Err));
                 }
                 // Another process replaced the file in between.
@@ -58,11 +75,14 @@ impl FileLock {
                 Err(TryLockError::Error(error)) => return Err(error),
                 Err(TryLockError::WouldBlock) => {
                     let holder = file.lock_holder()?;
-                    let is_foreign = holder.is_foreign(file.status()?.user);
-                    if !is_foreign || folder_ownership::is_in_shared_folder(system, path)? {
+                    if !is_wrong(&holder, &file.status()?)
+                        || folder_ownership::is_in_shared_folder(system, path)?
+                    {
                         return Ok(Err(holder));
                     }
-                    if let Some(replaced) = replace(system, path, &*file, (&holder, MAX_REPLACED_RELEASE))? {
+                    if let Some(replaced) =
+                        replace(system, path, &*file, (&holder, MAX_REPLACED_RELEASE), is_wrong)?
+                    {
                         return Ok(replaced);
                     }
                 }
@@ -112,6 +132,7 @@ fn find_earlier_holder(
     system: &dyn System,
     path: &Path,
     held: &dyn OpenFile,
+    is_wrong: WrongHolder<'_>,
 ) -> io::Result<Option<LockHolder>> {
     let (replaced, held) = (beside(path, ".old"), held.status()?);
     let owner = held.user;
@@ -129,7 +150,8 @@ fn find_earlier_holder(
         Ok(()) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
         Err(TryLockError::WouldBlock) => {
-            Ok(Some(file.lock_holder()?).filter(|holder| !holder.is_foreign(owner)))
+            let status = file.status()?;
+            Ok(Some(file.lock_holder()?).filter(|holder| !is_wrong(holder, &status)))
         }
     }
 }
@@ -145,7 +167,8 @@ fn replace(
     system: &dyn System,
     path: &Path,
     old: &dyn OpenFile,
-    (foreign, patience): (&LockHolder, Duration),
+    (wrong, patience): (&LockHolder, Duration),
+    is_wrong: WrongHolder<'_>,
 ) -> io::Result<Option<Result<FileLock, LockHolder>>> {
     let (new_path, old_path) = (beside(path, ".new"), beside(path, ".old"));
     let new = open_private(system, &new_path)?;
@@ -157,8 +180,7 @@ fn replace(
     if !is_at(system, &new_path, &*new)? || !is_at(system, path, old)? {
         return Ok(None);
     }
-    let owner = old.status()?.user;
-    if let Some(holder) = find_earlier_holder(system, path, old)? {
+    if let Some(holder) = find_earlier_holder(system, path, old, is_wrong)? {
         return Ok(Some(Err(holder)));
     }
     match system.remove(&old_path) {
@@ -180,7 +202,7 @@ fn replace(
             Err(TryLockError::WouldBlock) => {}
         }
         let holder = old.lock_holder()?;
-        if holder.is_same_process(foreign) && holder.is_foreign(owner) {
+        if holder.is_same_process(wrong) && is_wrong(&holder, &old.status()?) {
             return Ok(Some(Ok(FileLock(new))));
         }
         if since.elapsed() > patience {
@@ -247,14 +269,18 @@ mod tests {
                 drop(taken);
             });
             assert!(matches!(
-                replace(&LocalSystem, &path, &*old, (&foreign, MAX_REPLACED_RELEASE)),
+                replace(&LocalSystem, &path, &*old, (&foreign, MAX_REPLACED_RELEASE), &is_foreign),
                 Ok(Some(Ok(_)))
             ));
         });
         assert!(since.elapsed() >= released);
         assert!(!is_at(&LocalSystem, &path, &*old).unwrap());
         // Another process that saw the same holder finds the file already replaced.
-        assert!(replace(&LocalSystem, &path, &*old, (&foreign, MAX_REPLACED_RELEASE)).unwrap().is_none());
+        assert!(
+            replace(&LocalSystem, &path, &*old, (&foreign, MAX_REPLACED_RELEASE), &is_foreign)
+                .unwrap()
+                .is_none()
+        );
         FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
     }
 
@@ -266,7 +292,7 @@ mod tests {
         let taken = FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
         let foreign = LockHolder { pid: Some(1), uid: Some(4242), program: None };
         let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
-        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO));
+        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO), &is_foreign);
         assert!(matches!(replaced, Ok(Some(Err(_)))), "{replaced:?}");
         assert!(!is_at(&LocalSystem, &path, &*old).unwrap());
         let other = FileLock::try_acquire(&LocalSystem, &path).unwrap();
@@ -275,7 +301,7 @@ mod tests {
         FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
         // The next replaced file takes the place of the old one.
         let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
-        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO));
+        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO), &is_foreign);
         assert!(matches!(replaced, Ok(Some(Ok(_)))), "{replaced:?}");
         assert!(is_at(&LocalSystem, &beside(&path, ".old"), &*old).unwrap());
     }
@@ -291,7 +317,7 @@ mod tests {
         drop(lock);
         let foreign = LockHolder { pid: Some(1), uid: Some(4242), program: None };
         let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
-        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO));
+        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO), &is_foreign);
         assert!(matches!(replaced, Ok(Some(Ok(_)))), "{replaced:?}");
     }
 }

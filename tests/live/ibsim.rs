@@ -148,6 +148,12 @@ impl Stage {
         }
     }
 
+    /// Whether ibsim ended by itself. It does when a process dies that has just asked it for a connection.
+    pub fn has_panicked(&self) -> bool {
+        let said = fs::read_to_string(self.folder.path().join("ibsim.err")).unwrap_or_default();
+        said.contains("ibpanic")
+    }
+
     /// Ends ibsim without warning.
     pub fn vanish(&mut self) {
         self.child.kill().unwrap();

@@ -104,6 +104,12 @@ pub struct Site {
     writes: usize,
 }
 
+impl AsMut<Stage> for Site {
+    fn as_mut(&mut self) -> &mut Stage {
+        &mut self.stage
+    }
+}
+
 impl Site {
     /// Creates a fat tree in which each host has 128 LIDs, so that few switches have many blocks.
     pub fn new() -> Self {

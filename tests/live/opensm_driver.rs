@@ -80,7 +80,7 @@ pub fn driver_for(part: &str) {
     // The port only reads; there is no token for writes.
     let port = open_adapter(None, None).unwrap();
     let surveyor = LiveSurveyor::new("umad", port, ExchangePolicy::default(), Keys::default());
-    let mut driver = OpensmDriver::new(Box::new(ReadOnlyActuator(surveyor)), &plan, site, &LocalSystem);
+    let mut driver = OpensmDriver::new(Box::new(ReadOnlyActuator(surveyor)), (&plan, ""), site, &LocalSystem);
     let steps: Vec<WriteStep> = plan.writes.iter().map(|write| write.to_step().unwrap()).collect();
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
     let look = driver.surveyor().read_fabric(wanted, &mut NoObserver).unwrap();
@@ -141,6 +141,12 @@ pub struct Site {
     port: u16,
     /// Whether the driver gets OpenSM's console, or its process id.
     by_console: bool,
+}
+
+impl AsMut<Stage> for Site {
+    fn as_mut(&mut self) -> &mut Stage {
+        &mut self.stage
+    }
 }
 
 impl Site {

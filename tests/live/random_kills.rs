@@ -72,8 +72,60 @@ fn kill(round: &Round<'_>, moments: &mut KillMoments) -> String {
     }
 }
 
-/// Runs one change with a kill on its way there or back; returns what was killed.
-fn one_round(round: &Round<'_>, moments: &mut KillMoments, span_ms: u64) -> String {
+/// A fabric, its attributes before any change, and options of the driver of changes.
+struct KillSite {
+    site: Box<dyn AsMut<Stage>>,
+    before: String,
+    road: Vec<String>,
+}
+
+impl KillSite {
+    fn new(mut site: impl AsMut<Stage> + 'static, road: Vec<String>) -> Self {
+        let before = read_bytes(site.as_mut());
+        Self { site: Box::new(site), before, road }
+    }
+
+    fn round(&mut self, name: &str) -> Round<'_> {
+        Round::over(self.site.as_mut().as_mut(), &self.before, &self.road, name)
+    }
+
+    /// Time from the start of a change to the end of its rollback, in a round without a kill.
+    fn measure_span_ms(&mut self) -> u64 {
+        let whole = self.round("whole");
+        let since = Instant::now();
+        let applied = whole.apply().wait().unwrap();
+        assert_eq!(applied.code(), Some(0), "{}", fs::read_to_string(whole.path("state-whole.log")).unwrap());
+        let span_ms = since.elapsed().as_millis() as u64 + 50;
+        assert_eq!(whole.run(&["rollback", &whole.id()]).0, Some(0));
+        whole.is_as_before();
+        drop(whole);
+        self.forget_the_dead();
+        span_ms
+    }
+
+    fn forget_the_dead(&mut self) {
+        self.site.as_mut().as_mut().forget_the_dead();
+    }
+}
+
+/// Waits until the children end, unless ibsim ends first; then they are killed. Whether ibsim is still there.
+fn wait_for_all(round: &Round<'_>, children: Vec<Child>) -> bool {
+    for mut child in children {
+        // A session that was not killed ends by itself; a rollback command may find the change rolled back already.
+        while child.try_wait().unwrap().is_none() {
+            if round.stage.has_panicked() {
+                break;
+            }
+            sleep(Duration::from_millis(5));
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    !round.stage.has_panicked()
+}
+
+/// Runs one change with a kill on its way there or back; returns what was killed, or `None` if that ended ibsim.
+fn one_round(round: &Round<'_>, moments: &mut KillMoments, span_ms: u64) -> Option<String> {
     let mut children: Vec<Child> = vec![round.apply()];
     // Two rounds in three wait for a guard, because a session reads the fabric for longer than a guard writes.
     if moments.below(3) > 0 {
@@ -91,15 +143,17 @@ fn one_round(round: &Round<'_>, moments: &mut KillMoments, span_ms: u64) -> Stri
         sleep(Duration::from_millis(moments.below(span_ms)));
         killed = format!("{killed}, then {}", kill(round, moments));
     }
-    // A session that was not killed ends by itself; a rollback command may find the change rolled back already.
-    for mut child in children {
-        let _ = child.wait();
+    if !wait_for_all(round, children) {
+        for (pid, _) in processes(round) {
+            let _ = Command::new("kill").args(["-KILL", &pid]).stderr(std::process::Stdio::null()).status();
+        }
+        return None;
     }
     if round.phase().is_some() {
         round.take_over_and_check(false);
     }
     round.is_as_before();
-    killed
+    Some(killed)
 }
 
 fn rounds(road: &str) -> u64 {
@@ -110,32 +164,31 @@ fn rounds(road: &str) -> u64 {
     rounds
 }
 
-fn random_kills(stage: &mut Stage, before: &str, road: &[String]) -> BTreeMap<String, u32> {
-    // A round without a kill measures the time from the start to the end of the rollback.
-    let whole = Round::over(stage, before, road, "whole");
-    let since = Instant::now();
-    let applied = whole.apply().wait().unwrap();
-    assert_eq!(applied.code(), Some(0), "{}", fs::read_to_string(whole.path("state-whole.log")).unwrap());
-    let span_ms = since.elapsed().as_millis() as u64 + 50;
-    assert_eq!(whole.run(&["rollback", &whole.id()]).0, Some(0));
-    whole.is_as_before();
-    drop(whole);
-    stage.forget_the_dead();
+/// Kills in as many rounds as are wanted; how often what was killed.
+fn random_kills(road: &str, begin: impl Fn() -> KillSite) -> BTreeMap<String, u32> {
+    let rounds = rounds(road);
     let mut moments = KillMoments(Xoshiro256PlusPlus::seed_from_u64(24));
     let mut seen = BTreeMap::<String, u32>::new();
-    let rounds = rounds(&road.join(" "));
-    let mut killed = 0;
+    let (mut site, mut killed) = (begin(), 0);
+    let mut span_ms = site.measure_span_ms();
     // A round whose processes had ended by the moment is no round.
     for number in 0..3 * rounds {
         if killed == rounds {
             break;
         }
-        let round = Round::over(stage, before, road, &format!("random-{number}"));
+        let round = site.round(&format!("random-{number}"));
         let outcome = one_round(&round, &mut moments, span_ms);
+        drop(round);
+        let Some(outcome) = outcome else {
+            // The fabric is gone with ibsim, and so is what this round would show.
+            *seen.entry("ibsim ended too".to_owned()).or_default() += 1;
+            site = begin();
+            span_ms = site.measure_span_ms();
+            continue;
+        };
         killed += u64::from(outcome != "none lived");
         *seen.entry(outcome).or_default() += 1;
-        drop(round);
-        stage.forget_the_dead();
+        site.forget_the_dead();
     }
     assert_eq!(killed, rounds, "{seen:?}");
     seen
@@ -143,20 +196,19 @@ fn random_kills(stage: &mut Stage, before: &str, road: &[String]) -> BTreeMap<St
 
 #[test]
 fn kills_at_random_moments_leave_every_byte_as_it_was() {
-    let Site { mut stage, before, .. } = Site::new();
-    let seen = random_kills(&mut stage, &before, &[]);
+    let seen = random_kills("by datagrams", || KillSite::new(Site::new(), Vec::new()));
     println!("said: killed {seen:?}");
 }
 
 #[test]
 fn kills_at_random_moments_through_opensm_leave_every_byte_as_it_was() {
-    let mut site = opensm_driver::Site::new("kary,k=4,n=2", "routing_engine file,minhop");
-    site.plan("sssp", &[], 0);
-    opt_in(&site.stage);
-    let before = read_bytes(&site.stage);
-    let console = format!("127.0.0.1:{}", site.port());
-    let road = ["--via", "opensm", "--opensm-conf", "road.conf", "--opensm-console", &console];
-    let road = road.map(str::to_owned);
-    let seen = random_kills(&mut site.stage, &before, &road);
+    let seen = random_kills("through OpenSM", || {
+        let site = opensm_driver::Site::new("kary,k=4,n=2", "routing_engine file,minhop");
+        site.plan("sssp", &[], 0);
+        opt_in(&site.stage);
+        let console = format!("127.0.0.1:{}", site.port());
+        let road = ["--via", "opensm", "--opensm-conf", "road.conf", "--opensm-console", &console];
+        KillSite::new(site, road.map(str::to_owned).to_vec())
+    });
     println!("said: killed {seen:?}");
 }

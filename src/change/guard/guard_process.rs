@@ -103,7 +103,7 @@ impl GuardProcess<'_> {
         let (mut road, mut direct);
         let driver: &mut dyn Driver = match read.state.begun.opensm.clone() {
             Some(site) => {
-                road = OpensmDriver::new(Box::new(way), &plan, site, home.system());
+                road = OpensmDriver::new(Box::new(way), (&plan, &read.state.begun.id), site, home.system());
                 &mut road
             }
             None => {

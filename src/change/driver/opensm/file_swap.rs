@@ -4,7 +4,7 @@
 //! active.lft                 what OpenSM reads: a file there goes live by itself at the next trap
 //! active.lft.fabdeck-new     the new file until it is armed; OpenSM does not know that name
 //! active.lft.fabdeck-before  the old file; if there was none, the tables that were in force
-//! active.lft.fabdeck-note    the plan, and which file went where; durable before the first file is armed
+//! active.lft.fabdeck-note    the plan, and the change, and which file went where; durable before the first file is armed
 //! ```
 
 use std::ffi::OsString;
@@ -25,6 +25,10 @@ const NEW_FILE_MODE: u32 = 0o644;
 pub struct SwapRecord {
     /// The hash of the plan.
     pub plan: String,
+    /// The change that put them there; `None` in notes of older versions. A note stays after a change was confirmed, and
+    /// the same plan can be applied again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
     pub files: Vec<ReplacedFile>,
 }
 
@@ -100,15 +104,16 @@ fn rename_over(system: &dyn System, from: &Path, file: &Path) -> io::Result<()> 
 }
 
 impl StagedFiles {
-    /// Writes all files. The note lies beside the first file. If that one does not exist now, `stand_in` is stored for
+    /// Writes all files for a change with a plan. The note lies beside the first file. If that one does not exist now, `stand_in` is stored for
     /// a rollback.
     pub fn prepare(
         system: &dyn System,
-        plan: &str,
+        (change, plan): (&str, &str),
         files: &[FileContent],
         stand_in: Option<&[u8]>,
     ) -> io::Result<Self> {
-        let mut note = SwapRecord { plan: plan.to_owned(), files: Vec::new() };
+        let change = Some(change.to_owned());
+        let mut note = SwapRecord { plan: plan.to_owned(), change, files: Vec::new() };
         for (file, bytes) in files {
             let before = read_if_exists(system, file)?;
             let stand_in = stand_in.filter(|_| before.is_none() && note.files.is_empty());
@@ -151,6 +156,11 @@ impl SwapRecord {
     pub fn read_for(system: &dyn System, first: &Path) -> io::Result<Option<Self>> {
         let Some(bytes) = read_if_exists(system, &sibling_path(first, "note"))? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
+    }
+
+    /// Whether the files are of this change, whose plan has this hash.
+    pub fn is_of(&self, change: &str, plan: &str) -> bool {
+        self.plan == plan && self.change.as_deref().is_none_or(|id| id == change)
     }
 
     /// Restores the old files. A file that another writer has changed since stays as it is.
@@ -270,7 +280,7 @@ mod tests {
         let (tables, policy) = (folder.path().join("active.lft"), folder.path().join("policy"));
         fs::write(&tables, "old").unwrap();
         let wanted = [(tables.clone(), b"new".to_vec()), (policy.clone(), b"levels".to_vec())];
-        let staged = StagedFiles::prepare(&LocalSystem, "p1", &wanted, Some(b"unused")).unwrap();
+        let staged = StagedFiles::prepare(&LocalSystem, ("c1", "p1"), &wanted, Some(b"unused")).unwrap();
         assert_eq!(fs::read(&tables).unwrap(), b"old", "what is staged is not armed");
         assert!(!policy.exists());
         staged.activate(&LocalSystem).unwrap();
@@ -280,6 +290,10 @@ mod tests {
         );
         let note = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap();
         assert_eq!((note.plan.as_str(), note.files.len()), ("p1", 2));
+        assert!(note.is_of("c1", "p1"));
+        assert!(!note.is_of("c2", "p1"), "the same plan, applied again");
+        let of_older = SwapRecord { change: None, ..note.clone() };
+        assert!(of_older.is_of("c2", "p1") && !of_older.is_of("c2", "p2"));
         assert!(note.is_active(&LocalSystem));
         assert_eq!(note.put_back(&LocalSystem).left, []);
         note.watch_reading(&LocalSystem);
@@ -301,7 +315,8 @@ mod tests {
         let tables = folder.path().join("active.lft");
         fs::write(&tables, "old").unwrap();
         let staged =
-            StagedFiles::prepare(&LocalSystem, "p1", &[(tables.clone(), b"new".to_vec())], None).unwrap();
+            StagedFiles::prepare(&LocalSystem, ("c1", "p1"), &[(tables.clone(), b"new".to_vec())], None)
+                .unwrap();
         // The file was never armed, so there is nothing to restore.
         assert_eq!(
             SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap().put_back(&LocalSystem).left,
@@ -323,7 +338,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (tables, policy) = (folder.path().join("active.lft"), folder.path().join("policy"));
         let wanted = [(tables.clone(), b"new".to_vec()), (policy.clone(), b"levels".to_vec())];
-        let staged = StagedFiles::prepare(&LocalSystem, "p1", &wanted, Some(b"in force")).unwrap();
+        let staged = StagedFiles::prepare(&LocalSystem, ("c1", "p1"), &wanted, Some(b"in force")).unwrap();
         let note = SwapRecord::read_for(&LocalSystem, &tables).unwrap().unwrap();
         assert!(
             note.put_back(&LocalSystem).left.is_empty()

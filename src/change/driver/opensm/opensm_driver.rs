@@ -44,6 +44,8 @@ pub struct OpensmCheck {
 pub struct OpensmDriver<'a> {
     actuator: Box<dyn Actuator + 'a>,
     plan: &'a Plan,
+    /// The id of the change; empty where a plan is only checked.
+    change: &'a str,
     site: OpensmSite,
     system: &'a dyn System,
     /// Whether the disk failed when OpenSM's files were restored.
@@ -53,11 +55,11 @@ pub struct OpensmDriver<'a> {
 impl<'a> OpensmDriver<'a> {
     pub fn new(
         actuator: Box<dyn Actuator + 'a>,
-        plan: &'a Plan,
+        (plan, change): (&'a Plan, &'a str),
         site: OpensmSite,
         system: &'a dyn System,
     ) -> Self {
-        Self { actuator, plan, site, system, has_failed_disk: false }
+        Self { actuator, plan, change, site, system, has_failed_disk: false }
     }
 
     /// Finds everything that speaks against a change through OpenSM. Nothing is written.
@@ -189,7 +191,7 @@ impl<'a> OpensmDriver<'a> {
             };
         let note = SwapRecord::read_for(self.system, &file)
             .map_err(|error| left(&file.display().to_string(), error.to_string()))?;
-        Ok(note.filter(|note| note.plan == self.plan.hash))
+        Ok(note.filter(|note| note.is_of(self.change, &self.plan.hash)))
     }
 
     fn send_signal(&self, call: OpensmCommand) -> Option<RollbackRemainder> {
@@ -319,8 +321,12 @@ impl Driver for OpensmDriver<'_> {
         let bell = self.site.open_signal(self.system).map_err(|refusal| Halt::Road(refusal.to_string()))?;
         let file = judged.files.first().map(|(file, _)| file.clone()).unwrap_or_default();
         let disk = |error| Halt::Road(OpensmRefusal::Disk { file: file.clone(), error }.to_string());
-        let staged =
-            StagedFiles::prepare(self.system, &self.plan.hash, &judged.files, judged.stand_in.as_deref());
+        let staged = StagedFiles::prepare(
+            self.system,
+            (self.change, &self.plan.hash),
+            &judged.files,
+            judged.stand_in.as_deref(),
+        );
         staged.map_err(disk)?.activate(self.system).map_err(disk)?;
         bell.send(self.system, OpensmCommand::Load).map_err(|failed| to_halt(&failed))?;
         let since = Stopwatch::start(self.system);

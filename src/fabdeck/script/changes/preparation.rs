@@ -163,7 +163,7 @@ impl PreparedChange {
             self.actuator = Some(surveyor);
             return Ok(());
         };
-        let checked = OpensmDriver::new(surveyor, &self.plan, site.clone(), &LocalSystem).check();
+        let checked = OpensmDriver::new(surveyor, (&self.plan, ""), site.clone(), &LocalSystem).check();
         checked.remarks.iter().for_each(|remark| say(remark));
         if !checked.refusals.is_empty() {
             let words: Vec<String> = checked.refusals.iter().map(ToString::to_string).collect();

@@ -198,7 +198,7 @@ pub fn site_of_opensm(machine: &SimulatedProcess) -> Result<Option<OpensmSite>, 
 /// What speaks against a change through OpenSM, as `apply` asks before it begins.
 pub fn refusals(machine: &SimulatedProcess, plan: &Plan, site: &OpensmSite) -> Result<(), String> {
     let way = WorldActuator::open(machine, "")?;
-    let checked = OpensmDriver::new(Box::new(way), plan, site.clone(), machine).check();
+    let checked = OpensmDriver::new(Box::new(way), (plan, ""), site.clone(), machine).check();
     match checked.refusals.first() {
         Some(refusal) => Err(refusal.to_string()),
         None => Ok(()),

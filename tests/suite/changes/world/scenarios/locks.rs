@@ -41,6 +41,21 @@ fn the_second_process_takes_over_while_another_user_holds_the_lock() {
     }
 }
 
+/// Seed 12085: the machine of the guard does not see which process of the other machine holds the lock, and took it for a
+/// guard.
+#[test]
+fn a_lock_that_a_user_holds_on_another_machine_is_no_guard() {
+    let holder = Event::Start { host: 1, user: OTHER, program: Program::HoldLocks { for_s: 300 } };
+    let at = vec![
+        (4_000, Event::Loosen { host: 0 }),
+        (5_000, Event::PowerCut { host: 0, down_ms: 20_000 }),
+        (6_000, holder),
+    ];
+    let world = play_scenario(Some(LockScope::Machines), Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(has_message(&world, "holds the lock of changes/000001/guard.lock"));
+}
+
 #[test]
 fn a_lock_that_another_user_holds_lets_a_change_begin() {
     let holder = Event::Start { host: 0, user: OTHER, program: Program::HoldLocks { for_s: 300 } };

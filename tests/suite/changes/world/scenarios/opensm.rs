@@ -68,6 +68,25 @@ fn a_rollback_waits_until_one_process_is_called_opensm() {
     assert!(!state_file(&world, "audit").contains("out of reach"));
 }
 
+/// Seed 38275: the note beside the tables was that of an earlier change with the same plan, which was confirmed.
+#[test]
+fn a_plan_that_is_applied_again_takes_back_nothing_of_the_first_time() {
+    let again = start(apply("bbbb0002", 0, Decision::Confirm));
+    let dies = Event::Kill { name: "guard bbbb0002" };
+    // The next guard puts OpenSM's files back at once if that does not run.
+    let triggers = vec![
+        ("opens /var/lib/fabdeck/changes/000002/plan.json (Read)", dies),
+        ("lists /var/lib/fabdeck/changes", Event::Kill { name: OPENSM }),
+    ];
+    let at = vec![(10_000, again), (90_000, start(Program::Opensm))];
+    let world = play(true, Decision::Confirm, at, triggers);
+    start_timers(&mut world.lock());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
+    let second = world.lock().monitor.changes["bbbb0002"].phase;
+    assert_eq!(second, Some(ChangePhase::RolledBack));
+    assert!(state_file(&world, "audit").contains("the guard ended before anything was written"));
+}
+
 /// OpenSM finds either the old tables or the new ones after a power cut, and the change goes back.
 #[test]
 fn a_power_cut_while_files_are_replaced_leaves_whole_files() {
