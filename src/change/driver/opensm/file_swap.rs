@@ -4,7 +4,7 @@
 //! active.lft                 what OpenSM reads: a file there goes live by itself at the next trap
 //! active.lft.fabdeck-new     the new file until it is armed; OpenSM does not know that name
 //! active.lft.fabdeck-before  the old file; if there was none, the tables that were in force
-//! active.lft.fabdeck-note    the plan, and the change, and which file went where; durable before the first file is armed
+//! active.lft.fabdeck-note    the plan, the change, and which file went where; durable before the first file is armed
 //! ```
 
 use std::ffi::OsString;
