@@ -39,14 +39,13 @@ impl CounterCell {
         }
     }
 
-    /// The value to store: `Some(None)` is a counter without a value, `None` one that could not be read.
-    pub(super) fn value(self) -> Option<Option<u64>> {
+    /// The value to store; `None` for a counter without a value.
+    pub(super) fn value(self) -> Option<u64> {
         match self {
             Self::Plain(value) | Self::Saturated(value) | Self::Wrapped(value) | Self::TooWide(value) => {
-                Some(Some(value))
+                Some(value)
             }
-            Self::Sentinel | Self::Absent => Some(None),
-            Self::Unreadable => None,
+            Self::Sentinel | Self::Absent | Self::Unreadable => None,
         }
     }
 
@@ -102,8 +101,8 @@ pub(super) fn read_value(
     } else {
         let reading = CounterCell::of(&counter, text);
         reading.note(&counter, input, line, notes);
-        if let Some(value) = reading.value() {
-            values.insert(counter, value);
+        if !matches!(reading, CounterCell::Unreadable) {
+            values.insert(counter, reading.value());
         }
     }
 }
@@ -128,12 +127,29 @@ pub(super) fn parse_number(text: &str) -> Option<u64> {
     }
 }
 
-/// Reads a port in a heading: a number, or `ALL` (255) for the sum over all ports of the node.
-pub(super) fn parse_port(text: &str) -> Option<Option<PortNum>> {
-    if text.eq_ignore_ascii_case("ALL") || text == "255" {
-        return Some(None);
+/// What the counters of a block are of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum CountedPort {
+    One(PortNum),
+    /// The sum over all ports of the node.
+    All,
+}
+
+impl CountedPort {
+    pub(super) fn number(self) -> Option<PortNum> {
+        match self {
+            Self::One(port) => Some(port),
+            Self::All => None,
+        }
     }
-    text.parse::<u32>().ok().and_then(PortNum::new).map(Some)
+}
+
+/// Reads a port in a heading: a number, or `ALL` (255).
+pub(super) fn parse_port(text: &str) -> Option<CountedPort> {
+    if text.eq_ignore_ascii_case("ALL") || text == "255" {
+        return Some(CountedPort::All);
+    }
+    text.parse::<u32>().ok().and_then(PortNum::new).map(CountedPort::One)
 }
 
 /// Adds a note on a line that is neither heading nor counter. A tool's error makes the reading partial; other text
@@ -191,10 +207,10 @@ mod tests {
 
     #[test]
     fn ports() {
-        assert_eq!(parse_port("ALL"), Some(None));
-        assert_eq!(parse_port("255"), Some(None));
-        assert_eq!(parse_port("0"), Some(Some(PortNum(0))));
-        assert_eq!(parse_port("254"), Some(Some(PortNum(254))));
+        assert_eq!(parse_port("ALL"), Some(CountedPort::All));
+        assert_eq!(parse_port("255"), Some(CountedPort::All));
+        assert_eq!(parse_port("0"), Some(CountedPort::One(PortNum(0))));
+        assert_eq!(parse_port("254"), Some(CountedPort::One(PortNum(254))));
         for text in ["256", "", "x", "-1"] {
             assert_eq!(parse_port(text), None, "{text}");
         }

@@ -129,7 +129,7 @@ impl ErrorsReader<'_> {
             });
             return;
         };
-        self.add_sample(guid, port, counters, line);
+        self.add_sample(guid, port.number(), counters, line);
     }
 
     fn add_sample(&mut self, guid: Guid, port: Option<PortNum>, counters: &str, line: u64) {

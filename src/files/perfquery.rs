@@ -123,7 +123,11 @@ impl PerfqueryReader<'_> {
             });
         }
         self.open = Some(CounterBlockDraft {
-            sample: CounterSample { lid: lid.map(Lid::value), port, ..CounterSample::default() },
+            sample: CounterSample {
+                lid: lid.map(Lid::value),
+                port: port.number(),
+                ..CounterSample::default()
+            },
             line,
             wide: heading.title.to_ascii_lowercase().contains("extended counters"),
             whole_attribute: ["Port counters", "Port extended counters"].contains(&heading.title),

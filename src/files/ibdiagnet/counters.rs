@@ -37,8 +37,8 @@ pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<Count
             }
             let reading = CounterCell::of(counter, cell);
             reading.note(counter, row.input(), row.line, notes);
-            if let Some(value) = reading.value() {
-                values.insert(counter.clone(), value);
+            if !matches!(reading, CounterCell::Unreadable) {
+                values.insert(counter.clone(), reading.value());
             }
         }
         if absent > 0 {
@@ -49,7 +49,7 @@ pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<Count
             });
         }
         values.shrink_to_fit();
-        samples.push(CounterSample { node: Some(node), lid: None, port, values });
+        samples.push(CounterSample { node: Some(node), lid: None, port: port.number(), values });
     })?;
     Ok(samples)
 }

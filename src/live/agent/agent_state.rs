@@ -28,6 +28,14 @@ pub struct SlowFlows {
     pub number: u32,
 }
 
+/// Where the flows to a hot-spot are after a notice.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LaneOfFlows {
+    Slow(SlowFlows),
+    Fast,
+    AsBefore,
+}
+
 /// The outcome of a notice.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NoticeOutcome {
@@ -84,17 +92,12 @@ impl AgentState {
         &self.content.outcomes
     }
 
-    /// Stores the outcome of a notice. `now`: where flows to its hot-spot are: on the slow lane (`Some(Some)`), no
-    /// longer there (`Some(None)`), or as before (`None`).
-    pub fn record_outcome(
-        &mut self,
-        outcome: NoticeOutcome,
-        now: Option<Option<SlowFlows>>,
-    ) -> io::Result<()> {
+    /// Stores the outcome of a notice, and where flows to its hot-spot are now.
+    pub fn record_outcome(&mut self, outcome: NoticeOutcome, now: LaneOfFlows) -> io::Result<()> {
         match now {
-            Some(Some(slow)) => drop(self.content.slow.insert(outcome.hot_spot, slow)),
-            Some(None) => drop(self.content.slow.remove(&outcome.hot_spot)),
-            None => {}
+            LaneOfFlows::Slow(slow) => drop(self.content.slow.insert(outcome.hot_spot, slow)),
+            LaneOfFlows::Fast => drop(self.content.slow.remove(&outcome.hot_spot)),
+            LaneOfFlows::AsBefore => {}
         }
         self.content.outcomes.push(outcome);
         let over = self.content.outcomes.len().saturating_sub(MAX_OUTCOMES);
@@ -226,7 +229,7 @@ mod tests {
         std::os::unix::fs::symlink(&victim, folder.path().join("agent/agent-0x1.new")).unwrap();
         let (number, hot_spot, back, service_level, standing, moved, at) = (5, 9, false, 1, 2, 1, 7);
         let outcome = NoticeOutcome { number, hot_spot, back, service_level, standing, moved, at };
-        kept.record_outcome(outcome, None).unwrap();
+        kept.record_outcome(outcome, LaneOfFlows::AsBefore).unwrap();
         assert_eq!(fs::read(&victim).unwrap(), b"precious");
         assert_eq!(AgentState::open(Some(folder.path()), "0x1").unwrap().outcomes().len(), 1);
     }
@@ -246,12 +249,13 @@ mod tests {
         let slow = SlowFlows { service_level: 1, number: 5 };
         let open = || AgentState::open(Some(&folder.path().join("deep")), "0x1").unwrap();
         let mut kept = open();
-        kept.record_outcome(outcome(5, false), Some(Some(slow.clone()))).unwrap();
-        kept.record_outcome(outcome(6, false), None).unwrap();
+        kept.record_outcome(outcome(5, false), LaneOfFlows::Slow(slow.clone())).unwrap();
+        kept.record_outcome(outcome(6, false), LaneOfFlows::AsBefore).unwrap();
         assert_eq!((open().slow().get(&9), open().outcomes().len()), (Some(&slow), 2));
-        open().record_outcome(outcome(7, true), Some(None)).unwrap();
+        open().record_outcome(outcome(7, true), LaneOfFlows::Fast).unwrap();
         assert_eq!(open().slow().len(), 0);
-        (0..200).for_each(|number| kept.record_outcome(outcome(number, true), None).unwrap());
+        (0..200)
+            .for_each(|number| kept.record_outcome(outcome(number, true), LaneOfFlows::AsBefore).unwrap());
         assert_eq!(open().outcomes().len(), MAX_OUTCOMES);
         fs::write(folder.path().join("deep/agent/agent-0x1.json"), "{\"slow\":7").unwrap();
         assert!(AgentState::open(Some(&folder.path().join("deep")), "0x1").is_err());

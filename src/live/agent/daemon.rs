@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::agent_state::{AgentState, NoticeOutcome, SlowFlows};
+use super::agent_state::{AgentState, LaneOfFlows, NoticeOutcome, SlowFlows};
 use super::event::{AgentEvent, AgentSummary, NoticeDirection};
 use super::hook::{HookExit, HookProcess};
 use super::rate_limit::TokenBucket;
@@ -285,7 +285,7 @@ impl Agent {
         for told in &gone {
             self.summary.superseded += 1;
             tell(AgentEvent::Superseded { about: told.into() });
-            self.record_outcome(told, (FollowStatus::Superseded, 0), None, tell);
+            self.record_outcome(told, (FollowStatus::Superseded, 0), LaneOfFlows::AsBefore, tell);
         }
         !gone.is_empty()
     }
@@ -325,7 +325,8 @@ impl Agent {
         if own.is_none_or(|own| !told.is_addressed(own, has_flows)) {
             tell(AgentEvent::NoFlows { about: (&told).into() });
             // The host has no flows to the LID, so none is on the slow lane.
-            let gone = (told.back && has_flows == Some(false)).then_some(None);
+            let is_gone = told.back && has_flows == Some(false);
+            let gone = if is_gone { LaneOfFlows::Fast } else { LaneOfFlows::AsBefore };
             self.record_outcome(&told, (FollowStatus::Nothing, 0), gone, tell);
             return Ok(());
         }
@@ -376,7 +377,7 @@ impl Agent {
     fn report_failure(&mut self, told: &PathNotice, why: String, tell: EventSink<'_>) {
         self.summary.failed += 1;
         tell(AgentEvent::Failed { about: told.into(), why });
-        self.record_outcome(told, (FollowStatus::Failed, 0), None, tell);
+        self.record_outcome(told, (FollowStatus::Failed, 0), LaneOfFlows::AsBefore, tell);
     }
 
     /// Ends a notice whose hook is done. The flows of a simulated host move here.
@@ -402,9 +403,13 @@ impl Agent {
         }
         self.summary.moved += 1;
         tell(AgentEvent::Moved { about: told.into(), flows, hook: self.options.hook.is_some() });
-        let slow = SlowFlows { service_level: told.level.value(), number: told.number };
-        let now = if told.back { None } else { Some(slow) };
-        let now = told.hot_spot.map(|_| now);
+        let now = match told.hot_spot {
+            None => LaneOfFlows::AsBefore,
+            Some(_) if told.back => LaneOfFlows::Fast,
+            Some(_) => {
+                LaneOfFlows::Slow(SlowFlows { service_level: told.level.value(), number: told.number })
+            }
+        };
         self.record_outcome(told, (FollowStatus::Followed, flows.unwrap_or(0)), now, tell);
         Ok(())
     }
@@ -413,7 +418,7 @@ impl Agent {
         &mut self,
         told: &PathNotice,
         (standing, moved): (FollowStatus, u16),
-        now: Option<Option<SlowFlows>>,
+        now: LaneOfFlows,
         tell: EventSink<'_>,
     ) {
         let (number, hot_spot, back, service_level) = told.key();

@@ -78,6 +78,22 @@ pub struct Exchange<'p, P: MadPort + ?Sized, T> {
     pub phase: ReadingPhase,
 }
 
+/// What a wait for replies came to.
+#[derive(Debug)]
+pub enum ExchangeEvent<T> {
+    Reply(T, Reply),
+    /// The turn is over without a reply.
+    TurnOver,
+    /// No query is open.
+    Settled,
+}
+
+impl<T> From<(T, Reply)> for ExchangeEvent<T> {
+    fn from((tag, reply): (T, Reply)) -> Self {
+        Self::Reply(tag, reply)
+    }
+}
+
 impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     /// `transactions` is the first transaction to use; two phases over one port must not share any.
     pub fn new(port: &'p mut P, policy: ExchangePolicy, name: &'static str, transactions: u32) -> Self {
@@ -153,30 +169,29 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.feed.0.is_some()
     }
 
-    /// The next reply, to any query; `None` if no query is open. `turn` limits the wait: `Some(None)` lets the caller
-    /// check for cancellation.
-    pub fn next(&mut self, turn: Duration) -> Result<Option<Option<(T, Reply)>>, PortError> {
+    /// The next reply, to any query. `turn` limits the wait, so that the caller can check for cancellation.
+    pub fn next(&mut self, turn: Duration) -> Result<ExchangeEvent<T>, PortError> {
         let turn_ends = self.port.now() + turn;
         loop {
             if self.pending.is_empty() && !self.pull_question() {
-                return Ok(None);
+                return Ok(ExchangeEvent::Settled);
             }
             if self.has_due_question()
                 && let Some(done) = self.read_arrived()?
             {
-                return Ok(Some(Some(done)));
+                return Ok(done.into());
             }
             if let Some(done) = self.handle_due() {
-                return Ok(Some(Some(done)));
+                return Ok(done.into());
             }
             self.fill_window()?;
             if let Some(tag) = self.unasked.take().and_then(|slot| self.finish(slot)) {
                 self.phase.unanswered += 1;
-                return Ok(Some(Some((tag, Reply::Silence))));
+                return Ok(ExchangeEvent::Reply(tag, Reply::Silence));
             }
             let now = self.port.now();
             if now >= turn_ends && turn > Duration::ZERO {
-                return Ok(Some(None));
+                return Ok(ExchangeEvent::TurnOver);
             }
             let due =
                 [self.stale.front(), self.deadlines.front()].into_iter().flatten().map(|due| due.at).min();
@@ -184,7 +199,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             match self.port.receive(until)? {
                 Some(PortEvent::Mad(parcel)) => {
                     if let Some(done) = self.settle(parcel.mad) {
-                        return Ok(Some(Some(done)));
+                        return Ok(done.into());
                     }
                 }
                 Some(PortEvent::Unanswered(transaction)) => self.give_up_try(transaction),

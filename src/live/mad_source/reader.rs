@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, ExchangeEvent};
 use super::exchange_policy::ExchangePolicy;
 use super::keys::Keys;
 use super::question::Reply;
@@ -156,14 +156,14 @@ impl<T> OpenPhase<'_, '_, T> {
             }
             let turn = self.exchange.next(WATCH_INTERVAL)?;
             self.replies += 1;
-            if turn.is_none() || matches!(turn, Some(None)) || self.replies.is_multiple_of(REPORT_EVERY) {
+            if !matches!(turn, ExchangeEvent::Reply(..)) || self.replies.is_multiple_of(REPORT_EVERY) {
                 let (done, known) = self.exchange.progress();
                 self.watch.report_progress(ReadProgress { phase: self.exchange.phase.name, done, known });
             }
             match turn {
-                None => return Ok(None),
-                Some(Some(reply)) => return Ok(Some(reply)),
-                Some(None) => {}
+                ExchangeEvent::Settled => return Ok(None),
+                ExchangeEvent::Reply(tag, reply) => return Ok(Some((tag, reply))),
+                ExchangeEvent::TurnOver => {}
             }
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, ExchangeEvent};
 use super::exchange_policy::ExchangePolicy;
 use super::keys::Keys;
 use super::question::{Question, Reply};
@@ -158,9 +158,9 @@ impl Setter {
         exchange.ask(Question { parcel, target: 0, retries: 0, tag: () });
         let reply = loop {
             match exchange.next(MAX_WAIT)? {
-                Some(Some(((), reply))) => break reply,
-                Some(None) => {}
-                None => break Reply::Silence,
+                ExchangeEvent::Reply((), reply) => break reply,
+                ExchangeEvent::TurnOver => {}
+                ExchangeEvent::Settled => break Reply::Silence,
             }
         };
         (_, self.transactions) = exchange.end();

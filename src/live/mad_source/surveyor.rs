@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::adaptive::AdaptiveAnswers;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, ExchangeEvent};
 use super::exchange_policy::ExchangePolicy;
 use super::get_request::directed_get;
 use super::keys::Keys;
@@ -168,10 +168,9 @@ impl<P: MadPort> LiveSurveyor<P> {
         exchange.feed(questions.len() as u64, questions.into_iter());
         let gone = loop {
             match exchange.next(MAX_WAIT) {
-                Ok(None) => break Ok(()),
-                // The wait is over without a reply.
-                Ok(Some(None)) => {}
-                Ok(Some(Some((at, reply)))) => take(at, reply),
+                Ok(ExchangeEvent::Settled) => break Ok(()),
+                Ok(ExchangeEvent::TurnOver) => {}
+                Ok(ExchangeEvent::Reply(at, reply)) => take(at, reply),
                 Err(error) => break Err(error.to_string()),
             }
         };

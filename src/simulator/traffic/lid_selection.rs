@@ -12,14 +12,22 @@ pub(crate) enum LidRange {
     High,
 }
 
+/// The half of the LIDs that an end sends to next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NextHalf {
+    Base,
+    /// High LIDs, on this level.
+    High(u8),
+}
+
 /// How an end addresses its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LidSelection {
     pub half: LidRange,
     /// The level of all its packets while it sends to high LIDs.
     pub level: Option<u8>,
-    /// The change to make when no packet is in flight: to high LIDs on a level, or to base LIDs.
-    pub pending: Option<Option<u8>>,
+    /// The change to make when no packet is in flight.
+    pub pending: Option<NextHalf>,
     /// Packets made that have neither arrived nor been lost.
     pub in_flight: u32,
 }

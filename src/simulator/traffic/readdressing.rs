@@ -2,7 +2,7 @@
 //! pairs do: its packets arrive before it makes new ones. So an end never has packets to both halves in flight.
 
 use super::flow::FlowOrder;
-use super::lid_selection::LidRange;
+use super::lid_selection::{LidRange, NextHalf};
 use super::network::TrafficRun;
 use fabdeck_fabric::PortId;
 
@@ -17,7 +17,8 @@ impl TrafficRun {
             (LidRange::Base, None) => true,
             _ => false,
         };
-        seat.pending = (!there || seat.is_draining()).then_some(high.map(|level| level & 0xF));
+        let next = high.map_or(NextHalf::Base, |level| NextHalf::High(level & 0xF));
+        seat.pending = (!there || seat.is_draining()).then_some(next);
         if seat.is_draining() && seat.in_flight == 0 {
             self.drained.push(end);
             self.readdress_drained_ends();
@@ -44,10 +45,14 @@ impl TrafficRun {
         while let Some(end) = self.drained.pop() {
             let seat = &mut self.senders.selections[end as usize];
             let Some(wanted) = seat.pending.filter(|_| seat.in_flight == 0) else { continue };
-            (seat.half, seat.level) =
-                (if wanted.is_some() { LidRange::High } else { LidRange::Base }, wanted);
+            (seat.half, seat.level) = match wanted {
+                NextHalf::Base => (LidRange::Base, None),
+                NextHalf::High(level) => (LidRange::High, Some(level)),
+            };
             seat.pending = None;
-            wanted.into_iter().for_each(|level| self.ensure_lane_of_level(level));
+            if let NextHalf::High(level) = wanted {
+                self.ensure_lane_of_level(level);
+            }
             self.senders.readdress(end, &self.graph, &self.adapters);
             self.begin_sending(end);
         }

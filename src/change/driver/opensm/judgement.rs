@@ -98,6 +98,13 @@ fn no_file_engine_refusal(told: &OpensmReport) -> OpensmRefusal {
     }
 }
 
+/// A file that OpenSM may have.
+enum ExistingFile {
+    Content(Vec<u8>),
+    Missing,
+    Unreadable,
+}
+
 impl OpensmJudgement {
     fn check_manager(&mut self, told: &OpensmReport, look: &Observation) {
         let mut refuse = |refusal: OpensmRefusal| self.refusals.push(refusal);
@@ -163,16 +170,16 @@ impl OpensmJudgement {
             Err(refusal) => self.refusals.push(refusal),
         }
         match self.read_existing(system, &file) {
-            Some(Some(bytes)) if !is_file_of_plan(system, &file, plan) => {
+            ExistingFile::Content(bytes) if !is_file_of_plan(system, &file, plan) => {
                 let fabric = &look.fabric;
                 let differs = plan_files::load_tables(fabric, &bytes)
                     .map_or_else(Some, |held| plan_files::first_difference(fabric, &held, &look.tables));
                 self.refusals.extend(differs.map(|what| OpensmRefusal::Armed { file, what }));
             }
-            Some(None) if !told.config.has_fallback_engine() => {
+            ExistingFile::Missing if !told.config.has_fallback_engine() => {
                 self.refusals.push(OpensmRefusal::NoWayBack { file })
             }
-            Some(None) => match plan_files::tables_file(look, &look.tables) {
+            ExistingFile::Missing => match plan_files::tables_file(look, &look.tables) {
                 Ok(bytes) => self.stand_in = Some(bytes),
                 Err(refusal) => self.refusals.push(refusal),
             },
@@ -180,11 +187,15 @@ impl OpensmJudgement {
         }
     }
 
-    /// The content of a file. The outer `None`: the file cannot be read.
-    fn read_existing(&mut self, system: &dyn System, file: &Path) -> Option<Option<Vec<u8>>> {
-        let held = file_swap::read_if_exists(system, file)
-            .map_err(|error| OpensmRefusal::Disk { file: file.to_owned(), error });
-        held.map_err(|refusal| self.refusals.push(refusal)).ok()
+    /// Reads a file that OpenSM may have; one that cannot be read is refused.
+    fn read_existing(&mut self, system: &dyn System, file: &Path) -> ExistingFile {
+        match file_swap::read_if_exists(system, file) {
+            Ok(content) => content.map_or(ExistingFile::Missing, ExistingFile::Content),
+            Err(error) => {
+                self.refusals.push(OpensmRefusal::Disk { file: file.to_owned(), error });
+                ExistingFile::Unreadable
+            }
+        }
     }
 
     fn prepare_policy(&mut self, system: &dyn System, told: &OpensmReport, plan: &Plan, look: &Observation) {
@@ -199,7 +210,11 @@ impl OpensmJudgement {
             return;
         }
         let file = file_swap::resolve_link(system, &told.config.policy_file());
-        let Some(there) = self.read_existing(system, &file) else { return };
+        let there = match self.read_existing(system, &file) {
+            ExistingFile::Unreadable => return,
+            ExistingFile::Missing => None,
+            ExistingFile::Content(bytes) => Some(bytes),
+        };
         self.remarks.extend(level_policy_conflict(plan));
         match plan_files::policy_file(plan, look, &self.outcome, there.as_deref()) {
             Ok(None) => {}

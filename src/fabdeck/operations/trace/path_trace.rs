@@ -318,15 +318,27 @@ enum Entries<'l> {
     Computed(&'l Routes),
 }
 
+/// What a switch has for a LID.
+enum EntryAt {
+    Port(PortNum),
+    Missing,
+    /// Its table was not read.
+    Unknown,
+}
+
 impl Entries<'_> {
-    /// The entry of a switch for a LID; `None` when it is unknown.
-    fn get(self, at: NodeId, lid: Lid) -> Option<Option<PortNum>> {
+    /// The entry of a switch for a LID.
+    fn get(self, at: NodeId, lid: Lid) -> EntryAt {
         match self {
             Self::Read(tables) => {
-                let entry = tables.lft(at)?.get(lid);
-                (entry.is_some() || tables.is_entry_known(at, lid)).then_some(entry)
+                let entry = tables.lft(at).and_then(|table| table.get(lid));
+                match entry {
+                    Some(port) => EntryAt::Port(port),
+                    None if tables.lft(at).is_some() && tables.is_entry_known(at, lid) => EntryAt::Missing,
+                    None => EntryAt::Unknown,
+                }
             }
-            Self::Computed(routes) => Some(routes.get(at.0, lid)),
+            Self::Computed(routes) => routes.get(at.0, lid).map_or(EntryAt::Missing, EntryAt::Port),
         }
     }
 }
@@ -394,10 +406,10 @@ impl Walk<'_> {
             Err(ending)
         };
         match self.entries.get(at, self.lid) {
-            None => ended(self, TraceOutcome::NoTable(at)),
-            Some(None) => ended(self, TraceOutcome::NoEntry(at)),
-            Some(Some(PortNum::MANAGEMENT)) => ended(self, TraceOutcome::Astray(at)),
-            Some(Some(egress)) => self.cross(at, egress),
+            EntryAt::Unknown => ended(self, TraceOutcome::NoTable(at)),
+            EntryAt::Missing => ended(self, TraceOutcome::NoEntry(at)),
+            EntryAt::Port(PortNum::MANAGEMENT) => ended(self, TraceOutcome::Astray(at)),
+            EntryAt::Port(egress) => self.cross(at, egress),
         }
     }
 }

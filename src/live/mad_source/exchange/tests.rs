@@ -95,13 +95,13 @@ fn run(port: &mut Scripted, policy: ExchangePolicy, targets: &[u32]) -> (Vec<(us
     let mut replies = Vec::new();
     for _ in 0..100_000 {
         match exchange.next(Duration::from_millis(50)).unwrap() {
-            None => {
+            ExchangeEvent::Settled => {
                 assert_eq!((exchange.fresh_count, exchange.outstanding), (0, 0), "the window leaks");
                 assert!(exchange.by_transaction.is_empty() && exchange.parked.is_empty());
                 return (replies, exchange.end().0);
             }
-            Some(None) => {}
-            Some(Some((tag, reply))) => replies.push((tag, matches!(reply, Reply::Answer(_)))),
+            ExchangeEvent::TurnOver => {}
+            ExchangeEvent::Reply(tag, reply) => replies.push((tag, matches!(reply, Reply::Answer(_)))),
         }
     }
     panic!("it hangs: {} of {} settled", replies.len(), targets.len());
