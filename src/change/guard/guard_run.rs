@@ -642,6 +642,12 @@ fn answer_one(
         GuardRequest::RollBack { user, .. } if told.phase == ChangePhase::Applying => {
             (status(), Err(format!("requested by {user}")))
         }
+        // It goes back already, so the caller waits for the end like the one who asked first.
+        GuardRequest::RollBack { anyway, .. }
+            if told.phase == ChangePhase::RollingBack && (!anyway || told.asked) =>
+        {
+            (status(), Ok(()))
+        }
         ask => {
             let why = if matches!(ask, GuardRequest::GoOn { .. }) {
                 nothing_awaited_text(told)

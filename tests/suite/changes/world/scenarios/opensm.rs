@@ -196,3 +196,14 @@ fn a_guard_that_takes_over_after_the_stand_in_is_gone_ends_at_once() {
     assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
     assert!(seconds_of(&world, "guard aaaa0001: rolled back")[0] < 15.0);
 }
+
+#[test]
+fn who_asks_for_a_rollback_that_is_under_way_waits_for_its_end() {
+    let rollback_call = "asks /run/fabdeck/aaaa0001.sock for rollback";
+    let triggers =
+        vec![(rollback_call, NOTHING), ("gets SIGHUP", decide(Decision::RollBack)), (rollback_call, NOTHING)];
+    let world = play(true, Decision::RollBack, Vec::new(), triggers);
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert!(has_message(&world, "hears that aaaa0001 is RollingBack"));
+    assert!(!has_message(&world, "FD-5655"));
+}
