@@ -3,10 +3,14 @@
 
 pub mod changes;
 pub mod check;
+pub mod environment;
 pub mod jobs;
 pub mod lanes;
+pub(crate) mod operation;
 pub mod plans;
 pub mod preview;
+pub(crate) mod progress;
+pub(crate) mod record;
 pub mod replay;
 pub mod rowset;
 pub mod trace;

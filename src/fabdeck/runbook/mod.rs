@@ -8,6 +8,7 @@ pub mod reader;
 pub mod report;
 pub mod row_condition;
 mod step_kinds;
+pub(crate) mod step_runner;
 pub mod steps;
 mod validation;
 pub mod value_names;

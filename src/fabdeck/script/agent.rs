@@ -18,8 +18,8 @@ const MAX_NOTICES_PER_SECOND: u32 = 20;
 
 pub fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Failure> {
     context.refuse_filter("agent")?;
-    let source = context.named_source()?.to_owned();
-    let (port, m_key) = context.outside.port(&source, &context.source_options())?;
+    let source = context.env().named_source()?.to_owned();
+    let (port, m_key) = context.outside.port(&source, &context.options.reach)?;
     if port.is_virtual() && args.time.is_none() {
         return Err(Failure::usage(
             "FD-7972: this simulator runs in simulated time, and no other process uses it; give a duration with \

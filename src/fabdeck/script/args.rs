@@ -8,11 +8,12 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::argument_values::{bytes, duration, long_duration, moment, retries, seconds, threads};
-use super::route_args::{LaneChoice, MissingHosts, PlanAction, RoutePlanArgs, WhatifArgs};
+use super::route_args::{MissingHosts, PlanAction, RoutePlanArgs, WhatifArgs};
 use super::row_args::RowArgs;
 use super::terminal_info::Color;
 use crate::catalogue::commands;
 use crate::console::drawing::theme::theme_names;
+use crate::operations::lanes::lane_choice::LaneChoice;
 use crate::script::changes::args::{
     ApplyArgs, ChangesArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs,
 };

@@ -40,7 +40,7 @@ fn info(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
         let page = (context.output.paint, context.output.page);
         write_pairs(context.output.out, page, &lines(&name, &info))?;
     }
-    let snapshot = context.snapshot_of(&name, info.last)?;
+    let snapshot = context.env().snapshot_of(&name, info.last)?;
     Ok(context.conclude(&snapshot))
 }
 

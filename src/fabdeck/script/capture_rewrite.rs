@@ -6,11 +6,11 @@ use std::path::Path;
 use super::args::{OutputFileArgs, StretchArgs};
 use super::context::Context;
 use super::json::{Object, ObjectHead};
-use super::output_file::{is_stdout, write_with};
-use super::recording_output::StdoutSink;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
+use crate::operations::record::recording_output::StdoutSink;
+use crate::system::output_file::{is_stdout, write_with};
 use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_files::capture::{
     Aliases, CaptureRange, FileBytes, Moments, RewriteError, RewriteOptions, RewriteSummary, TimeSpec,

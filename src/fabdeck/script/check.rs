@@ -2,16 +2,17 @@
 
 use super::args::CheckArgs;
 use super::context::Context;
-use super::lanes_in_force::LanesInForce;
-use super::route_args::LaneChoice;
+use super::jobs;
 use super::table::write_pairs;
-use super::{jobs, lanes_in_force};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::certificate_text::{report_lines, undecided_finding};
 use crate::operations::check::judgement::CertificateReport;
 use crate::operations::check::loads::{LoadOptions, compute_loads};
+use crate::operations::lanes::lane_choice::LaneChoice;
+use crate::operations::lanes::lanes_in_force;
+use crate::operations::lanes::lanes_in_force::LanesInForce;
 use crate::operations::lanes::levels::check_in_force;
 use fabdeck_fabric::{Faults, Tables};
 use fabdeck_mad::access::ReadOptions;
@@ -25,8 +26,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
             "FD-7902: path records describe the tables in force; with '--tables FILE' use --lanes one or unknown",
         ));
     }
-    let mut source = context.open_source(context.named_source()?)?;
-    let mut snapshot = context.read_snapshot_through(
+    let mut source = context.env().open_named_source()?;
+    let mut snapshot = context.operation().read_snapshot_through(
         source.as_mut(),
         ReadOptions { tables: own, adaptive: true, ..ReadOptions::default() },
     )?;
@@ -36,7 +37,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         // Lanes that the fabric itself reported stay, unless the file has its own.
         replace_tables(&mut snapshot.observation.tables, tables);
     }
-    context.assume(&mut snapshot)?;
+    context.env().assume(&mut snapshot)?;
     if let Some(file) = &args.partitions {
         let manager = snapshot.observation.subnet_manager.as_ref().map(|manager| manager.guid);
         let (partitions, notes) = context.outside.partitions(file, snapshot.fabric(), manager)?;
@@ -60,7 +61,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
     // Path records describe the levels of tables in force; a file has its own.
     let in_force = match own || args.lanes.is_some() {
         true => lanes_in_force::read_lanes_in_force(
-            context,
+            &mut context.operation(),
             source.as_mut(),
             &mut snapshot,
             (args.lanes, args.switches),

@@ -13,7 +13,7 @@ use crate::catalogue::failure::Failure;
 use crate::console::features::jobs::jobs_model::JobSettings;
 use crate::console::features::watch::watch_state::WatchSettings;
 use crate::operations::changes::changer::WriteAccess;
-use crate::script::changes::env::ChangeOptions;
+use crate::operations::environment::OperationOptions;
 use fabdeck_files::capture::find_capture;
 use fabdeck_live::{WriteAccessError, is_live};
 use fabdeck_routing::Engine;
@@ -32,7 +32,7 @@ pub struct ConsoleOptions {
     pub named: bool,
     /// Options that name files, for command lines with the same effect. M_Keys appear as their file, never as keys.
     pub options: Vec<(String, String)>,
-    pub given: ChangeOptions,
+    pub given: OperationOptions,
     /// Whether the session may write to its fabric.
     pub writing: WriteAccess,
     /// Messages from before the first screen.
@@ -62,8 +62,12 @@ impl ConsoleOptions {
             Some(Color::Never) => Some(false),
             Some(Color::Auto) | None => None,
         };
-        let assume = globals.assume.as_deref().map(super::engine_names::engine_named).transpose()?;
-        let named = context.source().unwrap_or(DEFAULT_SOURCE);
+        let assume = globals
+            .assume
+            .as_deref()
+            .map(crate::operations::preview::engine_names::engine_named)
+            .transpose()?;
+        let named = context.options.source.as_deref().unwrap_or(DEFAULT_SOURCE);
         // A folder that holds only a capture counts as that capture.
         let path = Some(Path::new(named)).filter(|_| is_path(named));
         let capture = path.and_then(find_capture).map(|capture| capture.display().to_string());
@@ -80,10 +84,10 @@ impl ConsoleOptions {
         };
         let at = globals.at.clone().map(|at| ("--at".to_owned(), at));
         Ok(Self {
-            named: context.source().is_some(),
+            named: context.options.source.as_deref().is_some(),
             options: files.into_iter().filter_map(with_file).chain(at).collect(),
             source,
-            given: context.change_options(),
+            given: context.options.clone(),
             writing: write_access(context, named),
             messages: Vec::new(),
             theme,

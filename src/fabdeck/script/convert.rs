@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use super::args::ConvertArgs;
 use super::context::Context;
-use super::{output_file, plan};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::FabricSummary;
+use crate::operations::plans::route_plan::findings_warning;
+use crate::operations::plans::{plan_file, plan_snapshot};
 use crate::system::access::{FormatOptions, FormatWriter, SystemAccess};
+use crate::system::output_file;
 use fabdeck_change::Plan;
 use fabdeck_fabric::{Lane, PortNum, ServiceLevel, Sl2Vl};
 use fabdeck_mad::access::{ReadOptions, Source};
@@ -45,8 +47,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
     let mut snapshot = read_snapshot(context, writer.id, plan.as_ref(), &inputs)?;
     let written = (writer.write)(&snapshot, &FormatOptions { rail: args.rail, raw_cells: args.raw_cells })?;
     snapshot.observation.notes.extend(written.notes);
-    output_file::write(&mut context.output, &args.output, &written.bytes)?;
-    plan.iter().for_each(|plan| plan::print_warnings(context, plan));
+    output_file::write(context.output.out, &args.output, &written.bytes)?;
+    plan.iter().filter_map(findings_warning).for_each(|line| context.output.print_message(&line));
     let summary = FabricSummary::from_snapshot(&snapshot);
     if context.output.json {
         let inputs: Vec<String> = args.inputs.iter().map(|path| path.display().to_string()).collect();
@@ -71,10 +73,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
 
 /// Separates the plan from the other inputs, by their content.
 fn split_off_plan(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failure> {
-    let (plans, others): (Vec<&PathBuf>, Vec<&PathBuf>) = inputs.iter().partition(|path| plan::is_plan(path));
+    let (plans, others): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        inputs.iter().partition(|path| plan_file::is_plan(path));
     let plan = match plans.as_slice() {
         [] => None,
-        [one] => Some(plan::read(one)?),
+        [one] => Some(plan_file::read(one)?),
         [_, second, ..] => {
             let second = second.display();
             return Err(Failure::usage(format!("FD-7506: '{second}' is a second plan; give one at a time")));
@@ -92,24 +95,30 @@ fn read_snapshot(
 ) -> Result<Snapshot, Failure> {
     let lanes = ["sl2vl", "slvl"].contains(&format);
     let tables = plan.is_some() || ["lfts", "fdbs"].contains(&format);
-    let lanes_asked = lanes || plan.is_some_and(plan::plan_has_lanes);
+    let lanes_asked = lanes || plan.is_some_and(plan_file::plan_has_lanes);
     let wanted = ReadOptions {
         tables,
         lanes: lanes_asked,
         counters: format == "prometheus",
         ..ReadOptions::default()
     };
-    let Some(plan) = plan else { return context.read_snapshot_from(open_inputs(context, inputs)?, wanted) };
+    let Some(plan) = plan else {
+        let source = open_inputs(context, inputs)?;
+        return context.operation().read_snapshot_from(source, wanted);
+    };
     let mut snapshot = match inputs {
-        [] if context.source().is_none() => {
+        [] if context.options.source.as_deref().is_none() => {
             return Err(Failure::usage(
                 "FD-7505: a plan needs its fabric; give the fabric's files as inputs as well, or --source",
             ));
         }
-        [] => context.read_snapshot(wanted)?,
-        inputs => context.read_snapshot_from(open_inputs(context, inputs)?, wanted)?,
+        [] => context.operation().read_snapshot(wanted)?,
+        inputs => {
+            let source = open_inputs(context, inputs)?;
+            context.operation().read_snapshot_from(source, wanted)?
+        }
     };
-    plan::apply_to_snapshot(context, &mut snapshot, plan)?;
+    plan_snapshot::apply_to_snapshot(&mut context.operation(), &mut snapshot, plan)?;
     if lanes {
         map_levels_to_lanes(&mut snapshot, plan.lanes.count);
     }
@@ -142,7 +151,7 @@ fn open_inputs(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn 
     let no_file = |word: &String| !is_path(word);
     match words.as_slice() {
         // A capture has a past; any other single input reports that it has none.
-        [word] if no_file(word) || context.globals.at.is_some() => context.open_source(word),
+        [word] if no_file(word) || context.globals.at.is_some() => context.env().open_source(word),
         [_, _, ..] if context.globals.at.is_some() => Err(Failure::usage(
             "FD-7507: --at needs one capture; several files are one fabric without earlier moments",
         )),

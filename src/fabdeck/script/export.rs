@@ -10,10 +10,10 @@ use super::capture_rewrite::{
 };
 use super::context::Context;
 use super::json::{Object, ObjectHead};
-use super::output_file::{is_stdout, write_with};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
+use crate::system::output_file::{is_stdout, write_with};
 use fabdeck_fabric::counters::{PortRates, rates_of_sweeps};
 use fabdeck_fabric::observe::{Counter, CounterSample, Sweep};
 use fabdeck_fabric::{Fabric, NameMap, Names, PortId};
@@ -47,7 +47,8 @@ pub fn run(
     let mut damage: Vec<String> = found.holes.iter().map(Hole::to_string).collect();
     damage.extend(found.damage.iter().map(Damage::to_string));
     let readable: Vec<usize> = found.runs.into_iter().flatten().collect();
-    let names = context.operator_names()?;
+    let (names, notes) = context.env().operator_names()?;
+    context.output.print_notes(&notes);
     let mut table = CsvTable { names: &names, rates, columns: columns(&mut moments, &stretch), rows: 0 };
     let failed = |error: io::Error| write_failure(&made.output, &error);
     if is_stdout(&made.output) {

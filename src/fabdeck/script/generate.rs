@@ -5,12 +5,12 @@ use std::path::Path;
 use super::args::GenerateArgs;
 use super::context::Context;
 use super::convert::find_writer;
-use super::output_file;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::FabricSummary;
 use crate::system::access::FormatOptions;
+use crate::system::output_file;
 
 pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, Failure> {
     context.refuse_filter("generate")?;
@@ -24,11 +24,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, F
     }
     let name = args.name.strip_prefix("sim:").unwrap_or(&args.name);
     let observation = context.outside.generate(name)?;
-    let mut snapshot = context.snapshot_of(&format!("sim:{name}"), observation)?;
+    let mut snapshot = context.env().snapshot_of(&format!("sim:{name}"), observation)?;
     if !context.output.json || to.is_some() {
         let written = (writer.write)(&snapshot, &FormatOptions::default())?;
         snapshot.observation.notes.extend(written.notes);
-        output_file::write(&mut context.output, to.unwrap_or(Path::new("-")), &written.bytes)?;
+        output_file::write(context.output.out, to.unwrap_or(Path::new("-")), &written.bytes)?;
     }
     report(context, &snapshot, to, writer.id)?;
     Ok(context.conclude(&snapshot))

@@ -1,10 +1,5 @@
 //! `hotspots`.
 
-use std::path::Path;
-use std::rc::Rc;
-use std::time::Duration;
-
-use jiff::Zoned;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -12,289 +7,36 @@ use super::args::HotspotArgs;
 use super::check::premises;
 use super::context::Context;
 use super::fabric_events::fabric_event_object;
-use super::progress::ProgressMeter;
 use super::table::write_pairs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::watch::counter_watch::{
+    CONTRIBUTOR_ROLES, HotspotInterval, VICTIM_ROLES, WatchReport, WatchRequest, watch_counters,
+};
 use crate::operations::watch::fabric_events::fabric_event_lines;
-use crate::operations::watch::interval_verdict::{IntervalVerdict, role_word, verdict_lines};
+use crate::operations::watch::interval_verdict::verdict_lines;
 use fabdeck_fabric::PortId;
 use fabdeck_fabric::counters::{
     CongestedAdapter, CongestedPort, CongestionRole, Evidence, LinkProblem, LinkProblemKind,
-    OversubscribedUplink, Thresholds, rates_of_growth, rates_of_samples, rates_of_sweeps,
+    OversubscribedUplink, Thresholds,
 };
-use fabdeck_fabric::observe::{CounterGrowth, CounterSample, FabricEvent, Sweep};
-use fabdeck_files::capture::TOO_SHORT;
-use fabdeck_mad::access::{PastSweep, ReadOptions, Source, SourceError};
-
-/// Default interval between two sweeps.
-pub(super) const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
 
 pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Failure> {
     context.refuse_filter("hotspots")?;
-    let (snapshot, intervals) = match (&args.before, &args.after, args.seconds) {
-        (Some(before), Some(after), Some(seconds)) => read_files(context, before, after, seconds)?,
-        _ => read_sweeps(context, args)?,
+    let request = match (&args.before, &args.after, args.seconds) {
+        (Some(before), Some(after), Some(seconds)) => WatchRequest::Files { before, after, seconds },
+        _ => WatchRequest::Sweeps { interval: args.interval, count: args.count },
     };
-    if intervals.iter().any(|interval| interval.watched.ports == 0) {
-        context.conclude(&snapshot);
-        return Err(Failure::new(
-            Exit::Failed,
-            "FD-7941: no port of this fabric has counters in both readings; check the notes, and that both readings \
-             are of this fabric",
-        ));
+    let report = watch_counters(&mut context.operation(), request)?;
+    let WatchReport { snapshot, intervals } = &report;
+    if let Err(uncounted) = report.refuse_uncounted() {
+        context.conclude(snapshot);
+        return Err(uncounted);
     }
-    write(context, &snapshot, &intervals, args.top)?;
-    let concluded = context.conclude(&snapshot);
+    write(context, snapshot, intervals, args.top)?;
+    let concluded = context.conclude(snapshot);
     Ok(if intervals.iter().any(HotspotInterval::has_findings) { Exit::Findings } else { concluded })
-}
-
-/// Reads sweeps from a live fabric, one more than intervals.
-fn read_sweeps(
-    context: &mut Context<'_, '_>,
-    args: &HotspotArgs,
-) -> Result<(Snapshot, Vec<HotspotInterval>), Failure> {
-    let interval = args.interval.unwrap_or(DEFAULT_INTERVAL);
-    let mut source = context.open_source(context.named_source()?)?;
-    // Forwarding tables distinguish contributors from victims.
-    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let mut snapshot = context.read_snapshot_through(source.as_mut(), wanted)?;
-    if let Some(growth) =
-        snapshot.observation.growth.take().filter(|_| args.interval.is_none() && args.count == 1)
-    {
-        let interval = interval_of_growth(context, &snapshot, &growth);
-        return Ok((snapshot, vec![interval]));
-    }
-    let back = source.rewind(&mut snapshot.observation, interval * args.count);
-    back.map_err(|error| if args.interval.is_none() { explain_default_interval(error) } else { error })?;
-    let first = sweep(context, source.as_mut(), &mut snapshot, Duration::ZERO)?;
-    let (mut before, mut all) = (first.clone(), Vec::new());
-    let mut seen = Rc::new(snapshot.clone());
-    let first_began = SweepMoment::of(&snapshot, &first);
-    let mut from = first_began.clone();
-    // Changes between the snapshot and the first sweep are reported with the first interval.
-    let mut news = first.news.clone();
-    for _ in 0..args.count {
-        let after = sweep(context, source.as_mut(), &mut snapshot, before.began + interval)?;
-        if after.fabric.is_some() {
-            seen = Rc::new(snapshot.clone());
-        }
-        news.extend_from_slice(&after.news);
-        let fabric = snapshot.fabric();
-        let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &snapshot.observation.ticks);
-        // A recording has errors from before the first of these sweeps.
-        let past = source.past_sweep()?.filter(|past| past.sweep.began < first.began);
-        let since = rates_of_sweeps(fabric, past.as_ref().map_or(&first, |past| &*past.sweep), &after);
-        let seconds = (after.began - before.began).as_secs_f64();
-        let watched = IntervalVerdict::new(&snapshot, (&rates, seconds), since, &context.config.hotspots);
-        let to = SweepMoment::of(&snapshot, &after);
-        let since = match past {
-            Some(PastSweep { time, .. }) => Some(LinksSince::Recorded(time)),
-            None => (!all.is_empty()).then(|| LinksSince::First(first_began.clone())),
-        };
-        let basis = VerdictBasis::Sweeps { from, to: to.clone(), since };
-        all.push(HotspotInterval { snapshot: seen.clone(), watched, basis, news: std::mem::take(&mut news) });
-        (before, from) = (after, to);
-    }
-    source.end_watch(&mut snapshot.observation);
-    Ok((snapshot, all))
-}
-
-/// Builds the interval from growth that the source itself states.
-fn interval_of_growth(
-    context: &Context<'_, '_>,
-    snapshot: &Snapshot,
-    growth: &CounterGrowth,
-) -> HotspotInterval {
-    let rates = rates_of_growth(snapshot.fabric(), growth);
-    let seconds = growth.over.as_secs_f64();
-    let watched = IntervalVerdict::new(snapshot, (&rates, seconds), rates.clone(), &context.config.hotspots);
-    let basis = VerdictBasis::Growth { stated: growth.stated };
-    HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, basis, news: Vec::new() }
-}
-
-/// Adds to the error of a short capture that the interval is the default, because the operator gave none.
-pub(super) fn explain_default_interval(error: SourceError) -> SourceError {
-    match error {
-        SourceError::Name { code: TOO_SHORT, what, hint } => {
-            let usual = DEFAULT_INTERVAL.as_secs();
-            let what = format!("{what} (the default of {usual} s, because no --interval is given)");
-            SourceError::Name { code: TOO_SHORT, what, hint }
-        }
-        other => other,
-    }
-}
-
-pub(super) fn sweep(
-    context: &mut Context<'_, '_>,
-    source: &mut dyn Source,
-    snapshot: &mut Snapshot,
-    not_before: Duration,
-) -> Result<Sweep, Failure> {
-    let mut meter = ProgressMeter::new(context.output.err, context.progress).with_stop(context.stop.as_ref());
-    let swept = source.sweep(&mut snapshot.observation, not_before, &mut meter);
-    meter.clear();
-    let swept = swept?;
-    if swept.fabric.is_some() {
-        snapshot.update_names();
-    }
-    Ok(swept)
-}
-
-/// Compares two files with counters, on the fabric of `--source`.
-fn read_files(
-    context: &mut Context<'_, '_>,
-    before: &Path,
-    after: &Path,
-    seconds: f64,
-) -> Result<(Snapshot, Vec<HotspotInterval>), Failure> {
-    let mut snapshot = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-    let basis = VerdictBasis::Files(before.display().to_string(), after.display().to_string());
-    let before = read_samples(context, &mut snapshot, before)?;
-    let after = read_samples(context, &mut snapshot, after)?;
-    let rates = rates_of_samples(snapshot.fabric(), &before, &after, seconds);
-    let watched = IntervalVerdict::new(&snapshot, (&rates, seconds), rates.clone(), &context.config.hotspots);
-    let interval = HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, basis, news: Vec::new() };
-    Ok((snapshot, vec![interval]))
-}
-
-fn read_samples(
-    context: &Context<'_, '_>,
-    snapshot: &mut Snapshot,
-    file: &Path,
-) -> Result<Vec<CounterSample>, Failure> {
-    let seen = context
-        .outside
-        .open_files(&[file.to_owned()])?
-        .observe(ReadOptions::default(), &mut fabdeck_mad::access::NoObserver)?;
-    snapshot.observation.notes.extend(seen.notes);
-    Ok(seen.counters)
-}
-
-/// Verdict of one interval, with the fabric at its end, because a change of the fabric can change ids.
-struct HotspotInterval {
-    snapshot: Rc<Snapshot>,
-    watched: IntervalVerdict,
-    basis: VerdictBasis,
-    news: Vec<FabricEvent>,
-}
-
-/// Time of a sweep.
-#[derive(Clone)]
-enum SweepMoment {
-    /// Time of the recording's clock, or of this machine's.
-    Clock(String),
-    /// Seconds of a simulator's own time.
-    Simulated(f64),
-    Unknown,
-}
-
-impl SweepMoment {
-    /// Time of the sweep that was just read.
-    fn of(snapshot: &Snapshot, sweep: &Sweep) -> Self {
-        match (&snapshot.observation.time, &snapshot.observation.reading) {
-            (Some(time), _) => Self::Clock(time.clone()),
-            (None, Some(reading)) if reading.virtual_time => Self::Simulated(sweep.began.as_secs_f64()),
-            (None, Some(_)) => {
-                let began = Zoned::now().checked_sub(sweep.took);
-                began.map_or(Self::Unknown, |time| {
-                    Self::Clock(time.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string())
-                })
-            }
-            (None, None) => Self::Unknown,
-        }
-    }
-
-    fn words(&self) -> Option<String> {
-        match self {
-            Self::Clock(time) => Some(time.clone()),
-            Self::Simulated(seconds) => Some(format!("{seconds:.1} s")),
-            Self::Unknown => None,
-        }
-    }
-
-    fn clock(&self) -> Option<String> {
-        self.words().filter(|_| matches!(self, Self::Clock(_)))
-    }
-}
-
-/// The two observations behind a verdict.
-enum VerdictBasis {
-    /// Two sweeps, and the start of the time over which links are judged, if that time is longer.
-    Sweeps { from: SweepMoment, to: SweepMoment, since: Option<LinksSince> },
-    /// Two files.
-    Files(String, String),
-    /// Growth that the source states, and whether it states the duration too.
-    Growth { stated: bool },
-}
-
-/// Start of the time over which links are judged.
-enum LinksSince {
-    /// The first of the requested sweeps.
-    First(SweepMoment),
-    /// An earlier sweep of a recording, with its time.
-    Recorded(String),
-}
-
-impl LinksSince {
-    fn words(&self) -> String {
-        match self {
-            Self::First(first) => {
-                first.words().map_or("the first sweep".to_owned(), |at| format!("{at}, the first sweep"))
-            }
-            Self::Recorded(time) => format!("{time}, an earlier sweep of the capture"),
-        }
-    }
-
-    fn clock(&self) -> Option<String> {
-        match self {
-            Self::First(first) => first.clock(),
-            Self::Recorded(time) => Some(time.clone()),
-        }
-    }
-}
-
-impl VerdictBasis {
-    fn line(&self, seconds: f64) -> (&'static str, String) {
-        let words = match self {
-            Self::Files(before, after) => {
-                format!("the counters in {before} to those in {after}, {seconds:.1} s later (--seconds)")
-            }
-            Self::Growth { stated } => {
-                let time = if *stated { "from --pm_pause_time" } else { "ibdiagnet's default pause" };
-                format!("the growth in PM_DELTA, over {seconds:.0} s, {time}")
-            }
-            Self::Sweeps { from, to, since } => {
-                let own = if matches!(from, SweepMoment::Simulated(_)) { " of simulated time" } else { "" };
-                let between = match from.words().zip(to.words()) {
-                    Some((from, to)) => format!("{from} to {to}{own}, the starts of two sweeps"),
-                    None => format!("one sweep to another, {seconds:.1} s later"),
-                };
-                match since {
-                    Some(since) => format!("{between}; links since {}", since.words()),
-                    None => between,
-                }
-            }
-        };
-        ("from", words)
-    }
-
-    /// Times of both sweeps and of the start for links, as far as a clock is known.
-    fn clocks(&self) -> [Option<String>; 3] {
-        match self {
-            Self::Sweeps { from, to, since } => {
-                [from.clock(), to.clock(), since.as_ref().and_then(LinksSince::clock)]
-            }
-            Self::Files(..) | Self::Growth { .. } => [None, None, None],
-        }
-    }
-}
-
-impl HotspotInterval {
-    fn has_findings(&self) -> bool {
-        self.watched.has_findings() || self.news.iter().any(FabricEvent::is_trouble)
-    }
 }
 
 fn write(
@@ -370,18 +112,11 @@ struct IntervalRow {
 }
 
 impl IntervalRow {
-    fn new(HotspotInterval { snapshot, watched, basis, news }: &HotspotInterval, times: bool) -> Self {
+    fn new(interval: &HotspotInterval, times: bool) -> Self {
+        let HotspotInterval { snapshot, watched, basis, news } = interval;
         let verdict = &watched.verdict;
-        let no_hot_spot = verdict.hot_spots.is_empty();
-        let held_up: Vec<Value> = verdict
-            .congested_adapters
-            .iter()
-            .map(|held| contributor_object(snapshot, held, no_hot_spot))
-            .collect();
-        let with_role = |roles: &[&str]| {
-            let wanted = |held: &&Value| held["role"].as_str().is_some_and(|role| roles.contains(&role));
-            held_up.iter().filter(wanted).cloned().collect()
-        };
+        let object = |held: &CongestedAdapter| contributor_object(snapshot, held, interval.role_of(held));
+        let with_roles = |roles| interval.adapters_with_role(roles).map(object).collect();
         let [from, to, links_since] = if times { basis.clocks() } else { [None, None, None] };
         let names = |ports: &[_]| ports.iter().map(|port| snapshot.port_name(*port)).collect();
         Self {
@@ -403,9 +138,9 @@ impl IntervalRow {
                     with_key(object, "adapter_guid", guid_at(snapshot, hot.adapter).into())
                 })
                 .collect(),
-            contributors: with_role(&["contributor", "contributor-or-victim"]),
-            victims: with_role(&["victim"]),
-            held_up,
+            contributors: with_roles(CONTRIBUTOR_ROLES),
+            victims: with_roles(VICTIM_ROLES),
+            held_up: verdict.congested_adapters.iter().map(object).collect(),
             on_the_way: verdict.congested_ports.iter().map(|at| waiting_object(snapshot, at)).collect(),
             oversubscribed: verdict.oversubscribed.iter().map(|leaf| leaf_object(snapshot, leaf)).collect(),
             links_too_narrow: verdict.has_narrow_links() && !verdict.is_stalled(),
@@ -446,12 +181,7 @@ fn leaf_object(snapshot: &Snapshot, leaf: &OversubscribedUplink) -> Value {
     with_key(with_key(object, "uplinks", leaf.uplinks.into()), "ratio", leaf.ratio.into())
 }
 
-/// `no_hot_spot`: no adapter is a hot-spot, so there is no contributor.
-fn contributor_object(snapshot: &Snapshot, held: &CongestedAdapter, no_hot_spot: bool) -> Value {
-    let role = match held.role {
-        CongestionRole::ContributorOrVictim if no_hot_spot => "victim",
-        role => role_word(role),
-    };
+fn contributor_object(snapshot: &Snapshot, held: &CongestedAdapter, role: &str) -> Value {
     let object = with_key(waiting_object(snapshot, &held.at), "role", role.into());
     let why = match held.role {
         CongestionRole::Contributor(Evidence::OthersFallShort { others, arrived, .. }) => {

@@ -11,7 +11,7 @@ use fabdeck_mad::access::{DEFAULT_PREFIX, ReadOptions};
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("sources")?;
-    let snapshot = context.read_snapshot(ReadOptions::default())?;
+    let snapshot = context.operation().read_snapshot(ReadOptions::default())?;
     if snapshot.fabric().switch_count() == 0 {
         return Err(Failure::new(
             Exit::Failed,

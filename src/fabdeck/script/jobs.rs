@@ -1,14 +1,5 @@
 //! `jobs` and `show jobs`, and the list of `--jobs` of other commands.
 
-mod apply;
-mod event;
-pub(crate) mod job_args;
-mod list_reader;
-pub mod list_source;
-mod source_jobs;
-mod watch;
-mod watch_mark;
-
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -25,17 +16,23 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::jobs::job_channels::{JobChannelRows, job_channels};
 use crate::operations::jobs::job_comparison::JobComparison;
+use crate::operations::jobs::list_source::{JobSource, read_list};
 use crate::operations::jobs::rows::JobRows;
-use crate::operations::jobs::summary::{JobSummary, JobTotals, note_judged_lids, summarize_jobs};
+use crate::operations::jobs::summary::{JobSummary, JobTotals, place_jobs, summarize_jobs};
 use crate::operations::view_id::ViewId;
-use crate::script::jobs::job_args::{JobRowArgs, JobSource, JobsAction, JobsArgs};
-use crate::script::jobs::list_source::read_list;
+use crate::script::jobs::job_args::{JobRowArgs, JobsAction, JobsArgs};
 use crate::script::jobs::source_jobs::{JobOrigin, read_source_jobs};
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{ElementError, Faults, JobMap};
 use fabdeck_files::job_lists::{JobLine, JobList};
 use fabdeck_files::jobs::{HostIndex, JobPlacement};
 use fabdeck_mad::access::ReadOptions;
+
+mod apply;
+mod event;
+pub(crate) mod job_args;
+mod source_jobs;
+mod watch;
 
 /// The engine that routes for jobs.
 const ENGINE: &str = "sar";
@@ -119,14 +116,6 @@ fn absence_reason(snapshot: &Snapshot, placed: &JobPlacement, line: &JobLine) ->
     }
 }
 
-/// Places the jobs of a list on a fabric and adds notes about missing hosts.
-pub fn place_jobs(snapshot: &mut Snapshot, list: &JobList, place: &NotePlace) -> JobPlacement {
-    let placed = HostIndex::new(snapshot.fabric(), &snapshot.names).place_jobs(list);
-    snapshot.observation.notes.extend(placed.notes(place));
-    note_judged_lids(snapshot);
-    placed
-}
-
 pub fn run(context: &mut Context<'_, '_>, args: &JobsArgs) -> Result<Exit, Failure> {
     match &args.action {
         Some(JobsAction::Channels(args)) => show_channels(context, args),
@@ -145,7 +134,7 @@ fn report_jobs(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -
         context.write_fields(ViewId::Jobs)?;
         return Ok(Exit::Done);
     }
-    let (snapshot, placed, origin) = read_jobs(context, &args.from)?;
+    let (snapshot, placed, origin) = read_jobs(context, &JobSource::from(&args.from))?;
     let (summaries, all) = summarize_jobs(&snapshot, &placed);
     if totals && !context.output.json {
         let source = origin.words.iter().map(|words| ("list", words.clone())).collect();
@@ -166,7 +155,7 @@ fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exi
         context.write_fields(ViewId::JobChannels)?;
         return Ok(Exit::Done);
     }
-    let (snapshot, placed, origin) = read_jobs(context, &args.from)?;
+    let (snapshot, placed, origin) = read_jobs(context, &JobSource::from(&args.from))?;
     let (_, all) = summarize_jobs(&snapshot, &placed);
     let comparison = JobComparison::new(&snapshot, placed, &Faults::default(), None);
     let Some(rows) = job_channels(&snapshot, &comparison) else {
@@ -197,9 +186,10 @@ fn read_named_jobs(
     from: &JobSource,
 ) -> Result<(Snapshot, JobPlacement, JobOrigin), Failure> {
     // The list comes first, because it arrives or fails within a known time.
-    let list = read_list(context, from)?;
-    let mut snapshot = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-    context.assume(&mut snapshot)?;
+    let list = read_list(&mut context.operation(), from)?;
+    let mut snapshot =
+        context.operation().read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+    context.env().assume(&mut snapshot)?;
     let placed = place_jobs(&mut snapshot, &list, &from.place());
     Ok((snapshot, placed, JobOrigin { from: from.place().file, ..JobOrigin::default() }))
 }

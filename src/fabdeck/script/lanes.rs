@@ -1,40 +1,29 @@
 //! `lanes` and `lanes propose`.
 
 use std::path::Path;
-use std::time::Duration;
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::args::{LanesAction, LanesArgs, LanesShowArgs, ProposeArgs};
 use super::check::{finding_lines, premises};
 use super::context::Context;
-use super::hotspots::{DEFAULT_INTERVAL, explain_default_interval, sweep};
-use super::lanes_in_force::{self, LanesInForce};
 use super::schema_parts::{closed, list, nullable, number, text};
 use super::table::write_pairs;
-use super::{output_file, plan};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::{count_words, device_words};
 use crate::catalogue::value::rate_in_millions;
-use crate::operations::lanes::migrations::{
-    MigrationPlanError, migration_lines, migration_plan, moved_flows,
+use crate::operations::lanes::lane_proposal::{
+    LaneProposal, ProposalRequest, propose_lanes, read_lane_state,
 };
-use crate::operations::lanes::slow_lanes::{LaneSpot, LaneState, LaneTable, TableStatus, lane_state};
-use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
-use crate::operations::watch::interval_verdict::IntervalVerdict;
-use crate::script::changes::env::Env;
-use crate::script::changes::{change_exit, change_store, preparation};
+use crate::operations::lanes::migrations::migration_lines;
+use crate::operations::lanes::slow_lanes::{LaneSpot, LaneState, LaneTable, TableStatus};
+use crate::operations::plans::proposal_plan::plan_text;
+use crate::operations::plans::route_plan::findings_warning;
+use crate::system::output_file;
 use fabdeck_change::{FollowMode, Plan};
-use fabdeck_fabric::Lid;
-use fabdeck_fabric::counters::rates_of_sweeps;
-use fabdeck_live::is_live;
-use fabdeck_mad::access::{ReadOptions, Source};
-use fabdeck_routing::lanes::{FlowMoves, MissingEnd, MovedFlows, propose_moves};
-
-type AgentStates = Vec<(Lid, Option<bool>)>;
+use fabdeck_routing::lanes::{MissingEnd, MovedFlows};
 
 pub fn run(context: &mut Context<'_, '_>, args: &LanesArgs) -> Result<Exit, Failure> {
     context.refuse_filter("lanes")?;
@@ -44,56 +33,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &LanesArgs) -> Result<Exit, Fail
     }
 }
 
-/// Reads a snapshot with lane tables.
-fn read_snapshot(context: &mut Context<'_, '_>) -> Result<(Box<dyn Source>, Snapshot), Failure> {
-    let mut source = context.open_source(context.named_source()?)?;
-    let wanted = ReadOptions { tables: true, lanes: true, ..ReadOptions::default() };
-    let snapshot = context.read_snapshot_through(source.as_mut(), wanted)?;
-    Ok((source, snapshot))
-}
-
-/// Reads the known service levels.
-fn read_levels(
-    context: &mut Context<'_, '_>,
-    source: &mut dyn Source,
-    snapshot: &mut Snapshot,
-    shown: &LanesShowArgs,
-) -> Result<LanesInForce, Failure> {
-    lanes_in_force::read_lanes_in_force(context, source, snapshot, (shown.lanes_in_force, false))
-}
-
-/// Migrations of changes in force. A recording is not the live fabric, and a simulator of this process has no
-/// changes, so both have none.
-fn flows_in_force(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Result<Vec<MovedFlows>, Failure> {
-    let (source, outside) = (context.named_source()?, context.outside);
-    if !is_live(source) || outside.is_own_simulator(source) {
-        return Ok(Vec::new());
-    }
-    let given = context.change_options();
-    let means = Env { outside, given: &given };
-    let (migrations, unread) =
-        change_store::all_migrations_in_force(means, source, preparation::switch_guids(snapshot))?;
-    unread.iter().for_each(|message| context.output.print_message(message));
-    Ok(moved_flows(snapshot.fabric(), &migrations))
-}
-
-/// Queries whether each host with flows that move or have moved has a subscribed agent.
-fn read_agents(
-    source: &mut dyn Source,
-    snapshot: &Snapshot,
-    moves: &FlowMoves,
-) -> Result<AgentStates, Failure> {
-    let lids: Vec<Lid> = moves.affected_hosts(snapshot.fabric()).into_iter().collect();
-    let states = source.find_agents(&lids)?;
-    Ok(lids.into_iter().zip(states).collect())
-}
-
 fn show_state(context: &mut Context<'_, '_>, shown: &LanesShowArgs) -> Result<Exit, Failure> {
-    let (mut source, mut snapshot) = read_snapshot(context)?;
-    let sent = read_levels(context, source.as_mut(), &mut snapshot, shown)?;
-    let moves = FlowMoves::keep_all(snapshot.fabric(), &flows_in_force(context, &snapshot)?);
-    let agents = read_agents(source.as_mut(), &snapshot, &moves)?;
-    let state = lane_state(&snapshot, &moves, &agents, sent.sent());
+    let (snapshot, state) = read_lane_state(&mut context.operation(), shown.lanes_in_force)?;
     if context.output.json {
         let mut object = context.object("lane-state", &snapshot)?;
         write_state(&mut object, &snapshot, &state)?;
@@ -119,46 +60,30 @@ fn run_propose(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exi
     if let Some(output) = &asked.output {
         output_file::refuse_unless_forced(output, asked.force)?;
     }
-    let (mut source, mut snapshot) = read_snapshot(context)?;
-    let watched = match asked.back {
-        true => None,
-        false => Some(watch_hotspots(context, source.as_mut(), &mut snapshot, asked)?),
+    let request = ProposalRequest {
+        back: asked.back,
+        interval: asked.interval,
+        count: asked.count,
+        lanes_in_force: asked.shown.lanes_in_force,
     };
-    let sent = read_levels(context, source.as_mut(), &mut snapshot, &asked.shown)?;
-    let in_force = flows_in_force(context, &snapshot)?;
-    let moves = match &watched {
-        Some(watched) => propose_moves(snapshot.fabric(), &watched.verdict, &watched.told, &in_force),
-        None => FlowMoves::return_all(snapshot.fabric(), &in_force),
-    };
-    let agents = read_agents(source.as_mut(), &snapshot, &moves)?;
-    let state = lane_state(&snapshot, &moves, &agents, sent.sent());
-    let made = match moves.has_moves() || state.needs_tables() {
-        true => {
-            let times = !context.globals.no_times;
-            let (created, author) =
-                (times.then(|| Timestamp::now().to_string()), times.then(change_exit::user));
-            Some(migration_plan(&snapshot, &moves, &agents, sent.sent(), PlanOrigin { created, author }))
-        }
-        false => None,
-    };
-    let plan = match made {
-        Some(Err(error)) => {
+    let LaneProposal { snapshot, state, plan } = propose_lanes(&mut context.operation(), &request)?;
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(failure) => {
             context.conclude(&snapshot);
-            return Err(failure(error));
+            return Err(failure);
         }
-        Some(Ok(plan)) => Some(plan),
-        None => None,
     };
     let file = asked.output.as_deref().filter(|_| plan.is_some());
     if let (Some(file), Some(plan)) = (file, &plan) {
         let text = plan_text(plan).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
-        output_file::write(&mut context.output, file, text.as_bytes())?;
+        output_file::write(context.output.out, file, text.as_bytes())?;
     }
     if file.is_none_or(|file| !output_file::is_stdout(file)) {
         write_report(context, &snapshot, (&state, plan.as_ref()), (file, asked.shown.top))?;
     }
     if let (Some(plan), Some(_)) = (&plan, file) {
-        plan::print_warnings(context, plan);
+        findings_warning(plan).iter().for_each(|line| context.output.print_message(line));
     }
     let concluded = context.conclude(&snapshot);
     let found = match plan {
@@ -166,49 +91,6 @@ fn run_propose(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exi
         None => has_wrong_tables(&state),
     };
     Ok(if found { Exit::Findings } else { concluded })
-}
-
-fn failure(error: MigrationPlanError) -> Failure {
-    let words = error.to_string();
-    match error {
-        MigrationPlanError::Refused(refusal) => refusal.into(),
-        MigrationPlanError::Unmoved(_) | MigrationPlanError::Plan(_) => Failure::new(Exit::Failed, words),
-    }
-}
-
-/// Verdict of the last interval.
-fn watch_hotspots(
-    context: &mut Context<'_, '_>,
-    source: &mut dyn Source,
-    snapshot: &mut Snapshot,
-    asked: &ProposeArgs,
-) -> Result<IntervalVerdict, Failure> {
-    let interval = asked.interval.unwrap_or(DEFAULT_INTERVAL);
-    let back = source.rewind(&mut snapshot.observation, interval * asked.count);
-    back.map_err(|error| if asked.interval.is_none() { explain_default_interval(error) } else { error })?;
-    let mut before = sweep(context, source, snapshot, Duration::ZERO)?;
-    let mut moved = before.fabric.is_some();
-    let mut judged = None;
-    for _ in 0..asked.count {
-        let after = sweep(context, source, snapshot, before.began + interval)?;
-        moved |= after.fabric.is_some();
-        let rates = rates_of_sweeps(snapshot.fabric(), &before, &after)
-            .with_ticks(snapshot.fabric(), &snapshot.observation.ticks);
-        let seconds = (after.began - before.began).as_secs_f64();
-        judged =
-            Some(IntervalVerdict::new(snapshot, (&rates, seconds), rates.clone(), &context.config.hotspots));
-        before = after;
-    }
-    source.end_watch(&mut snapshot.observation);
-    // Nodes that appeared meanwhile need lane tables too.
-    if moved {
-        context.read_lanes(source, snapshot, None)?;
-    }
-    judged.filter(|watched| watched.ports > 0).ok_or_else(|| {
-        let what = "FD-7941: no port of this fabric has counters in both readings; check the notes, and that both readings are of \
-                    this fabric";
-        Failure::new(Exit::Failed, what)
-    })
 }
 
 fn write_report(

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use super::context::Context;
-use super::hotspots::sweep;
 use super::row_args::RowArgs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::counters::{fresh_counters, unplaced_counters};
-use fabdeck_fabric::counters::{PortRates, Rates, rates_of_sweeps};
+use crate::operations::watch::counter_watch::SweepSeries;
+use fabdeck_fabric::counters::{PortRates, Rates};
 use fabdeck_files::prometheus::{Gauge, write, write_gauges};
 use fabdeck_mad::access::ReadOptions;
 
@@ -27,7 +27,10 @@ pub fn run(
         ));
     }
     let (mut snapshot, rates) = match interval {
-        None => (context.read_snapshot(ReadOptions { counters: true, ..ReadOptions::default() })?, None),
+        None => (
+            context.operation().read_snapshot(ReadOptions { counters: true, ..ReadOptions::default() })?,
+            None,
+        ),
         Some(interval) => read_two_sweeps(context, interval)?,
     };
     for notes in [unplaced_counters(&snapshot), fresh_counters(&snapshot)] {
@@ -46,14 +49,12 @@ fn read_two_sweeps(
     context: &mut Context<'_, '_>,
     interval: Duration,
 ) -> Result<(Snapshot, Option<Rates>), Failure> {
-    let mut source = context.open_source(context.named_source()?)?;
-    let mut snapshot = context.read_snapshot_through(source.as_mut(), ReadOptions::default())?;
-    source.rewind(&mut snapshot.observation, interval)?;
-    let before = sweep(context, source.as_mut(), &mut snapshot, Duration::ZERO)?;
-    let after = sweep(context, source.as_mut(), &mut snapshot, before.began + interval)?;
-    let fabric = snapshot.fabric();
-    let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &snapshot.observation.ticks);
-    snapshot.observation.counters = after.samples;
+    let mut source = context.env().open_named_source()?;
+    let mut snapshot = context.operation().read_snapshot_through(source.as_mut(), ReadOptions::default())?;
+    let operation = &mut context.operation();
+    let mut series = SweepSeries::begin(operation, source.as_mut(), &mut snapshot, (Some(interval), 1))?;
+    let rates = series.advance(operation, source.as_mut(), &mut snapshot)?.rates;
+    snapshot.observation.counters = series.into_last().samples;
     Ok((snapshot, Some(rates)))
 }
 

@@ -6,11 +6,16 @@ use unicode_width::UnicodeWidthStr;
 
 use super::column_fit::TableLayout;
 use super::paint::Paint;
+use super::progress::ProgressMeter;
+use super::read_statistics::lines;
 use super::table::write_table;
 use crate::catalogue::field::Listing;
 use crate::catalogue::query::Selection;
+use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::certificate_text::wrap_text;
+use crate::operations::operation::Reporter;
+use crate::operations::progress::ProgressLine;
 use fabdeck_fabric::observe::{Notes, escape_unprintable};
 
 /// Number of notes that are printed without `-v`.
@@ -29,6 +34,8 @@ pub struct Output<'a> {
     pub margin: Option<usize>,
     pub json: bool,
     pub verbose: bool,
+    /// Whether stderr shows the progress of long readings.
+    pub progress: bool,
 }
 
 impl std::fmt::Debug for Output<'_> {
@@ -77,14 +84,6 @@ impl<'a> Output<'a> {
         write_table(self.out, self.paint, page, listing, &selection)
     }
 
-    /// Prints the warnings that a reader needs before the answer. They are printed with `--json` too, although the
-    /// object has them among its notes.
-    pub fn print_warnings(&mut self, notes: &Notes) {
-        for note in notes.grave_notes() {
-            self.print_message(&format!("WARNING: {note}"));
-        }
-    }
-
     /// Prints the notes that were not printed as warnings; in JSON they are part of the object instead.
     pub fn print_notes(&mut self, notes: &Notes) {
         if self.json {
@@ -112,6 +111,41 @@ impl<'a> Output<'a> {
     }
 }
 
+impl Reporter for Output<'_> {
+    fn report_line(&mut self, line: &str) {
+        self.print_message(line);
+    }
+
+    /// The warnings are printed with `--json` too, although the object has them among its notes.
+    fn report_warnings(&mut self, notes: &Notes) {
+        for note in notes.grave_notes() {
+            self.print_message(&format!("WARNING: {note}"));
+        }
+    }
+
+    fn report_statistics(&mut self, snapshot: &Snapshot) {
+        if self.verbose {
+            lines(snapshot).iter().for_each(|line| self.print_message(line));
+        }
+    }
+
+    fn report_reading(&mut self, snapshot: &Snapshot) {
+        self.report_statistics(snapshot);
+        self.print_notes(&snapshot.observation.notes);
+        if snapshot.observation.is_partial() && !self.json {
+            self.print_message("the answer is partial: part of the source did not answer or was cut off");
+        }
+    }
+
+    fn begin_progress(&mut self) -> Box<dyn ProgressLine + '_> {
+        Box::new(ProgressMeter::new(self.err, self.progress))
+    }
+
+    fn shows_engines(&self) -> bool {
+        self.progress && !self.json
+    }
+}
+
 /// Prints notes as a command without `--json` does.
 pub fn print_notes(notes: &Notes, verbose: bool, out: &mut dyn Write, err: &mut dyn Write) {
     Output {
@@ -122,6 +156,7 @@ pub fn print_notes(notes: &Notes, verbose: bool, out: &mut dyn Write, err: &mut 
         margin: None,
         json: false,
         verbose,
+        progress: false,
     }
     .print_notes(notes);
 }

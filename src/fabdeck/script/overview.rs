@@ -11,8 +11,8 @@ pub const DEFAULT_SOURCE: &str = "sim:demo";
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("fabdeck")?;
-    let source = context.open_source(context.source().unwrap_or(DEFAULT_SOURCE))?;
-    let snapshot = context.read_snapshot_from(source, ReadOptions::default())?;
+    let source = context.env().open_source(context.options.source.as_deref().unwrap_or(DEFAULT_SOURCE))?;
+    let snapshot = context.operation().read_snapshot_from(source, ReadOptions::default())?;
     write_summary(context, &snapshot)?;
     Ok(context.conclude(&snapshot))
 }

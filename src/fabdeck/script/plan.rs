@@ -1,32 +1,32 @@
 //! `plan show`, `plan check` and `plan diff`.
 
-use std::io::Read;
 use std::path::Path;
 
 use super::check::finding_lines;
 use super::context::Context;
-use super::lanes_in_force::{self, LanesInForce};
-use super::route::change_summary;
-use super::route_args::{LaneChoice, PlanAction};
+use super::route_args::PlanAction;
 use super::table::write_pairs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::changes::change_row::day_and_time;
 use crate::operations::check::certificate_text::job_figures_words;
 use crate::operations::check::loads::{JobFigures, JobGain};
+use crate::operations::lanes::lane_choice::LaneChoice;
+use crate::operations::lanes::lanes_in_force;
+use crate::operations::lanes::lanes_in_force::LanesInForce;
 use crate::operations::lanes::levels::LEVEL_ASSUMED;
 use crate::operations::lanes::migrations::migration_lines;
 use crate::operations::plans::phases::phase_lines;
+use crate::operations::plans::plan_file::{plan_has_lanes, read};
+use crate::operations::plans::plan_snapshot::{assume_tables, refuse_stale};
 use crate::operations::plans::plan_verdict::{
     PlanFit, StalePlan, check_plan_fit, excluded_elements, judge_plan, remaining_difference,
 };
-use crate::operations::preview::assume::assume;
+use crate::operations::plans::route_plan::change_summary;
 use crate::operations::preview::comparison::NO_TABLES;
-use fabdeck_change::{CertificateScope, MAX_PLAN_BYTES, Plan};
+use fabdeck_change::{CertificateScope, Plan};
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_files::read_text_within;
 use fabdeck_mad::access::ReadOptions;
 
 pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, Failure> {
@@ -36,53 +36,6 @@ pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, F
         PlanAction::Check { plan, switches } => check(context, plan, *switches),
         PlanAction::Diff { plan } => diff(context, plan),
     }
-}
-
-pub fn read(file: &Path) -> Result<Plan, Failure> {
-    read_with_text(file).map(|(plan, _)| plan)
-}
-
-/// Reads a plan with its text, which is stored as it was judged.
-pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
-    let name = file.display();
-    let bad = |what: String| {
-        Failure::new(Exit::BadInput, format!("{name}: FD-7931: the plan cannot be read: {what}"))
-    };
-    let text = read_text_within(file, MAX_PLAN_BYTES).map_err(|error| bad(error.to_string()))?;
-    let plan = Plan::read(&text);
-    plan.map(|plan| (plan, text)).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
-}
-
-/// Whether a file is a plan, by its content; an unreadable file is none.
-pub fn is_plan(path: &Path) -> bool {
-    let mut first = [0];
-    let opened = || std::fs::File::open(path);
-    let begun = path.is_file().then(|| opened().and_then(|mut file| file.read(&mut first)));
-    if !matches!(begun, Some(Ok(1))) || first != *b"{" {
-        return false;
-    }
-    let mut text = String::new();
-    let read = opened().and_then(|file| file.take(MAX_PLAN_BYTES).read_to_string(&mut text));
-    read.is_ok() && text.contains("\"fabdeck.plan/")
-}
-
-/// Whether the plan was made with the switches' lane tables, which then have to be read again.
-pub fn plan_has_lanes(plan: &Plan) -> bool {
-    plan.fingerprint.has_lanes()
-}
-
-/// Changes tables and routes of a snapshot to those after the plan; refuses a stale plan.
-pub fn apply_to_snapshot(
-    context: &mut Context<'_, '_>,
-    snapshot: &mut Snapshot,
-    plan: &Plan,
-) -> Result<(), Failure> {
-    assume_tables(snapshot, plan)?;
-    refuse_stale(context, snapshot, plan)?;
-    let after = plan.tables_after(snapshot.fabric(), &snapshot.observation.tables);
-    snapshot.routes = Some(plan.routes(snapshot.fabric(), &after));
-    snapshot.observation.tables = after;
-    Ok(())
 }
 
 fn show(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
@@ -156,50 +109,20 @@ fn job_lines(plan: &Plan) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Refuses a plan for another fabric or another state of it.
-fn refuse_stale(context: &mut Context<'_, '_>, snapshot: &Snapshot, plan: &Plan) -> Result<PlanFit, Failure> {
-    let fit = check_plan_fit(snapshot, plan);
-    let Some(stale) = fit.stale() else { return Ok(fit) };
-    context.conclude(snapshot);
-    let what = format!("FD-7932: the plan is stale: {}; make it again for the current fabric", stale.words());
-    Err(Failure::new(Exit::Stale, what))
-}
-
-/// Prints the findings of a plan in one line.
-pub fn print_warnings(context: &mut Context<'_, '_>, plan: &Plan) {
-    if !plan.findings.is_empty() {
-        context.output.print_message(&format!(
-            "warning: the plan of {}: {}",
-            plan.engine,
-            plan.findings.join("; ")
-        ));
-    }
-}
-
-/// Assumes the same tables as the plan did.
-fn assume_tables(snapshot: &mut Snapshot, plan: &Plan) -> Result<(), Failure> {
-    match &plan.assumed {
-        Some(id) if !snapshot.observation.tables.has_forwarding() => {
-            Ok(assume(snapshot, super::engine_names::engine_named(id)?)?)
-        }
-        _ => Ok(()),
-    }
-}
-
 fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<Exit, Failure> {
     let plan = read(file)?;
     let lanes = plan_has_lanes(&plan);
-    let mut source = context.open_source(context.named_source()?)?;
-    let mut snapshot = context.read_snapshot_through(
+    let mut source = context.env().open_named_source()?;
+    let mut snapshot = context.operation().read_snapshot_through(
         source.as_mut(),
         ReadOptions { tables: true, lanes, ..ReadOptions::default() },
     )?;
     assume_tables(&mut snapshot, &plan)?;
-    let fit = refuse_stale(context, &snapshot, &plan)?;
+    let fit = refuse_stale(&mut context.operation(), &snapshot, &plan)?;
     let wider = switches && !plan.scope.switches;
     let in_force = match wider && fit == PlanFit::AsMade {
         true => lanes_in_force::read_lanes_in_force(
-            context,
+            &mut context.operation(),
             source.as_mut(),
             &mut snapshot,
             (planned_lane_choice(&plan), true),
@@ -273,7 +196,7 @@ fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let plan = read(file)?;
     let lanes = plan_has_lanes(&plan);
     let mut snapshot =
-        context.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
+        context.operation().read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
     assume_tables(&mut snapshot, &plan)?;
     let difference = remaining_difference(&snapshot, &plan);
     let fit = check_plan_fit(&snapshot, &plan);

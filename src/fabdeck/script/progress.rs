@@ -1,15 +1,12 @@
 //! The line of progress during a long reading, which renews itself on a terminal.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use unicode_width::UnicodeWidthStr;
 
 use super::column_fit::DEFAULT_WIDTH;
-use crate::system::stop_flag::StopFlag;
-use fabdeck_mad::access::{ReadObserver, ReadProgress};
-use fabdeck_routing::RouteProgress;
+use crate::operations::progress::ProgressLine;
 
 /// A faster reading shows no line.
 const FIRST_DELAY: Duration = Duration::from_millis(400);
@@ -39,119 +36,44 @@ fn fit_line(line: &str, room: usize) -> &str {
     })
 }
 
-/// The line on stderr.
+/// The line on stderr, which is cleared when it is dropped.
 pub struct ProgressMeter<'w> {
     err: &'w mut dyn Write,
     shown: bool,
     visible: bool,
     next: Instant,
-    stop: Option<StopFlag>,
 }
 
 impl<'w> ProgressMeter<'w> {
     pub fn new(err: &'w mut dyn Write, visible: bool) -> Self {
-        Self { err, shown: false, visible, next: Instant::now() + FIRST_DELAY, stop: None }
-    }
-
-    /// Makes the reading end when the stop flag is set, for commands with a cleanup.
-    pub fn with_stop(self, stop: Option<&StopFlag>) -> Self {
-        Self { stop: stop.cloned(), ..self }
-    }
-
-    /// Clears the line.
-    pub fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
-            clear_line(self.err);
-        }
+        Self { err, shown: false, visible, next: Instant::now() + FIRST_DELAY }
     }
 }
 
-impl ProgressMeter<'_> {
-    pub(super) fn show_line(&mut self, line: impl FnOnce() -> String) {
+impl ProgressLine for ProgressMeter<'_> {
+    fn show_line(&mut self, text: &dyn Fn() -> String) {
         let now = Instant::now();
         if !self.visible || now < self.next {
             return;
         }
         self.next = now + UPDATE_INTERVAL;
         self.shown = true;
-        rewrite_line(self.err, None, &format!("{}, Ctrl-C ends it", line()));
+        rewrite_line(self.err, None, &format!("{}, Ctrl-C ends it", text()));
     }
 }
 
-impl ReadObserver for ProgressMeter<'_> {
-    fn report_progress(&mut self, ReadProgress { phase, done, known }: ReadProgress) {
-        self.show_line(|| format!("reading {phase}: {done} of {known}"));
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.stop.as_ref().is_some_and(StopFlag::is_requested)
-    }
-}
-
-/// Reports no progress of an engine, but ends it when the stop flag is set.
-pub struct StopOnlyProgress<'s>(pub Option<&'s StopFlag>);
-
-impl RouteProgress for StopOnlyProgress<'_> {
-    fn report(&self, _: usize, _: usize) {}
-
-    fn is_cancelled(&self) -> bool {
-        self.0.is_some_and(StopFlag::is_requested)
-    }
-}
-
-/// Progress of an engine, reported from any thread. Routing counts separately from the certificate.
-#[derive(Default)]
-struct EngineProgress<'s> {
-    done: AtomicUsize,
-    of: AtomicUsize,
-    stop: Option<&'s StopFlag>,
-}
-
-impl RouteProgress for EngineProgress<'_> {
-    fn report(&self, done: usize, of: usize) {
-        self.done.store(done, Ordering::Relaxed);
-        self.of.store(of, Ordering::Relaxed);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.stop.is_some_and(StopFlag::is_requested)
-    }
-}
-
-impl EngineProgress<'_> {
-    fn percent(&self) -> usize {
-        let (done, of) = (self.done.load(Ordering::Relaxed), self.of.load(Ordering::Relaxed));
-        (done.min(of) * 100).checked_div(of).unwrap_or(0)
-    }
-}
-
-/// Runs work in another thread and shows its progress.
-pub fn run_with_progress<T: Send>(
-    err: &mut dyn Write,
-    (engine, stop): (&str, Option<&StopFlag>),
-    work: impl FnOnce(&dyn RouteProgress) -> T + Send,
-) -> T {
-    let (progress, watcher) = (EngineProgress { stop, ..EngineProgress::default() }, std::thread::current());
-    let mut meter = ProgressMeter::new(err, true);
-    let ended = std::thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            let done = work(&progress);
-            watcher.unpark();
-            done
-        });
-        while !worker.is_finished() {
-            std::thread::park_timeout(UPDATE_INTERVAL / 4);
-            meter.show_line(|| format!("{engine}: {} %", progress.percent()));
+impl Drop for ProgressMeter<'_> {
+    fn drop(&mut self) {
+        if self.shown {
+            clear_line(self.err);
         }
-        worker.join()
-    });
-    meter.clear();
-    ended.unwrap_or_else(|bug| std::panic::resume_unwind(bug))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operations::progress::run_engine;
 
     #[test]
     fn a_line_loses_its_last_parts_on_a_narrow_terminal() {
@@ -169,7 +91,7 @@ mod tests {
     #[test]
     fn a_slow_engine_shows_a_line_of_progress_that_is_cleared() {
         let mut err = Vec::new();
-        let done = run_with_progress(&mut err, ("nue", None), |progress| {
+        let done = run_engine(Box::new(ProgressMeter::new(&mut err, true)), ("nue", None), |progress| {
             progress.report(3, 4);
             std::thread::sleep(FIRST_DELAY + 3 * UPDATE_INTERVAL);
             7
@@ -178,7 +100,8 @@ mod tests {
         assert!(done == 7 && output.contains("nue: 75 %, Ctrl-C ends it"), "{output:?}");
         assert!(output.ends_with("\r\x1b[K") && !output.contains('\n'), "{output:?}");
         let mut err = Vec::new();
-        assert_eq!(run_with_progress(&mut err, ("nue", None), |_| 7), 7);
+        let line = Box::new(ProgressMeter::new(&mut err, true));
+        assert_eq!(run_engine(line, ("nue", None), |_| 7), 7);
         assert!(err.is_empty(), "a quick engine shows no line");
     }
 }

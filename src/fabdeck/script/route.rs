@@ -3,26 +3,25 @@
 use super::context::Context;
 use super::route_args::RoutePlanArgs;
 use super::table::write_pairs;
-use super::{
-    check, engine_names, lanes_in_force, output_file, phased_routing, plan, staged_commands, whatif,
-};
+use super::{check, staged_commands, whatif};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::summary::count_words;
 use crate::operations::check::certificate_text::{job_figures_words, report_lines};
 use crate::operations::check::loads::{JobFigures, job_figures_in_force};
+use crate::operations::lanes::lanes_in_force;
+use crate::operations::plans::phased_routing;
 use crate::operations::plans::phases::{LidHalf, phase_lines};
-use crate::operations::plans::proposal_plan::{
-    PlanCreationError, PlanOrigin, make_plan, plan_text, settle_proposal,
+use crate::operations::plans::route_plan::{
+    RoutedPlan, change_summary, findings_warning, route_plan, text_of_plan,
 };
 use crate::operations::preview::assume::assume_lids;
 use crate::operations::preview::comparison::NO_TABLES;
-use crate::operations::preview::whatif::{EngineRow, Proposal, ProposalOptions, propose, supposed_words};
+use crate::operations::preview::engine_names;
+use crate::operations::preview::whatif::{EngineRow, Proposal, ProposalOptions, supposed_words};
+use crate::system::output_file;
 use fabdeck_change::Plan;
-use fabdeck_fabric::Faults;
 use fabdeck_mad::access::ReadOptions;
-use fabdeck_routing::Engine;
 
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
@@ -41,8 +40,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
         _ => None,
     };
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let (mut snapshot, in_force) =
-        lanes_in_force::read_snapshot(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
+    let (mut snapshot, in_force) = lanes_in_force::read_snapshot(
+        &mut context.operation(),
+        wanted,
+        (args.route.lanes_in_force, args.route.switches),
+    )?;
     let has_tables = snapshot.observation.tables.has_forwarding();
     if !has_tables && half.is_some() {
         return Err(Failure::usage(
@@ -56,15 +58,15 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let faults = whatif::read_faults(context, &snapshot, &args.fail)?;
     let request = whatif::route_request(context, &mut snapshot, &args.route)?;
     let agents = match half {
-        Some(LidHalf::Base) => phased_routing::read_agents(context, &mut snapshot, &faults)?,
+        Some(LidHalf::Base) => phased_routing::read_agents(&mut context.operation(), &mut snapshot, &faults)?,
         _ => Vec::new(),
     };
     let asked = ProposalOptions { request: &request, switches: args.route.switches, sent: in_force.sent() };
     let before = job_figures_in_force(&snapshot, &snapshot.observation.tables, &faults, &request.jobs);
     let RoutedPlan { mut plan, proposal, mut row } = match half {
-        None => route_plan(context, &snapshot, &faults, engine, asked)?,
+        None => route_plan(&mut context.operation(), &snapshot, &faults, engine, asked)?,
         Some(half) => phased_routing::route_in_phases(
-            context,
+            &mut context.operation(),
             (&snapshot, &faults),
             engine,
             (half, &agents),
@@ -80,62 +82,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     (row.transition_safe, row.transition) = (plan.transition.safe, Some(plan.transition.clone()));
     let text = text_of_plan(&plan)?;
     output_file::refuse_unless_forced(&args.output, args.force)?;
-    output_file::write(&mut context.output, &args.output, text.as_bytes())?;
+    output_file::write(context.output.out, &args.output, text.as_bytes())?;
     write(context, &snapshot, args, (&plan, before.as_ref()), &proposal, (&row, has_tables))?;
-    plan::print_warnings(context, &plan);
+    findings_warning(&plan).iter().for_each(|line| context.output.print_message(line));
     let concluded = context.conclude(&snapshot);
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
-}
-
-/// Result of an engine, as a plan.
-pub struct RoutedPlan {
-    pub plan: Plan,
-    pub proposal: Proposal,
-    pub row: EngineRow,
-}
-
-/// Runs an engine and compares its routes with the fabric.
-pub fn route_plan(
-    context: &mut Context<'_, '_>,
-    snapshot: &Snapshot,
-    faults: &Faults,
-    engine: &'static Engine,
-    asked: ProposalOptions<'_>,
-) -> Result<RoutedPlan, Failure> {
-    let tables = &snapshot.observation.tables;
-    let begun = std::time::Instant::now();
-    let outcome = context.run_with_progress(engine.id, |progress| {
-        let proposal = propose(snapshot, tables, faults, engine, asked, progress)?;
-        settle_proposal(snapshot, faults, proposal, asked.sent, progress)
-    });
-    let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
-    let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
-    let proposal = outcome?;
-    let plan = make_plan(snapshot, faults, engine.id, &proposal, asked.sent, provenance(context))
-        .map_err(unwritten_failure)?;
-    Ok(RoutedPlan { plan, proposal, row })
-}
-
-/// Author and time of a plan, unless `--no-times` leaves them out.
-pub fn provenance(context: &Context<'_, '_>) -> PlanOrigin {
-    let times = !context.globals.no_times;
-    PlanOrigin {
-        created: times.then(|| jiff::Timestamp::now().to_string()),
-        author: std::env::var("USER").ok().filter(|_| times),
-    }
-}
-
-pub fn text_of_plan(plan: &Plan) -> Result<String, Failure> {
-    plan_text(plan).map_err(unwritten_failure)
-}
-
-fn unwritten_failure(error: PlanCreationError) -> Failure {
-    Failure::new(exit_of(&error), error.to_string())
-}
-
-/// Exit code for a plan that cannot be written.
-pub fn exit_of(error: &PlanCreationError) -> Exit {
-    if matches!(error, PlanCreationError::Refused(_)) { Exit::Bug } else { Exit::Failed }
 }
 
 fn write(
@@ -183,21 +134,4 @@ fn write(
         context.output.print_message(&whatif::unused_option_note(&plan.engine, &proposal.not_used));
     }
     Ok(())
-}
-
-/// The writes of a plan, in one sentence.
-pub fn change_summary(plan: &Plan) -> String {
-    let (blocks, safe) = (plan.writes.len(), plan.transition.short_verdict());
-    let lanes = match plan.impact["changed_lanes"].as_u64() {
-        Some(0) => "no lane changes".to_owned(),
-        Some(some) => {
-            let paths = count_words(some as usize, "path", "paths");
-            format!("the lane of {paths} of a switch to a LID changes")
-        }
-        None if plan.lanes.count == 1 => "changes of lanes are unknown; all paths use one lane".to_owned(),
-        None => format!("changes of lanes are unknown; paths use {} lanes", plan.lanes.count),
-    };
-    let blocks = count_words(blocks, "block", "blocks");
-    let switches = count_words(plan.count_targets().0, "switch", "switches");
-    format!("{blocks} on {switches}; {lanes}; {safe}")
 }

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::operations::lanes::lane_choice::LaneChoice;
 use fabdeck_routing::LaneDependence;
 
 /// Elements that are marked as failed.
@@ -129,21 +131,6 @@ pub enum PlanAction {
     },
 }
 
-/// How the lanes of packets are determined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LaneChoice {
-    /// All packets use service level 0
-    One,
-    /// Several service levels may be in use, and those of single paths are unknown
-    Unknown,
-    /// Service level 0, unless the source has others; no query to the subnet manager
-    Assumed,
-    /// From path records of two sources of each switch, or of all sources if these differ
-    Sampled,
-    /// From path records of every pair
-    Exact,
-}
-
 /// What the lane of a path may depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum LanesByChoice {
@@ -160,5 +147,29 @@ impl From<LanesByChoice> for LaneDependence {
             LanesByChoice::Pair => Self::Pair,
             LanesByChoice::Destination => Self::Destination,
         }
+    }
+}
+
+impl ValueEnum for LaneChoice {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::One, Self::Unknown, Self::Assumed, Self::Sampled, Self::Exact]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::One => ("one", "All packets use service level 0"),
+            Self::Unknown => {
+                ("unknown", "Several service levels may be in use, and those of single paths are unknown")
+            }
+            Self::Assumed => {
+                ("assumed", "Service level 0, unless the source has others; no query to the subnet manager")
+            }
+            Self::Sampled => (
+                "sampled",
+                "From path records of two sources of each switch, or of all sources if these differ",
+            ),
+            Self::Exact => ("exact", "From path records of every pair"),
+        };
+        Some(PossibleValue::new(name).help(help))
     }
 }

@@ -1,5 +1,6 @@
 //! Runs a command line: from arguments to an exit code.
 
+use crate::script::changes::apply;
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::Write;
@@ -12,20 +13,21 @@ use super::args::{CaptureAction, Cli, CliCommand, GlobalArgs, command_line};
 use super::column_fit::{DEFAULT_WIDTH, TableLayout};
 use super::config::ConfigFile;
 use super::console_options::ConsoleOptions;
-use super::context::Context;
+use super::context::{Context, resolve_options};
 use super::output::Output;
 use super::paint::Paint;
 use super::terminal_info::Color;
 use super::terminal_info::TerminalInfo;
 use super::{
-    agent, capture, changes, check, convert, engine_names, generate, hotspots, identity, jobs, lanes,
-    overview, plan, record, route, shell, show, simulate, sources, trace, whatif,
+    agent, capture, changes, check, convert, generate, hotspots, identity, jobs, lanes, overview, plan,
+    record, route, shell, show, simulate, sources, trace, whatif,
 };
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::operations::changes::change_store;
 use crate::operations::plans::link_service::LinkService;
-use crate::script::changes::env::Env;
-use crate::script::changes::{change_store, decision_commands, refusal_audit};
+use crate::operations::preview::engine_names;
+use crate::script::changes::decision_commands;
 use crate::script::run_command::command;
 use crate::system::access::SystemAccess;
 
@@ -57,35 +59,29 @@ pub fn run(
         Ok(cli) => cli,
         Err(refused) => return CliResult::Exit(print_refusal(&refused, &args, terminal, out, err)),
     };
-    let output = Output {
-        out,
-        err,
-        paint: Paint::default(),
-        page: TableLayout::of(terminal),
-        margin: terminal.stderr.then(|| terminal.columns.unwrap_or(DEFAULT_WIDTH)),
-        json: cli.globals.json,
-        verbose: cli.globals.verbose,
+    let mut output = open_output(&cli.globals, terminal, out, err);
+    if cli.globals.verbose && !terminal.log.is_empty() {
+        output.print_message(&terminal.log);
+    }
+    let (config, prepared) = match prepare(&mut output, outside, &cli.globals, terminal) {
+        Ok(config) => (config, Ok(())),
+        Err(failure) => (ConfigFile::default(), Err(failure)),
     };
+    let options = resolve_options(&cli.globals, &config);
     let mut context = Context {
         globals: &cli.globals,
-        config: ConfigFile::default(),
+        config,
         outside,
+        options: &options,
         output,
-        progress: terminal.stderr,
         asks: terminal.stdin && terminal.stderr,
         stop: None,
         partial: false,
     };
-    if cli.globals.verbose && !terminal.log.is_empty() {
-        context.output.print_message(&terminal.log);
-    }
-    let prepared = prepare(&mut context, &cli.globals, terminal);
     let console = cli.action.is_none() && terminal.console && !cli.globals.json;
-    let given = context.change_options();
-    let means = Env { outside, given: &given };
     let mut takeover_messages = Vec::new();
     if prepared.is_ok() && !matches!(cli.action, Some(CliCommand::Guard(_))) {
-        change_store::resume_abandoned(means, &mut |line| takeover_messages.push(line.to_owned()));
+        change_store::resume_abandoned(context.env(), &mut |line| takeover_messages.push(line.to_owned()));
     }
     let prepared = match prepared
         .and_then(|()| if console { ConsoleOptions::of(&context).map(Some) } else { Ok(None) })
@@ -111,20 +107,40 @@ pub fn run(
     })
 }
 
-fn prepare(
-    context: &mut Context<'_, '_>,
+fn open_output<'w>(
     globals: &GlobalArgs,
     terminal: &TerminalInfo,
-) -> Result<(), Failure> {
-    globals.threads.map_or(Ok(()), set_thread_count)?;
-    let usual = context.outside.config_file();
-    context.config = ConfigFile::load(globals.config.as_deref(), usual.as_deref())?;
-    let color: Option<Color> = globals.color.or(context.config.color);
-    context.output.paint = Paint::new(color, terminal.stdout && !terminal.no_color);
-    if let Some(warning) = context.source_options().mkey_file.as_deref().and_then(key_file_warning) {
-        context.output.print_message(&warning);
+    out: &'w mut dyn Write,
+    err: &'w mut dyn Write,
+) -> Output<'w> {
+    Output {
+        out,
+        err,
+        paint: Paint::default(),
+        page: TableLayout::of(terminal),
+        margin: terminal.stderr.then(|| terminal.columns.unwrap_or(DEFAULT_WIDTH)),
+        json: globals.json,
+        verbose: globals.verbose,
+        progress: terminal.stderr,
     }
-    Ok(())
+}
+
+/// Reads the configuration and prepares the output.
+fn prepare(
+    output: &mut Output<'_>,
+    outside: &dyn SystemAccess,
+    globals: &GlobalArgs,
+    terminal: &TerminalInfo,
+) -> Result<ConfigFile, Failure> {
+    globals.threads.map_or(Ok(()), set_thread_count)?;
+    let config = ConfigFile::load(globals.config.as_deref(), outside.config_file().as_deref())?;
+    let color: Option<Color> = globals.color.or(config.color);
+    output.paint = Paint::new(color, terminal.stdout && !terminal.no_color);
+    let keys = globals.mkey_file.as_ref().or(config.mkey_file.as_ref());
+    if let Some(warning) = keys.and_then(|file| key_file_warning(file)) {
+        output.print_message(&warning);
+    }
+    Ok(config)
 }
 
 /// Warning about a file of M_Keys that other users can read. A missing file is reported later, by its reader.
@@ -168,7 +184,7 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&CliCommand>) -> Resul
         Some(CliCommand::Plan(action)) => plan::run(context, action),
         Some(CliCommand::Disable(args)) => changes::service::run(context, args, LinkService::Disable),
         Some(CliCommand::Enable(args)) => changes::service::run(context, args, LinkService::Enable),
-        Some(CliCommand::Apply(args)) => refusal_audit::apply_with_audit(context, args),
+        Some(CliCommand::Apply(args)) => apply::apply_with_audit(context, args),
         Some(CliCommand::Run(args)) => command::run(context, args),
         Some(CliCommand::Confirm(args)) => decision_commands::confirm(context, args),
         Some(CliCommand::Extend(args)) => decision_commands::extend(context, args),

@@ -7,10 +7,10 @@ use clap_complete::Shell;
 
 use super::args::command_line;
 use super::context::Context;
-use super::output_file;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
+use crate::system::output_file;
 
 const NAME: &str = "fabdeck";
 
@@ -47,7 +47,7 @@ pub fn man(context: &mut Context<'_, '_>, dir: Option<&Path>) -> Result<Exit, Fa
         std::fs::create_dir_all(dir).map_err(failed)?;
         for page in &pages {
             output_file::write(
-                &mut context.output,
+                context.output.out,
                 &dir.join(format!("{}.1", page.name)),
                 page.text.as_bytes(),
             )?;

@@ -48,9 +48,9 @@ pub fn run(context: &mut Context<'_, '_>, show: &ShowAction) -> Result<Exit, Fai
         return Ok(Exit::Done);
     }
     let wanted = wanted(view, rows, &context.globals.filter);
-    let mut snapshot = context.read_snapshot(wanted)?;
+    let mut snapshot = context.operation().read_snapshot(wanted)?;
     if wanted.tables {
-        context.assume(&mut snapshot)?;
+        context.env().assume(&mut snapshot)?;
     } else if context.globals.assume.is_some() {
         return Err(unused_assumption_failure());
     }
@@ -107,12 +107,14 @@ fn users_of(
     rows: &RowArgs,
 ) -> Result<(), Failure> {
     let found = Element::find(snapshot.fabric(), &snapshot.names, link);
-    let id =
-        match context.explain_missing(snapshot, found.map_err(|error| Failure::usage(error.to_string())))? {
-            ElementId::Link(id) => Some(id),
-            ElementId::Port(port) => snapshot.fabric().port(port).link,
-            ElementId::Node(_) => None,
-        };
+    let id = match context
+        .operation()
+        .explain_missing(snapshot, found.map_err(|error| Failure::usage(error.to_string())))?
+    {
+        ElementId::Link(id) => Some(id),
+        ElementId::Port(port) => snapshot.fabric().port(port).link,
+        ElementId::Node(_) => None,
+    };
     let Some(id) = id else {
         return Err(Failure::usage(format!("FD-7309: '{link}' is not a cable; write link:NAME[PORT]")));
     };
@@ -152,7 +154,7 @@ fn switch_entries(
     switch: &str,
     rows: &RowArgs,
 ) -> Result<(), Failure> {
-    let node = context.explain_missing(snapshot, parse_endpoint(snapshot, switch))?.node;
+    let node = context.operation().explain_missing(snapshot, parse_endpoint(snapshot, switch))?.node;
     if !snapshot.fabric().node(node).is_switch() {
         return Err(Failure::usage(format!(
             "FD-7310: '{switch}' is not a switch, so it has no forwarding table; name a switch"
@@ -168,7 +170,7 @@ fn switch_entries(
 
 fn fabric(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("show fabric")?;
-    let snapshot = context.read_snapshot(ReadOptions::default())?;
+    let snapshot = context.operation().read_snapshot(ReadOptions::default())?;
     write_summary(context, &snapshot)?;
     Ok(context.conclude(&snapshot))
 }

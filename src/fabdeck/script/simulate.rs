@@ -15,12 +15,12 @@ use fabdeck_mad::access::MadTraffic;
 
 pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
     context.refuse_filter("simulate")?;
-    let source = context.named_source()?.to_owned();
+    let source = context.env().named_source()?.to_owned();
     let Some(socket) = args.serve.as_deref() else {
         return traffic::run(context, args);
     };
     let outside = context.outside;
-    let reach = context.source_options();
+    let reach = context.options.reach.clone();
     let served = outside.serve(&source, &reach, socket, &mut |line| context.output.print_message(&line))?;
     report(context, &source, &served)?;
     Ok(Exit::Done)

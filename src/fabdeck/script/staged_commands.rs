@@ -1,12 +1,11 @@
 //! The staged transition of a plan that is unsafe under traffic, as commands that can be pasted.
 
+use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
 use super::args::GlobalArgs;
-use super::output_file;
 use super::route_args::{LanesByChoice, RoutePlanArgs};
+use crate::system::output_file;
 use fabdeck_change::{StagedTransition, TransitionReport};
 
 /// Placeholder for the id that `apply` prints.

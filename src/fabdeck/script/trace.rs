@@ -1,11 +1,12 @@
 //! `trace`.
 
 use super::args::TraceArgs;
+use super::check;
 use super::context::Context;
-use super::{check, plan};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::plans::{plan_file, plan_snapshot};
 use crate::operations::trace::path_trace::{LidChoice, Trace, TraceEndpoint};
 use crate::operations::trace::trace_ends::{TraceEnds, parse_trace_ends};
 use crate::operations::view_id::ViewId;
@@ -32,30 +33,31 @@ impl TraceEnd {
 }
 
 pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure> {
-    let mut source = context.open_source(context.named_source()?)?;
-    let plan = args.tables.as_deref().filter(|file| plan::is_plan(file)).map(plan::read).transpose()?;
+    let mut source = context.env().open_named_source()?;
+    let plan =
+        args.tables.as_deref().filter(|file| plan_file::is_plan(file)).map(plan_file::read).transpose()?;
     // Assuming tables, and judging a plan as stale, need all tables.
     let whole = plan.is_some() || context.globals.assume.is_some() && args.tables.is_none();
-    let lanes = plan.as_ref().is_some_and(plan::plan_has_lanes);
+    let lanes = plan.as_ref().is_some_and(plan_file::plan_has_lanes);
     let wanted = ReadOptions { tables: whole, lanes, ..ReadOptions::default() };
-    let mut snapshot = context.read_snapshot_through(source.as_mut(), wanted)?;
+    let mut snapshot = context.operation().read_snapshot_through(source.as_mut(), wanted)?;
     if let Some(plan) = &plan {
-        plan::apply_to_snapshot(context, &mut snapshot, plan)?;
+        plan_snapshot::apply_to_snapshot(&mut context.operation(), &mut snapshot, plan)?;
     } else if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, snapshot.fabric())?;
         snapshot.observation.notes.extend(notes);
         snapshot.observation.tables = tables;
     }
-    context.assume(&mut snapshot)?;
+    context.env().assume(&mut snapshot)?;
     let TraceEnds { from, to, choice } =
-        context.explain_missing(&snapshot, parse_trace_ends(&snapshot, &args.from, &args.to))?;
+        context.operation().explain_missing(&snapshot, parse_trace_ends(&snapshot, &args.from, &args.to))?;
     if let Some(choice) = choice {
         snapshot.observation.notes.add("FN-603", NotePlace::file(snapshot.source.clone()), || choice);
     }
     let choice = args.lid.map_or(LidChoice::Base, LidChoice::One);
-    let lid = context.explain_missing(&snapshot, to.lid(&snapshot, choice))?;
+    let lid = context.operation().explain_missing(&snapshot, to.lid(&snapshot, choice))?;
     if args.tables.is_none() && !whole {
-        context.read_tables_toward(source.as_mut(), &mut snapshot, &[lid])?;
+        context.operation().read_tables_toward(source.as_mut(), &mut snapshot, &[lid])?;
     }
     let tables = &snapshot.observation.tables;
     if !tables.has_forwarding() {
@@ -67,7 +69,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Fail
             Some(_) => failure,
             None => context.refuse_with_notes(&snapshot, failure),
         };
-        return context.explain_missing(&snapshot, Err(refusal));
+        return context.operation().explain_missing(&snapshot, Err(refusal));
     }
     let trace = Trace::follow(&snapshot, tables, from, to, choice)?;
     write(context, &snapshot, &trace)?;

@@ -6,10 +6,12 @@ use super::args::{SimulateArgs, TrafficArgs};
 use super::context::Context;
 use super::route_args::FailArgs;
 use super::table::write_pairs;
-use super::{check, engine_names, lanes_in_force, whatif};
+use super::{check, whatif};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::lanes::lanes_in_force;
+use crate::operations::preview::engine_names;
 use crate::operations::traffic::{
     DeadlockReport, FlowRate, HostRate, TrafficOptions, TrafficReport, TrafficRoutes, TrafficRunEnd,
     flow_between, simulate,
@@ -34,8 +36,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
     let (snapshot, in_force) = match args.engine {
         // The engine's routes have their own lanes, so those in force do not count.
-        Some(_) => lanes_in_force::read_snapshot_without_lanes(context, wanted)?,
-        None => lanes_in_force::read_snapshot(context, wanted, (args.lanes_in_force, false))?,
+        Some(_) => lanes_in_force::read_snapshot_without_lanes(&mut context.operation(), wanted)?,
+        None => {
+            lanes_in_force::read_snapshot(&mut context.operation(), wanted, (args.lanes_in_force, false))?
+        }
     };
     let fail = FailArgs { fail: args.fail.clone(), fail_random: args.fail_random, seed: args.seed };
     let faults = whatif::read_faults(context, &snapshot, &fail)?;
@@ -45,7 +49,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
             let (engine, manager) = (engine_names::engine_named(id)?, snapshot.manager());
             let request = Request { manager, ..Request::default() }
                 .with_lanes(args.lanes, context.config.supposed_lanes);
-            context.run_with_progress(engine.id, |progress| {
+            context.operation().run_with_progress(engine.id, |progress| {
                 TrafficRoutes::from_engine(&snapshot, &faults, engine, &request, progress)
             })?
         }

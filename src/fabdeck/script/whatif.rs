@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::context::Context;
-use super::engine_names::engines;
 use super::json::Object;
 use super::route_args::{FailArgs, RouteArgs, WhatifArgs};
 use super::table::write_pairs;
-use super::{check, jobs, lanes_in_force};
+use super::{check, jobs};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::query::Query;
@@ -20,8 +19,10 @@ use crate::operations::check::certificate_text::{adaptive_words, group_names, gr
 use crate::operations::check::loads::{JobFigures, job_figures_in_force};
 use crate::operations::jobs::job_table::JobTable;
 use crate::operations::jobs::summary::note_judged_lids;
+use crate::operations::lanes::lanes_in_force;
 use crate::operations::preview::assume::assume_lids;
 use crate::operations::preview::comparison::NO_TABLES;
+use crate::operations::preview::engine_names::engines;
 use crate::operations::preview::whatif::{
     Cost, EngineComparison, EngineRow, ProposalOptions, cut_off_words, drawn_words, mark_cost, mark_random,
     parse_marks, propose, supposed_words,
@@ -45,8 +46,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     // Without an option only tables are read, because lane tables take many times longer and the costs are wanted at
     // once.
     let (mut snapshot, in_force) = match args.route.lanes_in_force {
-        None => lanes_in_force::read_snapshot_without_lanes(context, wanted)?,
-        choice => lanes_in_force::read_snapshot(context, wanted, (choice, args.route.switches))?,
+        None => lanes_in_force::read_snapshot_without_lanes(&mut context.operation(), wanted)?,
+        choice => {
+            lanes_in_force::read_snapshot(&mut context.operation(), wanted, (choice, args.route.switches))?
+        }
     };
     let faults = read_faults(context, &snapshot, &args.fail)?;
     let request = route_request(context, &mut snapshot, &args.route)?;
@@ -65,7 +68,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         let begun = Instant::now();
         let asked =
             ProposalOptions { request: &request, switches: args.route.switches, sent: in_force.sent() };
-        let outcome = context.run_with_progress(engine.id, |progress| {
+        let outcome = context.operation().run_with_progress(engine.id, |progress| {
             propose(&snapshot, &tables, &faults, engine, asked, progress)
         });
         let row = EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()));
@@ -97,7 +100,7 @@ pub fn read_faults(
     snapshot: &Snapshot,
     args: &FailArgs,
 ) -> Result<Faults, Failure> {
-    let mut faults = context.explain_missing(snapshot, parse_marks(snapshot, &args.fail))?;
+    let mut faults = context.operation().explain_missing(snapshot, parse_marks(snapshot, &args.fail))?;
     let fabric = snapshot.fabric();
     for marked in faults.iter() {
         let ElementId::Port(port) = marked else { continue };

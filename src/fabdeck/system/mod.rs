@@ -12,6 +12,7 @@ pub mod local_access;
 mod local_adapters;
 mod named_fabrics;
 mod open_sources;
+pub(crate) mod output_file;
 mod simulator_server;
 pub mod source_files;
 pub mod stop_flag;

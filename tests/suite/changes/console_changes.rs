@@ -11,13 +11,13 @@ use super::processes::{DEMO, ServedLab};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::changes::change_row::ChangeRow;
 use fabdeck::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
+use fabdeck::operations::changes::console_changes::ConsoleChanges;
+use fabdeck::operations::environment::OperationOptions;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::link_service::LinkService;
 use fabdeck::operations::plans::plan_request::{PlanRequest, StagedCommands};
 use fabdeck::operations::plans::proposal_plan::settle_proposal;
 use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
-use fabdeck::script::changes::console_changes::ConsoleChanges;
-use fabdeck::script::changes::env::ChangeOptions;
 use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_change::{AttestationVerdict, ChangePhase, GuardRequest, SilentHostAction};
@@ -39,7 +39,7 @@ struct ConsoleFixture {
     _state: TempDir,
 }
 
-fn console_changes(machine: &LocalSystemAccess, source: &str, given: &ChangeOptions) -> ConsoleChanges {
+fn console_changes(machine: &LocalSystemAccess, source: &str, given: &OperationOptions) -> ConsoleChanges {
     ConsoleChanges::new(
         Arc::new(machine.clone()),
         (source, given, true),
@@ -53,7 +53,7 @@ fn own_fixture(name: &str) -> ConsoleFixture {
     let mut source = machine.open(name, &SourceOptions::default()).unwrap();
     let look =
         Arc::new(Snapshot::new(name, source.observe(WANTED, &mut NoObserver).unwrap(), &Default::default()));
-    let clerk = console_changes(&machine, name, &ChangeOptions::default());
+    let clerk = console_changes(&machine, name, &OperationOptions::default());
     clerk.set_snapshot(&look);
     ConsoleFixture { machine, source, look, clerk, _state: state }
 }
@@ -161,7 +161,8 @@ fn what_a_console_confirmed_is_compared_with_its_fabric() {
     let id = lab.apply();
     lab.run_to_end(&["confirm", &id], 0);
     let source = format!("sim:{}", lab.home.path().join("lab.sock").display());
-    let given = ChangeOptions { state_dir: Some(lab.home.path().join("state")), ..ChangeOptions::default() };
+    let given =
+        OperationOptions { state_dir: Some(lab.home.path().join("state")), ..OperationOptions::default() };
     let mut served = console_changes(&desk.machine, &source, &given);
     assert_eq!(served.compare_changes().unwrap()[&id].verdict, AttestationVerdict::Stands);
     super::foreign_writes::change_from_other_machine(&lab);
@@ -283,7 +284,7 @@ fn simulators_are_kept_where_that_is_wanted_alone() {
     let machine = LocalSystemAccess::default();
     let state = tempfile::tempdir().unwrap();
     let machine = machine.with_state(state.path());
-    let mut clerk = console_changes(&machine, SOURCE, &ChangeOptions::default());
+    let mut clerk = console_changes(&machine, SOURCE, &OperationOptions::default());
     let mut source = machine.open(SOURCE, &SourceOptions::default()).unwrap();
     let look = Snapshot::new(SOURCE, source.observe(WANTED, &mut NoObserver).unwrap(), &Default::default());
     let before = look.observation.tables.clone();
@@ -307,17 +308,18 @@ fn a_link_goes_out_of_service_from_a_session() {
 }
 
 /// Over a served fabric: the guards are processes.
-fn served_fixture(lab: &ServedLab) -> (ConsoleChanges, LocalSystemAccess, ChangeOptions, String) {
+fn served_fixture(lab: &ServedLab) -> (ConsoleChanges, LocalSystemAccess, OperationOptions, String) {
     let machine = LocalSystemAccess::default()
         .with_guard(env!("CARGO_BIN_EXE_fabdeck"))
         .with_state(lab.home.path().join(".local/state/fabdeck"));
-    let given = ChangeOptions { state_dir: Some(lab.home.path().join("state")), ..ChangeOptions::default() };
+    let given =
+        OperationOptions { state_dir: Some(lab.home.path().join("state")), ..OperationOptions::default() };
     let source = format!("sim:{}", lab.home.path().join("lab.sock").display());
     let clerk = looking(&machine, &source, &given);
     (clerk, machine, given, source)
 }
 
-fn looking(machine: &LocalSystemAccess, source: &str, given: &ChangeOptions) -> ConsoleChanges {
+fn looking(machine: &LocalSystemAccess, source: &str, given: &OperationOptions) -> ConsoleChanges {
     let mut opened = machine.open(source, &SourceOptions::default()).unwrap();
     let look = Snapshot::new(source, opened.observe(WANTED, &mut NoObserver).unwrap(), &Default::default());
     let clerk = console_changes(machine, source, given);
@@ -358,7 +360,7 @@ fn a_served_fabric_is_changed_by_a_guard_that_outlives_the_console() {
     assert_eq!((changes.rows.len(), changes.here.len()), (1, 0));
 }
 
-fn clerk_of_own(machine: &LocalSystemAccess, given: &ChangeOptions) -> ConsoleChanges {
+fn clerk_of_own(machine: &LocalSystemAccess, given: &OperationOptions) -> ConsoleChanges {
     looking(machine, SOURCE, given)
 }
 
@@ -462,7 +464,7 @@ fn what_a_console_refuses_it_refuses_as_the_command_does() {
     let named = ["a.plan", "--accept", "nonsense"];
     same(clerk.begin_change(&offer, &accepting(&["nonsense"])).unwrap_err(), &named, 64, "FD-7982");
     let reach = SourceOptions { mkey_file: Some("-".into()), ..SourceOptions::default() };
-    let mut keyed = looking(&machine, &source, &ChangeOptions { reach, ..given.clone() });
+    let mut keyed = looking(&machine, &source, &OperationOptions { reach, ..given.clone() });
     let stdin = ["a.plan", "--accept", "transition", "--mkey-file", "-"];
     same(offered(&mut keyed, "a.plan").unwrap_err(), &stdin, 7, "FD-5022");
 
@@ -494,7 +496,7 @@ fn what_a_console_refuses_it_refuses_as_the_command_does() {
     assert!(said.contains(&words) && words.contains("FD-4111"), "{words}\n{said}");
 }
 
-fn clerk_of(machine: &LocalSystemAccess, source: &str, given: &ChangeOptions) -> ConsoleChanges {
+fn clerk_of(machine: &LocalSystemAccess, source: &str, given: &OperationOptions) -> ConsoleChanges {
     console_changes(machine, source, given)
 }
 
@@ -527,7 +529,7 @@ fn a_console_that_looks_on_gives_a_change_another_guard() {
 fn what_another_machine_had_pending_is_said_no_longer_once_its_registration_is_gone() {
     let lab = ServedLab::new(DEMO);
     let (_, machine, given, source) = served_fixture(&lab);
-    let given = ChangeOptions { state_dir: Some(lab.home.path().join("other")), ..given };
+    let given = OperationOptions { state_dir: Some(lab.home.path().join("other")), ..given };
     let mut clerk = looking(&machine, &source, &given);
     let id = lab.apply();
     clerk.compare_changes().unwrap();

@@ -12,10 +12,10 @@ use super::watches::{EVERY, shown, swept};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::changes::changer::WriteAccess;
+use fabdeck::operations::changes::console_changes::ConsoleChanges;
+use fabdeck::operations::environment::OperationOptions;
 use fabdeck::operations::lanes::slow_lanes::LaneStatus;
 use fabdeck::operations::watch::sweep::read_sweep;
-use fabdeck::script::changes::console_changes::ConsoleChanges;
-use fabdeck::script::changes::env::ChangeOptions;
 use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_change::ChangePhase;
@@ -29,7 +29,7 @@ fn demo() -> (TestSession, TempDir) {
     let wanted = ReadOptions { tables: true, counters: true, ..ReadOptions::default() };
     let look =
         Snapshot::new("sim:demo", source.observe(wanted, &mut NoObserver).unwrap(), &Default::default());
-    let given = ("sim:demo", &ChangeOptions::default(), true);
+    let given = ("sim:demo", &OperationOptions::default(), true);
     let clerk = ConsoleChanges::new(Arc::new(machine), given, Arc::new(|| panic!("a guard had a bug")));
     clerk.set_snapshot(&Arc::new(look.clone()));
     let mut known = look.clone();

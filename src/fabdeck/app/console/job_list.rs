@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::operations::jobs::job_request::JobListSource;
-use crate::script::jobs::job_args::JobSource;
+use crate::operations::jobs::list_source::JobSource;
 use crate::system::access::SystemAccess;
 use crate::system::local_access::LocalSystemAccess;
 use fabdeck_files::job_lists::JobList;

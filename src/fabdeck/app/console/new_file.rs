@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::script::output_file::create_temporary;
+use crate::system::output_file::create_temporary;
 
 /// Writes a new file. `is_wanted` is called once the content is written, before the file gets its name. `advice` says
 /// how to choose another name.

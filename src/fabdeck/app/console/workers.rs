@@ -20,6 +20,7 @@ use crate::console::event_loop::event::SessionInput;
 use crate::console::model::effect::{TaskOutcome, TaskRequest};
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::changer::Changer;
+use crate::operations::changes::console_changes::ConsoleChanges;
 use crate::operations::plans::plan_request::PlanRequest;
 use crate::operations::plans::proposal_plan::PlanOrigin;
 use crate::operations::preview::assume::{assume, assume_lids};
@@ -28,7 +29,6 @@ use crate::operations::replay::replay_frame::{
 };
 use crate::operations::replay::watch_recording::WatchRecording;
 use crate::script::adapters::welcome_text;
-use crate::script::changes::console_changes::ConsoleChanges;
 use crate::script::console_options::ConsoleOptions;
 use crate::system::access::SystemAccess;
 use crate::system::local_access::LocalSystemAccess;

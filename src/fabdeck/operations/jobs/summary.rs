@@ -9,7 +9,8 @@ use crate::operations::check::certificate_text::{judged_lid_words, lost_words};
 use crate::operations::check::loads::{JobFigures, JobReport, job_rows};
 use fabdeck_fabric::Faults;
 use fabdeck_fabric::observe::{NotePlace, digits_in_groups};
-use fabdeck_files::jobs::JobPlacement;
+use fabdeck_files::job_lists::JobList;
+use fabdeck_files::jobs::{HostIndex, JobPlacement};
 use fabdeck_routing::Problem;
 
 /// A job on the fabric. Fields about paths are `None` without forwarding tables.
@@ -197,4 +198,12 @@ impl JobTotals {
             (self.missing_hosts_more > 0).then(|| ("", format!("and {} more", self.missing_hosts_more)));
         self.missing_hosts.iter().map(line).chain(more).collect()
     }
+}
+
+/// Places the jobs of a list on a fabric and adds notes about missing hosts.
+pub fn place_jobs(snapshot: &mut Snapshot, list: &JobList, place: &NotePlace) -> JobPlacement {
+    let placed = HostIndex::new(snapshot.fabric(), &snapshot.names).place_jobs(list);
+    snapshot.observation.notes.extend(placed.notes(place));
+    note_judged_lids(snapshot);
+    placed
 }

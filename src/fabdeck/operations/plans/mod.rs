@@ -1,7 +1,11 @@
 //! Plans: made from a proposal, a phase or the service of a link, and compared with a fabric.
 
 pub mod link_service;
+pub(crate) mod phased_routing;
 pub mod phases;
+pub(crate) mod plan_file;
 pub mod plan_request;
+pub(crate) mod plan_snapshot;
 pub(crate) mod plan_verdict;
 pub mod proposal_plan;
+pub(crate) mod route_plan;

@@ -1,5 +1,6 @@
 //! Verdicts on two readings of all counters, and events that a fabric reported.
 
+pub(crate) mod counter_watch;
 pub(crate) mod fabric_events;
 pub mod history;
 pub(crate) mod hot_ports;
@@ -7,4 +8,5 @@ pub mod interval_verdict;
 pub mod sweep;
 pub mod sweep_messages;
 pub mod threshold_events;
+pub(crate) mod verdict_basis;
 pub mod watch_verdict;

@@ -1,44 +1,38 @@
 //! `apply`: writes exactly what a plan says. A guard process writes it, and rolls it back if it is not confirmed.
 
 use std::io::BufRead;
-use std::sync::mpsc::{Sender, channel};
-use std::time::Duration;
 
 use super::args::{ApplyArgs, DriverChoice, SilentHostChoice};
-use super::change_exit::{exit_of_status, user};
-use super::change_steps::driver_options;
-use super::env::Env;
-use super::in_process::memory_journal;
-use super::preparation::{PreparedChange, accept_now, begin_change, prepare};
-use super::{acceptance, decision_commands};
+use super::{apply as applying, decision_commands};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::{count_words, device_words};
+use crate::operations::changes::change_control::driver_options;
+use crate::operations::changes::change_exit::exit_of_status;
 use crate::operations::changes::change_row::span_words;
 use crate::operations::changes::changer::Acceptance;
+use crate::operations::changes::preparation::{PreparedChange, accept_now, begin_change, prepare};
+use crate::operations::changes::refusal_audit::audit_source_refusal;
+use crate::operations::changes::{acceptance, in_process};
 use crate::operations::lanes::migrations::migration_lines;
 use crate::operations::plans::phases::phase_lines;
+use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_verdict::PlanVerdict;
 use crate::script::context::Context;
-use crate::script::plan;
 use crate::script::table::write_pairs;
-use fabdeck_change::{
-    BeginRecord, ChangePhase, ChangeStatus, DirectDriver, Guard, GuardAnswer, GuardMode, GuardRequest, Plan,
-    QueuedRequest, StagedTransition, SystemClocks, UNREACHABLE_TIMEOUT,
-};
+use fabdeck_change::{BeginRecord, ChangePhase, ChangeStatus, Plan, StagedTransition};
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_mad::access::{Actuator, NoObserver};
 
 pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure> {
     context.refuse_filter("apply")?;
-    let read = plan::read_with_text(&args.plan)?;
+    let read = plan_file::read_with_text(&args.plan)?;
     if read.0.phases.is_none() && args.unanswered != SilentHostChoice::Stop {
         context.output.print_message("this plan has no phases, so --unanswered has no effect");
     }
     let writes = read.0.writes.len();
-    let source = context.named_source()?.to_owned();
-    let given = context.change_options();
-    let means = Env { outside: context.outside, given: &given };
+    let source = context.env().named_source()?.to_owned();
+    let means = context.env();
     means.given.rights_refused.iter().for_each(|why| context.output.print_message(why));
     let opensm = args.via == DriverChoice::Opensm;
     let mut road = driver_options(opensm, args.opensm_conf.clone(), args.opensm_console, args.beside_manager);
@@ -68,11 +62,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     let (home, kept) =
         begin_change(means, simulated, (begun, &text), &mut |remark| context.output.print_message(remark))?;
     let first = ChangeStatus::of(&kept.read.state);
-    let status = decision_commands::wait_until(context, means, (&home, &kept), first, |status| {
+    let status = decision_commands::wait_until(context, (&home, &kept), first, |status| {
         matches!(status.phase, ChangePhase::Applied) || !status.phase.is_pending()
     })?;
     let status = match args.wait && status.phase.is_pending() {
-        true => decision_commands::wait_until(context, means, (&home, &kept), status, |status| {
+        true => decision_commands::wait_until(context, (&home, &kept), status, |status| {
             !status.phase.is_pending()
         })?,
         false => status,
@@ -171,59 +165,29 @@ fn apply_in_process(
     plan: &Plan,
     (begun, actuator): (BeginRecord, &mut dyn Actuator),
 ) -> Result<Exit, Failure> {
-    let (journal, told) = memory_journal(begun)?;
-    let (sender, orders) = channel();
-    if !args.wait {
-        // A later command cannot confirm the change, so it is confirmed at once.
-        std::thread::spawn(move || confirm_once_applied(&sender));
-    }
-    let (verbose, mut said) = (context.output.verbose, Vec::new());
-    let mut driver = DirectDriver(actuator);
-    let guard = Guard {
-        plan,
-        journal,
-        state: told,
-        home: None,
-        driver: &mut driver,
-        orders: &orders,
-        clock: &SystemClocks,
-        log: &mut |line| said.push(line.to_owned()),
-        patience: UNREACHABLE_TIMEOUT,
-        trouble: None,
-        stop: &|| false,
-        tend_second: &|| {},
-    };
-    let told = guard.run(GuardMode::Apply);
+    let mut said = Vec::new();
+    let status = in_process::apply_alone(plan, (begun, actuator), args.wait, &mut said)?;
+    let verbose = context.output.verbose;
     said.iter().filter(|_| verbose).for_each(|line| context.output.print_message(line));
-    let status = ChangeStatus::of(&told);
-    if status.phase == ChangePhase::Confirmed {
-        let what = [(
-            "applied",
-            format!(
-                "{} writes, read back; the simulator ends with this command, and the change with it",
-                status.writes
-            ),
-        )];
-        if context.output.json {
-            decision_commands::report(context, &status)?;
-        } else {
-            write_pairs(context.output.out, (context.output.paint, context.output.page), &what)?;
-        }
+    if status.phase == ChangePhase::Confirmed && !context.output.json {
+        let words = format!(
+            "{} writes, read back; the simulator ends with this command, and the change with it",
+            status.writes
+        );
+        let what = [("applied", words)];
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &what)?;
     } else {
         decision_commands::report(context, &status)?;
     }
     Ok(exit_of_status(&status))
 }
 
-fn confirm_once_applied(orders: &Sender<QueuedRequest>) {
-    loop {
-        let (reply, answer) = channel();
-        if orders.send(QueuedRequest { ask: GuardRequest::Confirm { user: user() }, reply }).is_err() {
-            return;
-        }
-        match answer.recv() {
-            Ok(GuardAnswer::Refused { .. }) => std::thread::sleep(Duration::from_millis(5)),
-            _ => return,
-        }
-    }
+/// Runs `apply` and writes its refusals to the audit trail.
+pub fn apply_with_audit(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure> {
+    let ended = applying::run(context, args);
+    let Err(failure) = ended else { return ended };
+    let Some(source) = context.options.source.as_deref().map(str::to_owned) else { return Err(failure) };
+    let means = context.env();
+    let what = format!("apply {}", args.plan.display());
+    Err(audit_source_refusal(means, &source, &what, failure, &mut |line| context.output.print_message(line)))
 }

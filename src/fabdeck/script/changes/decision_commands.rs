@@ -1,30 +1,25 @@
 //! `confirm`, `extend`, `rollback` and `changes`.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
 use super::args::{ChangesArgs, ChangesFormat, ConfirmArgs, ExtendArgs, RollbackArgs};
-use super::change_exit::{exit_of_phase, user};
-use super::change_list::{self, ChangeList};
-use super::env::Env;
-use super::overdue::GuardWatch;
 use super::schemas::UNCHANGED;
-use super::{
-    change_comparison, change_store, change_table, foreign_changes, guard_requests, metrics, seen_changes,
-};
+use super::{change_table, metrics};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::{count_words, nothing_to_do};
-use crate::operations::changes::change_row::{
-    ChangeRow, change_progress, change_words, phase_of_five_words, silent_words, time_of_day, waiting_words,
+use crate::operations::changes::change_control::{self, WaitEvent};
+use crate::operations::changes::change_exit::{exit_of_phase, user};
+use crate::operations::changes::change_list::ChangeList;
+use crate::operations::changes::change_row::{ChangeRow, change_progress, change_words, time_of_day};
+use crate::operations::changes::{
+    change_comparison, change_list, change_store, foreign_changes, guard_requests, seen_changes,
 };
+use crate::operations::environment::Env;
 use crate::script::context::Context;
-use crate::script::progress::{ProgressMeter, clear_line, rewrite_line};
+use crate::script::progress::{clear_line, rewrite_line};
 use crate::script::table::write_pairs;
 use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardRequest};
-
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 pub fn confirm(context: &mut Context<'_, '_>, args: &ConfirmArgs) -> Result<Exit, Failure> {
     let id = resolve_id(context, &args.id)?;
@@ -45,13 +40,18 @@ pub fn extend(context: &mut Context<'_, '_>, args: &ExtendArgs) -> Result<Exit, 
 
 /// Rolls back and waits for the end, because the operator wants to know that it is complete.
 pub fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<Exit, Failure> {
+    let env = context.env();
     let id = resolve_id(context, &args.id)?;
     let first = match &args.opensm_process {
-        Some(process) => name_and_roll_back(context, &id, args.force, process)?,
+        Some(process) => {
+            context.refuse_filter("a change")?;
+            let output = &mut context.output;
+            let say = &mut |line: &str| output.print_message(line);
+            change_control::name_and_roll_back(env, &id, (args.force, process), say)?
+        }
         None => send_order(context, &id, &GuardRequest::RollBack { user: user(), anyway: args.force })?,
     };
-    let given = context.change_options();
-    let means = Env { outside: context.outside, given: &given };
+    let means = context.env();
     if let Some((home, _)) =
         foreign_changes::find(means, &id).filter(|_| change_store::find_change(means, &id).is_err())
     {
@@ -64,96 +64,43 @@ pub fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<E
         });
     }
     let (home, kept) = change_store::find_change(means, &id)?;
-    let status = wait_until(context, means, (&home, &kept), first, |status| !status.phase.is_pending())?;
+    let status = wait_until(context, (&home, &kept), first, |status| !status.phase.is_pending())?;
     report(context, &status)?;
     // The command asked for the rollback, so a complete rollback is a success.
     Ok(if status.phase == ChangePhase::RolledBack { Exit::Done } else { exit_of_phase(status.phase) })
 }
 
-/// Names OpenSM's process first: the rollback may wait for nothing else.
-fn name_and_roll_back(
-    context: &mut Context<'_, '_>,
-    id: &str,
-    anyway: bool,
-    process: &str,
-) -> Result<ChangeStatus, Failure> {
-    context.refuse_filter("a change")?;
-    let given = context.change_options();
-    let means = Env { outside: context.outside, given: &given };
-    let mut say = |line: &str| context.output.print_message(line);
-    if let Some(status) = guard_requests::restart_rollback(means, id, (anyway, Some(process)), &mut say)? {
-        return Ok(status);
-    }
-    let named = GuardRequest::NameOpensm { user: user(), process: process.to_owned() };
-    let status = guard_requests::send_order(means, id, &named, &mut say)?;
-    if status.phase == ChangePhase::RollingBack && !anyway {
-        // The rollback waited only for OpenSM.
-        return Ok(status);
-    }
-    guard_requests::send_order(means, id, &GuardRequest::RollBack { user: user(), anyway }, &mut say)
-}
-
 fn resolve_id(context: &Context<'_, '_>, text: &str) -> Result<String, Failure> {
-    let given = context.change_options();
-    change_store::resolve_id(Env { outside: context.outside, given: &given }, text)
+    change_store::resolve_id(context.env(), text)
 }
 
 fn send_order(context: &mut Context<'_, '_>, id: &str, ask: &GuardRequest) -> Result<ChangeStatus, Failure> {
     context.refuse_filter("a change")?;
-    let given = context.change_options();
-    let means = Env { outside: context.outside, given: &given };
+    let means = context.env();
     guard_requests::send_order(means, id, ask, &mut |line| context.output.print_message(line))
 }
 
-/// Follows a change until its status fulfils a condition. Trouble of its guard is reported once. An error if the guard
-/// works no more and none replaces it.
+/// Follows a change until its status fulfils a condition, with a line of progress.
 pub fn wait_until(
     context: &mut Context<'_, '_>,
-    means: Env<'_>,
     (home, kept): (&ChangeStore, &ChangeDir),
     first: ChangeStatus,
     so: impl Fn(&ChangeStatus) -> bool,
 ) -> Result<ChangeStatus, Failure> {
-    let mut status = Ok(first);
-    let (mut troubled, mut waited, mut told) = (false, false, 0u8);
-    let (mut watch, id) = (GuardWatch::start(), &kept.read.state.begun.id);
-    while status.as_ref().is_ok_and(|status| !so(status)) {
-        std::thread::sleep(POLL_INTERVAL);
-        status = guard_requests::read_status(means, (home, kept));
-        if status.as_ref().is_ok_and(|status| !so(status)) {
-            watch.check(home, id, &mut |line| context.output.print_message(line))?;
+    let (env, output) = (context.env(), &mut context.output);
+    let ended = change_control::wait_until(env, (home, kept), first, so, &mut |event| match event {
+        WaitEvent::Line(line) => output.print_message(line),
+        WaitEvent::Status(status) if output.progress => {
+            rewrite_line(output.err, output.margin, &change_progress(status, Timestamp::now()));
         }
-        let trouble = status.as_ref().ok().and_then(|status| status.trouble.clone());
-        if let Some(trouble) = trouble.filter(|_| !troubled) {
-            context.output.print_message(&trouble);
-            troubled = true;
-        }
-        // Phases that passed between two polls are reported too.
-        let phase = status.as_ref().ok().and_then(|status| status.phase_of_five).unwrap_or(0);
-        (told + 1..=phase)
-            .filter_map(phase_of_five_words)
-            .for_each(|words| context.output.print_message(&words));
-        told = told.max(phase);
-        if let Some(status) = status.as_ref().ok().filter(|status| status.waits && !waited) {
-            let silent = silent_words(&status.silent).unwrap_or_default();
-            context.output.print_message(&format!("{silent}: {}", waiting_words(&status.id)));
-            waited = true;
-        }
-        if let (true, Ok(status)) = (context.progress, &status) {
-            rewrite_line(
-                context.output.err,
-                context.output.margin,
-                &change_progress(status, Timestamp::now()),
-            );
-        }
-    }
-    if context.progress {
+        WaitEvent::Status(_) => {}
+    });
+    if context.output.progress {
         clear_line(context.output.err);
     }
-    status
+    ended
 }
 
-/// Reports that no change was begun, because everything that the plan writes is in place.
 /// Reports that a plan writes nothing. `warning`: what is in place may belong to another machine.
 pub fn report_unchanged(
     context: &mut Context<'_, '_>,
@@ -201,9 +148,8 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     if is_metrics && context.output.json {
         return Err(Failure::usage("FD-7313: Prometheus' text is not JSON; leave out --json or --format"));
     }
-    let source = args.verify.then(|| context.named_source().map(str::to_owned)).transpose()?;
-    let given = context.change_options();
-    let means = Env { outside: context.outside, given: &given };
+    let source = args.verify.then(|| context.env().named_source().map(str::to_owned)).transpose()?;
+    let means = context.env();
     let ChangeList { rows, mut unread, closed, guarded_only } = change_list::read_all(means)?;
     rows.iter()
         .for_each(|listed| seen_changes::record_phase(means.outside, &listed.row.id, listed.row.state));
@@ -264,10 +210,7 @@ struct ComparisonSummary {
 impl ComparisonSummary {
     /// Compares, and adds each verdict to its row. An unreadable fabric leaves the rows as they are.
     fn of(context: &mut Context<'_, '_>, means: Env<'_>, source: &str, rows: &mut [ChangeRow]) -> Self {
-        let mut meter =
-            ProgressMeter::new(context.output.err, context.progress).with_stop(context.stop.as_ref());
-        let compared = change_comparison::compare(means, source, &mut meter);
-        meter.clear();
+        let compared = change_comparison::compare(means, source, &mut context.operation().begin_reading());
         let comparison = match compared {
             Ok(comparison) => comparison,
             Err(failure) => {

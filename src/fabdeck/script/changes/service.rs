@@ -3,16 +3,18 @@
 use jiff::Timestamp;
 
 use super::args::ServiceArgs;
-use super::change_exit::user;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::operations::changes::change_exit::user;
+use crate::operations::lanes::lanes_in_force;
 use crate::operations::plans::link_service::{
     LinkService, ServicePlanError, find_service_element, service_plan,
 };
 use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
+use crate::operations::plans::route_plan::findings_warning;
 use crate::script::context::Context;
 use crate::script::table::write_pairs;
-use crate::script::{lanes_in_force, output_file, plan};
+use crate::system::output_file;
 use fabdeck_mad::access::ReadOptions;
 
 pub fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkService) -> Result<Exit, Failure> {
@@ -20,14 +22,14 @@ pub fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkServi
     context.refuse_filter(word)?;
     output_file::refuse_unless_forced(&args.output, args.force)?;
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let (look, in_force) = lanes_in_force::read_snapshot(context, wanted, (None, false))?;
+    let (look, in_force) = lanes_in_force::read_snapshot(&mut context.operation(), wanted, (None, false))?;
     let found = find_service_element(&look, &args.element);
-    let element = context.explain_missing(&look, found)?;
+    let element = context.operation().explain_missing(&look, found)?;
     let times = !context.globals.no_times;
     let made = PlanOrigin { created: times.then(|| Timestamp::now().to_string()), author: times.then(user) };
     let plan = service_plan(&look, element, service, in_force.sent(), made).map_err(failure)?;
     let text = plan_text(&plan).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
-    output_file::write(&mut context.output, &args.output, text.as_bytes())?;
+    output_file::write(context.output.out, &args.output, text.as_bytes())?;
     if !output_file::is_stdout(&args.output) {
         let file = args.output.display().to_string();
         if context.output.json {
@@ -41,7 +43,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkServi
             write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
         }
     }
-    plan::print_warnings(context, &plan);
+    findings_warning(&plan).iter().for_each(|line| context.output.print_message(line));
     let concluded = context.conclude(&look);
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
 }

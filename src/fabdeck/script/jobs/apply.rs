@@ -4,23 +4,24 @@
 use std::time::{Duration, Instant};
 
 use super::event::{JobWatchEvent, print};
-use super::job_args::{POLL_INTERVAL, WatchApplyArgs};
-use super::watch_mark::WatchMark;
+use super::job_args::WatchApplyArgs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::nothing_to_do;
-use crate::operations::changes::changer::Acceptance;
-use crate::operations::plans::plan_verdict::check_after_change;
-use crate::script::changes::args::DriverChoice;
-use crate::script::changes::change_steps::{
+use crate::operations::changes::change_control::{
     ApplyOptions, apply as apply_step, change_folder as state_folder, confirm as confirm_step,
     driver_options, guard_status as look_at_change, refuse_without_right, roll_back as roll_back_step,
 };
-use crate::script::changes::env::{ChangeOptions, Env};
-use crate::script::changes::preparation::DriverOptions;
-use crate::script::changes::verification::{drift_message, hides_part, open_findings};
+use crate::operations::changes::changer::Acceptance;
+use crate::operations::changes::preparation::DriverOptions;
+use crate::operations::changes::verification::{drift_message, hides_part, open_findings};
+use crate::operations::jobs::list_source::POLL_INTERVAL;
+use crate::operations::jobs::watch_mark::WatchMark;
+use crate::operations::lanes::lanes_in_force;
+use crate::operations::plans::plan_file;
+use crate::operations::plans::plan_verdict::check_after_change;
+use crate::script::changes::args::DriverChoice;
 use crate::script::context::Context;
-use crate::script::{lanes_in_force, plan};
 use crate::system::stop_flag::{StopFlag, StopWatch};
 use fabdeck_change::{ChangePhase, ChangeStatus, Plan};
 use fabdeck_fabric::Faults;
@@ -38,7 +39,6 @@ pub struct JobPlanApplier {
     driver: DriverOptions,
     acceptance: Acceptance,
     source: String,
-    given: ChangeOptions,
     mark: WatchMark,
 }
 
@@ -56,8 +56,8 @@ impl JobPlanApplier {
         if !choice.apply {
             return Ok(None);
         }
-        let (source, given) = (context.named_source()?.to_owned(), context.change_options());
-        let means = Env { outside: context.outside, given: &given };
+        let means = context.env();
+        let source = means.named_source()?.to_owned();
         refuse_without_right(means, &source)?;
         let mark = WatchMark::of(&state_folder(means, &source)?);
         if let Some(why) = mark.reason() {
@@ -68,11 +68,7 @@ impl JobPlanApplier {
             driver_options(opensm, choice.opensm_conf.clone(), choice.opensm_console, choice.beside_manager);
         let (accepted, window) = (Vec::new(), choice.confirm_within);
         let acceptance = Acceptance { accepted, window, unanswered: choice.unanswered.unanswered() };
-        Ok(Some(Self { driver, acceptance, source, given, mark }))
-    }
-
-    fn env<'m>(&'m self, context: &Context<'m, '_>) -> Env<'m> {
-        Env { outside: context.outside, given: &self.given }
+        Ok(Some(Self { driver, acceptance, source, mark }))
     }
 
     /// Applies a plan, and confirms or rolls back the change, or leaves it to its guard.
@@ -123,7 +119,7 @@ impl JobPlanApplier {
     /// Whether the change began. An unknown state counts as begun, because only a change that certainly does not
     /// exist leaves no mark.
     fn is_begun(&self, context: &Context<'_, '_>, id: &str) -> bool {
-        match look_at_change(self.env(context), id) {
+        match look_at_change(context.env(), id) {
             Ok(status) => status.phase != ChangePhase::Refused,
             Err(failure) => failure.exit != Exit::Usage,
         }
@@ -142,7 +138,7 @@ impl JobPlanApplier {
             acceptance: &self.acceptance,
             by: "by a watch over jobs",
         };
-        let means = Env { outside: context.outside, given: &self.given };
+        let means = context.env();
         let output = &mut context.output;
         apply_step(
             means,
@@ -169,7 +165,7 @@ impl JobPlanApplier {
         let since = Instant::now();
         let mut why = "the window ended before the change could be checked".to_owned();
         loop {
-            let status = look_at_change(self.env(context), id);
+            let status = look_at_change(context.env(), id);
             if let Ok(status) = &status
                 && !status.phase.is_pending()
             {
@@ -206,14 +202,14 @@ impl JobPlanApplier {
     }
 
     fn confirm(&self, context: &mut Context<'_, '_>, id: &str) -> Result<(), Failure> {
-        let means = Env { outside: context.outside, given: &self.given };
+        let means = context.env();
         let output = &mut context.output;
         confirm_step(means, id, &mut |line| output.print_message(line)).map(drop)
     }
 
     /// Rolls a change back; if that fails, the guard does it at the deadline.
     fn roll_back(&self, context: &mut Context<'_, '_>, id: &str) {
-        let means = Env { outside: context.outside, given: &self.given };
+        let means = context.env();
         let output = &mut context.output;
         let ended = roll_back_step(means, id, ROLLBACK_TIMEOUT, &mut |line| output.print_message(line));
         if let Err(Failure { message: Some(message), .. }) = ended {
@@ -249,9 +245,10 @@ impl JobPlanApplier {
     fn deviation(&self, context: &mut Context<'_, '_>, plan: &Plan) -> Result<Option<String>, String> {
         let message_of = |failure: Failure| failure.message.unwrap_or_default();
         let wanted =
-            ReadOptions { tables: true, lanes: plan::plan_has_lanes(plan), ..ReadOptions::default() };
+            ReadOptions { tables: true, lanes: plan_file::plan_has_lanes(plan), ..ReadOptions::default() };
         let (snapshot, in_force) =
-            lanes_in_force::read_snapshot(context, wanted, (None, false)).map_err(message_of)?;
+            lanes_in_force::read_snapshot(&mut context.operation(), wanted, (None, false))
+                .map_err(message_of)?;
         if hides_part(&snapshot.observation) {
             return Err("part of the fabric did not answer, so the change cannot be checked".to_owned());
         }

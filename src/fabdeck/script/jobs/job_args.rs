@@ -6,23 +6,15 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use crate::catalogue::failure::Failure;
-use crate::console::features::jobs::jobs_model::JobSettings;
-use crate::operations::jobs::job_request::JobListSource;
+use crate::operations::jobs::list_source::JobSource;
+use crate::operations::record::job_thread::RecordedJobList;
 use crate::script::argument_values::{duration, long_duration, percent, window};
 use crate::script::changes::args::{DriverChoice, SilentHostChoice};
 use crate::script::row_args::RowArgs;
-use fabdeck_fabric::observe::NotePlace;
-use fabdeck_files::jobs::Squeue;
-
-/// A loaded controller answers within two minutes in 99 of 100 cases (dissertation 5.3.3.1).
-const SLURM_TIMEOUT: Duration = Duration::from_secs(120);
-/// Interval between two polls of a running `squeue`.
-pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Source of the running jobs.
 #[derive(Debug, Clone, Default, Args)]
-pub struct JobSource {
+pub struct JobSourceArgs {
     /// Read the running jobs from Slurm, with squeue
     #[arg(long, conflicts_with = "file")]
     pub slurm: bool,
@@ -37,55 +29,17 @@ pub struct JobSource {
     pub slurm_timeout: Option<Duration>,
 }
 
-impl JobSource {
-    /// Source of the list, for notes.
-    pub fn place(&self) -> NotePlace {
-        let file = self.file.as_ref().map(|file| file.display().to_string());
-        NotePlace::file(file.unwrap_or_else(|| "squeue".to_owned()))
-    }
-
-    pub fn squeue(&self) -> Squeue {
-        Squeue {
-            program: self.squeue.clone().unwrap_or_else(|| "squeue".into()),
-            timeout: self.slurm_timeout.unwrap_or(SLURM_TIMEOUT),
-        }
-    }
-
-    /// Whether a source of the list is named.
-    pub fn is_named(&self) -> bool {
-        self.slurm || self.file.is_some()
-    }
-
-    /// These arguments, or the configuration if they name no source.
-    pub fn or_configured(&self, settings: &JobSettings) -> Self {
-        let mut from = self.clone();
-        match &settings.from {
-            Some(JobListSource::Slurm(squeue)) if !from.is_named() => {
-                from.slurm = true;
-                from.squeue.clone_from(squeue);
-            }
-            Some(JobListSource::File(file)) if !from.is_named() => from.file = Some(file.clone()),
-            _ => {}
-        }
-        from
-    }
-
-    /// Refuses arguments that name no source.
-    pub fn refuse_unnamed(&self) -> Result<(), Failure> {
-        match self.is_named() {
-            true => Ok(()),
-            false => Err(Failure::usage(
-                "FD-7811: no source of jobs is given; use --slurm, or give a list with --file (a host and its job on each \
-                 line; docs/jobs.md); [jobs] in the configuration sets a default",
-            )),
-        }
+impl From<&JobSourceArgs> for JobSource {
+    fn from(args: &JobSourceArgs) -> Self {
+        let JobSourceArgs { slurm, file, squeue, slurm_timeout } = args.clone();
+        Self { slurm, file, squeue, slurm_timeout }
     }
 }
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct JobRowArgs {
     #[command(flatten)]
-    pub from: JobSource,
+    pub from: JobSourceArgs,
     #[command(flatten)]
     pub rows: RowArgs,
 }
@@ -108,7 +62,7 @@ pub enum JobsAction {
 #[derive(Debug, Args)]
 pub struct WatchArgs {
     #[command(flatten)]
-    pub from: JobSource,
+    pub from: JobSourceArgs,
     /// Interval between two readings of the list of jobs
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration, allow_hyphen_values = true)]
     pub interval: Duration,
@@ -178,4 +132,13 @@ pub struct RecordJobsArgs {
     /// Interval between two queries of Slurm (default: 30s)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, requires = "slurm")]
     pub jobs_interval: Option<Duration>,
+}
+
+impl RecordJobsArgs {
+    /// The list that a recording follows, if one is named.
+    pub fn list(&self) -> Option<RecordedJobList> {
+        let Self { slurm, jobs, squeue, slurm_timeout, jobs_interval } = self.clone();
+        let source = JobSource { slurm, file: jobs, squeue, slurm_timeout };
+        source.is_named().then_some(RecordedJobList { source, interval: jobs_interval })
+    }
 }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use super::job_args::JobSource;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::jobs::job_comparison::{SIMULATED_JOBS_SEED, simulated_jobs};
+use crate::operations::jobs::list_source::JobSource;
 use crate::operations::jobs::recorded_jobs::RecordedJobs;
-use crate::operations::jobs::summary::{JobTotals, note_judged_lids};
+use crate::operations::jobs::summary::{JobTotals, note_judged_lids, place_jobs};
 use crate::script::context::Context;
-use crate::script::jobs::{place_jobs, read_named_jobs};
+use crate::script::jobs::read_named_jobs;
 use crate::script::json::Object;
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_files::capture::find_capture;
@@ -44,10 +44,10 @@ pub(super) fn read_source_jobs(
     context: &mut Context<'_, '_>,
     from: &JobSource,
 ) -> Result<(Snapshot, JobPlacement, JobOrigin), Failure> {
-    let source = context.named_source()?.to_owned();
+    let source = context.env().named_source()?.to_owned();
     let kind = source.split(':').next().unwrap_or_default();
     let (from, is_capture) = (
-        &from.or_configured(&context.config.jobs),
+        &from.or_configured(context.config.jobs.from.as_ref()),
         kind != "sim" && find_capture(Path::new(&source)).is_some(),
     );
     if from.is_named() && !is_capture {
@@ -57,8 +57,9 @@ pub(super) fn read_source_jobs(
         // An adapter has no list of jobs, so the missing argument is reported before the long reading.
         from.refuse_unnamed()?;
     }
-    let mut snapshot = context.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-    context.assume(&mut snapshot)?;
+    let mut snapshot =
+        context.operation().read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+    context.env().assume(&mut snapshot)?;
     if let Some(recorded) = RecordedJobs::from_snapshot(&snapshot) {
         if recorded.said.read_at.is_none() {
             let why = recorded.words();

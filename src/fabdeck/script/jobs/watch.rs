@@ -11,22 +11,26 @@ use std::time::{Duration, Instant};
 
 use super::apply::{AfterApply, JobPlanApplier};
 use super::event::{JobWatchEvent, MissingCounts, print_with_missing};
-use super::job_args::{POLL_INTERVAL, WatchArgs};
-use super::list_reader::JobListReader;
+use super::job_args::WatchArgs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::loads::{JobFigures, job_figures};
+use crate::operations::jobs::list_reader::JobListReader;
+use crate::operations::jobs::list_source::{JobSource, POLL_INTERVAL};
 use crate::operations::jobs::summary::{note_judged_lids, summarize_jobs};
+use crate::operations::lanes::lanes_in_force;
+use crate::operations::lanes::lanes_in_force::LanesInForce;
+use crate::operations::plans::phased_routing;
 use crate::operations::plans::phases::LidHalf;
+use crate::operations::plans::route_plan::{RoutedPlan, route_plan, text_of_plan};
+use crate::operations::preview::engine_names;
 use crate::operations::preview::whatif::ProposalOptions;
 use crate::script::changes::args::DriverChoice;
 use crate::script::context::Context;
 use crate::script::jobs::ENGINE;
-use crate::script::lanes_in_force::LanesInForce;
 use crate::script::read_statistics::lines;
-use crate::script::route::{RoutedPlan, route_plan, text_of_plan};
-use crate::script::{engine_names, lanes_in_force, output_file, phased_routing};
+use crate::system::output_file;
 use crate::system::stop_flag::StopFlag;
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{Faults, Tables};
@@ -37,9 +41,9 @@ use fabdeck_routing::{LaneDependence, Request};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Failure> {
     context.refuse_filter("jobs watch")?;
-    let from = args.from.or_configured(&context.config.jobs);
+    let from = JobSource::from(&args.from).or_configured(context.config.jobs.from.as_ref());
     from.refuse_unnamed()?;
-    context.named_source()?;
+    context.env().named_source()?;
     if from.file.as_deref() == Some(Path::new("-")) {
         return Err(Failure::usage(
             "FD-7814: stdin can be read once, and a list is read repeatedly; give a file, or --slurm",
@@ -312,16 +316,18 @@ impl JobWatch<'_> {
         let asked = ProposalOptions { request: &request, switches: false, sent: in_force.sent() };
         let (engine, none) = (engine_names::engine_named(ENGINE)?, Faults::new());
         let routed = match self.args.applying.phases {
-            false => route_plan(context, snapshot, &none, engine, asked),
-            true => phased_routing::read_agents(context, snapshot, &none).and_then(|agents| {
-                phased_routing::route_in_phases(
-                    context,
-                    (snapshot, &none),
-                    engine,
-                    (LidHalf::Base, &agents),
-                    (asked, in_force),
-                )
-            }),
+            false => route_plan(&mut context.operation(), snapshot, &none, engine, asked),
+            true => {
+                phased_routing::read_agents(&mut context.operation(), snapshot, &none).and_then(|agents| {
+                    phased_routing::route_in_phases(
+                        &mut context.operation(),
+                        (snapshot, &none),
+                        engine,
+                        (LidHalf::Base, &agents),
+                        (asked, in_force),
+                    )
+                })
+            }
         };
         match routed {
             Err(failure) => {
@@ -379,7 +385,8 @@ impl JobWatch<'_> {
 /// Reads the fabric with its tables.
 fn read_snapshot(context: &mut Context<'_, '_>) -> Result<(Snapshot, LanesInForce), Failure> {
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let (mut snapshot, in_force) = lanes_in_force::read_snapshot(context, wanted, (None, false))?;
+    let (mut snapshot, in_force) =
+        lanes_in_force::read_snapshot(&mut context.operation(), wanted, (None, false))?;
     if !snapshot.observation.tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7913: the source has no forwarding tables, so the changes of a plan are unknown; put a dump of them \

@@ -5,23 +5,24 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::args::RunArgs;
-use super::run_journal::{InterruptedRun, RunJournal};
-use super::runner::Runner;
-use super::{fabric_check, run_report};
+use super::run_report;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::operations::changes::acceptance::FINDING_NAMES as FINDINGS;
+use crate::operations::changes::change_control::{
+    change_folder as state_folder, journal_status as change_status, refuse_unwritable,
+};
+use crate::operations::environment::Env;
 use crate::runbook::execute::run_steps;
 use crate::runbook::fields::RunbookFault;
 use crate::runbook::reader;
 use crate::runbook::reader::ReaderOptions;
 use crate::runbook::report::RunState;
+use crate::runbook::step_runner::fabric_check;
+use crate::runbook::step_runner::run_journal::{InterruptedRun, RunJournal};
+use crate::runbook::step_runner::runner::Runner;
 use crate::runbook::steps::Runbook;
 use crate::script::argument_values::{long_duration, window};
-use crate::script::changes::acceptance::FINDING_NAMES as FINDINGS;
-use crate::script::changes::change_steps::{
-    change_folder as state_folder, journal_status as change_status, refuse_unwritable,
-};
-use crate::script::changes::env::Env;
 use crate::script::context::Context;
 use fabdeck_files::read_text_within;
 
@@ -34,16 +35,15 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 pub fn run(context: &mut Context<'_, '_>, args: &RunArgs) -> Result<Exit, Failure> {
     context.refuse_filter("run")?;
     let file = args.runbook.as_path();
-    let source = context.named_source()?.to_owned();
+    let source = context.env().named_source()?.to_owned();
     let book = read_runbook(context, file, &args.set)?;
     let stop = context.outside.stop();
     stop.listen_within(SHUTDOWN_TIMEOUT);
     context.stop = Some(stop.clone());
-    let (mut snapshot, faults) = fabric_check::check(context, &book, args.dry_run)?;
+    let (mut snapshot, faults) = fabric_check::check(&mut context.operation(), &book, args.dry_run)?;
     report_faults(context, file, &faults, &[])?;
     let writes = book.has_writes() && !args.dry_run;
-    let given = context.change_options();
-    let means = Env { outside: context.outside, given: &given };
+    let means = context.env();
     let (mut journal, mut before) = (None, None);
     if writes {
         let (opened, interrupted) = RunJournal::open(&state_folder(means, &source)?, file)?;
@@ -57,7 +57,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RunArgs) -> Result<Exit, Failur
     if let Some(journal) = &mut journal {
         journal.begin(&book.name)?;
     }
-    let mut runner = Runner::new(context, (source, given), args.dry_run, journal);
+    let mut runner = Runner::new(context.operation(), source, args.dry_run, journal);
     let report = run_steps(&book, &mut runner);
     run_report::mark_partial(&mut snapshot, &report);
     run_report::write(context, &snapshot, file, &report, before.as_ref())?;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::run_journal::InterruptedRun;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::runbook::report::{RunReport, StepReport, StepState};
+use crate::runbook::step_runner::run_journal::InterruptedRun;
 use crate::script::context::Context;
 use crate::script::table::write_pairs;
 use fabdeck_fabric::observe::NotePlace;

@@ -1,0 +1,439 @@
+//! Access of the console to changes: plans that it offers, and changes with their states. Each job may run in a
+//! thread of its own; a port is opened for one job and belongs to it.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::attestations::Attestations;
+use super::change_comparison::ChangeComparison;
+use super::change_exit::user;
+use super::change_list::{ChangeList, ChangeListCache, ListedChange};
+use super::change_row::ChangeRow;
+use super::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
+use super::in_process::{GuardThreadInput, InProcessChanges};
+use super::preparation::{
+    DriverOptions, PreparedChange, accept_now, begin_change, prepare, simulator_socket, switch_guids,
+};
+use super::{acceptance, change_comparison, change_store, guard_requests, refusal_audit, seen_changes};
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::nothing_to_do;
+use crate::operations::environment::{Env, OperationOptions};
+use crate::operations::lanes::lane_migration::LaneMigration;
+use crate::operations::lanes::lane_request::LaneRequest;
+use crate::operations::lanes::levels::LevelsInForce;
+use crate::operations::lanes::migrations::migration_lines;
+use crate::operations::lanes::slow_lanes::LaneState;
+use crate::operations::plans::link_service::{LinkService, service_plan};
+use crate::operations::plans::phases::phase_lines;
+use crate::operations::plans::plan_file;
+use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
+use crate::system::access::SystemAccess;
+use fabdeck_change::{BeginRecord, ChangeStatus, GuardRequest, Migration, Plan};
+use fabdeck_fabric::Element;
+use fabdeck_live::is_live;
+use fabdeck_mad::access::{NoObserver, ReadObserver, RegistrationLookup};
+
+/// Time to wait for a silent guard when the console lists changes.
+const LIST_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// Changes of the source of a console. Clones share their state.
+#[derive(Clone)]
+pub struct ConsoleChanges(Arc<ConsoleChangesInner>);
+
+struct ConsoleChangesInner {
+    outside: Arc<dyn SystemAccess + Send + Sync>,
+    given: OperationOptions,
+    source: String,
+    /// Whether plans get no creation time and no author.
+    no_times: bool,
+    bug: Arc<dyn Fn() + Send + Sync>,
+    /// GUIDs of the switches in the current snapshot.
+    here: Mutex<BTreeSet<String>>,
+    /// The last offer.
+    offered: Mutex<Option<Arc<PreparedOffer>>>,
+    known: Mutex<ChangeListCache>,
+    own: InProcessChanges,
+    /// Ids of the changes that this session showed as pending.
+    watched: Mutex<BTreeSet<String>>,
+    /// Pending change of another machine at the last query of its registration, and the time of that query.
+    pending_elsewhere: Mutex<Option<(String, Instant)>>,
+}
+
+impl std::fmt::Debug for ConsoleChanges {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ConsoleChanges").field("source", &self.0.source).finish_non_exhaustive()
+    }
+}
+
+/// A checked plan that only waits for the operator's confirmation.
+struct PreparedOffer {
+    plan: Arc<(Plan, String)>,
+    /// First record of the journal, still without user and time.
+    begun: BeginRecord,
+    found: Vec<(&'static str, String)>,
+    own: bool,
+    simulated: bool,
+}
+
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn failure_message(failure: Failure) -> String {
+    failure.message.unwrap_or_default()
+}
+
+impl ConsoleChanges {
+    /// Creates the access; `bug` is called when a guard thread of this process panics.
+    pub fn new(
+        outside: Arc<dyn SystemAccess + Send + Sync>,
+        (source, given, no_times): (&str, &OperationOptions, bool),
+        bug: Arc<dyn Fn() + Send + Sync>,
+    ) -> Self {
+        Self(Arc::new(ConsoleChangesInner {
+            outside,
+            given: given.clone(),
+            source: source.to_owned(),
+            no_times,
+            bug,
+            here: Mutex::default(),
+            offered: Mutex::default(),
+            known: Mutex::default(),
+            own: InProcessChanges::default(),
+            watched: Mutex::default(),
+            pending_elsewhere: Mutex::default(),
+        }))
+    }
+
+    /// Sets the current snapshot. A recording is ignored, because it is not the live fabric.
+    pub fn set_snapshot(&self, look: &Snapshot) {
+        if is_live(&self.0.source) {
+            *lock(&self.0.here) = switch_guids(look);
+        }
+    }
+
+    /// Checks a plan against the fabric and reports the progress.
+    pub fn offer_watched(
+        &self,
+        planned: &PlanSource,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<ChangeOffer, String> {
+        self.0.offer(planned, watch).map_err(|failure| self.0.audit_refusal(failure))
+    }
+
+    /// Compares confirmed changes with the fabric.
+    pub fn compare_watched(&self, watch: &mut dyn ReadObserver) -> Result<Attestations, String> {
+        let comparison = self.0.compare(watch).map_err(failure_message)?;
+        *lock(&self.0.pending_elsewhere) =
+            comparison.pending_elsewhere.clone().map(|what| (what, Instant::now()));
+        Ok(comparison.by_change)
+    }
+}
+
+impl Changer for ConsoleChanges {
+    fn prepare_offer(&mut self, planned: &PlanSource) -> Result<ChangeOffer, String> {
+        self.offer_watched(planned, &mut NoObserver)
+    }
+
+    fn compare_changes(&mut self) -> Result<Attestations, String> {
+        self.compare_watched(&mut NoObserver)
+    }
+
+    fn begin_change(&mut self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, String> {
+        self.0.begin(offer, acceptance).map_err(|failure| self.0.audit_refusal(failure))
+    }
+
+    fn read_lanes(&mut self, asked: &LaneRequest) -> Result<LaneState, String> {
+        self.0.read_lane_migration(asked, &mut NoObserver).map(|laned| laned.state()).map_err(failure_message)
+    }
+
+    fn list_changes(&mut self) -> Result<ChangeOverview, String> {
+        self.0.changes().map_err(failure_message)
+    }
+
+    fn ask_guard(&mut self, id: &str, ask: &GuardRequest) -> Result<ChangeStatus, String> {
+        self.0.ask(id, ask).map_err(failure_message)
+    }
+}
+
+impl ConsoleChangesInner {
+    /// Message of a refusal; the refusal is also written to the audit trail.
+    fn audit_refusal(&self, failure: Failure) -> String {
+        failure_message(refusal_audit::audit_source_refusal(
+            self.env(),
+            &self.source,
+            "apply, in the console",
+            failure,
+            &mut |_| {},
+        ))
+    }
+
+    fn env(&self) -> Env<'_> {
+        Env { outside: self.outside.as_ref(), given: &self.given }
+    }
+
+    fn offer(&self, planned: &PlanSource, watch: &mut dyn ReadObserver) -> Result<ChangeOffer, Failure> {
+        let (title, read) = self.read_plan(planned, watch)?;
+        let mut offer = describe_plan(title, &self.source, &read.0);
+        let road = DriverOptions::default();
+        let mut ready = match prepare(self.env(), &self.source, read, &road, watch)? {
+            Ok(ready) => ready,
+            Err(nothing) => {
+                offer.remarks.extend(nothing.warning());
+                return Ok(ChangeOffer { applied: true, ..offer });
+            }
+        };
+        ready.refuse(self.env(), &road, &mut |remark| offer.remarks.push(remark.to_owned()))?;
+        offer.remarks.extend(ready.unregistered_warning());
+        let begun = ready.begin_record(self.env(), &road)?;
+        let PreparedChange { plan, text, look, judged, found, own, simulated, .. } = ready;
+        // Applying would be refused later, so the console does not ask the question.
+        match own {
+            true => self.own.refuse_second()?,
+            false => drop(change_store::open_for_source(self.env(), simulated)?),
+        }
+        offer.remarks.extend(self.outside.guard_lifetime_warning().filter(|_| !own));
+        let plan = Arc::new((plan, text));
+        let ready = PreparedOffer { plan: plan.clone(), begun, found, own, simulated };
+        let findings = ready.found.iter().map(|(name, words)| ((*name).to_owned(), words.clone())).collect();
+        *lock(&self.offered) = Some(Arc::new(ready));
+        let transition = judged.transition.lines().into_iter();
+        let line = |(name, words): (&'static str, String)| (name.to_owned(), words);
+        Ok(ChangeOffer {
+            source: look.source,
+            transition: transition.map(line).collect(),
+            findings,
+            own,
+            plan: Some(plan),
+            ..offer
+        })
+    }
+
+    /// The planned change as a plan, with the text that its file would have.
+    fn read_plan(
+        &self,
+        planned: &PlanSource,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<(String, (Plan, String)), Failure> {
+        let refused = |words: String| Failure::new(crate::catalogue::exit::Exit::Failed, words);
+        let text = |text: String| match Plan::read(&text) {
+            Ok(plan) => Ok((plan, text)),
+            Err(error) => Err(refused(error.to_string())),
+        };
+        Ok(match planned {
+            PlanSource::Proposed(plan) => {
+                (plan.engine.to_owned(), text(plan.make_text(self.provenance()).map_err(refused)?)?)
+            }
+            PlanSource::File(file) => (file.display().to_string(), plan_file::read_with_text(file)?),
+            PlanSource::Lanes(asked) => {
+                let plan = self.read_lane_migration(asked, watch)?.plan(self.provenance())?;
+                let said = plan_text(&plan).map_err(|error| refused(error.to_string()))?;
+                let title = if asked.back { "dFtree's moves back" } else { "dFtree's moves" };
+                (title.to_owned(), text(said)?)
+            }
+            PlanSource::Service { look, element, service } => {
+                let does = if *service == LinkService::Disable { "disable" } else { "enable" };
+                let title = format!("{does} {}", Element::from_id(look.fabric(), &look.names, *element));
+                let made = service_plan(look, *element, *service, LevelsInForce::Unsaid, self.provenance());
+                let made = made.map_err(|error| refused(error.to_string()))?;
+                (title, text(plan_text(&made).map_err(|error| refused(error.to_string()))?)?)
+            }
+        })
+    }
+
+    /// Migrations of earlier changes that still leave flows on the slow lane.
+    fn all_migrations_in_force(&self) -> Result<Vec<Migration>, Failure> {
+        if self.outside.is_own_simulator(&self.source) {
+            return Ok(self.own.migrations());
+        }
+        // The list of changes shows the unreadable ones.
+        change_store::all_migrations_in_force(self.env(), &self.source, lock(&self.here).clone())
+            .map(|(migrations, _)| migrations)
+    }
+
+    /// Reads the lane tables and computes the migrations from the session's verdict.
+    fn read_lane_migration(
+        &self,
+        asked: &LaneRequest,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<LaneMigration, Failure> {
+        let left = self.all_migrations_in_force()?;
+        LaneMigration::read(self.env(), &self.source, asked, &left, watch)
+    }
+
+    fn provenance(&self) -> PlanOrigin {
+        let times = !self.no_times;
+        PlanOrigin { created: times.then(|| Timestamp::now().to_string()), author: times.then(user) }
+    }
+
+    fn begin(&self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, Failure> {
+        let Some(plan) = offer.plan.as_ref().filter(|_| !offer.applied) else {
+            return Err(Failure::new(
+                crate::catalogue::exit::Exit::Refused,
+                nothing_to_do("the plan", offer.parts),
+            ));
+        };
+        // Only the last offer is kept; an older plan is checked against the fabric again.
+        let last = lock(&self.offered).clone();
+        let ready = match last.filter(|last| Arc::ptr_eq(&last.plan, plan)) {
+            Some(ready) => ready,
+            None => self.prepare_again(plan)?.ok_or_else(|| {
+                Failure::new(crate::catalogue::exit::Exit::Refused, nothing_to_do("the plan", offer.parts))
+            })?,
+        };
+        acceptance::refuse_unaccepted(&ready.found, &acceptance.accepted)?;
+        let begun = accept_now(ready.begun.clone(), acceptance);
+        let id = match ready.own {
+            true => {
+                let (outside, given) = (self.outside.clone(), self.given.clone());
+                self.own.begin(
+                    begun,
+                    GuardThreadInput { outside, given, plan: plan.clone(), bug: self.bug.clone() },
+                )?
+            }
+            false => {
+                let (_, kept) = begin_change(self.env(), ready.simulated, (begun, &plan.1), &mut |_| {})?;
+                kept.read.state.begun.id
+            }
+        };
+        lock(&self.watched).insert(id.clone());
+        Ok(id)
+    }
+
+    fn ask(&self, id: &str, ask: &GuardRequest) -> Result<ChangeStatus, Failure> {
+        // The user of this process is the one who asks, whatever name the order contains.
+        let ask = ask.clone().with_user(&user());
+        let status = match self.own.ask(id, &ask) {
+            Some(answered) => answered?,
+            None => guard_requests::send_order(self.env(), id, &ask, &mut |_| {})?,
+        };
+        if !status.phase.is_pending() {
+            lock(&self.watched).remove(id);
+            seen_changes::record_phase(self.outside.as_ref(), id, status.phase);
+        }
+        Ok(status)
+    }
+
+    fn compare(&self, watch: &mut dyn ReadObserver) -> Result<ChangeComparison, Failure> {
+        match self.outside.is_own_simulator(&self.source) {
+            true => {
+                change_comparison::compare_in_process(self.env(), &self.source, self.own.history(), watch)
+            }
+            false => change_comparison::compare(self.env(), &self.source, watch),
+        }
+    }
+
+    fn changes(&self) -> Result<ChangeOverview, Failure> {
+        let ChangeList { rows: listed, mut unread, closed, .. } =
+            lock(&self.known).list(self.env(), LIST_TIMEOUT)?;
+        // A simulator's changes are never in a folder of another user, so closed folders do not matter to it.
+        unread.extend(
+            closed.into_iter().filter(|_| simulator_socket(&self.source).is_ok_and(|path| path.is_none())),
+        );
+        unread.extend(self.pending_elsewhere());
+        // The console lists changes regularly, so it may be the first to notice a guard that died.
+        if lock(&self.known).has_abandoned() {
+            change_store::resume_abandoned(self.env(), &mut |line| unread.push(line.to_owned()));
+        }
+        let simulator = simulator_socket(&self.source).ok().flatten();
+        let switches = lock(&self.here).clone();
+        let is_here = |listed: &ListedChange| listed.is_of_fabric(simulator.as_deref(), &switches);
+        let mut here: BTreeSet<String> =
+            listed.iter().filter(|listed| is_here(listed)).map(|listed| listed.row.id.clone()).collect();
+        let mut rows: Vec<ChangeRow> = self.own.rows();
+        rows.reverse();
+        here.extend(rows.iter().map(|row| row.id.clone()));
+        let ended_since = self.ended_since((&listed, &rows), &here);
+        rows.extend(listed.into_iter().map(|listed| listed.row));
+        Ok(ChangeOverview { rows, here, ended_since, unread, now: Timestamp::now().to_string() })
+    }
+
+    /// Pending change of another machine while it is registered. The subnet manager is asked again at intervals as
+    /// long as there is one.
+    fn pending_elsewhere(&self) -> Option<String> {
+        const ASKED_AGAIN: Duration = Duration::from_secs(5);
+        let (before, asked) = lock(&self.pending_elsewhere).clone()?;
+        if asked.elapsed() < ASKED_AGAIN {
+            return Some(before);
+        }
+        let surveyor = self.outside.surveyor(&self.source, &self.given.reach);
+        let now = match surveyor.map(|mut surveyor| surveyor.read_registration()) {
+            // A subnet manager that does not answer does not prove the end of the change.
+            Err(_) | Ok(RegistrationLookup::NotKept(_)) => Some(before),
+            Ok(found) => change_comparison::pending_elsewhere(self.env(), &found),
+        };
+        *lock(&self.pending_elsewhere) = now.clone().map(|what| (what, Instant::now()));
+        now
+    }
+
+    /// Messages about changes that ended since this user last saw them pending, here or in another session. Remembers
+    /// the current list.
+    fn ended_since(
+        &self,
+        (listed, own): (&[ListedChange], &[ChangeRow]),
+        here: &BTreeSet<String>,
+    ) -> Vec<String> {
+        let before = seen_changes::read_pending(self.outside.as_ref());
+        let mut watched = lock(&self.watched);
+        let (mut pending, mut known, mut ended) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        for row in own.iter().chain(listed.iter().map(|listed| &listed.row)) {
+            let (kept, id) = (!own.iter().any(|own| own.id == row.id), &row.id);
+            // Sessions on the other fabric report its changes.
+            if !here.contains(id) {
+                continue;
+            }
+            if row.state.is_pending() {
+                watched.insert(id.clone());
+                pending.extend(Some(id.clone()).filter(|_| kept));
+            } else {
+                let was_watched = watched.remove(id);
+                known.extend(Some(id.clone()).filter(|_| before.contains(id)));
+                ended.extend(Some(id.clone()).filter(|_| was_watched || before.contains(id)));
+            }
+        }
+        drop(watched);
+        seen_changes::store(self.outside.as_ref(), &pending, &known);
+        ended
+    }
+
+    /// Checks an offered plan against the fabric again.
+    fn prepare_again(&self, plan: &Arc<(Plan, String)>) -> Result<Option<Arc<PreparedOffer>>, Failure> {
+        let read = (plan.0.clone(), plan.1.clone());
+        let road = DriverOptions::default();
+        let Ok(mut ready) = prepare(self.env(), &self.source, read, &road, &mut NoObserver)? else {
+            return Ok(None);
+        };
+        ready.refuse(self.env(), &road, &mut |_| {})?;
+        let begun = ready.begin_record(self.env(), &road)?;
+        let PreparedChange { found, own, simulated, .. } = ready;
+        Ok(Some(Arc::new(PreparedOffer { plan: plan.clone(), begun, found, own, simulated })))
+    }
+}
+
+/// Offer with what a plan says by itself, before it is checked against a fabric.
+fn describe_plan(title: String, source: &str, plan: &Plan) -> ChangeOffer {
+    let (switches, adapters) = plan.count_targets();
+    ChangeOffer {
+        title,
+        source: source.to_owned(),
+        parts: plan.writes.len(),
+        switches,
+        adapters,
+        moved_pairs: plan.impact["moved_pairs"].as_u64().unwrap_or(0),
+        migrations: migration_lines(plan)
+            .into_iter()
+            .chain(phase_lines(plan))
+            .map(|(_, words)| words)
+            .collect(),
+        transition: Vec::new(),
+        findings: Vec::new(),
+        own: false,
+        remarks: Vec::new(),
+        applied: false,
+        plan: None,
+    }
+}

@@ -1,0 +1,109 @@
+//! What operations need besides their request: access to the system, and the options of flags and configuration.
+
+use std::path::PathBuf;
+
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::preview::assume::assume;
+use crate::operations::preview::engine_names::engine_named;
+use crate::system::access::{SourceOptions, SystemAccess};
+use fabdeck_change::{BeginRecord, Rights};
+use fabdeck_fabric::counters::Thresholds;
+use fabdeck_fabric::observe::{Notes, Observation};
+use fabdeck_fabric::{HostRules, NameMap};
+use fabdeck_live::WriteRight;
+use fabdeck_mad::access::Source;
+
+/// Options from flags and the configuration, each resolved once.
+#[derive(Clone, Debug, Default)]
+pub struct OperationOptions {
+    pub source: Option<String>,
+    pub reach: SourceOptions,
+    pub right: WriteRight,
+    pub node_name_map: Option<PathBuf>,
+    /// Rules from names of adapters to hosts.
+    pub host_rules: HostRules,
+    /// The engine whose tables are assumed if the source has none.
+    pub assume: Option<String>,
+    /// Thresholds of the verdicts on counters.
+    pub thresholds: Thresholds,
+    /// Number of data lanes that is assumed of adapters without a known number.
+    pub supposed_lanes: Option<u8>,
+    /// Whether answers and plans are to have no times.
+    pub no_times: bool,
+    /// State folder, if one is configured.
+    pub state_dir: Option<PathBuf>,
+    /// Folder of the guards' sockets, if the configuration names one.
+    pub socket_dir: Option<PathBuf>,
+    /// Socket of the system log, which records the length of the audit trail.
+    pub system_log: Option<PathBuf>,
+    /// What other users may ask the guards of this user.
+    pub rights: Rights,
+    /// Why the rights in the configuration are not used.
+    pub rights_refused: Option<String>,
+    /// `--config` and `--mkey-file` as given, to pass them on to a guard.
+    pub config: Option<PathBuf>,
+    pub mkey_file: Option<PathBuf>,
+}
+
+/// The options, and access to the system.
+#[derive(Clone, Copy)]
+pub(crate) struct Env<'a> {
+    pub outside: &'a dyn SystemAccess,
+    pub given: &'a OperationOptions,
+}
+
+impl<'a> Env<'a> {
+    /// The source from `--source` or the configuration; an operation never picks one by itself.
+    pub fn named_source(self) -> Result<&'a str, Failure> {
+        self.given.source.as_deref().ok_or_else(|| {
+            Failure::usage(
+                "FD-7201: no source is named; give one with --source (sim:demo, sim:kary,k=4,n=3, site.topo, a folder \
+                 of dumps) or as 'source = \"...\"' in the configuration; `fabdeck sources` lists some",
+            )
+        })
+    }
+
+    /// Opens a source with the options of live sources.
+    pub fn open_source(self, source: &str) -> Result<Box<dyn Source>, Failure> {
+        Ok(self.outside.open(source, &self.given.reach)?)
+    }
+
+    pub fn open_named_source(self) -> Result<Box<dyn Source>, Failure> {
+        self.open_source(self.named_source()?)
+    }
+
+    /// Applies `--assume` to a snapshot that may lack tables.
+    pub fn assume(self, snapshot: &mut Snapshot) -> Result<(), Failure> {
+        match &self.given.assume {
+            Some(id) => Ok(assume(snapshot, engine_named(id)?)?),
+            None => Ok(()),
+        }
+    }
+
+    /// The operator's names.
+    pub fn operator_names(self) -> Result<(NameMap, Notes), Failure> {
+        let (mut own, notes) = match &self.given.node_name_map {
+            None => (NameMap::default(), Notes::new()),
+            Some(file) => self.outside.names(file)?,
+        };
+        own.hosts.clone_from(&self.given.host_rules);
+        Ok((own, notes))
+    }
+
+    /// A snapshot of an observation, with the operator's names.
+    pub fn snapshot_of(self, source: &str, mut observation: Observation) -> Result<Snapshot, Failure> {
+        let (own, notes) = self.operator_names()?;
+        observation.notes.extend(notes);
+        Ok(Snapshot::new(source, observation, &own))
+    }
+
+    /// How the fabric of a change is reached, with the right to write to it. That right was given when the change
+    /// began; undoing the change needs no new one, whatever this process's configuration says.
+    pub fn guard_access(self, begun: &BeginRecord) -> (SourceOptions, WriteRight) {
+        let mkey_file = self.given.mkey_file.clone().or_else(|| begun.mkey_file.as_ref().map(PathBuf::from));
+        let reach = SourceOptions { at: None, mkey_file, traps: false, ..self.given.reach.clone() };
+        let switches = begun.switches.iter().filter_map(|guid| guid.parse().ok()).collect();
+        (reach, WriteRight { asked: true, opted_in: self.given.right.opted_in.clone(), begun: switches })
+    }
+}

@@ -1,0 +1,87 @@
+//! Routes of an engine, as a plan.
+
+use super::proposal_plan::{PlanCreationError, PlanOrigin, make_plan, plan_text, settle_proposal};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::operations::environment::Env;
+use crate::operations::operation::Operation;
+use crate::operations::preview::whatif::{EngineRow, Proposal, ProposalOptions, propose};
+use fabdeck_change::Plan;
+use fabdeck_fabric::Faults;
+use fabdeck_routing::Engine;
+
+/// Result of an engine, as a plan.
+pub struct RoutedPlan {
+    pub plan: Plan,
+    pub proposal: Proposal,
+    pub row: EngineRow,
+}
+
+/// Runs an engine and compares its routes with the fabric.
+pub fn route_plan(
+    operation: &mut Operation<'_>,
+    snapshot: &Snapshot,
+    faults: &Faults,
+    engine: &'static Engine,
+    asked: ProposalOptions<'_>,
+) -> Result<RoutedPlan, Failure> {
+    let tables = &snapshot.observation.tables;
+    let begun = std::time::Instant::now();
+    let outcome = operation.run_with_progress(engine.id, |progress| {
+        let proposal = propose(snapshot, tables, faults, engine, asked, progress)?;
+        settle_proposal(snapshot, faults, proposal, asked.sent, progress)
+    });
+    let seconds = (!operation.env.given.no_times).then(|| begun.elapsed().as_secs_f64());
+    let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
+    let proposal = outcome?;
+    let plan = make_plan(snapshot, faults, engine.id, &proposal, asked.sent, provenance(operation.env))
+        .map_err(unwritten_failure)?;
+    Ok(RoutedPlan { plan, proposal, row })
+}
+
+/// Author and time of a plan, unless `--no-times` leaves them out.
+pub fn provenance(env: Env<'_>) -> PlanOrigin {
+    let times = !env.given.no_times;
+    PlanOrigin {
+        created: times.then(|| jiff::Timestamp::now().to_string()),
+        author: std::env::var("USER").ok().filter(|_| times),
+    }
+}
+
+pub fn text_of_plan(plan: &Plan) -> Result<String, Failure> {
+    plan_text(plan).map_err(unwritten_failure)
+}
+
+pub(crate) fn unwritten_failure(error: PlanCreationError) -> Failure {
+    Failure::new(exit_of(&error), error.to_string())
+}
+
+/// Exit code for a plan that cannot be written.
+pub fn exit_of(error: &PlanCreationError) -> Exit {
+    if matches!(error, PlanCreationError::Refused(_)) { Exit::Bug } else { Exit::Failed }
+}
+
+/// The writes of a plan, in one sentence.
+pub fn change_summary(plan: &Plan) -> String {
+    let (blocks, safe) = (plan.writes.len(), plan.transition.short_verdict());
+    let lanes = match plan.impact["changed_lanes"].as_u64() {
+        Some(0) => "no lane changes".to_owned(),
+        Some(some) => {
+            let paths = count_words(some as usize, "path", "paths");
+            format!("the lane of {paths} of a switch to a LID changes")
+        }
+        None if plan.lanes.count == 1 => "changes of lanes are unknown; all paths use one lane".to_owned(),
+        None => format!("changes of lanes are unknown; paths use {} lanes", plan.lanes.count),
+    };
+    let blocks = count_words(blocks, "block", "blocks");
+    let switches = count_words(plan.count_targets().0, "switch", "switches");
+    format!("{blocks} on {switches}; {lanes}; {safe}")
+}
+
+/// Warning with the findings of a plan, in one line.
+pub fn findings_warning(plan: &Plan) -> Option<String> {
+    let words = plan.findings.join("; ");
+    (!plan.findings.is_empty()).then(|| format!("warning: the plan of {}: {words}", plan.engine))
+}
