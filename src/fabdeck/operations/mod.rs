@@ -13,6 +13,7 @@ pub(crate) mod progress;
 pub(crate) mod record;
 pub mod replay;
 pub mod rowset;
+pub(crate) mod source_list;
 pub mod trace;
 pub(crate) mod traffic;
 pub mod view_id;

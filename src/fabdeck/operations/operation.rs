@@ -17,6 +17,7 @@ pub trait Reporter {
     fn report_line(&mut self, line: &str);
     /// Reports the warnings that a reader needs before the answer.
     fn report_warnings(&mut self, notes: &Notes);
+    fn report_notes(&mut self, notes: &Notes);
     /// Reports the statistics of a reading, if the user wants them.
     fn report_statistics(&mut self, snapshot: &Snapshot);
     /// Reports the statistics of a reading, its notes, and whether it is partial.

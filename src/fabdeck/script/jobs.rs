@@ -28,14 +28,10 @@ use fabdeck_files::job_lists::{JobLine, JobList};
 use fabdeck_files::jobs::{HostIndex, JobPlacement};
 use fabdeck_mad::access::ReadOptions;
 
-mod apply;
 mod event;
 pub(crate) mod job_args;
 mod source_jobs;
 mod watch;
-
-/// The engine that routes for jobs.
-const ENGINE: &str = "sar";
 
 /// Reads the jobs of `--jobs` as ports of their hosts. In a hand-written list, an unknown host is a mistake. Slurm lists
 /// hosts that no fabric has, but a list without any known host belongs to another fabric.

@@ -123,6 +123,10 @@ impl Reporter for Output<'_> {
         }
     }
 
+    fn report_notes(&mut self, notes: &Notes) {
+        self.print_notes(notes);
+    }
+
     fn report_statistics(&mut self, snapshot: &Snapshot) {
         if self.verbose {
             lines(snapshot).iter().for_each(|line| self.print_message(line));

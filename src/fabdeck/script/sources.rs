@@ -10,6 +10,7 @@ use super::output::MIN_COLUMNS;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::check::certificate_text::wrap_text;
+use crate::operations::source_list::{SourceList, list_sources};
 use crate::system::access::{CatalogueEntry, CatalogueKey};
 use crate::system::adapter_row::AdapterRow;
 use crate::system::source_files::SourceFile;
@@ -29,32 +30,9 @@ impl<'a> From<&'a CatalogueEntry> for SimulatedSource<'a> {
     }
 }
 
-/// Sources of this machine and of the current folder.
-struct SourceList {
-    adapters: Vec<AdapterRow>,
-    /// Why the adapters could not be listed.
-    adapters_error: Option<String>,
-    catalogue: Vec<CatalogueEntry>,
-    common_keys: Vec<CatalogueKey>,
-    simulator_keys: Vec<CatalogueKey>,
-    captures: Vec<SourceFile>,
-}
-
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("sources")?;
-    let outside = context.outside;
-    let (adapters, adapters_error) = match outside.adapters() {
-        Ok(adapters) => (adapters, None),
-        Err(error) => (Vec::new(), Some(error.to_string())),
-    };
-    let sources = SourceList {
-        adapters,
-        adapters_error,
-        catalogue: outside.catalogue(),
-        common_keys: outside.common_keys(),
-        simulator_keys: outside.simulator_keys(),
-        captures: outside.captures(),
-    };
+    let sources = list_sources(context.outside);
     if !context.output.json {
         write_text(context.output.out, context.output.page, &sources)?;
         return Ok(Exit::Done);
