@@ -2,7 +2,7 @@
 
 use super::args::CheckArgs;
 use super::context::Context;
-use super::jobs;
+use super::route_args::MissingHosts;
 use super::table::write_pairs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -14,6 +14,7 @@ use crate::operations::lanes::lane_choice::LaneChoice;
 use crate::operations::lanes::lanes_in_force;
 use crate::operations::lanes::lanes_in_force::LanesInForce;
 use crate::operations::lanes::levels::check_in_force;
+use crate::operations::preview::engine_request::read_job_map;
 use fabdeck_fabric::{Faults, Tables};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::NoProgress;
@@ -68,11 +69,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         )?,
         false => LanesInForce::of_choice(None),
     };
-    let jobs = args
-        .jobs
-        .as_ref()
-        .map(|file| jobs::read_job_map(context, &mut snapshot, file, args.missing))
-        .transpose()?;
+    let skips = args.missing == MissingHosts::Skip;
+    let list = args.jobs.as_ref().map(|file| read_job_map(context.env(), &mut snapshot, file, skips));
+    let jobs = list.transpose()?;
     let (tables, faults) = (&snapshot.observation.tables, Faults::default());
     let report = check_in_force(&snapshot, tables, &faults, args.switches, in_force.sent(), &NoProgress)?;
     let wanted = LoadOptions { patterns: args.loads, jobs: jobs.as_ref() };

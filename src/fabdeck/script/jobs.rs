@@ -1,12 +1,9 @@
 //! `jobs` and `show jobs`, and the list of `--jobs` of other commands.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use super::check::premises;
 use super::context::Context;
-use super::route_args::MissingHosts;
 use super::row_args::RowArgs;
 use super::rows::FIELDS_HELP;
 use super::schema_parts::{closed, list, nullable, number, text};
@@ -22,95 +19,14 @@ use crate::operations::jobs::summary::{JobSummary, JobTotals, place_jobs, summar
 use crate::operations::view_id::ViewId;
 use crate::script::jobs::job_args::{JobRowArgs, JobsAction, JobsArgs};
 use crate::script::jobs::source_jobs::{JobOrigin, read_source_jobs};
-use fabdeck_fabric::observe::NotePlace;
-use fabdeck_fabric::{ElementError, Faults, JobMap};
-use fabdeck_files::job_lists::{JobLine, JobList};
-use fabdeck_files::jobs::{HostIndex, JobPlacement};
+use fabdeck_fabric::Faults;
+use fabdeck_files::jobs::JobPlacement;
 use fabdeck_mad::access::ReadOptions;
 
 mod event;
 pub(crate) mod job_args;
 mod source_jobs;
 mod watch;
-
-/// Reads the jobs of `--jobs` as ports of their hosts. In a hand-written list, an unknown host is a mistake. Slurm lists
-/// hosts that no fabric has, but a list without any known host belongs to another fabric.
-pub fn read_job_map(
-    context: &Context<'_, '_>,
-    snapshot: &mut Snapshot,
-    file: &Path,
-    missing: MissingHosts,
-) -> Result<JobMap, Failure> {
-    let list = context.outside.jobs(file).map_err(Failure::from_list_error)?;
-    let placed = HostIndex::new(snapshot.fabric(), &snapshot.names).place_jobs(&list);
-    if !list.is_from_slurm() && missing == MissingHosts::Refuse {
-        check_hosts_exist(snapshot, &list, &placed, file)?;
-    }
-    if placed.is_on_other_fabric() {
-        let what = format!("{}: FD-7904: {}", file.display(), placed.other_fabric_text());
-        return Err(Failure::new(Exit::BadInput, what));
-    }
-    let place = NotePlace::file(file.display().to_string());
-    snapshot.observation.notes.extend(placed.idle_note(&place));
-    snapshot.observation.notes.extend(placed.notes(&place));
-    Ok(placed.jobs)
-}
-
-/// Number of missing hosts that a message names with their lines.
-const MAX_MISSING_NAMED: usize = 100;
-
-/// Checks that the fabric has each host of a hand-written list; the message names all missing ones.
-fn check_hosts_exist(
-    snapshot: &Snapshot,
-    list: &JobList,
-    placed: &JobPlacement,
-    file: &Path,
-) -> Result<(), Failure> {
-    let mut missing: Vec<&JobLine> = Vec::new();
-    for line in &list.lines {
-        let absent = placed.unknown.contains(&line.host) || placed.ambiguous.contains_key(&line.host);
-        if absent && missing.iter().all(|other| other.host != line.host) {
-            missing.push(line);
-        }
-    }
-    let Some(first) = missing.first() else { return Ok(()) };
-    let why = match missing.as_slice() {
-        [one] => format!(
-            "{}; correct the line, or leave the host out with --missing skip",
-            absence_reason(snapshot, placed, one)
-        ),
-        all => {
-            let each = all
-                .iter()
-                .take(MAX_MISSING_NAMED)
-                .map(|line| format!("{} (line {})", line.host, line.number));
-            let each: Vec<String> = each.collect();
-            let more = match all.len().saturating_sub(MAX_MISSING_NAMED) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            format!(
-                "{} hosts of the list are not in the fabric: {}{more}; correct the lines, or leave these hosts out with \
-                 --missing skip",
-                all.len(),
-                each.join(", ")
-            )
-        }
-    };
-    let what = format!("{}:{}: FD-7903: {why}", file.display(), first.number);
-    Err(Failure::new(Exit::BadInput, what))
-}
-
-/// Reason why a host of a list is not found in the fabric.
-fn absence_reason(snapshot: &Snapshot, placed: &JobPlacement, line: &JobLine) -> String {
-    match placed.ambiguous.get(&line.host) {
-        Some(bearers) => format!("'{}' matches several hosts: {}", line.host, bearers.join(", ")),
-        None => {
-            let like = snapshot.names.similar_names(&line.host).into_iter().map(str::to_owned).collect();
-            ElementError::Unknown { kind: "host", name: line.host.clone(), like }.to_string()
-        }
-    }
-}
 
 pub fn run(context: &mut Context<'_, '_>, args: &JobsArgs) -> Result<Exit, Failure> {
     match &args.action {

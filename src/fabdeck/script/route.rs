@@ -8,20 +8,15 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::certificate_text::{job_figures_words, report_lines};
-use crate::operations::check::loads::{JobFigures, job_figures_in_force};
-use crate::operations::lanes::lanes_in_force;
-use crate::operations::plans::phased_routing;
+use crate::operations::check::loads::JobFigures;
 use crate::operations::plans::phases::{LidHalf, phase_lines};
-use crate::operations::plans::route_plan::{
-    RoutedPlan, change_summary, findings_warning, route_plan, text_of_plan,
-};
-use crate::operations::preview::assume::assume_lids;
+use crate::operations::plans::planned_routes::{PlannedRoutes, RoutesRequest, plan_routes};
+use crate::operations::plans::route_plan::{RoutedPlan, change_summary, findings_warning, text_of_plan};
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::engine_names;
-use crate::operations::preview::whatif::{EngineRow, Proposal, ProposalOptions, supposed_words};
+use crate::operations::preview::whatif::{EngineRow, Proposal, supposed_words};
 use crate::system::output_file;
 use fabdeck_change::Plan;
-use fabdeck_mad::access::ReadOptions;
 
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
@@ -39,40 +34,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
         (_, true) => Some(LidHalf::High),
         _ => None,
     };
-    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let (mut snapshot, in_force) = lanes_in_force::read_snapshot(
-        &mut context.operation(),
-        wanted,
-        (args.route.lanes_in_force, args.route.switches),
-    )?;
-    let has_tables = snapshot.observation.tables.has_forwarding();
-    if !has_tables && half.is_some() {
-        return Err(Failure::usage(
-            "FD-7913: the source has no tables in force, so they cannot change in phases; put a dump of them beside the \
-             topology (dump_lfts, opensm-lfts.dump), or assume those of an engine: --assume ENGINE",
-        ));
-    }
-    if !has_tables {
-        assume_lids(&mut snapshot);
-    }
-    let faults = whatif::read_faults(context, &snapshot, &args.fail)?;
-    let request = whatif::route_request(context, &mut snapshot, &args.route)?;
-    let agents = match half {
-        Some(LidHalf::Base) => phased_routing::read_agents(&mut context.operation(), &mut snapshot, &faults)?,
-        _ => Vec::new(),
-    };
-    let asked = ProposalOptions { request: &request, switches: args.route.switches, sent: in_force.sent() };
-    let before = job_figures_in_force(&snapshot, &snapshot.observation.tables, &faults, &request.jobs);
-    let RoutedPlan { mut plan, proposal, mut row } = match half {
-        None => route_plan(&mut context.operation(), &snapshot, &faults, engine, asked)?,
-        Some(half) => phased_routing::route_in_phases(
-            &mut context.operation(),
-            (&snapshot, &faults),
-            engine,
-            (half, &agents),
-            (asked, &in_force),
-        )?,
-    };
+    let (marks, options) = (args.fail.marks(), args.route.options());
+    let request = RoutesRequest { marks, options, engine, half };
+    let PlannedRoutes { snapshot, routed, jobs: before, has_tables } =
+        plan_routes(&mut context.operation(), &request)?;
+    let RoutedPlan { mut plan, proposal, mut row } = routed;
     if half.is_none() {
         staged_commands::add_commands(&mut plan.transition, context.globals, args);
     }

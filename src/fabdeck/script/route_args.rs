@@ -6,6 +6,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::operations::lanes::lane_choice::LaneChoice;
+use crate::operations::preview::engine_request::{EngineOptions, MarkRequest};
 use fabdeck_routing::LaneDependence;
 
 /// Elements that are marked as failed.
@@ -66,6 +67,28 @@ pub struct RouteArgs {
     /// default `route` asks the subnet manager as `check` does, and `whatif` does not ask
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,
+}
+
+impl FailArgs {
+    pub fn marks(&self) -> MarkRequest {
+        MarkRequest { elements: self.fail.clone(), random: self.fail_random, seed: self.seed }
+    }
+}
+
+impl RouteArgs {
+    pub fn options(&self) -> EngineOptions {
+        EngineOptions {
+            lanes: self.lanes,
+            roots: self.roots.clone(),
+            compute_nodes: self.compute_nodes.clone(),
+            io_nodes: self.io_nodes.clone(),
+            jobs: self.jobs.clone(),
+            skips_missing: self.missing == MissingHosts::Skip,
+            lanes_by: self.lanes_by.into(),
+            switches: self.switches,
+            lanes_in_force: self.lanes_in_force,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::args::{SimulateArgs, TrafficArgs};
+use super::check;
 use super::context::Context;
-use super::route_args::FailArgs;
 use super::table::write_pairs;
-use super::{check, whatif};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::lanes_in_force;
 use crate::operations::preview::engine_names;
+use crate::operations::preview::engine_request::{MarkRequest, read_faults};
 use crate::operations::traffic::{
     DeadlockReport, FlowRate, HostRate, TrafficOptions, TrafficReport, TrafficRoutes, TrafficRunEnd,
     flow_between, simulate,
@@ -41,8 +41,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
             lanes_in_force::read_snapshot(&mut context.operation(), wanted, (args.lanes_in_force, false))?
         }
     };
-    let fail = FailArgs { fail: args.fail.clone(), fail_random: args.fail_random, seed: args.seed };
-    let faults = whatif::read_faults(context, &snapshot, &fail)?;
+    let marks = MarkRequest { elements: args.fail.clone(), random: args.fail_random, seed: args.seed };
+    let faults = read_faults(&mut context.operation(), &snapshot, &marks)?;
     let asked = read_traffic_args(context, &snapshot, pattern, args)?;
     let routes = match &args.engine {
         Some(id) => {

@@ -1,37 +1,28 @@
 //! `whatif`.
 
 use std::io;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
 
+use super::check;
 use super::context::Context;
 use super::json::Object;
-use super::route_args::{FailArgs, RouteArgs, WhatifArgs};
+use super::route_args::WhatifArgs;
 use super::table::write_pairs;
-use super::{check, jobs};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::query::Query;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::certificate_text::{adaptive_words, group_names, groups_line};
-use crate::operations::check::loads::{JobFigures, job_figures_in_force};
+use crate::operations::check::loads::JobFigures;
 use crate::operations::jobs::job_table::JobTable;
-use crate::operations::jobs::summary::note_judged_lids;
-use crate::operations::lanes::lanes_in_force;
-use crate::operations::preview::assume::assume_lids;
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::engine_names::engines;
-use crate::operations::preview::whatif::{
-    Cost, EngineComparison, EngineRow, ProposalOptions, cut_off_words, drawn_words, mark_cost, mark_random,
-    parse_marks, propose, supposed_words,
-};
+use crate::operations::preview::engine_preview::{EnginePreview, MarkLoss, PreviewRequest, preview_engines};
+use crate::operations::preview::whatif::{Cost, EngineComparison, EngineRow, cut_off_words, supposed_words};
+use fabdeck_fabric::Faults;
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::{ElementId, Faults, Guid, JobMap, PortNum};
-use fabdeck_mad::access::ReadOptions;
-use fabdeck_routing::analysis::{CutOffPairs, GroupDamage, PathLosses, group_damage};
-use fabdeck_routing::{DEGRADED_REMARK, Request, UPDOWN_REMARK};
+use fabdeck_routing::analysis::{GroupDamage, PathLosses, group_damage};
+use fabdeck_routing::{DEGRADED_REMARK, UPDOWN_REMARK};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
     context.refuse_filter("whatif")?;
@@ -42,40 +33,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         ));
     }
     let engines = engines(&args.engine)?;
-    let wanted = ReadOptions { tables: true, multicast: true, ..ReadOptions::default() };
-    // Without an option only tables are read, because lane tables take many times longer and the costs are wanted at
-    // once.
-    let (mut snapshot, in_force) = match args.route.lanes_in_force {
-        None => lanes_in_force::read_snapshot_without_lanes(&mut context.operation(), wanted)?,
-        choice => {
-            lanes_in_force::read_snapshot(&mut context.operation(), wanted, (choice, args.route.switches))?
-        }
-    };
-    let faults = read_faults(context, &snapshot, &args.fail)?;
-    let request = route_request(context, &mut snapshot, &args.route)?;
-    let tables = snapshot.observation.tables.clone();
-    let has_tables = tables.has_forwarding();
-    if !has_tables {
-        assume_lids(&mut snapshot);
-    }
-    let cost = match has_tables {
-        true => MarkLoss::Counted(Box::new(mark_cost(&snapshot, &tables, &faults, args.expect)?)),
-        false => MarkLoss::ByCables(CutOffPairs::count(snapshot.fabric(), &faults)),
-    };
-    let jobs = job_figures_in_force(&snapshot, &tables, &faults, &request.jobs);
-    let times = !context.globals.no_times;
-    let rows = engines.into_iter().map(|engine| {
-        let begun = Instant::now();
-        let asked =
-            ProposalOptions { request: &request, switches: args.route.switches, sent: in_force.sent() };
-        let outcome = context.operation().run_with_progress(engine.id, |progress| {
-            propose(&snapshot, &tables, &faults, engine, asked, progress)
-        });
-        let row = EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()));
-        if has_tables { row } else { row.without_tables() }
-    });
-    let comparison = EngineComparison::new(rows.collect());
-    write(context, &snapshot, (&faults, jobs.as_ref()), &cost, &comparison)?;
+    let (marks, options) = (args.fail.marks(), args.route.options());
+    let request = PreviewRequest { marks, options, engines, expected: args.expect };
+    let EnginePreview { snapshot, faults, loss, jobs, comparison } =
+        preview_engines(&mut context.operation(), &request)?;
+    write(context, &snapshot, (&faults, jobs.as_ref()), &loss, &comparison)?;
     let concluded = context.conclude(&snapshot);
     let faults = comparison.defect_words();
     faults.iter().for_each(|fault| context.output.print_message(fault));
@@ -84,104 +46,6 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         context.output.print_message("no engine found routes");
     }
     Ok(if faults.is_empty() && !none { concluded } else { Exit::Findings })
-}
-
-/// Loss that the marks cause.
-enum MarkLoss {
-    /// Paths lost under the tables in force.
-    Counted(Box<Cost>),
-    /// Pairs that are cut off, because there are no tables in force.
-    ByCables(CutOffPairs),
-}
-
-/// The elements that are marked as failed.
-pub fn read_faults(
-    context: &mut Context<'_, '_>,
-    snapshot: &Snapshot,
-    args: &FailArgs,
-) -> Result<Faults, Failure> {
-    let mut faults = context.operation().explain_missing(snapshot, parse_marks(snapshot, &args.fail))?;
-    let fabric = snapshot.fabric();
-    for marked in faults.iter() {
-        let ElementId::Port(port) = marked else { continue };
-        // Port 0 of a switch needs no cable.
-        if fabric.peer(port).is_none() && fabric.port(port).number != PortNum::MANAGEMENT {
-            let name = snapshot.port_name(port);
-            context
-                .output
-                .print_message(&format!("port:{name} has no cable, so its failure affects no path"));
-        }
-    }
-    if let Some(count) = args.fail_random {
-        let drawn = mark_random(snapshot, &mut faults, count, args.seed);
-        if drawn < count {
-            context.output.print_message(&drawn_words(drawn, count));
-        }
-    }
-    Ok(faults)
-}
-
-/// Options of the engines.
-pub fn route_request(
-    context: &Context<'_, '_>,
-    snapshot: &mut Snapshot,
-    args: &RouteArgs,
-) -> Result<Request, Failure> {
-    let mut list = |file: &Option<std::path::PathBuf>| match file {
-        Some(file) => read_guids(context, snapshot, file),
-        None => Ok(Vec::new()),
-    };
-    let (roots, compute_nodes, io_nodes) =
-        (list(&args.roots)?, list(&args.compute_nodes)?, list(&args.io_nodes)?);
-    if let Some(both) = compute_nodes.iter().find(|guid| io_nodes.contains(guid)) {
-        return Err(Failure::usage(format!(
-            "FD-7916: {both} is in both lists, --compute-nodes and --io-nodes; take it out of one"
-        )));
-    }
-    let manager = snapshot.observation.subnet_manager.as_ref().map(|manager| manager.guid);
-    let jobs = match &args.jobs {
-        Some(file) => {
-            let jobs = jobs::read_job_map(context, snapshot, file, args.missing)?;
-            note_judged_lids(snapshot);
-            jobs
-        }
-        None => JobMap::default(),
-    };
-    let (jobs, lanes_by) = (Arc::new(jobs), args.lanes_by.into());
-    let request = Request { roots, compute_nodes, io_nodes, jobs, lanes_by, manager, ..Request::default() };
-    Ok(request.with_lanes(args.lanes, context.config.supposed_lanes))
-}
-
-/// Reads a list of nodes. A node that the fabric does not have is a mistake, because no engine should silently ignore
-/// it.
-fn read_guids(context: &Context<'_, '_>, snapshot: &mut Snapshot, file: &Path) -> Result<Vec<Guid>, Failure> {
-    let read = context.outside.guids(file).map_err(Failure::from_list_error)?;
-    let wrong = |line: Option<u64>, what: &str| {
-        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-        Failure::new(Exit::BadInput, format!("{}{line}: {what}", file.display()))
-    };
-    if read.cut.is_some() {
-        return Err(wrong(
-            read.cut,
-            "FD-7917: the file ends within this line, so the GUID may be incomplete; write all 16 digits, or end the line",
-        ));
-    }
-    if read.guids.is_empty() {
-        return Err(wrong(
-            None,
-            "FD-7918: there is no GUID in this list; leave the option out, or name some nodes",
-        ));
-    }
-    let fabric = snapshot.fabric();
-    let is_unknown = |(guid, _): &(&Guid, &u64)| {
-        fabric.node_by_guid(**guid).is_none() && fabric.port_by_guid(**guid).is_none()
-    };
-    if let Some((guid, line)) = read.guids.iter().zip(&read.lines).find(is_unknown) {
-        let what = format!("FD-7915: no node or port of this fabric has the GUID {guid}; correct the list");
-        return Err(wrong(Some(*line), &what));
-    }
-    snapshot.observation.notes.extend(read.notes);
-    Ok(read.guids)
 }
 
 fn write(

@@ -4,7 +4,9 @@
 
 use std::time::{Duration, Instant};
 
+use super::list_source::POLL_INTERVAL;
 use super::watch_event::{JobWatchEvent, JobWatchFrontEnd};
+use super::watch_mark::WatchMark;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::nothing_to_do;
@@ -15,8 +17,6 @@ use crate::operations::changes::change_control::{
 use crate::operations::changes::changer::Acceptance;
 use crate::operations::changes::preparation::DriverOptions;
 use crate::operations::changes::verification::{drift_message, hides_part, open_findings};
-use crate::operations::jobs::list_source::POLL_INTERVAL;
-use crate::operations::jobs::watch_mark::WatchMark;
 use crate::operations::lanes::lanes_in_force;
 use crate::operations::operation::Operation;
 use crate::operations::plans::plan_file;

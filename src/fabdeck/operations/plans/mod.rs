@@ -7,5 +7,6 @@ pub(crate) mod plan_file;
 pub mod plan_request;
 pub(crate) mod plan_snapshot;
 pub(crate) mod plan_verdict;
+pub(crate) mod planned_routes;
 pub mod proposal_plan;
 pub(crate) mod route_plan;

@@ -7,3 +7,6 @@ pub(crate) mod path_preview;
 pub mod proposals;
 pub(crate) mod transition;
 pub mod whatif;
+
+pub(crate) mod engine_preview;
+pub(crate) mod engine_request;

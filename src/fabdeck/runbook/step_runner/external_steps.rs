@@ -83,7 +83,7 @@ impl Runner<'_> {
         let sweeps = recorded.sweeps;
         let words = format!("{} in {name}", count_words(sweeps as usize, "sweep", "sweeps"));
         Ok(StepOutput {
-            values: vec![("sweeps".to_owned(), StepValue::count(sweeps.into()))],
+            values: vec![("sweeps".to_owned(), StepValue::count(sweeps))],
             ..StepOutput::with_text(words)
         })
     }

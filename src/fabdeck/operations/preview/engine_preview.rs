@@ -1,0 +1,81 @@
+//! What each engine would make of the marked fabric.
+
+use std::time::Instant;
+
+use super::assume::assume_lids;
+use super::engine_request::{EngineOptions, MarkRequest, read_faults, route_request};
+use super::whatif::{Cost, EngineComparison, EngineRow, ProposalOptions, mark_cost, propose};
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::check::loads::{JobFigures, job_figures_in_force};
+use crate::operations::lanes::lanes_in_force::{read_snapshot, read_snapshot_without_lanes};
+use crate::operations::operation::Operation;
+use fabdeck_fabric::Faults;
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::Engine;
+use fabdeck_routing::analysis::CutOffPairs;
+
+/// The engines to compare on a marked fabric.
+pub struct PreviewRequest {
+    pub marks: MarkRequest,
+    pub options: EngineOptions,
+    pub engines: Vec<&'static Engine>,
+    /// Number of failed links whose mean loss is compared with that of the marks.
+    pub expected: Option<usize>,
+}
+
+/// The engines compared.
+pub struct EnginePreview {
+    pub snapshot: Snapshot,
+    pub faults: Faults,
+    pub loss: MarkLoss,
+    /// Figures of the jobs under the tables in force.
+    pub jobs: Option<JobFigures>,
+    pub comparison: EngineComparison,
+}
+
+/// Loss that the marks cause.
+pub enum MarkLoss {
+    /// Paths lost under the tables in force.
+    Counted(Box<Cost>),
+    /// Pairs that are cut off, because there are no tables in force.
+    ByCables(CutOffPairs),
+}
+
+/// Reads the fabric, marks elements as failed, and runs the engines.
+pub fn preview_engines(
+    operation: &mut Operation<'_>,
+    PreviewRequest { marks, options, engines, expected }: &PreviewRequest,
+) -> Result<EnginePreview, Failure> {
+    let wanted = ReadOptions { tables: true, multicast: true, ..ReadOptions::default() };
+    // Without an option only tables are read, because lane tables take many times longer and the costs are wanted at
+    // once.
+    let (mut snapshot, in_force) = match options.lanes_in_force {
+        None => read_snapshot_without_lanes(operation, wanted)?,
+        choice => read_snapshot(operation, wanted, (choice, options.switches))?,
+    };
+    let faults = read_faults(operation, &snapshot, marks)?;
+    let request = route_request(operation.env, &mut snapshot, options)?;
+    let tables = snapshot.observation.tables.clone();
+    let has_tables = tables.has_forwarding();
+    if !has_tables {
+        assume_lids(&mut snapshot);
+    }
+    let loss = match has_tables {
+        true => MarkLoss::Counted(Box::new(mark_cost(&snapshot, &tables, &faults, *expected)?)),
+        false => MarkLoss::ByCables(CutOffPairs::count(snapshot.fabric(), &faults)),
+    };
+    let jobs = job_figures_in_force(&snapshot, &tables, &faults, &request.jobs);
+    let times = !operation.env.given.no_times;
+    let rows = engines.iter().map(|engine| {
+        let begun = Instant::now();
+        let asked = ProposalOptions { request: &request, switches: options.switches, sent: in_force.sent() };
+        let outcome = operation.run_with_progress(engine.id, |progress| {
+            propose(&snapshot, &tables, &faults, engine, asked, progress)
+        });
+        let row = EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()));
+        if has_tables { row } else { row.without_tables() }
+    });
+    let comparison = EngineComparison::new(rows.collect());
+    Ok(EnginePreview { snapshot, faults, loss, jobs, comparison })
+}
