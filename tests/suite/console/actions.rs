@@ -3,12 +3,19 @@
 use std::sync::Arc;
 
 use super::fixture::{look, open_session};
+use super::test_session::{begun_task, first_task, run_alone};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::details::ElementDetail;
 use fabdeck::console::features::screens::ScreenId;
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::features::snapshot_change::PathIndexOutcome;
+use fabdeck::console::features::snapshot_change::PathIndexTask;
+use fabdeck::console::features::snapshot_change::SnapshotOutcome;
+use fabdeck::console::features::snapshot_change::SnapshotTask;
+use fabdeck::console::features::whatif::engine_runs::ProposalTask;
+use fabdeck::console::features::whatif::marking::MarkCostTask;
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::fabric_model::{ProposalState, TABLES_BEING_READ};
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::keymap::Keymap;
@@ -22,8 +29,8 @@ use fabdeck_fabric::{ElementId, NodeId};
 fn opened() -> (SessionState, TaskId) {
     let size = Size { width: 80, height: 24 };
     let (state, effects) = SessionState::open("sim:demo", Keymap::default(), size);
-    let Some(Effect::Begin { task, job: TaskRequest::Look }) = effects.first() else { panic!("{effects:?}") };
-    (state, *task)
+    let (task, _) = first_task::<SnapshotTask>(&effects);
+    (state, task)
 }
 
 fn feed(state: &mut SessionState, what: SessionInput) -> Vec<Effect> {
@@ -42,7 +49,7 @@ fn sighted(of: &Snapshot) -> Arc<Snapshot> {
 
 fn engines_begun(effects: &[Effect]) -> Vec<&'static str> {
     let engine = |effect: &Effect| match effect {
-        Effect::Begin { job: TaskRequest::Propose { engine, .. }, .. } => Some(engine.id),
+        Effect::Begin { job, .. } => job.downcast::<ProposalTask>().map(|job| job.engine.id),
         _ => None,
     };
     effects.iter().filter_map(engine).collect()
@@ -58,7 +65,8 @@ fn a_fabric_is_browsed_before_its_tables_are_read_and_engines_wait_for_them() {
     let begun = press(&mut state, ": p r e v i e w space u p d n , n u e enter");
     assert_eq!(engines_begun(&begun), [""; 0], "nothing to compare with yet");
     assert!(matches!(state.known.proposed["updn"], ProposalState::Waiting));
-    let effects = feed(&mut state, SessionInput::Finished { task, outcome: TaskOutcome::Looked(Ok(whole)) });
+    let effects =
+        feed(&mut state, SessionInput::Finished { task, outcome: Box::new(SnapshotOutcome(Ok(whole))) });
     assert_eq!(engines_begun(&effects), ["updn"], "one after the other");
     assert_eq!(state.known.marks.len(), 1, "the same fabric keeps its marks");
     assert!(matches!(state.known.proposed["nue"], ProposalState::Waiting));
@@ -85,7 +93,7 @@ fn a_path_waits_for_tables_that_are_being_read() {
         feed(&mut state, SessionInput::Sighted { task, look: bare.clone() });
         press(&mut state, "tab t node24 enter");
         assert_eq!(problem(&state).as_deref(), Some(TABLES_BEING_READ));
-        feed(&mut state, SessionInput::Finished { task, outcome: TaskOutcome::Looked(outcome) });
+        feed(&mut state, SessionInput::Finished { task, outcome: Box::new(SnapshotOutcome(outcome)) });
         (problem(&state).unwrap_or_default(), table(&state))
     };
     let (message, line) = ends(Ok(bare.clone()));
@@ -111,14 +119,14 @@ fn marks_follow_their_elements_into_another_look() {
     let (mut state, task) = opened();
     feed(
         &mut state,
-        SessionInput::Finished { task, outcome: TaskOutcome::Looked(Ok(Arc::new(before.clone()))) },
+        SessionInput::Finished { task, outcome: Box::new(SnapshotOutcome(Ok(Arc::new(before.clone())))) },
     );
     state.known.marks.mark(ElementId::Node(moved));
     state.known.marks.mark(ElementId::Node(gone));
     let effects = press(&mut state, "r");
-    let Some(Effect::Begin { task, job: TaskRequest::Look }) = effects.first() else { panic!("{effects:?}") };
-    let outcome = TaskOutcome::Looked(Ok(Arc::new(after.clone())));
-    feed(&mut state, SessionInput::Finished { task: *task, outcome });
+    let (task, _) = first_task::<SnapshotTask>(&effects);
+    let outcome = Box::new(SnapshotOutcome(Ok(Arc::new(after.clone()))));
+    feed(&mut state, SessionInput::Finished { task, outcome });
     let marked: Vec<&str> = state
         .known
         .marks
@@ -243,21 +251,19 @@ fn a_look_at_the_same_keeps_what_engines_said() {
 fn work_on_an_earlier_look_is_let_go() {
     let (whole, less) = (Arc::new(look("sim:demo")), Arc::new(look("sim:demo,silent=20%,seed=7")));
     let (mut state, task) = opened();
-    let begun = feed(&mut state, SessionInput::Finished { task, outcome: TaskOutcome::Looked(Ok(whole)) });
-    let index = begun.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: job @ TaskRequest::Index { .. } } => Some((*task, job.clone())),
-        _ => None,
-    });
+    let begun =
+        feed(&mut state, SessionInput::Finished { task, outcome: Box::new(SnapshotOutcome(Ok(whole))) });
+    let index = begun_task::<PathIndexTask>(&begun);
     let (index, job) = index.expect("paths are indexed");
     let again = press(&mut state, "r");
-    let Some(Effect::Begin { task, job: TaskRequest::Look }) = again.first() else { panic!("{again:?}") };
+    let (task, _) = first_task::<SnapshotTask>(&again);
     let effects =
-        feed(&mut state, SessionInput::Finished { task: *task, outcome: TaskOutcome::Looked(Ok(less)) });
+        feed(&mut state, SessionInput::Finished { task, outcome: Box::new(SnapshotOutcome(Ok(less))) });
     assert!(
         effects.iter().any(|effect| matches!(effect, Effect::Cancel(task) if *task == index)),
         "{effects:?}"
     );
-    let outcome = job.run(&fabdeck_routing::NoProgress).unwrap();
+    let outcome = run_alone(&*job);
     feed(&mut state, SessionInput::Finished { task: index, outcome });
     assert!(state.known.paths.is_none(), "those of the look before");
 }
@@ -296,26 +302,18 @@ fn a_suggestion_gives_way() {
 fn without_an_index_nothing_waits_for_it() {
     let whole = Arc::new(look("sim:demo"));
     let (mut state, task) = opened();
-    let begun = feed(&mut state, SessionInput::Finished { task, outcome: TaskOutcome::Looked(Ok(whole)) });
-    let index = begun.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: TaskRequest::Index { .. } } => Some(*task),
-        _ => None,
-    });
-    let outcome = TaskOutcome::Indexed(Err(fabdeck_routing::EngineRefusal::Cancelled));
-    feed(&mut state, SessionInput::Finished { task: index.unwrap(), outcome });
+    let begun =
+        feed(&mut state, SessionInput::Finished { task, outcome: Box::new(SnapshotOutcome(Ok(whole))) });
+    let (index, _) = first_task::<PathIndexTask>(&begun);
+    let outcome = Box::new(PathIndexOutcome(Err(fabdeck_routing::EngineRefusal::Cancelled)));
+    feed(&mut state, SessionInput::Finished { task: index, outcome });
     let effects = press(&mut state, "2 f 3 :preview space updn enter j");
-    let (task, job) = effects
-        .iter()
-        .find_map(|effect| match effect {
-            Effect::Begin { task, job: job @ TaskRequest::Propose { .. } } => Some((*task, job.clone())),
-            _ => None,
-        })
-        .expect("an engine routes");
+    let (task, job) = begun_task::<ProposalTask>(&effects).expect("an engine routes");
     let appearance =
         super::fixture::appearance("dark", fabdeck::console::drawing::color_depth::ColorDepth::True);
     let text = |state: &SessionState| super::fixture::text(&super::fixture::frame(state, &appearance));
     assert!(text(&state).contains("not known: FD-8004"), "{}", text(&state));
-    let outcome = job.run(&fabdeck_routing::NoProgress).unwrap();
+    let outcome = run_alone(&*job);
     feed(&mut state, SessionInput::Finished { task, outcome });
     press(&mut state, "enter");
     assert!(text(&state).contains("ordered pairs"), "{}", text(&state));
@@ -352,24 +350,19 @@ fn a_log_says_what_it_does_not_hold() {
 fn cancelling_engines_leaves_the_count_alone() {
     let whole = Arc::new(look("sim:demo"));
     let (mut state, task) = opened();
-    let begun = feed(&mut state, SessionInput::Finished { task, outcome: TaskOutcome::Looked(Ok(whole)) });
-    let index = begun.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: job @ TaskRequest::Index { .. } } => Some((*task, job.clone())),
-        _ => None,
-    });
+    let begun =
+        feed(&mut state, SessionInput::Finished { task, outcome: Box::new(SnapshotOutcome(Ok(whole))) });
+    let index = begun_task::<PathIndexTask>(&begun);
     let (task, job) = index.unwrap();
-    let outcome = job.run(&fabdeck_routing::NoProgress).unwrap();
+    let outcome = run_alone(&*job);
     feed(&mut state, SessionInput::Finished { task, outcome });
     let effects = press(&mut state, "2 f 3 p");
     let at_esc = press(&mut state, "esc");
     let cancelled = at_esc.iter().filter(|effect| matches!(effect, Effect::Cancel(_))).count();
     assert_eq!((cancelled, state.has_engine_under_way()), (1, false));
-    let count = effects.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: job @ TaskRequest::Cost { .. } } => Some((*task, job.clone())),
-        _ => None,
-    });
+    let count = begun_task::<MarkCostTask>(&effects);
     let (task, job) = count.unwrap();
-    let outcome = job.run(&fabdeck_routing::NoProgress).unwrap();
+    let outcome = run_alone(&*job);
     feed(&mut state, SessionInput::Finished { task, outcome });
     assert!(state.known.cost.is_some_and(|cost| cost.lost.pairs > 0));
 }

@@ -523,9 +523,12 @@ fn what_writes_is_marked_and_waits_for_leave() {
 /// Esc cancels what is held against the fabric, wherever one is; what comes of it later is let go.
 #[test]
 fn esc_cancels_an_offer_that_takes_long() {
+    use super::test_session::first_task;
     use fabdeck::console::event_loop::event::SessionEvent;
     use fabdeck::console::event_loop::update::update;
-    use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+    use fabdeck::console::features::changes::change_requests::OfferOutcome;
+    use fabdeck::console::features::changes::change_requests::OfferTask;
+    use fabdeck::console::model::effect::Effect;
     let fake = FakeChanges::new(Ok(offer(0)), Vec::new());
     let mut driver = at_work(&fake);
     let state = &mut driver.state;
@@ -533,10 +536,7 @@ fn esc_cancels_an_offer_that_takes_long() {
         update(state, SessionEvent { at_ms: 0, what: SessionInput::Key(Key::plain(key)) })
     };
     let effects = press(state, KeyName::Char('a'));
-    let Some(Effect::Begin { task, job: TaskRequest::Offer(_) }) = effects.first() else {
-        panic!("{effects:?}")
-    };
-    let task = *task;
+    let (task, _) = first_task::<OfferTask>(&effects);
     assert!(
         text(&frame(state, &appearance("mono", ColorDepth::Sixteen)))
             .contains("comparing updn with the fabric; Esc cancels")
@@ -544,7 +544,7 @@ fn esc_cancels_an_offer_that_takes_long() {
     let effects = press(state, KeyName::Esc);
     assert!(matches!(effects.first(), Some(Effect::Cancel(gone)) if *gone == task), "{effects:?}");
     assert_eq!(state.screen, ScreenId::Whatif, "nothing else was left");
-    let outcome = TaskOutcome::Offered(Ok(Box::new(offer(0))));
+    let outcome = Box::new(OfferOutcome(Ok(Box::new(offer(0)))));
     update(state, SessionEvent { at_ms: 0, what: SessionInput::Finished { task, outcome } });
     assert!(state.layer.is_none());
 }

@@ -4,11 +4,16 @@ use super::fake_changes::{FakeChanges, attestation, changes_of_rows, offer, row}
 use super::fixture::{appearance, frame, text};
 use super::session_replay::replay;
 use super::test_session::TestSession;
+use super::test_session::begun_task;
 use fabdeck::catalogue::severity::Severity;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::{next_wake_ms, update};
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::features::changes::change_requests::ChangesOutcome;
+use fabdeck::console::features::changes::change_requests::ChangesTask;
+use fabdeck::console::features::changes::comparison::AttestationOutcome;
+use fabdeck::console::features::changes::comparison::AttestationTask;
+use fabdeck::console::model::background_task::TaskOutcome;
 use fabdeck::operations::changes::attestations::Attestations;
 use fabdeck::operations::changes::changer::WriteAccess;
 use fabdeck_change::{AttestationVerdict, ChangePhase};
@@ -127,19 +132,19 @@ fn what_is_confirmed_while_a_comparison_is_under_way_is_compared_behind_it() {
     let mut driver = fake.session(WriteAccess::Simulated);
     let state = &mut driver.state;
     let at_ms = state.now_ms + INTERVAL_MS + 20_000;
-    let begun = |effects: &[Effect], wanted: fn(&TaskRequest) -> bool| {
-        effects.iter().find_map(|effect| match effect {
-            Effect::Begin { task, job } if wanted(job) => Some(*task),
-            _ => None,
-        })
-    };
     let effects = update(state, SessionEvent { at_ms, what: SessionInput::Tick });
-    let changes = begun(&effects, |job| matches!(job, TaskRequest::Changes)).unwrap();
-    let comparison = begun(&effects, |job| matches!(job, TaskRequest::Compare)).unwrap();
+    let changes = begun_task::<ChangesTask>(&effects).unwrap().0;
+    let comparison = begun_task::<AttestationTask>(&effects).unwrap().0;
     let rows = vec![row(7, ChangePhase::Confirmed), row(6, ChangePhase::Confirmed)];
-    let finished = |task, outcome| SessionEvent { at_ms, what: SessionInput::Finished { task, outcome } };
-    update(state, finished(changes, TaskOutcome::Changes(Ok(changes_of_rows(rows, "2026-11-22T14:05:00Z")))));
-    update(state, finished(comparison, TaskOutcome::Compared(Ok(Attestations::new()))));
+    let finished = |task, outcome: Box<dyn TaskOutcome>| SessionEvent {
+        at_ms,
+        what: SessionInput::Finished { task, outcome },
+    };
+    update(
+        state,
+        finished(changes, Box::new(ChangesOutcome(Ok(changes_of_rows(rows, "2026-11-22T14:05:00Z"))))),
+    );
+    update(state, finished(comparison, Box::new(AttestationOutcome(Ok(Attestations::new())))));
     let effects = update(state, SessionEvent { at_ms, what: SessionInput::Tick });
-    assert!(begun(&effects, |job| matches!(job, TaskRequest::Compare)).is_some(), "{effects:?}");
+    assert!(begun_task::<AttestationTask>(&effects).is_some(), "{effects:?}");
 }

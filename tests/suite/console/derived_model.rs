@@ -2,16 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::fixture::{appearance, frame, text};
 use super::pauses::waiting;
 use super::replays::{last_message, playback, played, settings, watched_every};
-use super::test_session::TestSession;
+use super::test_session::{NoServices, ReplayBox, TestServices, TestSession};
 use crate::captures::sample_fabric;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
-use fabdeck::console::model::effect::{TaskOutcome, TaskRequest};
+use fabdeck::console::features::timeline::derived_events::DerivationOutcome;
+use fabdeck::console::features::timeline::derived_events::DerivationTask;
+use fabdeck::console::features::timeline::frame_requests::FrameTask;
+use fabdeck::console::model::background_task::BackgroundTask;
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::tasks::TaskId;
 use fabdeck_fabric::counters::LinkProblemKind;
@@ -266,33 +270,18 @@ fn n_goes_to_what_counters_came_to() {
 }
 
 /// A capture as it is looked at again, up to the first part of its counters.
-fn at_first_part(driver: &mut TestSession) -> (TaskId, TaskRequest) {
+fn at_first_part(driver: &mut TestSession) -> (TaskId, Arc<dyn BackgroundTask>) {
     let [key] = Key::parse_sequence("r")[..] else { panic!() };
     let mut work = waiting(driver, SessionInput::Key(key));
-    while let Some(at) = work.iter().position(|(_, job)| !matches!(job, TaskRequest::Derive { .. })) {
+    while let Some(at) = work.iter().position(|(_, job)| job.downcast::<DerivationTask>().is_none()) {
         let (task, job) = work.remove(at);
-        let outcome = match (job.run(&NoProgress), &job) {
-            (Some(outcome), _) => outcome,
-            (None, TaskRequest::Look) => TaskOutcome::Looked(Ok(driver.state.snapshot().unwrap().clone())),
-            (None, TaskRequest::Unroll) => {
-                let mut scenes = scenes();
-                TaskOutcome::Unrolled(fabdeck::operations::replay::replay_frame::FrameSource::open_recording(
-                    &mut scenes,
-                ))
-            }
-            (None, TaskRequest::Seek(seek)) => {
-                let mut scenes = scenes();
-                let scene = fabdeck::operations::replay::replay_frame::FrameSource::seek_frame(
-                    &mut scenes,
-                    *seek,
-                    &NoProgress,
-                );
-                TaskOutcome::Sought(scene.map(Box::new))
-            }
-            (None, job) => panic!("{job:?}"),
-        };
+        let mut recorded = ReplayBox(Box::new(scenes()));
+        let (look, mut nothing) = (Ok(driver.state.snapshot().unwrap().clone()), NoServices::default());
+        let services =
+            &mut TestServices { look: &look, recorded: &mut recorded, ..TestServices::nothing(&mut nothing) };
+        let outcome = job.run(services, &NoProgress).unwrap();
         assert!(
-            !work.iter().any(|(_, job)| matches!(job, TaskRequest::Derive { .. })),
+            !work.iter().any(|(_, job)| job.downcast::<DerivationTask>().is_some()),
             "it waits for all else"
         );
         work.extend(waiting(driver, SessionInput::Finished { task, outcome }));
@@ -323,13 +312,14 @@ fn it_is_worked_out_in_parts_and_can_be_stopped() {
     // Who steps is first: nothing of it is asked for until the moment is there.
     let [key] = Key::parse_sequence("[")[..] else { panic!() };
     let seek = waiting(&mut driver, SessionInput::Key(key));
-    assert!(matches!(seek[..], [(_, TaskRequest::Seek(_))]), "{seek:?}");
+    assert!(matches!(&seek[..], [(_, job)] if job.downcast::<FrameTask>().is_some()), "{seek:?}");
     let (place, event) = all[0].clone();
     let event = TimelineEvent::Derived(event);
     let time = playback(&driver).timeline().times[place];
     let happened = vec![fabdeck_files::capture::TimelineEntry { place, time, event }];
     let part = fabdeck::operations::replay::event_scan::DerivedPart { happened, done: place + 1 };
-    let next = waiting(&mut driver, SessionInput::Finished { task, outcome: TaskOutcome::Derived(Ok(part)) });
+    let next =
+        waiting(&mut driver, SessionInput::Finished { task, outcome: Box::new(DerivationOutcome(Ok(part))) });
     assert!(next.is_empty(), "{next:?}");
     assert_eq!(derived(&driver), all[..1]);
     assert!(seen(&driver).contains("1 derived from counters so far ("), "{}", seen(&driver));

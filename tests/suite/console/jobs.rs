@@ -10,6 +10,7 @@ use super::command_lines::{carried_out, first_column};
 use super::fixture::{SIZES, appearance, frame, golden, look, open_session, text};
 use super::pty::Session;
 use super::session_replay::replay;
+use super::test_session::begun_task;
 use super::test_session::{JobLister, TestSession};
 use super::watches::shown;
 use fabdeck::catalogue::exit::Exit;
@@ -19,10 +20,15 @@ use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::jobs::jobs_model::{JobSettings, JobsModel};
+use fabdeck::console::features::jobs::running_jobs::JobListOutcome;
+use fabdeck::console::features::jobs::running_jobs::JobListTask;
 use fabdeck::console::features::jobs::screen::JobView;
 use fabdeck::console::features::screen::Screen as _;
 use fabdeck::console::features::screens::ScreenId;
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::features::snapshot_change::SnapshotOutcome;
+use fabdeck::console::features::snapshot_change::SnapshotTask;
+use fabdeck::console::features::whatif::engine_runs::ProposalTask;
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::state::LoadState;
@@ -216,10 +222,9 @@ fn esc_gives_up_a_list_that_was_asked_for() {
     let keys = Key::parse_sequence(":jobs space s l u r m enter");
     let begun: Vec<Effect> =
         keys.into_iter().flat_map(|key| now(&mut driver, SessionInput::Key(key))).collect();
-    let task = begun.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: TaskRequest::ListJobs(JobListSource::Slurm(None)) } => Some(*task),
-        _ => None,
-    });
+    let asked = begun_task::<JobListTask>(&begun);
+    let slurm = |job: &JobListTask| matches!(job.0, JobListSource::Slurm(None));
+    let task = asked.filter(|(_, job)| job.downcast().is_some_and(slurm)).map(|(task, _)| task);
     let seen = shown(&driver);
     assert!(task.is_some() && seen.contains("jobs: reading") && seen.contains("SIMULATED"), "{seen}");
     let ended = now(&mut driver, SessionInput::Key(Key::parse_sequence("esc")[0]));
@@ -228,7 +233,7 @@ fn esc_gives_up_a_list_that_was_asked_for() {
         "{ended:?}"
     );
     let list = job_lists::read(Input::new("list", LIST.as_bytes())).unwrap();
-    let late = TaskOutcome::Listed(Ok(Box::new(list)));
+    let late = Box::new(JobListOutcome(Ok(Box::new(list))));
     driver.send_input(SessionInput::Finished { task: task.unwrap(), outcome: late });
     let seen = shown(&driver);
     assert!(driver.state.screen == ScreenId::Jobs && seen.contains("SIMULATED"), "{seen}");
@@ -277,12 +282,9 @@ fn an_answer_that_went_is_said_where_it_stood() {
 fn other_look(driver: &mut TestSession) -> SessionInput {
     let key = Key::parse_sequence("r").remove(0);
     let begun = update(&mut driver.state, SessionEvent { at_ms: 0, what: SessionInput::Key(key) });
-    let task = begun.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: TaskRequest::Look } => Some(*task),
-        _ => None,
-    });
+    let task = begun_task::<SnapshotTask>(&begun).map(|(task, _)| task);
     let other = Arc::new(look("sim:demo,silent=20%,seed=7"));
-    SessionInput::Finished { task: task.unwrap(), outcome: TaskOutcome::Looked(Ok(other)) }
+    SessionInput::Finished { task: task.unwrap(), outcome: Box::new(SnapshotOutcome(Ok(other))) }
 }
 
 /// On What-if an answer of another list says so, and the key that asks asks it anew.
@@ -419,10 +421,9 @@ fn esc_stops_sar() {
         update(&mut driver.state, SessionEvent { at_ms: 0, what: SessionInput::Key(key) })
     };
     let begun = now(&mut driver, "p");
-    let task = begun.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: TaskRequest::Propose { engine, .. } } if engine.id == "sar" => Some(*task),
-        _ => None,
-    });
+    let asked = begun_task::<ProposalTask>(&begun);
+    let sar = |job: &ProposalTask| job.engine.id == "sar";
+    let task = asked.filter(|(_, job)| job.downcast().is_some_and(sar)).map(|(task, _)| task);
     assert!(task.is_some() && shown(&driver).contains("sar routes"), "{begun:?}");
     let ended = now(&mut driver, "esc");
     assert!(
@@ -431,7 +432,7 @@ fn esc_stops_sar() {
     );
     assert!(shown(&driver).contains("p runs sar"), "{}", shown(&driver));
     assert_eq!(driver.state.loading, LoadState::Done);
-    let late = TaskOutcome::Listed(Err("late".to_owned()));
+    let late = Box::new(JobListOutcome(Err("late".to_owned())));
     driver.send_input(SessionInput::Finished { task: task.unwrap(), outcome: late });
 }
 

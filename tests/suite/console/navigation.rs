@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::fixture::{appearance, frame, look, open_session, text};
 use super::test_session::TestSession;
+use super::test_session::{begun_task, first_task, run_alone};
 use fabdeck::catalogue::severity::Severity;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
@@ -14,8 +15,12 @@ use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::fabric::screen::FabricView;
 use fabdeck::console::features::fabric::tree::TreeItem;
+use fabdeck::console::features::row_selection::SelectionTask;
 use fabdeck::console::features::screens::ScreenId;
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::features::snapshot_change::PathIndexTask;
+use fabdeck::console::features::snapshot_change::SnapshotOutcome;
+use fabdeck::console::features::snapshot_change::SnapshotTask;
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::keymap::Keymap;
 use fabdeck::console::model::layout::Size;
@@ -284,9 +289,9 @@ fn hosts_stand_in_the_tree_by_rack_and_by_name() {
 
 fn look_again(driver: &mut TestSession, after: &Arc<Snapshot>) {
     let effects = press_and_collect(driver, "r");
-    let Some(Effect::Begin { task, job: TaskRequest::Look }) = effects.first() else { panic!("{effects:?}") };
-    let outcome = TaskOutcome::Looked(Ok(after.clone()));
-    driver.send_input(SessionInput::Finished { task: *task, outcome });
+    let (task, _) = first_task::<SnapshotTask>(&effects);
+    let outcome = Box::new(SnapshotOutcome(Ok(after.clone())));
+    driver.send_input(SessionInput::Finished { task, outcome });
 }
 
 /// Whoever looks again stays where they were, though ids are others now.
@@ -331,18 +336,15 @@ fn paths_stand_until_the_new_ones_are_known() {
     driver.press("2 / kind=switch-switch enter U");
     let held = driver.state.known.paths.clone().unwrap();
     let effects = press_and_collect(&mut driver, "r");
-    let Some(Effect::Begin { task, job: TaskRequest::Look }) = effects.first() else { panic!("{effects:?}") };
-    let outcome = TaskOutcome::Looked(Ok(Arc::new(other)));
-    let what = SessionInput::Finished { task: *task, outcome };
+    let (task, _) = first_task::<SnapshotTask>(&effects);
+    let outcome = Box::new(SnapshotOutcome(Ok(Arc::new(other))));
+    let what = SessionInput::Finished { task, outcome };
     let effects = update(&mut driver.state, SessionEvent { at_ms: 0, what });
     assert!(driver.state.known.paths.as_ref().is_some_and(|paths| Arc::ptr_eq(paths, &held)));
     assert!(driver.state.screens.paths.users.is_some());
-    let index = effects.into_iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: job @ TaskRequest::Index { .. } } => Some((task, job)),
-        _ => None,
-    });
+    let index = begun_task::<PathIndexTask>(&effects);
     let (task, job) = index.expect("paths are indexed");
-    let outcome = job.run(&fabdeck_routing::NoProgress).unwrap();
+    let outcome = run_alone(&*job);
     driver.send_input(SessionInput::Finished { task, outcome });
     assert!(driver.state.known.paths.as_ref().is_some_and(|paths| !Arc::ptr_eq(paths, &held)));
 }
@@ -435,18 +437,12 @@ fn a_long_list_is_gone_through_behind_the_screen() {
     driver.press("2 /");
     let rows = |driver: &TestSession| driver.state.current().table().selection.rows.len();
     let all = rows(&driver);
-    let begun = |effects: Vec<Effect>| {
-        let select = |effect| match effect {
-            Effect::Begin { task, job: job @ TaskRequest::Select { .. } } => Some((task, job)),
-            _ => None,
-        };
-        effects.into_iter().find_map(select).expect("rows are gone through")
-    };
+    let begun = |effects: Vec<Effect>| begun_task::<SelectionTask>(&effects).expect("rows are gone through");
     let (first, job) = begun(press_and_collect(&mut driver, "s"));
     let (second, other) = begun(press_and_collect(&mut driver, "p"));
     assert_eq!(rows(&driver), all, "the old rows stay");
     for (task, job) in [(second, other), (first, job)] {
-        let outcome = job.run(&fabdeck_routing::NoProgress).unwrap();
+        let outcome = run_alone(&*job);
         driver.send_input(SessionInput::Finished { task, outcome });
     }
     let (wanted, mut plain) = (rows(&driver), open_session("sim:demo"));
@@ -458,7 +454,7 @@ fn a_long_list_is_gone_through_behind_the_screen() {
     driver.press("enter 1 tab tab /");
     let (hosts, other) = begun(press_and_collect(&mut driver, "g"));
     for (task, job) in [(links, job), (hosts, other)] {
-        let outcome = job.run(&fabdeck_routing::NoProgress).unwrap();
+        let outcome = run_alone(&*job);
         driver.send_input(SessionInput::Finished { task, outcome });
     }
     assert!(rows(&driver) < 45, "of hosts, those with a g");

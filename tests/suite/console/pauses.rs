@@ -13,7 +13,12 @@ use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::features::timeline::frame_requests::FrameOutcome;
+use fabdeck::console::features::timeline::frame_requests::FrameTask;
+use fabdeck::console::features::timeline::frame_requests::RecordingOutcome;
+use fabdeck::console::features::timeline::frame_requests::RecordingTask;
+use fabdeck::console::model::background_task::BackgroundTask;
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::tasks::TaskId;
@@ -148,13 +153,16 @@ fn a_pause_steps_back_through_what_was_watched() {
 }
 
 /// Presses a key, and what is to be done about it waits.
-fn press_and_hold(driver: &mut TestSession, key: &str) -> Vec<(TaskId, TaskRequest)> {
+fn press_and_hold(driver: &mut TestSession, key: &str) -> Vec<(TaskId, Arc<dyn BackgroundTask>)> {
     let [key] = Key::parse_sequence(key)[..] else { panic!("{key}") };
     waiting(driver, SessionInput::Key(key))
 }
 
 /// Takes what happens in, and gives the work that it begins.
-pub(super) fn waiting(driver: &mut TestSession, what: SessionInput) -> Vec<(TaskId, TaskRequest)> {
+pub(super) fn waiting(
+    driver: &mut TestSession,
+    what: SessionInput,
+) -> Vec<(TaskId, Arc<dyn BackgroundTask>)> {
     let at_ms = driver.state.now_ms;
     let effects = update(&mut driver.state, SessionEvent { at_ms, what });
     let begun = effects.into_iter().filter_map(|effect| match effect {
@@ -162,6 +170,14 @@ pub(super) fn waiting(driver: &mut TestSession, what: SessionInput) -> Vec<(Task
         _ => None,
     });
     begun.collect()
+}
+
+/// The only task that was begun, which is of this kind.
+fn only_task<T: BackgroundTask>(
+    begun: Vec<(TaskId, Arc<dyn BackgroundTask>)>,
+) -> (TaskId, Arc<dyn BackgroundTask>) {
+    assert!(begun.len() == 1 && begun[0].1.downcast::<T>().is_some(), "{begun:?}");
+    begun.into_iter().next().unwrap()
 }
 
 fn matching_messages(driver: &TestSession, words: &str) -> Vec<String> {
@@ -221,16 +237,13 @@ fn resuming_reports_what_was_new() {
             }
         });
         driver.send_input(SessionInput::Tick).advance_ms(5000).press("9");
-        let [(task, TaskRequest::Unroll)] = press_and_hold(&mut driver, "space")[..] else {
-            panic!("nothing is asked for")
-        };
+        let (task, _) = only_task::<RecordingTask>(press_and_hold(&mut driver, "space"));
         driver.advance_ms(5000);
         assert!(matching_messages(&driver, "during the pause: ").is_empty());
         match by_look {
             true => driver.press("r"),
-            false => {
-                driver.send_input(SessionInput::Finished { task, outcome: TaskOutcome::Unrolled(Ok(None)) })
-            }
+            false => driver
+                .send_input(SessionInput::Finished { task, outcome: Box::new(RecordingOutcome(Ok(None))) }),
         };
         assert!(driver.state.known.playback.is_none());
         assert_eq!(matching_messages(&driver, "during the pause: ").len(), 2, "by another look: {by_look}");
@@ -280,17 +293,16 @@ fn nothing_overtakes_the_way_back() {
         }
         assert_eq!(press_and_hold(driver, "enter").len(), 0);
     };
-    let [(task, TaskRequest::Unroll)] = press_and_hold(&mut driver, "L")[..] else {
-        panic!("nothing is asked for")
-    };
+    let (task, _) = only_task::<RecordingTask>(press_and_hold(&mut driver, "L"));
     refused(&mut driver);
     assert_eq!(playback(&driver).place(), place);
-    let unrolled = TaskOutcome::Unrolled(past.borrow_mut().open_recording());
+    let unrolled = Box::new(RecordingOutcome(past.borrow_mut().open_recording()));
     let begun = waiting(&mut driver, SessionInput::Finished { task, outcome: unrolled });
-    let [(task, TaskRequest::Seek(seek))] = begun[..] else { panic!("no moment is asked for") };
+    let (task, job) = only_task::<FrameTask>(begun);
+    let seek = job.downcast::<FrameTask>().unwrap().0;
     assert_eq!((seek.place, seek.deep), (13, true));
     refused(&mut driver);
-    let outcome = TaskOutcome::Sought(past.borrow_mut().seek_frame(seek, &NoProgress).map(Box::new));
+    let outcome = Box::new(FrameOutcome(past.borrow_mut().seek_frame(seek, &NoProgress).map(Box::new)));
     driver.send_input(SessionInput::Finished { task, outcome });
     assert!(driver.state.known.playback.is_none());
     assert_eq!(driver.state.known.watch.sweeps, 14, "nothing is cut away");
@@ -305,15 +317,13 @@ fn a_failed_return_to_live_stays_in_the_pause() {
         driver.advance_ms(5000);
     }
     driver.press("9 space [");
-    let [(task, TaskRequest::Unroll)] = press_and_hold(&mut driver, "L")[..] else {
-        panic!("nothing is asked for")
-    };
-    let unrolled = TaskOutcome::Unrolled(past.borrow_mut().open_recording());
+    let (task, _) = only_task::<RecordingTask>(press_and_hold(&mut driver, "L"));
+    let unrolled = Box::new(RecordingOutcome(past.borrow_mut().open_recording()));
     let begun = waiting(&mut driver, SessionInput::Finished { task, outcome: unrolled });
-    let [(task, TaskRequest::Seek(_))] = begun[..] else { panic!("no moment is asked for") };
+    let (task, _) = only_task::<FrameTask>(begun);
     driver.send_input(SessionInput::Finished {
         task,
-        outcome: TaskOutcome::Sought(Err("it is broken".to_owned())),
+        outcome: Box::new(FrameOutcome(Err("it is broken".to_owned()))),
     });
     let said = matching_messages(&driver, "the pause continues");
     assert!(said.len() == 1 && said[0].ends_with("it is broken"), "{said:?}");
@@ -543,17 +553,16 @@ fn nothing_is_swept_on_the_way_back() {
         driver.advance_ms(5000);
     }
     driver.press("9 space [");
-    let [(task, TaskRequest::Unroll)] = press_and_hold(&mut driver, "L")[..] else {
-        panic!("nothing is asked for")
-    };
+    let (task, _) = only_task::<RecordingTask>(press_and_hold(&mut driver, "L"));
     driver.state.now_ms += 20_000;
     let begun = waiting(&mut driver, SessionInput::Tick);
     assert!(begun.is_empty(), "{begun:?}");
-    let unrolled = TaskOutcome::Unrolled(past.borrow_mut().open_recording());
+    let unrolled = Box::new(RecordingOutcome(past.borrow_mut().open_recording()));
     let begun = waiting(&mut driver, SessionInput::Finished { task, outcome: unrolled });
-    let [(task, TaskRequest::Seek(seek))] = begun[..] else { panic!("no moment is asked for") };
+    let (task, job) = only_task::<FrameTask>(begun);
+    let seek = job.downcast::<FrameTask>().unwrap().0;
     assert!(waiting(&mut driver, SessionInput::Tick).is_empty());
-    let outcome = TaskOutcome::Sought(past.borrow_mut().seek_frame(seek, &NoProgress).map(Box::new));
+    let outcome = Box::new(FrameOutcome(past.borrow_mut().seek_frame(seek, &NoProgress).map(Box::new)));
     driver.send_input(SessionInput::Finished { task, outcome });
     driver.send_input(SessionInput::Tick);
     let all = past.borrow_mut().open_recording().unwrap().unwrap().timeline.times.len();

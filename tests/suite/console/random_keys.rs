@@ -2,6 +2,7 @@
 //! way out.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,25 +18,33 @@ use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::actions::ACTIONS;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::changes::change_requests::BeginChangeTask;
+use fabdeck::console::features::changes::change_requests::GuardTask;
 use fabdeck::console::features::changes::dialogue::{Dialogue, DialogueFocus, DialogueQuestion};
 use fabdeck::console::features::jobs::screen::JobView;
 use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::features::whatif::screen::WhatifPane;
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::background_task::BackgroundTask;
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::key::{Key, KeyName};
 use fabdeck::console::model::keymap::Keymap;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::overlay::Overlay;
 use fabdeck::console::model::prompt::Purpose;
 use fabdeck::console::model::state::SessionState;
+use fabdeck::console::model::task_services::TaskServices;
 use fabdeck::console::model::tasks::TaskId;
 use fabdeck::operations::changes::attestations::Attestations;
 use fabdeck::operations::changes::change_row::ChangeRow;
-use fabdeck::operations::changes::changer::{ChangeOffer, ChangeOverview, WriteAccess};
+use fabdeck::operations::changes::changer::{
+    Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource, WriteAccess,
+};
+use fabdeck::operations::jobs::job_request::JobListSource;
+use fabdeck::operations::plans::proposal_plan::PlanOrigin;
 use fabdeck::operations::replay::replay_frame::{FrameSource, ReplayFrames};
 use fabdeck::operations::replay::watch_recording::WatchRecording;
 use fabdeck::operations::watch::sweep::SweepResult;
-use fabdeck_change::{AttestationVerdict, ChangePhase, GuardRequest};
+use fabdeck_change::{AttestationVerdict, ChangePhase, ChangeStatus, GuardRequest};
 use fabdeck_fabric::observe::{Counter, CounterSample, Sweep};
 use fabdeck_fabric::{Port, PortNum};
 use fabdeck_files::capture::RecordingPlayer;
@@ -95,7 +104,7 @@ impl ReplaySource {
 /// A session whose work waits until it is its turn.
 struct RandomSession {
     state: SessionState,
-    jobs: Vec<(TaskId, TaskRequest)>,
+    jobs: Vec<(TaskId, Arc<dyn BackgroundTask>)>,
     look: Result<Arc<Snapshot>, String>,
     /// A capture, or what is kept of the watch.
     recorded: ReplaySource,
@@ -106,6 +115,63 @@ struct RandomSession {
     dice: Xoshiro256PlusPlus,
     keys: usize,
     now_ms: u64,
+}
+
+impl TaskServices for RandomSession {
+    fn read_snapshot(&mut self) -> Result<Arc<Snapshot>, String> {
+        self.look.clone()
+    }
+
+    fn read_sweep(&mut self, _: Duration) -> Result<SweepResult, String> {
+        self.sweep()
+    }
+
+    fn recording(&mut self) -> &mut dyn FrameSource {
+        self.recorded.as_recorded()
+    }
+
+    fn changes(&mut self) -> &mut dyn Changer {
+        self
+    }
+
+    fn list_jobs(&mut self, _: &JobListSource) -> Option<Result<JobList, String>> {
+        Some(self.list())
+    }
+
+    fn plan_origin(&self) -> PlanOrigin {
+        PlanOrigin::default()
+    }
+
+    fn write_file(&mut self, _: &Path, _: &[u8], _: &str) -> Result<(), String> {
+        let failed = (self.die(2) == 0).then(|| "no room".to_owned());
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        0
+    }
+}
+
+impl Changer for RandomSession {
+    fn prepare_offer(&mut self, _: &PlanSource) -> Result<ChangeOffer, String> {
+        self.offer()
+    }
+
+    fn begin_change(&mut self, _: &ChangeOffer, _: &Acceptance) -> Result<String, String> {
+        self.begin()
+    }
+
+    fn list_changes(&mut self) -> Result<ChangeOverview, String> {
+        self.changes_at_random()
+    }
+
+    fn compare_changes(&mut self) -> Result<Attestations, String> {
+        self.compare()
+    }
+
+    fn ask_guard(&mut self, _: &str, _: &GuardRequest) -> Result<ChangeStatus, String> {
+        Err(self.refusal())
+    }
 }
 
 impl RandomSession {
@@ -141,10 +207,8 @@ impl RandomSession {
         self.acted += effects
             .iter()
             .filter(|effect| {
-                matches!(
-                    effect,
-                    Effect::Begin { job: TaskRequest::Apply { .. } | TaskRequest::Ask { .. }, .. }
-                )
+                let Effect::Begin { job, .. } = effect else { return false };
+                job.downcast::<BeginChangeTask>().is_some() || job.downcast::<GuardTask>().is_some()
             })
             .count();
         self.carry_out(effects);
@@ -181,33 +245,12 @@ impl RandomSession {
         }
         let (task, job) = self.jobs.swap_remove(at);
         // Nobody waits for what was cancelled; it comes all the same.
-        let outcome = match (job.run(&NoProgress), job) {
-            (Some(outcome), _) => outcome,
-            (None, TaskRequest::Write { to, .. }) => {
-                let failed = (self.die(2) == 0).then(|| "no room".to_owned());
-                TaskOutcome::Written { to, result: failed.map_or(Ok(()), Err) }
-            }
-            (None, TaskRequest::Offer(_)) => TaskOutcome::Offered(self.offer()),
-            (None, TaskRequest::Apply { .. }) => TaskOutcome::Begun(self.begin()),
-            (None, TaskRequest::Lanes(asked)) => TaskOutcome::Lanes(Ok(Box::new(asked.run()))),
-            (None, TaskRequest::ListJobs(_)) => TaskOutcome::Listed(self.list()),
-            (None, TaskRequest::Changes) => TaskOutcome::Changes(self.changes()),
-            (None, TaskRequest::Compare) => TaskOutcome::Compared(self.compare()),
-            (None, TaskRequest::Ask { id, .. }) => TaskOutcome::Asked { id, result: Err(self.refusal()) },
-            (None, TaskRequest::Sweep { .. }) => TaskOutcome::Swept(self.sweep()),
-            (None, TaskRequest::Unroll) => {
-                TaskOutcome::Unrolled(self.recorded.as_recorded().open_recording())
-            }
-            (None, TaskRequest::Seek(seek)) => {
-                TaskOutcome::Sought(self.recorded.as_recorded().seek_frame(seek, &NoProgress).map(Box::new))
-            }
-            (None, _) => TaskOutcome::Looked(self.look.clone()),
-        };
+        let outcome = job.run(self, &NoProgress).unwrap();
         self.happen(SessionInput::Finished { task, outcome });
     }
 
     /// Some jobs, now and then one whose host is nowhere; or nobody answers.
-    fn list(&mut self) -> Result<Box<JobList>, String> {
+    fn list(&mut self) -> Result<JobList, String> {
         if self.die(3) == 0 {
             return Err("FD-4603: squeue failed".to_owned());
         }
@@ -221,13 +264,13 @@ impl RandomSession {
         };
         lines.truncate(self.die(9));
         lines.push(line(0, "nowhere".to_owned()));
-        Ok(Box::new(JobList { lines, ..JobList::default() }))
+        Ok(JobList { lines, ..JobList::default() })
     }
 
-    fn offer(&mut self) -> Result<Box<ChangeOffer>, String> {
+    fn offer(&mut self) -> Result<ChangeOffer, String> {
         match self.die(5) {
             0 => Err("FD-7986: the plan is stale".to_owned()),
-            findings => Ok(Box::new(ChangeOffer { applied: self.die(9) == 0, ..offer(findings - 1) })),
+            findings => Ok(ChangeOffer { applied: self.die(9) == 0, ..offer(findings - 1) }),
         }
     }
 
@@ -245,7 +288,7 @@ impl RandomSession {
     }
 
     /// Some of what is pending goes on, whatever was asked.
-    fn changes(&mut self) -> Result<ChangeOverview, String> {
+    fn changes_at_random(&mut self) -> Result<ChangeOverview, String> {
         const PHASES: [ChangePhase; 6] = [
             ChangePhase::Applied,
             ChangePhase::Applied,
@@ -283,10 +326,10 @@ impl RandomSession {
     /// Nothing is done to a fabric but by Enter on the button that acts.
     fn watch_over(&self, effects: &[Effect], key: Option<Key>, focus: Option<DialogueFocus>) {
         let acts = |effect: &Effect| match effect {
-            Effect::Begin { job: TaskRequest::Apply { .. }, .. } => true,
-            Effect::Begin { job: TaskRequest::Ask { ask, .. }, .. } => {
-                matches!(ask, GuardRequest::Confirm { .. } | GuardRequest::RollBack { .. })
-            }
+            Effect::Begin { job, .. } if job.downcast::<BeginChangeTask>().is_some() => true,
+            Effect::Begin { job, .. } => job.downcast::<GuardTask>().is_some_and(|job| {
+                matches!(job.ask, GuardRequest::Confirm { .. } | GuardRequest::RollBack { .. })
+            }),
             _ => false,
         };
         if effects.iter().any(acts) {

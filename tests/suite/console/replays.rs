@@ -22,9 +22,11 @@ use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::timeline::frame_requests::FrameOutcome;
+use fabdeck::console::features::timeline::frame_requests::FrameTask;
 use fabdeck::console::features::timeline::playback::{Playback, PlaybackPosition};
 use fabdeck::console::features::watch::watch_state::WatchSettings;
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::replay::replay_frame::{FrameSource, ReplayFrames, SeekRequest, SnapshotMaker};
@@ -306,7 +308,7 @@ fn later_wishes_overtake_earlier_ones() {
         let [key] = Key::parse_sequence("]")[..] else { panic!() };
         let effects = update(&mut driver.state, SessionEvent { at_ms, what: SessionInput::Key(key) });
         begun.extend(effects.into_iter().filter_map(|effect| match effect {
-            Effect::Begin { task, job: TaskRequest::Seek(seek) } => Some((task, seek)),
+            Effect::Begin { task, job } => job.downcast::<FrameTask>().map(|job| (task, job.0)),
             _ => None,
         }));
     }
@@ -315,7 +317,7 @@ fn later_wishes_overtake_earlier_ones() {
     let (tape, place) = RecordingPlayer::open(&home.path().join("reference.fdcap"), None).unwrap();
     let scene =
         ReplayFrames::new(tape, place, looking("reference")).seek_frame(seek, &NoProgress).map(Box::new);
-    driver.send_input(SessionInput::Finished { task, outcome: TaskOutcome::Sought(scene) });
+    driver.send_input(SessionInput::Finished { task, outcome: Box::new(FrameOutcome(scene)) });
     assert_eq!((playback(&driver).place(), playback(&driver).shown), (5, Some(5)));
 }
 

@@ -4,17 +4,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::test_session::{ChangerBox, JobLister, ReplayBox, Sweeper, run_task};
+use super::test_session::{NoServices, ReplayBox, Sweeper, TestServices};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::event_loop::event::{
     RecordedEvent, RecordedInput, SessionEvent, SessionHeader, SessionInput,
 };
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::jobs::jobs_model::JobsModel;
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::features::snapshot_change::SnapshotOutcome;
+use fabdeck::console::model::background_task::{BackgroundTask, TaskOutcome};
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::keymap::{Keymap, KeymapError};
 use fabdeck::console::model::state::SessionState;
 use fabdeck::console::model::tasks::TaskId;
+use fabdeck_routing::NoProgress;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
@@ -82,7 +85,7 @@ struct SessionReplay {
     recorded: ReplayBox,
     state: SessionState,
     /// Tasks that were begun and have not ended.
-    jobs: BTreeMap<TaskId, TaskRequest>,
+    jobs: BTreeMap<TaskId, Arc<dyn BackgroundTask>>,
 }
 
 impl SessionReplay {
@@ -108,7 +111,7 @@ impl SessionReplay {
                 let observation = fabdeck_fabric::observe::Observation { fabric, ..Default::default() };
                 let own = self.look.observation.names.clone();
                 let look = Arc::new(Snapshot::new(&self.look.source, observation, &own));
-                check_digest(number, "the fabric", &TaskOutcome::Looked(Ok(look.clone())), &digest)?;
+                check_digest(number, "the fabric", &SnapshotOutcome(Ok(look.clone())), &digest)?;
                 SessionInput::Sighted { task, look }
             }
             RecordedInput::Finished { task, digest, took_ms, whole } => {
@@ -116,34 +119,44 @@ impl SessionReplay {
                 if self.state.tasks.get(task).is_none() {
                     // The result of a cancelled task is not used, so any result stands for it. A tick would not do: it
                     // begins tasks.
-                    let outcome = TaskOutcome::Looked(Err("cancelled".to_owned()));
+                    let outcome = Box::new(SnapshotOutcome(Err("cancelled".to_owned())));
                     return Ok(SessionInput::Finished { task, outcome });
                 }
                 if let Some(whole) = whole {
-                    return Ok(SessionInput::Finished { task, outcome: (*whole).into() });
+                    let outcome = job.restore(&whole).ok_or_else(|| ReplayError::Unreadable {
+                        number,
+                        what: format!("{job:?} has no such outcome"),
+                    })?;
+                    return Ok(SessionInput::Finished { task, outcome });
                 }
-                let mut outcome = {
-                    let (mut changing, mut lister) = (ChangerBox::default(), JobLister::default());
-                    let outside = (&mut self.sweeper, &mut self.recorded, &mut changing, &mut lister);
-                    run_task(&job, &Ok(self.look.clone()), outside, &mut Vec::new())
+                let (look, mut nothing) = (Ok(self.look.clone()), NoServices::default());
+                let services = &mut TestServices {
+                    look: &look,
+                    sweeper: &mut self.sweeper,
+                    recorded: &mut self.recorded,
+                    took_ms: took_ms.unwrap_or(0),
+                    ..TestServices::nothing(&mut nothing)
                 };
-                check_digest(number, &task_name(&job), &outcome, &digest)?;
-                if let (TaskOutcome::Proposed { took_ms: took, .. }, Some(ms)) = (&mut outcome, took_ms) {
-                    *took = ms;
-                }
+                let outcome = job.run(services, &NoProgress).unwrap();
+                check_digest(number, &task_name(&*job), &*outcome, &digest)?;
                 SessionInput::Finished { task, outcome }
             }
         })
     }
 }
 
-fn check_digest(number: usize, what: &str, outcome: &TaskOutcome, digest: &str) -> Result<(), ReplayError> {
+fn check_digest(
+    number: usize,
+    what: &str,
+    outcome: &dyn TaskOutcome,
+    digest: &str,
+) -> Result<(), ReplayError> {
     (outcome.digest() == digest)
         .then_some(())
         .ok_or_else(|| ReplayError::Differs { number, what: what.to_owned() })
 }
 
-/// The name of a task's variant, such as `Sweep`.
-fn task_name(job: &TaskRequest) -> String {
+/// The name of the type of a task.
+fn task_name(job: &dyn BackgroundTask) -> String {
     format!("{job:?}").chars().take_while(|letter| letter.is_ascii_alphanumeric()).collect()
 }

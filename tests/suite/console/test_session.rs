@@ -2,18 +2,23 @@
 //! uses the same `update` as the console.
 
 use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionHeader, SessionInput};
 use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::watch::sweep_cycle::SweepOutcome;
 use fabdeck::console::features::watch::watch_state::WatchSettings;
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::background_task::{BackgroundTask, TaskOutcome};
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::key::Key;
 use fabdeck::console::model::keymap::Keymap;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::state::SessionState;
+use fabdeck::console::model::task_services::TaskServices;
+use fabdeck::console::model::tasks::TaskId;
 use fabdeck::operations::changes::changer::{Changer, NoChanger, WriteAccess};
 use fabdeck::operations::jobs::job_request::JobListSource;
 use fabdeck::operations::plans::proposal_plan::PlanOrigin;
@@ -215,12 +220,17 @@ impl TestSession {
                 Effect::Begin { task, job } => {
                     // A task that was cancelled before its turn does not run.
                     if self.state.tasks.get(task).is_some() {
-                        let outcome = {
-                            let (sweeper, recorded) = (&mut self.sweeper, &mut self.recorded);
-                            let outside = (sweeper, recorded, &mut self.changing, &mut self.lister);
-                            run_task(&job, &self.look, outside, &mut self.written)
+                        let services = &mut TestServices {
+                            look: &self.look,
+                            sweeper: &mut self.sweeper,
+                            recorded: &mut self.recorded,
+                            changing: &mut self.changing,
+                            lister: &mut self.lister,
+                            written: &mut self.written,
+                            took_ms: 0,
                         };
-                        if matches!(outcome, TaskOutcome::Swept(Ok(_))) {
+                        let outcome = job.run(services, &NoProgress).unwrap();
+                        if outcome.downcast::<SweepOutcome>().is_some_and(|outcome| outcome.0.is_ok()) {
                             self.swept_ms = self.state.now_ms;
                         }
                         self.update_state(SessionInput::Finished { task, outcome });
@@ -242,41 +252,87 @@ impl TestSession {
     }
 }
 
-/// Performs a task at once; plans are written to memory.
-pub fn run_task(
-    job: &TaskRequest,
-    look: &Result<Arc<Snapshot>, String>,
-    (sweeper, recorded, changing, lister): (&mut Sweeper, &mut ReplayBox, &mut ChangerBox, &mut JobLister),
-    written: &mut Vec<(std::path::PathBuf, String)>,
-) -> TaskOutcome {
-    match (job.run(&NoProgress), job) {
-        (Some(outcome), _) => outcome,
-        (None, TaskRequest::Write { plan, to }) => {
-            let result = plan.make_text(PlanOrigin::default()).map(|text| written.push((to.clone(), text)));
-            TaskOutcome::Written { to: to.clone(), result }
-        }
-        (None, TaskRequest::Sweep { not_before }) => TaskOutcome::Swept((sweeper.0)(*not_before)),
-        (None, TaskRequest::Save { to }) => {
-            let result = recorded.0.capture_bytes().map(drop);
-            TaskOutcome::Saved { to: to.clone(), result }
-        }
-        (None, TaskRequest::Unroll) => TaskOutcome::Unrolled(recorded.0.open_recording()),
-        (None, TaskRequest::Seek(seek)) => {
-            TaskOutcome::Sought(recorded.0.seek_frame(*seek, &NoProgress).map(Box::new))
-        }
-        (None, TaskRequest::Offer(planned)) => {
-            TaskOutcome::Offered(changing.0.prepare_offer(planned).map(Box::new))
-        }
-        (None, TaskRequest::Apply { offer, acceptance }) => {
-            TaskOutcome::Begun(changing.0.begin_change(offer, acceptance))
-        }
-        (None, TaskRequest::Lanes(asked)) => TaskOutcome::Lanes(changing.0.read_lanes(asked).map(Box::new)),
-        (None, TaskRequest::ListJobs(from)) => TaskOutcome::Listed((lister.0)(from).map(Box::new)),
-        (None, TaskRequest::Changes) => TaskOutcome::Changes(changing.0.list_changes()),
-        (None, TaskRequest::Compare) => TaskOutcome::Compared(changing.0.compare_changes()),
-        (None, TaskRequest::Ask { id, ask }) => {
-            TaskOutcome::Asked { id: id.clone(), result: changing.0.ask_guard(id, ask) }
-        }
-        (None, _) => TaskOutcome::Looked(look.clone()),
+/// The services of a session without a process. Plans are written to memory.
+pub struct TestServices<'t> {
+    pub look: &'t Result<Arc<Snapshot>, String>,
+    pub sweeper: &'t mut Sweeper,
+    pub recorded: &'t mut ReplayBox,
+    pub changing: &'t mut ChangerBox,
+    pub lister: &'t mut JobLister,
+    pub written: &'t mut Vec<(PathBuf, String)>,
+    pub took_ms: u64,
+}
+
+/// What services refer to.
+#[derive(Default)]
+pub struct NoServices {
+    look: Option<Result<Arc<Snapshot>, String>>,
+    sweeper: Sweeper,
+    recorded: ReplayBox,
+    changing: ChangerBox,
+    lister: JobLister,
+    written: Vec<(PathBuf, String)>,
+}
+
+impl<'t> TestServices<'t> {
+    /// Services that have nothing to give.
+    pub fn nothing(nothing: &'t mut NoServices) -> Self {
+        let NoServices { look, sweeper, recorded, changing, lister, written } = nothing;
+        let look = look.get_or_insert_with(|| Err("this session has no source".to_owned()));
+        Self { look, sweeper, recorded, changing, lister, written, took_ms: 0 }
     }
+}
+
+impl TaskServices for TestServices<'_> {
+    fn read_snapshot(&mut self) -> Result<Arc<Snapshot>, String> {
+        self.look.clone()
+    }
+
+    fn read_sweep(&mut self, not_before: Duration) -> Result<SweepResult, String> {
+        (self.sweeper.0)(not_before)
+    }
+
+    fn recording(&mut self) -> &mut dyn FrameSource {
+        self.recorded.0.as_mut()
+    }
+
+    fn changes(&mut self) -> &mut dyn Changer {
+        self.changing.0.as_mut()
+    }
+
+    fn list_jobs(&mut self, from: &JobListSource) -> Option<Result<JobList, String>> {
+        Some((self.lister.0)(from))
+    }
+
+    fn plan_origin(&self) -> PlanOrigin {
+        PlanOrigin::default()
+    }
+
+    fn write_file(&mut self, to: &Path, content: &[u8], _: &str) -> Result<(), String> {
+        // Captures are not text, and no test reads them here.
+        self.written.extend(String::from_utf8(content.to_vec()).ok().map(|text| (to.to_owned(), text)));
+        Ok(())
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        self.took_ms
+    }
+}
+
+/// Performs a task that needs nothing of the process.
+pub fn run_alone(job: &dyn BackgroundTask) -> Box<dyn TaskOutcome> {
+    job.run(&mut TestServices::nothing(&mut NoServices::default()), &NoProgress).unwrap()
+}
+
+/// The first task of this kind that effects begin.
+pub fn begun_task<T: BackgroundTask>(effects: &[Effect]) -> Option<(TaskId, Arc<dyn BackgroundTask>)> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Begin { task, job } => job.downcast::<T>().map(|_| (*task, job.clone())),
+        _ => None,
+    })
+}
+
+/// The task that the first effect begins, which is of this kind.
+pub fn first_task<T: BackgroundTask>(effects: &[Effect]) -> (TaskId, Arc<dyn BackgroundTask>) {
+    begun_task::<T>(effects.get(..1).unwrap_or_default()).unwrap_or_else(|| panic!("{effects:?}"))
 }

@@ -9,6 +9,7 @@ use super::colour_independence::assert_readable_without_colours;
 use super::fixture::{SIZES, appearance, frame, golden, look, styles, text};
 use super::session_replay::{ReplayError, replay_watched};
 use super::test_session::{ReplayBox, Sweeper, TestSession};
+use super::test_session::{begun_task, first_task};
 use fabdeck::catalogue::severity::Severity;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
@@ -18,8 +19,12 @@ use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::{next_wake_ms, update};
 use fabdeck::console::features::screen::Screen;
 use fabdeck::console::features::screens::ScreenId;
+use fabdeck::console::features::snapshot_change::SnapshotOutcome;
+use fabdeck::console::features::snapshot_change::SnapshotTask;
+use fabdeck::console::features::watch::sweep_cycle::SweepOutcome;
+use fabdeck::console::features::watch::sweep_cycle::SweepTask;
 use fabdeck::console::features::watch::watch_state::WatchSettings;
-use fabdeck::console::model::effect::{Effect, TaskOutcome, TaskRequest};
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::fabric_model::ProposalState;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::watch::sweep::read_sweep;
@@ -351,10 +356,9 @@ fn a_slow_sweep_is_reported_and_followed_by_a_pause() {
     swept(&mut driver, 1);
     let begun = driver.state.now_ms + 5000;
     let effects = wanted(&mut driver, begun, SessionInput::Tick);
-    let [Effect::Begin { task, job: TaskRequest::Sweep { not_before } }] = effects[..] else {
-        panic!("{effects:?}")
-    };
-    assert!(not_before >= Duration::from_secs(5));
+    let (task, job) = first_task::<SweepTask>(&effects);
+    assert_eq!(effects.len(), 1, "{effects:?}");
+    assert!(job.downcast::<SweepTask>().unwrap().not_before >= Duration::from_secs(5));
     assert!(driver.state.tasks.running_tasks().is_empty(), "nobody waits for it");
     assert_eq!(next_wake_ms(&driver.state), Some(begun + 50_000));
     assert!(wanted(&mut driver, begun + 100, SessionInput::Key("esc".parse().unwrap())).is_empty());
@@ -363,7 +367,7 @@ fn a_slow_sweep_is_reported_and_followed_by_a_pause() {
     }
     assert_eq!(counted(&driver, "reading counters has taken 50 s so far"), 1, "{:?}", messages(&driver));
     assert_eq!(next_wake_ms(&driver.state), None);
-    let sweep = TaskOutcome::Swept(Err("FD-5003: nobody".to_owned()));
+    let sweep = Box::new(SweepOutcome(Err("FD-5003: nobody".to_owned())));
     wanted(&mut driver, begun + 60_000, SessionInput::Finished { task, outcome: sweep });
     assert_eq!(next_wake_ms(&driver.state), Some(begun + 120_000), "at most half of the time");
     // While somebody looks anew nothing is swept; what a pause ends is cancelled, and comes too late.
@@ -371,7 +375,7 @@ fn a_slow_sweep_is_reported_and_followed_by_a_pause() {
     let [Effect::Begin { task, .. }] = effects[..] else { panic!("{effects:?}") };
     let effects = wanted(&mut driver, begun + 120_001, SessionInput::Key("W".parse().unwrap()));
     assert!(matches!(effects[..], [Effect::Cancel(ended)] if ended == task), "{effects:?}");
-    let late = TaskOutcome::Swept(Err("late".to_owned()));
+    let late = Box::new(SweepOutcome(Err("late".to_owned())));
     wanted(&mut driver, begun + 120_002, SessionInput::Finished { task, outcome: late });
     assert_eq!(counted(&driver, "late"), 0);
     wanted(&mut driver, begun + 120_003, SessionInput::Key("W".parse().unwrap()));
@@ -567,11 +571,8 @@ fn a_look_that_fails_leaves_the_watch_as_it_was() {
     let at_ms = driver.state.now_ms;
     let [key] = fabdeck::console::model::key::Key::parse_sequence("r")[..] else { panic!() };
     let effects = update(&mut driver.state, SessionEvent { at_ms, what: SessionInput::Key(key) });
-    let begun = effects.iter().find_map(|effect| match effect {
-        Effect::Begin { task, job: TaskRequest::Look } => Some(*task),
-        _ => None,
-    });
-    let outcome = TaskOutcome::Looked(Err("FD-5003: the adapter is gone".to_owned()));
+    let begun = begun_task::<SnapshotTask>(&effects).map(|(task, _)| task);
+    let outcome = Box::new(SnapshotOutcome(Err("FD-5003: the adapter is gone".to_owned())));
     driver.send_input(SessionInput::Finished { task: begun.unwrap(), outcome });
     assert_eq!(counted(&driver, "the adapter is gone"), 1);
     let before = driver.state.known.watch.sweeps;

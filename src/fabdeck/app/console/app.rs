@@ -20,7 +20,7 @@ use crate::console::drawing::frame::{Appearance, draw};
 use crate::console::event_loop::event::{SessionEvent, SessionHeader, SessionInput};
 use crate::console::event_loop::update::{next_wake_ms, update};
 use crate::console::features::jobs::jobs_model::JobsModel;
-use crate::console::model::effect::{Effect, TaskOutcome};
+use crate::console::model::effect::Effect;
 use crate::console::model::keymap::Keymap;
 use crate::console::model::messages::LogMessage;
 use crate::console::model::state::SessionState;
@@ -145,16 +145,13 @@ impl App {
     fn handle_task_message(&mut self, input: SessionInput) -> io::Result<()> {
         if let SessionInput::Finished { task, outcome } = &input {
             self.threads.forget_task(*task);
-            // The result of a cancelled task is not used.
-            if let TaskOutcome::Looked(Ok(snapshot)) = outcome
+            // The outcome of a cancelled task is not used.
+            if let Some(snapshot) = outcome.opened_snapshot()
                 && self.state.tasks.get(*task).is_some()
             {
                 self.threads.adopt_source(*task, snapshot);
             }
-            if let TaskOutcome::Written { to, result: Err(error) }
-            | TaskOutcome::Saved { to, result: Err(error) } = outcome
-                && self.exit.is_some()
-            {
+            if let Some((to, error)) = outcome.unwritten_file().filter(|_| self.exit.is_some()) {
                 self.unwritten.push(unwritten_message(to, error));
             }
         }
@@ -196,12 +193,12 @@ impl App {
     }
 
     pub fn is_writing(&self) -> bool {
-        self.threads.unwritten_plans().next().is_some()
+        self.threads.unwritten_files().next().is_some()
     }
 
     /// Cancels plans that are still being written after the time to wait, and lists them as unwritten.
     pub fn cancel_plans(&mut self) {
-        let late: Vec<_> = self.threads.unwritten_plans().map(|(task, to)| (task, to.to_owned())).collect();
+        let late: Vec<_> = self.threads.unwritten_files().map(|(task, to)| (task, to.to_owned())).collect();
         for (task, to) in late {
             self.threads.cancel(task);
             self.unwritten.push(unwritten_message(&to, "writing took too long"));

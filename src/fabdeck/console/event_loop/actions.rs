@@ -7,7 +7,6 @@ use super::navigation::{
 };
 use super::page_rows::page_rows;
 use super::preconditions::{can_pause, can_write_plan, has_fabric, has_list, has_past, has_paths};
-use super::save_actions::{save_recording, write_plan};
 use super::{overlays, results};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
@@ -21,7 +20,9 @@ use crate::console::features::screen::{CursorDirection, EnterResult};
 use crate::console::features::screen_change::open_screen;
 use crate::console::features::screens::{SCREENS, ScreenId};
 use crate::console::features::snapshot_change;
+use crate::console::features::timeline::recording_file::save_recording;
 use crate::console::features::timeline::{derived_events, operator_log, paused_watch, time_navigation};
+use crate::console::features::whatif::plan_file::write_plan;
 use crate::console::features::whatif::{engine_runs, marking};
 use crate::console::model::action::{Action, OverlayScope, new};
 use crate::console::model::effect::Effect;

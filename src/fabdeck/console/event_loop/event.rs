@@ -9,26 +9,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::jobs::jobs_model::JobSettings;
+use crate::console::features::snapshot_change::SnapshotOutcome;
 use crate::console::features::watch::watch_state::WatchSettings;
-use crate::console::model::effect::TaskOutcome;
+use crate::console::model::background_task::{TaskOutcome, WholeOutcome};
 use crate::console::model::key::Key;
 use crate::console::model::layout::Size;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
-use crate::operations::changes::attestations::Attestations;
-use crate::operations::changes::changer::{ChangeOffer, ChangeOverview, WriteAccess};
-use crate::operations::lanes::slow_lanes::LaneState;
-use fabdeck_change::ChangeStatus;
-use fabdeck_files::job_lists::JobList;
+use crate::operations::changes::changer::WriteAccess;
 
 /// An input, and its time in milliseconds since the session began.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SessionEvent {
     pub at_ms: u64,
     pub what: SessionInput,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum SessionInput {
     Key(Key),
     Paste(String),
@@ -47,7 +44,7 @@ pub enum SessionInput {
     },
     Finished {
         task: TaskId,
-        outcome: TaskOutcome,
+        outcome: Box<dyn TaskOutcome>,
     },
     /// A message for the operator from outside the session.
     Message(String),
@@ -109,48 +106,6 @@ pub struct RecordedEvent {
     pub what: RecordedInput,
 }
 
-/// Results of changes, lanes and job lists, which a replay cannot compute again.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RecordedOutcome {
-    Offered(Result<Box<ChangeOffer>, String>),
-    Begun(Result<String, String>),
-    Changes(Result<ChangeOverview, String>),
-    Compared(Result<Attestations, String>),
-    Lanes(Result<Box<LaneState>, String>),
-    Listed(Result<Box<JobList>, String>),
-    Asked { id: String, result: Result<ChangeStatus, String> },
-}
-
-impl RecordedOutcome {
-    fn from_outcome(outcome: &TaskOutcome) -> Option<Self> {
-        Some(match outcome {
-            TaskOutcome::Offered(result) => Self::Offered(result.clone()),
-            TaskOutcome::Begun(result) => Self::Begun(result.clone()),
-            TaskOutcome::Changes(result) => Self::Changes(result.clone()),
-            TaskOutcome::Compared(result) => Self::Compared(result.clone()),
-            TaskOutcome::Lanes(result) => Self::Lanes(result.clone()),
-            TaskOutcome::Listed(result) => Self::Listed(result.clone()),
-            TaskOutcome::Asked { id, result } => Self::Asked { id: id.clone(), result: result.clone() },
-            _ => return None,
-        })
-    }
-}
-
-impl From<RecordedOutcome> for TaskOutcome {
-    fn from(written: RecordedOutcome) -> Self {
-        match written {
-            RecordedOutcome::Offered(result) => Self::Offered(result),
-            RecordedOutcome::Begun(result) => Self::Begun(result),
-            RecordedOutcome::Changes(result) => Self::Changes(result),
-            RecordedOutcome::Compared(result) => Self::Compared(result),
-            RecordedOutcome::Lanes(result) => Self::Lanes(result),
-            RecordedOutcome::Listed(result) => Self::Listed(result),
-            RecordedOutcome::Asked { id, result } => Self::Asked { id, result },
-        }
-    }
-}
-
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordedInput {
@@ -175,7 +130,7 @@ pub enum RecordedInput {
         took_ms: Option<u64>,
         /// For changes, lanes and job lists: the whole result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        whole: Option<Box<RecordedOutcome>>,
+        whole: Option<WholeOutcome>,
     },
     Told(String),
     Resumed,
@@ -192,17 +147,15 @@ impl SessionEvent {
                 RecordedInput::Progress { task: *task, done: *done, of: *of }
             }
             SessionInput::Sighted { task, look } => {
-                let digest = TaskOutcome::Looked(Ok(look.clone())).digest();
+                let digest = SnapshotOutcome(Ok(look.clone())).digest();
                 RecordedInput::Sighted { task: *task, digest }
             }
-            SessionInput::Finished { task, outcome } => {
-                let took_ms = match outcome {
-                    TaskOutcome::Proposed { took_ms, .. } => Some(*took_ms),
-                    _ => None,
-                };
-                let whole = RecordedOutcome::from_outcome(outcome).map(Box::new);
-                RecordedInput::Finished { task: *task, digest: outcome.digest(), took_ms, whole }
-            }
+            SessionInput::Finished { task, outcome } => RecordedInput::Finished {
+                task: *task,
+                digest: outcome.digest(),
+                took_ms: outcome.took_ms(),
+                whole: outcome.to_whole(),
+            },
             SessionInput::Message(text) => RecordedInput::Told(text.clone()),
             SessionInput::Resumed => RecordedInput::Resumed,
         };

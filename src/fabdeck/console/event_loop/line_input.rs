@@ -6,6 +6,7 @@ use crate::catalogue::severity::Severity;
 use crate::console::features::completion;
 use crate::console::features::completion::open_prompt;
 use crate::console::features::row_selection::set_filter;
+use crate::console::features::whatif::plan_file::write_plan;
 use crate::console::model::action::OverlayScope;
 use crate::console::model::effect::Effect;
 use crate::console::model::key::{Key, KeyName};
@@ -140,7 +141,7 @@ fn run_prompt(state: &mut SessionState) -> Vec<Effect> {
             state.log_message(Severity::Error, "no plan was written: name a file that does not exist yet");
             Vec::new()
         }
-        Purpose::PlanFile => super::save_actions::write_plan(state, text.trim()),
+        Purpose::PlanFile => write_plan(state, text.trim()),
         Purpose::ApplyFile => crate::console::features::changes::apply_actions::apply_file(state, &text),
     }
 }

@@ -14,5 +14,4 @@ mod palette;
 mod preconditions;
 pub(crate) mod results;
 pub mod run_action;
-mod save_actions;
 pub mod update;

@@ -6,6 +6,7 @@ use super::run_action::run_action;
 use super::{line_input, overlays, results};
 use crate::catalogue::severity::Severity;
 use crate::console::features::screens::ScreenId;
+use crate::console::features::snapshot_outcomes;
 use crate::console::model::action::OverlayScope;
 use crate::console::model::effect::Effect;
 use crate::console::model::key::Key;
@@ -36,7 +37,7 @@ pub fn update(state: &mut SessionState, event: SessionEvent) -> Vec<Effect> {
             state.tasks.update_progress(task, done, of, state.now_ms);
             Vec::new()
         }
-        SessionInput::Sighted { task, look } => results::receive_fabric(state, task, look),
+        SessionInput::Sighted { task, look } => snapshot_outcomes::receive_fabric(state, task, look),
         SessionInput::Finished { task, outcome } => results::receive_outcome(state, task, outcome),
         SessionInput::Message(text) => {
             state.log_message(Severity::Info, text);

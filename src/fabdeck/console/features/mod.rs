@@ -19,6 +19,7 @@ pub mod screen;
 pub mod screen_change;
 pub mod screens;
 pub mod snapshot_change;
+pub(crate) mod snapshot_outcomes;
 pub mod timeline;
 pub mod watch;
 pub mod whatif;

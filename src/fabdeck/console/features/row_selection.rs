@@ -6,10 +6,16 @@ use std::sync::Arc;
 
 use super::screens::ScreenId;
 use crate::catalogue::filter::parse_typed_guid;
-use crate::catalogue::query::{Columns, Selection};
-use crate::console::model::effect::{SelectRequest, TaskRequest};
+use crate::catalogue::query::{Columns, Query, Selection};
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
+use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
+use crate::console::model::task_services::TaskServices;
+use crate::console::model::tasks::TaskId;
+use crate::operations::rowset::Rowset;
 use fabdeck_fabric::{NodeId, PortId};
+use fabdeck_routing::RouteProgress;
 
 /// Filters the list of the screen.
 pub fn set_filter(state: &mut SessionState, text: String) {
@@ -61,7 +67,7 @@ pub fn select_rows(state: &mut SessionState, to_first: bool) {
     let earlier = state.tasks.running_tasks().iter().find(|task| task.title == title).map(|task| task.id);
     if let Some(task) = earlier {
         state.tasks.end(task);
-        state.wanted.push(crate::console::model::effect::Effect::Cancel(task));
+        state.wanted.push(Effect::Cancel(task));
     }
     let many = state.many;
     let long = state.current().stored_rows().filter(|rows| rows.count() >= many).cloned();
@@ -70,9 +76,8 @@ pub fn select_rows(state: &mut SessionState, to_first: bool) {
         // An error in the query is reported at once.
         if query.check(&*rows.listing(&look)).is_ok() {
             let screen = state.screen;
-            let job =
-                TaskRequest::Select { look, selecting: SelectRequest { screen, rows, query, to_first } };
-            let (_, effect) = state.begin(title, job);
+            let selecting = SelectRequest { screen, rows, query, to_first };
+            let (_, effect) = state.begin(title, SelectionTask { look, selecting });
             state.wanted.push(effect);
             return;
         }
@@ -90,7 +95,7 @@ pub fn select_rows(state: &mut SessionState, to_first: bool) {
 }
 
 /// Receives the rows of a selection; rows for a list that has changed are dropped.
-pub fn receive_selection(state: &mut SessionState, selecting: &SelectRequest, selection: Selection) {
+fn receive_selection(state: &mut SessionState, selecting: &SelectRequest, selection: Selection) {
     let screen = state.screens.get_mut(selecting.screen);
     let same = screen.stored_rows().is_some_and(|rows| Arc::ptr_eq(rows, &selecting.rows));
     let table = screen.table_mut();
@@ -102,9 +107,45 @@ pub fn receive_selection(state: &mut SessionState, selecting: &SelectRequest, se
     }
 }
 
-impl SelectRequest {
-    pub fn run(&self, look: &crate::catalogue::snapshot::Snapshot) -> Selection {
+/// The list and query of a selection, and whether the cursor then moves to the first row.
+#[derive(Clone, Debug)]
+pub struct SelectRequest {
+    screen: ScreenId,
+    rows: Arc<Rowset>,
+    query: Query,
+    to_first: bool,
+}
+
+/// Filters and sorts the rows of a long list.
+#[derive(Debug)]
+pub struct SelectionTask {
+    look: Arc<Snapshot>,
+    selecting: SelectRequest,
+}
+
+impl BackgroundTask for SelectionTask {
+    fn run(&self, _: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        let SelectRequest { rows, query, .. } = &self.selecting;
         // The query was checked before the task began.
-        self.query.select(&*self.rows.listing(look), Columns::Shown).unwrap_or_default()
+        let selection = query.select(&*rows.listing(&self.look), Columns::Shown).unwrap_or_default();
+        Some(Box::new(SelectionOutcome { selecting: self.selecting.clone(), selection }))
+    }
+}
+
+#[derive(Debug)]
+pub struct SelectionOutcome {
+    selecting: SelectRequest,
+    selection: Selection,
+}
+
+impl TaskOutcome for SelectionOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, _: TaskId) -> Vec<Effect> {
+        receive_selection(state, &self.selecting, self.selection);
+        Vec::new()
+    }
+
+    fn digest_text(&self) -> String {
+        let (SelectRequest { screen, query, .. }, selection) = (&self.selecting, &self.selection);
+        format!("selected {screen:?} {query:?} {selection:?}")
     }
 }

@@ -1,23 +1,76 @@
 //! A snapshot that replaces another one: what stays valid, and what is computed again.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::refresh::refresh_screens;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::fabric::rank_task::RankTask;
 use crate::console::features::jobs::job_words;
 use crate::console::features::whatif::engine_runs::{preview_engines, start_next_engine};
 use crate::console::features::whatif::marking::{count_cut_off_pairs, drop_results};
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome, TaskPlace};
+use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::ProposalState;
+use crate::console::model::keymap::Keymap;
+use crate::console::model::layout::Size;
 use crate::console::model::state::{LoadState, SessionState};
+use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskDependency;
+use crate::operations::preview::path_preview::Preview;
 use fabdeck_fabric::ElementId;
-use fabdeck_routing::{ENGINES, Engine};
+use fabdeck_routing::{ENGINES, Engine, EngineRefusal, RouteProgress};
+
+/// Reads the source.
+#[derive(Debug)]
+pub struct SnapshotTask;
+
+impl BackgroundTask for SnapshotTask {
+    fn dependency(&self) -> TaskDependency {
+        TaskDependency::Nothing
+    }
+
+    fn place(&self) -> TaskPlace {
+        TaskPlace::NewSource
+    }
+
+    fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(SnapshotOutcome(services.read_snapshot())))
+    }
+}
+
+/// The snapshot, or the reason why there is none.
+#[derive(Debug)]
+pub struct SnapshotOutcome(pub Result<Arc<Snapshot>, String>);
+
+/// Indexes the paths in force.
+#[derive(Debug)]
+pub struct PathIndexTask {
+    look: Arc<Snapshot>,
+}
+
+impl BackgroundTask for PathIndexTask {
+    fn run(&self, _: &mut dyn TaskServices, progress: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        let preview = Preview::new(&self.look, &self.look.observation.tables, progress);
+        Some(Box::new(PathIndexOutcome(preview.map(|preview| Arc::new(Mutex::new(preview))))))
+    }
+}
+
+#[derive(Debug)]
+pub struct PathIndexOutcome(pub Result<Arc<Mutex<Preview>>, EngineRefusal>);
+
+impl SessionState {
+    /// Opens a session on a source; returns its state and its first effects.
+    pub fn open(source: impl Into<String>, keymap: Keymap, size: Size) -> (Self, Vec<Effect>) {
+        let mut state = Self::new(source.into(), keymap, size);
+        let effects = reload_snapshot(&mut state);
+        (state, effects)
+    }
+}
 
 /// Reads the source again.
 pub fn reload_snapshot(state: &mut SessionState) -> Vec<Effect> {
-    let (task, effect) = state.begin(format!("reading {}", state.source), TaskRequest::Look);
+    let (task, effect) = state.begin(format!("reading {}", state.source), SnapshotTask);
     state.set_loading(LoadState::Under(task));
     state.known.changes.rereading = false;
     vec![effect]
@@ -66,10 +119,10 @@ pub fn replace_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Ef
     refresh_screens(state);
     state.screens.restore_cursors(&places, &state.known);
     if !same_fabric || state.known.tiers.is_empty() {
-        effects.push(state.begin("sorting switches by rank", TaskRequest::Arrange { look: look.clone() }).1);
+        effects.push(state.begin("sorting switches by rank", RankTask::new(look.clone())).1);
     }
     if state.known.tables {
-        effects.push(state.begin("indexing paths", TaskRequest::Index { look }).1);
+        effects.push(state.begin("indexing paths", PathIndexTask { look }).1);
     }
     effects.extend(preview_engines(state, &asked));
     effects

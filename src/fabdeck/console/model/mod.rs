@@ -1,7 +1,9 @@
 //! The state of the console as data: the fabric, lists, messages, tasks and the input line.
 
 pub mod action;
+pub mod background_task;
 pub mod detail_page;
+pub mod digest;
 pub mod effect;
 pub mod element_search;
 pub mod fabric_model;
@@ -15,4 +17,5 @@ pub mod prompt;
 pub mod scroll;
 pub mod state;
 pub(crate) mod table;
+pub mod task_services;
 pub mod tasks;

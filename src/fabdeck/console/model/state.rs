@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::effect::{Effect, TaskRequest};
+use super::background_task::BackgroundTask;
+use super::effect::Effect;
 use super::fabric_model::{MissingTables, Model};
 use super::keymap::Keymap;
 use super::layout::{Areas, Size};
 use super::messages::{LogMessage, MessageLog};
 use super::overlay::Overlay;
 use super::prompt::Prompt;
-use super::tasks::{TaskDependency, TaskId, Tasks};
+use super::tasks::{TaskId, Tasks};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::shell_words::quote_for_shell;
 use crate::console::features::screen::Screen;
@@ -86,25 +87,22 @@ pub struct SessionState {
 }
 
 impl SessionState {
-    /// Opens a session on a source; returns its state and its first effects.
-    pub fn open(source: impl Into<String>, keymap: Keymap, size: Size) -> (Self, Vec<Effect>) {
-        let source = source.into();
-        let mut tasks = Tasks::default();
-        let task = tasks.begin(format!("reading {source}"), TaskDependency::Nothing, 0);
-        let state = Self {
+    /// The state of a session before its source is read.
+    pub fn new(source: String, keymap: Keymap, size: Size) -> Self {
+        Self {
             size,
             now_ms: 0,
             source,
             options: Vec::new(),
-            loading: LoadState::Under(task),
-            known: Model { unread: Some(MissingTables::BeingRead), ..Model::default() },
+            loading: LoadState::Done,
+            known: Model::default(),
             screen: ScreenId::Fabric,
             screens: Screens::default(),
             layer: None,
             prompt: None,
             messages: MessageLog::default(),
             seen: 0,
-            tasks,
+            tasks: Tasks::default(),
             keymap,
             request: Request::default(),
             queue: VecDeque::new(),
@@ -119,8 +117,7 @@ impl SessionState {
             writing: WriteAccess::default(),
             wanted: Vec::new(),
             many: super::table::BACKGROUND_ROWS,
-        };
-        (state, vec![Effect::Begin { task, job: TaskRequest::Look }])
+        }
     }
 
     /// Sets the status of reading the source, and with it the reason for missing tables.
@@ -168,15 +165,15 @@ impl SessionState {
     }
 
     /// Begins a background task.
-    pub fn begin(&mut self, title: impl Into<String>, job: TaskRequest) -> (TaskId, Effect) {
+    pub fn begin(&mut self, title: impl Into<String>, job: impl BackgroundTask) -> (TaskId, Effect) {
         let task = self.tasks.begin(title, job.dependency(), self.now_ms);
-        (task, Effect::Begin { task, job })
+        (task, Effect::Begin { task, job: Arc::new(job) })
     }
 
     /// Begins a background task that the status line does not show.
-    pub fn begin_quiet(&mut self, title: impl Into<String>, job: TaskRequest) -> (TaskId, Effect) {
+    pub fn begin_quiet(&mut self, title: impl Into<String>, job: impl BackgroundTask) -> (TaskId, Effect) {
         let task = self.tasks.begin_quiet(title, job.dependency(), self.now_ms);
-        (task, Effect::Begin { task, job })
+        (task, Effect::Begin { task, job: Arc::new(job) })
     }
 
     /// The command line with source and options, followed by `rest`.

@@ -10,7 +10,7 @@ use crate::console::features::completion;
 use crate::console::features::lanes::slow_lanes;
 use crate::console::features::plan_commands::{apply_line, route_line, staged_commands};
 use crate::console::features::screens::ScreenId;
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::effect::Effect;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
 use crate::operations::changes::changer::PlanSource;
@@ -141,7 +141,7 @@ pub(super) fn begin_offer(
     wanted: ApplyRequest,
 ) -> Vec<Effect> {
     let title = format!("comparing {} with the fabric", wanted.what);
-    let (task, effect) = state.begin(title, TaskRequest::Offer(Box::new(planned)));
+    let (task, effect) = state.begin(title, super::change_requests::OfferTask(planned));
     state.known.changes.offering = Some((task, wanted));
     vec![effect]
 }

@@ -9,13 +9,169 @@ use crate::catalogue::summary::nothing_to_do;
 use crate::console::features::lanes::slow_lanes;
 use crate::console::features::snapshot_change;
 use crate::console::features::timeline::operator_log;
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome, WholeOutcome};
+use crate::console::model::effect::Effect;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::{LoadState, SessionState};
-use crate::console::model::tasks::TaskId;
+use crate::console::model::task_services::TaskServices;
+use crate::console::model::tasks::{TaskDependency, TaskId};
 use crate::operations::changes::change_row::time_of_day;
-use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, WriteAccess};
+use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, PlanSource, WriteAccess};
 use fabdeck_change::{ChangePhase, ChangeStatus, GuardRequest};
+use fabdeck_routing::RouteProgress;
+
+/// Compares a plan with the current fabric.
+#[derive(Debug)]
+pub struct OfferTask(pub(super) PlanSource);
+
+impl BackgroundTask for OfferTask {
+    fn dependency(&self) -> TaskDependency {
+        TaskDependency::Nothing
+    }
+
+    fn restore(&self, whole: &WholeOutcome) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(OfferOutcome(whole.content("offered")?)))
+    }
+
+    fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        let offer = services.changes().prepare_offer(&self.0);
+        Some(Box::new(OfferOutcome(offer.map(Box::new))))
+    }
+}
+
+#[derive(Debug)]
+pub struct OfferOutcome(pub Result<Box<ChangeOffer>, String>);
+
+impl TaskOutcome for OfferOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_offer(state, task, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        format!("offered {:?}", self.0.as_ref().map(|offer| &offer.title))
+    }
+
+    fn to_whole(&self) -> Option<WholeOutcome> {
+        WholeOutcome::new("offered", &self.0)
+    }
+}
+
+/// Begins the offered change.
+#[derive(Debug)]
+pub struct BeginChangeTask {
+    offer: Box<ChangeOffer>,
+    acceptance: Acceptance,
+}
+
+impl BackgroundTask for BeginChangeTask {
+    fn dependency(&self) -> TaskDependency {
+        TaskDependency::Nothing
+    }
+
+    fn restore(&self, whole: &WholeOutcome) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(BeginChangeOutcome(whole.content("begun")?)))
+    }
+
+    fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        let begun = services.changes().begin_change(&self.offer, &self.acceptance);
+        Some(Box::new(BeginChangeOutcome(begun)))
+    }
+}
+
+/// The id of the change, or the reason why none was begun.
+#[derive(Debug)]
+pub struct BeginChangeOutcome(Result<String, String>);
+
+impl TaskOutcome for BeginChangeOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_begun(state, task, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        format!("begun {:?}", self.0)
+    }
+
+    fn to_whole(&self) -> Option<WholeOutcome> {
+        WholeOutcome::new("begun", &self.0)
+    }
+}
+
+/// Reads the states of changes.
+#[derive(Debug)]
+pub struct ChangesTask;
+
+impl BackgroundTask for ChangesTask {
+    fn dependency(&self) -> TaskDependency {
+        TaskDependency::Nothing
+    }
+
+    fn restore(&self, whole: &WholeOutcome) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(ChangesOutcome(whole.content("changes")?)))
+    }
+
+    fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(ChangesOutcome(services.changes().list_changes())))
+    }
+}
+
+#[derive(Debug)]
+pub struct ChangesOutcome(pub Result<ChangeOverview, String>);
+
+impl TaskOutcome for ChangesOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_changes(state, task, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        format!("changes {:?}", self.0)
+    }
+
+    fn to_whole(&self) -> Option<WholeOutcome> {
+        WholeOutcome::new("changes", &self.0)
+    }
+}
+
+/// Confirms, extends or rolls back a change.
+#[derive(Debug)]
+pub struct GuardTask {
+    id: String,
+    pub ask: GuardRequest,
+}
+
+impl BackgroundTask for GuardTask {
+    fn dependency(&self) -> TaskDependency {
+        TaskDependency::Nothing
+    }
+
+    fn restore(&self, whole: &WholeOutcome) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(whole.content::<GuardOutcome>("asked")?))
+    }
+
+    fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        let result = services.changes().ask_guard(&self.id, &self.ask);
+        Some(Box::new(GuardOutcome { id: self.id.clone(), result }))
+    }
+}
+
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub struct GuardOutcome {
+    id: String,
+    result: Result<ChangeStatus, String>,
+}
+
+impl TaskOutcome for GuardOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_answer(state, task, self.result)
+    }
+
+    fn digest_text(&self) -> String {
+        format!("asked {} {:?}", self.id, self.result)
+    }
+
+    fn to_whole(&self) -> Option<WholeOutcome> {
+        WholeOutcome::new("asked", self)
+    }
+}
 
 const PENDING_INTERVAL_MS: u64 = 1000;
 const IDLE_INTERVAL_MS: u64 = 10_000;
@@ -49,7 +205,7 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     if !has_changes(state) || changes.task.is_some() || state.now_ms < changes.due_ms {
         return reload_when_idle(state).into_iter().chain(comparison::tick(state)).collect();
     }
-    let (task, effect) = state.begin_quiet("reading the states of changes", TaskRequest::Changes);
+    let (task, effect) = state.begin_quiet("reading the states of changes", ChangesTask);
     state.known.changes.task = Some(task);
     let mut effects = reload_when_idle(state);
     effects.push(effect);
@@ -70,7 +226,7 @@ fn poll_now(state: &mut SessionState) -> Vec<Effect> {
 }
 
 /// Receives the comparison of a plan with the fabric, and opens the dialog.
-pub fn receive_offer(
+fn receive_offer(
     state: &mut SessionState,
     task: TaskId,
     result: Result<Box<ChangeOffer>, String>,
@@ -112,14 +268,14 @@ pub(super) fn begin_change(
     if !offer.migrations.is_empty() {
         slow_lanes::record_waiting(&mut state.known);
     }
-    let (task, effect) = state.begin_quiet("beginning a change", TaskRequest::Apply { offer, acceptance });
+    let (task, effect) = state.begin_quiet("beginning a change", BeginChangeTask { offer, acceptance });
     state.known.changes.beginning = Some((task, title.clone(), line));
     state.log_message(Severity::Info, format!("{title} is being applied; the session continues"));
     vec![effect]
 }
 
 /// Receives the id of a change that was begun, or the reason why it was not.
-pub fn receive_begun(state: &mut SessionState, task: TaskId, result: Result<String, String>) -> Vec<Effect> {
+fn receive_begun(state: &mut SessionState, task: TaskId, result: Result<String, String>) -> Vec<Effect> {
     let beginning = state.known.changes.beginning.take_if(|(beginning, ..)| *beginning == task);
     let Some((_, title, line)) = beginning else { return Vec::new() };
     let id = match result {
@@ -142,7 +298,7 @@ pub fn receive_begun(state: &mut SessionState, task: TaskId, result: Result<Stri
 /// Sends a request to a guard: confirm, extend or roll back.
 pub(super) fn ask_guard(state: &mut SessionState, id: String, ask: GuardRequest) -> Vec<Effect> {
     let title = format!("sending a request for change {id}");
-    let (task, effect) = state.begin_quiet(title, TaskRequest::Ask { id: id.clone(), ask: ask.clone() });
+    let (task, effect) = state.begin_quiet(title, GuardTask { id: id.clone(), ask: ask.clone() });
     if matches!(ask, GuardRequest::RollBack { .. }) {
         state.known.changes.sent_back.insert(id.clone());
     }
@@ -151,7 +307,7 @@ pub(super) fn ask_guard(state: &mut SessionState, id: String, ask: GuardRequest)
 }
 
 /// Receives the answer of a guard.
-pub fn receive_answer(
+fn receive_answer(
     state: &mut SessionState,
     task: TaskId,
     result: Result<ChangeStatus, String>,
@@ -201,7 +357,7 @@ pub fn receive_answer(
 }
 
 /// Receives the states of all changes.
-pub fn receive_changes(
+fn receive_changes(
     state: &mut SessionState,
     task: TaskId,
     result: Result<ChangeOverview, String>,

@@ -3,12 +3,50 @@
 
 use super::change_requests::has_changes;
 use crate::catalogue::severity::Severity;
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome, WholeOutcome};
+use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
-use crate::console::model::tasks::TaskId;
+use crate::console::model::task_services::TaskServices;
+use crate::console::model::tasks::{TaskDependency, TaskId};
 use crate::operations::changes::attestations::Attestations;
 use crate::operations::changes::change_row::ChangeRow;
 use fabdeck_change::{AttestationVerdict, ChangePhase};
+use fabdeck_routing::RouteProgress;
+
+/// Compares what confirmed changes wrote with the fabric.
+#[derive(Debug)]
+pub struct AttestationTask;
+
+impl BackgroundTask for AttestationTask {
+    fn dependency(&self) -> TaskDependency {
+        TaskDependency::Nothing
+    }
+
+    fn restore(&self, whole: &WholeOutcome) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(AttestationOutcome(whole.content("compared")?)))
+    }
+
+    fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(AttestationOutcome(services.changes().compare_changes())))
+    }
+}
+
+#[derive(Debug)]
+pub struct AttestationOutcome(pub Result<Attestations, String>);
+
+impl TaskOutcome for AttestationOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_comparison(state, task, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        format!("compared {:?}", self.0)
+    }
+
+    fn to_whole(&self) -> Option<WholeOutcome> {
+        WholeOutcome::new("compared", &self.0)
+    }
+}
 
 /// Interval between comparisons. Each one reads the whole fabric, so it is as long as that of complete table
 /// readings.
@@ -30,14 +68,13 @@ pub(super) fn tick(state: &mut SessionState) -> Option<Effect> {
     if !is_comparison_wanted(state) || state.now_ms < state.known.changes.comparing.due_ms {
         return None;
     }
-    let (task, effect) =
-        state.begin_quiet("comparing confirmed changes with the fabric", TaskRequest::Compare);
+    let (task, effect) = state.begin_quiet("comparing confirmed changes with the fabric", AttestationTask);
     state.known.changes.comparing.task = Some(task);
     Some(effect)
 }
 
 /// Receives the results of a comparison.
-pub fn receive_comparison(
+fn receive_comparison(
     state: &mut SessionState,
     task: TaskId,
     result: Result<Attestations, String>,

@@ -4,7 +4,7 @@
 pub(crate) mod apply_actions;
 pub(crate) mod change_actions;
 mod change_messages;
-pub(crate) mod change_requests;
+pub mod change_requests;
 pub(crate) mod changes_model;
 pub mod comparison;
 pub mod comparison_state;

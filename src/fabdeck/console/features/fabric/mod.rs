@@ -3,6 +3,7 @@
 pub(crate) mod draw_map;
 pub(crate) mod health;
 mod map;
+pub(crate) mod rank_task;
 pub(crate) mod ranks;
 pub mod screen;
 pub mod tree;

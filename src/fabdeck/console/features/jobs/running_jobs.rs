@@ -15,14 +15,81 @@ use crate::console::features::screen_change::open_screen;
 use crate::console::features::screens::ScreenId;
 use crate::console::features::timeline::position_text::replay_word;
 use crate::console::features::whatif::engine_runs;
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome, TaskPlace, WholeOutcome};
+use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::ProposalState;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
-use crate::console::model::tasks::TaskId;
+use crate::console::model::task_services::TaskServices;
+use crate::console::model::tasks::{TaskDependency, TaskId};
 use crate::operations::jobs::job_comparison::{JobComparison, SIMULATED_JOBS_SEED};
 use crate::operations::jobs::job_request::{JobComparisonRequest, JobInput, JobListSource};
 use fabdeck_files::job_lists::JobList;
+use fabdeck_routing::RouteProgress;
+
+/// Reads the list of running jobs.
+#[derive(Debug)]
+pub struct JobListTask(pub JobListSource);
+
+impl BackgroundTask for JobListTask {
+    fn dependency(&self) -> TaskDependency {
+        TaskDependency::Nothing
+    }
+
+    fn place(&self) -> TaskPlace {
+        TaskPlace::ChildProcess
+    }
+
+    fn restore(&self, whole: &WholeOutcome) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(JobListOutcome(whole.content("listed")?)))
+    }
+
+    fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        let list = services.list_jobs(&self.0)?;
+        Some(Box::new(JobListOutcome(list.map(Box::new))))
+    }
+}
+
+#[derive(Debug)]
+pub struct JobListOutcome(pub Result<Box<JobList>, String>);
+
+impl TaskOutcome for JobListOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_list(state, task, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        format!("listed {:?}", self.0)
+    }
+
+    fn to_whole(&self) -> Option<WholeOutcome> {
+        WholeOutcome::new("listed", &self.0)
+    }
+}
+
+/// Computes the channel loads of jobs.
+#[derive(Debug)]
+pub struct JobComparisonTask(Box<JobComparisonRequest>);
+
+impl BackgroundTask for JobComparisonTask {
+    fn run(&self, _: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(JobComparisonOutcome(self.0.run())))
+    }
+}
+
+#[derive(Debug)]
+pub struct JobComparisonOutcome(JobComparison);
+
+impl TaskOutcome for JobComparisonOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_comparison(state, task, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        format!("weighed {:?}", self.0)
+    }
+}
+
 /// The age of a list is shown in steps of this size.
 const AGE_STEP_MS: u64 = 10_000;
 
@@ -79,7 +146,7 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     let named = jobs.naming.clone().filter(|_| jobs.asking.is_none());
     let due = || jobs.settings.from.clone().filter(|_| is_due(state) && state.now_ms >= jobs.due_ms);
     if let Some(from) = named.or_else(due) {
-        let (task, effect) = state.begin_quiet("reading the list of jobs", TaskRequest::ListJobs(from));
+        let (task, effect) = state.begin_quiet("reading the list of jobs", JobListTask(from));
         state.known.jobs.asking = Some(task);
         effects.push(effect);
     }
@@ -93,8 +160,8 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
         state.screens.refresh(&state.known);
     }
     if let Some(asked) = outdated_request(state) {
-        let (task, effect) = state
-            .begin_quiet("computing channel loads of jobs", TaskRequest::WeighJobs(Box::new(asked.clone())));
+        let (task, effect) =
+            state.begin_quiet("computing channel loads of jobs", JobComparisonTask(Box::new(asked.clone())));
         state.known.jobs.pending = Some((task, asked));
         effects.push(effect);
     }
@@ -102,11 +169,7 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
 }
 
 /// Receives a list, or the reason why there is none; the earlier list then stays.
-pub fn receive_list(
-    state: &mut SessionState,
-    task: TaskId,
-    result: Result<Box<JobList>, String>,
-) -> Vec<Effect> {
+fn receive_list(state: &mut SessionState, task: TaskId, result: Result<Box<JobList>, String>) -> Vec<Effect> {
     let now_ms = state.now_ms;
     let jobs = &mut state.known.jobs;
     if jobs.asking.take_if(|asking| *asking == task).is_none() {
@@ -139,7 +202,7 @@ pub fn receive_list(
 }
 
 /// Receives the channel loads of jobs.
-pub fn receive_comparison(state: &mut SessionState, task: TaskId, comparison: JobComparison) -> Vec<Effect> {
+fn receive_comparison(state: &mut SessionState, task: TaskId, comparison: JobComparison) -> Vec<Effect> {
     let jobs = &mut state.known.jobs;
     let Some((_, of)) = jobs.pending.take_if(|(under, _)| *under == task) else { return Vec::new() };
     jobs.gone = jobs.gone.filter(|_| of.proposal.is_none());

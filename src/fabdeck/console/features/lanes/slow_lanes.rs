@@ -8,13 +8,51 @@ use super::lanes_model::WaitingHosts;
 use crate::catalogue::severity::Severity;
 use crate::console::features::changes::apply_actions;
 use crate::console::features::screens::ScreenId;
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome, WholeOutcome};
+use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::state::SessionState;
+use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::changer::{PlanSource, WriteAccess};
 use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::slow_lanes::LaneState;
+use fabdeck_routing::RouteProgress;
+
+/// Computes the state of dFtree's lanes; on a live fabric, reads their tables.
+#[derive(Debug)]
+pub struct LaneTask(Box<LaneRequest>);
+
+impl BackgroundTask for LaneTask {
+    fn restore(&self, whole: &WholeOutcome) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(LaneOutcome(whole.content("lanes")?)))
+    }
+
+    fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        let lanes = match self.0.live {
+            true => services.changes().read_lanes(&self.0),
+            false => Ok(self.0.run()),
+        };
+        Some(Box::new(LaneOutcome(lanes.map(Box::new))))
+    }
+}
+
+#[derive(Debug)]
+pub struct LaneOutcome(pub Result<Box<LaneState>, String>);
+
+impl TaskOutcome for LaneOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_lanes(state, task, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        format!("lanes {:?}", self.0)
+    }
+
+    fn to_whole(&self) -> Option<WholeOutcome> {
+        WholeOutcome::new("lanes", &self.0)
+    }
+}
 
 /// Minimum interval between two readings of lane tables. There are many tables, so not every sweep reads
 /// them.
@@ -48,7 +86,7 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     let Some(asked) = outdated_request(state).filter(|_| state.now_ms >= state.known.lanes.due_ms) else {
         return Vec::new();
     };
-    let (task, effect) = state.begin_quiet("reading lanes", TaskRequest::Lanes(Box::new(asked.clone())));
+    let (task, effect) = state.begin_quiet("reading lanes", LaneTask(Box::new(asked.clone())));
     state.known.lanes.pending = Some((task, asked));
     vec![effect]
 }
@@ -64,7 +102,7 @@ pub fn record_waiting(known: &mut Model) {
 }
 
 /// Receives the state of lanes.
-pub fn receive_lanes(
+fn receive_lanes(
     state: &mut SessionState,
     task: TaskId,
     result: Result<Box<LaneState>, String>,

@@ -6,10 +6,40 @@ use super::derivation::Derivation;
 use super::frame_requests;
 use crate::catalogue::severity::Severity;
 use crate::console::features::screen::Screen;
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
+use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
+use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskId;
-use crate::operations::replay::event_scan::{DerivedPart, MAX_EVENTS};
+use crate::operations::replay::event_scan::{DerivedPart, MAX_EVENTS, RecordingScan};
+use fabdeck_fabric::counters::Thresholds;
+use fabdeck_routing::RouteProgress;
+
+/// Derives events from the counters in the next part of the recording.
+#[derive(Debug)]
+pub struct DerivationTask {
+    scan: RecordingScan,
+    thresholds: Thresholds,
+}
+
+impl BackgroundTask for DerivationTask {
+    fn run(&self, _: &mut dyn TaskServices, progress: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(DerivationOutcome(self.scan.derive_part(&self.thresholds, progress))))
+    }
+}
+
+#[derive(Debug)]
+pub struct DerivationOutcome(pub Result<DerivedPart, String>);
+
+impl TaskOutcome for DerivationOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_part(state, task, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        format!("derived {:?}", self.0)
+    }
+}
 
 /// Starts the next part, when the session waits for nothing else.
 pub fn derive_next_part(state: &mut SessionState) -> Vec<Effect> {
@@ -23,7 +53,7 @@ pub fn derive_next_part(state: &mut SessionState) -> Vec<Effect> {
     let Some(scan) = playback.derivation.as_ref().filter(waits).map(|one| one.scan.clone()) else {
         return Vec::new();
     };
-    let (task, effect) = state.begin_quiet("deriving events", TaskRequest::Derive { scan, thresholds });
+    let (task, effect) = state.begin_quiet("deriving events", DerivationTask { scan, thresholds });
     if let Some(one) = state.known.playback.as_mut().and_then(|playback| playback.derivation.as_mut()) {
         one.task = Some(task);
     }
@@ -31,11 +61,7 @@ pub fn derive_next_part(state: &mut SessionState) -> Vec<Effect> {
 }
 
 /// Receives the events of a part. No other function adds derived events to the state.
-pub fn receive_part(
-    state: &mut SessionState,
-    task: TaskId,
-    result: Result<DerivedPart, String>,
-) -> Vec<Effect> {
+fn receive_part(state: &mut SessionState, task: TaskId, result: Result<DerivedPart, String>) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     let Some(one) = &mut playback.derivation else { return Vec::new() };
     if one.task.take_if(|under| *under == task).is_none() {

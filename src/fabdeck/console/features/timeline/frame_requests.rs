@@ -12,18 +12,90 @@ use crate::catalogue::summary::count_words;
 use crate::console::features::watch::sweep_cycle;
 use crate::console::features::whatif::engine_runs;
 use crate::console::features::{refresh, snapshot_change};
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome, TaskPlace};
+use crate::console::model::digest::sweep_digest;
+use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
+use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskId;
 use crate::operations::replay::replay_frame::{OpenedRecording, ReplayFrame, SeekRequest};
+use fabdeck_routing::RouteProgress;
+
+/// Opens the recording, where there is one.
+#[derive(Debug)]
+pub struct RecordingTask;
+
+impl BackgroundTask for RecordingTask {
+    fn place(&self) -> TaskPlace {
+        TaskPlace::SourceThread
+    }
+
+    fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(RecordingOutcome(services.recording().open_recording())))
+    }
+}
+
+#[derive(Debug)]
+pub struct RecordingOutcome(pub Result<Option<OpenedRecording>, String>);
+
+impl TaskOutcome for RecordingOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, _: TaskId) -> Vec<Effect> {
+        receive_recording(state, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        match &self.0 {
+            Ok(Some(opened)) => format!("unrolled {:?}", opened.timeline),
+            none => format!("unrolled {:?}", none.as_ref().err()),
+        }
+    }
+}
+
+/// Reads a moment of the recording.
+#[derive(Debug)]
+pub struct FrameTask(pub SeekRequest);
+
+impl BackgroundTask for FrameTask {
+    fn place(&self) -> TaskPlace {
+        TaskPlace::SourceThread
+    }
+
+    fn run(
+        &self,
+        services: &mut dyn TaskServices,
+        progress: &dyn RouteProgress,
+    ) -> Option<Box<dyn TaskOutcome>> {
+        let frame = services.recording().seek_frame(self.0, progress);
+        Some(Box::new(FrameOutcome(frame.map(Box::new))))
+    }
+}
+
+#[derive(Debug)]
+pub struct FrameOutcome(pub Result<Box<ReplayFrame>, String>);
+
+impl TaskOutcome for FrameOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_frame(state, task, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        match &self.0 {
+            Ok(frame) => {
+                let (sweep, fabric) = (sweep_digest(&frame.after), frame.look.fabric());
+                format!("sought {} {sweep} {fabric:?}", frame.place)
+            }
+            Err(error) => format!("sought {error}"),
+        }
+    }
+}
 
 /// Opens the recording of the source, where there is one.
 pub fn open_recording(state: &mut SessionState) -> Vec<Effect> {
-    vec![state.begin_quiet("reading the recording", TaskRequest::Unroll).1]
+    vec![state.begin_quiet("reading the recording", RecordingTask).1]
 }
 
 /// Receives the opened recording.
-pub fn receive_recording(
+fn receive_recording(
     state: &mut SessionState,
     result: Result<Option<OpenedRecording>, String>,
 ) -> Vec<Effect> {
@@ -103,7 +175,7 @@ pub fn seek_moment(state: &mut SessionState, place: usize) -> Vec<Effect> {
 pub(super) fn request_frame(state: &mut SessionState, place: usize, deep: bool) -> Vec<Effect> {
     let congestion = state.known.watch.settings.thresholds.congestion.max(0.0) as u64;
     let seek = SeekRequest { place, deep, congestion };
-    let (task, effect) = state.begin_quiet("reading a moment", TaskRequest::Seek(seek));
+    let (task, effect) = state.begin_quiet("reading a moment", FrameTask(seek));
     if let Some(playback) = &mut state.known.playback {
         playback.pending = Some(PendingSeek { task, seek });
     }
@@ -111,7 +183,7 @@ pub(super) fn request_frame(state: &mut SessionState, place: usize, deep: bool) 
 }
 
 /// Receives a moment. No other function puts a moment into the state.
-pub fn receive_frame(
+fn receive_frame(
     state: &mut SessionState,
     task: TaskId,
     result: Result<Box<ReplayFrame>, String>,

@@ -15,7 +15,7 @@ use crate::console::features::screen::Screen;
 use crate::console::features::watch::sweep_cycle;
 use crate::console::features::watch::watch_state::WatchState;
 use crate::console::features::{refresh, snapshot_change};
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
 use crate::operations::replay::replay_frame::{OpenedRecording, ReplayFrame};
@@ -303,7 +303,7 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     let Some(live) = paused_watch_mut(state) else { return Vec::new() };
     let interval = Duration::from_millis(live.watch.settings.interval_ms);
     let not_before = live.last_began.map_or(Duration::ZERO, |began| began + interval);
-    let (task, effect) = state.begin_quiet("reading counters", TaskRequest::Sweep { not_before });
+    let (task, effect) = state.begin_quiet("reading counters", sweep_cycle::SweepTask { not_before });
     if let Some(live) = paused_watch_mut(state) {
         (live.task, live.begun_ms) = (Some(task), now);
     }

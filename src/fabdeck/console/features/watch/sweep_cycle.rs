@@ -12,14 +12,84 @@ use crate::console::features::screen::Screen;
 use crate::console::features::timeline::{frame_requests, operator_log, paused_watch};
 use crate::console::features::whatif::engine_runs;
 use crate::console::features::{refresh, snapshot_change};
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome, TaskPlace};
+use crate::console::model::digest::{sweep_digest, text_digest};
+use crate::console::model::effect::Effect;
 use crate::console::model::state::{LoadState, SessionState};
+use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskId;
 use crate::operations::watch::history::PortHistory;
 use crate::operations::watch::sweep::SweepResult;
 use crate::operations::watch::sweep_messages as change_messages;
 use crate::operations::watch::watch_verdict::{VerdictRequest, WatchVerdict};
 use fabdeck_fabric::observe::Sweep;
+use fabdeck_routing::RouteProgress;
+
+/// Reads all counters again, not before this time of the source's clock.
+#[derive(Debug)]
+pub struct SweepTask {
+    pub not_before: Duration,
+}
+
+impl BackgroundTask for SweepTask {
+    fn place(&self) -> TaskPlace {
+        TaskPlace::SourceThread
+    }
+
+    fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(SweepOutcome(services.read_sweep(self.not_before))))
+    }
+}
+
+#[derive(Debug)]
+pub struct SweepOutcome(pub Result<SweepResult, String>);
+
+impl TaskOutcome for SweepOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        match paused_watch::paused_watch_mut(state) {
+            Some(_) => paused_watch::receive_paused_sweep(state, task, self.0),
+            None => receive_sweep(state, self.0),
+        }
+    }
+
+    fn digest_text(&self) -> String {
+        match &self.0 {
+            Ok(swept) => sweep_digest(&swept.sweep),
+            Err(error) => format!("swept {error}"),
+        }
+    }
+
+    /// The counters of a large fabric are too many for a text.
+    fn digest(&self) -> String {
+        match &self.0 {
+            Ok(swept) => sweep_digest(&swept.sweep),
+            Err(_) => text_digest(&self.digest_text()),
+        }
+    }
+}
+
+/// Judges two sweeps.
+#[derive(Debug)]
+pub struct VerdictTask(Box<VerdictRequest>);
+
+impl BackgroundTask for VerdictTask {
+    fn run(&self, _: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(VerdictOutcome(Arc::new(self.0.run()))))
+    }
+}
+
+#[derive(Debug)]
+pub struct VerdictOutcome(Arc<WatchVerdict>);
+
+impl TaskOutcome for VerdictOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        receive_verdict(state, task, self.0)
+    }
+
+    fn digest_text(&self) -> String {
+        format!("judged {:?} {:?}", self.0.watched, self.0.levels)
+    }
+}
 
 /// Number of intervals after which a sweep is reported as slow; the next constant is the minimum time.
 const SLOW_INTERVALS: u64 = 10;
@@ -70,7 +140,7 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     let interval = Duration::from_millis(watch.settings.interval_ms);
     // On a simulator, waiting takes no real time; this request makes its time pass.
     let not_before = watch.last_began.map_or(Duration::ZERO, |began| began + interval);
-    let (task, effect) = state.begin_quiet("reading counters", TaskRequest::Sweep { not_before });
+    let (task, effect) = state.begin_quiet("reading counters", SweepTask { not_before });
     state.known.watch.running = Some(RunningSweep { task, begun_ms: now, reported: false });
     vec![effect]
 }
@@ -211,7 +281,7 @@ pub fn request_verdict(
         earlier: state.known.watch.reading.clone(),
         at_ms,
     };
-    let (task, effect) = state.begin_quiet("judging counters", TaskRequest::Judge(Box::new(judging)));
+    let (task, effect) = state.begin_quiet("judging counters", VerdictTask(Box::new(judging)));
     state.known.watch.judging = Some(task);
     (state.known.watch.judged, state.known.watch.again) = (Some(comparison), false);
     vec![effect]
@@ -231,7 +301,7 @@ pub fn rejudge(state: &mut SessionState) -> Vec<Effect> {
 }
 
 /// Receives the verdict on two sweeps.
-pub fn receive_verdict(state: &mut SessionState, task: TaskId, reading: Arc<WatchVerdict>) -> Vec<Effect> {
+fn receive_verdict(state: &mut SessionState, task: TaskId, reading: Arc<WatchVerdict>) -> Vec<Effect> {
     let watch = &mut state.known.watch;
     if watch.judging != Some(task) {
         return Vec::new();

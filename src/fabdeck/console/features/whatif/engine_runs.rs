@@ -1,11 +1,58 @@
 //! The engines that run for the marks, one after the other.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::jobs::running_jobs;
 use crate::console::features::refresh::refresh_screens;
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
+use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::ProposalState;
 use crate::console::model::state::{LoadState, SessionState};
-use fabdeck_routing::{ENGINES, Engine};
+use crate::console::model::task_services::TaskServices;
+use crate::console::model::tasks::TaskDependency;
+use crate::operations::lanes::levels::LevelsInForce;
+use crate::operations::preview::proposals::Proposals;
+use crate::operations::preview::whatif::{Proposal, ProposalOptions};
+use fabdeck_fabric::Faults;
+use fabdeck_routing::{ENGINES, Engine, EngineRefusal, Request, RouteProgress};
+
+/// Computes an engine's routes for the marks.
+#[derive(Debug)]
+pub struct ProposalTask {
+    look: Arc<Snapshot>,
+    proposals: Arc<Mutex<Proposals>>,
+    marks: Faults,
+    pub engine: &'static Engine,
+    request: Request,
+}
+
+impl BackgroundTask for ProposalTask {
+    fn dependency(&self) -> TaskDependency {
+        TaskDependency::Marks
+    }
+
+    fn run(
+        &self,
+        services: &mut dyn TaskServices,
+        progress: &dyn RouteProgress,
+    ) -> Option<Box<dyn TaskOutcome>> {
+        let mut proposals = self.proposals.lock().unwrap_or_else(PoisonError::into_inner);
+        let snapshot = (&*self.look, &self.look.observation.tables);
+        let asked =
+            ProposalOptions { sent: LevelsInForce::Unsaid, ..ProposalOptions::for_terminals(&self.request) };
+        let outcome = proposals.propose(snapshot, &self.marks, self.engine, asked, progress);
+        Some(Box::new(ProposalOutcome { engine: self.engine.id, outcome, took_ms: services.elapsed_ms() }))
+    }
+}
+
+/// The routes of an engine, or the reason why it has none.
+#[derive(Debug)]
+pub struct ProposalOutcome {
+    pub engine: &'static str,
+    pub outcome: Result<Arc<Proposal>, EngineRefusal>,
+    pub took_ms: u64,
+}
 
 /// Whether an engine is running or waiting.
 pub fn has_running_engine(state: &SessionState) -> bool {
@@ -35,7 +82,7 @@ pub(crate) fn start_next_engine(state: &mut SessionState) -> Vec<Effect> {
     let Some(engine) = state.queue.pop_front() else { return Vec::new() };
     let (marks, request) = (state.known.marks.clone(), state.request.clone());
     let proposals = state.known.proposals.clone();
-    let job = TaskRequest::Propose { look, proposals, marks, engine, request };
+    let job = ProposalTask { look, proposals, marks, engine, request };
     let (task, effect) = state.begin(format!("{} routes", engine.id), job);
     state.known.proposed.insert(engine.id, ProposalState::Under(task));
     vec![effect]

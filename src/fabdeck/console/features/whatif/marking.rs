@@ -1,15 +1,62 @@
 //! Elements marked as failed, and what follows from the marks.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::catalogue::severity::Severity;
+use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::features::jobs::job_lines;
 use crate::console::features::refresh::refresh_screens;
-use crate::console::model::effect::{Effect, TaskRequest};
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
+use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::state::SessionState;
+use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
-use fabdeck_fabric::ElementId;
-use fabdeck_routing::analysis::CutOffPairs;
+use crate::operations::preview::path_preview::Preview;
+use crate::operations::preview::whatif::Cost;
+use fabdeck_fabric::{ElementId, Faults};
+use fabdeck_routing::RouteProgress;
+use fabdeck_routing::analysis::{CutOffPairs, GroupDamage, group_damage};
+
+/// Computes the cost of marks.
+#[derive(Debug)]
+pub struct MarkCostTask {
+    look: Arc<Snapshot>,
+    preview: Arc<Mutex<Preview>>,
+    marks: Faults,
+}
+
+impl BackgroundTask for MarkCostTask {
+    fn dependency(&self) -> TaskDependency {
+        TaskDependency::Marks
+    }
+
+    fn run(&self, _: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        let mut preview = self.preview.lock().unwrap_or_else(PoisonError::into_inner);
+        preview.set_marks(&self.look, &self.marks);
+        let groups = group_damage(self.look.fabric(), &self.look.observation.tables, &self.marks);
+        Some(Box::new(MarkCostOutcome { cost: preview.cost(None), groups }))
+    }
+}
+
+#[derive(Debug)]
+pub struct MarkCostOutcome {
+    cost: Cost,
+    groups: Option<GroupDamage>,
+}
+
+impl TaskOutcome for MarkCostOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, _: TaskId) -> Vec<Effect> {
+        (state.known.cost, state.known.groups) = (Some(self.cost), self.groups);
+        refresh_screens(state);
+        Vec::new()
+    }
+
+    fn digest_text(&self) -> String {
+        format!("counted {:?} {:?}", self.cost, self.groups)
+    }
+}
 
 pub(crate) const COUNTING: &str = "counting lost paths";
 
@@ -27,7 +74,7 @@ pub(crate) fn count_lost_paths(state: &mut SessionState) -> Vec<Effect> {
         .map(|task| task.id)
         .collect();
     earlier.into_iter().for_each(|task| drop(state.tasks.end(task)));
-    vec![state.begin(COUNTING, TaskRequest::Cost { look, preview, marks }).1]
+    vec![state.begin(COUNTING, MarkCostTask { look, preview, marks }).1]
 }
 
 /// Counts what the marks cut off whatever the tables are, where there are none to count the cost with.

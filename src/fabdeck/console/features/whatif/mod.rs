@@ -6,4 +6,6 @@ pub mod engine_runs;
 mod engines;
 pub mod marking;
 mod marks;
+pub(crate) mod plan_file;
+mod proposal_outcome;
 pub mod screen;

@@ -1,0 +1,171 @@
+//! The services of the process for background tasks.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::job_list::list_jobs;
+use super::new_file;
+use super::session_source::{SessionSource, WatchHistory};
+use super::throttle::{SnapshotWatch, Throttle, ThrottledWatch};
+use super::workers::WorkerMessage;
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::model::task_services::TaskServices;
+use crate::operations::changes::attestations::Attestations;
+use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
+use crate::operations::jobs::job_request::JobListSource;
+use crate::operations::lanes::lane_request::LaneRequest;
+use crate::operations::lanes::slow_lanes::LaneState;
+use crate::operations::plans::proposal_plan::PlanOrigin;
+use crate::operations::preview::assume::{assume, assume_lids};
+use crate::operations::replay::replay_frame::FrameSource;
+use crate::operations::watch::sweep::SweepResult;
+use crate::script::changes::console_changes::ConsoleChanges;
+use crate::script::console_options::ConsoleOptions;
+use crate::system::access::SystemAccess;
+use crate::system::local_access::LocalSystemAccess;
+use fabdeck_change::{ChangeStatus, GuardRequest};
+use fabdeck_files::job_lists::JobList;
+use fabdeck_mad::access::{ReadOptions, Source};
+use fabdeck_routing::RouteProgress;
+
+/// What all tasks of a session share.
+#[derive(Clone)]
+pub struct SessionContext {
+    pub machine: Arc<LocalSystemAccess>,
+    pub opening: Arc<ConsoleOptions>,
+    pub messages: UnboundedSender<WorkerMessage>,
+    pub changes: ConsoleChanges,
+    /// Recording of the watch, which continues over several snapshots.
+    pub history: WatchHistory,
+}
+
+/// The services for one task.
+pub struct ProcessServices<'t> {
+    context: &'t SessionContext,
+    progress: &'t Throttle,
+    changes: WatchedChanges<'t>,
+    source: &'t mut dyn SessionSource,
+    begun: Instant,
+    /// The source that the task opened, with its snapshot.
+    opened: Option<(Arc<Snapshot>, Box<dyn Source>)>,
+}
+
+impl<'t> ProcessServices<'t> {
+    pub fn new(
+        context: &'t SessionContext,
+        progress: &'t Throttle,
+        source: &'t mut dyn SessionSource,
+    ) -> Self {
+        let changes = WatchedChanges { changes: context.changes.clone(), progress };
+        Self { context, progress, changes, source, begun: Instant::now(), opened: None }
+    }
+
+    pub fn into_opened(self) -> Option<(Arc<Snapshot>, Box<dyn Source>)> {
+        self.opened
+    }
+}
+
+impl TaskServices for ProcessServices<'_> {
+    fn read_snapshot(&mut self) -> Result<Arc<Snapshot>, String> {
+        let (snapshot, source) = read_snapshot(&self.context.machine, &self.context.opening, self.progress)?;
+        let snapshot = Arc::new(snapshot);
+        self.opened = Some((snapshot.clone(), source));
+        Ok(snapshot)
+    }
+
+    fn read_sweep(&mut self, not_before: Duration) -> Result<SweepResult, String> {
+        self.source.read_sweep(not_before, self.progress)
+    }
+
+    fn recording(&mut self) -> &mut dyn FrameSource {
+        self.source
+    }
+
+    fn changes(&mut self) -> &mut dyn Changer {
+        &mut self.changes
+    }
+
+    fn list_jobs(&mut self, from: &JobListSource) -> Option<Result<JobList, String>> {
+        let list = list_jobs(&self.context.machine, from, || RouteProgress::is_cancelled(self.progress))?;
+        self.context.history.record_jobs(list.as_ref().map_err(String::as_str));
+        Some(list)
+    }
+
+    fn plan_origin(&self) -> PlanOrigin {
+        let times = !self.context.opening.no_times;
+        PlanOrigin {
+            created: times.then(|| jiff::Timestamp::now().to_string()),
+            author: std::env::var("USER").ok().filter(|_| times),
+        }
+    }
+
+    fn write_file(&mut self, to: &Path, content: &[u8], advice: &str) -> Result<(), String> {
+        new_file::write(content, to, advice, || !RouteProgress::is_cancelled(self.progress))
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// The changes of the session; what reads the whole fabric reports its progress.
+struct WatchedChanges<'t> {
+    changes: ConsoleChanges,
+    progress: &'t Throttle,
+}
+
+impl Changer for WatchedChanges<'_> {
+    fn prepare_offer(&mut self, planned: &PlanSource) -> Result<ChangeOffer, String> {
+        self.changes.offer_watched(planned, &mut ThrottledWatch(self.progress))
+    }
+
+    fn begin_change(&mut self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, String> {
+        self.changes.begin_change(offer, acceptance)
+    }
+
+    fn read_lanes(&mut self, asked: &LaneRequest) -> Result<LaneState, String> {
+        self.changes.read_lanes(asked)
+    }
+
+    fn list_changes(&mut self) -> Result<ChangeOverview, String> {
+        self.changes.list_changes()
+    }
+
+    fn compare_changes(&mut self) -> Result<Attestations, String> {
+        self.changes.compare_watched(&mut ThrottledWatch(self.progress))
+    }
+
+    fn ask_guard(&mut self, id: &str, ask: &GuardRequest) -> Result<ChangeStatus, String> {
+        self.changes.ask_guard(id, ask)
+    }
+}
+
+fn read_snapshot(
+    machine: &LocalSystemAccess,
+    opening: &ConsoleOptions,
+    pace: &Throttle,
+) -> Result<(Snapshot, Box<dyn Source>), String> {
+    let mut source =
+        machine.open(&opening.source, &opening.given.reach).map_err(|error| error.to_string())?;
+    let (mut own, notes) = match &opening.given.node_name_map {
+        None => Default::default(),
+        Some(file) => machine.names(file).map_err(|error| error.to_string())?,
+    };
+    own.hosts.clone_from(&opening.given.host_rules);
+    let wanted = ReadOptions { tables: true, counters: true, multicast: true, ..ReadOptions::default() };
+    let mut waiting = SnapshotWatch { pace, source: source.describe().to_owned(), names: &own };
+    let observed = source.observe(wanted, &mut waiting);
+    let mut observation = observed.map_err(|error| error.to_string())?;
+    observation.notes.extend(notes);
+    let mut snapshot = Snapshot::new(source.describe(), observation, &own);
+    match opening.assume {
+        Some(engine) => assume(&mut snapshot, engine).map_err(|refusal| refusal.to_string())?,
+        // Engines route by LID, so a topology without LIDs gets those of a new fabric, with a note.
+        None if !snapshot.observation.tables.has_forwarding() => assume_lids(&mut snapshot),
+        None => {}
+    }
+    Ok((snapshot, source))
+}

@@ -1,0 +1,40 @@
+//! What only the process can do for a background task.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::changes::changer::Changer;
+use crate::operations::jobs::job_request::JobListSource;
+use crate::operations::plans::proposal_plan::PlanOrigin;
+use crate::operations::replay::replay_frame::FrameSource;
+use crate::operations::watch::sweep::SweepResult;
+use fabdeck_files::job_lists::JobList;
+
+/// The services of the process. Those of the source are for tasks in the thread that owns it.
+pub trait TaskServices {
+    /// Opens the source and reads a snapshot.
+    fn read_snapshot(&mut self) -> Result<Arc<Snapshot>, String>;
+
+    /// Reads all counters of the source again, not before this time of the source's clock.
+    fn read_sweep(&mut self, not_before: Duration) -> Result<SweepResult, String>;
+
+    /// The recording of the source: a capture, or the recording of the watch.
+    fn recording(&mut self) -> &mut dyn FrameSource;
+
+    /// The changes of the fabric.
+    fn changes(&mut self) -> &mut dyn Changer;
+
+    /// Reads the list of running jobs; `None` where the task was cancelled.
+    fn list_jobs(&mut self, from: &JobListSource) -> Option<Result<JobList, String>>;
+
+    /// Who made a plan and when.
+    fn plan_origin(&self) -> PlanOrigin;
+
+    /// Writes a new file, and never over another; `advice` says how to choose another name.
+    fn write_file(&mut self, to: &Path, content: &[u8], advice: &str) -> Result<(), String>;
+
+    /// Time since the task began.
+    fn elapsed_ms(&self) -> u64;
+}
