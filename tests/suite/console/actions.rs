@@ -9,10 +9,9 @@ use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::details::ElementDetail;
 use fabdeck::console::features::screens::ScreenId;
-use fabdeck::console::features::snapshot_change::PathIndexOutcome;
-use fabdeck::console::features::snapshot_change::PathIndexTask;
-use fabdeck::console::features::snapshot_change::SnapshotOutcome;
-use fabdeck::console::features::snapshot_change::SnapshotTask;
+use fabdeck::console::features::snapshot_change::{
+    PathIndexOutcome, PathIndexTask, SnapshotOutcome, SnapshotTask,
+};
 use fabdeck::console::features::whatif::engine_runs::ProposalTask;
 use fabdeck::console::features::whatif::marking::MarkCostTask;
 use fabdeck::console::model::effect::Effect;

@@ -13,10 +13,9 @@ use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
-use fabdeck::console::features::timeline::frame_requests::FrameOutcome;
-use fabdeck::console::features::timeline::frame_requests::FrameTask;
-use fabdeck::console::features::timeline::frame_requests::RecordingOutcome;
-use fabdeck::console::features::timeline::frame_requests::RecordingTask;
+use fabdeck::console::features::timeline::frame_requests::{
+    FrameOutcome, FrameTask, RecordingOutcome, RecordingTask,
+};
 use fabdeck::console::model::background_task::BackgroundTask;
 use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::key::Key;

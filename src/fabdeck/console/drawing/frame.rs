@@ -7,16 +7,9 @@ use super::buffer_area::buffer_area;
 use super::canvas::Canvas;
 use super::symbols::Symbols;
 use super::theme::{Role, Theme};
-use super::{details, footer, header, help, list, log, tour};
+use super::{details, footer, header, help, log, tour};
 use crate::console::features::changes::draw_dialogue as dialogue;
-use crate::console::features::fabric::draw_map as map;
-use crate::console::features::hotspots::draw as hotspots;
-use crate::console::features::jobs::draw as jobs;
-use crate::console::features::lanes::draw as lanes;
-use crate::console::features::paths::draw as paths;
-use crate::console::features::screens::ScreenId;
-use crate::console::features::timeline::draw as timeline;
-use crate::console::features::whatif::draw as whatif;
+use crate::console::features::feature::BodyAreas;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::{LoadState, SessionState};
 
@@ -52,49 +45,8 @@ fn draw_body(canvas: &mut Canvas<'_>, state: &SessionState) {
     let above = state.current().rows_above(&state.known).min(at.height);
     let head = Rect { height: above, ..at };
     let rest = Rect { y: at.y + above, height: at.height - above, ..at };
-    match state.screen {
-        ScreenId::Whatif if state.screens.whatif.page.is_some() => whatif::draw_page(canvas, at, state),
-        ScreenId::Whatif => {
-            whatif::draw_head(canvas, head, state);
-            list::draw(canvas, rest, state);
-        }
-        ScreenId::Paths => {
-            paths::draw_head(canvas, head, state);
-            list::draw(canvas, rest, state);
-        }
-        ScreenId::Fabric => {
-            if let Some(missing) = state.known.missing_note().filter(|_| above > 0) {
-                canvas.draw_name(head, 0, 0, missing, Role::Warning);
-            }
-            match state.screens.fabric.shows_map() {
-                true => map::draw(canvas, rest, state),
-                false => list::draw(canvas, rest, state),
-            }
-        }
-        ScreenId::Hotspots => {
-            hotspots::draw_head(canvas, head, state);
-            list::draw(canvas, rest, state);
-            return hotspots::draw_port_detail(canvas, buffer_area(areas.details), state);
-        }
-        ScreenId::Timeline => {
-            let text = state.current().rows_below(&state.known, state.size).min(rest.height);
-            let (list, text) =
-                (rest.height - text, Rect { y: rest.y + rest.height - text, height: text, ..rest });
-            timeline::draw_head(canvas, head, state);
-            list::draw(canvas, Rect { height: list, ..rest }, state);
-            timeline::draw_event_text(canvas, text, state);
-        }
-        ScreenId::Lanes => {
-            lanes::draw_head(canvas, head, state);
-            list::draw(canvas, rest, state);
-        }
-        ScreenId::Jobs => {
-            jobs::draw_head(canvas, head, state);
-            jobs::draw_body(canvas, rest, state);
-        }
-        ScreenId::Links | ScreenId::Changes => list::draw(canvas, rest, state),
-    }
-    details::draw(canvas, buffer_area(areas.details), state);
+    let areas = BodyAreas { whole: at, head, rest, details: buffer_area(areas.details) };
+    (state.screen.feature().draw)(canvas, &areas, state);
 }
 
 /// Draws the first frame before anything is read, or after the reading failed.

@@ -3,21 +3,12 @@
 use crate::catalogue::shell_words::quote_for_shell;
 use crate::console::features::hotspots::screen::HotspotsView;
 use crate::console::features::jobs::{job_words, running_jobs};
-use crate::console::features::plan_commands::route_line;
+use crate::console::features::plan_commands::{route_line, whatif_line};
 use crate::console::features::screens::ScreenId;
 use crate::console::features::whatif::screen::WhatifPane;
 use crate::console::model::state::SessionState;
 use crate::operations::changes::changer::WriteAccess;
 use fabdeck_routing::{ENGINES, Engine};
-
-/// The command line that runs the requested engines with the current marks. `whatif` requests no path records
-/// either.
-pub fn whatif_line(state: &SessionState) -> Option<String> {
-    let asked: Vec<&str> = state.engines().keys().copied().collect();
-    let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
-    let jobs = job_words::jobs_argument(state);
-    Some(state.command_line(&format!("whatif{}{engines}{jobs}", state.marks_as_arguments())))
-}
 
 /// The same command line with the engines that the list shows, in its order.
 fn listed_line(state: &SessionState) -> Option<String> {

@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn the_usual_keys_are_sound() {
         let map = Keymap::with_overrides(&BTreeMap::new()).unwrap();
-        for action in ACTIONS {
+        for action in ACTIONS.iter() {
             assert_eq!(map.keys(action).len(), action.keys.len(), "{}: a key that cannot be read", action.id);
         }
     }

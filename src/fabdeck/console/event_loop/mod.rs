@@ -11,7 +11,6 @@ pub(crate) mod navigation;
 pub(crate) mod overlays;
 pub mod page_rows;
 mod palette;
-mod preconditions;
 pub(crate) mod results;
 pub mod run_action;
 pub mod update;

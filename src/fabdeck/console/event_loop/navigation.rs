@@ -6,7 +6,7 @@ use super::page_rows::page_rows;
 use crate::catalogue::severity::Severity;
 use crate::console::features::row_selection::{select_rows, set_filter};
 use crate::console::features::screen::CursorDirection;
-use crate::console::features::screens::{SCREENS, ScreenId};
+use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
@@ -42,12 +42,10 @@ pub fn step_out(state: &mut SessionState) -> bool {
     elsewhere
 }
 
-pub fn move_to(state: &mut SessionState, at: usize) -> Vec<Effect> {
+pub fn move_to(state: &mut SessionState, screen: ScreenId) -> Vec<Effect> {
     state.layer = None;
     state.came_from = None;
-    if let Some(screen) = SCREENS.get(at) {
-        state.screen = screen.id;
-    }
+    state.screen = screen;
     Vec::new()
 }
 

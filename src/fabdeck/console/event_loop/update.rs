@@ -5,6 +5,7 @@ use super::page_rows::rows_in_sight;
 use super::run_action::run_action;
 use super::{line_input, overlays, results};
 use crate::catalogue::severity::Severity;
+use crate::console::features::feature_table::features;
 use crate::console::features::screens::ScreenId;
 use crate::console::features::snapshot_outcomes;
 use crate::console::model::action::OverlayScope;
@@ -27,12 +28,7 @@ pub fn update(state: &mut SessionState, event: SessionEvent) -> Vec<Effect> {
             state.size = size;
             Vec::new()
         }
-        SessionInput::Tick => {
-            let mut effects = crate::console::features::watch::sweep_cycle::tick(state);
-            effects.extend(crate::console::features::timeline::frame_requests::tick(state));
-            effects.extend(crate::console::features::changes::change_requests::tick(state));
-            effects
-        }
+        SessionInput::Tick => features().flat_map(|feature| (feature.tick)(state)).collect(),
         SessionInput::Progress { task, done, of } => {
             state.tasks.update_progress(task, done, of, state.now_ms);
             Vec::new()
@@ -45,9 +41,7 @@ pub fn update(state: &mut SessionState, event: SessionEvent) -> Vec<Effect> {
         }
         SessionInput::Resumed => vec![Effect::Redraw],
     };
-    effects.extend(crate::console::features::timeline::derived_events::derive_next_part(state));
-    effects.extend(crate::console::features::lanes::slow_lanes::tick(state));
-    effects.extend(crate::console::features::jobs::running_jobs::tick(state));
+    effects.extend(features().flat_map(|feature| (feature.follow)(state)).collect::<Vec<_>>());
     scroll_to_cursor(state);
     if state.screen == ScreenId::Changes && state.layer.is_none() {
         state.known.changes.mark_seen();
@@ -65,14 +59,7 @@ pub fn update(state: &mut SessionState, event: SessionEvent) -> Vec<Effect> {
 
 /// Time at which the session needs a tick, even without any other event.
 pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
-    let parts = [
-        crate::console::features::watch::sweep_cycle::next_wake_ms,
-        crate::console::features::timeline::frame_requests::next_wake_ms,
-        crate::console::features::changes::change_requests::next_wake_ms,
-        crate::console::features::lanes::slow_lanes::next_wake_ms,
-        crate::console::features::jobs::running_jobs::next_wake_ms,
-    ];
-    parts.into_iter().filter_map(|wakes_ms| wakes_ms(state)).min()
+    features().filter_map(|feature| (feature.next_wake_ms)(state)).min()
 }
 
 fn scroll_to_cursor(state: &mut SessionState) {

@@ -58,3 +58,12 @@ pub fn staged_commands(state: &SessionState, engine: &Engine, file: &str) -> Sta
         ],
     }
 }
+
+/// The command line that runs the requested engines with the current marks. `whatif` requests no path records
+/// either.
+pub fn whatif_line(state: &SessionState) -> Option<String> {
+    let asked: Vec<&str> = state.engines().keys().copied().collect();
+    let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
+    let jobs = job_words::jobs_argument(state);
+    Some(state.command_line(&format!("whatif{}{engines}{jobs}", state.marks_as_arguments())))
+}

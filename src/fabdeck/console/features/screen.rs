@@ -35,7 +35,9 @@ pub enum CursorDirection {
 /// A screen of the session. Its content besides the list follows from the state.
 pub trait Screen {
     /// The path of the current page within the screen, outermost first.
-    fn crumbs(&self, known: &Model) -> Vec<String>;
+    fn crumbs(&self, _known: &Model) -> Vec<String> {
+        Vec::new()
+    }
 
     fn table(&self) -> &Table;
 
@@ -69,8 +71,10 @@ pub trait Screen {
         1
     }
 
-    /// The element of a row.
-    fn element(&self, row: usize, known: &Model) -> Option<ElementId>;
+    /// The element of a row, where rows are elements of the fabric.
+    fn element(&self, _row: usize, _known: &Model) -> Option<ElementId> {
+        None
+    }
 
     /// The element at the cursor.
     fn current(&self, known: &Model) -> Option<ElementId> {
@@ -89,14 +93,18 @@ pub trait Screen {
 
     /// Whether the screen has another view.
     fn has_views(&self, _known: &Model) -> bool {
-        true
+        false
     }
 
     /// Steps out by one level; returns false at the outermost one.
-    fn step_out(&mut self, known: &Model) -> bool;
+    fn step_out(&mut self, _known: &Model) -> bool {
+        false
+    }
 
     /// Switches to the next or the previous view; an error where there is none.
-    fn next_view(&mut self, known: &Model, forward: bool) -> Result<(), &'static str>;
+    fn next_view(&mut self, _known: &Model, _forward: bool) -> Result<(), &'static str> {
+        Err("this screen has only one view")
+    }
 
     /// Updates the screen after the filter of its list has changed.
     fn update_filter(&mut self, _known: &Model) {}

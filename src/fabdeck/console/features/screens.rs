@@ -1,15 +1,7 @@
-//! The table of screens: a new one is a folder and a line here.
+//! The screens, as the table has them.
 
 use super::screen::Screen;
-use crate::console::features::changes::screen::ChangesScreen;
-use crate::console::features::fabric::screen::FabricScreen;
-use crate::console::features::hotspots::screen::HotspotsScreen;
-use crate::console::features::jobs::screen::JobsScreen;
-use crate::console::features::lanes::screen::LanesScreen;
-use crate::console::features::links::screen::LinksScreen;
-use crate::console::features::paths::screen::PathsScreen;
-use crate::console::features::timeline::screen::TimelineScreen;
-use crate::console::features::whatif::screen::WhatifScreen;
+use super::screen_table::screen_table;
 use crate::console::model::fabric_model::Model;
 use fabdeck_fabric::ElementId;
 
@@ -23,14 +15,13 @@ pub struct ScreenTitle {
     pub about: &'static str,
 }
 
-/// Defines the screens, in the order of their keys: variant, field, type, number key, title and purpose.
-macro_rules! screens {
+macro_rules! define_screens {
     ($($id:ident $field:ident $kind:ident $number:literal $title:literal $about:literal;)+) => {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum ScreenId { $($id),+ }
 
         #[derive(Debug, Default)]
-        pub struct Screens { $(pub $field: $kind),+ }
+        pub struct Screens { $(pub $field: crate::console::features::$field::screen::$kind),+ }
 
         pub const SCREENS: &[ScreenTitle] = &[$(ScreenTitle {
             id: ScreenId::$id,
@@ -82,17 +73,7 @@ fn move_cursor_to(screen: &mut dyn Screen, what: ElementId, known: &Model) {
     }
 }
 
-screens! {
-    Fabric fabric FabricScreen 1 "Fabric" "switches and hosts as a tree, as tables and as a map";
-    Links links LinksScreen 2 "Links" "every cable with its state, its speed and the paths over it";
-    Whatif whatif WhatifScreen 3 "What-if" "elements marked as failed, their cost, and the routes that engines propose";
-    Paths paths PathsScreen 4 "Paths" "from any port to any port, hop by hop, in force and as proposed";
-    Hotspots hotspots HotspotsScreen 5 "Hot-spots" "ports that wait or have errors, the reasons, and the rates of every port";
-    Lanes lanes LanesScreen 6 "Lanes" "flows on the slow lane, flows that would move there, and the tables on their paths";
-    Jobs jobs JobsScreen 7 "Jobs" "the running jobs, the channels that their paths load, and what sar would gain";
-    Changes changes ChangesScreen 8 "Changes" "applied changes with their results, and those that wait to be confirmed";
-    Timeline timeline TimelineScreen 9 "Timeline" "the events in time, and the moment that all screens show";
-}
+screen_table!(define_screens);
 
 impl ScreenId {
     pub fn title(self) -> &'static ScreenTitle {

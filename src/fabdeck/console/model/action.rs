@@ -32,6 +32,31 @@ pub enum OverlayScope {
     Lines,
 }
 
+/// The sections of the actions, in the order of the help.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ActionSection {
+    Navigation,
+    Marks,
+    Changes,
+    Lanes,
+    LinkService,
+    Jobs,
+    Paths,
+    CommandLines,
+    Watch,
+    Time,
+    /// Further actions of screens.
+    Screens,
+    Session,
+}
+
+/// Actions of a feature that belong to one section.
+#[derive(Clone, Copy, Debug)]
+pub struct ActionGroup {
+    pub section: ActionSection,
+    pub actions: &'static [Action],
+}
+
 /// The function of an action; its second parameter is the rest of the line.
 pub type ActionFn = fn(&mut SessionState, &str) -> Vec<Effect>;
 

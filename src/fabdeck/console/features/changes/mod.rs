@@ -13,4 +13,7 @@ pub mod dialogue;
 pub(crate) mod dialogue_keys;
 pub mod dialogue_size;
 pub(crate) mod draw_dialogue;
+mod feature;
 pub(crate) mod screen;
+
+pub(crate) use feature::FEATURE;

@@ -8,7 +8,6 @@ use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::changes::rows::ChangeRows;
-use fabdeck_fabric::ElementId;
 
 #[derive(Clone, Debug, Default)]
 pub struct ChangesScreen {
@@ -25,10 +24,6 @@ impl ChangesScreen {
 }
 
 impl Screen for ChangesScreen {
-    fn crumbs(&self, _: &Model) -> Vec<String> {
-        Vec::new()
-    }
-
     fn table(&self) -> &Table {
         &self.table
     }
@@ -41,10 +36,6 @@ impl Screen for ChangesScreen {
         Some(Box::new(ChangeRows { rows: &self.rows, now: known.changes.clock(), empty: &self.empty }))
     }
 
-    fn element(&self, _: usize, _: &Model) -> Option<ElementId> {
-        None
-    }
-
     fn enter(&mut self, _: &Model) -> EnterResult {
         match self.change() {
             Some(_) => EnterResult::Show,
@@ -54,18 +45,6 @@ impl Screen for ChangesScreen {
 
     fn can_enter(&self, _: &Model) -> bool {
         self.change().is_some()
-    }
-
-    fn has_views(&self, _: &Model) -> bool {
-        false
-    }
-
-    fn step_out(&mut self, _: &Model) -> bool {
-        false
-    }
-
-    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
-        Err("this screen has only one view")
     }
 
     /// Updates the rows. The cursor stays on its change when new ones come before it; on the newest change,

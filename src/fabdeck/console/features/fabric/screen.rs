@@ -249,6 +249,10 @@ impl Screen for FabricScreen {
         }
     }
 
+    fn has_views(&self, _: &Model) -> bool {
+        true
+    }
+
     fn next_view(&mut self, known: &Model, forward: bool) -> Result<(), &'static str> {
         self.inside.clear();
         let at = FabricView::ALL.iter().position(|view| *view == self.view).unwrap_or(0);

@@ -11,14 +11,21 @@ use ratatui::layout::Rect;
 use super::detail::hot_lines;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
-use crate::console::drawing::{details, heat};
+use crate::console::drawing::{details, heat, list};
 use crate::console::features::details::ElementDetail;
+use crate::console::features::feature::BodyAreas;
 use crate::console::features::screen::Screen;
 use crate::console::features::watch::watch_text::head_words;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::ElementId;
 
-pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
+    draw_head(canvas, areas.head, state);
+    list::draw(canvas, areas.rest, state);
+    draw_port_detail(canvas, areas.details, state);
+}
+
+fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let watch = &state.known.watch;
     let Some(reading) = &watch.reading else { return };
     let quiet = reading.watched.verdict.is_quiet();
@@ -29,7 +36,7 @@ pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
 /// Column of the strips, behind their labels.
 const STRIP_COLUMN: u16 = 8;
 
-pub fn draw_port_detail(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+fn draw_port_detail(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let known = &state.known;
     let port = state.screens.hotspots.current(known);
     let (Some(look), Some(what @ ElementId::Port(id))) = (&known.look, port) else {

@@ -2,4 +2,7 @@
 
 pub(crate) mod detail;
 pub(crate) mod draw;
+mod feature;
 pub(crate) mod screen;
+
+pub(crate) use feature::FEATURE;

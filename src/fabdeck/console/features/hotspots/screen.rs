@@ -131,8 +131,8 @@ impl Screen for HotspotsScreen {
         false
     }
 
-    fn step_out(&mut self, _: &Model) -> bool {
-        false
+    fn has_views(&self, _: &Model) -> bool {
+        true
     }
 
     fn next_view(&mut self, _: &Model, forward: bool) -> Result<(), &'static str> {

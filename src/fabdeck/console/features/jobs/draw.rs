@@ -14,13 +14,20 @@ use super::screen::{JobView, channel_steps};
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
-use crate::console::drawing::{heat, list};
+use crate::console::drawing::{details, heat, list};
+use crate::console::features::feature::BodyAreas;
 use crate::console::model::state::SessionState;
 
 /// Column of the strips, behind their labels.
 const STRIP_COLUMN: u16 = 10;
 
-pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
+    draw_head(canvas, areas.head, state);
+    draw_body(canvas, areas.rest, state);
+    details::draw(canvas, areas.details, state);
+}
+
+fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let mut y = 0;
     for (severity, words) in jobs_head(state) {
         let role = if severity == Severity::Info { Role::Text } else { Role::Warning };
@@ -43,7 +50,7 @@ pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     }
 }
 
-pub fn draw_body(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+fn draw_body(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let screen = &state.screens.jobs;
     match screen.histograms().filter(|_| screen.view == JobView::Histogram) {
         Some((job, histograms)) => draw_histogram(canvas, area, job, histograms),

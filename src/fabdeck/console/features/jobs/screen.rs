@@ -14,7 +14,7 @@ use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::job_gains::{JobGainRows, ProposedJob, is_printed_by_jobs};
 use crate::operations::jobs::rows::JobRows;
 use crate::operations::jobs::summary::JobSummary;
-use fabdeck_fabric::{ChannelId, ElementId};
+use fabdeck_fabric::ChannelId;
 use fabdeck_routing::analysis::EffectiveIndex;
 
 /// Maximum number of channels of a job that are named.
@@ -146,10 +146,6 @@ impl Screen for JobsScreen {
             + u16::from(comparison.proposed.is_some())
     }
 
-    fn element(&self, _: usize, _: &Model) -> Option<ElementId> {
-        None
-    }
-
     fn enter(&mut self, _: &Model) -> EnterResult {
         match self.job() {
             Some(_) => EnterResult::Show,
@@ -163,6 +159,10 @@ impl Screen for JobsScreen {
 
     fn step_out(&mut self, _: &Model) -> bool {
         std::mem::take(&mut self.view) != JobView::Jobs
+    }
+
+    fn has_views(&self, _: &Model) -> bool {
+        true
     }
 
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {

@@ -123,8 +123,8 @@ impl Screen for LanesScreen {
         self.table().row().is_some()
     }
 
-    fn step_out(&mut self, _: &Model) -> bool {
-        false
+    fn has_views(&self, _: &Model) -> bool {
+        true
     }
 
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {

@@ -34,10 +34,6 @@ impl LinksScreen {
 }
 
 impl Screen for LinksScreen {
-    fn crumbs(&self, _: &Model) -> Vec<String> {
-        Vec::new()
-    }
-
     fn table(&self) -> &Table {
         &self.list.table
     }
@@ -69,18 +65,6 @@ impl Screen for LinksScreen {
 
     fn can_enter(&self, _: &Model) -> bool {
         false
-    }
-
-    fn has_views(&self, _: &Model) -> bool {
-        false
-    }
-
-    fn step_out(&mut self, _: &Model) -> bool {
-        false
-    }
-
-    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
-        Err("this screen has only one view")
     }
 
     fn refresh(&mut self, known: &Model) {

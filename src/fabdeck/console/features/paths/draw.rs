@@ -4,11 +4,19 @@ use ratatui::layout::Rect;
 
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::theme::Role;
+use crate::console::drawing::{details, list};
+use crate::console::features::feature::BodyAreas;
 use crate::console::model::fabric_model::TABLES_BEING_READ;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::LinkId;
 
-pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
+    draw_head(canvas, areas.head, state);
+    list::draw(canvas, areas.rest, state);
+    details::draw(canvas, areas.details, state);
+}
+
+fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let paths = &state.screens.paths;
     if let Some(link) = paths.users {
         return draw_cable_load(canvas, area, state, link);

@@ -16,10 +16,22 @@ use super::playback::Playback;
 use super::position_text::{TimeMark, clock_words, moment_words, position_words, recording_words, time_bar};
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
+use crate::console::drawing::{details, list};
+use crate::console::features::feature::BodyAreas;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 
-pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
+    let rest = areas.rest;
+    let text = state.current().rows_below(&state.known, state.size).min(rest.height);
+    let (list, text) = (rest.height - text, Rect { y: rest.y + rest.height - text, height: text, ..rest });
+    draw_head(canvas, areas.head, state);
+    list::draw(canvas, Rect { height: list, ..rest }, state);
+    draw_event_text(canvas, text, state);
+    details::draw(canvas, areas.details, state);
+}
+
+fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let Some(playback) = &state.known.playback else { return };
     if area.height == 0 {
         return;
@@ -49,7 +61,7 @@ pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
 }
 
 /// Draws the whole text of the event under the cursor, which the list may cut.
-pub fn draw_event_text(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+fn draw_event_text(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let Some(row) = state.screens.timeline.event() else { return };
     let lines = wrap_text(&format!("{}: {}", row.label, row.text), area.width.saturating_sub(2).into());
     let more = lines.len() > usize::from(area.height);

@@ -7,6 +7,7 @@ pub mod detail;
 pub(crate) mod draw;
 mod event_rows;
 pub mod event_words;
+mod feature;
 pub mod frame_requests;
 pub(crate) mod operator_log;
 pub mod pause_state;
@@ -16,3 +17,5 @@ pub(crate) mod position_text;
 pub(crate) mod recording_file;
 pub(crate) mod screen;
 pub(crate) mod time_navigation;
+
+pub(crate) use feature::FEATURE;

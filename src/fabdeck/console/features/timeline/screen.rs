@@ -6,7 +6,6 @@ use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::{DETAILS_MIN_SCREEN, Size};
 use crate::console::model::table::Table;
-use fabdeck_fabric::ElementId;
 
 #[derive(Clone, Debug, Default)]
 pub struct TimelineScreen {
@@ -42,10 +41,6 @@ impl TimelineScreen {
 const TEXT_MIN_HEIGHT: u16 = 20;
 
 impl Screen for TimelineScreen {
-    fn crumbs(&self, _: &Model) -> Vec<String> {
-        Vec::new()
-    }
-
     fn table(&self) -> &Table {
         &self.table
     }
@@ -71,10 +66,6 @@ impl Screen for TimelineScreen {
         if room && self.listing(known).is_some() { TEXT } else { 0 }
     }
 
-    fn element(&self, _: usize, _: &Model) -> Option<ElementId> {
-        None
-    }
-
     fn enter(&mut self, _: &Model) -> EnterResult {
         match self.table.row().and_then(|row| self.rows.get(row)) {
             Some(row) => EnterResult::ToMoment(row.place),
@@ -84,18 +75,6 @@ impl Screen for TimelineScreen {
 
     fn can_enter(&self, _: &Model) -> bool {
         self.table.row().is_some()
-    }
-
-    fn has_views(&self, _: &Model) -> bool {
-        false
-    }
-
-    fn step_out(&mut self, _: &Model) -> bool {
-        false
-    }
-
-    fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
-        Err("this screen has only one view")
     }
 
     fn refresh(&mut self, known: &Model) {

@@ -6,6 +6,8 @@ use super::engine_page::engine_lines;
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::theme::Role;
+use crate::console::drawing::{details, list};
+use crate::console::features::feature::BodyAreas;
 use crate::console::model::fabric_model::TABLES_BEING_READ;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::check::certificate_text::wrap_pairs;
@@ -13,8 +15,18 @@ use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::whatif::cut_off_words;
 use fabdeck_fabric::observe::digits_in_groups;
 
+pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
+    if state.screens.whatif.page.is_some() {
+        draw_page(canvas, areas.whole, state);
+    } else {
+        draw_head(canvas, areas.head, state);
+        list::draw(canvas, areas.rest, state);
+    }
+    details::draw(canvas, areas.details, state);
+}
+
 /// Draws the marks, what they cost, and what the proposals are compared with.
-pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let known = &state.known;
     let marks = match known.marks.len() {
         0 => "nothing yet: f marks what the cursor is on, :random 3 draws links".to_owned(),
@@ -73,7 +85,7 @@ pub fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
 }
 
 /// Draws the page of an engine: its certificate, and the writes that lead to its tables.
-pub fn draw_page(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+fn draw_page(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let whatif = &state.screens.whatif;
     let Some(engine) = whatif.page else { return };
     let x = canvas.draw_text(area, 0, 0, &format!("{}: {}", engine.id, engine.title), Role::Header);

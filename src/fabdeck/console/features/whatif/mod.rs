@@ -4,8 +4,11 @@ pub(crate) mod draw;
 pub(crate) mod engine_page;
 pub mod engine_runs;
 mod engines;
+mod feature;
 pub mod marking;
 mod marks;
 pub(crate) mod plan_file;
 mod proposal_outcome;
 pub mod screen;
+
+pub(crate) use feature::FEATURE;

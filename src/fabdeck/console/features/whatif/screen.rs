@@ -107,6 +107,10 @@ impl Screen for WhatifScreen {
         self.page.take().is_some()
     }
 
+    fn has_views(&self, _: &Model) -> bool {
+        true
+    }
+
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
         self.page = None;
         self.pane = match self.pane {

@@ -1,0 +1,34 @@
+//! The features: all screens, and the watch, which has none of its own.
+
+use std::sync::LazyLock;
+
+use super::feature::Feature;
+use super::screen_table::screen_table;
+use super::screens::ScreenId;
+use super::watch;
+
+macro_rules! define_features {
+    ($($id:ident $field:ident $kind:ident $number:literal $title:literal $about:literal;)+) => {
+        static FEATURES: &[Feature] = &[watch::FEATURE, $(crate::console::features::$field::FEATURE),+];
+
+        impl ScreenId {
+            /// The feature of the screen.
+            pub(crate) fn feature(self) -> &'static Feature {
+                match self { $(Self::$id => &crate::console::features::$field::FEATURE),+ }
+            }
+        }
+    };
+}
+
+screen_table!(define_features);
+
+static BY_RANK: LazyLock<Vec<&'static Feature>> = LazyLock::new(|| {
+    let mut features: Vec<&Feature> = FEATURES.iter().collect();
+    features.sort_by_key(|feature| feature.rank);
+    features
+});
+
+/// All features, in the order of their ticks.
+pub fn features() -> impl Iterator<Item = &'static Feature> {
+    BY_RANK.iter().copied()
+}

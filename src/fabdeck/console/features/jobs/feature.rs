@@ -1,0 +1,26 @@
+//! The actions of Jobs.
+
+use super::{draw, running_jobs};
+use crate::console::features::feature::Feature;
+use crate::console::features::screens::ScreenId;
+use crate::console::model::action::{ActionGroup, ActionSection, new};
+
+pub const FEATURE: Feature = Feature {
+    actions: &[ActionGroup {
+    section: ActionSection::Jobs,
+    actions: &[
+    new(
+        "jobs",
+        &[],
+        "Name the source of the running jobs: a list in a file, Slurm, or (`usual`) the source that the console began with",
+        running_jobs::name_source,
+    )
+    .with_argument("[FILE|slurm|usual]")
+    .belongs_to(&[ScreenId::Jobs]),
+    ],
+}],
+    follow: running_jobs::tick,
+    next_wake_ms: running_jobs::next_wake_ms,
+    draw: draw::draw,
+    ..Feature::NEW
+};
