@@ -303,7 +303,7 @@ fn without_an_index_nothing_waits_for_it() {
     let (mut state, task) = opened();
     let begun =
         feed(&mut state, SessionInput::Finished { task, outcome: Box::new(SnapshotOutcome(Ok(whole))) });
-    let (index, _) = first_task::<PathIndexTask>(&begun);
+    let (index, _) = begun_task::<PathIndexTask>(&begun).expect("paths are indexed");
     let outcome = Box::new(PathIndexOutcome(Err(fabdeck_routing::EngineRefusal::Cancelled)));
     feed(&mut state, SessionInput::Finished { task: index, outcome });
     let effects = press(&mut state, "2 f 3 :preview space updn enter j");
