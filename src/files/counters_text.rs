@@ -129,13 +129,13 @@ pub(super) fn parse_number(text: &str) -> Option<u64> {
 
 /// What the counters of a block are of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum CountedPort {
+pub(super) enum PortField {
     One(PortNum),
     /// The sum over all ports of the node.
     All,
 }
 
-impl CountedPort {
+impl PortField {
     pub(super) fn number(self) -> Option<PortNum> {
         match self {
             Self::One(port) => Some(port),
@@ -145,11 +145,11 @@ impl CountedPort {
 }
 
 /// Reads a port in a heading: a number, or `ALL` (255).
-pub(super) fn parse_port(text: &str) -> Option<CountedPort> {
+pub(super) fn parse_port(text: &str) -> Option<PortField> {
     if text.eq_ignore_ascii_case("ALL") || text == "255" {
-        return Some(CountedPort::All);
+        return Some(PortField::All);
     }
-    text.parse::<u32>().ok().and_then(PortNum::new).map(CountedPort::One)
+    text.parse::<u32>().ok().and_then(PortNum::new).map(PortField::One)
 }
 
 /// Adds a note on a line that is neither heading nor counter. A tool's error makes the reading partial; other text
@@ -207,10 +207,10 @@ mod tests {
 
     #[test]
     fn ports() {
-        assert_eq!(parse_port("ALL"), Some(CountedPort::All));
-        assert_eq!(parse_port("255"), Some(CountedPort::All));
-        assert_eq!(parse_port("0"), Some(CountedPort::One(PortNum(0))));
-        assert_eq!(parse_port("254"), Some(CountedPort::One(PortNum(254))));
+        assert_eq!(parse_port("ALL"), Some(PortField::All));
+        assert_eq!(parse_port("255"), Some(PortField::All));
+        assert_eq!(parse_port("0"), Some(PortField::One(PortNum(0))));
+        assert_eq!(parse_port("254"), Some(PortField::One(PortNum(254))));
         for text in ["256", "", "x", "-1"] {
             assert_eq!(parse_port(text), None, "{text}");
         }

@@ -2,6 +2,7 @@
 //! the subnet manager, and the other writes nothing beside it.
 
 use std::process::{Command, Output};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -48,6 +49,12 @@ fn nothing_is_written_upon_what_another_machine_has_pending() {
     assert!(json["pending_elsewhere"].as_str().is_some_and(|why| why.contains(&host)), "{json}");
     assert!(!lab.run_to_end(&["changes", "--verify"], 0).contains("FD-5643"));
     lab.run_to_end(&["confirm", &id], 0);
+    // The guard ends its registration after its answer.
+    let since = Instant::now();
+    while !lab.trail().contains("\"what\":\"unregistered\"") {
+        assert!(since.elapsed() < Duration::from_secs(20), "{}", lab.trail());
+        sleep(Duration::from_millis(20));
+    }
     let applied = run_on_other_machine(&lab, &APPLY);
     assert_eq!(applied.status.code(), Some(0), "{}", stderr_text(&applied));
     let trail = lab.trail();
