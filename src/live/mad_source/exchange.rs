@@ -80,6 +80,7 @@ pub struct Exchange<'p, P: MadPort + ?Sized, T> {
 
 /// What a wait for replies came to.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one at a time, and handed on at once")]
 pub enum ExchangeEvent<T> {
     Reply(T, Reply),
     /// The turn is over without a reply.
