@@ -38,7 +38,7 @@ fn codes_of_files_are_documented() {
     for folder in folders {
         codes_under(&root.join("src").join(folder), &mut used);
     }
-    used.extend(codes(&std::fs::read_to_string(root.join("src/fabdeck/script/trace.rs")).unwrap()));
+    used.extend(codes(&std::fs::read_to_string(root.join("src/fabdeck/script/commands/trace.rs")).unwrap()));
     // Notes of commands and of the console, whatever the source.
     let mut of_program = BTreeSet::new();
     ["fabdeck/script", "fabdeck/catalogue", "fabdeck/operations", "fabdeck/console", "fabdeck/system"]

@@ -6,7 +6,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fabdeck::catalogue::commands::{COMMANDS, Requirement};
+use fabdeck::script::command_entry::Requirement;
+use fabdeck::script::commands::COMMANDS;
 use fabdeck_live::socket::Server;
 use fabdeck_live::{LiveOptions, create_simulator};
 use fabdeck_mad::Method;

@@ -1,7 +1,7 @@
 //! What fabdeck knows by name: commands, fields of tables, filters, exit codes, and the words for counts of a fabric.
 //! Operations, console and command line share it; nothing here draws, prints or reads.
 
-pub mod commands;
+pub mod danger;
 pub mod exit;
 pub mod failure;
 pub mod field;

@@ -50,7 +50,7 @@ impl ViewId {
     ];
 
     /// The id of the view in schemas and documentation.
-    pub fn id(self) -> &'static str {
+    pub const fn id(self) -> &'static str {
         match self {
             Self::Switches => "switches",
             Self::Hosts => "hosts",
@@ -68,7 +68,7 @@ impl ViewId {
     }
 
     /// The command that shows the view.
-    pub fn command(self) -> &'static str {
+    pub const fn command(self) -> &'static str {
         match self {
             Self::Switches => "show switches",
             Self::Hosts => "show hosts",

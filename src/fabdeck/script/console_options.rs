@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::context::Context;
-use super::convert::is_path;
-use super::overview::DEFAULT_SOURCE;
 use super::terminal_info::Color;
 use super::theme_choice::ThemeChoice;
 use crate::catalogue::failure::Failure;
@@ -14,6 +12,8 @@ use crate::console::features::jobs::jobs_model::JobSettings;
 use crate::console::features::watch::watch_state::WatchSettings;
 use crate::operations::changes::changer::WriteAccess;
 use crate::operations::environment::OperationOptions;
+use crate::script::commands::convert::is_path;
+use crate::script::commands::overview::DEFAULT_SOURCE;
 use fabdeck_files::capture::find_capture;
 use fabdeck_live::{WriteAccessError, is_live};
 use fabdeck_routing::Engine;

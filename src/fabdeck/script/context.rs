@@ -16,6 +16,8 @@ use fabdeck_live::WriteRight;
 
 pub struct Context<'a, 'o> {
     pub globals: &'a GlobalArgs,
+    /// The whole command line, for completions and man pages.
+    pub command_line: &'a clap::Command,
     pub config: ConfigFile,
     pub outside: &'a dyn SystemAccess,
     /// Options of operations, from the flags and the configuration.
@@ -84,16 +86,6 @@ impl<'a> Context<'a, '_> {
             true => Exit::Findings,
             false => Exit::Done,
         }
-    }
-
-    /// Refuses `--filter` on a command without rows, which would otherwise ignore it silently.
-    pub fn refuse_filter(&self, command: &str) -> Result<(), Failure> {
-        if self.globals.filter.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "FD-7202: '{command}' prints no rows, so --filter has no effect; leave it out"
-        )))
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use super::args::command_line;
-use crate::catalogue::commands;
-use crate::catalogue::commands::{COMMANDS, Danger};
+use super::command_entry::CommandEntry;
+use super::command_line::command_line;
+use super::commands::COMMANDS;
+use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::field::Column;
 use crate::console::event_loop::actions::ACTIONS;
@@ -31,7 +32,7 @@ pub fn commands_page() -> String {
     push_arguments(&mut page, &line);
     for entry in COMMANDS {
         let Some(command) = find(&line, entry.name) else { continue };
-        if command.is_subcommand_required_set() {
+        if entry.is_group() {
             continue;
         }
         push_command(&mut page, entry, &command);
@@ -43,7 +44,7 @@ fn find(line: &clap::Command, name: &str) -> Option<clap::Command> {
     name.split(' ').try_fold(line.clone(), |at, word| at.find_subcommand(word).cloned())
 }
 
-fn push_command(page: &mut String, entry: &commands::Command, command: &clap::Command) {
+fn push_command(page: &mut String, entry: &CommandEntry, command: &clap::Command) {
     let usage = usage(command, entry.name);
     push(page, format_args!("\n## {}\n\n{}. {}\n\n", entry.name, entry.summary, entry.details));
     push(page, format_args!("    {usage}\n\n"));

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::schema_parts::{closed, flag, guid, list, nullable, number, text};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::watch::fabric_events::{
-    end_name, fabric_event_text, fabric_event_word, manager_port, node_name, producer_word, trap_name,
-    weights_words,
+    FABRIC_EVENT_WORDS, end_name, fabric_event_text, fabric_event_word, manager_port, node_name,
+    producer_word, trap_name, weights_words,
 };
 use fabdeck_fabric::Arbitration;
 use fabdeck_fabric::observe::{
@@ -139,4 +140,53 @@ fn entry_object(entry: &ChangedEntry) -> Value {
         "before": entry.before.map(|port| port.value()),
         "now": entry.now.map(|port| port.value()),
     })
+}
+
+/// Schema of an event between two sweeps.
+pub fn fabric_event_schema() -> Value {
+    let entry = closed(vec![("lid", number()), ("before", nullable(number())), ("now", nullable(number()))]);
+    let ports = || list(number());
+    let group = closed(vec![("group", number()), ("before", ports()), ("now", ports())]);
+    let row = closed(vec![("from", number()), ("to", number()), ("before", text()), ("now", text())]);
+    let weights = || closed(vec![("high", text()), ("low", text())]);
+    let port = closed(vec![("port", number()), ("before", weights()), ("now", weights())]);
+    let manager = || {
+        closed(vec![
+            ("lid", nullable(number())),
+            ("port", nullable(text())),
+            ("guid", nullable(guid())),
+            ("state", nullable(text())),
+            ("priority", nullable(number())),
+        ])
+    };
+    let drift = vec![
+        ("blocks", list(number())),
+        ("entries", number()),
+        ("first", list(entry)),
+        ("groups", list(group)),
+        ("lanes", list(row)),
+        ("arbitration", list(port)),
+        ("manager_lid", nullable(number())),
+    ];
+    let trap = vec![
+        ("number", number()),
+        ("name", text()),
+        ("issuer_lid", nullable(number())),
+        ("producer", text()),
+        ("lid", nullable(number())),
+        ("port", nullable(number())),
+        ("port_guid", nullable(guid())),
+    ];
+    closed(vec![
+        ("what", json!({ "enum": FABRIC_EVENT_WORDS })),
+        ("trouble", flag()),
+        ("text", text()),
+        ("ports", list(closed(vec![("port", text()), ("guid", guid())]))),
+        ("node", nullable(text())),
+        ("guid", nullable(guid())),
+        ("flapped", nullable(closed(vec![("downed", number()), ("recovered", number())]))),
+        ("manager", nullable(closed(vec![("before", manager()), ("now", manager())]))),
+        ("drift", nullable(closed(drift))),
+        ("trap", nullable(closed(trap))),
+    ])
 }

@@ -1,14 +1,21 @@
 //! Prints a listing with the operator's filters, fields and order.
 
+use serde_json::Value;
+
 use super::context::Context;
 use super::json::Object;
+use super::json_schema::{JsonSchema, SchemaProperties};
 use super::row_args::RowArgs;
+use super::schema_parts::{closed, flag, list, nullable, text};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::field::{Column, Listing};
 use crate::catalogue::query::{Columns, Query, Selection};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::view_id::ViewId;
+
+/// Schema of `--fields help`, which every command with rows takes.
+pub const FIELDS_SCHEMA: JsonSchema = JsonSchema::answer("fields", fields_schema).without_source();
 
 /// Value of `--fields` that asks for the list of fields.
 pub const FIELDS_HELP: &str = "help";
@@ -136,4 +143,14 @@ impl Listing for FieldList {
     fn empty_text(&self) -> &str {
         "there are no fields"
     }
+}
+
+fn field() -> Value {
+    let unit = nullable(text());
+    let keys = vec![("id", text()), ("title", text()), ("kind", text()), ("unit", unit), ("shown", flag())];
+    closed(keys.into_iter().chain([("about", text())]).collect())
+}
+
+fn fields_schema() -> SchemaProperties {
+    vec![("rows", list(field()))]
 }

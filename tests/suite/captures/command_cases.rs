@@ -3,8 +3,8 @@
 
 use clap::Arg;
 
-use fabdeck::catalogue::commands::COMMANDS;
-use fabdeck::script::args::command_line;
+use fabdeck::script::command_line::command_line;
+use fabdeck::script::commands::COMMANDS;
 use fabdeck::system::access::SystemAccess;
 use fabdeck::system::local_access::LocalSystemAccess;
 

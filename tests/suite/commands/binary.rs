@@ -50,9 +50,9 @@ fn examples_work_as_they_stand() {
             .iter()
             .any(|sign| line.contains(sign))
     };
-    let reads = fabdeck::catalogue::commands::COMMANDS
+    let reads = fabdeck::script::commands::COMMANDS
         .iter()
-        .filter(|command| command.danger != fabdeck::catalogue::commands::Danger::WritesFabric);
+        .filter(|command| command.danger != fabdeck::catalogue::danger::Danger::WritesFabric);
     let examples = reads.flat_map(|command| command.examples);
     for example in examples.filter(|line| !names_files(line)) {
         let mut shell = Command::new("sh");

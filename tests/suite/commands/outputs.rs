@@ -4,8 +4,10 @@ use serde_json::Value;
 
 use super::json::violations;
 use super::test_system::{fabdeck, fabdeck_with, notes, small};
-use fabdeck::catalogue::commands::{COMMANDS, Danger, Requirement};
+use fabdeck::catalogue::danger::Danger;
 use fabdeck::catalogue::exit::Exit;
+use fabdeck::script::command_entry::Requirement;
+use fabdeck::script::commands::COMMANDS;
 use fabdeck::script::run::CliResult;
 use fabdeck::script::schemas::schemas;
 use fabdeck::script::terminal_info::TerminalInfo;

@@ -6,7 +6,7 @@ use super::fake_changes::{FakeChanges, dialogue, offer, row, status};
 use super::fixture::{appearance, frame, golden, text};
 use super::session_replay::replay;
 use super::test_session::TestSession;
-use fabdeck::catalogue::{commands::Danger, severity::Severity};
+use fabdeck::catalogue::{danger::Danger, severity::Severity};
 use fabdeck::console::drawing::{color_depth::ColorDepth, theme::Role};
 use fabdeck::console::event_loop::{actions::ACTIONS, event::SessionInput, update::next_wake_ms};
 use fabdeck::console::features::changes::dialogue::DialogueFocus;

@@ -4,7 +4,7 @@ use super::effect::Effect;
 use super::key::Key;
 use super::keymap::Keymap;
 use super::state::SessionState;
-use crate::catalogue::commands::Danger;
+use crate::catalogue::danger::Danger;
 use crate::console::features::screens::ScreenId;
 
 /// The screens on which the key of an action works. Its palette word works everywhere, and opens the screen.

@@ -1,0 +1,90 @@
+//! The command table: every command once. The command line, its help, the man pages, `docs/commands.md`, the schemas
+//! and the refusals of options that do not apply are made from the entries, each of which stands beside its function.
+
+mod agent;
+mod capture;
+mod capture_rewrite;
+mod changes;
+mod check;
+pub(crate) mod convert;
+mod export;
+mod generate;
+mod hotspots;
+mod identity;
+mod jobs;
+mod lanes;
+mod metrics;
+pub(crate) mod overview;
+mod plan;
+mod record;
+mod route;
+mod route_args;
+mod route_schema;
+mod run_command;
+mod shell;
+mod show;
+mod simulate;
+mod sources;
+mod staged_commands;
+mod trace;
+mod traffic;
+mod whatif;
+
+use super::command_entry::CommandEntry;
+
+/// Every command, in the order of help and documentation. Commands of a group follow it.
+pub const COMMANDS: &[CommandEntry] = &[
+    sources::SOURCES,
+    show::SHOW,
+    show::SHOW_FABRIC,
+    show::SHOW_SWITCHES,
+    show::SHOW_HOSTS,
+    show::SHOW_LINKS,
+    show::SHOW_PORTS,
+    show::SHOW_TABLES,
+    show::SHOW_USERS,
+    show::SHOW_COUNTERS,
+    show::SHOW_LANES,
+    show::SHOW_JOBS,
+    trace::TRACE,
+    check::CHECK,
+    hotspots::HOTSPOTS,
+    lanes::LANES,
+    lanes::LANES_PROPOSE,
+    jobs::JOBS,
+    jobs::JOBS_CHANNELS,
+    jobs::watch::JOBS_WATCH,
+    whatif::WHATIF,
+    route::ROUTE,
+    plan::PLAN,
+    plan::PLAN_SHOW,
+    plan::PLAN_CHECK,
+    plan::PLAN_DIFF,
+    changes::service::DISABLE,
+    changes::service::ENABLE,
+    changes::apply::APPLY,
+    run_command::command::RUN,
+    changes::decision_commands::CONFIRM,
+    changes::decision_commands::EXTEND,
+    changes::decision_commands::ROLLBACK,
+    changes::decision_commands::CHANGES,
+    changes::guard::GUARD,
+    generate::GENERATE,
+    convert::CONVERT,
+    simulate::SIMULATE,
+    record::RECORD,
+    agent::AGENT,
+    capture::CAPTURE,
+    capture::CAPTURE_INFO,
+    capture_rewrite::CAPTURE_CUT,
+    export::CAPTURE_EXPORT,
+    capture_rewrite::CAPTURE_ANONYMIZE,
+    capture_rewrite::CAPTURE_NOTE,
+    shell::COMPLETIONS,
+    shell::MAN,
+];
+
+/// The command with these words.
+pub fn find_command(name: &str) -> Option<&'static CommandEntry> {
+    COMMANDS.iter().find(|entry| entry.name == name)
+}

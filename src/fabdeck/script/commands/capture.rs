@@ -1,0 +1,207 @@
+//! `capture`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
+use crate::script::command_entry::{CommandEntry, CommandFunction};
+use crate::script::context::Context;
+use crate::script::json::{Object, ObjectHead};
+use crate::script::json_schema::{JsonSchema, SchemaProperties};
+use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
+use crate::script::table::write_pairs;
+use fabdeck_fabric::NodeKind;
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_files::capture::{CaptureInfo, examine};
+
+pub const CAPTURE: CommandEntry =
+    CommandEntry::new("capture", "Work on captures", "A capture is a file that `record` wrote.");
+
+pub const CAPTURE_INFO: CommandEntry = CommandEntry::new(
+    "capture info",
+    "What a capture has",
+    "The source, the times of begin and end, the number of sweeps, the first notes of operators, gaps without \
+     sweeps, and damage with its place. Every frame is read and checked.",
+)
+.examples(&["fabdeck capture info night.fdcap", "fabdeck capture info night.fdcap --json"])
+.runs(&CommandFunction(info))
+.json(&[JsonSchema::answer("capture-info", schema)]);
+
+#[derive(Debug, Args)]
+pub struct CaptureFileArgs {
+    /// A capture that `record` wrote; `-` is stdin
+    pub file: PathBuf,
+}
+
+/// A stretch of a capture, by its times.
+#[derive(Debug, Clone, Default, Args)]
+pub struct StretchArgs {
+    /// Begin with the first sweep at or after this time, written as for --at; 02:13 means the beginning of that minute
+    /// (default: the first sweep)
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub from: Option<String>,
+    /// End with the last sweep at or before this time; 02:13 means the end of that minute (default: the last sweep)
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub to: Option<String>,
+}
+
+/// The output file of a capture made from another one.
+#[derive(Debug, Clone, Args)]
+pub struct OutputFileArgs {
+    /// New output file; `-` is stdout
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub force: bool,
+}
+
+fn info(context: &mut Context<'_, '_>, args: &CaptureFileArgs) -> Result<Exit, Failure> {
+    let file = args.file.as_path();
+    let info = examine(file)?;
+    let name = file.display().to_string();
+    if context.output.json {
+        write_json(context, &name, &info)?;
+    } else {
+        let page = (context.output.paint, context.output.page);
+        write_pairs(context.output.out, page, &lines(&name, &info))?;
+    }
+    let snapshot = context.env().snapshot_of(&name, info.last)?;
+    Ok(context.conclude(&snapshot))
+}
+
+fn write_json(context: &mut Context<'_, '_>, name: &str, info: &CaptureInfo) -> Result<(), Failure> {
+    let last = &info.last;
+    let head = ObjectHead {
+        schema: "capture-info",
+        source: Some(name),
+        time: last.time.as_deref(),
+        assumed: None,
+        partial: last.is_partial(),
+        notes: &last.notes,
+    };
+    let damage = info.damage.iter();
+    let damage =
+        damage.map(|part| json!({ "offset": part.offset, "record": part.record, "what": part.what }));
+    let gaps = info.gaps.iter().map(|(from, to)| json!({ "from": from, "to": to }));
+    let mut object = Object::begin(context.output.out, &head)?;
+    object.field("format", &info.header.format)?;
+    object.field("fabdeck", &info.header.fabdeck)?;
+    object.field("recorded", &info.header.source)?;
+    object.field("interval_ms", &info.header.interval_ms)?;
+    object.field("from", &info.from)?;
+    object.field("to", &info.to)?;
+    object.field("sweeps", &info.sweeps)?;
+    object.field("unreadable", &info.lost)?;
+    object.field("events", &info.events)?;
+    object.field("noted", &info.noted)?;
+    object.field("job_lists", &info.job_lists)?;
+    object.field("job_silences", &info.job_silences)?;
+    object.field("frames", &info.frames)?;
+    object.field("records", &info.records)?;
+    object.field("bytes", &info.bytes)?;
+    object.field("unpacked", &info.raw)?;
+    object.field("set_back", &info.set_back)?;
+    object.field("ended", &info.ended)?;
+    let noted = info.first_noted.iter().map(|(time, words)| json!({ "time": time, "words": words }));
+    object.list("first_noted", noted)?;
+    object.list("gaps", gaps)?;
+    object.list("damage", damage)?;
+    Ok(object.end()?)
+}
+
+fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
+    let fabric = &info.last.fabric;
+    let count = |kind, one, many| count_words(fabric.count(kind), one, many);
+    let unknown = || "no sweep".to_owned();
+    let size = format!(
+        "{} bytes, {} unpacked, in {} records",
+        digits_in_groups(info.bytes),
+        digits_in_groups(info.raw),
+        digits_in_groups(info.records)
+    );
+    let mut pairs = vec![
+        ("capture", format!("{name}, {}, by fabdeck {}", info.header.format, info.header.fabdeck)),
+        ("source", info.header.source.clone()),
+        (
+            "fabric",
+            format!(
+                "{}, {}, {} at the end",
+                count(NodeKind::Switch, "switch", "switches"),
+                count(NodeKind::ChannelAdapter, "host", "hosts"),
+                count_words(fabric.links().len(), "cable", "cables")
+            ),
+        ),
+        ("from", info.from.clone().unwrap_or_else(unknown)),
+        ("to", info.to.clone().unwrap_or_else(unknown)),
+        (
+            "sweeps",
+            format!(
+                "{}, one every {} ms; {} with recorded events, verdicts over counters not included",
+                digits_in_groups(info.sweeps),
+                digits_in_groups(info.header.interval_ms),
+                digits_in_groups(info.events)
+            ),
+        ),
+        ("size", size),
+    ];
+    if info.noted > 0 {
+        pairs.push(("notes", count_words(info.noted, "note of an operator", "notes of operators")));
+        pairs.extend(info.first_noted.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
+    }
+    if info.noted > info.first_noted.len() {
+        let more = info.noted - info.first_noted.len();
+        pairs.push(("", format!("and {more} more, on the timeline of the console")));
+    }
+    if info.job_lists + info.job_silences > 0 {
+        let lists = count_words(info.job_lists, "list", "lists");
+        let silences = match info.job_silences {
+            0 => String::new(),
+            times => format!("; {} without an answer", count_words(times, "query", "queries")),
+        };
+        pairs.push(("jobs", format!("{lists}{silences}")));
+    }
+    let gaps =
+        info.gaps.iter().map(|(from, to)| ("gap", format!("nothing was recorded from {from} to {to}")));
+    pairs.extend(gaps);
+    if info.set_back > 0 {
+        pairs.push(("clock", format!("set back {}", count_words(info.set_back, "time", "times"))));
+    }
+    pairs.extend(info.damage.iter().map(|damage| ("damage", damage.to_string())));
+    if info.lost > 0 {
+        pairs.push(("lost", format!("{} cannot be shown", count_words(info.lost, "sweep", "sweeps"))));
+    }
+    let end = if info.ended { "complete" } else { "missing: cut short, or still being recorded" };
+    pairs.push(("end", end.to_owned()));
+    pairs
+}
+
+fn schema() -> SchemaProperties {
+    let damage = closed(vec![("offset", number()), ("record", number()), ("what", text())]);
+    let gap = closed(vec![("from", text()), ("to", text())]);
+    let mut keys: Vec<(&str, Value)> = ["format", "fabdeck", "recorded"].map(|key| (key, text())).into();
+    keys.extend(["from", "to"].map(|key| (key, nullable(text()))));
+    let numbers = [
+        "interval_ms",
+        "sweeps",
+        "unreadable",
+        "events",
+        "noted",
+        "job_lists",
+        "job_silences",
+        "frames",
+        "records",
+        "bytes",
+        "unpacked",
+        "set_back",
+    ];
+    keys.extend(numbers.map(|key| (key, number())));
+    let noted = closed(vec![("time", text()), ("words", text())]);
+    keys.extend([("ended", flag()), ("first_noted", list(noted))]);
+    keys.extend([("gaps", list(gap)), ("damage", list(damage))]);
+    keys
+}

@@ -1,0 +1,110 @@
+//! `disable` and `enable`: a plan that takes a link out of service, or brings it back.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::catalogue::danger::Danger;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::operations::changes::change_exit::user;
+use crate::operations::lanes::lanes_in_force;
+use crate::operations::plans::link_service::{
+    LinkService, ServicePlanError, find_service_element, service_plan,
+};
+use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
+use crate::operations::plans::route_plan::findings_warning;
+use crate::script::command_entry::{CommandEntry, CommandFunction};
+use crate::script::context::Context;
+use crate::script::json_schema::{JsonSchema, SchemaProperties};
+use crate::script::schema_parts::{list, text};
+use crate::script::table::write_pairs;
+use crate::system::output_file;
+use fabdeck_mad::access::ReadOptions;
+
+pub const DISABLE: CommandEntry = CommandEntry::new(
+    "disable",
+    "A plan that takes a link out of service",
+    "The plan disables one port of a switch, and routes stay as they are. Reroute without the link first \
+     (`route --fail`): paths that still use it are findings (exit code 2). `enable` brings the link back, and so does a \
+     rollback of the change.",
+)
+.needs_fabric()
+.danger(Danger::WritesFile)
+.examples(&["fabdeck --source umad disable 'link:leaf0[3]' -o out.plan"])
+.runs(&CommandFunction(disable))
+.json(&[JsonSchema::answer("service", schema).titled("disable and enable")]);
+
+pub const ENABLE: CommandEntry = CommandEntry::new(
+    "enable",
+    "A plan that brings a link back into service",
+    "The plan enables the port of a switch that was disabled.",
+)
+.needs_fabric()
+.danger(Danger::WritesFile)
+.examples(&["fabdeck --source umad enable 'port:leaf0[3]' -o back.plan"])
+.runs(&CommandFunction(enable));
+
+#[derive(Debug, Args)]
+pub struct ServiceArgs {
+    /// The cable: link:NAME[PORT], port:NAME[PORT] or NAME/PORT
+    pub element: String,
+    /// New file for the plan; `-` is stdout
+    #[arg(short, long, value_name = "PLAN")]
+    pub output: PathBuf,
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub force: bool,
+}
+
+fn disable(context: &mut Context<'_, '_>, args: &ServiceArgs) -> Result<Exit, Failure> {
+    run(context, args, LinkService::Disable)
+}
+
+fn enable(context: &mut Context<'_, '_>, args: &ServiceArgs) -> Result<Exit, Failure> {
+    run(context, args, LinkService::Enable)
+}
+
+fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkService) -> Result<Exit, Failure> {
+    let word = if service == LinkService::Disable { "disable" } else { "enable" };
+    output_file::refuse_unless_forced(&args.output, args.force)?;
+    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
+    let (look, in_force) = lanes_in_force::read_snapshot(&mut context.operation(), wanted, (None, false))?;
+    let found = find_service_element(&look, &args.element);
+    let element = context.operation().explain_missing(&look, found)?;
+    let times = !context.globals.no_times;
+    let made = PlanOrigin { created: times.then(|| Timestamp::now().to_string()), author: times.then(user) };
+    let plan = service_plan(&look, element, service, in_force.sent(), made).map_err(failure)?;
+    let text = plan_text(&plan).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+    output_file::write(context.output.out, &args.output, text.as_bytes())?;
+    if !output_file::is_stdout(&args.output) {
+        let file = args.output.display().to_string();
+        if context.output.json {
+            let mut object = context.object("service", &look)?;
+            object.field("plan", &file)?;
+            object.field("findings", &plan.findings)?;
+            object.end()?;
+        } else {
+            let what = format!("{word} {}", args.element);
+            let pairs = [("does", what), ("plan", file)];
+            write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
+        }
+    }
+    findings_warning(&plan).iter().for_each(|line| context.output.print_message(line));
+    let concluded = context.conclude(&look);
+    Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
+}
+
+fn failure(error: ServicePlanError) -> Failure {
+    let words = error.to_string();
+    match error {
+        ServicePlanError::NoPort(_) => Failure::usage(words),
+        ServicePlanError::Refused(refusal) => refusal.into(),
+        ServicePlanError::Already(..) | ServicePlanError::Plan(_) => Failure::new(Exit::Failed, words),
+    }
+}
+
+fn schema() -> SchemaProperties {
+    vec![("plan", text()), ("findings", list(text()))]
+}

@@ -1,0 +1,176 @@
+//! `jobs` and `show jobs`, and the list of `--jobs` of other commands.
+
+use serde_json::{Value, json};
+
+use super::check::premises;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::jobs::job_channels::{JobChannelRows, job_channels};
+use crate::operations::jobs::job_comparison::JobComparison;
+use crate::operations::jobs::list_source::{JobSource, read_list};
+use crate::operations::jobs::rows::JobRows;
+use crate::operations::jobs::summary::{JobSummary, JobTotals, place_jobs, summarize_jobs};
+use crate::operations::view_id::ViewId;
+use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
+use crate::script::commands::jobs::job_args::JobRowArgs;
+use crate::script::commands::jobs::source_jobs::{JobOrigin, read_source_jobs};
+use crate::script::context::Context;
+use crate::script::json_schema::{JsonSchema, SchemaProperties};
+use crate::script::row_args::RowArgs;
+use crate::script::rows::FIELDS_HELP;
+use crate::script::schema_parts::{closed, list, nullable, number, text};
+use crate::script::table::write_pairs;
+use fabdeck_fabric::Faults;
+use fabdeck_files::jobs::JobPlacement;
+use fabdeck_mad::access::ReadOptions;
+
+mod event;
+pub(crate) mod job_args;
+mod source_jobs;
+pub(crate) mod watch;
+
+pub const JOBS: CommandEntry = CommandEntry::new(
+    "jobs",
+    "The running jobs, and their paths under the tables in force",
+    "The running jobs come from Slurm (--slurm) or from a list (--file). Without either, a capture has the \
+     recorded ones, and a simulated fabric has generated ones. For each job: its hosts, their switches, the \
+     channels between switches that paths between its hosts cross, the largest number of such paths over one \
+     channel (its effective edge forwarding index), and the dark fiber. Then the totals of all jobs. Hosts of \
+     the list that are not in the fabric are counted, and named in a note. A Slurm that does not answer \
+     within its timeout ends with exit code 8. docs/jobs.md has more.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source umad jobs --slurm", "fabdeck --source capture/ jobs --file jobs.txt --json"])
+.runs(&CommandFunction(run))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.assume(OptionUse::Used);
+
+pub const JOBS_CHANNELS: CommandEntry = CommandEntry::new(
+    "jobs channels",
+    "The channels between switches that paths within jobs cross",
+    "A row for each directed channel: the ports at its ends, how many paths within jobs cross it under the \
+     tables in force (its effective edge forwarding index), the number of these jobs, and the job with the \
+     most paths there. The channels with the most paths come first. The jobs come from the same sources as \
+     for `jobs`.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source umad jobs channels --slurm --top 10"])
+.runs(&CommandFunction(show_channels))
+.filter(FilterUse::Rows)
+.json(&[JsonSchema::rows(ViewId::JobChannels, schema)]);
+
+/// Runs `jobs`.
+fn run(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
+    report_jobs(context, args, true)
+}
+
+/// Runs `show jobs`.
+pub fn show_jobs(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
+    report_jobs(context, args, false)
+}
+
+fn report_jobs(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -> Result<Exit, Failure> {
+    if args.rows.fields.as_deref() == Some(FIELDS_HELP) {
+        context.write_fields(ViewId::Jobs)?;
+        return Ok(Exit::Done);
+    }
+    let (snapshot, placed, origin) = read_jobs(context, &JobSource::from(&args.from))?;
+    let (summaries, all) = summarize_jobs(&snapshot, &placed);
+    if totals && !context.output.json {
+        let source = origin.words.iter().map(|words| ("list", words.clone())).collect();
+        let missing = if context.output.verbose { all.missing_lines() } else { Vec::new() };
+        let lines = [premises(&snapshot), source, all.lines(), missing].concat();
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+        if !summaries.is_empty() {
+            writeln!(context.output.out)?;
+        }
+    }
+    write(context, &snapshot, (&summaries, &all), &args.rows, &origin)?;
+    Ok(context.conclude(&snapshot))
+}
+
+/// Runs `jobs channels`.
+fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
+    if args.rows.fields.as_deref() == Some(FIELDS_HELP) {
+        context.write_fields(ViewId::JobChannels)?;
+        return Ok(Exit::Done);
+    }
+    let (snapshot, placed, origin) = read_jobs(context, &JobSource::from(&args.from))?;
+    let (_, all) = summarize_jobs(&snapshot, &placed);
+    let comparison = JobComparison::new(&snapshot, placed, &Faults::default(), None);
+    let Some(rows) = job_channels(&snapshot, &comparison) else {
+        let what = "FD-7821: the source has no forwarding tables, so the channels of paths are unknown; assume some with --assume ENGINE";
+        return Err(context.refuse_with_notes(&snapshot, Failure::new(Exit::BadInput, what)));
+    };
+    let query = context.query(&args.rows);
+    context.write_rows(ViewId::JobChannels.id(), &snapshot, &JobChannelRows(&rows), &query, |object| {
+        origin.fields(object, &all)
+    })?;
+    Ok(context.conclude(&snapshot))
+}
+
+/// Jobs of the named source, otherwise of the fabric's source itself.
+fn read_jobs(
+    context: &mut Context<'_, '_>,
+    from: &JobSource,
+) -> Result<(Snapshot, JobPlacement, JobOrigin), Failure> {
+    if !from.is_named() {
+        return read_source_jobs(context, from);
+    }
+    read_named_jobs(context, from)
+}
+
+/// Jobs of the named source.
+fn read_named_jobs(
+    context: &mut Context<'_, '_>,
+    from: &JobSource,
+) -> Result<(Snapshot, JobPlacement, JobOrigin), Failure> {
+    // The list comes first, because it arrives or fails within a known time.
+    let list = read_list(&mut context.operation(), from)?;
+    let mut snapshot =
+        context.operation().read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+    context.env().assume(&mut snapshot)?;
+    let placed = place_jobs(&mut snapshot, &list, &from.place());
+    Ok((snapshot, placed, JobOrigin { from: from.place().file, ..JobOrigin::default() }))
+}
+
+fn write(
+    context: &mut Context<'_, '_>,
+    snapshot: &Snapshot,
+    (summaries, totals): (&[JobSummary], &JobTotals),
+    rows: &RowArgs,
+    origin: &JobOrigin,
+) -> Result<(), Failure> {
+    let query = context.query(rows);
+    context.write_rows(ViewId::Jobs.id(), snapshot, &JobRows(summaries), &query, |object| {
+        origin.fields(object, totals)
+    })
+}
+
+/// Schema of what JSON has beside the rows.
+pub fn schema() -> SchemaProperties {
+    let any = || nullable(json!({ "type": "number" }));
+    let counts = [
+        "listed",
+        "placed",
+        "multi_switch",
+        "hosts",
+        "shared",
+        "not_found",
+        "ambiguous",
+        "missing_hosts_more",
+    ];
+    let mut totals: Vec<(&str, Value)> = counts.map(|key| (key, number())).to_vec();
+    totals.extend(["links", "max", "lost"].map(|key| (key, nullable(number()))));
+    let missing = closed(vec![("host", text()), ("jobs", list(text())), ("fits", list(text()))]);
+    totals.push(("missing_hosts", list(missing)));
+    totals.extend(["mean", "mean_max", "mean_links", "dark_fiber"].map(|key| (key, any())));
+    vec![
+        ("from", text()),
+        ("heard", nullable(text())),
+        ("age_seconds", nullable(number())),
+        ("totals", closed(totals)),
+    ]
+}

@@ -1,0 +1,323 @@
+//! `plan show`, `plan check` and `plan diff`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::check::{certificate_schema, finding_lines};
+use super::route_schema::{cut_off, transition};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
+use crate::operations::changes::change_row::day_and_time;
+use crate::operations::check::certificate_text::job_figures_words;
+use crate::operations::check::loads::{JobFigures, JobGain};
+use crate::operations::lanes::lane_choice::LaneChoice;
+use crate::operations::lanes::lanes_in_force;
+use crate::operations::lanes::lanes_in_force::LanesInForce;
+use crate::operations::lanes::levels::LEVEL_ASSUMED;
+use crate::operations::lanes::migrations::migration_lines;
+use crate::operations::plans::phases::phase_lines;
+use crate::operations::plans::plan_file::{plan_has_lanes, read};
+use crate::operations::plans::plan_snapshot::{assume_tables, refuse_stale};
+use crate::operations::plans::plan_verdict::{
+    PlanFit, StalePlan, check_plan_fit, excluded_elements, judge_plan, remaining_difference,
+};
+use crate::operations::plans::route_plan::change_summary;
+use crate::operations::preview::comparison::NO_TABLES;
+use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
+use crate::script::context::Context;
+use crate::script::json_schema::{JsonSchema, SchemaProperties};
+use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
+use crate::script::table::write_pairs;
+use fabdeck_change::{CertificateScope, Plan};
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_mad::access::ReadOptions;
+
+pub const PLAN: CommandEntry = CommandEntry::new(
+    "plan",
+    "Read plans",
+    "What a plan would do, whether it still fits, and how the fabric differs from it.",
+);
+
+pub const PLAN_SHOW: CommandEntry =
+    CommandEntry::new("plan show", "What a plan would do", "From the file alone.")
+        .examples(&["fabdeck plan show capture/reroute.plan"])
+        .runs(&CommandFunction(show))
+        .filter(FilterUse::Refused("plan"))
+        .at(OptionUse::Used)
+        .assume(OptionUse::Refused(PLAN_STATES_ASSUMPTION))
+        .json(&[JsonSchema::answer("plan-show", show_schema).without_source()]);
+
+pub const PLAN_CHECK: CommandEntry = CommandEntry::new(
+    "plan check",
+    "Whether a plan still fits its fabric",
+    "A plan is for one fabric in one state. If the fabric has changed, the plan is stale, and the first \
+     difference is named (exit code 3). Otherwise the tables of the plan are certified again.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source umad plan check capture/reroute.plan"])
+.runs(&CommandFunction(check))
+.filter(FilterUse::Refused("plan"))
+.at(OptionUse::Used)
+.assume(OptionUse::Refused(PLAN_STATES_ASSUMPTION))
+.json(&[JsonSchema::answer("plan-check", check_schema)]);
+
+pub const PLAN_DIFF: CommandEntry = CommandEntry::new(
+    "plan diff",
+    "Where the fabric differs from a plan",
+    "The switches whose tables are not those of the plan.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source umad plan diff capture/reroute.plan"])
+.runs(&CommandFunction(diff))
+.filter(FilterUse::Refused("plan"))
+.at(OptionUse::Used)
+.assume(OptionUse::Refused(PLAN_STATES_ASSUMPTION))
+.json(&[JsonSchema::answer("plan-diff", diff_schema)]);
+
+const PLAN_STATES_ASSUMPTION: &str =
+    "FD-7205: leave out --assume: a plan states which tables were assumed when it was made";
+
+#[derive(Debug, Args)]
+pub struct PlanFileArgs {
+    /// A plan, as `route` and other commands write it with -o
+    plan: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct PlanCheckArgs {
+    #[command(flatten)]
+    file: PlanFileArgs,
+    /// Judge paths from and to switches too, even if the plan was made without them
+    #[arg(long)]
+    switches: bool,
+}
+
+fn show(context: &mut Context<'_, '_>, args: &PlanFileArgs) -> Result<Exit, Failure> {
+    let file = args.plan.as_path();
+    let plan = read(file)?;
+    if context.output.json {
+        let mut object = context.object_without_snapshot("plan-show")?;
+        object.field("plan", &plan)?;
+        object.end()?;
+        return Ok(Exit::Done);
+    }
+    let lines = lines(&plan);
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    Ok(Exit::Done)
+}
+
+fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
+    let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let number = |value: &serde_json::Value| value.as_u64().map_or_else(|| "?".to_owned(), digits_in_groups);
+    let assumed = plan.assumed.as_ref().map(|engine| {
+        (
+            "assumed",
+            format!("the tables in force are those of {engine}; the plan can be applied to a simulator only"),
+        )
+    });
+    let failed: Vec<&str> = plan.failed.iter().map(|failed| failed.element.as_str()).collect();
+    let pairs = if plan.scope.switches { "paths of switches too" } else { "paths between terminals" };
+    let deadlock = match plan.certificate["deadlock_free"].as_bool() {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "not known",
+    };
+    let moved = match plan.transition.reason.as_deref() {
+        Some(NO_TABLES) => format!("not known: {NO_TABLES}"),
+        _ => number(&plan.impact["moved_pairs"]),
+    };
+    let rows = vec![
+        ("engine", plan.engine.clone()),
+        ("made for", plan.source.clone()),
+        ("failed", if failed.is_empty() { "nothing".to_owned() } else { failed.join(", ") }),
+        ("created", or_unknown(&plan.created.as_deref().map(day_and_time))),
+        ("author", or_unknown(&plan.author)),
+        ("lanes", plan.lanes.summary()),
+        ("judged over", pairs.to_owned()),
+        ("unreachable", number(&plan.certificate["unreachable"])),
+        ("deadlock free", deadlock.to_owned()),
+        ("moved pairs", moved),
+        ("changes", change_summary(plan)),
+    ];
+    let found = finding_lines(&plan.findings);
+    let cut_off = plan.cut_off.words().map(|words| ("cuts off", words));
+    let rows = rows
+        .into_iter()
+        .chain(cut_off)
+        .chain(job_lines(plan))
+        .chain(migration_lines(plan))
+        .chain(phase_lines(plan));
+    assumed.into_iter().chain(rows).chain(plan.transition.lines()).chain(found).collect()
+}
+
+/// The jobs for which the plan was made, and their gain.
+fn job_lines(plan: &Plan) -> Vec<(&'static str, String)> {
+    let Ok(JobGain { count, now, then }) = serde_json::from_value(plan.jobs.clone()) else {
+        return Vec::new();
+    };
+    let words = |figures: &JobFigures| job_figures_words(figures);
+    let now = now.as_ref().map_or_else(|| "not known without tables".to_owned(), words);
+    vec![
+        ("for jobs", format!("{} that ran when the plan was made", count_words(count, "job", "jobs"))),
+        ("jobs then", now),
+        ("  after", words(&then)),
+    ]
+}
+
+fn check(context: &mut Context<'_, '_>, args: &PlanCheckArgs) -> Result<Exit, Failure> {
+    let (file, switches) = (args.file.plan.as_path(), args.switches);
+    let plan = read(file)?;
+    let lanes = plan_has_lanes(&plan);
+    let mut source = context.env().open_named_source()?;
+    let mut snapshot = context.operation().read_snapshot_through(
+        source.as_mut(),
+        ReadOptions { tables: true, lanes, ..ReadOptions::default() },
+    )?;
+    assume_tables(&mut snapshot, &plan)?;
+    let fit = refuse_stale(&mut context.operation(), &snapshot, &plan)?;
+    let wider = switches && !plan.scope.switches;
+    let in_force = match wider && fit == PlanFit::AsMade {
+        true => lanes_in_force::read_lanes_in_force(
+            &mut context.operation(),
+            source.as_mut(),
+            &mut snapshot,
+            (planned_lane_choice(&plan), true),
+        )?,
+        false => LanesInForce::of_choice(None),
+    };
+    let judged = judge_plan(&snapshot, &plan, &fit, (switches, in_force.sent()))?;
+    let failed = excluded_elements(&snapshot, &plan);
+    if context.output.json {
+        let mut object = context.object("plan-check", &snapshot)?;
+        object.field("stale", &false)?;
+        object.field("applied", &(fit == PlanFit::Applied))?;
+        object.field("failed", &failed)?;
+        object.field("scope", &CertificateScope { switches: switches || plan.scope.switches })?;
+        object.field("unmet_switches", &judged.unmet)?;
+        object.field("transition", &judged.transition)?;
+        object.field("cut_off", &judged.cut_off)?;
+        object.field("findings", &judged.findings)?;
+        object.fields(&judged.report)?;
+        object.end()?;
+    } else {
+        let mut pairs = vec![("stale", fit.words())];
+        pairs.extend(super::check::premises(&snapshot));
+        pairs.extend(failed.iter().map(|failed| {
+            let there = if failed.found { "still present, and not used" } else { "gone" };
+            ("failed", format!("{}: {there}", failed.element))
+        }));
+        pairs.extend(judged.cut_off.words().map(|words| ("cuts off", words)));
+        pairs.push(("lanes", lanes_line(&plan, judged.unmet.as_deref())));
+        pairs.extend(example_lines(judged.unmet.as_deref().unwrap_or_default()));
+        pairs.extend(crate::operations::check::certificate_text::report_lines(&judged.report));
+        pairs.extend(judged.transition.lines());
+        pairs.extend(finding_lines(&judged.findings));
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
+    }
+    let concluded = context.conclude(&snapshot);
+    Ok(if judged.findings.is_empty() { concluded } else { Exit::Findings })
+}
+
+/// How the lanes of the old paths were determined for the plan, so that they are determined in the same way again.
+fn planned_lane_choice(plan: &Plan) -> Option<LaneChoice> {
+    match plan.transition.old_lanes.as_str() {
+        "one" => Some(LaneChoice::One),
+        "path records, sampled" => Some(LaneChoice::Sampled),
+        "path records, every pair" => Some(LaneChoice::Exact),
+        "unknown" => Some(LaneChoice::Unknown),
+        LEVEL_ASSUMED => Some(LaneChoice::Assumed),
+        _ => None,
+    }
+}
+
+/// Lines with the first ten names.
+fn example_lines(names: &[String]) -> impl Iterator<Item = (&'static str, String)> {
+    names.iter().take(10).map(|name| ("  such as", name.clone()))
+}
+
+/// The lanes of a plan, and the switches that do not have them yet.
+fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
+    let summary = plan.lanes.summary();
+    match unmet {
+        _ if plan.lanes.count == 1 => summary,
+        None => format!("{summary}; no switch reports its SL2VL tables"),
+        Some(unmet) => {
+            let switches = count_words(unmet.len(), "switch does not put", "switches do not put");
+            format!("{summary}; {switches} each level on the lane of its number")
+        }
+    }
+}
+
+fn diff(context: &mut Context<'_, '_>, args: &PlanFileArgs) -> Result<Exit, Failure> {
+    let file = args.plan.as_path();
+    let plan = read(file)?;
+    let lanes = plan_has_lanes(&plan);
+    let mut snapshot =
+        context.operation().read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
+    assume_tables(&mut snapshot, &plan)?;
+    let difference = remaining_difference(&snapshot, &plan);
+    let fit = check_plan_fit(&snapshot, &plan);
+    let stale = fit.stale();
+    if context.output.json {
+        let mut object = context.object("plan-diff", &snapshot)?;
+        object.field("stale", &stale.map(StalePlan::words))?;
+        object.field("applied", &(fit == PlanFit::Applied))?;
+        object.field("drift", &stale.map(|stale| &stale.drift))?;
+        object.fields(&difference)?;
+        object.end()?;
+    } else {
+        let mut pairs = vec![("stale", fit.words())];
+        let switches = count_words(difference.switches.len(), "switch differs", "switches differ");
+        pairs.push(("tables", format!("{switches} from the plan")));
+        pairs.extend(example_lines(&difference.switches));
+        pairs.push(("lanes", lanes_line(&plan, difference.lanes.as_deref())));
+        pairs.extend(example_lines(difference.lanes.as_deref().unwrap_or_default()));
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
+    }
+    let concluded = context.conclude(&snapshot);
+    let differs = !difference.switches.is_empty() || difference.lanes.is_some_and(|lanes| !lanes.is_empty());
+    Ok(match stale {
+        Some(_) => Exit::Stale,
+        None if differs => Exit::Findings,
+        None => concluded,
+    })
+}
+
+fn show_schema() -> SchemaProperties {
+    vec![("plan", json!({ "type": "object" }))]
+}
+
+fn check_schema() -> SchemaProperties {
+    let stale = vec![("stale", flag())];
+    stale.into_iter().chain(verdict_schema()).chain(certificate_schema()).collect()
+}
+
+fn verdict_schema() -> SchemaProperties {
+    let failed = closed(vec![("element", text()), ("found", flag())]);
+    vec![
+        ("applied", flag()),
+        ("failed", list(failed)),
+        ("scope", closed(vec![("switches", flag())])),
+        ("unmet_switches", nullable(list(text()))),
+        ("transition", closed(transition())),
+        ("cut_off", cut_off()),
+        ("findings", list(text())),
+    ]
+}
+
+fn diff_schema() -> SchemaProperties {
+    let port = || nullable(number());
+    let entry = closed(vec![("switch", text()), ("lid", number()), ("planned", port()), ("held", port())]);
+    let drift = closed(vec![("entries", number()), ("switches", number()), ("first", list(entry))]);
+    let lanes = nullable(list(text()));
+    vec![
+        ("stale", nullable(text())),
+        ("applied", flag()),
+        ("drift", nullable(drift)),
+        ("switches", list(text())),
+        ("lanes", lanes),
+    ]
+}

@@ -1,0 +1,460 @@
+//! `show`.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::{jobs, metrics};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::field::Listing;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::FabricSummary;
+use crate::catalogue::views::counters::{fresh_counters, unplaced_counters};
+use crate::catalogue::views::entries::entries;
+use crate::catalogue::views::link_users::{link_user_rows, link_users};
+use crate::catalogue::views::links::links;
+use crate::operations::preview::path_preview::Preview;
+use crate::operations::trace::path_trace::parse_endpoint;
+use crate::operations::view_id::ViewId;
+use crate::script::argument_values::duration;
+use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
+use crate::script::context::Context;
+use crate::script::json_schema::{JsonSchema, SchemaProperties};
+use crate::script::numbers_schema::summary_numbers;
+use crate::script::option_refusals::unused_assumption_failure;
+use crate::script::read_statistics::write_read_statistics;
+use crate::script::row_args::RowArgs;
+use crate::script::rows::FIELDS_HELP;
+use crate::script::schema_parts::{closed, closed_with_numbers, flag, guid, list, nullable, number, text};
+use crate::script::table::write_pairs;
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_fabric::{Element, ElementId};
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::NoProgress;
+
+pub const SHOW: CommandEntry = CommandEntry::new(
+    "show",
+    "Browse a fabric",
+    "Tables of what the source has, with filters, fields and an order.",
+)
+.needs_fabric();
+
+pub const SHOW_FABRIC: CommandEntry = CommandEntry::new(
+    "show fabric",
+    "The fabric in numbers",
+    "How many switches, hosts, routers, cables and ports there are, and which subnet manager is in charge.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source sim:demo show fabric", "fabdeck --source site.topo show fabric --json"])
+.runs(&CommandFunction(fabric))
+.at(OptionUse::Used)
+.json(&[JsonSchema::answer("fabric", fabric_schema)]);
+
+pub const SHOW_SWITCHES: CommandEntry =
+    CommandEntry::new("show switches", "The switches", "A row for each switch.")
+        .needs_fabric()
+        .examples(&["fabdeck --source sim:demo show switches --sort hosts --top 5"])
+        .runs(&CommandFunction(show_switches))
+        .filter(FilterUse::Rows)
+        .at(OptionUse::Used)
+        .json(&[JsonSchema::rows(ViewId::Switches, Vec::new)]);
+
+pub const SHOW_HOSTS: CommandEntry = CommandEntry::new(
+    "show hosts",
+    "The hosts and where they are attached",
+    "A row for each cabled port of a channel adapter, and one for an adapter without a cable.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source sim:demo show hosts --filter switch=rack1-leaf"])
+.runs(&CommandFunction(show_hosts))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows(ViewId::Hosts, Vec::new)]);
+
+pub const SHOW_LINKS: CommandEntry =
+    CommandEntry::new("show links", "The cables", "A row for each cable, those of hosts included.")
+        .needs_fabric()
+        .examples(&["fabdeck --source sim:demo show links --filter 'width<4x,kind=switch-switch'"])
+        .runs(&CommandFunction(show_links))
+        .filter(FilterUse::Rows)
+        .at(OptionUse::Used)
+        .assume(OptionUse::Used)
+        .json(&[JsonSchema::rows(ViewId::Links, Vec::new)]);
+
+pub const SHOW_PORTS: CommandEntry =
+    CommandEntry::new("show ports", "The ports and their peers", "A row for each port in the source.")
+        .needs_fabric()
+        .examples(&[
+            "fabdeck --source sim:demo show ports --filter node=rack1-leaf --fields number,state,peer",
+        ])
+        .runs(&CommandFunction(show_ports))
+        .filter(FilterUse::Rows)
+        .at(OptionUse::Used)
+        .json(&[JsonSchema::rows(ViewId::Ports, Vec::new)]);
+
+pub const SHOW_TABLES: CommandEntry = CommandEntry::new(
+    "show tables",
+    "The forwarding tables",
+    "A row for each switch; with a switch named, a row for each LID that its table routes or the fabric owns.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source capture/ show tables", "fabdeck --source capture/ show tables switch:leaf1"])
+.runs(&CommandFunction(show_tables))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.assume(OptionUse::Used)
+.json(&[JsonSchema::rows(ViewId::Tables, Vec::new), JsonSchema::rows(ViewId::Entries, entry_properties)]);
+
+pub const SHOW_USERS: CommandEntry = CommandEntry::new(
+    "show users",
+    "The destinations over a cable",
+    "A row for each destination that is reached over the cable under the tables in force, with the number of \
+     hosts that send to it over this cable. A cable to a host has no rows: it carries the paths of that host \
+     alone.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source sim:demo show users 'link:rack3-leaf[10]' --sort sources"])
+.runs(&CommandFunction(show_users))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.assume(OptionUse::Used)
+.json(&[JsonSchema::rows(ViewId::Users, user_properties)]);
+
+pub const SHOW_COUNTERS: CommandEntry = CommandEntry::new(
+    "show counters",
+    "The counters as they were read",
+    "A row for each sample and a column for each counter that some sample has; raw values, no rates. --format \
+     prometheus prints all counters and the states of links for node_exporter's textfile collector, under the \
+     names of the usual InfiniBand exporter. With --interval the counters are read twice, and rates are added.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source capture/ show counters --sort PortXmitWait --top 10",
+    "fabdeck --source sim:kary,k=4,n=2 show counters --format prometheus --interval 10s",
+])
+.runs(&CommandFunction(show_counters))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows(ViewId::Counters, Vec::new)]);
+
+pub const SHOW_LANES: CommandEntry = CommandEntry::new(
+    "show lanes",
+    "The virtual lanes of each egress port",
+    "A row for each egress port whose SL2VL or arbitration table is known.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source capture/ show lanes --filter uniform=no"])
+.runs(&CommandFunction(show_lanes))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows(ViewId::Lanes, Vec::new)]);
+
+pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
+    "show jobs",
+    "The running jobs, a row for each",
+    "As `jobs`, without the totals over all jobs.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source umad show jobs --slurm --sort max --top 10"])
+.runs(&CommandFunction(jobs::show_jobs))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.assume(OptionUse::Used)
+.json(&[JsonSchema::rows(ViewId::Jobs, jobs::schema)]);
+
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    /// Show the entries of this switch: switch:NAME, a name, a GUID or a LID (default: a row for each switch)
+    switch: Option<String>,
+    #[command(flatten)]
+    rows: RowArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct LinkUserArgs {
+    /// The cable whose destinations are listed: link:NAME[PORT], with either end of the cable
+    link: String,
+    #[command(flatten)]
+    rows: RowArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct CounterArgs {
+    /// Rows, or metrics of Prometheus (all counters and states of links) for node_exporter's textfile collector
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = CounterFormat::Rows)]
+    format: CounterFormat,
+    /// With --format prometheus: read twice with this interval between the readings, and add rates
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    interval: Option<Duration>,
+    #[command(flatten)]
+    rows: RowArgs,
+}
+
+/// How counters are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CounterFormat {
+    Rows,
+    Prometheus,
+}
+
+fn show_switches(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Switches, rows, None)
+}
+
+fn show_hosts(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Hosts, rows, None)
+}
+
+fn show_links(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Links, rows, None)
+}
+
+fn show_ports(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Ports, rows, None)
+}
+
+fn show_lanes(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Lanes, rows, None)
+}
+
+fn show_tables(context: &mut Context<'_, '_>, args: &TableArgs) -> Result<Exit, Failure> {
+    let view = if args.switch.is_some() { ViewId::Entries } else { ViewId::Tables };
+    show_rows(context, view, &args.rows, args.switch.as_deref())
+}
+
+fn show_users(context: &mut Context<'_, '_>, args: &LinkUserArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Users, &args.rows, Some(&args.link))
+}
+
+fn show_counters(context: &mut Context<'_, '_>, args: &CounterArgs) -> Result<Exit, Failure> {
+    match (args.format, args.interval) {
+        (CounterFormat::Prometheus, interval) => metrics::run(context, &args.rows, interval),
+        (CounterFormat::Rows, Some(_)) => Err(metrics::row_rates_failure()),
+        (CounterFormat::Rows, None) => show_rows(context, ViewId::Counters, &args.rows, None),
+    }
+}
+
+/// Prints the rows of a view. `Entries` needs the name of a switch, `Users` that of a cable.
+fn show_rows(
+    context: &mut Context<'_, '_>,
+    view: ViewId,
+    rows: &RowArgs,
+    named: Option<&str>,
+) -> Result<Exit, Failure> {
+    if rows.fields.as_deref() == Some(FIELDS_HELP) {
+        context.write_fields(view)?;
+        return Ok(Exit::Done);
+    }
+    let wanted = wanted(view, rows, &context.globals.filter);
+    let mut snapshot = context.operation().read_snapshot(wanted)?;
+    if wanted.tables {
+        context.env().assume(&mut snapshot)?;
+    } else if context.globals.assume.is_some() {
+        return Err(unused_assumption_failure());
+    }
+    if view == ViewId::Counters {
+        let notes = unplaced_counters(&snapshot);
+        snapshot.observation.notes.extend(notes);
+    }
+    if wanted.counters {
+        let notes = fresh_counters(&snapshot);
+        snapshot.observation.notes.extend(notes);
+    }
+    match named {
+        Some(link) if view == ViewId::Users => users_of(context, &snapshot, link, rows)?,
+        Some(switch) => switch_entries(context, &snapshot, switch, rows)?,
+        None => show_view(context, &snapshot, view, rows)?,
+    }
+    Ok(context.conclude(&snapshot))
+}
+
+/// Parts of the fabric that a view needs besides nodes, ports and links.
+fn wanted(view: ViewId, rows: &RowArgs, filters: &[String]) -> ReadOptions {
+    // Multicast tables cost many datagrams for one column, so they are read only if the command uses that column. A
+    // filter or an order by it counts too, because without the tables every row would seem to have no groups.
+    let links = |word| view == ViewId::Links && uses_field(rows, filters, word);
+    ReadOptions {
+        tables: matches!(view, ViewId::Tables | ViewId::Entries | ViewId::Users) || links("efi"),
+        multicast: view == ViewId::Tables && uses_field(rows, filters, "groups"),
+        lanes: view == ViewId::Lanes,
+        counters: view == ViewId::Counters || links("errors"),
+        ..ReadOptions::default()
+    }
+}
+
+/// Whether the rows show, sort or filter by a field.
+fn uses_field(rows: &RowArgs, filters: &[String], field: &str) -> bool {
+    [&rows.fields, &rows.sort].into_iter().flatten().chain(filters).any(|text| text.contains(field))
+}
+
+/// Links with the number of paths over each, which needs a walk over all tables.
+fn links_with_paths(snapshot: &Snapshot) -> Result<Box<dyn Listing + '_>, Failure> {
+    Ok(Box::new(links(snapshot, Some(index_paths(snapshot)?.paths()))))
+}
+
+fn index_paths(snapshot: &Snapshot) -> Result<Preview, Failure> {
+    let failed =
+        |refusal| Failure::new(Exit::Failed, format!("FD-7308: the paths cannot be indexed: {refusal}"));
+    Preview::new(snapshot, &snapshot.observation.tables, &NoProgress).map_err(failed)
+}
+
+fn users_of(
+    context: &mut Context<'_, '_>,
+    snapshot: &Snapshot,
+    link: &str,
+    rows: &RowArgs,
+) -> Result<(), Failure> {
+    let found = Element::find(snapshot.fabric(), &snapshot.names, link);
+    let id = match context
+        .operation()
+        .explain_missing(snapshot, found.map_err(|error| Failure::usage(error.to_string())))?
+    {
+        ElementId::Link(id) => Some(id),
+        ElementId::Port(port) => snapshot.fabric().port(port).link,
+        ElementId::Node(_) => None,
+    };
+    let Some(id) = id else {
+        return Err(Failure::usage(format!("FD-7309: '{link}' is not a cable; write link:NAME[PORT]")));
+    };
+    if !snapshot.observation.tables.has_forwarding() {
+        let refusal = Failure::usage(
+            "FD-7317: the source has no tables in force, so the paths over a cable are unknown; put a dump of tables beside the \
+             topology (opensm-lfts.dump, opensm.fdbs, output of dump_lfts), or assume those of an engine with --assume ENGINE",
+        );
+        return Err(context.refuse_with_notes(snapshot, refusal));
+    }
+    let element = Element::from_id(snapshot.fabric(), &snapshot.names, ElementId::Link(id)).to_string();
+    let query = context.query(rows);
+    let rows = link_user_rows(snapshot, index_paths(snapshot)?.paths(), id);
+    context.write_rows(ViewId::Users.id(), snapshot, &link_users(snapshot, &rows), &query, |object| {
+        object.field("link", &element)
+    })
+}
+
+fn show_view(
+    context: &mut Context<'_, '_>,
+    snapshot: &Snapshot,
+    view: ViewId,
+    rows: &RowArgs,
+) -> Result<(), Failure> {
+    let listing = match view == ViewId::Links && uses_field(rows, &context.globals.filter, "efi") {
+        true => Some(links_with_paths(snapshot)?),
+        false => view.listing(snapshot),
+    };
+    let Some(listing) = listing else { return Ok(()) };
+    let query = context.query(rows);
+    context.write_rows(view.id(), snapshot, listing.as_ref(), &query, |_| Ok(()))
+}
+
+fn switch_entries(
+    context: &mut Context<'_, '_>,
+    snapshot: &Snapshot,
+    switch: &str,
+    rows: &RowArgs,
+) -> Result<(), Failure> {
+    let node = context.operation().explain_missing(snapshot, parse_endpoint(snapshot, switch))?.node;
+    if !snapshot.fabric().node(node).is_switch() {
+        return Err(Failure::usage(format!(
+            "FD-7310: '{switch}' is not a switch, so it has no forwarding table; name a switch"
+        )));
+    }
+    let query = context.query(rows);
+    let name = snapshot.name(node);
+    context.write_rows(ViewId::Entries.id(), snapshot, &entries(snapshot, node), &query, |object| {
+        object.field("switch", &name)?;
+        object.field("guid", &snapshot.fabric().node(node).guid().to_string())
+    })
+}
+
+fn fabric(context: &mut Context<'_, '_>, (): &()) -> Result<Exit, Failure> {
+    let snapshot = context.operation().read_snapshot(ReadOptions::default())?;
+    write_summary(context, &snapshot)?;
+    Ok(context.conclude(&snapshot))
+}
+
+/// JSON of the subnet manager.
+#[derive(serde::Serialize)]
+struct ManagerObject<'a> {
+    guid: String,
+    state: Option<&'a str>,
+}
+
+/// Prints the numbers of a fabric, as pairs or as an object.
+pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Result<(), Failure> {
+    let summary = FabricSummary::from_snapshot(snapshot);
+    let manager = snapshot.observation.subnet_manager.as_ref();
+    if context.output.json {
+        let times = !context.globals.no_times;
+        let mut object = context.object("fabric", snapshot)?;
+        for (key, number) in summary.numbers() {
+            object.field(key, &number)?;
+        }
+        let manager =
+            manager.map(|sm| ManagerObject { guid: sm.guid.to_string(), state: sm.state.as_deref() });
+        object.field("subnet_manager", &manager)?;
+        write_read_statistics(&mut object, snapshot, times)?;
+        return Ok(object.end()?);
+    }
+    let mut pairs = vec![("source", snapshot.source.clone())];
+    if let Some(time) = &snapshot.observation.time {
+        pairs.push(("time", time.clone()));
+    }
+    pairs.push(("switches", digits_in_groups(summary.switches)));
+    let hosts = match summary.aggregation {
+        0 => digits_in_groups(summary.hosts),
+        some => format!(
+            "{} ({} of them aggregation nodes of switches)",
+            digits_in_groups(summary.hosts),
+            digits_in_groups(some)
+        ),
+    };
+    pairs.push(("hosts", hosts));
+    pairs.push(("routers", digits_in_groups(summary.routers)));
+    let counts = [summary.links, summary.switch_links, summary.links - summary.switch_links];
+    let [links, between_switches, of_hosts] = counts.map(digits_in_groups);
+    let links = format!("{links} ({between_switches} between switches, {of_hosts} of hosts)");
+    pairs.push(("links", links));
+    pairs.push(("ports", format!("{} with a peer", digits_in_groups(summary.ports))));
+    let manager =
+        manager.map(|sm| format!("{} {}", sm.guid, sm.state.as_deref().unwrap_or("in an unknown state")));
+    pairs.push(("subnet manager", manager.unwrap_or_else(|| "unknown".to_owned())));
+    for (name, number, what) in [
+        ("tables", Some(summary.tables.unwrap_or(0)), "known"),
+        ("degraded", summary.degraded_links, "of the links, below what both ends support"),
+        ("down", summary.down_links, "of the links"),
+        ("not answering", Some(summary.unanswered), "of the nodes: silent, or known only as a peer"),
+        ("silent", Some(summary.silent), "requests without an answer; -v lists them"),
+    ] {
+        match number {
+            Some(0) => {}
+            Some(number) => pairs.push((name, format!("{} {what}", digits_in_groups(number)))),
+            None => pairs.push((name, "unknown".to_owned())),
+        }
+    }
+    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?)
+}
+
+fn fabric_schema() -> SchemaProperties {
+    let manager = nullable(closed(vec![("guid", guid()), ("state", nullable(text()))]));
+    let counts = ["sent", "answered", "repeated", "unanswered", "refused", "strangers", "in_flight"];
+    let mut phase = vec![("phase", text())];
+    phase.extend(counts.map(|count| (count, number())));
+    let silence = ["node", "guid", "peer", "peer_guid", "refusal"].map(|key| (key, nullable(text())));
+    let mut silence = silence.to_vec();
+    silence.extend([("route", text()), ("asked", text()), ("peer_port", nullable(number()))]);
+    let live = [
+        ("virtual_time", flag()),
+        ("reading", list(closed_with_numbers(phase, &["seconds"]))),
+        ("silence", list(closed(silence))),
+    ];
+    summary_numbers().into_iter().chain([("subnet_manager", manager)]).chain(live).collect()
+}
+
+fn entry_properties() -> SchemaProperties {
+    vec![("switch", text()), ("guid", guid())]
+}
+
+fn user_properties() -> SchemaProperties {
+    vec![("link", text())]
+}

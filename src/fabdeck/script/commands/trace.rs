@@ -1,0 +1,168 @@
+//! `trace`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::check;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::plans::{plan_file, plan_snapshot};
+use crate::operations::trace::path_trace::{LidChoice, Trace, TraceEndpoint, TraceOutcome};
+use crate::operations::trace::trace_ends::{TraceEnds, parse_trace_ends};
+use crate::operations::view_id::ViewId;
+use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
+use crate::script::context::Context;
+use crate::script::json_schema::{JsonSchema, SchemaProperties};
+use crate::script::schema_parts::{closed, flag, guid, nullable, number, text};
+use fabdeck_fabric::observe::NotePlace;
+use fabdeck_mad::access::ReadOptions;
+
+pub const TRACE: CommandEntry = CommandEntry::new(
+    "trace",
+    "Follow the forwarding tables from SRC to DST, hop by hop",
+    "SRC and DST are an element (switch:NAME, host:NAME, port:NAME[PORT]), a name, a GUID or a LID. For an \
+     adapter with several cabled ports, the first is taken. A loop, a dead end or a switch with an unknown \
+     table is named, and the command ends with exit code 2.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source sim:demo trace node01 node24",
+    "fabdeck --source capture/ trace port:node01/1 13",
+])
+.runs(&CommandFunction(run))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.assume(OptionUse::Used)
+.json(&[JsonSchema::rows(ViewId::Hops, schema)]);
+
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// Where the path begins: switch:NAME, host:NAME, port:NAME[PORT], a name, a GUID or a LID
+    #[arg(value_name = "SRC")]
+    pub from: String,
+    /// Where the path ends, written the same way
+    #[arg(value_name = "DST")]
+    pub to: String,
+    /// Forwarding tables to follow instead of those of the source: a dump of them, or a plan
+    #[arg(long, value_name = "FILE")]
+    pub tables: Option<PathBuf>,
+    /// Follow the path to this LID of the destination, which has 2^LMC LIDs, instead of to its base LID
+    #[arg(long, value_name = "LID")]
+    pub lid: Option<u32>,
+}
+
+#[derive(serde::Serialize)]
+struct TraceEnd {
+    node: String,
+    guid: String,
+    port: Option<u8>,
+    lid: Option<u16>,
+}
+
+impl TraceEnd {
+    fn new(snapshot: &Snapshot, end: TraceEndpoint) -> Self {
+        Self {
+            node: snapshot.name(end.node).to_owned(),
+            guid: snapshot.fabric().node(end.node).guid().to_string(),
+            port: end.port.map(|port| snapshot.fabric().port(port).number.value()),
+            lid: end.address(snapshot).map(|(lid, _)| lid.value()),
+        }
+    }
+}
+
+fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure> {
+    let mut source = context.env().open_named_source()?;
+    let plan =
+        args.tables.as_deref().filter(|file| plan_file::is_plan(file)).map(plan_file::read).transpose()?;
+    // Assuming tables, and judging a plan as stale, need all tables.
+    let whole = plan.is_some() || context.globals.assume.is_some() && args.tables.is_none();
+    let lanes = plan.as_ref().is_some_and(plan_file::plan_has_lanes);
+    let wanted = ReadOptions { tables: whole, lanes, ..ReadOptions::default() };
+    let mut snapshot = context.operation().read_snapshot_through(source.as_mut(), wanted)?;
+    if let Some(plan) = &plan {
+        plan_snapshot::apply_to_snapshot(&mut context.operation(), &mut snapshot, plan)?;
+    } else if let Some(file) = &args.tables {
+        let (tables, notes) = context.outside.tables(file, snapshot.fabric())?;
+        snapshot.observation.notes.extend(notes);
+        snapshot.observation.tables = tables;
+    }
+    context.env().assume(&mut snapshot)?;
+    let TraceEnds { from, to, choice } =
+        context.operation().explain_missing(&snapshot, parse_trace_ends(&snapshot, &args.from, &args.to))?;
+    if let Some(choice) = choice {
+        snapshot.observation.notes.add("FN-603", NotePlace::file(snapshot.source.clone()), || choice);
+    }
+    let choice = args.lid.map_or(LidChoice::Base, LidChoice::One);
+    let lid = context.operation().explain_missing(&snapshot, to.lid(&snapshot, choice))?;
+    if args.tables.is_none() && !whole {
+        context.operation().read_tables_toward(source.as_mut(), &mut snapshot, &[lid])?;
+    }
+    let tables = &snapshot.observation.tables;
+    if !tables.has_forwarding() {
+        let failure = Failure::usage(
+            "FD-7401: there are no forwarding tables to follow; give some with --tables FILE \
+             (opensm-lfts.dump, opensm.fdbs, output of dump_lfts), or assume those of an engine with --assume ENGINE",
+        );
+        let refusal = match snapshot.observation.reading {
+            Some(_) => failure,
+            None => context.refuse_with_notes(&snapshot, failure),
+        };
+        return context.operation().explain_missing(&snapshot, Err(refusal));
+    }
+    let trace = Trace::follow(&snapshot, tables, from, to, choice)?;
+    write(context, &snapshot, &trace)?;
+    let concluded = context.conclude(&snapshot);
+    Ok(if trace.has_arrived() { concluded } else { Exit::Findings })
+}
+
+fn write(context: &mut Context<'_, '_>, snapshot: &Snapshot, trace: &Trace) -> Result<(), Failure> {
+    let query = context.query(&Default::default());
+    let listing = trace.listing(snapshot);
+    let verdict = trace.verdict(snapshot);
+    for end in [trace.from, trace.to] {
+        let others = end.other_ports(snapshot);
+        if others > 0 && !context.output.json {
+            let used = end.name(snapshot);
+            context.output.print_message(&format!(
+                "{used} is used, one of {} cabled ports; port:NAME[PORT] selects another",
+                others + 1
+            ));
+        }
+    }
+    context.write_rows(ViewId::Hops.id(), snapshot, listing.as_ref(), &query, |object| {
+        object.field("from", &TraceEnd::new(snapshot, trace.from))?;
+        object.field("to", &TraceEnd::new(snapshot, trace.to))?;
+        object.field("lid", &trace.lid.value())?;
+        object.field("found", &trace.has_arrived())?;
+        object.field("reason", &trace.ending.word())?;
+        object.field("verdict", &verdict)?;
+        object.field("links", &trace.link_count())
+    })?;
+    if !context.output.json {
+        for (word, what) in check::premises(snapshot) {
+            writeln!(context.output.out, "{word}: {what}")?;
+        }
+        writeln!(context.output.out, "{verdict}")?;
+    }
+    Ok(())
+}
+
+fn schema() -> SchemaProperties {
+    let end = || {
+        let (port, lid) = (nullable(number()), nullable(number()));
+        closed(vec![("node", text()), ("guid", guid()), ("port", port), ("lid", lid)])
+    };
+    let reasons = TraceOutcome::WORDS.iter().map(|word| Value::from(*word)).chain([Value::Null]);
+    vec![
+        ("from", end()),
+        ("to", end()),
+        ("lid", number()),
+        ("found", flag()),
+        ("reason", json!({ "enum": reasons.collect::<Vec<_>>() })),
+        ("verdict", text()),
+        ("links", number()),
+    ]
+}

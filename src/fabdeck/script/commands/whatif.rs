@@ -1,0 +1,403 @@
+//! `whatif`.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::check;
+use super::route_args::{FailArgs, RouteArgs};
+use super::route_schema::{engine_row, job_figures};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::query::Query;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::operations::check::certificate_text::{adaptive_words, group_names, groups_line};
+use crate::operations::check::loads::JobFigures;
+use crate::operations::jobs::job_table::JobTable;
+use crate::operations::preview::comparison::NO_TABLES;
+use crate::operations::preview::engine_names::engines;
+use crate::operations::preview::engine_preview::{EnginePreview, MarkLoss, PreviewRequest, preview_engines};
+use crate::operations::preview::whatif::{Cost, EngineComparison, EngineRow, cut_off_words, supposed_words};
+use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
+use crate::script::context::Context;
+use crate::script::json::Object;
+use crate::script::json_schema::{JsonSchema, SchemaProperties};
+use crate::script::schema_parts::{closed, closed_with_numbers, flag, list, nullable, number, text};
+use crate::script::table::write_pairs;
+use fabdeck_fabric::Faults;
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_routing::analysis::{GroupDamage, PathLosses, group_damage};
+use fabdeck_routing::{DEGRADED_REMARK, UPDOWN_REMARK};
+
+pub const WHATIF: CommandEntry = CommandEntry::new(
+    "whatif",
+    "What failures cost, and what each engine would route instead",
+    "Nothing is written to the fabric. Elements are marked as failed, and the paths that the tables in force \
+     lose are counted: until the fabric is rerouted, and cut off for good. Beside them is the expected loss \
+     of as many random links, or of --expect links. Then every engine routes the fabric without the marked \
+     elements. Each engine has a certificate that does not trust it, and the cost of its tables: switches and \
+     blocks to write, pairs whose path changes, and whether old and new paths together have a credit loop. A \
+     certificate with findings ends with exit code 2.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source sim:kary,k=4,n=2 whatif --fail link:leaf0/5",
+    "fabdeck --source capture/ whatif --fail-random 3 --seed 7 --engine minhop",
+])
+.runs(&CommandFunction(run))
+.at(OptionUse::Used)
+.assume(OptionUse::Used)
+.json(&[JsonSchema::answer("whatif", schema)]);
+
+#[derive(Debug, Args)]
+pub struct WhatifArgs {
+    #[command(flatten)]
+    pub fail: FailArgs,
+    /// Compare the loss with the mean over all sets of N failed links (default: as many links as the marks take down)
+    #[arg(long, value_name = "N")]
+    pub expect: Option<usize>,
+    /// Only these engines, separated by commas (default: all)
+    #[arg(long, value_name = "E,...", value_delimiter = ',')]
+    pub engine: Vec<String>,
+    /// Refused: `whatif` counts the paths of all pairs; `check` takes partitions
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub partitions: Option<PathBuf>,
+    #[command(flatten)]
+    pub route: RouteArgs,
+}
+
+fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
+    if args.partitions.is_some() {
+        return Err(Failure::usage(
+            "FD-7914: 'whatif' counts the paths of all pairs and ignores partitions; leave out --partitions, and use \
+             `check --partitions` for the tables",
+        ));
+    }
+    let engines = engines(&args.engine)?;
+    let (marks, options) = (args.fail.marks(), args.route.options());
+    let request = PreviewRequest { marks, options, engines, expected: args.expect };
+    let EnginePreview { snapshot, faults, loss, jobs, comparison } =
+        preview_engines(&mut context.operation(), &request)?;
+    write(context, &snapshot, (&faults, jobs.as_ref()), &loss, &comparison)?;
+    let concluded = context.conclude(&snapshot);
+    let faults = comparison.defect_words();
+    faults.iter().for_each(|fault| context.output.print_message(fault));
+    let none = comparison.rows().iter().all(|row| row.refused.is_some());
+    if none {
+        context.output.print_message("no engine found routes");
+    }
+    Ok(if faults.is_empty() && !none { concluded } else { Exit::Findings })
+}
+
+fn write(
+    context: &mut Context<'_, '_>,
+    snapshot: &Snapshot,
+    (faults, jobs): (&Faults, Option<&JobFigures>),
+    loss: &MarkLoss,
+    comparison: &EngineComparison,
+) -> Result<(), Failure> {
+    let groups = group_damage(snapshot.fabric(), &snapshot.observation.tables, faults);
+    let failed: Vec<String> =
+        faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
+    if context.output.json {
+        return write_json(context, snapshot, &failed, (loss, jobs), groups.as_ref(), comparison);
+    }
+    let mut lines = check::premises(snapshot);
+    lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first_elements(&failed) }));
+    lines.extend(loss_lines(snapshot, &failed, loss, context.output.verbose));
+    lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
+    lines.extend(supposed_words(comparison.rows()).map(|words| ("lanes", words)));
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    writeln!(context.output.out)?;
+    let selection = Query::default().select(comparison, crate::catalogue::query::Columns::Shown)?;
+    context.output.write_table(comparison, selection, false)?;
+    let rows = comparison.rows();
+    if let Some(table) = JobTable::new(jobs, rows) {
+        writeln!(context.output.out)?;
+        let selection = Query::default().select(&table, crate::catalogue::query::Columns::Shown)?;
+        context.output.write_table(&table, selection, false)?;
+    }
+    // Engines with the same credit loop are printed together.
+    for (at, row) in rows.iter().enumerate() {
+        if rows[..at].iter().all(|earlier| earlier.transition != row.transition) {
+            let alike = rows.iter().filter(|other| other.transition == row.transition);
+            write_transition(context, row, alike)?;
+        }
+    }
+    for row in comparison.rows() {
+        // Remarks on routes without a search and on worse routes are always shown.
+        let shown = |remark: &&String| {
+            context.output.verbose || remark.starts_with(UPDOWN_REMARK) || remark.starts_with(DEGRADED_REMARK)
+        };
+        let remarks = row.remarks.iter().filter(shown);
+        let texts: Vec<&String> = row.refused.iter().chain(remarks).collect();
+        texts.into_iter().for_each(|words| context.output.print_message(&format!("{}: {words}", row.engine)));
+    }
+    // Options that several engines ignored share a line.
+    let mut unused: Vec<(&[&str], Vec<&str>)> = Vec::new();
+    for row in comparison.rows().iter().filter(|row| !row.not_used.is_empty()) {
+        match unused.iter_mut().find(|(options, _)| *options == row.not_used) {
+            Some((_, engines)) => engines.push(row.engine),
+            None => unused.push((&row.not_used, vec![row.engine])),
+        }
+    }
+    unused.iter().for_each(|(options, engines)| {
+        context.output.print_message(&unused_option_note(&engines.join(", "), options))
+    });
+    Ok(())
+}
+
+fn write_json(
+    context: &mut Context<'_, '_>,
+    snapshot: &Snapshot,
+    failed: &[String],
+    (loss, jobs): (&MarkLoss, Option<&JobFigures>),
+    groups: Option<&GroupDamage>,
+    comparison: &EngineComparison,
+) -> Result<(), Failure> {
+    let mut object = context.object("whatif", snapshot)?;
+    object.field("failed", &failed)?;
+    object.field("tables_in_force", &matches!(loss, MarkLoss::Counted(_)))?;
+    match loss {
+        MarkLoss::Counted(cost) => write_cost(&mut object, snapshot, failed, cost)?,
+        MarkLoss::ByCables(cut) => COST_KEYS.iter().try_for_each(|key| match *key {
+            "cut_off_pairs" => object.field(key, &cut.pairs),
+            "failed_end_pairs" => object.field(key, &cut.ended),
+            _ => object.field(key, &serde_json::Value::Null),
+        })?,
+    }
+    object.field("groups_cut", &groups.map(groups_object))?;
+    object.field("jobs", &jobs)?;
+    object.list("engines", comparison.rows().iter())?;
+    Ok(object.end()?)
+}
+
+fn write_cost(
+    object: &mut Object<'_>,
+    snapshot: &Snapshot,
+    failed: &[String],
+    cost: &Cost,
+) -> io::Result<()> {
+    let Cost { lost, expected, pairs, .. } = cost;
+    object.field("pairs", pairs)?;
+    object.field("lost_until_reroute", &cost.lost_pairs())?;
+    object.field("at_least", &cost.is_lower_bound())?;
+    object.field("without_path_before", &cost.without_path_before)?;
+    object.field("unread_tables", &cost.unread_tables)?;
+    object.field("adaptive_routing", &cost.adaptive_routing)?;
+    object.field("adaptive_unknown", &cost.adaptive_unknown)?;
+    object.field("lost_share", &cost.lost_share())?;
+    object.field("lost_lids", &lost.lids)?;
+    let partly = serde_json::json!({ "count": lost.partial, "first": partly_lost_names(snapshot, lost) });
+    object.field("partly_reached", &partly)?;
+    object.field("elements", &elements(failed, lost))?;
+    object.field("cut_off_pairs", &lost.critical)?;
+    object.field("failed_end_pairs", &lost.ended)?;
+    object.field("cut_off_without_path", &lost.critical_without_path)?;
+    object.field(
+        "expected", &serde_json::json!({
+            "faults": expected.faults, "unit": "link", "mean": expected.mean, "linear": expected.linear,
+            "one_channel": expected.one_channel,
+            "best": expected.best, "worst": expected.worst, "counts": cost.expected_counts(),
+}),
+        )
+}
+
+/// Message in place of the costs if there are no tables in force.
+fn no_tables_words() -> String {
+    format!(
+        "{NO_TABLES}, so the loss until the fabric is rerouted is unknown; assume some with --assume ENGINE"
+    )
+}
+
+/// Keys of the costs, in their order; without tables in force only those that cables decide are not null.
+const COST_KEYS: [&str; 15] = [
+    "pairs",
+    "lost_until_reroute",
+    "at_least",
+    "without_path_before",
+    "unread_tables",
+    "adaptive_routing",
+    "adaptive_unknown",
+    "lost_share",
+    "lost_lids",
+    "partly_reached",
+    "elements",
+    "cut_off_pairs",
+    "failed_end_pairs",
+    "cut_off_without_path",
+    "expected",
+];
+
+/// Lines about the loss that the marks cause, as far as it is known.
+fn loss_lines(
+    snapshot: &Snapshot,
+    failed: &[String],
+    loss: &MarkLoss,
+    verbose: bool,
+) -> Vec<(&'static str, String)> {
+    let cost = match loss {
+        MarkLoss::Counted(cost) => cost,
+        MarkLoss::ByCables(cut) => {
+            return vec![("lost", no_tables_words()), ("for good", cut_off_words(*cut))];
+        }
+    };
+    let mut lines = cost_lines(snapshot, failed, cost);
+    if verbose {
+        let (one, what) = (cost.expected.one_channel, cost.expected_counts());
+        lines.push(("", format!("{one:.1} {what} for one channel of one link")));
+    }
+    lines
+}
+
+/// Lost pairs, and the loss that random links would cause.
+fn cost_lines(snapshot: &Snapshot, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
+    let Cost { lost, expected, several_lids, .. } = cost;
+    let mut lines = vec![("lost", cost.lost_words())];
+    lines.extend(uncounted_note(cost).map(|why| ("", why)));
+    lines.push(("for good", cost.cut_off_words()));
+    lines.extend(loss_of_each_mark(failed, lost));
+    lines.extend(several_lids.then(|| ("some LIDs", partly_lost_line(snapshot, lost))));
+    let usual = format!(
+        "{} {} for {}; a single link costs {} to {}",
+        digits_in_groups(format_args!("{:.1}", expected.mean)),
+        cost.expected_counts(),
+        count_words(expected.faults, "random link", "random links"),
+        digits_in_groups(expected.best),
+        digits_in_groups(expected.worst)
+    );
+    lines.push(("expected", usual));
+    lines
+}
+
+/// Reasons why more pairs may be lost than are counted, and the paths that were missing before.
+fn uncounted_note(cost: &Cost) -> Option<String> {
+    let unread = match cost.unread_tables {
+        0 => None,
+        some => {
+            Some(format!("the tables of {} were not read", count_words(some as usize, "switch", "switches")))
+        }
+    };
+    let adaptive = cost
+        .adaptive_routing
+        .map(|_| format!("{}, so tables do not determine the paths", adaptive_words(cost.adaptive_unknown)));
+    let before = match cost.without_path_before {
+        0 => None,
+        some => Some(format!(
+            "before any failure: {} missing, counted only between ends that are cut off",
+            count_words(some as usize, "path to a LID", "paths to a LID")
+        )),
+    };
+    let all: Vec<String> = unread.into_iter().chain(adaptive).chain(before).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// Message about options that engines ignored.
+pub fn unused_option_note(engines: &str, options: &[&str]) -> String {
+    format!("{engines}: options without effect: {}", options.join(", "))
+}
+
+/// The loss of each mark alone, if there are several.
+fn loss_of_each_mark(failed: &[String], lost: &PathLosses) -> Vec<(&'static str, String)> {
+    const SHOWN: usize = 4;
+    if failed.len() < 2 {
+        return Vec::new();
+    }
+    let mut most: Vec<(&String, u64)> =
+        failed.iter().zip(lost.elements.iter().map(|element| element.pairs)).collect();
+    most.sort_by_key(|(_, pairs)| std::cmp::Reverse(*pairs));
+    let alone = |(name, pairs): (&String, u64)| ("  alone", format!("{name}: {}", digits_in_groups(pairs)));
+    most.into_iter().take(SHOWN).map(alone).collect()
+}
+
+fn elements(failed: &[String], lost: &PathLosses) -> Vec<serde_json::Value> {
+    let each = failed.iter().zip(&lost.elements);
+    each.map(|(name, element)| serde_json::json!({ "element": name, "pairs": element.pairs })).collect()
+}
+
+fn partly_lost_names(snapshot: &Snapshot, lost: &PathLosses) -> Vec<String> {
+    lost.partial_ports.iter().map(|port| snapshot.unique_port_name(*port)).collect()
+}
+
+/// A line such as `12 pairs keep some LIDs only, such as of host1[1]; 40 paths to a LID are lost`.
+fn partly_lost_line(snapshot: &Snapshot, lost: &PathLosses) -> String {
+    let such_as = match lost.partial {
+        0 => String::new(),
+        _ => format!(", such as to {}", partly_lost_names(snapshot, lost).join(", ")),
+    };
+    let pairs = count_words(lost.partial as usize, "pair keeps", "pairs keep");
+    let paths = count_words(lost.lids as usize, "path to a LID is lost", "paths to a LID are lost");
+    format!("{pairs} some LIDs only{such_as}; {paths}")
+}
+
+/// Prints the transition of `row` unless it is safe. `alike` are the rows with the same transition, `row` included: it is
+/// printed once, under the names of their engines.
+fn write_transition<'r>(
+    context: &mut Context<'_, '_>,
+    row: &EngineRow,
+    alike: impl Iterator<Item = &'r EngineRow>,
+) -> Result<(), Failure> {
+    let report = row.transition.as_ref();
+    let Some(transition) = report.filter(|report| report.safe != Some(true)) else { return Ok(()) };
+    let engines: Vec<&str> = alike.map(|row| row.engine).collect();
+    let mut lines = vec![("transition", engines.join(", "))];
+    lines.extend(transition.lines());
+    writeln!(context.output.out)?;
+    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
+}
+
+fn groups_object(groups: &GroupDamage) -> serde_json::Value {
+    serde_json::json!({ "known": groups.known, "count": groups.cut.len(), "first": group_names(groups) })
+}
+
+fn first_elements(failed: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let more =
+        if failed.len() > SHOWN { format!(" and {} more", failed.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", failed[..failed.len().min(SHOWN)].join(", "))
+}
+
+fn schema() -> SchemaProperties {
+    let any = || json!({ "type": "number" });
+    let groups = vec![("known", number()), ("count", number()), ("first", list(text()))];
+    let expected = vec![
+        ("faults", number()),
+        ("unit", text()),
+        ("mean", any()),
+        ("linear", any()),
+        ("one_channel", any()),
+        ("best", number()),
+        ("worst", number()),
+        ("counts", text()),
+    ];
+    let partly = vec![("count", number()), ("first", list(text()))];
+    let element = vec![("element", text()), ("pairs", number())];
+    vec![
+        ("failed", list(text())),
+        ("tables_in_force", flag()),
+        ("pairs", nullable(number())),
+        ("lost_until_reroute", nullable(number())),
+        ("at_least", nullable(flag())),
+        ("without_path_before", nullable(number())),
+        ("unread_tables", nullable(number())),
+        ("adaptive_routing", nullable(number())),
+        ("adaptive_unknown", nullable(number())),
+        ("lost_share", nullable(any())),
+        ("lost_lids", nullable(number())),
+        ("partly_reached", nullable(closed(partly))),
+        ("elements", nullable(list(closed(element)))),
+        ("cut_off_pairs", nullable(number())),
+        ("failed_end_pairs", nullable(number())),
+        ("cut_off_without_path", nullable(number())),
+        ("expected", nullable(closed(expected))),
+        ("groups_cut", nullable(closed(groups))),
+        ("jobs", nullable(closed(job_figures()))),
+        (
+            "engines",
+            list(closed_with_numbers(engine_row(), &["seconds", "route_seconds", "certificate_seconds"])),
+        ),
+    ]
+}

@@ -1,6 +1,0 @@
-//! The command `run`: runs the steps of a runbook with the functions of the commands.
-
-pub(crate) mod args;
-pub(crate) mod command;
-mod run_report;
-pub(crate) mod schema;
