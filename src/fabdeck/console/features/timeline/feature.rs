@@ -120,5 +120,4 @@ pub const FEATURE: Feature = Feature {
     follow: derived_events::derive_next_part,
     next_wake_ms: frame_requests::next_wake_ms,
     draw: draw::draw,
-    ..Feature::NEW
 };
