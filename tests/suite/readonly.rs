@@ -120,7 +120,7 @@ fn commands_that_watch_with_traps_subscribe_and_leave() {
             assert!(said.contains(traps), "{args:?}: {said}");
         }
         let said = run_command(home.path(), &["--traps", "show", "fabric"], 64);
-        assert!(said.contains("FD-7207"), "{said}");
+        assert!(said.contains("FD-7208"), "{said}");
     });
     let others = traffic.sent.iter().filter(|(method, _)| Method(**method) != Method::GET);
     assert_eq!(others.collect::<Vec<_>>(), [(&Method::SET.0, &4)]);

@@ -14,7 +14,7 @@ const NO_TABLES: &str = "FD-7203: --assume is for check, trace, whatif, route, s
 const NO_CAPTURE: &str =
     "FD-7207: --at selects a moment of a capture, which this command does not read; leave it out";
 const NO_WATCH: &str =
-    "FD-7207: --traps is for commands that watch counters: the console, hotspots and record";
+    "FD-7208: --traps is for commands that watch counters: the console, hotspots and record";
 
 pub fn refuse_options(
     entry: &CommandEntry,

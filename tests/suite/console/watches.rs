@@ -365,7 +365,7 @@ fn a_slow_sweep_is_reported_and_followed_by_a_pause() {
     }
     assert_eq!(counted(&driver, "reading counters has taken 50 s so far"), 1, "{:?}", messages(&driver));
     assert_eq!(next_wake_ms(&driver.state), None);
-    let sweep = Box::new(SweepOutcome(Err("FD-5003: nobody".to_owned())));
+    let sweep = Box::new(SweepOutcome(Err("FD-5003: no answer".to_owned())));
     wanted(&mut driver, begun + 60_000, SessionInput::Finished { task, outcome: sweep });
     assert_eq!(next_wake_ms(&driver.state), Some(begun + 120_000), "at most half of the time");
     // While somebody looks anew nothing is swept; what a pause ends is cancelled, and comes too late.
