@@ -72,20 +72,20 @@ impl Column {
     }
 }
 
-/// A field of rows of one type.
-#[derive(Clone, Debug)]
-pub struct Field<R> {
+/// A field of rows of one type. A value needs the row and what all rows share, which mostly is the snapshot.
+#[derive(Debug)]
+pub struct Field<R, C = Snapshot> {
     pub column: Column,
-    pub value: for<'l> fn(&'l Snapshot, R) -> Value<'l>,
+    pub value: for<'l> fn(&'l C, &'l R) -> Value<'l>,
 }
 
-impl<R> Field<R> {
+impl<R, C> Field<R, C> {
     pub const fn new(
         id: &'static str,
         title: &'static str,
         kind: FieldKind,
         about: &'static str,
-        value: for<'l> fn(&'l Snapshot, R) -> Value<'l>,
+        value: for<'l> fn(&'l C, &'l R) -> Value<'l>,
     ) -> Self {
         let (id, title, about) = (Cow::Borrowed(id), Cow::Borrowed(title), Cow::Borrowed(about));
         Self { column: Column::new(id, title, kind, about), value }
@@ -167,41 +167,10 @@ pub trait Listing {
     fn is_hidden_when_zero(&self, _column: usize) -> bool {
         false
     }
+    /// The ids of the columns that a narrow screen hides first, in this order.
+    fn optional_columns(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// The text to show when there is no row.
     fn empty_text(&self) -> &str;
-}
-
-/// Rows of one type with their fields.
-#[derive(Debug)]
-pub struct Rows<'l, R: Clone + 'static> {
-    pub look: &'l Snapshot,
-    pub fields: &'static [Field<R>],
-    pub rows: Cow<'l, [R]>,
-    pub when_empty: &'static str,
-}
-
-impl<R: Copy + 'static> Listing for Rows<'_, R> {
-    fn column_count(&self) -> usize {
-        self.fields.len()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        &self.fields[at].column
-    }
-
-    fn row_count(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        (self.fields[column].value)(self.look, self.rows[row])
-    }
-
-    fn is_distinguishing(&self, column: usize) -> bool {
-        self.fields[column].column.tells_apart && self.look.names.has_duplicate_switches()
-    }
-
-    fn empty_text(&self) -> &str {
-        self.when_empty
-    }
 }

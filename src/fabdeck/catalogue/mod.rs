@@ -12,4 +12,5 @@ pub mod shell_words;
 pub mod snapshot;
 pub mod summary;
 pub mod value;
+pub mod view;
 pub mod views;

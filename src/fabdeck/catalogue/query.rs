@@ -73,7 +73,7 @@ impl Query {
     }
 
     /// The columns that the query names, if it names any.
-    fn named_columns(&self, listing: &dyn Listing) -> Result<Option<Vec<usize>>, QueryError> {
+    pub(crate) fn named_columns(&self, listing: &dyn Listing) -> Result<Option<Vec<usize>>, QueryError> {
         let Some(fields) = &self.fields else { return Ok(None) };
         let mut columns = Vec::new();
         for id in fields.split(',').map(str::trim).filter(|id| !id.is_empty()) {

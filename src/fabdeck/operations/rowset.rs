@@ -1,13 +1,13 @@
 //! The cached rows of a view: a screen draws windows of them often, and making them takes a walk over the
 //! fabric.
 
-use crate::catalogue::field::{Listing, Rows};
+use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::views::hosts::{HOST_FIELDS, HostPort, host_rows};
-use crate::catalogue::views::links::{Cable, LINK_FIELDS, link_rows};
-use crate::catalogue::views::ports::PORT_FIELDS;
-use crate::catalogue::views::switches::SWITCH_FIELDS;
-use crate::operations::watch::hot_ports::{HOT_FIELDS, HotPort};
+use crate::catalogue::views::hosts::{HOSTS, HostPort, host_rows};
+use crate::catalogue::views::links::{Cable, LINKS, link_rows};
+use crate::catalogue::views::ports::PORTS;
+use crate::catalogue::views::switches::SWITCHES;
+use crate::operations::watch::hot_ports::{HOT_PORTS, HotPort};
 use fabdeck_fabric::{ElementId, NodeId, PortId};
 use fabdeck_routing::analysis::PathIndex;
 
@@ -48,36 +48,11 @@ impl Rowset {
 
     pub fn listing<'l>(&'l self, look: &'l Snapshot) -> Box<dyn Listing + 'l> {
         match self {
-            Self::Switches(rows) => Box::new(Rows {
-                look,
-                fields: SWITCH_FIELDS,
-                rows: rows.into(),
-                when_empty: "the fabric has no switch",
-            }),
-            Self::Hosts(rows) => Box::new(Rows {
-                look,
-                fields: HOST_FIELDS,
-                rows: rows.into(),
-                when_empty: "the fabric has no host",
-            }),
-            Self::Links(rows) => Box::new(Rows {
-                look,
-                fields: LINK_FIELDS,
-                rows: rows.into(),
-                when_empty: "the fabric has no cable",
-            }),
-            Self::Ports(rows) => Box::new(Rows {
-                look,
-                fields: PORT_FIELDS,
-                rows: rows.into(),
-                when_empty: "none of its ports was read",
-            }),
-            Self::Hot(rows) => Box::new(Rows {
-                look,
-                fields: HOT_FIELDS,
-                rows: rows.into(),
-                when_empty: "no port has a cable",
-            }),
+            Self::Switches(rows) => Box::new(SWITCHES.rows(look, rows)),
+            Self::Hosts(rows) => Box::new(HOSTS.rows(look, rows)),
+            Self::Links(rows) => Box::new(LINKS.rows(look, rows)),
+            Self::Ports(rows) => Box::new(PORTS.rows(look, rows).when_empty("none of its ports was read")),
+            Self::Hot(rows) => Box::new(HOT_PORTS.rows(look, rows)),
         }
     }
 

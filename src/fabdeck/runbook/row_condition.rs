@@ -3,7 +3,7 @@
 use super::guard::Bound;
 use crate::catalogue::field::{Column, Listing};
 use crate::catalogue::filter::Filter;
-use crate::catalogue::query::{Columns, Query};
+use crate::catalogue::query::Query;
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::Value;
 use crate::operations::view_id::ViewId;
@@ -62,17 +62,6 @@ pub struct RowResult {
     pub wrong: Vec<String>,
 }
 
-/// The tables that a condition can use.
-pub const TABLES: &[ViewId] = &[
-    ViewId::Switches,
-    ViewId::Hosts,
-    ViewId::Links,
-    ViewId::Ports,
-    ViewId::Tables,
-    ViewId::Counters,
-    ViewId::Lanes,
-];
-
 impl RowCondition {
     /// Whether a listing has the fields and values of the condition.
     pub fn check(&self, listing: &dyn Listing) -> Result<(), String> {
@@ -107,9 +96,8 @@ impl RowCondition {
 
     fn column(&self, field: &str, listing: &dyn Listing) -> Result<usize, String> {
         let query = Query { fields: Some(field.to_owned()), ..Query::default() };
-        let found =
-            query.select(&EmptyListing(listing), Columns::Shown).map_err(|error| error.to_string())?;
-        found.columns.first().copied().ok_or_else(|| format!("there is no field '{field}'"))
+        let named = query.named_columns(listing).map_err(|error| error.to_string())?;
+        named.unwrap_or_default().first().copied().ok_or_else(|| format!("there is no field '{field}'"))
     }
 
     pub fn judge(&self, listing: &dyn Listing) -> Result<RowResult, String> {
@@ -179,35 +167,6 @@ impl Listing for ColumnHeads {
 
     fn cell(&self, _: usize, _: usize) -> Value<'_> {
         Value::Missing
-    }
-
-    fn empty_text(&self) -> &str {
-        ""
-    }
-}
-
-/// A listing without its rows, because looking up a column needs none.
-struct EmptyListing<'l>(&'l dyn Listing);
-
-impl Listing for EmptyListing<'_> {
-    fn column_count(&self) -> usize {
-        self.0.column_count()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        self.0.column(at)
-    }
-
-    fn row_count(&self) -> usize {
-        0
-    }
-
-    fn cell(&self, _: usize, _: usize) -> Value<'_> {
-        Value::Missing
-    }
-
-    fn find_alias(&self, name: &str) -> Option<usize> {
-        self.0.find_alias(name)
     }
 
     fn empty_text(&self) -> &str {

@@ -7,7 +7,7 @@ use toml::de::DeValue;
 
 use super::fields::Fields;
 use super::guard::Bound;
-use super::row_condition::{Aggregate, RowClaim, RowCondition, TABLES};
+use super::row_condition::{Aggregate, RowClaim, RowCondition};
 use super::steps::{
     ApplyTask, ExpectTask, JobsTask, ProgramTask, ProposeTask, RouteTask, StepTask, WaitTask,
 };
@@ -103,7 +103,7 @@ fn rows(fields: &mut Fields<'_, '_>) -> Option<RowCondition> {
     let (line, id) = fields.required_text("table");
     let table = table(&id);
     if table.is_none() && !id.is_empty() {
-        let ids = || TABLES.iter().map(|table| table.id());
+        let ids = || tables().map(ViewId::id);
         let meant = suggest(&similar_words(&id, ids()));
         let names = ids().collect::<Vec<_>>().join(", ");
         reader.report_fault(line, format!("FD-9206: there is no table '{id}'{meant}; there are {names}"));
@@ -144,8 +144,13 @@ fn rows(fields: &mut Fields<'_, '_>) -> Option<RowCondition> {
     Some(rows)
 }
 
+/// The tables that a condition can use.
+fn tables() -> impl Iterator<Item = ViewId> {
+    ViewId::ALL.iter().copied().filter(|view| view.is_of_snapshot())
+}
+
 fn table(id: &str) -> Option<ViewId> {
-    TABLES.iter().copied().find(|table| table.id() == id)
+    tables().find(|table| table.id() == id)
 }
 
 fn engine(fields: &Fields<'_, '_>, line: usize, id: &str) {

@@ -12,7 +12,7 @@ use crate::console::event_loop::actions::ACTIONS;
 use crate::console::features::screens::SCREENS;
 use crate::console::model::action::{Action, KeyScope};
 use crate::operations::view_id::ViewId;
-use crate::operations::watch::hot_ports::HOT_FIELDS;
+use crate::operations::watch::hot_ports::HOT_PORTS;
 
 const GENERATED_NOTICE: &str =
     "<!-- Made from the source by `FABDECK_UPDATE_DOCS=1 cargo test --test suite docs`. -->\n";
@@ -150,17 +150,17 @@ pub fn fields_page() -> String {
     );
     for view in ViewId::ALL {
         push(&mut page, format_args!("\n## {}\n\n", view.command()));
-        push_fields(&mut page, view.columns().into_iter());
+        push_fields(&mut page, view.columns());
         if view.has_source_columns() {
             page.push_str("\nEach counter of the source is a further field, under its name.\n");
         }
     }
     push(&mut page, format_args!("\n## The screen Hot-spots\n\n"));
-    push_fields(&mut page, HOT_FIELDS.iter().map(|field| &field.column));
+    push_fields(&mut page, HOT_PORTS.columns());
     page
 }
 
-fn push_fields<'c>(page: &mut String, columns: impl Iterator<Item = &'c Column>) {
+fn push_fields(page: &mut String, columns: Vec<&Column>) {
     page.push_str(
         "| field | column title | kind of value | unit | shown by default | meaning |\n|---|---|---|---|---|---|\n",
     );

@@ -8,10 +8,12 @@ use super::json_schema::{JsonSchema, SchemaProperties};
 use super::row_args::RowArgs;
 use super::schema_parts::{closed, flag, list, nullable, text};
 use crate::catalogue::failure::Failure;
-use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::field::{Column, Field, Listing};
 use crate::catalogue::query::{Columns, Query, Selection};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
+use crate::catalogue::value::FieldKind;
+use crate::catalogue::view::View;
 use crate::operations::view_id::ViewId;
 
 /// Schema of `--fields help`, which every command with rows takes.
@@ -58,7 +60,7 @@ impl Context<'_, '_> {
 
     /// Prints the fields of a view.
     pub fn write_fields(&mut self, view: ViewId) -> Result<(), Failure> {
-        let fields = FieldList(view.columns());
+        let fields = FIELDS.of(view.columns());
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
         let selection = Query::default().select(&fields, columns)?;
         if self.output.json {
@@ -92,58 +94,21 @@ fn empty_message(listing: &dyn Listing, selection: &Selection, query: &Query) ->
     format!("no row matches the filter ({rows} without it){hint}")
 }
 
-/// Fields as rows.
-struct FieldList(Vec<&'static Column>);
+type RowField = Field<&'static Column, ()>;
 
-mod field_columns {
-    //! The columns that describe a field.
-    use crate::catalogue::field::Column;
-    use crate::catalogue::value::FieldKind;
-    use std::borrow::Cow;
+/// The fields of a view, with a row for each.
+const FIELDS: View<&Column, ()> = View::new(FIELD_FIELDS, "there are no fields");
 
-    const fn column(id: &'static str, title: &'static str, kind: FieldKind) -> Column {
-        Column::new(Cow::Borrowed(id), Cow::Borrowed(title), kind, Cow::Borrowed(""))
-    }
-
-    pub static COLUMNS: &[Column] = &[
-        column("id", "FIELD", FieldKind::Text),
-        column("title", "TITLE", FieldKind::Text),
-        column("kind", "KIND", FieldKind::Text),
-        column("unit", "UNIT", FieldKind::Text),
-        column("shown", "SHOWN", FieldKind::Flag),
-        column("about", "MEANING", FieldKind::Text),
-    ];
-}
-
-impl Listing for FieldList {
-    fn column_count(&self) -> usize {
-        field_columns::COLUMNS.len()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        &field_columns::COLUMNS[at]
-    }
-
-    fn row_count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> crate::catalogue::value::Value<'_> {
-        let field = self.0[row];
-        match field_columns::COLUMNS[column].id.as_ref() {
-            "id" => field.id.as_ref().into(),
-            "title" => field.title.as_ref().into(),
-            "kind" => field.kind.title().into(),
-            "unit" => Some(field.unit).filter(|unit| !unit.is_empty()).into(),
-            "shown" => field.shown.into(),
-            _ => field.about.as_ref().into(),
-        }
-    }
-
-    fn empty_text(&self) -> &str {
-        "there are no fields"
-    }
-}
+static FIELD_FIELDS: &[RowField] = &[
+    RowField::new("id", "FIELD", FieldKind::Text, "", |(), field| field.id.as_ref().into()),
+    RowField::new("title", "TITLE", FieldKind::Text, "", |(), field| field.title.as_ref().into()),
+    RowField::new("kind", "KIND", FieldKind::Text, "", |(), field| field.kind.title().into()),
+    RowField::new("unit", "UNIT", FieldKind::Text, "", |(), field| {
+        Some(field.unit).filter(|unit| !unit.is_empty()).into()
+    }),
+    RowField::new("shown", "SHOWN", FieldKind::Flag, "", |(), field| field.shown.into()),
+    RowField::new("about", "MEANING", FieldKind::Text, "", |(), field| field.about.as_ref().into()),
+];
 
 fn field() -> Value {
     let unit = nullable(text());

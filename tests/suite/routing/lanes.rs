@@ -10,9 +10,8 @@ use fabdeck::catalogue::value::Value;
 use fabdeck::operations::check::certificate_text::report_lines;
 use fabdeck::operations::check::judgement::CertificateReport;
 use fabdeck::operations::lanes::levels::{LevelsInForce, cap_request, check_in_force};
-use fabdeck::operations::preview::whatif::{
-    EngineComparison, EngineRow, ProposalOptions, propose, supposed_words,
-};
+use fabdeck::operations::preview::engine_table::{ENGINE_TABLE, EngineStates};
+use fabdeck::operations::preview::whatif::{EngineRow, ProposalOptions, propose, supposed_words};
 use fabdeck_fabric::observe::{AdaptiveRouting, Observation};
 use fabdeck_fabric::{
     Fabric, Faults, Lane, NodeId, PortId, PortNum, Routes, ServiceLevel, ServiceLevels, Sl2Vl, Tables,
@@ -536,7 +535,7 @@ fn where_no_adapter_port_says_how_many_lanes_it_has_four_are_supposed() {
     let rows = vec![row("minhop"), row("dfsssp")];
     assert_eq!(rows.iter().map(|row| row.supposed_lanes).collect::<Vec<_>>(), [None, Some(4)]);
     assert!(supposed_words(&rows).unwrap().starts_with("assumed 4 data lanes"));
-    let compared = EngineComparison::new(rows);
+    let compared = ENGINE_TABLE.rows_in(EngineStates::new(), rows);
     let at = (0..compared.column_count()).find(|at| compared.column(*at).id == "lanes").unwrap();
     assert_eq!(compared.cell(1, at), Value::text("2 of 4?"));
 }

@@ -7,30 +7,34 @@ use rustc_hash::FxHashMap;
 use crate::catalogue::field::{Column, Field, Listing};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::view::View;
 use fabdeck_fabric::counters::{port_tick_seconds, sample_node, sample_port};
 use fabdeck_fabric::observe::{Counter, CounterFigure, CounterSample, NotePlace, Notes};
-use fabdeck_fabric::{Fabric, NodeId, PortId};
+use fabdeck_fabric::{Fabric, PortId};
 
-type RowField = Field<usize>;
+type RowField = Field<CounterSample>;
+
+/// The view without the columns of the source.
+pub const COUNTERS: View<CounterSample> = View::new(COUNTER_FIELDS, "the source has no counters");
 
 /// The fields that every sample has. The counters follow, with the names that tools print.
-pub static COUNTER_FIELDS: &[RowField] = &[
-    RowField::new("node", "NODE", FieldKind::Text, "name of the node", |l, at| {
-        node(l, at).map(|node| l.name(node)).into()
+static COUNTER_FIELDS: &[RowField] = &[
+    RowField::new("node", "NODE", FieldKind::Text, "name of the node", |l, sample| {
+        sample_node(l.fabric(), sample).map(|node| l.name(node)).into()
     }),
     RowField::new(
         "guid",
         "GUID",
         FieldKind::Guid,
         "GUID of the node, as the sample gives it or as the fabric knows it",
-        |l, at| {
-            let known = || node(l, at).map(|node| l.fabric().node(node).guid());
-            sample(l, at).node.or_else(known).into()
+        |l, sample| {
+            let known = || sample_node(l.fabric(), sample).map(|node| l.fabric().node(node).guid());
+            sample.node.or_else(known).into()
         },
     )
     .when_ambiguous(),
-    RowField::new("lid", "LID", FieldKind::Number, "LID, where the sample is named by LID", |l, at| {
-        sample(l, at).lid.into()
+    RowField::new("lid", "LID", FieldKind::Number, "LID, where the sample is named by LID", |_, sample| {
+        sample.lid.into()
     })
     .on_request(),
     RowField::new(
@@ -38,15 +42,15 @@ pub static COUNTER_FIELDS: &[RowField] = &[
         "PORT",
         FieldKind::Number,
         "port number; none for all ports of an adapter together",
-        |l, at| sample(l, at).port.into(),
+        |_, sample| sample.port.into(),
     ),
     RowField::new(
         "tick_ps",
         "TICK",
         FieldKind::Number,
         "length of a tick of PortXmitWait, where the device reports it",
-        |l, at| {
-            let port = sample_port(l.fabric(), sample(l, at));
+        |l, sample| {
+            let port = sample_port(l.fabric(), sample);
             let tick = port.and_then(|port| port_tick_seconds(l.fabric(), &l.observation.ticks, port));
             tick.map(|seconds| (seconds * 1e12).round() as u64).into()
         },
@@ -58,7 +62,7 @@ pub static COUNTER_FIELDS: &[RowField] = &[
         "SATURATED",
         FieldKind::Text,
         "counters that are at their maximum: they may have counted more",
-        |l, at| saturated_counters(sample(l, at)).into(),
+        |_, sample| saturated_counters(sample).into(),
     )
     .on_request(),
 ];
@@ -117,8 +121,8 @@ impl Listing for CounterRows<'_> {
 
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
         match COUNTER_FIELDS.get(column) {
-            Some(field) => (field.value)(self.look, row),
-            None => self.counters[column - COUNTER_FIELDS.len()].value(sample(self.look, row)),
+            Some(field) => (field.value)(self.look, &self.look.observation.counters[row]),
+            None => self.counters[column - COUNTER_FIELDS.len()].value(&self.look.observation.counters[row]),
         }
     }
 
@@ -140,7 +144,7 @@ impl Listing for CounterRows<'_> {
     }
 
     fn empty_text(&self) -> &str {
-        "the source has no counters"
+        COUNTERS.when_empty
     }
 }
 
@@ -170,18 +174,10 @@ impl CounterColumn {
     }
 }
 
-fn sample(look: &Snapshot, at: usize) -> &CounterSample {
-    &look.observation.counters[at]
-}
-
 /// Number of link errors, by the port that counted them.
 pub fn errors_by_port(fabric: &Fabric, samples: &[CounterSample]) -> FxHashMap<PortId, u64> {
     let counted = |sample| Some((sample_port(fabric, sample)?, sample.values.link_errors()?));
     samples.iter().filter_map(counted).collect()
-}
-
-fn node(look: &Snapshot, at: usize) -> Option<NodeId> {
-    sample_node(look.fabric(), sample(look, at))
 }
 
 /// The note for a simulator that began with this command, whose counters are all 0.
@@ -208,8 +204,8 @@ pub fn unplaced_counters(look: &Snapshot) -> Notes {
     if fabric.is_empty() {
         return notes;
     }
-    for (at, sample) in look.observation.counters.iter().enumerate() {
-        let Some(lid) = sample.lid.filter(|_| node(look, at).is_none()) else { continue };
+    for sample in &look.observation.counters {
+        let Some(lid) = sample.lid.filter(|_| sample_node(fabric, sample).is_none()) else { continue };
         notes.add("FN-601", NotePlace::file(look.source.clone()), || {
             format!("counters of LID {lid}: no port of this fabric has this LID, so their rows name no node; the topology may be older than the counters")
         });

@@ -1,9 +1,10 @@
 //! The forwarding table of one switch, entry by entry.
 
 use super::tables::owned_lids;
-use crate::catalogue::field::{Field, Rows};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
+use crate::catalogue::view::{Rows, View};
 use fabdeck_fabric::{Lid, NodeId, Port, PortNum};
 
 /// The forwarding entry of one switch for one LID.
@@ -16,22 +17,25 @@ pub struct ForwardingEntry {
 
 type RowField = Field<ForwardingEntry>;
 
-pub static ENTRY_FIELDS: &[RowField] = &[
-    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, r| r.lid.into()),
-    RowField::new("port", "PORT", FieldKind::Number, "egress port; none where there is no path", |_, r| {
+pub const ENTRIES: View<ForwardingEntry> =
+    View::new(ENTRY_FIELDS, "the source has no forwarding table of this switch");
+
+static ENTRY_FIELDS: &[RowField] = &[
+    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, &r| r.lid.into()),
+    RowField::new("port", "PORT", FieldKind::Number, "egress port; none where there is no path", |_, &r| {
         r.egress.into()
     }),
-    RowField::new("destination", "DESTINATION", FieldKind::Text, "node that owns the LID", |l, r| {
+    RowField::new("destination", "DESTINATION", FieldKind::Text, "node that owns the LID", |l, &r| {
         owner(l, r).map(|port| l.name(port.node)).into()
     }),
-    RowField::new("destination_port", "AT PORT", FieldKind::Number, "port that owns the LID", |l, r| {
+    RowField::new("destination_port", "AT PORT", FieldKind::Number, "port that owns the LID", |l, &r| {
         owner(l, r).map(|port| port.number).into()
     })
     .on_request(),
-    RowField::new("next", "NEXT", FieldKind::Text, "node behind the egress port", |l, r| {
+    RowField::new("next", "NEXT", FieldKind::Text, "node behind the egress port", |l, &r| {
         next(l, r).map(|p| l.name(p.node)).into()
     }),
-    RowField::new("next_port", "NEXT PORT", FieldKind::Number, "ingress port of the next node", |l, r| {
+    RowField::new("next_port", "NEXT PORT", FieldKind::Number, "ingress port of the next node", |l, &r| {
         next(l, r).map(|port| port.number).into()
     }),
 ];
@@ -47,12 +51,7 @@ pub fn entries(look: &Snapshot, switch: NodeId) -> Rows<'_, ForwardingEntry> {
         lids.retain(|lid| look.observation.tables.is_entry_known(switch, *lid));
         rows.extend(lids.into_iter().map(|lid| ForwardingEntry { switch, lid, egress: lft.get(lid) }));
     }
-    Rows {
-        look,
-        fields: ENTRY_FIELDS,
-        rows: rows.into(),
-        when_empty: "the source has no forwarding table of this switch",
-    }
+    ENTRIES.rows(look, rows)
 }
 
 fn owner(look: &Snapshot, row: ForwardingEntry) -> Option<&Port> {

@@ -1,9 +1,10 @@
 //! Hosts: a row for each cabled port of a channel adapter, and a row for an adapter without a cable.
 
 use super::switches::hexadecimal;
-use crate::catalogue::field::{Field, Rows};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
+use crate::catalogue::view::{Rows, View};
 use fabdeck_fabric::{Element, ElementId, NodeId, NodeKind, Port, PortId};
 
 /// An adapter, and the port of the row.
@@ -15,30 +16,41 @@ pub struct HostPort {
 
 type RowField = Field<HostPort>;
 
-pub static HOST_FIELDS: &[RowField] = &[
+pub const HOSTS: View<HostPort> = View::new(HOST_FIELDS, "the fabric has no host").optional(&[
+    "guid",
+    "answered",
+    "lid",
+    "switch_port",
+    "speed",
+    "width",
+]);
+
+static HOST_FIELDS: &[RowField] = &[
     RowField::new(
         "name",
         "NAME",
         FieldKind::Text,
         "its name: node-name-map, then description, then GUID",
-        |l, r| l.name(r.node).into(),
+        |l, &r| l.name(r.node).into(),
     ),
-    RowField::new("guid", "GUID", FieldKind::Guid, "node GUID", |l, r| l.fabric().node(r.node).guid().into()),
-    RowField::new("port", "PORT", FieldKind::Number, "port number on the adapter", |l, r| {
+    RowField::new("guid", "GUID", FieldKind::Guid, "node GUID", |l, &r| {
+        l.fabric().node(r.node).guid().into()
+    }),
+    RowField::new("port", "PORT", FieldKind::Number, "port number on the adapter", |l, &r| {
         port(l, r).map(|port| port.number).into()
     }),
-    RowField::new("port_guid", "PORT GUID", FieldKind::Guid, "port GUID", |l, r| {
+    RowField::new("port_guid", "PORT GUID", FieldKind::Guid, "port GUID", |l, &r| {
         port(l, r).and_then(|p| p.facts.guid).into()
     })
     .on_request(),
-    RowField::new("lid", "LID", FieldKind::Number, "base LID of the port", |l, r| {
+    RowField::new("lid", "LID", FieldKind::Number, "base LID of the port", |l, &r| {
         port(l, r).and_then(|p| p.facts.lid).into()
     }),
-    RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: the port owns 2^LMC LIDs", |l, r| {
+    RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: the port owns 2^LMC LIDs", |l, &r| {
         port(l, r).map(|port| port.facts.lmc.value()).into()
     })
     .on_request(),
-    RowField::new("switch", "SWITCH", FieldKind::Text, "the node at the other end of the cable", |l, r| {
+    RowField::new("switch", "SWITCH", FieldKind::Text, "the node at the other end of the cable", |l, &r| {
         peer(l, r).map(|peer| l.name(peer.node)).into()
     }),
     RowField::new(
@@ -46,7 +58,7 @@ pub static HOST_FIELDS: &[RowField] = &[
         "SWITCH GUID",
         FieldKind::Guid,
         "GUID of the node at the other end",
-        |l, r| peer(l, r).map(|peer| l.fabric().node(peer.node).guid()).into(),
+        |l, &r| peer(l, r).map(|peer| l.fabric().node(peer.node).guid()).into(),
     )
     .when_ambiguous(),
     RowField::new(
@@ -54,18 +66,18 @@ pub static HOST_FIELDS: &[RowField] = &[
         "SWITCH PORT",
         FieldKind::Number,
         "the port at the other end of the cable",
-        |l, r| peer(l, r).map(|peer| peer.number).into(),
+        |l, &r| peer(l, r).map(|peer| peer.number).into(),
     ),
-    RowField::new("width", "WIDTH", FieldKind::Width, "width in use", |l, r| {
+    RowField::new("width", "WIDTH", FieldKind::Width, "width in use", |l, &r| {
         port(l, r).and_then(|p| p.facts.width).or_else(|| peer(l, r).and_then(|p| p.facts.width)).into()
     }),
-    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use", |l, r| {
+    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use", |l, &r| {
         port(l, r).and_then(|p| p.facts.speed).or_else(|| peer(l, r).and_then(|p| p.facts.speed)).into()
     }),
-    RowField::new("state", "STATE", FieldKind::State, "logical state of the port", |l, r| {
+    RowField::new("state", "STATE", FieldKind::State, "logical state of the port", |l, &r| {
         port(l, r).and_then(|p| p.facts.state).into()
     }),
-    RowField::new("physical", "PHYSICAL", FieldKind::PhysicalState, "physical state of the port", |l, r| {
+    RowField::new("physical", "PHYSICAL", FieldKind::PhysicalState, "physical state of the port", |l, &r| {
         port(l, r).and_then(|p| p.facts.physical_state).into()
     })
     .on_request(),
@@ -74,7 +86,7 @@ pub static HOST_FIELDS: &[RowField] = &[
         "DEGRADED",
         FieldKind::Flag,
         "its cable is below what both ends can do",
-        |l, r| port(l, r).and_then(|p| p.link).and_then(|link| l.is_degraded(link)).into(),
+        |l, &r| port(l, r).and_then(|p| p.link).and_then(|link| l.is_degraded(link)).into(),
     )
     .largest_first()
     .on_request(),
@@ -83,17 +95,17 @@ pub static HOST_FIELDS: &[RowField] = &[
         "ANSWERED",
         FieldKind::Flag,
         "no: it stopped answering, or only its peer reports it",
-        |l, r| l.fabric().node(r.node).facts.answered.into(),
+        |l, &r| l.fabric().node(r.node).facts.answered.into(),
     ),
-    RowField::new("ports", "PORTS", FieldKind::Number, "ports the adapter has", |l, r| {
+    RowField::new("ports", "PORTS", FieldKind::Number, "ports the adapter has", |l, &r| {
         l.port_count(r.node).into()
     })
     .on_request(),
-    RowField::new("vendor", "VENDOR", FieldKind::Text, "vendor id", |l, r| {
+    RowField::new("vendor", "VENDOR", FieldKind::Text, "vendor id", |l, &r| {
         l.fabric().node(r.node).facts.vendor_id.map(hexadecimal).into()
     })
     .on_request(),
-    RowField::new("device", "DEVICE", FieldKind::Text, "device id", |l, r| {
+    RowField::new("device", "DEVICE", FieldKind::Text, "device id", |l, &r| {
         l.fabric().node(r.node).facts.device_id.map(hexadecimal).into()
     })
     .on_request(),
@@ -102,14 +114,14 @@ pub static HOST_FIELDS: &[RowField] = &[
         "SYSTEM IMAGE",
         FieldKind::Guid,
         "GUID that all parts of one system share",
-        |l, r| l.fabric().node(r.node).facts.system_image_guid.into(),
+        |l, &r| l.fabric().node(r.node).facts.system_image_guid.into(),
     )
     .on_request(),
-    RowField::new("description", "DESCRIPTION", FieldKind::Text, "node description", |l, r| {
+    RowField::new("description", "DESCRIPTION", FieldKind::Text, "node description", |l, &r| {
         l.fabric().node(r.node).facts.description.as_str().into()
     })
     .on_request(),
-    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, r| {
+    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, &r| {
         Element::from_id(l.fabric(), &l.names, ElementId::Node(r.node)).to_string().into()
     })
     .on_request(),
@@ -134,7 +146,7 @@ pub fn host_rows(look: &Snapshot) -> Vec<HostPort> {
 }
 
 pub fn hosts(look: &Snapshot) -> Rows<'_, HostPort> {
-    Rows { look, fields: HOST_FIELDS, rows: host_rows(look).into(), when_empty: "the fabric has no host" }
+    HOSTS.rows(look, host_rows(look))
 }
 
 fn port(look: &Snapshot, row: HostPort) -> Option<&Port> {

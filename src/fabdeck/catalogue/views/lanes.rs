@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalogue::field::{Field, Rows};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
+use crate::catalogue::view::{Rows, View};
 use fabdeck_fabric::{Arbitration, Element, ElementId, NodeId, PortNum, ServiceLevel, Sl2Vl, VlWeight};
 
 /// A packet on virtual lane 15, the management lane, is dropped, so it is no data lane.
@@ -25,10 +26,12 @@ pub struct Egress {
 
 type RowField = Field<Egress>;
 
-pub static LANE_FIELDS: &[RowField] = &[
-    RowField::new("node", "NODE", FieldKind::Text, "name of the node", |l, r| l.name(r.node).into()),
-    RowField::new("port", "PORT", FieldKind::Number, "egress port", |_, r| r.port.into()),
-    RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node", |l, r| {
+pub const LANES: View<Egress> = View::new(LANE_FIELDS, "the source has no lane tables (SL2VL, arbitration)");
+
+static LANE_FIELDS: &[RowField] = &[
+    RowField::new("node", "NODE", FieldKind::Text, "name of the node", |l, &r| l.name(r.node).into()),
+    RowField::new("port", "PORT", FieldKind::Number, "egress port", |_, &r| r.port.into()),
+    RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node", |l, &r| {
         l.fabric().node(r.node).guid().into()
     })
     .on_request(),
@@ -37,7 +40,7 @@ pub static LANE_FIELDS: &[RowField] = &[
         "OPERATIONAL",
         FieldKind::Number,
         "virtual lanes in use for data",
-        |l, r| {
+        |l, &r| {
             let port = l.fabric().port_of(r.node, r.port);
             port.and_then(|port| l.fabric().port(port).facts.operational_lanes).into()
         },
@@ -47,7 +50,7 @@ pub static LANE_FIELDS: &[RowField] = &[
         "INPUTS",
         FieldKind::Number,
         "ingress ports with an SL2VL table towards this port",
-        |_, r| r.inputs.into(),
+        |_, &r| r.inputs.into(),
     )
     .spare(),
     RowField::new(
@@ -55,10 +58,10 @@ pub static LANE_FIELDS: &[RowField] = &[
         "LANES",
         FieldKind::Number,
         "different lanes for data that these tables use",
-        |_, r| (r.inputs > 0).then(|| (r.used & !(1 << DROP_LANE)).count_ones()).into(),
+        |_, &r| (r.inputs > 0).then(|| (r.used & !(1 << DROP_LANE)).count_ones()).into(),
     )
     .spare(),
-    RowField::new("uniform", "UNIFORM", FieldKind::Flag, "all ingress ports have the same table", |_, r| {
+    RowField::new("uniform", "UNIFORM", FieldKind::Flag, "all ingress ports have the same table", |_, &r| {
         (r.inputs > 0).then_some(r.agreed.is_some()).into()
     }),
     RowField::new(
@@ -66,7 +69,7 @@ pub static LANE_FIELDS: &[RowField] = &[
         "SL2VL",
         FieldKind::Text,
         "lane of SL 0 to 15, where all ingress ports agree",
-        |_, r| {
+        |_, &r| {
             let words =
                 |map| levels().map(|level| lane(map, level).to_string()).collect::<Vec<_>>().join(" ");
             r.agreed.map(words).into()
@@ -77,18 +80,18 @@ pub static LANE_FIELDS: &[RowField] = &[
         "HIGH LIMIT",
         FieldKind::Number,
         "HighLimit: how much high-priority data may pass before low priority gets a turn",
-        |l, r| arbitration(l, r).map(|table| table.high_limit).into(),
+        |l, &r| arbitration(l, r).map(|table| table.high_limit).into(),
     )
     .on_request(),
-    RowField::new("high", "HIGH", FieldKind::Text, "arbitration of high priority as lane:weight", |l, r| {
+    RowField::new("high", "HIGH", FieldKind::Text, "arbitration of high priority as lane:weight", |l, &r| {
         arbitration(l, r).map(|table| weights(&table.high)).into()
     })
     .on_request(),
-    RowField::new("low", "LOW", FieldKind::Text, "arbitration of low priority as lane:weight", |l, r| {
+    RowField::new("low", "LOW", FieldKind::Text, "arbitration of low priority as lane:weight", |l, &r| {
         arbitration(l, r).map(|table| weights(&table.low)).into()
     })
     .on_request(),
-    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name the port", |l, r| {
+    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name the port", |l, &r| {
         let port = l.fabric().port_of(r.node, r.port);
         port.map(|port| Element::from_id(l.fabric(), &l.names, ElementId::Port(port)).to_string()).into()
     })
@@ -108,12 +111,7 @@ pub fn lanes(look: &Snapshot) -> Rows<'_, Egress> {
         }
         rows.extend(by_port.into_values());
     }
-    Rows {
-        look,
-        fields: LANE_FIELDS,
-        rows: rows.into(),
-        when_empty: "the source has no lane tables (SL2VL, arbitration)",
-    }
+    LANES.rows(look, rows)
 }
 
 impl Egress {

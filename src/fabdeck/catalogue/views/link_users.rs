@@ -1,8 +1,9 @@
 //! The destinations whose paths cross a cable, with a row for each.
 
-use crate::catalogue::field::{Field, Rows};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
+use crate::catalogue::view::{Rows, View};
 use fabdeck_fabric::{LinkId, Port, PortId};
 use fabdeck_routing::analysis::{CableUse, PathIndex};
 
@@ -15,28 +16,38 @@ pub struct LinkUser {
 
 type RowField = Field<LinkUser>;
 
-pub static USER_FIELDS: &[RowField] = &[
-    RowField::new("to", "TO", FieldKind::Text, "node that owns the LID", |l, r| {
+pub const LINK_USERS: View<LinkUser> = View::new(
+    USER_FIELDS,
+    "no path between two switches crosses this cable; an adapter's own carries all of its paths",
+)
+.optional(&["lid"]);
+
+static USER_FIELDS: &[RowField] = &[
+    RowField::new("to", "TO", FieldKind::Text, "node that owns the LID", |l, &r| {
         destination(l, r).map(|port| l.name(port.node)).into()
     }),
-    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, r| r.over.lid.into()),
+    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, &r| r.over.lid.into()),
     RowField::new(
         "sources",
         "SOURCES",
         FieldKind::Number,
         "hosts that send to it over this cable",
-        |_, r| r.over.sources.into(),
+        |_, &r| r.over.sources.into(),
     )
     .largest_first(),
-    RowField::new("from", "OVER", FieldKind::Text, "the end at which its packets enter the cable", |l, r| {
-        l.port_name(ingress_port(l, r)).into()
-    }),
+    RowField::new(
+        "from",
+        "OVER",
+        FieldKind::Text,
+        "the end at which its packets enter the cable",
+        |l, &r| l.port_name(ingress_port(l, r)).into(),
+    ),
     RowField::new(
         "from_guid",
         "OVER GUID",
         FieldKind::Guid,
         "GUID of the node at which they enter it",
-        |l, r| l.fabric().node(l.fabric().port(ingress_port(l, r)).node).guid().into(),
+        |l, &r| l.fabric().node(l.fabric().port(ingress_port(l, r)).node).guid().into(),
     )
     .when_ambiguous(),
 ];
@@ -47,9 +58,7 @@ pub fn link_user_rows(look: &Snapshot, paths: &PathIndex, link: LinkId) -> Vec<L
 }
 
 pub fn link_users<'l>(look: &'l Snapshot, rows: &'l [LinkUser]) -> Rows<'l, LinkUser> {
-    let when_empty =
-        "no path between two switches crosses this cable; an adapter's own carries all of its paths";
-    Rows { look, fields: USER_FIELDS, rows: rows.into(), when_empty }
+    LINK_USERS.rows(look, rows)
 }
 
 fn destination(look: &Snapshot, row: LinkUser) -> Option<&Port> {

@@ -3,9 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use super::counters::errors_by_port;
-use crate::catalogue::field::{Field, Rows};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
+use crate::catalogue::view::{Rows, View};
 use fabdeck_fabric::{Element, ElementId, LinkId, LinkSpeed, NodeId, NodeKind, Port, PortState};
 use fabdeck_routing::analysis::PathIndex;
 
@@ -28,42 +29,45 @@ pub struct Cable {
 
 type RowField = Field<Cable>;
 
-pub static LINK_FIELDS: &[RowField] = &[
-    RowField::new("a", "A", FieldKind::Text, "node at the first end", |l, r| l.name(ends(l, r)[0].node).into()),
-    RowField::new("a_port", "PORT", FieldKind::Number, "port at the first end", |l, r| ends(l, r)[0].number.into()),
-    RowField::new("b", "B", FieldKind::Text, "node at the other end", |l, r| l.name(ends(l, r)[1].node).into()),
-    RowField::new("b_port", "PORT", FieldKind::Number, "port at the other end", |l, r| ends(l, r)[1].number.into()),
-    RowField::new("a_guid", "A GUID", FieldKind::Guid, "node GUID at the first end", |l, r| {
+pub const LINKS: View<Cable> =
+    View::new(LINK_FIELDS, "the fabric has no cable").optional(&["parallel", "kind", "speed", "width"]);
+
+static LINK_FIELDS: &[RowField] = &[
+    RowField::new("a", "A", FieldKind::Text, "node at the first end", |l, &r| l.name(ends(l, r)[0].node).into()),
+    RowField::new("a_port", "PORT", FieldKind::Number, "port at the first end", |l, &r| ends(l, r)[0].number.into()),
+    RowField::new("b", "B", FieldKind::Text, "node at the other end", |l, &r| l.name(ends(l, r)[1].node).into()),
+    RowField::new("b_port", "PORT", FieldKind::Number, "port at the other end", |l, &r| ends(l, r)[1].number.into()),
+    RowField::new("a_guid", "A GUID", FieldKind::Guid, "node GUID at the first end", |l, &r| {
         l.fabric().node(ends(l, r)[0].node).guid().into()
     })
     .when_ambiguous(),
-    RowField::new("b_guid", "B GUID", FieldKind::Guid, "node GUID at the other end", |l, r| {
+    RowField::new("b_guid", "B GUID", FieldKind::Guid, "node GUID at the other end", |l, &r| {
         l.fabric().node(ends(l, r)[1].node).guid().into()
     })
     .when_ambiguous(),
-    RowField::new("state", "STATE", FieldKind::State, "logical state, of the worse end", |l, r| state(l, r).into()),
-    RowField::new("width", "WIDTH", FieldKind::Width, "width in use, the smaller of both ends", |l, r| {
+    RowField::new("state", "STATE", FieldKind::State, "logical state, of the worse end", |l, &r| state(l, r).into()),
+    RowField::new("width", "WIDTH", FieldKind::Width, "width in use, the smaller of both ends", |l, &r| {
         l.width_in_use(r.link).into()
     }),
-    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use, the smaller of both ends", |l, r| {
+    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use, the smaller of both ends", |l, &r| {
         l.speed_in_use(r.link).into()
     }),
-    RowField::new("rate_mbps", "RATE", FieldKind::Number, "signalling rate of all physical lanes together", |l, r| {
+    RowField::new("rate_mbps", "RATE", FieldKind::Number, "signalling rate of all physical lanes together", |l, &r| {
         let rate = l.width_in_use(r.link).zip(l.speed_in_use(r.link));
         rate.map(|(width, speed)| u64::from(width.lanes()) * lane_kbps(speed) / 1000).into()
     })
     .unit("Mbit/s")
     .on_request(),
-    RowField::new("degraded", "DEGRADED", FieldKind::Flag, "below what both ends can do", |l, r| {
+    RowField::new("degraded", "DEGRADED", FieldKind::Flag, "below what both ends can do", |l, &r| {
         l.is_degraded(r.link).into()
     })
     .largest_first(),
-    RowField::new("mismatch", "MISMATCH", FieldKind::Flag, "the ends report different widths or speeds", |l, r| {
+    RowField::new("mismatch", "MISMATCH", FieldKind::Flag, "the ends report different widths or speeds", |l, &r| {
         mismatch(l, r).into()
     })
     .largest_first()
     .when_yes(),
-    RowField::new("efi", "EFI", FieldKind::Number, "paths over it under the tables in force, in the busier direction", |_, r| {
+    RowField::new("efi", "EFI", FieldKind::Number, "paths over it under the tables in force, in the busier direction", |_, &r| {
         r.efi.into()
     })
     .largest_first()
@@ -73,11 +77,11 @@ pub static LINK_FIELDS: &[RowField] = &[
         "ERRORS",
         FieldKind::Number,
         "sum of symbol errors, recoveries, link-downs, receive errors, discards and overruns of both ends",
-        |_, r| r.errors.into(),
+        |_, &r| r.errors.into(),
     )
     .largest_first()
     .when_known(),
-    RowField::new("load", "LOAD", FieldKind::Number, "share of its rate in use now, in the busier direction; known while counters are watched", |_, r| {
+    RowField::new("load", "LOAD", FieldKind::Number, "share of its rate in use now, in the busier direction; known while counters are watched", |_, &r| {
         r.load.into()
     })
     .largest_first()
@@ -88,11 +92,11 @@ pub static LINK_FIELDS: &[RowField] = &[
         "ERR/H",
         FieldKind::Number,
         "errors that both ends counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
-        |_, r| r.errors_per_hour.into(),
+        |_, &r| r.errors_per_hour.into(),
     )
     .largest_first()
     .when_known(),
-    RowField::new("kind", "KIND", FieldKind::Text, "kinds of its ends: switch-switch, switch-host and so on", |l, r| {
+    RowField::new("kind", "KIND", FieldKind::Text, "kinds of its ends: switch-switch, switch-host and so on", |l, &r| {
         kind(l, r).into()
     })
     .words(&[
@@ -104,12 +108,12 @@ pub static LINK_FIELDS: &[RowField] = &[
         "router-router",
     ])
     .spare(),
-    RowField::new("width_possible", "CAN WIDTH", FieldKind::Width, "widest that both ends can do", |l, r| {
+    RowField::new("width_possible", "CAN WIDTH", FieldKind::Width, "widest that both ends can do", |l, &r| {
         let [a, b] = ends(l, r).map(|port| port.facts.width_supported);
         a.zip(b).map(|(a, b)| a.min(b)).into()
     })
     .on_request(),
-    RowField::new("speed_possible", "CAN SPEED", FieldKind::Speed, "fastest that both ends can do", |l, r| {
+    RowField::new("speed_possible", "CAN SPEED", FieldKind::Speed, "fastest that both ends can do", |l, &r| {
         let [a, b] = ends(l, r).map(|port| port.facts.speed_supported);
         a.zip(b).map(|(a, b)| a.min(b)).into()
     })
@@ -119,17 +123,17 @@ pub static LINK_FIELDS: &[RowField] = &[
         "PARALLEL",
         FieldKind::Number,
         "cables between the same two nodes, this one included",
-        |_, r| r.parallel.into(),
+        |_, &r| r.parallel.into(),
     )
     .largest_first()
     .spare(),
-    RowField::new("self_loop", "SELF LOOP", FieldKind::Flag, "both ends are on one node", |l, r| {
+    RowField::new("self_loop", "SELF LOOP", FieldKind::Flag, "both ends are on one node", |l, &r| {
         let [a, b] = ends(l, r);
         (a.node == b.node).into()
     })
     .largest_first()
     .on_request(),
-    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, r| {
+    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, &r| {
         Element::from_id(l.fabric(), &l.names, ElementId::Link(r.link)).to_string().into()
     })
     .on_request(),
@@ -162,8 +166,7 @@ pub fn link_rows(look: &Snapshot, paths: Option<&PathIndex>) -> Vec<Cable> {
 }
 
 pub fn links<'l>(look: &'l Snapshot, paths: Option<&PathIndex>) -> Rows<'l, Cable> {
-    let rows = link_rows(look, paths).into();
-    Rows { look, fields: LINK_FIELDS, rows, when_empty: "the fabric has no cable" }
+    LINKS.rows(look, link_rows(look, paths))
 }
 
 fn ends(look: &Snapshot, row: Cable) -> [&Port; 2] {

@@ -1,14 +1,18 @@
 //! Ports, with a row for each port in the source.
 
-use crate::catalogue::field::{Field, Rows};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
+use crate::catalogue::view::{Rows, View};
 use fabdeck_fabric::{Element, ElementId, Port, PortId};
 
 type RowField = Field<PortId>;
 
-pub static PORT_FIELDS: &[RowField] = &[
-    RowField::new("node", "NODE", FieldKind::Text, "name of its node", |l, id| {
+pub const PORTS: View<PortId> =
+    View::new(PORT_FIELDS, "the source has no port").optional(&["physical", "lid", "speed", "width"]);
+
+static PORT_FIELDS: &[RowField] = &[
+    RowField::new("node", "NODE", FieldKind::Text, "name of its node", |l, &id| {
         l.name(port(l, id).node).into()
     }),
     RowField::new(
@@ -16,41 +20,45 @@ pub static PORT_FIELDS: &[RowField] = &[
         "PORT",
         FieldKind::Number,
         "port number on the node; 0 is a switch's own",
-        |l, id| port(l, id).number.into(),
+        |l, &id| port(l, id).number.into(),
     ),
-    RowField::new("kind", "KIND", FieldKind::Text, "kind of its node: switch, host or router", |l, id| {
+    RowField::new("kind", "KIND", FieldKind::Text, "kind of its node: switch, host or router", |l, &id| {
         l.fabric().node(port(l, id).node).facts.kind.word().into()
     })
     .words(&["switch", "host", "router"])
     .on_request(),
-    RowField::new("node_guid", "NODE GUID", FieldKind::Guid, "GUID of its node", |l, id| {
+    RowField::new("node_guid", "NODE GUID", FieldKind::Guid, "GUID of its node", |l, &id| {
         l.fabric().node(port(l, id).node).guid().into()
     })
     .when_ambiguous(),
-    RowField::new("guid", "GUID", FieldKind::Guid, "port GUID", |l, id| port(l, id).facts.guid.into())
+    RowField::new("guid", "GUID", FieldKind::Guid, "port GUID", |l, &id| port(l, id).facts.guid.into())
         .on_request(),
-    RowField::new("lid", "LID", FieldKind::Number, "base LID; of a switch port the switch's", |l, id| {
+    RowField::new("lid", "LID", FieldKind::Number, "base LID; of a switch port the switch's", |l, &id| {
         l.fabric().address_of(id).map(|(lid, _)| lid).into()
     }),
-    RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: 2^LMC LIDs are owned", |l, id| {
+    RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: 2^LMC LIDs are owned", |l, &id| {
         l.fabric().address_of(id).map(|(_, lmc)| lmc.value()).into()
     })
     .on_request(),
-    RowField::new("state", "STATE", FieldKind::State, "logical state", |l, id| {
+    RowField::new("state", "STATE", FieldKind::State, "logical state", |l, &id| {
         port(l, id).facts.state.into()
     }),
-    RowField::new("physical", "PHYSICAL", FieldKind::PhysicalState, "physical state", |l, id| {
+    RowField::new("physical", "PHYSICAL", FieldKind::PhysicalState, "physical state", |l, &id| {
         port(l, id).facts.physical_state.into()
     })
     .spare(),
-    RowField::new("width", "WIDTH", FieldKind::Width, "width in use", |l, id| port(l, id).facts.width.into()),
-    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use", |l, id| port(l, id).facts.speed.into()),
+    RowField::new("width", "WIDTH", FieldKind::Width, "width in use", |l, &id| {
+        port(l, id).facts.width.into()
+    }),
+    RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use", |l, &id| {
+        port(l, id).facts.speed.into()
+    }),
     RowField::new(
         "width_supported",
         "CAN WIDTH",
         FieldKind::Width,
         "widest that the port can do",
-        |l, id| port(l, id).facts.width_supported.into(),
+        |l, &id| port(l, id).facts.width_supported.into(),
     )
     .on_request(),
     RowField::new(
@@ -58,10 +66,10 @@ pub static PORT_FIELDS: &[RowField] = &[
         "CAN SPEED",
         FieldKind::Speed,
         "fastest that the port can do",
-        |l, id| port(l, id).facts.speed_supported.into(),
+        |l, &id| port(l, id).facts.speed_supported.into(),
     )
     .on_request(),
-    RowField::new("lanes", "LANES", FieldKind::Number, "virtual lanes in use for data", |l, id| {
+    RowField::new("lanes", "LANES", FieldKind::Number, "virtual lanes in use for data", |l, &id| {
         port(l, id).facts.operational_lanes.into()
     })
     .on_request(),
@@ -70,10 +78,10 @@ pub static PORT_FIELDS: &[RowField] = &[
         "CAN LANES",
         FieldKind::Number,
         "virtual lanes that the port has for data",
-        |l, id| port(l, id).facts.lanes_supported.into(),
+        |l, &id| port(l, id).facts.lanes_supported.into(),
     )
     .on_request(),
-    RowField::new("peer", "PEER", FieldKind::Text, "node at the other end of the cable", |l, id| {
+    RowField::new("peer", "PEER", FieldKind::Text, "node at the other end of the cable", |l, &id| {
         peer(l, id).map(|peer| l.name(peer.node)).into()
     }),
     RowField::new(
@@ -81,22 +89,26 @@ pub static PORT_FIELDS: &[RowField] = &[
         "PEER PORT",
         FieldKind::Number,
         "port at the other end of the cable",
-        |l, id| peer(l, id).map(|peer| peer.number).into(),
+        |l, &id| peer(l, id).map(|peer| peer.number).into(),
     ),
-    RowField::new("peer_guid", "PEER GUID", FieldKind::Guid, "GUID of the node at the other end", |l, id| {
-        peer(l, id).map(|peer| l.fabric().node(peer.node).guid()).into()
-    })
+    RowField::new(
+        "peer_guid",
+        "PEER GUID",
+        FieldKind::Guid,
+        "GUID of the node at the other end",
+        |l, &id| peer(l, id).map(|peer| l.fabric().node(peer.node).guid()).into(),
+    )
     .when_ambiguous(),
     RowField::new(
         "degraded",
         "DEGRADED",
         FieldKind::Flag,
         "its cable is below what both ends can do",
-        |l, id| port(l, id).link.and_then(|link| l.is_degraded(link)).into(),
+        |l, &id| port(l, id).link.and_then(|link| l.is_degraded(link)).into(),
     )
     .largest_first()
     .on_request(),
-    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, id| {
+    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, &id| {
         Element::from_id(l.fabric(), &l.names, ElementId::Port(id)).to_string().into()
     })
     .on_request(),
@@ -104,7 +116,7 @@ pub static PORT_FIELDS: &[RowField] = &[
 
 pub fn ports(look: &Snapshot) -> Rows<'_, PortId> {
     let rows: Vec<_> = look.fabric().ports().map(|(id, _)| id).collect();
-    Rows { look, fields: PORT_FIELDS, rows: rows.into(), when_empty: "the source has no port" }
+    PORTS.rows(look, rows)
 }
 
 fn port(look: &Snapshot, id: PortId) -> &Port {

@@ -1,25 +1,29 @@
 //! Switches, with a row for each.
 
-use crate::catalogue::field::{Field, Rows};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::view::{Rows, View};
 use fabdeck_fabric::{Element, ElementId, NodeId, PortId, PortNum};
 
 type RowField = Field<NodeId>;
 
-pub static SWITCH_FIELDS: &[RowField] = &[
+pub const SWITCHES: View<NodeId> =
+    View::new(SWITCH_FIELDS, "the fabric has no switch").optional(&["guid", "answered", "lid", "hosts"]);
+
+static SWITCH_FIELDS: &[RowField] = &[
     RowField::new(
         "name",
         "NAME",
         FieldKind::Text,
         "its name: node-name-map, then description, then GUID",
-        |l, id| l.name(id).into(),
+        |l, &id| l.name(id).into(),
     ),
-    RowField::new("guid", "GUID", FieldKind::Guid, "node GUID", |l, id| l.fabric().node(id).guid().into()),
-    RowField::new("lid", "LID", FieldKind::Number, "base LID of port 0", |l, id| {
+    RowField::new("guid", "GUID", FieldKind::Guid, "node GUID", |l, &id| l.fabric().node(id).guid().into()),
+    RowField::new("lid", "LID", FieldKind::Number, "base LID of port 0", |l, &id| {
         address(l, id).map(|(lid, _)| lid).into()
     }),
-    RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: it owns 2^LMC LIDs", |l, id| {
+    RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: it owns 2^LMC LIDs", |l, &id| {
         address(l, id).map(|(_, lmc)| lmc).into()
     })
     .on_request(),
@@ -28,13 +32,13 @@ pub static SWITCH_FIELDS: &[RowField] = &[
         "PORTS",
         FieldKind::Number,
         "external ports it has; none where only its peer is known",
-        |l, id| l.port_count(id).into(),
+        |l, &id| l.port_count(id).into(),
     ),
-    RowField::new("linked_ports", "LINKED", FieldKind::Number, "ports with a peer", |l, id| {
+    RowField::new("linked_ports", "LINKED", FieldKind::Number, "ports with a peer", |l, &id| {
         Value::count(l.fabric().ports_of(id).filter(|(_, port)| port.peer.is_some()).count())
     })
     .largest_first(),
-    RowField::new("hosts", "HOSTS", FieldKind::Number, "ports whose peer is a host or a router", |l, id| {
+    RowField::new("hosts", "HOSTS", FieldKind::Number, "ports whose peer is a host or a router", |l, &id| {
         Value::count(peers(l, id).filter(|peer| !is_switch(l, *peer)).count())
     })
     .largest_first(),
@@ -43,7 +47,7 @@ pub static SWITCH_FIELDS: &[RowField] = &[
         "SWITCH LINKS",
         FieldKind::Number,
         "ports whose peer is another switch",
-        |l, id| {
+        |l, &id| {
             Value::count(
                 peers(l, id).filter(|peer| is_switch(l, *peer) && l.fabric().port(*peer).node != id).count(),
             )
@@ -55,13 +59,13 @@ pub static SWITCH_FIELDS: &[RowField] = &[
         "ANSWERED",
         FieldKind::Flag,
         "no: it stopped answering, or only its peer reports it",
-        |l, id| l.fabric().node(id).facts.answered.into(),
+        |l, &id| l.fabric().node(id).facts.answered.into(),
     ),
-    RowField::new("vendor", "VENDOR", FieldKind::Text, "vendor id", |l, id| {
+    RowField::new("vendor", "VENDOR", FieldKind::Text, "vendor id", |l, &id| {
         l.fabric().node(id).facts.vendor_id.map(hexadecimal).into()
     })
     .on_request(),
-    RowField::new("device", "DEVICE", FieldKind::Text, "device id", |l, id| {
+    RowField::new("device", "DEVICE", FieldKind::Text, "device id", |l, &id| {
         l.fabric().node(id).facts.device_id.map(hexadecimal).into()
     })
     .on_request(),
@@ -70,7 +74,7 @@ pub static SWITCH_FIELDS: &[RowField] = &[
         "SYSTEM IMAGE",
         FieldKind::Guid,
         "GUID that all parts of one chassis share",
-        |l, id| l.fabric().node(id).facts.system_image_guid.into(),
+        |l, &id| l.fabric().node(id).facts.system_image_guid.into(),
     )
     .on_request(),
     RowField::new(
@@ -78,14 +82,14 @@ pub static SWITCH_FIELDS: &[RowField] = &[
         "ENHANCED PORT 0",
         FieldKind::Flag,
         "whether port 0 is an enhanced one, which works like the port of an adapter",
-        |l, id| l.fabric().node(id).facts.enhanced_port0.into(),
+        |l, &id| l.fabric().node(id).facts.enhanced_port0.into(),
     )
     .on_request(),
-    RowField::new("description", "DESCRIPTION", FieldKind::Text, "node description", |l, id| {
+    RowField::new("description", "DESCRIPTION", FieldKind::Text, "node description", |l, &id| {
         l.fabric().node(id).facts.description.as_str().into()
     })
     .on_request(),
-    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, id| {
+    RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, &id| {
         Element::from_id(l.fabric(), &l.names, ElementId::Node(id)).to_string().into()
     })
     .on_request(),
@@ -93,7 +97,7 @@ pub static SWITCH_FIELDS: &[RowField] = &[
 
 pub fn switches(look: &Snapshot) -> Rows<'_, NodeId> {
     let rows: Vec<_> = look.fabric().switches().map(|(id, _)| id).collect();
-    Rows { look, fields: SWITCH_FIELDS, rows: rows.into(), when_empty: "the fabric has no switch" }
+    SWITCHES.rows(look, rows)
 }
 
 /// LID and LMC of a switch, which are those of its port 0.

@@ -1,19 +1,22 @@
 //! Forwarding tables, with a row for each switch; `entries` has the entries of one switch.
 
 use super::switches::address;
-use crate::catalogue::field::{Field, Rows};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::view::{Rows, View};
 use fabdeck_fabric::{Lft, Lid, NodeId};
 
 type RowField = Field<NodeId>;
 
-pub static TABLE_FIELDS: &[RowField] = &[
-    RowField::new("switch", "SWITCH", FieldKind::Text, "name of the switch", |l, id| l.name(id).into()),
-    RowField::new("guid", "GUID", FieldKind::Guid, "node GUID of the switch", |l, id| {
+pub const TABLES: View<NodeId> = View::new(TABLE_FIELDS, "the source has no forwarding tables");
+
+static TABLE_FIELDS: &[RowField] = &[
+    RowField::new("switch", "SWITCH", FieldKind::Text, "name of the switch", |l, &id| l.name(id).into()),
+    RowField::new("guid", "GUID", FieldKind::Guid, "node GUID of the switch", |l, &id| {
         l.fabric().node(id).guid().into()
     }),
-    RowField::new("lid", "LID", FieldKind::Number, "base LID of the switch", |l, id| {
+    RowField::new("lid", "LID", FieldKind::Number, "base LID of the switch", |l, &id| {
         address(l, id).map(|(lid, _)| lid).into()
     }),
     RowField::new(
@@ -21,9 +24,9 @@ pub static TABLE_FIELDS: &[RowField] = &[
         "KNOWN",
         FieldKind::Flag,
         "whether the source gives its forwarding table",
-        |l, id| lft(l, id).is_some().into(),
+        |l, &id| lft(l, id).is_some().into(),
     ),
-    RowField::new("routed", "ROUTED", FieldKind::Number, "LIDs with an egress port", |l, id| {
+    RowField::new("routed", "ROUTED", FieldKind::Number, "LIDs with an egress port", |l, &id| {
         lft(l, id).map(|lft| Value::count(lft.routed_lids().count())).unwrap_or(Value::Missing)
     })
     .largest_first(),
@@ -32,7 +35,7 @@ pub static TABLE_FIELDS: &[RowField] = &[
         "NO PATH",
         FieldKind::Number,
         "LIDs of the fabric without an egress port",
-        |l, id| {
+        |l, &id| {
             lft(l, id)
                 .map(|lft| {
                     let tells = |lid: &Lid| l.observation.tables.is_entry_known(id, *lid);
@@ -47,10 +50,10 @@ pub static TABLE_FIELDS: &[RowField] = &[
         "PORTS USED",
         FieldKind::Number,
         "different egress ports in the table",
-        |l, id| lft(l, id).map(|lft| Value::count(ports_used(lft))).unwrap_or(Value::Missing),
+        |l, &id| lft(l, id).map(|lft| Value::count(ports_used(lft))).unwrap_or(Value::Missing),
     )
     .largest_first(),
-    RowField::new("top_lid", "TOP LID", FieldKind::Number, "highest LID with an egress port", |l, id| {
+    RowField::new("top_lid", "TOP LID", FieldKind::Number, "highest LID with an egress port", |l, &id| {
         lft(l, id).and_then(|lft| lft.routed_lids().last()).map(|(lid, _)| lid).into()
     }),
     RowField::new(
@@ -58,7 +61,7 @@ pub static TABLE_FIELDS: &[RowField] = &[
         "GROUPS",
         FieldKind::Number,
         "multicast groups in its multicast table",
-        |l, id| {
+        |l, &id| {
             let tables = l.observation.tables.nodes.get(&id);
             tables
                 .and_then(|tables| tables.mft.as_ref())
@@ -75,7 +78,7 @@ pub fn tables(look: &Snapshot) -> Rows<'_, NodeId> {
     let tables = &look.observation.tables;
     let any = tables.nodes.values().any(|node| node.lft.is_some() || node.mft.is_some());
     let rows = if any { look.fabric().switches().map(|(id, _)| id).collect() } else { Vec::new() };
-    Rows { look, fields: TABLE_FIELDS, rows: rows.into(), when_empty: "the source has no forwarding tables" }
+    TABLES.rows(look, rows)
 }
 
 fn lft(look: &Snapshot, id: NodeId) -> Option<&Lft> {

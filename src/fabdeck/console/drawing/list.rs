@@ -95,28 +95,6 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     }
 }
 
-/// Columns that are hidden first where not all fit, in this order. The details show the same values, and the arrow
-/// keys lead to the columns.
-const OPTIONAL_COLUMNS: [&str; 18] = [
-    "via",
-    "user",
-    "share_of_all",
-    "rcv_mbps",
-    "xmit_mbps",
-    PREFERRED_TO_NAMES,
-    "parallel",
-    "kind",
-    "guid",
-    "physical",
-    "answered",
-    "lid",
-    "sar_links",
-    "links",
-    "hosts",
-    "switch_port",
-    "speed",
-    "width",
-];
 /// For this column names are cut as far as possible.
 const PREFERRED_TO_NAMES: &str = "share_of_time";
 /// The column that shows trouble is visible on any screen.
@@ -225,9 +203,9 @@ fn min_total_width(columns: &[VisibleColumn], name: u16) -> u16 {
 /// Hides lesser columns until the others fit, then columns before the one that shows trouble until that is visible.
 fn drop_optional_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: usize, room: u16) {
     let id = |shown: &VisibleColumn| listing.column(shown.column).id.clone();
-    for lesser in OPTIONAL_COLUMNS {
-        let Some(at) = columns.iter().skip(fixed).position(|shown| id(shown) == lesser) else { continue };
-        let name = if lesser == PREFERRED_TO_NAMES { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };
+    for lesser in listing.optional_columns() {
+        let Some(at) = columns.iter().skip(fixed).position(|shown| id(shown) == *lesser) else { continue };
+        let name = if *lesser == PREFERRED_TO_NAMES { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };
         if min_total_width(columns, name) <= room {
             return;
         }

@@ -1,33 +1,11 @@
 //! Channels between switches that paths within jobs cross, with a row for each.
 
-use std::sync::LazyLock;
-
 use super::job_comparison::JobComparison;
-use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::view::View;
 use fabdeck_fabric::ChannelId;
-
-/// The columns of channels with job paths.
-pub static JOB_CHANNEL_COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
-    let column = |id: &'static str, title: &'static str, kind, about: &'static str| Column {
-        largest_first: kind == FieldKind::Number,
-        ..Column::new(id.into(), title.into(), kind, about.into())
-    };
-    vec![
-        column("from", "FROM", FieldKind::Text, "the port that the channel leaves"),
-        column("to", "TO", FieldKind::Text, "the port that it enters"),
-        column(
-            "paths",
-            "EFI",
-            FieldKind::Number,
-            "effective edge forwarding index: paths within jobs over the channel",
-        ),
-        column("jobs", "JOBS", FieldKind::Number, "number of jobs of these paths"),
-        column("most", "MOST", FieldKind::Number, "paths of the job with the most"),
-        column("job", "JOB", FieldKind::Text, "that job; of equal ones the first by name"),
-    ]
-});
 
 /// A channel that paths within jobs cross.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,6 +17,37 @@ pub struct JobChannel {
     pub most: u64,
     pub job: String,
 }
+
+type RowField = Field<JobChannel, ()>;
+
+pub const JOB_CHANNELS: View<JobChannel, ()> =
+    View::new(JOB_CHANNEL_FIELDS, "no path within a job crosses a channel between switches");
+
+static JOB_CHANNEL_FIELDS: &[RowField] = &[
+    RowField::new("from", "FROM", FieldKind::Text, "the port that the channel leaves", |(), row| {
+        Value::text(&row.from)
+    }),
+    RowField::new("to", "TO", FieldKind::Text, "the port that it enters", |(), row| Value::text(&row.to)),
+    RowField::new(
+        "paths",
+        "EFI",
+        FieldKind::Number,
+        "effective edge forwarding index: paths within jobs over the channel",
+        |(), row| row.paths.into(),
+    )
+    .largest_first(),
+    RowField::new("jobs", "JOBS", FieldKind::Number, "number of jobs of these paths", |(), row| {
+        row.jobs.into()
+    })
+    .largest_first(),
+    RowField::new("most", "MOST", FieldKind::Number, "paths of the job with the most", |(), row| {
+        row.most.into()
+    })
+    .largest_first(),
+    RowField::new("job", "JOB", FieldKind::Text, "that job; of equal ones the first by name", |(), row| {
+        Value::text(&row.job)
+    }),
+];
 
 /// The channels under the tables in force, those with the most paths first; `None` without tables.
 pub fn job_channels(look: &Snapshot, comparison: &JobComparison) -> Option<Vec<JobChannel>> {
@@ -72,38 +81,4 @@ pub fn job_channels(look: &Snapshot, comparison: &JobComparison) -> Option<Vec<J
     // The sort is stable, so equal channels stay in their order.
     rows.sort_by_key(|row| std::cmp::Reverse(row.paths));
     Some(rows)
-}
-
-/// The channels as a listing.
-#[derive(Clone, Copy, Debug)]
-pub struct JobChannelRows<'c>(pub &'c [JobChannel]);
-
-impl Listing for JobChannelRows<'_> {
-    fn column_count(&self) -> usize {
-        JOB_CHANNEL_COLUMNS.len()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        &JOB_CHANNEL_COLUMNS[at]
-    }
-
-    fn row_count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        let row = &self.0[row];
-        match column {
-            0 => Value::text(&row.from),
-            1 => Value::text(&row.to),
-            2 => Value::Number(row.paths),
-            3 => Value::Number(row.jobs),
-            4 => Value::Number(row.most),
-            _ => Value::text(&row.job),
-        }
-    }
-
-    fn empty_text(&self) -> &str {
-        "no path within a job crosses a channel between switches"
-    }
 }

@@ -2,7 +2,6 @@
 
 pub(crate) mod job_channels;
 pub mod job_comparison;
-pub(crate) mod job_gains;
 pub mod job_request;
 pub(crate) mod job_table;
 pub(crate) mod job_watch;

@@ -1,66 +1,161 @@
-//! The running jobs, with a row for each.
+//! The running jobs, with a row for each: figures under the tables in force, and beside them under proposed routes.
 
-use std::sync::LazyLock;
+use std::borrow::Cow;
 
 use super::summary::JobSummary;
-use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::field::Field;
 use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::view::View;
 
-/// Defines the columns: id, heading, kind, meaning, and the function that yields the value of a row.
-macro_rules! columns {
-    ($($id:literal $title:literal $kind:ident $about:literal $value:expr;)+) => {
-        /// The columns of jobs.
-        pub static JOB_COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| vec![$(
-            place_column(Column::new($id.into(), $title.into(), FieldKind::$kind, $about.into()))
-        ),+]);
+type RowField = Field<JobSummary, ()>;
 
-        const VALUES: &[fn(&JobSummary) -> Value<'_>] = &[$($value),+];
-    };
+/// The jobs as `jobs` prints them.
+pub const RUNNING_JOBS: View<JobSummary, ()> =
+    View::new(JOB_FIELDS, "no job of the list has a host in the fabric");
+
+/// The jobs with the figures that sar would give them, the most important first.
+pub const JOB_GAINS: View<JobSummary, ()> =
+    View::new(GAIN_FIELDS, "no job runs on several switches: none has a path between switches").optional(&[
+        "sar_links",
+        "links",
+        "hosts",
+    ]);
+
+static JOB_FIELDS: &[RowField] = &[JOB, HOSTS, PORTS, MISSING, SWITCHES, LINKS, MAX, DARK_FIBER, LOST];
+
+static GAIN_FIELDS: &[RowField] =
+    &[JOB, HOSTS, MISSING, SWITCHES, LOST, MAX, SAR_MAX, CHANGE, LINKS, SAR_LINKS, DARK_FIBER, SAR_DARK];
+
+const JOB: RowField = RowField::new(
+    "job",
+    "JOB",
+    FieldKind::Text,
+    "its name in the list; each task of Slurm's arrays, and each heterogeneous job as a whole",
+    |(), job| Value::text(&job.job),
+);
+
+const HOSTS: RowField = RowField::new(
+    "hosts",
+    "HOSTS",
+    FieldKind::Number,
+    "its hosts that paths lead to, each counted once",
+    |(), job| Value::count(job.hosts),
+)
+.largest_first();
+
+const PORTS: RowField = RowField::new(
+    "ports",
+    "PORTS",
+    FieldKind::Number,
+    "ports of these hosts that paths lead to",
+    |(), job| Value::count(job.ports),
+)
+.largest_first()
+.on_request();
+
+const MISSING: RowField = RowField::new(
+    "missing",
+    "MISSING",
+    FieldKind::Number,
+    "its hosts that match no host of the fabric, or several",
+    |(), job| Value::count(job.missing),
+)
+.largest_first()
+.on_request();
+
+const SWITCHES: RowField = RowField::new(
+    "switches",
+    "SWITCHES",
+    FieldKind::Number,
+    "switches of its hosts; a job on one switch has no path between switches",
+    |(), job| Value::count(job.switches),
+)
+.largest_first();
+
+const LINKS: RowField = RowField::new(
+    "links",
+    "LINKS",
+    FieldKind::Number,
+    "directed channels between switches that paths between its hosts cross",
+    |(), job| job.links.map(Value::count).into(),
+)
+.largest_first();
+
+const MAX: RowField = RowField::new(
+    "max",
+    "MAX EFI",
+    FieldKind::Number,
+    "effective edge forwarding index: the largest number of its paths over one channel",
+    |(), job| job.max.into(),
+)
+.largest_first();
+
+const DARK_FIBER: RowField = RowField::new(
+    "dark_fiber",
+    "DARK",
+    FieldKind::Decimal,
+    "percent of all channels between switches that none of its paths crosses",
+    |(), job| job.dark_fiber.map(Value::tenths).into(),
+)
+.largest_first()
+.unit("%");
+
+const LOST: RowField = RowField::new(
+    "lost",
+    "LOST",
+    FieldKind::Number,
+    "ordered pairs of ports of its different hosts without a path; no other figure counts them",
+    |(), job| job.lost.into(),
+)
+.largest_first()
+.when_yes();
+
+const SAR_MAX: RowField = RowField::new(
+    "sar_max",
+    "SAR EFI",
+    FieldKind::Number,
+    "the effective edge forwarding index under sar's routes",
+    |(), job| job.proposed.map(|proposed| proposed.max).into(),
+)
+.largest_first()
+.when_known();
+
+const CHANGE: RowField =
+    RowField::new("change", "CHANGE", FieldKind::Text, "the difference in percent", |(), job| {
+        let figures = job.max.zip(job.proposed);
+        let words = figures.and_then(|(max, proposed)| percent_change(max as f64, proposed.max as f64));
+        words.map(|words| Value::Text(Cow::Owned(words))).into()
+    })
+    .when_known();
+
+const SAR_LINKS: RowField = RowField::new(
+    "sar_links",
+    "SAR LINKS",
+    FieldKind::Number,
+    "the channels that its paths would cross under sar's routes",
+    |(), job| job.proposed.map(|proposed| Value::count(proposed.links)).into(),
+)
+.largest_first()
+.when_known();
+
+const SAR_DARK: RowField = RowField::new(
+    "sar_dark",
+    "SAR DARK",
+    FieldKind::Decimal,
+    "percent of channels that none of its paths would cross under sar's routes",
+    |(), job| job.proposed.map(|proposed| Value::tenths(proposed.dark_fiber)).into(),
+)
+.largest_first()
+.when_known()
+.unit("%");
+
+/// Whether an order or a filter uses only columns that `jobs` prints too.
+pub fn is_printed_by_jobs(text: &str) -> bool {
+    [SAR_MAX, CHANGE, SAR_LINKS, SAR_DARK].iter().all(|field| !text.contains(&*field.column.id))
 }
 
-columns! {
-    "job" "JOB" Text "its name in the list; each task of Slurm's arrays, and each heterogeneous job as a whole" |job| Value::text(&job.job);
-    "hosts" "HOSTS" Number "its hosts that paths lead to, each counted once" |job| Value::count(job.hosts);
-    "ports" "PORTS" Number "ports of these hosts that paths lead to" |job| Value::count(job.ports);
-    "missing" "MISSING" Number "its hosts that match no host of the fabric, or several" |job| Value::count(job.missing);
-    "switches" "SWITCHES" Number "switches of its hosts; a job on one switch has no path between switches" |job| Value::count(job.switches);
-    "links" "LINKS" Number "directed channels between switches that paths between its hosts cross" |job| job.links.map(Value::count).into();
-    "max" "MAX EFI" Number "effective edge forwarding index: the largest number of its paths over one channel" |job| job.max.map(Value::Number).into();
-    "dark_fiber" "DARK" Decimal "percent of all channels between switches that none of its paths crosses" |job| job.dark_fiber.map_or(Value::Missing, Value::tenths);
-    "lost" "LOST" Number "ordered pairs of ports of its different hosts without a path; no other figure counts them" |job| job.lost.map(Value::Number).into();
-}
-
-fn place_column(column: Column) -> Column {
-    // The column appears only where some job has pairs without a path.
-    let when_yes = column.id == "lost";
-    let shown = !when_yes && !["missing", "ports"].contains(&&*column.id);
-    let largest_first = column.kind.is_right_aligned();
-    let unit = if column.id == "dark_fiber" { "%" } else { "" };
-    Column { shown, when_yes, largest_first, unit, ..column }
-}
-
-/// Jobs as a listing.
-#[derive(Clone, Copy, Debug)]
-pub struct JobRows<'j>(pub &'j [JobSummary]);
-
-impl Listing for JobRows<'_> {
-    fn column_count(&self) -> usize {
-        JOB_COLUMNS.len()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        &JOB_COLUMNS[at]
-    }
-
-    fn row_count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        VALUES[column](&self.0[row])
-    }
-
-    fn empty_text(&self) -> &str {
-        "no job of the list has a host in the fabric"
-    }
+/// The change of a figure in percent: `-32 %`.
+pub fn percent_change(before: f64, after: f64) -> Option<String> {
+    let change = 100.0 * (after - before) / before;
+    (before > 0.0).then(|| if change.round() == 0.0 { "0 %".to_owned() } else { format!("{change:+.0} %") })
 }

@@ -12,6 +12,7 @@ use fabdeck_fabric::observe::{NotePlace, digits_in_groups};
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::{HostIndex, JobPlacement};
 use fabdeck_routing::Problem;
+use fabdeck_routing::analysis::EffectiveIndex;
 
 /// A job on the fabric. Fields about paths are `None` without forwarding tables.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,6 +30,22 @@ pub struct JobSummary {
     pub dark_fiber: Option<f64>,
     /// Number of ordered pairs without a path.
     pub lost: Option<u64>,
+    /// The figures under proposed routes, where these are compared.
+    pub proposed: Option<ProposedJob>,
+}
+
+/// The figures of a job under proposed routes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ProposedJob {
+    pub links: usize,
+    pub max: u64,
+    pub dark_fiber: f64,
+}
+
+impl From<&EffectiveIndex> for ProposedJob {
+    fn from(job: &EffectiveIndex) -> Self {
+        Self { links: job.used_channels(), max: job.max, dark_fiber: job.dark_fiber }
+    }
 }
 
 /// Totals over all jobs.
@@ -116,6 +133,7 @@ pub fn summarize_jobs(look: &Snapshot, placed: &JobPlacement) -> (Vec<JobSummary
         max: known.then_some(row.max),
         dark_fiber: known.then_some(row.dark_fiber),
         lost: known.then_some(row.lost),
+        proposed: None,
     });
     let JobReport { count, hosts, links, mean, figures, .. } = report;
     let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links, lost } = figures;

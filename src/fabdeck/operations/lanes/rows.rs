@@ -1,49 +1,79 @@
 //! The flows and tables of dFtree as rows: flows to hot-spots, and tables on the paths there.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use super::slow_lanes::{LaneFlow, LaneSpot, LaneState, LaneTable, TableStatus};
-use crate::catalogue::field::{Column, Listing};
+use super::slow_lanes::{LaneFlow, LaneSpot, LaneState, TableStatus};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::view::{RowContext, View};
 use fabdeck_change::FollowMode;
 
-const fn column(id: &'static str, title: &'static str, about: &'static str) -> Column {
-    Column::new(Cow::Borrowed(id), Cow::Borrowed(title), FieldKind::Text, Cow::Borrowed(about))
-}
+/// The state of lanes, and the snapshot that defines its port ids.
+pub type LaneContext = (Arc<LaneState>, Arc<Snapshot>);
 
-/// Shows a column only where some row has a value for it.
-const fn when_known(mut column: Column) -> Column {
-    column.shown = false;
-    column.when_known = true;
-    column
-}
+impl RowContext for LaneContext {}
 
-static FLOW_COLUMNS: &[Column] = &[
-    column("host", "HOST", "the host that sends the flows"),
-    column("hot_spot", "TO", "the adapter that receives more slowly than packets come"),
-    column(
+/// Indexes of a hot-spot and one of its flows. A hot-spot without flows has a row too.
+pub type FlowRow = (usize, Option<usize>);
+
+type FlowField = Field<FlowRow, LaneContext>;
+
+pub const FLOWS: View<FlowRow, LaneContext> =
+    View::new(FLOW_FIELDS, "no flow is on a slow lane, and none would move there");
+
+static FLOW_FIELDS: &[FlowField] = &[
+    FlowField::new("host", "HOST", FieldKind::Text, "the host that sends the flows", |(state, _), row| {
+        flow_at(state, row).1.map(|flow| flow.flow.host.name.as_str()).into()
+    }),
+    FlowField::new(
+        "hot_spot",
+        "TO",
+        FieldKind::Text,
+        "the adapter that receives more slowly than packets come",
+        |(state, _), row| Value::text(&flow_at(state, row).0.port.name),
+    ),
+    FlowField::new(
         "state",
         "STATE",
+        FieldKind::Text,
         "proposed: would go to the slow lane; in force: is there; cooling: would come back; untold: not known whether its \
          adapter is still a hot-spot",
+        |(state, _), row| {
+            let (spot, flow) = flow_at(state, row);
+            flow.map_or(spot.standing, |flow| flow.standing).word().into()
+        },
     ),
-    column("levels", "LEVEL", "the service levels of the two lanes, the fast one first"),
-    column("follows", "FOLLOWS", "how open connections of the host follow a move"),
+    FlowField::new(
+        "levels",
+        "LEVEL",
+        FieldKind::Text,
+        "the service levels of the two lanes, the fast one first",
+        |(state, _), row| levels_word(flow_at(state, row).0).into(),
+    ),
+    FlowField::new(
+        "follows",
+        "FOLLOWS",
+        FieldKind::Text,
+        "how open connections of the host follow a move",
+        |(state, _), row| flow_at(state, row).1.map(|flow| follows_word(flow.flow.follows)).into(),
+    ),
 ];
 
-static TABLE_COLUMNS: &[Column] = &[
-    column("port", "PORT", "the egress port"),
-    column("table", "TABLE", "the lanes of levels, or how lanes share the port"),
-    column("state", "STATE", "whether the table is as the lanes need it"),
-    when_known(column(
-        "held",
-        "IN FORCE",
-        "the present content, where it differs: level:lane, or lane:weight",
-    )),
-    when_known(column("wanted", "SHOULD BE", "the content that the lanes need")),
-    when_known(column("why", "WHY", "why the table is not known, or cannot be as needed")),
-];
+/// The rows of flows to hot-spots.
+pub fn flow_rows(state: &LaneState) -> Vec<FlowRow> {
+    let of = |(at, spot): (usize, &LaneSpot)| match spot.flows.len() {
+        0 => vec![(at, None)],
+        flows => (0..flows).map(|flow| (at, Some(flow))).collect(),
+    };
+    state.spots.iter().enumerate().flat_map(of).collect()
+}
+
+/// The hot-spot of a row, and its flow if it has any.
+pub fn flow_at<'s>(state: &'s LaneState, (spot, flow): &FlowRow) -> (&'s LaneSpot, Option<&'s LaneFlow>) {
+    let spot = &state.spots[*spot];
+    (spot, flow.map(|flow| &spot.flows[flow]))
+}
 
 /// How the flows of a host follow a move, in a few words.
 pub fn follows_word(follows: FollowMode) -> &'static str {
@@ -60,119 +90,77 @@ pub fn levels_word(spot: &LaneSpot) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Flows to hot-spots. A hot-spot without flows has a row too.
-#[derive(Clone, Debug)]
-pub struct FlowRows<'s> {
-    pub state: &'s LaneState,
-    pub rows: &'s [(usize, Option<usize>)],
-}
+/// Tables on the paths to hot-spots, each by its index.
+pub const LANE_TABLES: View<usize, LaneContext> = View::new(
+    TABLE_FIELDS,
+    "no flow is on a slow lane or would move there, so no table needs entries for one",
+);
 
-impl<'s> FlowRows<'s> {
-    /// The rows of a state, as indexes of a hot-spot and its flow.
-    pub fn row_places(state: &LaneState) -> Vec<(usize, Option<usize>)> {
-        let of = |(at, spot): (usize, &LaneSpot)| match spot.flows.len() {
-            0 => vec![(at, None)],
-            flows => (0..flows).map(|flow| (at, Some(flow))).collect(),
-        };
-        state.spots.iter().enumerate().flat_map(of).collect()
-    }
+type TableField = Field<usize, LaneContext>;
 
-    /// The hot-spot of a row, and its flow if it has any.
-    pub fn flow_at(&self, row: usize) -> Option<(&'s LaneSpot, Option<&'s LaneFlow>)> {
-        let (spot, flow) = *self.rows.get(row)?;
-        let spot = self.state.spots.get(spot)?;
-        Some((spot, flow.and_then(|flow| spot.flows.get(flow))))
-    }
-}
+static TABLE_FIELDS: &[TableField] = &[
+    TableField::new("port", "PORT", FieldKind::Text, "the egress port", |(state, look), row| {
+        look.unique_port_name(state.tables[*row].port).into()
+    }),
+    TableField::new(
+        "table",
+        "TABLE",
+        FieldKind::Text,
+        "the lanes of levels, or how lanes share the port",
+        |(state, _), row| brief(&state.tables[*row].table).into(),
+    ),
+    TableField::new(
+        "state",
+        "STATE",
+        FieldKind::Text,
+        "whether the table is as the lanes need it",
+        |(state, _), row| table_status_word(&state.tables[*row].standing).into(),
+    ),
+    TableField::new(
+        "held",
+        "IN FORCE",
+        FieldKind::Text,
+        "the present content, where it differs: level:lane, or lane:weight",
+        |(state, _), row| match &state.tables[*row].standing {
+            TableStatus::Differs { held, .. } => brief(held).into(),
+            _ => Value::Missing,
+        },
+    )
+    .when_known(),
+    TableField::new(
+        "wanted",
+        "SHOULD BE",
+        FieldKind::Text,
+        "the content that the lanes need",
+        |(state, _), row| match &state.tables[*row].standing {
+            TableStatus::Differs { wanted, .. } => brief(wanted).into(),
+            _ => Value::Missing,
+        },
+    )
+    .when_known(),
+    TableField::new(
+        "why",
+        "WHY",
+        FieldKind::Text,
+        "why the table is not known, or cannot be as needed",
+        |(state, _), row| match &state.tables[*row].standing {
+            TableStatus::Cannot(why) => Value::text(why),
+            _ => Value::Missing,
+        },
+    )
+    .when_known(),
+];
 
-impl Listing for FlowRows<'_> {
-    fn column_count(&self) -> usize {
-        FLOW_COLUMNS.len()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        &FLOW_COLUMNS[at]
-    }
-
-    fn row_count(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        let Some((spot, flow)) = self.flow_at(row) else { return Value::Missing };
-        match FLOW_COLUMNS[column].id.as_ref() {
-            "host" => flow.map(|flow| flow.flow.host.name.as_str()).into(),
-            "hot_spot" => spot.port.name.as_str().into(),
-            "state" => flow.map_or(spot.standing, |flow| flow.standing).word().into(),
-            "levels" => levels_word(spot).into(),
-            _ => flow.map(|flow| follows_word(flow.flow.follows)).into(),
-        }
-    }
-
-    fn empty_text(&self) -> &str {
-        "no flow is on a slow lane, and none would move there"
-    }
-}
-
-/// Tables on the paths to hot-spots.
-#[derive(Clone, Debug)]
-pub struct TableRows<'s> {
-    pub look: &'s Snapshot,
-    pub state: &'s LaneState,
-    pub rows: &'s [usize],
-}
-
-impl<'s> TableRows<'s> {
-    /// The rows of a state as table indexes; tables that need attention come first.
-    pub fn row_places(state: &LaneState) -> Vec<usize> {
-        let mut rows: Vec<usize> = (0..state.tables.len()).collect();
-        rows.sort_by_key(|row| state.tables[*row].standing == TableStatus::AsShould);
-        rows
-    }
-
-    pub fn table_at(&self, row: usize) -> Option<&'s LaneTable> {
-        self.state.tables.get(*self.rows.get(row)?)
-    }
+/// The rows of tables; those that need attention come first.
+pub fn table_rows(state: &LaneState) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..state.tables.len()).collect();
+    rows.sort_by_key(|row| state.tables[*row].standing == TableStatus::AsShould);
+    rows
 }
 
 /// Shortens a text for a narrow column: `1:0` for a level on a lane, `SL2VL in 3` for a table.
 fn brief(words: &str) -> String {
     words.replace("level ", "").replace(" on lane ", ":").replace("from port", "in")
-}
-
-impl Listing for TableRows<'_> {
-    fn column_count(&self) -> usize {
-        TABLE_COLUMNS.len()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        &TABLE_COLUMNS[at]
-    }
-
-    fn row_count(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        let Some(table) = self.table_at(row) else { return Value::Missing };
-        let (held, wanted, why) = match &table.standing {
-            TableStatus::AsShould => (None, None, None),
-            TableStatus::Differs { held, wanted } => (Some(held.as_str()), Some(wanted.as_str()), None),
-            TableStatus::Cannot(why) => (None, None, Some(why.as_str())),
-        };
-        match TABLE_COLUMNS[column].id.as_ref() {
-            "port" => Value::Text(self.look.unique_port_name(table.port).into()),
-            "table" => Value::Text(brief(&table.table).into()),
-            "state" => table_status_word(&table.standing).into(),
-            "held" => held.map(brief).into(),
-            "wanted" => wanted.map(brief).into(),
-            _ => why.into(),
-        }
-    }
-
-    fn empty_text(&self) -> &str {
-        "no flow is on a slow lane or would move there, so no table needs entries for one"
-    }
 }
 
 /// The status of a table, in a word.

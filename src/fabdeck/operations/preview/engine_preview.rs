@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::assume::assume_lids;
 use super::engine_request::{EngineOptions, MarkRequest, read_faults, route_request};
-use super::whatif::{Cost, EngineComparison, EngineRow, ProposalOptions, mark_cost, propose};
+use super::whatif::{Cost, EngineRow, ProposalOptions, mark_cost, propose};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::loads::{JobFigures, job_figures_in_force};
@@ -31,7 +31,7 @@ pub struct EnginePreview {
     pub loss: MarkLoss,
     /// Figures of the jobs under the tables in force.
     pub jobs: Option<JobFigures>,
-    pub comparison: EngineComparison,
+    pub engines: Vec<EngineRow>,
 }
 
 /// Loss that the marks cause.
@@ -76,6 +76,6 @@ pub fn preview_engines(
         let row = EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()));
         if has_tables { row } else { row.without_tables() }
     });
-    let comparison = EngineComparison::new(rows.collect());
-    Ok(EnginePreview { snapshot, faults, loss, jobs, comparison })
+    let engines = rows.collect();
+    Ok(EnginePreview { snapshot, faults, loss, jobs, engines })
 }

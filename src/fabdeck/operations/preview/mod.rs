@@ -10,3 +10,4 @@ pub mod whatif;
 
 pub(crate) mod engine_preview;
 pub(crate) mod engine_request;
+pub mod engine_table;

@@ -10,10 +10,9 @@ use serde::Serialize;
 
 use super::comparison::compare_with_tables;
 use super::path_preview::Preview;
-use crate::catalogue::field::{Column, Listing};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::value::Value;
 use crate::operations::check::judgement::{CertificateReport, certificate_report};
 use crate::operations::check::loads::{JobFigures, RunningJobs};
 use crate::operations::lanes::levels::{CappedRequest, LevelsInForce, cap_request, lane_limit_words};
@@ -390,7 +389,7 @@ impl EngineRow {
     }
 
     /// The number of lanes: `3`; `3 of 4?` where four are assumed; `2 degraded`.
-    fn lanes_cell(&self) -> Value<'_> {
+    pub(super) fn lanes_cell(&self) -> Value<'_> {
         match (self.lanes, self.supposed_lanes) {
             (Some(lanes), _) if self.degraded => Value::Text(format!("{lanes} degraded").into()),
             (Some(lanes), Some(supposed)) => Value::Text(format!("{lanes} of {supposed}?").into()),
@@ -407,115 +406,4 @@ pub fn supposed_words<'r>(rows: impl IntoIterator<Item = &'r EngineRow>) -> Opti
         "assumed {supposed} data {word}: no adapter port reports its number; give --lanes K, or supposed-lanes in the \
          configuration"
     ))
-}
-
-/// The engines side by side, as a table.
-#[derive(Debug)]
-pub struct EngineComparison {
-    rows: Vec<EngineRow>,
-    columns: Vec<Column>,
-}
-
-impl EngineComparison {
-    pub fn new(rows: Vec<EngineRow>) -> Self {
-        let column =
-            |(id, title, kind, about): (&'static str, &'static str, FieldKind, &'static str)| Column {
-                shown: !WIDE_COLUMNS.contains(&id),
-                largest_first: kind == FieldKind::Number,
-                ..Column::new(id.into(), title.into(), kind, about.into())
-            };
-        Self { rows, columns: COMPARED_COLUMNS.iter().copied().map(column).collect() }
-    }
-
-    pub fn rows(&self) -> &[EngineRow] {
-        &self.rows
-    }
-
-    /// The defects in the certificates, with the engine of each.
-    pub fn defect_words(&self) -> Vec<String> {
-        let judged = self.rows.iter().filter_map(|row| Some((row.engine, row.certificate.as_ref()?)));
-        judged
-            .flat_map(|(engine, report)| {
-                report.defect_words().into_iter().map(move |fault| format!("{engine}: {fault}"))
-            })
-            .collect()
-    }
-}
-
-/// These columns do not fit into 80 characters; JSON, plans and wide screens have them.
-const WIDE_COLUMNS: [&str; 3] = ["entries", "blocks", "dark_fiber"];
-
-const COMPARED_COLUMNS: &[(&str, &str, FieldKind, &str)] = &[
-    ("engine", "ENGINE", FieldKind::Text, "the engine"),
-    (
-        "lost",
-        "NO PATH",
-        FieldKind::Number,
-        "pairs without a path after it, except pairs that are cut off for good",
-    ),
-    (
-        "deadlock_free",
-        "ACYCLIC",
-        FieldKind::Flag,
-        "no credit loop: packets cannot wait for each other forever",
-    ),
-    ("lanes", "LANES", FieldKind::Number, "lanes that it uses"),
-    ("longest", "HOPS", FieldKind::Number, "hops between switches of the longest path"),
-    ("max_efi", "EFI", FieldKind::Number, "paths over the busiest channel"),
-    ("switches", "SWITCH", FieldKind::Number, "switches whose table changes"),
-    ("entries", "ENTRIES", FieldKind::Number, "entries of tables that change"),
-    ("blocks", "BLOCKS", FieldKind::Number, "blocks of 64 LIDs to write"),
-    ("moved", "MOVED", FieldKind::Number, "pairs whose path changes"),
-    (
-        "transition",
-        "BOTH",
-        FieldKind::Flag,
-        "old and new paths, and any mixture of their entries, have no credit loop; -: a mixture may; a plan reports it",
-    ),
-    ("dark_fiber", "DARK %", FieldKind::Text, "percent of channels between switches that carry no path"),
-    ("seconds", "SEC", FieldKind::Text, "to compute the routes and their certificate"),
-];
-
-impl Listing for EngineComparison {
-    fn column_count(&self) -> usize {
-        self.columns.len()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        &self.columns[at]
-    }
-
-    fn row_count(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        let row = &self.rows[row];
-        let report = row.certificate.as_ref();
-        match COMPARED_COLUMNS[column].0 {
-            "engine" => row.engine.into(),
-            "lost" if report.is_some_and(CertificateReport::is_disconnected) => Value::text("all"),
-            "lost" => report.map(|report| report.unreachable - report.by_cause.cut_off).into(),
-            "deadlock_free" => report.and_then(|report| report.deadlock_free).into(),
-            "lanes" => row.lanes_cell(),
-            "longest" => report.map(|report| u64::from(report.longest_path)).into(),
-            "max_efi" => report.map(|report| report.edge_forwarding_index.max).into(),
-            "switches" => row.changed_switches.into(),
-            "entries" => row.changed_entries.into(),
-            "blocks" => row.changed_blocks.into(),
-            "dark_fiber" => {
-                let share = report.map(|report| format!("{:.1}", report.dark_fiber));
-                Value::Text(share.unwrap_or_else(|| "-".to_owned()).into())
-            }
-            "moved" => row.moved_pairs.into(),
-            "transition" => row.transition_safe.into(),
-            _ => Value::Text(
-                row.seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.3}")).into(),
-            ),
-        }
-    }
-
-    fn empty_text(&self) -> &str {
-        "no engine was run"
-    }
 }

@@ -4,17 +4,22 @@ use super::path_trace::TraceHop;
 use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
+use crate::catalogue::view::View;
 use fabdeck_fabric::{LinkId, Port};
 
 type RowField = Field<(usize, TraceHop)>;
 
+/// The hops of a path.
+pub const HOPS: View<(usize, TraceHop)> =
+    View::new(HOP_FIELDS, "source and destination are the same port").optional(&["guid", "speed", "width"]);
+
 /// The fields of a hop with its number, from 1.
-pub static HOP_FIELDS: &[RowField] = &[
-    RowField::new("hop", "HOP", FieldKind::Number, "number of the hop, from 1", |_, (at, _)| {
+static HOP_FIELDS: &[RowField] = &[
+    RowField::new("hop", "HOP", FieldKind::Number, "number of the hop, from 1", |_, &(at, _)| {
         (at as u64).into()
     }),
-    RowField::new("node", "NODE", FieldKind::Text, "node that sends", |l, (_, hop)| l.name(hop.node).into()),
-    RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node that sends", |l, (_, hop)| {
+    RowField::new("node", "NODE", FieldKind::Text, "node that sends", |l, &(_, hop)| l.name(hop.node).into()),
+    RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node that sends", |l, &(_, hop)| {
         l.fabric().node(hop.node).guid().into()
     })
     .when_ambiguous(),
@@ -23,23 +28,23 @@ pub static HOP_FIELDS: &[RowField] = &[
         "PORT",
         FieldKind::Number,
         "egress port; none where the path ends",
-        |_, (_, hop)| hop.egress.into(),
+        |_, &(_, hop)| hop.egress.into(),
     ),
     RowField::new(
         "width",
         "WIDTH",
         FieldKind::Width,
         "width of the cable, the smaller of both ends",
-        |l, (_, hop)| link(l, hop).and_then(|link| l.width_in_use(link)).into(),
+        |l, &(_, hop)| link(l, hop).and_then(|link| l.width_in_use(link)).into(),
     ),
     RowField::new(
         "speed",
         "SPEED",
         FieldKind::Speed,
         "speed of the cable, the smaller of both ends",
-        |l, (_, hop)| link(l, hop).and_then(|link| l.speed_in_use(link)).into(),
+        |l, &(_, hop)| link(l, hop).and_then(|link| l.speed_in_use(link)).into(),
     ),
-    RowField::new("peer", "PEER", FieldKind::Text, "node that receives", |l, (_, hop)| {
+    RowField::new("peer", "PEER", FieldKind::Text, "node that receives", |l, &(_, hop)| {
         ends(l, hop)[1].map(|port| l.name(port.node)).into()
     }),
     RowField::new(
@@ -47,10 +52,10 @@ pub static HOP_FIELDS: &[RowField] = &[
         "PEER GUID",
         FieldKind::Guid,
         "GUID of the node that receives",
-        |l, (_, hop)| ends(l, hop)[1].map(|port| l.fabric().node(port.node).guid()).into(),
+        |l, &(_, hop)| ends(l, hop)[1].map(|port| l.fabric().node(port.node).guid()).into(),
     )
     .when_ambiguous(),
-    RowField::new("peer_port", "PEER PORT", FieldKind::Number, "ingress port", |l, (_, hop)| {
+    RowField::new("peer_port", "PEER PORT", FieldKind::Number, "ingress port", |l, &(_, hop)| {
         ends(l, hop)[1].map(|port| port.number).into()
     }),
 ];

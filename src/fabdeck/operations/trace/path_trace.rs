@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::hops::HOP_FIELDS;
+use super::hops::HOPS;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::catalogue::field::{Listing, Rows};
+use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::judgement::has_silent_peer;
@@ -302,12 +302,7 @@ impl Trace {
     /// The hops as a table.
     pub fn listing<'l>(&self, look: &'l Snapshot) -> Box<dyn Listing + 'l> {
         let rows: Vec<_> = self.hops.iter().enumerate().map(|(at, hop)| (at + 1, *hop)).collect();
-        Box::new(Rows {
-            look,
-            fields: HOP_FIELDS,
-            rows: rows.into(),
-            when_empty: "source and destination are the same port",
-        })
+        Box::new(HOPS.rows(look, rows))
     }
 }
 

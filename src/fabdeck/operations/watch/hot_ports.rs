@@ -4,6 +4,7 @@ use super::interval_verdict::{trouble_rate, waiting_words};
 use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
+use crate::catalogue::view::View;
 use fabdeck_fabric::counters::{CongestedPort, CongestionRole as CounterRole, LinkProblemKind};
 use fabdeck_fabric::{Port, PortId};
 
@@ -99,22 +100,30 @@ pub struct HotPort {
 
 type RowField = Field<HotPort>;
 
-pub static HOT_FIELDS: &[RowField] = &[
-    RowField::new("port", "PORT", FieldKind::Text, "the port that counts", |l, r| l.unique_port_name(r.port).into()),
+/// The ports with a cable.
+pub const HOT_PORTS: View<HotPort> = View::new(HOT_FIELDS, "no port has a cable").optional(&[
+    "share_of_all",
+    "rcv_mbps",
+    "xmit_mbps",
+    "share_of_time",
+]);
+
+static HOT_FIELDS: &[RowField] = &[
+    RowField::new("port", "PORT", FieldKind::Text, "the port that counts", |l, &r| l.unique_port_name(r.port).into()),
     RowField::new(
         "role",
         "ROLE",
         FieldKind::Text,
         "its role in the verdict: - where nothing is above a threshold, unknown where its waiting is not known, undecided for a contributor or victim, \
          where counters and tables prove neither",
-        |_, r| r.role.map(HotRole::word).into(),
+        |_, &r| r.role.map(HotRole::word).into(),
     )
     .words(HotRole::WORDS),
-    RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, r| r.waiting.into())
+    RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, &r| r.waiting.into())
         .unit("ticks/s")
         .scaled()
         .largest_first(),
-    RowField::new("used", "USED", FieldKind::Number, "share of the rate of its link that it sends", |_, r| r.used.into())
+    RowField::new("used", "USED", FieldKind::Number, "share of the rate of its link that it sends", |_, &r| r.used.into())
         .unit("%")
         .largest_first(),
     RowField::new(
@@ -122,15 +131,15 @@ pub static HOT_FIELDS: &[RowField] = &[
         "WAITED",
         FieldKind::Text,
         "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in sevenths of the time, 0 below 1 %; where the device does not report the length of a tick, 4 and more are above the threshold",
-        |_, r| level_digits(&r.waited_levels).into(),
+        |_, &r| level_digits(&r.waited_levels).into(),
     ),
-    RowField::new("peer", "PEER", FieldKind::Text, "the port at the other end", |l, r| {
+    RowField::new("peer", "PEER", FieldKind::Text, "the port at the other end", |l, &r| {
         port(l, r).peer.map(|peer| l.port_name(peer)).into()
     }),
-    RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, r| r.sent_mbps.into())
+    RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, &r| r.sent_mbps.into())
         .unit("Mbit/s")
         .largest_first(),
-    RowField::new("rcv_mbps", "RCV", FieldKind::Number, "data received", |_, r| r.received_mbps.into())
+    RowField::new("rcv_mbps", "RCV", FieldKind::Number, "data received", |_, &r| r.received_mbps.into())
         .unit("Mbit/s")
         .largest_first(),
     RowField::new(
@@ -138,7 +147,7 @@ pub static HOT_FIELDS: &[RowField] = &[
         "ERR/H",
         FieldKind::Number,
         "errors counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
-        |_, r| r.errors_per_hour.into(),
+        |_, &r| r.errors_per_hour.into(),
     )
     .largest_first(),
     RowField::new(
@@ -146,7 +155,7 @@ pub static HOT_FIELDS: &[RowField] = &[
         "OF TIME",
         FieldKind::Number,
         "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
-        |_, r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
+        |_, &r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
     )
     .unit("%")
     .largest_first(),
@@ -155,7 +164,7 @@ pub static HOT_FIELDS: &[RowField] = &[
         "OF ALL",
         FieldKind::Number,
         "share of all waiting in the fabric that is here",
-        |_, r| r.share_of_all.into(),
+        |_, &r| r.share_of_all.into(),
     )
     .unit("%")
     .largest_first(),
@@ -164,10 +173,10 @@ pub static HOT_FIELDS: &[RowField] = &[
         "LOAD",
         FieldKind::Text,
         "load of its link in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in eighths of what the link carries",
-        |_, r| level_digits(&r.used_levels).into(),
+        |_, &r| level_digits(&r.used_levels).into(),
     )
     .on_request(),
-    RowField::new("why", "WHY", FieldKind::Text, "counter, rate and threshold", |l, r| reason_words(l, &r).into()).on_request(),
+    RowField::new("why", "WHY", FieldKind::Text, "counter, rate and threshold", |l, &r| reason_words(l, &r).into()).on_request(),
 ];
 
 /// Columns that show the levels of a history.

@@ -16,22 +16,6 @@ use crate::runbook::steps::{ExpectTask, Runbook, RunbookStep, StepTask, WaitTask
 use crate::system::output_file;
 use fabdeck_mad::access::ReadOptions;
 
-/// Parts of the fabric that a condition over rows needs.
-pub fn wanted(rows: &RowCondition) -> ReadOptions {
-    ReadOptions {
-        tables: rows.table == ViewId::Tables || needs_paths(rows),
-        multicast: rows.table == ViewId::Tables && rows.names("groups"),
-        lanes: rows.table == ViewId::Lanes,
-        counters: rows.table == ViewId::Counters || (rows.table == ViewId::Links && rows.names("errors")),
-        ..ReadOptions::default()
-    }
-}
-
-/// Whether the condition uses the number of paths over links.
-pub fn needs_paths(rows: &RowCondition) -> bool {
-    rows.table == ViewId::Links && rows.names("efi")
-}
-
 fn rows_of(step: &RunbookStep) -> Option<&RowCondition> {
     match &step.task {
         StepTask::Expect(ExpectTask::Rows(rows)) | StepTask::Wait(WaitTask::Until { rows, .. }) => Some(rows),

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::fabric_check::{needs_paths, wanted};
 use super::job_steps::values_of_routes;
 use super::runner::{Runner, StepResult};
 use crate::catalogue::exit::Exit;
@@ -15,8 +14,9 @@ use crate::operations::check::loads::job_figures_in_force;
 use crate::operations::lanes::levels::check_in_force;
 use crate::operations::plans::plan_verdict::check_after_change;
 use crate::operations::preview::engine_names;
+use crate::operations::preview::engine_table::defect_words;
 use crate::operations::preview::path_preview::Preview;
-use crate::operations::preview::whatif::{EngineComparison, EngineRow, ProposalOptions, mark_cost, propose};
+use crate::operations::preview::whatif::{EngineRow, ProposalOptions, mark_cost, propose};
 use crate::operations::watch::counter_watch::{
     CONTRIBUTOR_ROLES, HotspotInterval, VICTIM_ROLES, WatchRequest, uncounted_failure, watch_counters,
 };
@@ -96,12 +96,12 @@ fn values_of_engine(row: &EngineRow) -> StepValues {
 
 impl Runner<'_> {
     fn rows(&mut self, rows: &RowCondition) -> Result<RowResult, Failure> {
-        let mut wanted = wanted(rows);
+        let mut wanted = rows.table.read_options(|field| rows.names(field));
         // The effects of rehearsed plans are in the tables.
         wanted.tables |= !self.rehearsed_plans.is_empty();
         let (snapshot, _) = self.read_snapshot(wanted)?;
         let bad = |what: String| Failure::new(Exit::BadInput, what);
-        let judged = if needs_paths(rows) {
+        let judged = if rows.table.needs_paths(|field| rows.names(field)) {
             let paths = Preview::new(&snapshot, &snapshot.observation.tables, &NoProgress)?;
             rows.judge(&links(&snapshot, Some(paths.paths())))
         } else {
@@ -247,7 +247,7 @@ impl Runner<'_> {
             words.push(moved.unwrap_or_else(|| format!("{id}: {}", row.refused.clone().unwrap_or_default())));
             compared.push(row);
         }
-        words.extend(EngineComparison::new(compared).defect_words());
+        words.extend(defect_words(&compared));
         Ok(StepOutput {
             values,
             rehearsed: self.dry && !self.rehearsed_plans.is_empty(),

@@ -6,10 +6,10 @@ use super::check::premises;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::jobs::job_channels::{JobChannelRows, job_channels};
+use crate::operations::jobs::job_channels::{JOB_CHANNELS, job_channels};
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::list_source::{JobSource, read_list};
-use crate::operations::jobs::rows::JobRows;
+use crate::operations::jobs::rows::RUNNING_JOBS;
 use crate::operations::jobs::summary::{JobSummary, JobTotals, place_jobs, summarize_jobs};
 use crate::operations::view_id::ViewId;
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
@@ -105,7 +105,7 @@ fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exi
         return Err(context.refuse_with_notes(&snapshot, Failure::new(Exit::BadInput, what)));
     };
     let query = context.query(&args.rows);
-    context.write_rows(ViewId::JobChannels.id(), &snapshot, &JobChannelRows(&rows), &query, |object| {
+    context.write_rows(ViewId::JobChannels.id(), &snapshot, &JOB_CHANNELS.of(&rows), &query, |object| {
         origin.fields(object, &all)
     })?;
     Ok(context.conclude(&snapshot))
@@ -144,7 +144,7 @@ fn write(
     origin: &JobOrigin,
 ) -> Result<(), Failure> {
     let query = context.query(rows);
-    context.write_rows(ViewId::Jobs.id(), snapshot, &JobRows(summaries), &query, |object| {
+    context.write_rows(ViewId::Jobs.id(), snapshot, &RUNNING_JOBS.of(summaries), &query, |object| {
         origin.fields(object, totals)
     })
 }

@@ -246,7 +246,7 @@ fn show_rows(
         context.write_fields(view)?;
         return Ok(Exit::Done);
     }
-    let wanted = wanted(view, rows, &context.globals.filter);
+    let wanted = view.read_options(|field| uses_field(rows, &context.globals.filter, field));
     let mut snapshot = context.operation().read_snapshot(wanted)?;
     if wanted.tables {
         context.env().assume(&mut snapshot)?;
@@ -267,20 +267,6 @@ fn show_rows(
         None => show_view(context, &snapshot, view, rows)?,
     }
     Ok(context.conclude(&snapshot))
-}
-
-/// Parts of the fabric that a view needs besides nodes, ports and links.
-fn wanted(view: ViewId, rows: &RowArgs, filters: &[String]) -> ReadOptions {
-    // Multicast tables cost many datagrams for one column, so they are read only if the command uses that column. A
-    // filter or an order by it counts too, because without the tables every row would seem to have no groups.
-    let links = |word| view == ViewId::Links && uses_field(rows, filters, word);
-    ReadOptions {
-        tables: matches!(view, ViewId::Tables | ViewId::Entries | ViewId::Users) || links("efi"),
-        multicast: view == ViewId::Tables && uses_field(rows, filters, "groups"),
-        lanes: view == ViewId::Lanes,
-        counters: view == ViewId::Counters || links("errors"),
-        ..ReadOptions::default()
-    }
 }
 
 /// Whether the rows show, sort or filter by a field.
@@ -338,7 +324,7 @@ fn show_view(
     view: ViewId,
     rows: &RowArgs,
 ) -> Result<(), Failure> {
-    let listing = match view == ViewId::Links && uses_field(rows, &context.globals.filter, "efi") {
+    let listing = match view.needs_paths(|field| uses_field(rows, &context.globals.filter, field)) {
         true => Some(links_with_paths(snapshot)?),
         false => view.listing(snapshot),
     };

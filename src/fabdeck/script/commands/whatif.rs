@@ -16,11 +16,12 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::certificate_text::{adaptive_words, group_names, groups_line};
 use crate::operations::check::loads::JobFigures;
-use crate::operations::jobs::job_table::JobTable;
+use crate::operations::jobs::job_table::job_table;
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::engine_names::engines;
 use crate::operations::preview::engine_preview::{EnginePreview, MarkLoss, PreviewRequest, preview_engines};
-use crate::operations::preview::whatif::{Cost, EngineComparison, EngineRow, cut_off_words, supposed_words};
+use crate::operations::preview::engine_table::{ENGINE_TABLE, EngineStates, defect_words};
+use crate::operations::preview::whatif::{Cost, EngineRow, cut_off_words, supposed_words};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
 use crate::script::json::Object;
@@ -79,13 +80,13 @@ fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure
     let engines = engines(&args.engine)?;
     let (marks, options) = (args.fail.marks(), args.route.options());
     let request = PreviewRequest { marks, options, engines, expected: args.expect };
-    let EnginePreview { snapshot, faults, loss, jobs, comparison } =
+    let EnginePreview { snapshot, faults, loss, jobs, engines } =
         preview_engines(&mut context.operation(), &request)?;
-    write(context, &snapshot, (&faults, jobs.as_ref()), &loss, &comparison)?;
+    write(context, &snapshot, (&faults, jobs.as_ref()), &loss, &engines)?;
     let concluded = context.conclude(&snapshot);
-    let faults = comparison.defect_words();
+    let faults = defect_words(&engines);
     faults.iter().for_each(|fault| context.output.print_message(fault));
-    let none = comparison.rows().iter().all(|row| row.refused.is_some());
+    let none = engines.iter().all(|row| row.refused.is_some());
     if none {
         context.output.print_message("no engine found routes");
     }
@@ -97,25 +98,25 @@ fn write(
     snapshot: &Snapshot,
     (faults, jobs): (&Faults, Option<&JobFigures>),
     loss: &MarkLoss,
-    comparison: &EngineComparison,
+    rows: &[EngineRow],
 ) -> Result<(), Failure> {
     let groups = group_damage(snapshot.fabric(), &snapshot.observation.tables, faults);
     let failed: Vec<String> =
         faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {
-        return write_json(context, snapshot, &failed, (loss, jobs), groups.as_ref(), comparison);
+        return write_json(context, snapshot, &failed, (loss, jobs), groups.as_ref(), rows);
     }
     let mut lines = check::premises(snapshot);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first_elements(&failed) }));
     lines.extend(loss_lines(snapshot, &failed, loss, context.output.verbose));
     lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
-    lines.extend(supposed_words(comparison.rows()).map(|words| ("lanes", words)));
+    lines.extend(supposed_words(rows).map(|words| ("lanes", words)));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     writeln!(context.output.out)?;
-    let selection = Query::default().select(comparison, crate::catalogue::query::Columns::Shown)?;
-    context.output.write_table(comparison, selection, false)?;
-    let rows = comparison.rows();
-    if let Some(table) = JobTable::new(jobs, rows) {
+    let table = ENGINE_TABLE.rows_in(EngineStates::new(), rows);
+    let selection = Query::default().select(&table, crate::catalogue::query::Columns::Shown)?;
+    context.output.write_table(&table, selection, false)?;
+    if let Some(table) = job_table(jobs, rows) {
         writeln!(context.output.out)?;
         let selection = Query::default().select(&table, crate::catalogue::query::Columns::Shown)?;
         context.output.write_table(&table, selection, false)?;
@@ -127,7 +128,7 @@ fn write(
             write_transition(context, row, alike)?;
         }
     }
-    for row in comparison.rows() {
+    for row in rows {
         // Remarks on routes without a search and on worse routes are always shown.
         let shown = |remark: &&String| {
             context.output.verbose || remark.starts_with(UPDOWN_REMARK) || remark.starts_with(DEGRADED_REMARK)
@@ -138,7 +139,7 @@ fn write(
     }
     // Options that several engines ignored share a line.
     let mut unused: Vec<(&[&str], Vec<&str>)> = Vec::new();
-    for row in comparison.rows().iter().filter(|row| !row.not_used.is_empty()) {
+    for row in rows.iter().filter(|row| !row.not_used.is_empty()) {
         match unused.iter_mut().find(|(options, _)| *options == row.not_used) {
             Some((_, engines)) => engines.push(row.engine),
             None => unused.push((&row.not_used, vec![row.engine])),
@@ -156,7 +157,7 @@ fn write_json(
     failed: &[String],
     (loss, jobs): (&MarkLoss, Option<&JobFigures>),
     groups: Option<&GroupDamage>,
-    comparison: &EngineComparison,
+    rows: &[EngineRow],
 ) -> Result<(), Failure> {
     let mut object = context.object("whatif", snapshot)?;
     object.field("failed", &failed)?;
@@ -171,7 +172,7 @@ fn write_json(
     }
     object.field("groups_cut", &groups.map(groups_object))?;
     object.field("jobs", &jobs)?;
-    object.list("engines", comparison.rows().iter())?;
+    object.list("engines", rows.iter())?;
     Ok(object.end()?)
 }
 

@@ -7,7 +7,7 @@ use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::changes::change_row::ChangeRow;
-use crate::operations::changes::rows::ChangeRows;
+use crate::operations::changes::rows::CHANGES;
 
 #[derive(Clone, Debug, Default)]
 pub struct ChangesScreen {
@@ -33,7 +33,7 @@ impl Screen for ChangesScreen {
     }
 
     fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
-        Some(Box::new(ChangeRows { rows: &self.rows, now: known.changes.clock(), empty: &self.empty }))
+        Some(Box::new(CHANGES.rows_in(known.changes.clock(), &self.rows).when_empty(&self.empty)))
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {
@@ -56,7 +56,7 @@ impl Screen for ChangesScreen {
         let (rows, now) = (&self.rows, known.changes.clock());
         let first = self.table.cursor == 0;
         self.empty = no_change_text(known);
-        self.table.refresh(&ChangeRows { rows, now, empty: &self.empty });
+        self.table.refresh(&CHANGES.rows_in(now, rows).when_empty(&self.empty));
         match here.and_then(|id| rows.iter().position(|row| row.id == id)) {
             Some(row) => self.table.move_to_row(row),
             None if first => self.table.move_to(0),

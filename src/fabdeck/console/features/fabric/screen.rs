@@ -7,11 +7,13 @@ use super::map;
 use super::tree::{TreeItem, TreeListing, TreeRow, containers, map_node, tree_rows};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::views::switches::SWITCHES;
 use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{CursorDirection, EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
+use crate::operations::view_id::ViewId;
 use fabdeck_fabric::{ElementId, NodeId};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -301,11 +303,12 @@ impl Screen for FabricScreen {
         let node = self.inside.last().and_then(|node| Some(unique(known.look.as_ref()?, *node)));
         Some(match (node, self.view) {
             (Some(name), _) => format!(
-                "show ports --filter {}",
+                "{} --filter {}",
+                ViewId::Ports.command(),
                 crate::catalogue::shell_words::quote_for_shell(&format!("node=\"{name}\""))
             ),
-            (None, FabricView::Hosts) => "show hosts".to_owned(),
-            (None, _) => "show switches".to_owned(),
+            (None, FabricView::Hosts) => ViewId::Hosts.command().to_owned(),
+            (None, _) => ViewId::Switches.command().to_owned(),
         })
     }
 
@@ -318,7 +321,7 @@ impl Screen for FabricScreen {
         {
             return "the switches are being sorted by rank".to_owned();
         }
-        "the fabric has no switch".to_owned()
+        SWITCHES.when_empty.to_owned()
     }
 }
 

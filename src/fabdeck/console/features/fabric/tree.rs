@@ -8,6 +8,7 @@ use crate::catalogue::field::{Column, Listing};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::views::switches::SWITCHES;
 use crate::console::model::fabric_model::Model;
 use fabdeck_fabric::{ElementId, NodeId, PortId, PortNum, PortState};
 
@@ -268,7 +269,11 @@ impl Listing for TreeListing<'_> {
         }
     }
 
+    fn optional_columns(&self) -> &'static [&'static str] {
+        &["lid", "links", "hosts"]
+    }
+
     fn empty_text(&self) -> &str {
-        "the fabric has no switch"
+        SWITCHES.when_empty
     }
 }

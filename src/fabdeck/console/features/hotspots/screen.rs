@@ -10,6 +10,7 @@ use crate::console::features::watch::watch_text::{empty_words, interval_words};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
+use crate::operations::view_id::ViewId;
 use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::ElementId;
 
@@ -157,7 +158,7 @@ impl Screen for HotspotsScreen {
         Some(match (recorded.map(Playback::step_ms), watched) {
             (Some(Some(step)), _) => format!("hotspots --interval {} --count 1", interval_words(step)),
             (_, true) => format!("hotspots --interval {}", interval_words(interval)),
-            _ => "show counters".to_owned(),
+            _ => ViewId::Counters.command().to_owned(),
         })
     }
 

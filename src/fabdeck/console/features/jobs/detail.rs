@@ -6,7 +6,7 @@ use crate::console::features::screens::ScreenId;
 use crate::console::model::detail_page::{DetailLine, DetailPage};
 use crate::console::model::state::SessionState;
 use crate::operations::jobs::job_comparison::JobComparison;
-use crate::operations::jobs::job_gains::percent_change;
+use crate::operations::jobs::rows::percent_change;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{ChannelId, NodeId, PortId};
 use fabdeck_files::slurm::{compress, host_name};

@@ -11,9 +11,8 @@ use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::jobs::job_comparison::JobComparison;
-use crate::operations::jobs::job_gains::{JobGainRows, ProposedJob, is_printed_by_jobs};
-use crate::operations::jobs::rows::JobRows;
-use crate::operations::jobs::summary::JobSummary;
+use crate::operations::jobs::rows::{JOB_GAINS, is_printed_by_jobs};
+use crate::operations::jobs::summary::{JobSummary, ProposedJob};
 use fabdeck_fabric::ChannelId;
 use fabdeck_routing::analysis::EffectiveIndex;
 
@@ -40,14 +39,9 @@ pub struct JobsScreen {
     /// The indexes of the jobs with rows.
     jobs: Vec<usize>,
     seen: Vec<JobSummary>,
-    then: Vec<Option<ProposedJob>>,
 }
 
 impl JobsScreen {
-    fn gains(&self) -> JobGainRows<'_> {
-        JobGainRows { now: JobRows(&self.seen), then: &self.then }
-    }
-
     /// The job at the cursor, as an index in the map.
     pub(super) fn job(&self) -> Option<usize> {
         self.jobs.get(self.table.row()?).copied()
@@ -72,8 +66,6 @@ impl JobsScreen {
         jobs.sort_by_key(|job| std::cmp::Reverse(size(*job).map_or(0, |job| job.max)));
         let names: Vec<&String> = comparison.jobs.iter().map(|(name, _)| name).collect();
         self.seen = jobs.iter().map(|job| job_summary(comparison, *job, names[*job])).collect();
-        self.then =
-            jobs.iter().map(|job| comparison.effective_proposed(*job).map(ProposedJob::from)).collect();
         self.jobs = jobs;
     }
 }
@@ -91,6 +83,7 @@ fn job_summary(comparison: &JobComparison, job: usize, name: &str) -> JobSummary
         max: now.map(|now| now.max),
         dark_fiber: now.map(|now| now.dark_fiber),
         lost: now.map(|now| now.lost),
+        proposed: comparison.effective_proposed(job).map(ProposedJob::from),
     }
 }
 
@@ -127,7 +120,7 @@ impl Screen for JobsScreen {
     }
 
     fn listing<'s>(&'s self, _: &'s Model) -> Option<Box<dyn Listing + 's>> {
-        self.comparison.as_ref().map(|_| Box::new(self.gains()) as Box<dyn Listing + 's>)
+        self.comparison.as_ref().map(|_| Box::new(JOB_GAINS.of(&self.seen)) as Box<dyn Listing + 's>)
     }
 
     /// Rows for trouble, the source of the jobs, the figures, and a strip of channels for each set of routes.
@@ -184,15 +177,13 @@ impl Screen for JobsScreen {
         let here = self.table.row().and_then(|row| self.seen.get(row)).map(|seen| seen.job.clone());
         match &now {
             Some((comparison, _)) => self.rows(comparison),
-            None => (self.jobs, self.seen, self.then) = Default::default(),
+            None => (self.jobs, self.seen) = Default::default(),
         }
         self.comparison = now;
-        let mut table = std::mem::take(&mut self.table);
-        table.refresh(&self.gains());
+        self.table.refresh(&JOB_GAINS.of(&self.seen));
         if let Some(row) = self.seen.iter().position(|seen| Some(&seen.job) == here.as_ref()) {
-            table.move_to_row(row);
+            self.table.move_to_row(row);
         }
-        self.table = table;
     }
 
     fn command(&self, known: &Model) -> Option<String> {

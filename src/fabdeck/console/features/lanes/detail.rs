@@ -20,7 +20,7 @@ pub fn lane_detail(state: &SessionState) -> Option<DetailPage> {
 }
 
 pub(crate) fn flow_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
-    let (spot, flow) = screen.flow_rows()?.flow_at(row)?;
+    let (spot, flow) = screen.flow_at(row)?;
     let mut pairs = vec![("hot-spot", format!("{} (LID {})", spot.port.name, spot.port.lid))];
     let standing = flow.map_or(spot.standing, |flow| flow.standing);
     pairs.push(("state", status_words(standing).to_owned()));
@@ -40,8 +40,7 @@ pub(crate) fn flow_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage
 }
 
 pub(crate) fn table_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
-    let tables = screen.tables()?;
-    let (table, look) = (tables.table_at(row)?, tables.look);
+    let (table, (_, look)) = (screen.table_at(row)?, screen.state.as_ref()?);
     let mut pairs =
         vec![("table", table.table.clone()), ("state", table_status_word(&table.standing).to_owned())];
     match &table.standing {

@@ -1,16 +1,16 @@
 //! The screen Lanes: flows that are on the slow lane or would move, and the status of the tables on their
 //! paths.
 
-use std::sync::Arc;
-
 use super::lane_lines::lanes_head;
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
-use crate::operations::lanes::rows::{FlowRows, TableRows};
-use crate::operations::lanes::slow_lanes::{LaneState, LaneStatus};
+use crate::operations::lanes::rows::{
+    FLOWS, FlowRow, LANE_TABLES, LaneContext, flow_at, flow_rows, table_rows,
+};
+use crate::operations::lanes::slow_lanes::{LaneFlow, LaneSpot, LaneStatus, LaneTable};
 use fabdeck_change::FollowMode;
 use fabdeck_fabric::{ElementId, Lid, PortId};
 
@@ -27,25 +27,24 @@ pub struct LanesScreen {
     pub view: LaneView,
     flows: Table,
     tables: Table,
-    /// The state of lanes, and the snapshot that defines its port ids.
-    state: Option<(Arc<LaneState>, Arc<Snapshot>)>,
-    rows: Vec<(usize, Option<usize>)>,
+    pub(super) state: Option<LaneContext>,
+    rows: Vec<FlowRow>,
     table_rows: Vec<usize>,
 }
 
 impl LanesScreen {
-    pub(super) fn flow_rows(&self) -> Option<FlowRows<'_>> {
-        Some(FlowRows { state: &self.state.as_ref()?.0, rows: &self.rows })
+    /// The hot-spot of a row, and its flow if it has any.
+    pub(super) fn flow_at(&self, row: usize) -> Option<(&LaneSpot, Option<&LaneFlow>)> {
+        Some(flow_at(&self.state.as_ref()?.0, self.rows.get(row)?))
     }
 
-    pub(super) fn tables(&self) -> Option<TableRows<'_>> {
-        let (state, look) = self.state.as_ref()?;
-        Some(TableRows { look, state, rows: &self.table_rows })
+    pub(super) fn table_at(&self, row: usize) -> Option<&LaneTable> {
+        self.state.as_ref()?.0.tables.get(*self.table_rows.get(row)?)
     }
 
     /// The port of the flow's host, or else of the hot-spot.
     fn port_of_flow(&self, row: usize, look: &Snapshot) -> Option<PortId> {
-        let (spot, flow) = self.flow_rows()?.flow_at(row)?;
+        let (spot, flow) = self.flow_at(row)?;
         let lid = |lid: u16| look.fabric().port_by_lid(Lid::new(lid.into())?);
         flow.map_or(Some(spot.adapter), |flow| lid(flow.flow.host.lid))
     }
@@ -94,8 +93,8 @@ impl Screen for LanesScreen {
         match self.view {
             LaneView::Flows if self.rows.is_empty() => None,
             LaneView::Tables if self.table_rows.is_empty() => None,
-            LaneView::Flows => Some(Box::new(self.flow_rows()?)),
-            LaneView::Tables => Some(Box::new(self.tables()?)),
+            LaneView::Flows => Some(Box::new(FLOWS.rows(self.state.as_ref()?, &self.rows))),
+            LaneView::Tables => Some(Box::new(LANE_TABLES.rows(self.state.as_ref()?, &self.table_rows))),
         }
     }
 
@@ -107,7 +106,7 @@ impl Screen for LanesScreen {
         let (_, look) = self.state.as_ref()?;
         let port = match self.view {
             LaneView::Flows => self.port_of_flow(row, look)?,
-            LaneView::Tables => self.tables()?.table_at(row)?.port,
+            LaneView::Tables => self.table_at(row)?.port,
         };
         ElementId::Port(port).translate(look.fabric(), known.look.as_ref()?.fabric())
     }
@@ -135,11 +134,11 @@ impl Screen for LanesScreen {
     fn refresh(&mut self, known: &Model) {
         let lanes = &known.lanes;
         self.state = lanes.state.clone().zip(lanes.snapshot().cloned()).or(self.state.take());
-        let Some((state, look)) = self.state.clone() else { return };
-        self.rows = FlowRows::row_places(&state);
-        self.flows.refresh(&FlowRows { state: &state, rows: &self.rows });
-        self.table_rows = TableRows::row_places(&state);
-        self.tables.refresh(&TableRows { look: &look, state: &state, rows: &self.table_rows });
+        let Some(context) = &self.state else { return };
+        self.rows = flow_rows(&context.0);
+        self.flows.refresh(&FLOWS.rows(context, &self.rows));
+        self.table_rows = table_rows(&context.0);
+        self.tables.refresh(&LANE_TABLES.rows(context, &self.table_rows));
     }
 
     fn command(&self, known: &Model) -> Option<String> {

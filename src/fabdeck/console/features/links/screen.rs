@@ -1,11 +1,13 @@
 //! The screen Links: every cable, with the ports at its ends.
 
 use crate::catalogue::field::Listing;
+use crate::catalogue::views::links::LINKS;
 use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
+use crate::operations::view_id::ViewId;
 use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::ElementId;
 
@@ -81,10 +83,10 @@ impl Screen for LinksScreen {
     }
 
     fn command(&self, _: &Model) -> Option<String> {
-        Some("show links".to_owned())
+        Some(ViewId::Links.command().to_owned())
     }
 
     fn empty_text(&self, _: &Model) -> String {
-        "the fabric has no cable".to_owned()
+        LINKS.when_empty.to_owned()
     }
 }

@@ -1,12 +1,11 @@
 //! The list of the Timeline: events, gaps, damage and bookmarks, in the order of time.
 
-use std::borrow::Cow;
-
 use super::event_words::event_words;
 use super::playback::Playback;
-use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::view::View;
 use fabdeck_fabric::observe::FabricEvent;
 use fabdeck_files::capture::TimelineEvent;
 
@@ -122,52 +121,25 @@ pub fn event_rows(playback: &Playback, look: &Snapshot) -> Vec<EventRow> {
     rows
 }
 
-/// The rows with their fields.
-#[derive(Debug)]
-pub struct EventRows<'r>(pub &'r [EventRow]);
+type RowField = Field<EventRow, ()>;
 
-type FieldGetter = (Column, for<'r> fn(&'r EventRow) -> Value<'r>);
+pub const EVENTS: View<EventRow, ()> =
+    View::new(EVENT_FIELDS, "there is no event and no bookmark: m sets one").optional(&["kind"]);
 
-static FIELDS: [FieldGetter; 5] = [
-    (column("time", "TIME", FieldKind::Text, "time by the recorder's clock"), |row| row.time.as_str().into()),
-    (column("kind", "KIND", FieldKind::Text, "kind of the event"), |row| row.label.into()),
-    (
-        column(
-            "by",
-            "BY",
-            FieldKind::Text,
-            "origin: the recorder, the operator, or counters from which it is derived",
-        ),
-        |row| row.by.into(),
+static EVENT_FIELDS: &[RowField] = &[
+    RowField::new("time", "TIME", FieldKind::Text, "time by the recorder's clock", |(), row| {
+        Value::text(&row.time)
+    }),
+    RowField::new("kind", "KIND", FieldKind::Text, "kind of the event", |(), row| row.label.into()),
+    RowField::new(
+        "by",
+        "BY",
+        FieldKind::Text,
+        "origin: the recorder, the operator, or counters from which it is derived",
+        |(), row| row.by.into(),
     ),
-    (column("what", "WHAT", FieldKind::Text, "text of the event"), |row| row.text.as_str().into()),
-    (column("moment", "MOMENT", FieldKind::Number, "number of its moment, from 1"), |row| {
+    RowField::new("what", "WHAT", FieldKind::Text, "text of the event", |(), row| Value::text(&row.text)),
+    RowField::new("moment", "MOMENT", FieldKind::Number, "number of its moment, from 1", |(), row| {
         Value::count(row.place + 1)
     }),
 ];
-
-const fn column(id: &'static str, title: &'static str, kind: FieldKind, about: &'static str) -> Column {
-    Column::new(Cow::Borrowed(id), Cow::Borrowed(title), kind, Cow::Borrowed(about))
-}
-
-impl Listing for EventRows<'_> {
-    fn column_count(&self) -> usize {
-        FIELDS.len()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        &FIELDS[at].0
-    }
-
-    fn row_count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        (FIELDS[column].1)(&self.0[row])
-    }
-
-    fn empty_text(&self) -> &str {
-        "there is no event and no bookmark: m sets one"
-    }
-}

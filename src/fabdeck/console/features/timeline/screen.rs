@@ -1,6 +1,6 @@
 //! The screen Timeline: the events, and the position in time.
 
-use super::event_rows::{EventRow, EventRows, event_rows};
+use super::event_rows::{EVENTS, EventRow, event_rows};
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
@@ -51,7 +51,7 @@ impl Screen for TimelineScreen {
 
     fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
         known.playback.as_ref().filter(|playback| !playback.timeline().times.is_empty())?;
-        Some(Box::new(EventRows(&self.rows)))
+        Some(Box::new(EVENTS.of(&self.rows)))
     }
 
     /// Rows for the clock, signs of events, the bar, its pointer, the events at the moment, and the totals.
@@ -91,7 +91,7 @@ impl Screen for TimelineScreen {
         if self.of.replace(of) != Some(of) {
             let here = self.event().cloned();
             self.rows = event_rows(playback, look);
-            self.table.refresh(&EventRows(&self.rows));
+            self.table.refresh(&EVENTS.of(&self.rows));
             // A cursor that the operator moved stays on its event when rows are added; otherwise it follows
             // the cursor of time.
             let moved = here.filter(|here| self.led.as_ref() != Some(here));

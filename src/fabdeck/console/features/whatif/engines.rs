@@ -1,107 +1,87 @@
 //! The engines as rows: the comparison of the command line, and the state of each engine.
 
-use std::borrow::Cow;
-
-use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::field::Listing;
 use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::view::View;
 use crate::console::model::fabric_model::{Model, ProposalState};
-use crate::operations::preview::whatif::{EngineComparison, EngineRow};
+use crate::operations::preview::engine_table as table;
+use crate::operations::preview::engine_table::{EngineField, EngineStates};
+use crate::operations::preview::whatif::EngineRow;
 use fabdeck_routing::{ENGINES, Engine};
 
-/// The order of columns, the most important first; a screen shows as many as fit.
-const COLUMN_ORDER: [&str; 16] = [
-    "engine",
-    "state",
-    "lost",
-    "deadlock_free",
-    "transition",
-    "lanes",
-    "max_efi",
-    "jobs_max",
-    "jobs_dark_fiber",
-    "longest",
-    "seconds",
-    "moved",
-    "switches",
-    "entries",
-    "blocks",
-    "dark_fiber",
+const ENGINE_STATES: View<EngineRow, EngineStates> = View::new(FIELDS, "there is no engine");
+
+/// The most important column comes first; a screen shows as many as fit.
+static FIELDS: &[EngineField] = &[
+    table::ENGINE,
+    STATE,
+    table::LOST,
+    table::DEADLOCK_FREE,
+    table::TRANSITION,
+    table::LANES,
+    table::MAX_EFI,
+    JOBS_MAX,
+    JOBS_DARK_FIBER,
+    table::LONGEST,
+    table::SECONDS,
+    table::MOVED,
+    table::SWITCHES,
+    table::ENTRIES,
+    table::BLOCKS,
+    table::DARK_FIBER,
 ];
 
-static STATE: Column = Column::new(
-    Cow::Borrowed("state"),
-    Cow::Borrowed("STATE"),
+const STATE: EngineField = EngineField::new(
+    "state",
+    "STATE",
     FieldKind::Text,
-    Cow::Borrowed(
-        "not run, waiting for another, under way, refused, clean, or with findings; (old): run with other jobs than the present ones",
-    ),
+    "not run, waiting for another, under way, refused, clean, or with findings; (old): run with other jobs than the present ones",
+    |states, row| states.get(row.engine).copied().into(),
 );
 
-/// The columns for engines with jobs in their request.
-static JOBS: [Column; 2] = [
-    when_known(
-        FieldKind::Number,
-        "jobs_max",
-        "JOBS EFI",
-        "effective edge forwarding index: the largest number of paths within jobs over one channel",
-    ),
-    when_known(
-        FieldKind::Decimal,
-        "jobs_dark_fiber",
-        "JOBS DARK",
-        "percent of channels that no path within a job crosses",
-    ),
-];
+const JOBS_MAX: EngineField = EngineField::new(
+    "jobs_max",
+    "JOBS EFI",
+    FieldKind::Number,
+    "effective edge forwarding index: the largest number of paths within jobs over one channel",
+    |_, row| row.jobs.as_ref().map(|jobs| jobs.max).into(),
+)
+.largest_first()
+.when_known();
 
-const fn when_known(kind: FieldKind, id: &'static str, title: &'static str, about: &'static str) -> Column {
-    let (id, title, about) = (Cow::Borrowed(id), Cow::Borrowed(title), Cow::Borrowed(about));
-    let mut column = Column::new(id, title, kind, about);
-    (column.shown, column.when_known, column.largest_first) = (false, true, true);
-    column
-}
+const JOBS_DARK_FIBER: EngineField = EngineField::new(
+    "jobs_dark_fiber",
+    "JOBS DARK",
+    FieldKind::Decimal,
+    "percent of channels that no path within a job crosses",
+    |_, row| row.jobs.as_ref().map(|jobs| Value::tenths(jobs.dark_fiber)).into(),
+)
+.largest_first()
+.when_known();
 
-/// The source of a column.
-#[derive(Clone, Copy, Debug)]
-enum Origin {
-    Comparison(usize),
-    State,
-    JobsMax,
-    JobsDark,
-}
-
-/// All engines of the registry, whether requested or not.
+/// All engines of the registry with their states, whether requested or not.
 #[derive(Debug)]
-pub struct EngineRows {
-    comparison: EngineComparison,
-    /// The columns in their order.
-    columns: Vec<(Column, Origin)>,
-    states: Vec<&'static str>,
+pub struct EngineList {
+    rows: Vec<EngineRow>,
+    states: EngineStates,
 }
 
-impl EngineRows {
+impl EngineList {
     pub fn new(known: &Model) -> Self {
-        let row = |engine: &&Engine| match known.proposed.get(engine.id) {
+        let row = |engine: &Engine| match known.proposed.get(engine.id) {
             Some(ProposalState::Done { row, .. }) => row.as_ref().clone(),
             _ => EngineRow::not_requested(engine.id),
         };
-        let comparison = EngineComparison::new(ENGINES.iter().collect::<Vec<_>>().iter().map(row).collect());
-        let of_comparison =
-            |id: &str| (0..comparison.column_count()).find(|at| comparison.column(*at).id == id);
-        let column = |id: &&str| match of_comparison(id) {
-            Some(at) => (Column { shown: true, ..comparison.column(at).clone() }, Origin::Comparison(at)),
-            None if *id == JOBS[0].id => (JOBS[0].clone(), Origin::JobsMax),
-            None if *id == JOBS[1].id => (JOBS[1].clone(), Origin::JobsDark),
-            None => (STATE.clone(), Origin::State),
-        };
-        Self {
-            columns: COLUMN_ORDER.iter().map(column).collect(),
-            comparison,
-            states: ENGINES.iter().map(|engine| state(known, engine)).collect(),
-        }
+        let state = |engine: &Engine| (engine.id, state(known, engine));
+        Self { rows: ENGINES.iter().map(row).collect(), states: ENGINES.iter().map(state).collect() }
+    }
+
+    pub fn listing(&self) -> impl Listing {
+        ENGINE_STATES.rows(&self.states, &self.rows)
     }
 }
 
-impl Default for EngineRows {
+impl Default for EngineList {
     fn default() -> Self {
         Self::new(&Model::default())
     }
@@ -123,33 +103,5 @@ pub fn state(known: &Model, engine: &Engine) -> &'static str {
                 (false, false) => "clean",
             }
         }
-    }
-}
-
-impl Listing for EngineRows {
-    fn column_count(&self) -> usize {
-        self.columns.len()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        &self.columns[at].0
-    }
-
-    fn row_count(&self) -> usize {
-        self.states.len()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        let jobs = self.comparison.rows().get(row).and_then(|row| row.jobs.as_ref());
-        match self.columns[column].1 {
-            Origin::Comparison(at) => self.comparison.cell(row, at),
-            Origin::State => Value::text(self.states[row]),
-            Origin::JobsMax => jobs.map(|jobs| jobs.max).into(),
-            Origin::JobsDark => jobs.map_or(Value::Missing, |jobs| Value::tenths(jobs.dark_fiber)),
-        }
-    }
-
-    fn empty_text(&self) -> &str {
-        "there is no engine"
     }
 }

@@ -1,7 +1,7 @@
 //! The screen What-if has two lists, engines and marks, and a page for one engine.
 
-use super::engines::EngineRows;
-use super::marks::MarkRows;
+use super::engines::EngineList;
+use super::marks::{MARKS, MarkRow, mark_rows};
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::{Model, ProposalState};
@@ -23,9 +23,9 @@ pub struct WhatifScreen {
     pub page: Option<&'static Engine>,
     /// The first visible row of the page.
     pub top: usize,
-    marks: MarkRows,
+    marks: Vec<MarkRow>,
     marks_table: Table,
-    engines: EngineRows,
+    engines: EngineList,
     engines_table: Table,
 }
 
@@ -62,8 +62,8 @@ impl Screen for WhatifScreen {
 
     fn listing<'s>(&'s self, _: &'s Model) -> Option<Box<dyn Listing + 's>> {
         Some(match self.pane {
-            WhatifPane::Engines => Box::new(ListingRef(&self.engines)),
-            WhatifPane::Marks => Box::new(ListingRef(&self.marks)),
+            WhatifPane::Engines => Box::new(self.engines.listing()),
+            WhatifPane::Marks => Box::new(MARKS.of(&self.marks)),
         })
     }
 
@@ -75,7 +75,7 @@ impl Screen for WhatifScreen {
     fn element(&self, row: usize, _: &Model) -> Option<ElementId> {
         match self.pane {
             WhatifPane::Engines => None,
-            WhatifPane::Marks => self.marks.marks.get(row).map(|(what, ..)| *what),
+            WhatifPane::Marks => self.marks.get(row).map(|mark| mark.what),
         }
     }
 
@@ -121,10 +121,10 @@ impl Screen for WhatifScreen {
     }
 
     fn refresh(&mut self, known: &Model) {
-        self.marks = MarkRows::new(known);
-        self.marks_table.refresh(&self.marks);
-        self.engines = EngineRows::new(known);
-        self.engines_table.refresh(&self.engines);
+        self.marks = mark_rows(known);
+        self.marks_table.refresh(&MARKS.of(&self.marks));
+        self.engines = EngineList::new(known);
+        self.engines_table.refresh(&self.engines.listing());
         let done =
             |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
         self.page = self.page.filter(|engine| done(engine));
@@ -135,31 +135,6 @@ impl Screen for WhatifScreen {
     }
 
     fn empty_text(&self, _: &Model) -> String {
-        "nothing is marked: f on any screen marks what the cursor is on".to_owned()
-    }
-}
-
-/// A reference to a listing that another struct owns.
-struct ListingRef<'s, L>(&'s L);
-
-impl<L: Listing> Listing for ListingRef<'_, L> {
-    fn column_count(&self) -> usize {
-        self.0.column_count()
-    }
-
-    fn column(&self, at: usize) -> &crate::catalogue::field::Column {
-        self.0.column(at)
-    }
-
-    fn row_count(&self) -> usize {
-        self.0.row_count()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> crate::catalogue::value::Value<'_> {
-        self.0.cell(row, column)
-    }
-
-    fn empty_text(&self) -> &str {
-        self.0.empty_text()
+        MARKS.when_empty.to_owned()
     }
 }

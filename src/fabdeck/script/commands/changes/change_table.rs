@@ -1,49 +1,46 @@
 //! Prints all changes as a table, the newest last.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 
 use crate::catalogue::failure::Failure;
-use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::field::Field;
 use crate::catalogue::query::{Columns, Query};
 use crate::catalogue::value::{FieldKind, Value};
+use crate::catalogue::view::View;
 use crate::operations::changes::change_row::{ChangeRow, deadline_words, silent_words};
 use crate::script::column_fit::PROSE_FIELD;
 use crate::script::context::Context;
 use fabdeck_change::ChangePhase;
 
-const fn column(id: &'static str, title: &'static str, kind: FieldKind) -> Column {
-    Column::new(Cow::Borrowed(id), Cow::Borrowed(title), kind, Cow::Borrowed(""))
-}
+/// A change with the text of its last column.
+type ChangeLine = (String, ChangeRow);
 
-/// A column that is dropped first on a narrow terminal.
-const fn spare_column(id: &'static str, title: &'static str) -> Column {
-    let mut column = column(id, title, FieldKind::Text);
-    column.spare = true;
-    column
-}
+type RowField = Field<ChangeLine, ()>;
 
-/// A column that is shown if some row has a value.
-const fn optional_column(id: &'static str, title: &'static str) -> Column {
-    let mut column = column(id, title, FieldKind::Text);
-    (column.shown, column.when_known) = (false, true);
-    column
-}
+const CHANGE_TABLE: View<ChangeLine, ()> = View::new(FIELDS, "nothing is pending");
 
-static COLUMNS: &[Column] = &[
-    column("number", "NO", FieldKind::Number),
-    column("id", "ID", FieldKind::Text),
-    column("state", "STATE", FieldKind::Text),
-    column("time", "TIME", FieldKind::Text),
-    column("user", "USER", FieldKind::Text),
-    spare_column("via", "VIA"),
-    column("engine", "ENGINE", FieldKind::Text),
-    column("writes", "WRITES", FieldKind::Number),
-    spare_column("source", "SOURCE"),
-    optional_column("stands", "STANDS"),
-    column(PROSE_FIELD, "WHY", FieldKind::Text),
+static FIELDS: &[RowField] = &[
+    RowField::new("number", "NO", FieldKind::Number, "", |(), (_, row)| row.number.into()),
+    RowField::new("id", "ID", FieldKind::Text, "", |(), (_, row)| Value::text(&row.id)),
+    RowField::new("state", "STATE", FieldKind::Text, "", |(), (_, row)| row.state_title().into()),
+    // To the second, which is precise enough for a reader.
+    RowField::new("time", "TIME", FieldKind::Text, "", |(), (_, row)| {
+        row.time.get(..19).unwrap_or(&row.time).replace('T', " ").into()
+    }),
+    RowField::new("user", "USER", FieldKind::Text, "", |(), (_, row)| Value::text(&row.user)),
+    RowField::new("via", "VIA", FieldKind::Text, "", |(), (_, row)| Value::text(&row.via)).spare(),
+    RowField::new("engine", "ENGINE", FieldKind::Text, "", |(), (_, row)| Value::text(&row.engine)),
+    RowField::new("writes", "WRITES", FieldKind::Number, "", |(), (_, row)| row.writes.into()),
+    RowField::new("source", "SOURCE", FieldKind::Text, "", |(), (_, row)| Value::text(&row.source)).spare(),
+    RowField::new("stands", "STANDS", FieldKind::Text, "", |(), (_, row)| {
+        row.comparison.as_ref().map(|found| found.verdict.column_text()).into()
+    })
+    .when_known(),
+    RowField::new(PROSE_FIELD, "WHY", FieldKind::Text, "", |(), (words, _)| {
+        Some(words.as_str()).filter(|words| !words.is_empty()).into()
+    }),
 ];
 
 /// Prints all changes, or that these folders have none.
@@ -65,8 +62,8 @@ pub fn write(
         return Ok(());
     }
     let now = Timestamp::now();
-    let rows = rows.into_iter().map(|row| (state_text(&row, now), row)).collect();
-    let changes = ChangeTable(rows);
+    let rows: Vec<ChangeLine> = rows.into_iter().map(|row| (state_text(&row, now), row)).collect();
+    let changes = CHANGE_TABLE.of(rows);
     let all = Query::default().select(&changes, Columns::Shown)?;
     Ok(context.output.write_table(&changes, all, false)?)
 }
@@ -83,46 +80,4 @@ fn state_text(row: &ChangeRow, now: Timestamp) -> String {
     let words =
         [waits, row.why.clone(), row.drift.clone(), row.trouble.clone(), silent_words(&row.silent), left];
     words.into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
-/// Rows with the text of their last column.
-struct ChangeTable(Vec<(String, ChangeRow)>);
-
-impl Listing for ChangeTable {
-    fn column_count(&self) -> usize {
-        COLUMNS.len()
-    }
-
-    fn column(&self, at: usize) -> &Column {
-        &COLUMNS[at]
-    }
-
-    fn row_count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        let (words, row) = &self.0[row];
-        match COLUMNS[column].id.as_ref() {
-            "number" => row.number.into(),
-            "id" => row.id.as_str().into(),
-            "state" => row.state_title().into(),
-            // To the second, which is precise enough for a reader.
-            "time" => {
-                let time = row.time.get(..19).unwrap_or(&row.time);
-                Value::Text(time.replace('T', " ").into())
-            }
-            "user" => row.user.as_str().into(),
-            "via" => row.via.as_str().into(),
-            "engine" => row.engine.as_str().into(),
-            "writes" => row.writes.into(),
-            "source" => row.source.as_str().into(),
-            "stands" => row.comparison.as_ref().map(|found| found.verdict.column_text()).into(),
-            _ => Some(words.as_str()).filter(|words| !words.is_empty()).into(),
-        }
-    }
-
-    fn empty_text(&self) -> &str {
-        "nothing is pending"
-    }
 }

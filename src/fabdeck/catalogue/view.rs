@@ -1,0 +1,120 @@
+//! A view is described once: its fields, the text where it has no row, and the columns that give way on a narrow screen.
+//! Commands, screens, schemas and documentation take them from here.
+
+use std::borrow::Cow;
+
+use super::field::{Column, Field, Listing};
+use super::snapshot::Snapshot;
+use super::value::Value;
+
+/// A view of rows of one type. `C` is what all rows share.
+#[derive(Debug)]
+pub struct View<R: 'static, C: 'static = Snapshot> {
+    pub fields: &'static [Field<R, C>],
+    /// The text to show when there is no row.
+    pub when_empty: &'static str,
+    /// The ids of the columns that a narrow screen hides first, in this order. The details show the same values, and
+    /// the arrow keys lead to the columns.
+    pub optional: &'static [&'static str],
+}
+
+impl<R: Clone, C: Clone> View<R, C> {
+    pub const fn new(fields: &'static [Field<R, C>], when_empty: &'static str) -> Self {
+        Self { fields, when_empty, optional: &[] }
+    }
+
+    /// Sets the columns that a narrow screen hides first.
+    pub const fn optional(mut self, optional: &'static [&'static str]) -> Self {
+        self.optional = optional;
+        self
+    }
+
+    pub fn columns(&self) -> Vec<&'static Column> {
+        self.fields.iter().map(|field| &field.column).collect()
+    }
+
+    /// These rows in this context.
+    pub fn rows<'l>(&self, context: &'l C, rows: impl Into<Cow<'l, [R]>>) -> Rows<'l, R, C> {
+        self.with_context(Cow::Borrowed(context), rows.into())
+    }
+
+    /// These rows in a context that only this listing has.
+    pub fn rows_in<'l>(&self, context: C, rows: impl Into<Cow<'l, [R]>>) -> Rows<'l, R, C> {
+        self.with_context(Cow::Owned(context), rows.into())
+    }
+
+    fn with_context<'l>(&self, context: Cow<'l, C>, rows: Cow<'l, [R]>) -> Rows<'l, R, C> {
+        let (fields, optional, when_empty) = (self.fields, self.optional, self.when_empty);
+        Rows { fields, optional, context, rows, when_empty }
+    }
+}
+
+impl<R: Clone> View<R, ()> {
+    /// These rows, whose values need nothing else.
+    pub fn of<'l>(&self, rows: impl Into<Cow<'l, [R]>>) -> Rows<'l, R, ()> {
+        self.rows_in((), rows)
+    }
+}
+
+/// What all rows of a listing share.
+pub trait RowContext: Clone {
+    /// Whether two switches have one name.
+    fn has_duplicate_switches(&self) -> bool {
+        false
+    }
+}
+
+impl RowContext for () {}
+
+impl RowContext for Snapshot {
+    fn has_duplicate_switches(&self) -> bool {
+        self.names.has_duplicate_switches()
+    }
+}
+
+/// Rows of a view.
+#[derive(Debug)]
+pub struct Rows<'l, R: Clone + 'static, C: Clone + 'static = Snapshot> {
+    fields: &'static [Field<R, C>],
+    optional: &'static [&'static str],
+    context: Cow<'l, C>,
+    rows: Cow<'l, [R]>,
+    when_empty: &'l str,
+}
+
+impl<'l, R: Clone, C: Clone> Rows<'l, R, C> {
+    /// Replaces the text to show when there is no row.
+    pub fn when_empty(self, when_empty: &'l str) -> Self {
+        Self { when_empty, ..self }
+    }
+}
+
+impl<R: Clone, C: RowContext> Listing for Rows<'_, R, C> {
+    fn column_count(&self) -> usize {
+        self.fields.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &self.fields[at].column
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        (self.fields[column].value)(&self.context, &self.rows[row])
+    }
+
+    fn is_distinguishing(&self, column: usize) -> bool {
+        self.fields[column].column.tells_apart && self.context.has_duplicate_switches()
+    }
+
+    fn optional_columns(&self) -> &'static [&'static str] {
+        self.optional
+    }
+
+    fn empty_text(&self) -> &str {
+        self.when_empty
+    }
+}
