@@ -1,4 +1,4 @@
-//! Applies plans, waits for changes and decides about them: the one way of commands, runbooks and job watches.
+//! Waits for changes and decides about them: the one way of commands, runbooks and watches over jobs.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -6,20 +6,16 @@ use std::time::{Duration, Instant};
 
 use super::change_exit::{exit_of_status, user};
 use super::change_row::{phase_of_five_words, silent_words, waiting_words};
-use super::changer::Acceptance;
 use super::overdue::GuardWatch;
-use super::preparation::{DriverOptions, PreparedChange, accept_now, begin_change, fabric_record, prepare};
-use super::{acceptance, change_store, guard_requests, refusal_audit, seen_changes};
+use super::preparation::{DriverOptions, fabric_record};
+use super::{acceptance, change_store, guard_requests, seen_changes};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::environment::Env;
 use crate::operations::plans::plan_verdict::PlanVerdict;
 use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardRequest, OpensmSite, Plan};
-use fabdeck_mad::access::ReadObserver;
 
-/// Time to wait for the end of a rollback after a failed apply.
-const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Builds the driver options from a runbook's step.
@@ -59,75 +55,6 @@ pub fn refuse_without_right(means: Env<'_>, source: &str) -> Result<(), Failure>
     }
     drop(means.outside.actuator(source, &means.given.reach, &means.given.right)?);
     Ok(())
-}
-
-/// Options of an applied plan.
-pub struct ApplyOptions<'t> {
-    pub source: &'t str,
-    pub road: &'t DriverOptions,
-    pub acceptance: &'t Acceptance,
-    /// The program that applies the plan, for the audit trail.
-    pub by: &'t str,
-}
-
-/// Applies a plan. Returns when it is read back, when it is rolled back, or when the run is asked to end. `begins`
-/// gets the id before the change exists; `None` means that everything the plan writes is in place already.
-pub fn apply(
-    means: Env<'_>,
-    terms: &ApplyOptions<'_>,
-    read: (Plan, String),
-    watch: &mut dyn ReadObserver,
-    say: &mut dyn FnMut(&str),
-    begins: &mut dyn FnMut(&str) -> Result<(), Failure>,
-) -> Result<Option<ChangeStatus>, Failure> {
-    let name = read.0.engine.clone();
-    let applied = apply_prepared(means, terms, read, watch, say, begins);
-    applied.map_err(|failure| {
-        refusal_audit::audit_source_refusal(
-            means,
-            terms.source,
-            &format!("apply of {name}, {}", terms.by),
-            failure,
-            say,
-        )
-    })
-}
-
-fn apply_prepared(
-    means: Env<'_>,
-    terms: &ApplyOptions<'_>,
-    read: (Plan, String),
-    watch: &mut dyn ReadObserver,
-    say: &mut dyn FnMut(&str),
-    begins: &mut dyn FnMut(&str) -> Result<(), Failure>,
-) -> Result<Option<ChangeStatus>, Failure> {
-    let mut ready = match prepare(means, terms.source, read, terms.road, watch)? {
-        Ok(ready) => ready,
-        Err(nothing) => {
-            nothing.warning().iter().for_each(|warning| say(warning));
-            return Ok(None);
-        }
-    };
-    acceptance::refuse_unaccepted(&ready.found, &terms.acceptance.accepted)?;
-    ready.refuse(means, terms.road, say)?;
-    ready.unregistered_warning().iter().for_each(|warning| say(warning));
-    let begun = accept_now(ready.begin_record(means, terms.road)?, terms.acceptance);
-    let PreparedChange { simulated, text, .. } = ready;
-    begins(&begun.id)?;
-    let (home, kept) = begin_change(means, simulated, (begun, &text), say)?;
-    let mut status = ChangeStatus::of(&kept.read.state);
-    let mut back = None;
-    let goes_on = |status: &ChangeStatus, back: &mut Option<Instant>| match status.phase {
-        ChangePhase::Applying => true,
-        // The rollback may go on for long: an unreachable fabric is retried for an hour.
-        ChangePhase::RollingBack => back.get_or_insert_with(Instant::now).elapsed() < ROLLBACK_TIMEOUT,
-        _ => false,
-    };
-    while goes_on(&status, &mut back) && !watch.is_cancelled() {
-        std::thread::sleep(POLL_INTERVAL);
-        status = guard_requests::read_status(means, (&home, &kept))?;
-    }
-    Ok(Some(status))
 }
 
 /// Refuses what `apply` refuses of a judged plan.

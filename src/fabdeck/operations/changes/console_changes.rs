@@ -15,14 +15,15 @@ use super::change_row::ChangeRow;
 use super::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
 use super::in_process::{GuardThreadInput, InProcessChanges};
 use super::preparation::{
-    DriverOptions, PreparedChange, accept_now, begin_change, prepare, simulator_socket, switch_guids,
+    DriverOptions, NothingToDo, PreparedChange, accept_now, begin_change, prepare, simulator_socket,
+    switch_guids,
 };
 use super::{acceptance, change_comparison, change_store, guard_requests, refusal_audit, seen_changes};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::nothing_to_do;
 use crate::operations::environment::{Env, OperationOptions};
-use crate::operations::lanes::lane_migration::LaneMigration;
+use crate::operations::lanes::lane_moves::LaneMoves;
 use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::lanes::migrations::migration_lines;
@@ -148,7 +149,7 @@ impl Changer for ConsoleChanges {
     }
 
     fn read_lanes(&mut self, asked: &LaneRequest) -> Result<LaneState, String> {
-        self.0.read_lane_migration(asked, &mut NoObserver).map(|laned| laned.state()).map_err(failure_message)
+        self.0.read_lane_moves(asked, &mut NoObserver).map(|moves| moves.state()).map_err(failure_message)
     }
 
     fn list_changes(&mut self) -> Result<ChangeOverview, String> {
@@ -179,17 +180,15 @@ impl ConsoleChangesInner {
     fn offer(&self, planned: &PlanSource, watch: &mut dyn ReadObserver) -> Result<ChangeOffer, Failure> {
         let (title, read) = self.read_plan(planned, watch)?;
         let mut offer = describe_plan(title, &self.source, &read.0);
-        let road = DriverOptions::default();
-        let mut ready = match prepare(self.env(), &self.source, read, &road, watch)? {
-            Ok(ready) => ready,
+        let mut remark = |remark: &str| offer.remarks.push(remark.to_owned());
+        let (ready, begun) = match self.prepare(read, watch, &mut remark)? {
+            Ok(prepared) => prepared,
             Err(nothing) => {
                 offer.remarks.extend(nothing.warning());
                 return Ok(ChangeOffer { applied: true, ..offer });
             }
         };
-        ready.refuse(self.env(), &road, &mut |remark| offer.remarks.push(remark.to_owned()))?;
         offer.remarks.extend(ready.unregistered_warning());
-        let begun = ready.begin_record(self.env(), &road)?;
         let PreparedChange { plan, text, look, judged, found, own, simulated, .. } = ready;
         // Applying would be refused later, so the console does not ask the question.
         match own {
@@ -213,6 +212,24 @@ impl ConsoleChangesInner {
         })
     }
 
+    /// Compares a plan with the fabric, refuses what no option accepts, and makes the first record of the journal. The
+    /// inner error says that there is nothing to write.
+    fn prepare(
+        &self,
+        read: (Plan, String),
+        watch: &mut dyn ReadObserver,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Result<(PreparedChange, BeginRecord), NothingToDo>, Failure> {
+        let driver = DriverOptions::default();
+        let mut ready = match prepare(self.env(), &self.source, read, &driver, watch)? {
+            Ok(ready) => ready,
+            Err(nothing) => return Ok(Err(nothing)),
+        };
+        ready.refuse(self.env(), &driver, say)?;
+        let begun = ready.begin_record(self.env(), &driver)?;
+        Ok(Ok((ready, begun)))
+    }
+
     /// The planned change as a plan, with the text that its file would have.
     fn read_plan(
         &self,
@@ -230,7 +247,8 @@ impl ConsoleChangesInner {
             }
             PlanSource::File(file) => (file.display().to_string(), plan_file::read_with_text(file)?),
             PlanSource::Lanes(asked) => {
-                let plan = self.read_lane_migration(asked, watch)?.plan(self.provenance())?;
+                let plan = self.read_lane_moves(asked, watch)?.plan(self.provenance());
+                let plan = plan.map_err(|error| refused(error.to_string()))?;
                 let said = plan_text(&plan).map_err(|error| refused(error.to_string()))?;
                 let title = if asked.back { "dFtree's moves back" } else { "dFtree's moves" };
                 (title.to_owned(), text(said)?)
@@ -255,14 +273,14 @@ impl ConsoleChangesInner {
             .map(|(migrations, _)| migrations)
     }
 
-    /// Reads the lane tables and computes the migrations from the session's verdict.
-    fn read_lane_migration(
+    /// Reads the lane tables and computes the moves from the session's verdict.
+    fn read_lane_moves(
         &self,
         asked: &LaneRequest,
         watch: &mut dyn ReadObserver,
-    ) -> Result<LaneMigration, Failure> {
+    ) -> Result<LaneMoves, Failure> {
         let left = self.all_migrations_in_force()?;
-        LaneMigration::read(self.env(), &self.source, asked, &left, watch)
+        asked.read_moves(self.env(), &self.source, &left, watch)
     }
 
     fn provenance(&self) -> PlanOrigin {
@@ -403,12 +421,9 @@ impl ConsoleChangesInner {
     /// Checks an offered plan against the fabric again.
     fn prepare_again(&self, plan: &Arc<(Plan, String)>) -> Result<Option<Arc<PreparedOffer>>, Failure> {
         let read = (plan.0.clone(), plan.1.clone());
-        let road = DriverOptions::default();
-        let Ok(mut ready) = prepare(self.env(), &self.source, read, &road, &mut NoObserver)? else {
+        let Ok((ready, begun)) = self.prepare(read, &mut NoObserver, &mut |_| {})? else {
             return Ok(None);
         };
-        ready.refuse(self.env(), &road, &mut |_| {})?;
-        let begun = ready.begin_record(self.env(), &road)?;
         let PreparedChange { found, own, simulated, .. } = ready;
         Ok(Some(Arc::new(PreparedOffer { plan: plan.clone(), begun, found, own, simulated })))
     }

@@ -2,6 +2,7 @@
 //! command line, runbooks, watches over jobs and consoles share them.
 
 pub(crate) mod acceptance;
+pub(crate) mod apply;
 pub mod attestations;
 pub(crate) mod change_comparison;
 pub(crate) mod change_control;

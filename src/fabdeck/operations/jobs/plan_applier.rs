@@ -10,9 +10,10 @@ use super::watch_mark::WatchMark;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::nothing_to_do;
+use crate::operations::changes::apply::{ApplyOptions, UnattendedFrontEnd, apply_unattended};
 use crate::operations::changes::change_control::{
-    ApplyOptions, apply as apply_step, change_folder as state_folder, confirm as confirm_step,
-    guard_status as look_at_change, refuse_without_right, roll_back as roll_back_step,
+    change_folder as state_folder, confirm as confirm_step, guard_status as look_at_change,
+    refuse_without_right, roll_back as roll_back_step,
 };
 use crate::operations::changes::changer::Acceptance;
 use crate::operations::changes::preparation::DriverOptions;
@@ -21,7 +22,7 @@ use crate::operations::lanes::lanes_in_force;
 use crate::operations::operation::Operation;
 use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_verdict::check_after_change;
-use crate::system::stop_flag::{StopFlag, StopWatch};
+use crate::system::stop_flag::StopFlag;
 use fabdeck_change::{ChangePhase, ChangeStatus, Plan};
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::ReadOptions;
@@ -128,22 +129,21 @@ impl JobPlanApplier {
     ) -> Result<Option<ChangeStatus>, Failure> {
         let options = ApplyOptions {
             source: &self.source,
-            road: &self.driver,
+            driver: &self.driver,
             acceptance: &self.acceptance,
-            by: "by a watch over jobs",
+            audited_as: format!("apply of {}, by a watch over jobs", read.0.engine),
         };
         let Operation { env, reporter, .. } = front.operation();
-        apply_step(
+        let mut record_id = |id: &str| {
+            self.mark.set(id)?;
+            *begun = Some(id.to_owned());
+            Ok(())
+        };
+        apply_unattended(
             env,
             &options,
             read,
-            &mut StopWatch(stop),
-            &mut |line| reporter.report_line(line),
-            &mut |id| {
-                self.mark.set(id)?;
-                *begun = Some(id.to_owned());
-                Ok(())
-            },
+            UnattendedFrontEnd { reporter, stop, record_id: &mut record_id },
         )
     }
 

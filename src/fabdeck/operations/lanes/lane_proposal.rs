@@ -5,9 +5,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::lane_choice::LaneChoice;
+use super::lane_moves::LaneMoves;
 use super::lanes_in_force::read_lanes_in_force;
-use super::migrations::{MigrationPlanError, migration_plan, moved_flows};
-use super::slow_lanes::{LaneState, lane_state};
+use super::migrations::{MigrationPlanError, moved_flows};
+use super::slow_lanes::LaneState;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -19,7 +20,6 @@ use crate::operations::plans::proposal_plan::PlanOrigin;
 use crate::operations::watch::counter_watch::{SweepSeries, uncounted_failure};
 use crate::operations::watch::interval_verdict::IntervalVerdict;
 use fabdeck_change::Plan;
-use fabdeck_fabric::Lid;
 use fabdeck_live::is_live;
 use fabdeck_mad::access::{ReadOptions, Source};
 use fabdeck_routing::lanes::{FlowMoves, MovedFlows, propose_moves};
@@ -51,9 +51,9 @@ pub fn read_lane_state(
     let (mut source, mut snapshot) = read_snapshot(operation)?;
     let sent = read_lanes_in_force(operation, source.as_mut(), &mut snapshot, (choice, false))?;
     let moves = FlowMoves::keep_all(snapshot.fabric(), &flows_in_force(operation, &snapshot)?);
-    let agents = read_agents(source.as_mut(), &snapshot, &moves)?;
-    let state = lane_state(&snapshot, &moves, &agents, sent.sent());
-    Ok((snapshot, state))
+    let moves = LaneMoves::read(source.as_mut(), (snapshot, sent), moves)?;
+    let state = moves.state();
+    Ok((moves.snapshot, state))
 }
 
 /// Watches counters and proposes moves for the last interval.
@@ -73,19 +73,17 @@ pub fn propose_lanes(
         Some(watched) => propose_moves(snapshot.fabric(), &watched.verdict, &watched.told, &in_force),
         None => FlowMoves::return_all(snapshot.fabric(), &in_force),
     };
-    let agents = read_agents(source.as_mut(), &snapshot, &moves)?;
-    let state = lane_state(&snapshot, &moves, &agents, sent.sent());
+    let moves = LaneMoves::read(source.as_mut(), (snapshot, sent), moves)?;
+    let state = moves.state();
     let plan = match moves.has_moves() || state.needs_tables() {
         true => {
             let times = !operation.env.given.no_times;
             let (created, author) = (times.then(|| Timestamp::now().to_string()), times.then(user));
-            migration_plan(&snapshot, &moves, &agents, sent.sent(), PlanOrigin { created, author })
-                .map(Some)
-                .map_err(plan_failure)
+            moves.plan(PlanOrigin { created, author }).map(Some).map_err(plan_failure)
         }
         false => Ok(None),
     };
-    Ok(LaneProposal { snapshot, state, plan })
+    Ok(LaneProposal { snapshot: moves.snapshot, state, plan })
 }
 
 /// Reads a snapshot with lane tables.
@@ -107,17 +105,6 @@ fn flows_in_force(operation: &mut Operation<'_>, snapshot: &Snapshot) -> Result<
     let (migrations, unread) = all_migrations_in_force(env, source, switch_guids(snapshot))?;
     unread.iter().for_each(|message| operation.reporter.report_line(message));
     Ok(moved_flows(snapshot.fabric(), &migrations))
-}
-
-/// Queries whether each host with flows that move or have moved has a subscribed agent.
-fn read_agents(
-    source: &mut dyn Source,
-    snapshot: &Snapshot,
-    moves: &FlowMoves,
-) -> Result<Vec<(Lid, Option<bool>)>, Failure> {
-    let lids: Vec<Lid> = moves.affected_hosts(snapshot.fabric()).into_iter().collect();
-    let states = source.find_agents(&lids)?;
-    Ok(lids.into_iter().zip(states).collect())
 }
 
 /// Verdict of the last interval.

@@ -23,6 +23,11 @@ impl LanesInForce {
         Self { choice, records: None }
     }
 
+    /// Knowledge from path records, if there are any.
+    pub fn of_records(records: Option<PathLevels>) -> Self {
+        Self { choice: None, records }
+    }
+
     pub fn sent(&self) -> LevelsInForce<'_> {
         match (self.choice, &self.records) {
             (Some(LaneChoice::One), _) => LevelsInForce::One,

@@ -1,7 +1,7 @@
 //! Lanes in force, and the moves of flows between fast and slow lanes.
 
 pub(crate) mod lane_choice;
-pub(crate) mod lane_migration;
+pub(crate) mod lane_moves;
 pub(crate) mod lane_proposal;
 pub mod lane_request;
 pub(crate) mod lanes_in_force;

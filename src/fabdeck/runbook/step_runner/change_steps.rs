@@ -6,9 +6,10 @@ use super::runner::{Runner, StepResult};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::{count_words, nothing_to_do};
+use crate::operations::changes::apply::{ApplyOptions, UnattendedFrontEnd, apply_unattended};
 use crate::operations::changes::change_control::{
-    ApplyOptions, apply as apply_step, confirm as confirm_step, driver_options, exit_code,
-    journal_status as change_status, refuse_findings, roll_back as roll_back_step,
+    confirm as confirm_step, driver_options, exit_code, journal_status as change_status, refuse_findings,
+    roll_back as roll_back_step,
 };
 use crate::operations::changes::change_row::time_of_day;
 use crate::operations::changes::changer::Acceptance;
@@ -18,7 +19,6 @@ use crate::operations::plans::plan_verdict::{check_plan_fit, judge_plan};
 use crate::runbook::execute::{PendingRollback, StepFailure, StepOutput};
 use crate::runbook::steps::ApplyTask;
 use crate::runbook::values::StepValue;
-use crate::system::stop_flag::StopWatch;
 use fabdeck_change::{ChangePhase, Plan};
 use fabdeck_mad::access::ReadOptions;
 
@@ -57,23 +57,23 @@ impl Runner<'_> {
         );
         let (accepted, window, unanswered) = (apply.accept.clone(), apply.window, apply.unanswered);
         let acceptance = Acceptance { accepted, window, unanswered };
-        let options =
-            ApplyOptions { source: &self.source, road: &driver, acceptance: &acceptance, by: "in a run" };
-        let means = self.operation.env;
-        let (journal, pending, reporter) =
-            (&mut self.journal, &mut self.pending, &mut self.operation.reporter);
-        let status = apply_step(
-            means,
-            &options,
-            read,
-            &mut StopWatch(&self.stop),
-            &mut |line| reporter.report_line(line),
-            &mut |id| {
+        let options = ApplyOptions {
+            source: &self.source,
+            driver: &driver,
+            acceptance: &acceptance,
+            audited_as: format!("apply of {}, in a run", plan.engine),
+        };
+        let (journal, pending) = (&mut self.journal, &mut self.pending);
+        let front = UnattendedFrontEnd {
+            reporter: &mut *self.operation.reporter,
+            stop: &self.stop,
+            record_id: &mut |id| {
                 // A run that ends after this point rolls the change back.
                 *pending = Some(id.to_owned());
                 journal.as_mut().map_or(Ok(()), |journal| journal.record_change(id))
             },
-        );
+        };
+        let status = apply_unattended(self.operation.env, &options, read, front);
         let status = match status {
             Ok(Some(status)) => status,
             Ok(None) => {

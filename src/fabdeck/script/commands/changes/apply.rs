@@ -13,13 +13,13 @@ use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::{count_words, device_words};
+use crate::operations::changes::apply::{ApplyFrontEnd, ApplyOptions, ApplyOutcome, apply};
 use crate::operations::changes::change_control::driver_options;
 use crate::operations::changes::change_exit::exit_of_status;
 use crate::operations::changes::change_row::span_words;
 use crate::operations::changes::changer::Acceptance;
-use crate::operations::changes::preparation::{PreparedChange, accept_now, begin_change, prepare};
-use crate::operations::changes::refusal_audit::audit_source_refusal;
-use crate::operations::changes::{acceptance, in_process};
+use crate::operations::changes::preparation::PreparedChange;
+use crate::operations::environment::Env;
 use crate::operations::lanes::migrations::migration_lines;
 use crate::operations::plans::phases::phase_lines;
 use crate::operations::plans::plan_file;
@@ -29,9 +29,9 @@ use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
 use crate::script::table::write_pairs;
-use fabdeck_change::{BeginRecord, ChangePhase, ChangeStatus, Plan, StagedTransition};
+use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, StagedTransition};
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_mad::access::{Actuator, NoObserver};
+use fabdeck_mad::access::NoObserver;
 
 pub const APPLY: CommandEntry = CommandEntry::new(
     "apply",
@@ -49,7 +49,7 @@ pub const APPLY: CommandEntry = CommandEntry::new(
     "fabdeck --source umad --allow-write apply reroute.plan",
     "fabdeck --source sim:./lab.sock apply reroute.plan --yes --confirm-within 2m",
 ])
-.runs(&CommandFunction(apply_with_audit))
+.runs(&CommandFunction(run))
 .json(&[JsonSchema::answer("change", schemas::change).without_source().titled("apply, confirm, extend and rollback")]);
 
 #[derive(Debug, Args)]
@@ -96,48 +96,74 @@ fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure>
         context.output.print_message("this plan has no phases, so --unanswered has no effect");
     }
     let writes = read.0.writes.len();
-    let source = context.env().named_source()?.to_owned();
-    let means = context.env();
-    means.given.rights_refused.iter().for_each(|why| context.output.print_message(why));
+    let env = context.env();
+    let source = env.named_source()?;
+    env.given.rights_refused.iter().for_each(|why| context.output.print_message(why));
     let opensm = args.via == DriverChoice::Opensm;
-    let mut road = driver_options(opensm, args.opensm_conf.clone(), args.opensm_console, args.beside_manager);
-    if let (Some(site), Some(process)) = (&mut road.site, &args.opensm_process) {
+    let mut driver =
+        driver_options(opensm, args.opensm_conf.clone(), args.opensm_console, args.beside_manager);
+    if let (Some(site), Some(process)) = (&mut driver.site, &args.opensm_process) {
         site.name_process(process);
     }
-    let mut ready = match prepare(means, &source, read, &road, &mut NoObserver)? {
-        Ok(ready) => ready,
-        Err(nothing) => {
-            decision_commands::report_unchanged(context, writes, nothing.warning())?;
-            return Ok(Exit::Done);
-        }
-    };
-    if let Err(refused) = acceptance::refuse_unaccepted(&ready.found, &args.accept) {
-        print_staged_commands(context, &ready.judged, &args.accept);
-        return Err(refused);
-    }
-    ready.refuse(means, &road, &mut |remark| context.output.print_message(remark))?;
-    ask_for_confirmation(context, args, &ready)?;
     let unanswered = args.unanswered.unanswered();
-    let terms = Acceptance { accepted: args.accept.clone(), window: args.confirm_within, unanswered };
-    let begun = accept_now(ready.begin_record(means, &road)?, &terms);
-    let PreparedChange { plan, own, simulated, text, actuator, .. } = ready;
-    if let Some(mut actuator) = actuator.filter(|_| own) {
-        return apply_in_process(context, args, &plan, (begun, actuator.as_mut()));
+    let acceptance = Acceptance { accepted: args.accept.clone(), window: args.confirm_within, unanswered };
+    let audited_as = format!("apply {}", args.plan.display());
+    let options = ApplyOptions { source, driver: &driver, acceptance: &acceptance, audited_as };
+    match apply(env, &options, read, &mut NoObserver, &mut ApplyCommand { context, args })? {
+        ApplyOutcome::NothingToDo(nothing) => {
+            decision_commands::report_unchanged(context, writes, nothing.warning())?;
+            Ok(Exit::Done)
+        }
+        ApplyOutcome::Begun(status) => {
+            decision_commands::report(context, &status)?;
+            Ok(exit_of_status(&status))
+        }
+        ApplyOutcome::EndedInProcess(status, said) => {
+            report_in_process(context, &status, &said)?;
+            Ok(exit_of_status(&status))
+        }
     }
-    let (home, kept) =
-        begin_change(means, simulated, (begun, &text), &mut |remark| context.output.print_message(remark))?;
-    let first = ChangeStatus::of(&kept.read.state);
-    let status = decision_commands::wait_until(context, (&home, &kept), first, |status| {
-        matches!(status.phase, ChangePhase::Applied) || !status.phase.is_pending()
-    })?;
-    let status = match args.wait && status.phase.is_pending() {
-        true => decision_commands::wait_until(context, (&home, &kept), status, |status| {
-            !status.phase.is_pending()
-        })?,
-        false => status,
-    };
-    decision_commands::report(context, &status)?;
-    Ok(exit_of_status(&status))
+}
+
+/// The command as the front end of its operation.
+struct ApplyCommand<'r, 'a, 'o> {
+    context: &'r mut Context<'a, 'o>,
+    args: &'r ApplyArgs,
+}
+
+impl ApplyFrontEnd for ApplyCommand<'_, '_, '_> {
+    fn report_line(&mut self, line: &str) {
+        self.context.output.print_message(line);
+    }
+
+    fn report_unaccepted(&mut self, change: &PreparedChange) {
+        print_staged_commands(self.context, &change.judged, &self.args.accept);
+    }
+
+    fn ask(&mut self, change: &PreparedChange) -> Result<(), Failure> {
+        ask_for_confirmation(self.context, self.args, change)
+    }
+
+    fn waits_in_process(&self) -> bool {
+        self.args.wait
+    }
+
+    fn wait(
+        &mut self,
+        _: Env<'_>,
+        change: (&ChangeStore, &ChangeDir),
+        first: ChangeStatus,
+    ) -> Result<ChangeStatus, Failure> {
+        let applied =
+            |status: &ChangeStatus| status.phase == ChangePhase::Applied || !status.phase.is_pending();
+        let status = decision_commands::wait_until(self.context, change, first, applied)?;
+        match self.args.wait && status.phase.is_pending() {
+            true => decision_commands::wait_until(self.context, change, status, |status| {
+                !status.phase.is_pending()
+            }),
+            false => Ok(status),
+        }
+    }
 }
 
 /// Prints the commands that replace a plan which is unsafe under traffic.
@@ -223,36 +249,21 @@ fn cut_off_line(judged: &PlanVerdict) -> Option<(&'static str, String)> {
     judged.cut_off.words().map(|words| ("cuts off", words))
 }
 
-/// Applies a plan to a simulator of this process; the change ends with the process.
-fn apply_in_process(
+/// Reports a change to a simulator of this process, with which the change ends.
+fn report_in_process(
     context: &mut Context<'_, '_>,
-    args: &ApplyArgs,
-    plan: &Plan,
-    (begun, actuator): (BeginRecord, &mut dyn Actuator),
-) -> Result<Exit, Failure> {
-    let mut said = Vec::new();
-    let status = in_process::apply_alone(plan, (begun, actuator), args.wait, &mut said)?;
+    status: &ChangeStatus,
+    said: &[String],
+) -> Result<(), Failure> {
     let verbose = context.output.verbose;
     said.iter().filter(|_| verbose).for_each(|line| context.output.print_message(line));
-    if status.phase == ChangePhase::Confirmed && !context.output.json {
-        let words = format!(
-            "{} writes, read back; the simulator ends with this command, and the change with it",
-            status.writes
-        );
-        let what = [("applied", words)];
-        write_pairs(context.output.out, (context.output.paint, context.output.page), &what)?;
-    } else {
-        decision_commands::report(context, &status)?;
+    if status.phase != ChangePhase::Confirmed || context.output.json {
+        return decision_commands::report(context, status);
     }
-    Ok(exit_of_status(&status))
-}
-
-/// Runs `apply` and writes its refusals to the audit trail.
-fn apply_with_audit(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure> {
-    let ended = run(context, args);
-    let Err(failure) = ended else { return ended };
-    let Some(source) = context.options.source.as_deref().map(str::to_owned) else { return Err(failure) };
-    let means = context.env();
-    let what = format!("apply {}", args.plan.display());
-    Err(audit_source_refusal(means, &source, &what, failure, &mut |line| context.output.print_message(line)))
+    let words = format!(
+        "{} writes, read back; the simulator ends with this command, and the change with it",
+        status.writes
+    );
+    let what = [("applied", words)];
+    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &what)?)
 }

@@ -1,0 +1,171 @@
+//! Applies a plan: the one way of the command, runbook steps and watches over jobs. Front ends differ in whom they ask
+//! and in how they wait. A console takes the same parts in two steps, because its operator answers later.
+
+use std::time::{Duration, Instant};
+
+use super::changer::Acceptance;
+use super::preparation::{DriverOptions, NothingToDo, PreparedChange, accept_now, begin_change, prepare};
+use super::{acceptance, guard_requests, in_process, refusal_audit};
+use crate::catalogue::failure::Failure;
+use crate::operations::environment::Env;
+use crate::operations::operation::Reporter;
+use crate::system::stop_flag::{StopFlag, StopWatch};
+use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, Plan};
+use fabdeck_mad::access::ReadObserver;
+
+/// Time to wait for the end of a rollback after a failed apply.
+const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How a plan is applied.
+pub struct ApplyOptions<'t> {
+    pub source: &'t str,
+    pub driver: &'t DriverOptions,
+    pub acceptance: &'t Acceptance,
+    /// What the audit trail says of a refusal: `apply reroute.plan`.
+    pub audited_as: String,
+}
+
+/// What a front end does while a plan is applied.
+pub trait ApplyFrontEnd {
+    fn report_line(&mut self, line: &str);
+
+    /// Reports what helps with findings that are not accepted.
+    fn report_unaccepted(&mut self, _change: &PreparedChange) {}
+
+    /// Says what will be written, and asks whether to; an error if the answer is not yes.
+    fn ask(&mut self, change: &PreparedChange) -> Result<(), Failure>;
+
+    /// Records the id of a change before the change exists.
+    fn record_id(&mut self, _id: &str) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Whether a change of a simulator in this process waits for its confirmation until it is rolled back.
+    fn waits_in_process(&self) -> bool {
+        false
+    }
+
+    /// Waits until the change is read back or rolled back.
+    fn wait(
+        &mut self,
+        env: Env<'_>,
+        change: (&ChangeStore, &ChangeDir),
+        first: ChangeStatus,
+    ) -> Result<ChangeStatus, Failure>;
+}
+
+/// What became of a plan.
+pub enum ApplyOutcome {
+    /// Everything that the plan writes is in place already.
+    NothingToDo(NothingToDo),
+    Begun(ChangeStatus),
+    /// The change ended with its simulator, which is of this process; with the lines that its guard logged.
+    EndedInProcess(ChangeStatus, Vec<String>),
+}
+
+/// Applies a plan. Refusals are written to the audit trail.
+pub fn apply(
+    env: Env<'_>,
+    options: &ApplyOptions<'_>,
+    read: (Plan, String),
+    watch: &mut dyn ReadObserver,
+    front: &mut dyn ApplyFrontEnd,
+) -> Result<ApplyOutcome, Failure> {
+    apply_unaudited(env, options, read, watch, front).map_err(|failure| {
+        let (source, what) = (options.source, &options.audited_as);
+        refusal_audit::audit_source_refusal(env, source, what, failure, &mut |line| front.report_line(line))
+    })
+}
+
+fn apply_unaudited(
+    env: Env<'_>,
+    options: &ApplyOptions<'_>,
+    read: (Plan, String),
+    watch: &mut dyn ReadObserver,
+    front: &mut dyn ApplyFrontEnd,
+) -> Result<ApplyOutcome, Failure> {
+    let mut change = match prepare(env, options.source, read, options.driver, watch)? {
+        Ok(change) => change,
+        Err(nothing) => return Ok(ApplyOutcome::NothingToDo(nothing)),
+    };
+    if let Err(refused) = acceptance::refuse_unaccepted(&change.found, &options.acceptance.accepted) {
+        front.report_unaccepted(&change);
+        return Err(refused);
+    }
+    change.refuse(env, options.driver, &mut |line| front.report_line(line))?;
+    front.ask(&change)?;
+    let begun = accept_now(change.begin_record(env, options.driver)?, options.acceptance);
+    let PreparedChange { plan, text, own, simulated, actuator, .. } = change;
+    if let Some(mut actuator) = actuator.filter(|_| own) {
+        let mut said = Vec::new();
+        let waits = front.waits_in_process();
+        let status = in_process::apply_alone(&plan, (begun, actuator.as_mut()), waits, &mut said)?;
+        return Ok(ApplyOutcome::EndedInProcess(status, said));
+    }
+    front.record_id(&begun.id)?;
+    let begun = (begun, text.as_str());
+    let (store, dir) = begin_change(env, simulated, begun, &mut |line| front.report_line(line))?;
+    let first = ChangeStatus::of(&dir.read.state);
+    front.wait(env, (&store, &dir), first).map(ApplyOutcome::Begun)
+}
+
+/// The front end of runbook steps and of watches over jobs, which ask no question.
+pub struct UnattendedFrontEnd<'f> {
+    pub reporter: &'f mut dyn Reporter,
+    pub stop: &'f StopFlag,
+    /// Records the id of a change before the change exists.
+    pub record_id: &'f mut dyn FnMut(&str) -> Result<(), Failure>,
+}
+
+impl ApplyFrontEnd for UnattendedFrontEnd<'_> {
+    fn report_line(&mut self, line: &str) {
+        self.reporter.report_line(line);
+    }
+
+    fn ask(&mut self, change: &PreparedChange) -> Result<(), Failure> {
+        change.unregistered_warning().iter().for_each(|warning| self.report_line(warning));
+        Ok(())
+    }
+
+    fn record_id(&mut self, id: &str) -> Result<(), Failure> {
+        (self.record_id)(id)
+    }
+
+    /// Ends early if the run is asked to end, and if a rollback takes long: the guard retries an unreachable fabric for
+    /// an hour.
+    fn wait(
+        &mut self,
+        env: Env<'_>,
+        change: (&ChangeStore, &ChangeDir),
+        first: ChangeStatus,
+    ) -> Result<ChangeStatus, Failure> {
+        let (mut status, mut back) = (first, None);
+        let mut goes_on = |phase: ChangePhase| match phase {
+            ChangePhase::Applying => true,
+            ChangePhase::RollingBack => back.get_or_insert_with(Instant::now).elapsed() < ROLLBACK_TIMEOUT,
+            _ => false,
+        };
+        while goes_on(status.phase) && !self.stop.is_requested() {
+            std::thread::sleep(POLL_INTERVAL);
+            status = guard_requests::read_status(env, change)?;
+        }
+        Ok(status)
+    }
+}
+
+/// Applies a plan without a question; `None` means that everything the plan writes is in place already.
+pub fn apply_unattended(
+    env: Env<'_>,
+    options: &ApplyOptions<'_>,
+    read: (Plan, String),
+    mut front: UnattendedFrontEnd<'_>,
+) -> Result<Option<ChangeStatus>, Failure> {
+    Ok(match apply(env, options, read, &mut StopWatch(front.stop), &mut front)? {
+        ApplyOutcome::NothingToDo(nothing) => {
+            nothing.warning().iter().for_each(|warning| front.report_line(warning));
+            None
+        }
+        ApplyOutcome::Begun(status) | ApplyOutcome::EndedInProcess(status, _) => Some(status),
+    })
+}
