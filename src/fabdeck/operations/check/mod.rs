@@ -3,3 +3,4 @@
 pub mod certificate_text;
 pub mod judgement;
 pub(crate) mod loads;
+pub(crate) mod tables_check;

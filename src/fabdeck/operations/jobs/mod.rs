@@ -2,6 +2,7 @@
 
 pub(crate) mod job_channels;
 pub mod job_comparison;
+pub(crate) mod job_reading;
 pub mod job_request;
 pub(crate) mod job_table;
 pub(crate) mod job_watch;

@@ -8,26 +8,24 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::jobs::job_channels::{JOB_CHANNELS, job_channels};
 use crate::operations::jobs::job_comparison::JobComparison;
-use crate::operations::jobs::list_source::{JobSource, read_list};
+use crate::operations::jobs::job_reading::{JobOrigin, PlacedJobs, read_jobs};
+use crate::operations::jobs::list_source::JobSource;
 use crate::operations::jobs::rows::RUNNING_JOBS;
-use crate::operations::jobs::summary::{JobSummary, JobTotals, place_jobs, summarize_jobs};
+use crate::operations::jobs::summary::{JobSummary, JobTotals, summarize_jobs};
 use crate::operations::view_id::ViewId;
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
 use crate::script::commands::jobs::job_args::JobRowArgs;
-use crate::script::commands::jobs::source_jobs::{JobOrigin, read_source_jobs};
 use crate::script::context::Context;
+use crate::script::json::Object;
 use crate::script::json_schema::{JsonSchema, SchemaProperties};
 use crate::script::row_args::RowArgs;
 use crate::script::rows::FIELDS_HELP;
 use crate::script::schema_parts::{closed, list, nullable, number, text};
 use crate::script::table::write_pairs;
 use fabdeck_fabric::Faults;
-use fabdeck_files::jobs::JobPlacement;
-use fabdeck_mad::access::ReadOptions;
 
 mod event;
 pub(crate) mod job_args;
-mod source_jobs;
 pub(crate) mod watch;
 
 pub const JOBS: CommandEntry = CommandEntry::new(
@@ -76,7 +74,7 @@ fn report_jobs(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -
         context.write_fields(ViewId::Jobs)?;
         return Ok(Exit::Done);
     }
-    let (snapshot, placed, origin) = read_jobs(context, &JobSource::from(&args.from))?;
+    let PlacedJobs { snapshot, placed, origin } = read(context, args)?;
     let (summaries, all) = summarize_jobs(&snapshot, &placed);
     if totals && !context.output.json {
         let source = origin.words.iter().map(|words| ("list", words.clone())).collect();
@@ -97,7 +95,7 @@ fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exi
         context.write_fields(ViewId::JobChannels)?;
         return Ok(Exit::Done);
     }
-    let (snapshot, placed, origin) = read_jobs(context, &JobSource::from(&args.from))?;
+    let PlacedJobs { snapshot, placed, origin } = read(context, args)?;
     let (_, all) = summarize_jobs(&snapshot, &placed);
     let comparison = JobComparison::new(&snapshot, placed, &Faults::default(), None);
     let Some(rows) = job_channels(&snapshot, &comparison) else {
@@ -106,34 +104,23 @@ fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exi
     };
     let query = context.query(&args.rows);
     context.write_rows(ViewId::JobChannels.id(), &snapshot, &JOB_CHANNELS.of(&rows), &query, |object| {
-        origin.fields(object, &all)
+        write_origin(object, &origin, &all)
     })?;
     Ok(context.conclude(&snapshot))
 }
 
 /// Jobs of the named source, otherwise of the fabric's source itself.
-fn read_jobs(
-    context: &mut Context<'_, '_>,
-    from: &JobSource,
-) -> Result<(Snapshot, JobPlacement, JobOrigin), Failure> {
-    if !from.is_named() {
-        return read_source_jobs(context, from);
-    }
-    read_named_jobs(context, from)
+fn read(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<PlacedJobs, Failure> {
+    let configured = context.config.jobs.from.clone();
+    read_jobs(&mut context.operation(), &JobSource::from(&args.from), configured.as_ref())
 }
 
-/// Jobs of the named source.
-fn read_named_jobs(
-    context: &mut Context<'_, '_>,
-    from: &JobSource,
-) -> Result<(Snapshot, JobPlacement, JobOrigin), Failure> {
-    // The list comes first, because it arrives or fails within a known time.
-    let list = read_list(&mut context.operation(), from)?;
-    let mut snapshot =
-        context.operation().read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-    context.env().assume(&mut snapshot)?;
-    let placed = place_jobs(&mut snapshot, &list, &from.place());
-    Ok((snapshot, placed, JobOrigin { from: from.place().file, ..JobOrigin::default() }))
+/// Writes the fields beside the rows in JSON.
+fn write_origin(object: &mut Object<'_>, origin: &JobOrigin, totals: &JobTotals) -> std::io::Result<()> {
+    object.field("from", &origin.from)?;
+    object.field("heard", &origin.read_at)?;
+    object.field("age_seconds", &origin.age_seconds)?;
+    object.field("totals", totals)
 }
 
 fn write(
@@ -145,7 +132,7 @@ fn write(
 ) -> Result<(), Failure> {
     let query = context.query(rows);
     context.write_rows(ViewId::Jobs.id(), snapshot, &RUNNING_JOBS.of(summaries), &query, |object| {
-        origin.fields(object, totals)
+        write_origin(object, origin, totals)
     })
 }
 
