@@ -10,6 +10,7 @@ mod control_characters;
 
 mod docs;
 mod golden;
+mod health;
 mod hotspots;
 mod jobs;
 pub mod json;

@@ -24,6 +24,7 @@ const READS: &[(&str, &[&str])] = &[
     ("show users", &["show", "users", "link:leaf0[3]"]),
     ("show counters", &["show", "counters"]),
     ("show lanes", &["show", "lanes"]),
+    ("health", &["health", "--interval", "200ms"]),
     ("hotspots", &["hotspots", "--interval", "200ms"]),
     ("lanes", &["lanes"]),
     ("lanes propose", &["lanes", "propose", "--interval", "200ms"]),

@@ -47,7 +47,7 @@ impl Exit {
             Self::Findings => (
                 2,
                 "findings",
-                "findings, or a partial answer under `--strict`. Findings: a defect reported by `check`, `hotspots` \
+                "findings, or a partial answer under `--strict`. Findings: a problem of `health`; a defect reported by `check`, `hotspots` \
                  or `plan check`, for an engine of `whatif`, or for a plan of `route`, `lanes propose`, `disable` or \
                  `enable`; tables that `lanes` finds different from what slow lanes need; moves of `lanes propose` \
                  without -o; no engine of `whatif` found routes; `plan diff` differs; `trace` found no path; \

@@ -4,6 +4,7 @@
 pub mod changes;
 pub mod check;
 pub mod environment;
+pub mod health;
 pub mod jobs;
 pub mod lanes;
 pub(crate) mod operation;

@@ -9,6 +9,7 @@ mod check;
 pub(crate) mod convert;
 mod export;
 mod generate;
+mod health;
 mod hotspots;
 mod identity;
 mod jobs;
@@ -35,6 +36,7 @@ use super::command_entry::CommandEntry;
 /// Every command, in the order of help and documentation. Commands of a group follow it.
 pub const COMMANDS: &[CommandEntry] = &[
     sources::SOURCES,
+    health::HEALTH,
     show::SHOW,
     show::SHOW_FABRIC,
     show::SHOW_SWITCHES,

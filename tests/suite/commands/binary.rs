@@ -61,7 +61,7 @@ fn examples_work_as_they_stand() {
         let ended = shell.env("XDG_CONFIG_HOME", home.path()).current_dir(home.path()).output().unwrap();
         // Whoever looks for something and finds it ends with 2, as on the demo.
         let code = ended.status.code();
-        let looks = [" check", "sim:demo hotspots", "sim:demo lanes propose"]
+        let looks = [" check", "sim:demo health", "sim:demo hotspots", "sim:demo lanes propose"]
             .iter()
             .any(|words| example.contains(words));
         let done = code == Some(0) || code == Some(2) && looks;

@@ -33,6 +33,8 @@ golden! {
     show_counters: ["--source", "small", "show", "counters", "--sort", "-PortXmitWait"];
     hotspots: ["--source", "hot", "hotspots"];
     hotspots_json: ["--source", "rail", "hotspots", "--json", "--no-times"];
+    health: ["--source", "hot", "health"];
+    health_json: ["--source", "small", "health", "--json", "--no-times"];
     lanes_propose: ["--source", "hot", "lanes", "propose", "--lanes-in-force", "one"];
     show_lanes: ["--source", "small", "show", "lanes"];
     trace_found: ["--source", "small", "trace", "h0", "h2"];

@@ -47,6 +47,9 @@ pub struct PairsByCause {
     pub in_loop: u64,
 }
 
+/// The cause of a pair that no cable joins.
+pub const CUT_OFF: &str = "cut-off";
+
 /// A pair without a path.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct UnreachablePair {
@@ -436,7 +439,7 @@ impl CertificateNames<'_, '_> {
 
     fn unreachable_pair(&self, from: PortId, to: Lid, cause: Cause) -> UnreachablePair {
         let cause = match cause {
-            Cause::CutOff => "cut-off",
+            Cause::CutOff => CUT_OFF,
             Cause::NoRoute => "no-route",
             Cause::DeadEnd => "dead-end",
             Cause::Loop => "loop",

@@ -1,0 +1,155 @@
+//! Hot-spots with those that wait for them, and ports that wait without any hot-spot.
+
+use super::problem::{
+    FabricProblem, HitHost, HitRole, NextStep, ProblemCause, ProblemHits, ProblemKind, ProblemSeverity,
+};
+use super::problem_list::HealthFacts;
+use crate::catalogue::summary::count_words;
+use crate::operations::watch::interval_verdict::{IntervalVerdict, per_cent};
+use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, Evidence, HotSpot, HotSpots};
+use fabdeck_fabric::{ElementId, NodeId, PortId};
+
+/// From this share of its link on, an adapter accepts about as much as its link carries.
+const FULL_LINK: f64 = 0.9;
+
+impl HealthFacts<'_> {
+    pub(super) fn congestion_problems(&self) -> Vec<FabricProblem> {
+        let Some(IntervalVerdict { verdict, .. }) = self.interval else { return Vec::new() };
+        let hot_spots = verdict.hot_spots.iter().map(|hot| self.hot_spot(hot, verdict));
+        hot_spots.chain(self.narrow_links(verdict)).collect()
+    }
+
+    fn hot_spot(&self, hot: &HotSpot, verdict: &HotSpots) -> FabricProblem {
+        let waiting: Vec<(&CongestedAdapter, HitRole)> = verdict
+            .congested_adapters
+            .iter()
+            .filter_map(|held| Some((held, role_at(hot, held, verdict)?)))
+            .collect();
+        let hosts = self.waiting_hosts(&waiting);
+        let name = self.look.port_name(hot.adapter);
+        let wait = count_words(hosts.len(), "host waits", "hosts wait");
+        let accepts = match hot.at.utilisation {
+            Some(used) => format!("{name} accepts {} of its link", per_cent(used)),
+            None => format!("{name} accepts less than is sent to it"),
+        };
+        let senders = count_words(hosts.len(), "host sends", "hosts send");
+        let cause = match hot.at.utilisation {
+            Some(used) if used >= FULL_LINK => {
+                ProblemCause::sure(format!("its link is full: {senders} more than it carries"))
+            }
+            Some(used) => ProblemCause::likely(format!(
+                "a slow host: packets for it wait while its link is used by {} only",
+                per_cent(used)
+            )),
+            None => ProblemCause::unknown("the load of its link is not known"),
+        };
+        let nodes = self.nodes_of(&waiting);
+        FabricProblem {
+            id: format!("{}:{}", ProblemKind::HotSpot.word(), self.port_key(hot.adapter)),
+            kind: ProblemKind::HotSpot,
+            severity: if hosts.is_empty() { ProblemSeverity::Warning } else { ProblemSeverity::Critical },
+            elements: vec![ElementId::Port(hot.adapter), ElementId::Port(hot.at.port)],
+            title: format!("{accepts}, and {wait}"),
+            cause,
+            hits: ProblemHits { jobs: self.jobs_of_hosts(&nodes), hosts, paths: None },
+            next: self.step("see which flows would move to the slow lane", "lanes propose"),
+        }
+    }
+
+    /// The waiting between switches without any hot-spot.
+    fn narrow_links(&self, verdict: &HotSpots) -> Option<FabricProblem> {
+        if !verdict.hot_spots.is_empty() || verdict.is_quiet() {
+            return None;
+        }
+        let waiting: Vec<_> = verdict.congested_adapters.iter().map(|held| (held, HitRole::Victim)).collect();
+        let (hosts, nodes) = (self.waiting_hosts(&waiting), self.nodes_of(&waiting));
+        let ports: Vec<PortId> = verdict.congested_ports.iter().map(|at| at.port).collect();
+        let first = *ports.first().or(verdict.congested_adapters.first().map(|held| &held.at.port))?;
+        let wait = count_words(hosts.len(), "host waits", "hosts wait");
+        let (kind, cause, next) = self.cause_of_narrowness(verdict);
+        let title = match (kind, ports.len()) {
+            (ProblemKind::Stalled, count) => {
+                format!(
+                    "{} between switches wait and send next to nothing",
+                    count_words(count, "port", "ports")
+                )
+            }
+            (_, 0) => format!("{wait}, and no port between switches does"),
+            (_, count) => {
+                format!(
+                    "{} between switches carry less than is sent, and {wait}",
+                    count_words(count, "port", "ports")
+                )
+            }
+        };
+        Some(FabricProblem {
+            id: format!("{}:{}", kind.word(), self.port_key(first)),
+            kind,
+            severity: ProblemSeverity::Critical,
+            elements: ports.into_iter().map(ElementId::Port).collect(),
+            title,
+            cause,
+            hits: ProblemHits { jobs: self.jobs_of_hosts(&nodes), hosts, paths: None },
+            next,
+        })
+    }
+
+    fn cause_of_narrowness(&self, verdict: &HotSpots) -> (ProblemKind, ProblemCause, NextStep) {
+        if verdict.is_stalled() {
+            let next = self.step("search for a credit loop", "check --switches --lanes one");
+            let cause = ProblemCause::likely("a credit loop: no port waits for a host, and nothing moves");
+            return (ProblemKind::Stalled, cause, next);
+        }
+        let next = self.step("compare routes that spread the paths better", "whatif");
+        let cause = match verdict.oversubscribed.first() {
+            Some(leaf) => ProblemCause::sure(format!(
+                "{} on {} share {} to other switches, {:.1} to 1",
+                count_words(leaf.hosts, "host", "hosts"),
+                self.look.unique_name(leaf.leaf),
+                count_words(leaf.uplinks, "link", "links"),
+                leaf.ratio
+            )),
+            None => ProblemCause::likely("paths of many hosts share these links: no adapter is a hot-spot"),
+        };
+        (ProblemKind::NarrowLinks, cause, next)
+    }
+
+    /// Those that wait, victims first, and of one role those that wait longest.
+    fn waiting_hosts(&self, waiting: &[(&CongestedAdapter, HitRole)]) -> Vec<HitHost> {
+        let mut hosts: Vec<HitHost> = waiting
+            .iter()
+            .map(|(held, role)| HitHost {
+                name: self.look.unique_name(self.look.fabric().port(held.at.port).node).into_owned(),
+                role: *role,
+                time_waited: held.at.time_waited,
+            })
+            .collect();
+        hosts.sort_by(|a, b| {
+            let waited = |host: &HitHost| host.time_waited.unwrap_or(0.0);
+            a.role.cmp(&b.role).then(waited(b).total_cmp(&waited(a))).then_with(|| a.name.cmp(&b.name))
+        });
+        hosts
+    }
+
+    fn nodes_of(&self, waiting: &[(&CongestedAdapter, HitRole)]) -> Vec<NodeId> {
+        waiting.iter().map(|(held, _)| self.look.fabric().port(held.at.port).node).collect()
+    }
+}
+
+/// What a hot-spot does to an adapter that waits; `None` for a proven contributor to another one. Where there are
+/// several hot-spots, hosts of unknown role and victims count for each.
+fn role_at(hot: &HotSpot, held: &CongestedAdapter, verdict: &HotSpots) -> Option<HitRole> {
+    match held.role {
+        CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, .. }) => {
+            (hot_spot == hot.adapter).then_some(HitRole::Contributor)
+        }
+        CongestionRole::Contributor(Evidence::NowhereElse { .. }) => match verdict.hot_spots.len() {
+            1 => Some(HitRole::Contributor),
+            _ => Some(HitRole::Undecided),
+        },
+        CongestionRole::Victim { .. } => Some(HitRole::Victim),
+        CongestionRole::ContributorOrVictim | CongestionRole::Unknown => Some(HitRole::Undecided),
+        // It has at least its fair share, so nothing is taken from it.
+        CongestionRole::FairShare => None,
+    }
+}

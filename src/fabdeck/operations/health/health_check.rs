@@ -1,0 +1,172 @@
+//! Checks the health of a fabric: two sweeps where the source has counters, the tables, the running jobs.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::problem::{FabricProblem, ProblemSeverity};
+use super::problem_list::HealthFacts;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::jobs::job_comparison::{JobComparison, SIMULATED_JOBS_SEED, simulated_jobs};
+use crate::operations::jobs::job_request::JobListSource;
+use crate::operations::jobs::list_source::{JobSource, read_list};
+use crate::operations::jobs::recorded_jobs::RecordedJobs;
+use crate::operations::jobs::summary::place_jobs;
+use crate::operations::lanes::levels::{LevelsInForce, check_in_force};
+use crate::operations::operation::Operation;
+use crate::operations::preview::path_preview::Preview;
+use crate::operations::watch::counter_watch::{HotspotInterval, WatchReport, WatchRequest, watch_counters};
+use fabdeck_fabric::Faults;
+use fabdeck_fabric::observe::NotePlace;
+use fabdeck_files::capture::find_capture;
+use fabdeck_files::job_lists::JobList;
+use fabdeck_files::jobs::JobPlacement;
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::NoProgress;
+
+/// What to check.
+#[derive(Clone, Debug)]
+pub struct HealthRequest {
+    /// Time between the two sweeps; a source that cannot be swept twice is refused only if it is given.
+    pub interval: Option<Duration>,
+    /// Source of the running jobs that was named for this check, if any. If it fails, the check fails.
+    pub jobs: JobSource,
+    /// The source that is used otherwise, but not for a capture. If it fails, the jobs are not known.
+    pub configured_jobs: Option<JobListSource>,
+}
+
+/// What was checked, and what could not be.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HealthChecks {
+    pub links: usize,
+    pub ports: usize,
+    /// Seconds between the two sweeps.
+    pub seconds: Option<f64>,
+    /// Why counters were not compared.
+    pub uncounted: Option<String>,
+    /// Whether the tables were read.
+    pub tables: bool,
+    /// Where the list of jobs is from, or why none is known.
+    pub jobs: Result<String, String>,
+}
+
+/// The problems of a fabric, the worst first.
+pub struct HealthReport {
+    pub snapshot: Snapshot,
+    pub problems: Vec<FabricProblem>,
+    pub checks: HealthChecks,
+}
+
+impl HealthReport {
+    pub fn count(&self, severity: ProblemSeverity) -> usize {
+        self.problems.iter().filter(|problem| problem.severity == severity).count()
+    }
+
+    /// The severity of the worst problem.
+    pub fn worst(&self) -> Option<ProblemSeverity> {
+        self.problems.iter().map(|problem| problem.severity).min()
+    }
+}
+
+/// Checks the named source.
+pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> Result<HealthReport, Failure> {
+    // The list comes first, because it arrives or fails within a known time.
+    let source = operation.env.named_source()?;
+    let is_capture = !source.starts_with("sim:") && find_capture(Path::new(source)).is_some();
+    let from = match request.jobs.is_named() || is_capture {
+        true => request.jobs.clone(),
+        false => request.jobs.or_configured(request.configured_jobs.as_ref()),
+    };
+    let list = match (from.is_named(), request.jobs.is_named()) {
+        (false, _) => None,
+        (true, true) => Some(Ok(read_list(operation, &from)?)),
+        (true, false) => Some(read_list(operation, &from)),
+    };
+    let (mut snapshot, interval, uncounted) = read_counters(operation, request.interval)?;
+    operation.env.assume(&mut snapshot)?;
+    let (placed, jobs) = place_known_jobs(&mut snapshot, list, &from);
+    let jobs_on_paths = placed.map(|placed| JobComparison::new(&snapshot, placed, &Faults::new(), None));
+    let tables = snapshot.observation.tables.has_forwarding();
+    let (certificate, paths) = match tables {
+        true => {
+            let (tables, sent) = (&snapshot.observation.tables, LevelsInForce::Unsaid);
+            let report = check_in_force(&snapshot, tables, &Faults::new(), false, sent, &NoProgress)?;
+            (Some(report), Some(Preview::new(&snapshot, tables, &NoProgress)?))
+        }
+        false => (None, None),
+    };
+    let fabric = snapshot.fabric();
+    let facts = HealthFacts {
+        look: &snapshot,
+        at: operation.env.given.reach.at.as_deref(),
+        interval: interval.as_ref().map(|interval| &interval.watched),
+        news: interval.as_ref().map_or(&[], |interval| interval.news.as_slice()),
+        certificate: certificate.as_ref(),
+        paths: paths.as_ref().map(|paths| &**paths.paths()),
+        jobs: jobs_on_paths.as_ref(),
+    };
+    let checks = HealthChecks {
+        links: fabric.links().len(),
+        ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
+        seconds: interval.as_ref().map(|interval| interval.watched.seconds),
+        uncounted,
+        tables,
+        jobs,
+    };
+    Ok(HealthReport { problems: facts.problems(), snapshot, checks })
+}
+
+/// Two sweeps with their verdict, or one reading where the source has no second one, with the reason.
+fn read_counters(
+    operation: &mut Operation<'_>,
+    interval: Option<Duration>,
+) -> Result<(Snapshot, Option<HotspotInterval>, Option<String>), Failure> {
+    match watch_counters(operation, WatchRequest::Sweeps { interval, count: 1 }) {
+        Ok(WatchReport { snapshot, mut intervals }) => {
+            let interval = intervals.pop().filter(|interval| interval.watched.ports > 0);
+            let uncounted = interval.is_none().then(|| "no port has counters in both readings".to_owned());
+            Ok((snapshot, interval, uncounted))
+        }
+        // A file has one reading, and a short capture has no two so far apart.
+        Err(Failure { exit: Exit::Usage, message }) if interval.is_none() => {
+            let snapshot = operation.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+            Ok((snapshot, None, Some(message.unwrap_or_default())))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The running jobs on the fabric, and where they are from or why they are not known.
+fn place_known_jobs(
+    snapshot: &mut Snapshot,
+    list: Option<Result<JobList, Failure>>,
+    from: &JobSource,
+) -> (Option<JobPlacement>, Result<String, String>) {
+    match list {
+        Some(Ok(list)) => {
+            let place = from.place();
+            return (Some(place_jobs(snapshot, &list, &place)), Ok(place.file));
+        }
+        Some(Err(failure)) => return (None, Err(failure.message.unwrap_or_default())),
+        None => {}
+    }
+    let recorded = RecordedJobs::from_snapshot(snapshot).map(|recorded| {
+        (JobList::from_recording(&recorded.said.jobs), recorded.words(), recorded.said.read_at)
+    });
+    match recorded {
+        Some((list, words, Some(_))) => {
+            let place = NotePlace::file(snapshot.source.clone());
+            (Some(place_jobs(snapshot, &list, &place)), Ok(words))
+        }
+        Some((_, words, None)) => (None, Err(words)),
+        None if snapshot.source.starts_with("sim:") => {
+            let words = format!("SIMULATED: generated with seed {SIMULATED_JOBS_SEED}");
+            (Some(simulated_jobs(snapshot.fabric())), Ok(words))
+        }
+        None => (
+            None,
+            Err("no list of jobs is given (--slurm, --file, or [jobs] in the configuration)".to_owned()),
+        ),
+    }
+}

@@ -1,0 +1,187 @@
+//! Links that are down, count errors, flap, or run below what both of their ends support.
+
+use std::collections::BTreeMap;
+
+use super::problem::{FabricProblem, HitRole, ProblemCause, ProblemHits, ProblemKind, ProblemSeverity};
+use super::problem_list::HealthFacts;
+use crate::catalogue::summary::count_words;
+use fabdeck_fabric::counters::LinkProblemKind;
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_fabric::{ElementId, LinkId, LinkSpeed, LinkWidth, PortId};
+
+/// From this number on, links that run at the same rate below the same possible one are one problem: that is how a
+/// fabric is configured, and no longer a bad cable.
+const MANY_ALIKE: usize = 4;
+
+/// Width and speed of a link, in use and possible.
+type RateInUse = [(Option<LinkWidth>, Option<LinkSpeed>); 2];
+
+/// What was counted at one end of a link, each an hour.
+#[derive(Clone, Copy, Default)]
+struct EndCounts {
+    errors: Option<f64>,
+    downs: Option<f64>,
+    at_least: bool,
+}
+
+impl HealthFacts<'_> {
+    pub(super) fn link_problems(&self) -> Vec<FabricProblem> {
+        let fabric = self.look.fabric();
+        let counted = self.counted_troubles();
+        let mut all: Vec<FabricProblem> =
+            counted.iter().map(|(link, ends)| self.errored_link(*link, ends)).collect();
+        let down = fabric.links().map(|(id, _)| id).filter(|id| self.look.is_down(*id));
+        all.extend(down.map(|link| self.link_down(link)));
+        let mut degraded: BTreeMap<RateInUse, Vec<LinkId>> = BTreeMap::new();
+        for (id, _) in fabric.links() {
+            let is_bare = !counted.contains_key(&id) && !self.look.is_down(id);
+            if is_bare && self.look.is_degraded(id) == Some(true) {
+                degraded.entry(self.rate_in_use(id)).or_default().push(id);
+            }
+        }
+        for (rate, links) in degraded {
+            match links.len() >= MANY_ALIKE {
+                true => all.push(self.degraded_links(rate, &links)),
+                false => all.extend(links.iter().map(|link| self.degraded_links(rate, &[*link]))),
+            }
+        }
+        all
+    }
+
+    /// Errors and link-downs above the thresholds, by link and the port that counted them.
+    fn counted_troubles(&self) -> BTreeMap<LinkId, BTreeMap<PortId, EndCounts>> {
+        let mut counted: BTreeMap<LinkId, BTreeMap<PortId, EndCounts>> = BTreeMap::new();
+        for trouble in self.interval.iter().flat_map(|interval| &interval.troubles) {
+            let (LinkProblemKind::Errored { at, per_hour, at_least }
+            | LinkProblemKind::Flaps { at, per_hour, at_least }) = trouble.why
+            else {
+                continue;
+            };
+            let end = counted.entry(trouble.link).or_default().entry(at).or_default();
+            match trouble.why {
+                LinkProblemKind::Flaps { .. } => end.downs = Some(per_hour),
+                _ => end.errors = Some(per_hour),
+            }
+            end.at_least |= at_least;
+        }
+        counted
+    }
+
+    fn errored_link(&self, link: LinkId, ends: &BTreeMap<PortId, EndCounts>) -> FabricProblem {
+        let worst = |value: fn(&EndCounts) -> Option<f64>| ends.values().filter_map(value).reduce(f64::max);
+        let (errors, downs) = (worst(|end| end.errors), worst(|end| end.downs));
+        let bound = if ends.values().any(|end| end.at_least) { "at least " } else { "" };
+        let number = |per_hour: f64| digits_in_groups(format_args!("{per_hour:.0}"));
+        let name = self.link_name(link);
+        let rate = match self.look.is_degraded(link) {
+            Some(true) => format!(", and runs at {}", rate_words(self.rate_in_use(link)[0])),
+            _ => String::new(),
+        };
+        let title = match (errors, downs) {
+            (Some(errors), None) => {
+                format!("{name} has {bound}{} errors in an hour or less{rate}", number(errors))
+            }
+            (errors, Some(downs)) => {
+                let errors =
+                    errors.map_or_else(String::new, |errors| format!(", with {} errors", number(errors)));
+                let times = if downs < 1.5 { "time" } else { "times" };
+                format!("{name} went down {bound}{} {times} in an hour or less{errors}{rate}", number(downs))
+            }
+            (None, None) => name,
+        };
+        let counting: Vec<PortId> =
+            ends.iter().filter(|(_, end)| end.errors.is_some()).map(|(port, _)| *port).collect();
+        let cause = match counting[..] {
+            [] => ProblemCause::unknown("it goes down without errors: an end restarts or resets its port"),
+            [at] => ProblemCause::likely(format!(
+                "cable or module: only {} counts errors, so they arise on the way to it",
+                self.look.unique_port_name(at)
+            )),
+            _ => ProblemCause::likely("cable: both ends count errors"),
+        };
+        let text = "preview the routes without this cable; then clean, reseat or replace it";
+        self.link_problem(link, ProblemKind::LinkErrors, (title, cause), text)
+    }
+
+    fn link_down(&self, link: LinkId) -> FabricProblem {
+        let cause =
+            ProblemCause::unknown("an end reports the state Down: cable, module, or a port that is disabled");
+        let title = format!("{} is down", self.link_name(link));
+        let text = "preview the routes without this cable";
+        let mut problem = self.link_problem(link, ProblemKind::LinkDown, (title, cause), text);
+        problem.hits.hosts.iter_mut().for_each(|host| host.role = HitRole::CutOff);
+        problem.severity = ProblemSeverity::Critical;
+        problem
+    }
+
+    /// Links that run at one rate below one possible one; several are one problem.
+    fn degraded_links(&self, rate @ [used, possible]: RateInUse, links: &[LinkId]) -> FabricProblem {
+        let rates = format!("{} where both ends support {}", rate_words(used), rate_words(possible));
+        let title = match links {
+            [link] => format!("{} runs at {rates}", self.link_name(*link)),
+            _ => format!("{} run at {rates}", count_words(links.len(), "link", "links")),
+        };
+        let lanes = used.0 < possible.0;
+        let cause = match (links.len() > 1, lanes) {
+            (true, _) => ProblemCause::unknown("many alike: rather a setting than a bad cable"),
+            (false, true) => {
+                ProblemCause::likely("the cable is badly seated, or some of its lanes are broken")
+            }
+            (false, false) => {
+                ProblemCause::unknown("the speed is set at an end, or was lowered after errors")
+            }
+        };
+        let text = "preview the routes without this cable; reseat or replace it at the next service";
+        let mut problem = self.link_problem(links[0], ProblemKind::DegradedLink, (title, cause), text);
+        if links.len() > 1 {
+            let [used, possible] = rate.map(|rate| rate_words(rate).replace(' ', "-"));
+            problem.id = format!("{}:{used}-of-{possible}", ProblemKind::DegradedLink.word());
+            problem.elements = links.iter().map(|link| ElementId::Link(*link)).collect();
+            problem.hits = ProblemHits {
+                paths: self.paths.map(|_| links.iter().filter_map(|link| self.paths_over(*link)).sum()),
+                ..ProblemHits::default()
+            };
+            problem.next = self.step("list these links", "show links --filter degraded=yes");
+        }
+        problem
+    }
+
+    /// A problem of one link, with who is hit.
+    fn link_problem(
+        &self,
+        link: LinkId,
+        kind: ProblemKind,
+        (title, cause): (String, ProblemCause),
+        next: &str,
+    ) -> FabricProblem {
+        let hosts = self.attached_hosts(link);
+        FabricProblem {
+            id: format!("{}:{}", kind.word(), self.port_key(self.look.fabric().link(link).a)),
+            kind,
+            severity: ProblemSeverity::Warning,
+            elements: vec![ElementId::Link(link)],
+            title,
+            cause,
+            hits: ProblemHits {
+                hosts: self.hit_hosts(&hosts, HitRole::Attached),
+                paths: self.paths_over(link),
+                jobs: self.jobs_over(link),
+            },
+            next: self.whatif_step(ElementId::Link(link), next),
+        }
+    }
+
+    fn rate_in_use(&self, link: LinkId) -> RateInUse {
+        let fabric = self.look.fabric();
+        let ends = fabric.link(link);
+        let [a, b] = [ends.a, ends.b].map(|port| &fabric.port(port).facts);
+        let width = a.width_supported.zip(b.width_supported).map(|(a, b)| a.min(b));
+        let speed = a.speed_supported.zip(b.speed_supported).map(|(a, b)| a.min(b));
+        [(self.look.width_in_use(link), self.look.speed_in_use(link)), (width, speed)]
+    }
+}
+
+fn rate_words((width, speed): (Option<LinkWidth>, Option<LinkSpeed>)) -> String {
+    let width = width.map_or("?", |width| width.word());
+    format!("{width} {}", speed.map_or("?", LinkSpeed::word))
+}

@@ -1,0 +1,10 @@
+//! The problems of a fabric, ranked: what is wrong, why, who is hit, and what to do next.
+
+mod congestion_problems;
+pub(crate) mod health_check;
+mod hits;
+mod link_problems;
+mod node_problems;
+pub mod problem;
+pub(crate) mod problem_list;
+mod table_problems;

@@ -1,0 +1,194 @@
+//! A problem of a fabric: what is wrong, why, who is hit, and what to do next.
+
+use fabdeck_fabric::ElementId;
+
+/// How much a fabric suffers from a problem, the worst first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ProblemSeverity {
+    /// A host is hit now.
+    Critical,
+    /// Something is not as it should be, and no host is known to be hit by it now.
+    Warning,
+}
+
+impl ProblemSeverity {
+    pub const WORDS: &'static [&'static str] = &["critical", "warning"];
+
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+}
+
+/// What is wrong. Of problems that hit equally many, those of an earlier kind come first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ProblemKind {
+    /// Ports between switches wait and nothing moves.
+    Stalled,
+    /// Pairs of hosts have no path under the current tables.
+    LostPaths,
+    SilentNode,
+    LinkDown,
+    HotSpot,
+    /// Hosts wait, and no adapter is a hot-spot.
+    NarrowLinks,
+    LinkErrors,
+    DegradedLink,
+    /// The current tables let packets wait for each other in a circle.
+    CreditLoop,
+}
+
+impl ProblemKind {
+    pub const WORDS: &'static [&'static str] = &[
+        "stalled",
+        "lost-paths",
+        "silent-node",
+        "link-down",
+        "hot-spot",
+        "narrow-links",
+        "link-errors",
+        "degraded-link",
+        "credit-loop",
+    ];
+
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+}
+
+/// How sure the cause of a problem is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Certainty {
+    Sure,
+    Likely,
+    Unknown,
+}
+
+impl Certainty {
+    pub const WORDS: &'static [&'static str] = &["sure", "likely", "not known"];
+
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+}
+
+/// The cause of a problem, with what shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProblemCause {
+    pub certainty: Certainty,
+    pub text: String,
+}
+
+impl ProblemCause {
+    pub fn sure(text: impl Into<String>) -> Self {
+        Self { certainty: Certainty::Sure, text: text.into() }
+    }
+
+    pub fn likely(text: impl Into<String>) -> Self {
+        Self { certainty: Certainty::Likely, text: text.into() }
+    }
+
+    pub fn unknown(text: impl Into<String>) -> Self {
+        Self { certainty: Certainty::Unknown, text: text.into() }
+    }
+}
+
+/// What a problem does to a host.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum HitRole {
+    /// It has no connection.
+    CutOff,
+    /// It waits although it does not send to the hot-spot.
+    Victim,
+    /// It waits; whether it sends to the hot-spot is not known.
+    Undecided,
+    /// It waits because it sends to the hot-spot.
+    Contributor,
+    /// The problem is at its own cable.
+    Attached,
+}
+
+impl HitRole {
+    pub const WORDS: &'static [&'static str] = &["cut-off", "victim", "undecided", "contributor", "attached"];
+    pub const ALL: [Self; 5] =
+        [Self::CutOff, Self::Victim, Self::Undecided, Self::Contributor, Self::Attached];
+
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+
+    /// The role in words, for after the number of hosts.
+    pub fn words_of(self, hosts: usize) -> &'static str {
+        match (self, hosts) {
+            (Self::CutOff, _) => "cut off",
+            (Self::Victim, 1) => "victim",
+            (Self::Victim, _) => "victims",
+            (Self::Undecided, 1) => "waits (contributor or victim)",
+            (Self::Undecided, _) => "wait (contributors or victims)",
+            (Self::Contributor, 1) => "contributor",
+            (Self::Contributor, _) => "contributors",
+            (Self::Attached, _) => "attached",
+        }
+    }
+}
+
+/// A host that a problem hits.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HitHost {
+    pub name: String,
+    pub role: HitRole,
+    /// Share of the time that it waits, where that is known.
+    pub time_waited: Option<f64>,
+}
+
+/// A job that a problem hits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HitJob {
+    pub job: String,
+    /// Number of its hosts that are hit.
+    pub hosts: usize,
+    /// Number of paths between its hosts that cross the element.
+    pub paths: u64,
+}
+
+/// Everything that a problem hits.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ProblemHits {
+    /// The hosts, those hit worst first.
+    pub hosts: Vec<HitHost>,
+    /// Paths between hosts that cross the element, where tables are known; those that are missing, for lost paths.
+    pub paths: Option<u64>,
+    /// The jobs, those hit worst first; `None` where the running jobs are not known.
+    pub jobs: Option<Vec<HitJob>>,
+}
+
+/// The next safe step, as a sentence and as a command that only reads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NextStep {
+    pub text: String,
+    pub command: String,
+}
+
+/// A problem of a fabric.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FabricProblem {
+    /// Identifies the problem in every reading: its kind, with GUIDs and ports.
+    pub id: String,
+    pub kind: ProblemKind,
+    pub severity: ProblemSeverity,
+    /// Elements with the problem; the first is the one to look at.
+    pub elements: Vec<ElementId>,
+    pub title: String,
+    pub cause: ProblemCause,
+    pub hits: ProblemHits,
+    pub next: NextStep,
+}
+
+impl FabricProblem {
+    /// Order of problems: severity, then jobs, hosts and paths that are hit, then kind and id.
+    pub(super) fn rank(&self) -> impl Ord + use<> {
+        use std::cmp::Reverse;
+        let jobs = self.hits.jobs.as_ref().map_or(0, Vec::len);
+        let hits = (Reverse(jobs), Reverse(self.hits.hosts.len()), Reverse(self.hits.paths.unwrap_or(0)));
+        (self.severity, hits, self.kind, self.id.clone())
+    }
+}

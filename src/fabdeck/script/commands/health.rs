@@ -1,0 +1,337 @@
+//! `health`.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::check::premises;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::summary::count_words;
+use crate::operations::health::health_check::{HealthChecks, HealthReport, HealthRequest, check_health};
+use crate::operations::health::problem::{
+    Certainty, FabricProblem, HitHost, HitJob, HitRole, ProblemHits, ProblemKind, ProblemSeverity,
+};
+use crate::operations::jobs::list_source::JobSource;
+use crate::operations::watch::interval_verdict::per_cent;
+use crate::script::argument_values::duration;
+use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
+use crate::script::commands::jobs::job_args::JobSourceArgs;
+use crate::script::context::Context;
+use crate::script::json_schema::{JsonSchema, SchemaProperties};
+use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
+use crate::script::table::write_pairs;
+use fabdeck_fabric::Element;
+use fabdeck_fabric::observe::digits_in_groups;
+
+pub const HEALTH: CommandEntry = CommandEntry::new(
+    "health",
+    "What is wrong now, who is hit, why, and what to do next",
+    "All problems of the fabric, the worst first: hot-spots with the hosts that wait for them, links with errors \
+     or below their width or speed, links and nodes that went down, pairs without a path. Each has its cause with \
+     how sure that is, the hosts and jobs that are hit by name, and a next step whose command only reads. Problems \
+     that hit hosts now are critical; of those, the ones that hit the most jobs come first, then the most hosts. \
+     Counters are read twice, and nothing is cleared; a file without a second reading is judged without them. \
+     Jobs come from the same sources as for `jobs`. Any problem ends with exit code 2. --format nagios prints one \
+     line for a monitoring plugin, and ends with 0 for no problem, 1 for warnings, 2 for critical problems, and 3 \
+     where the fabric could not be checked.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source sim:demo health",
+    "fabdeck --source capture/ health --json",
+    "fabdeck --source umad health --slurm --format nagios",
+])
+.runs(&CommandFunction(run))
+.at(OptionUse::Used)
+.assume(OptionUse::Used)
+.traps(OptionUse::Used)
+.json(&[JsonSchema::answer("health", schema)]);
+
+/// How the problems are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum HealthFormat {
+    /// One line with performance data, and the exit codes of a monitoring plugin
+    Nagios,
+}
+
+#[derive(Debug, Args)]
+pub struct HealthArgs {
+    /// Interval between the two sweeps: 500ms, 2s, or seconds without a unit (default: 10s)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub interval: Option<Duration>,
+    #[command(flatten)]
+    pub jobs: JobSourceArgs,
+    /// Print only the worst N problems; JSON has all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// Print in the format of a monitoring system
+    #[arg(long, value_enum)]
+    pub format: Option<HealthFormat>,
+}
+
+fn run(context: &mut Context<'_, '_>, args: &HealthArgs) -> Result<Exit, Failure> {
+    let request = HealthRequest {
+        interval: args.interval,
+        jobs: JobSource::from(&args.jobs),
+        configured_jobs: context.config.jobs.from.clone(),
+    };
+    let checked = check_health(&mut context.operation(), &request);
+    if args.format == Some(HealthFormat::Nagios) {
+        return write_nagios(context, checked);
+    }
+    let report = checked?;
+    match context.output.json {
+        true => write_json(context, &report)?,
+        false => write_text(context, &report, args.top)?,
+    }
+    let concluded = context.conclude(&report.snapshot);
+    Ok(if report.problems.is_empty() { concluded } else { Exit::Findings })
+}
+
+fn write_text(context: &mut Context<'_, '_>, report: &HealthReport, most: usize) -> Result<(), Failure> {
+    let page = (context.output.paint, context.output.page);
+    let mut head = premises(&report.snapshot);
+    head.push(("health", summary(report)));
+    head.extend(check_lines(&report.checks));
+    write_pairs(context.output.out, page, &head)?;
+    for problem in report.problems.iter().take(most) {
+        writeln!(context.output.out)?;
+        write_pairs(context.output.out, page, &problem_lines(problem))?;
+    }
+    if report.problems.len() > most {
+        writeln!(context.output.out)?;
+        let more = format!("and {} more (--top)", digits_in_groups(report.problems.len() - most));
+        context.output.print_message(&more);
+    }
+    Ok(())
+}
+
+/// `1 critical problem, 2 warnings`.
+fn summary(report: &HealthReport) -> String {
+    let critical = report.count(ProblemSeverity::Critical);
+    let warnings = report.count(ProblemSeverity::Warning);
+    match (critical, warnings) {
+        (0, 0) => "no problem".to_owned(),
+        (0, _) => count_words(warnings, "warning", "warnings"),
+        (_, 0) => count_words(critical, "critical problem", "critical problems"),
+        _ => format!(
+            "{}, {}",
+            count_words(critical, "critical problem", "critical problems"),
+            count_words(warnings, "warning", "warnings")
+        ),
+    }
+}
+
+/// What was checked, and what was not.
+fn check_lines(checks: &HealthChecks) -> Vec<(&'static str, String)> {
+    let HealthChecks { links, ports, seconds, uncounted, tables, jobs } = checks;
+    let (links, ports) = (count_words(*links, "link", "links"), count_words(*ports, "port", "ports"));
+    let counters = seconds.map(|seconds| format!(", counters over {seconds:.1} s"));
+    let tables_read = if *tables { ", forwarding tables" } else { "" };
+    let jobs_read = jobs.as_ref().map(|from| format!(", jobs ({from})")).unwrap_or_default();
+    let checked = format!("{links} and {ports}{}{tables_read}{jobs_read}", counters.unwrap_or_default());
+    let mut lines = vec![("checked", checked)];
+    lines.extend(uncounted.iter().map(|why| ("unchecked", format!("counters: {why}"))));
+    if !tables {
+        lines.push(("unchecked", "paths: the source has no forwarding tables (--assume ENGINE)".to_owned()));
+    }
+    lines.extend(jobs.as_ref().err().map(|why| ("unchecked", format!("jobs: {why}"))));
+    lines
+}
+
+fn problem_lines(problem: &FabricProblem) -> Vec<(&'static str, String)> {
+    vec![
+        (problem.severity.word(), problem.title.clone()),
+        (
+            "cause",
+            match problem.cause.certainty {
+                Certainty::Sure => problem.cause.text.clone(),
+                Certainty::Likely => format!("likely: {}", problem.cause.text),
+                Certainty::Unknown => format!("not known: {}", problem.cause.text),
+            },
+        ),
+        ("hits", hit_words(&problem.hits)),
+        ("next", format!("{}:", problem.next.text)),
+        ("", problem.next.command.clone()),
+    ]
+}
+
+/// The hosts, paths and jobs that are hit, the first ones by name.
+fn hit_words(hits: &ProblemHits) -> String {
+    const SHOWN: usize = 4;
+    let mut parts = Vec::new();
+    for role in HitRole::ALL {
+        let own: Vec<&HitHost> = hits.hosts.iter().filter(|host| host.role == role).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let names: Vec<String> = own.iter().take(SHOWN).map(|host| host_words(host)).collect();
+        let more = if own.len() > SHOWN { format!(" and {} more", own.len() - SHOWN) } else { String::new() };
+        let (count, words) = (digits_in_groups(own.len()), role.words_of(own.len()));
+        parts.push(format!("{count} {words}: {}{more}", names.join(", ")));
+    }
+    parts.extend(
+        hits.paths.map(|paths| count_words(usize::try_from(paths).unwrap_or(usize::MAX), "path", "paths")),
+    );
+    match hits.jobs.as_deref() {
+        Some([]) => parts.push("no job".to_owned()),
+        Some(jobs) => {
+            let names: Vec<String> = jobs.iter().take(SHOWN).map(job_words).collect();
+            let more =
+                if jobs.len() > SHOWN { format!(" and {} more", jobs.len() - SHOWN) } else { String::new() };
+            parts.push(format!(
+                "{} {}{more}",
+                if jobs.len() == 1 { "job" } else { "jobs" },
+                names.join(", ")
+            ));
+        }
+        None => parts.push("jobs not known".to_owned()),
+    }
+    parts.join("; ")
+}
+
+fn host_words(host: &HitHost) -> String {
+    let waits = host.time_waited.map(|waited| format!(" ({} of the time)", per_cent(waited)));
+    format!("{}{}", host.name, waits.unwrap_or_default())
+}
+
+fn job_words(job: &HitJob) -> String {
+    match job.hosts {
+        0 => format!(
+            "{} ({})",
+            job.job,
+            count_words(usize::try_from(job.paths).unwrap_or(usize::MAX), "path", "paths")
+        ),
+        hosts => format!("{} ({})", job.job, count_words(hosts, "host", "hosts")),
+    }
+}
+
+/// The line of a monitoring plugin: state, problems, and their numbers as performance data.
+fn write_nagios(
+    context: &mut Context<'_, '_>,
+    checked: Result<HealthReport, Failure>,
+) -> Result<Exit, Failure> {
+    let one_line = |text: &str| text.replace(['|', '\n'], " ");
+    let report = match checked {
+        Ok(report) => report,
+        Err(Failure { exit: Exit::Interrupted | Exit::Terminated | Exit::Hangup, message }) => {
+            return Err(Failure { exit: Exit::Interrupted, message });
+        }
+        Err(failure) => {
+            let why = one_line(&failure.message.unwrap_or_default());
+            writeln!(context.output.out, "FABDECK UNKNOWN - {why}")?;
+            return Ok(NAGIOS_UNKNOWN);
+        }
+    };
+    let (state, exit) = match report.worst() {
+        Some(ProblemSeverity::Critical) => ("CRITICAL", Exit::Findings),
+        Some(ProblemSeverity::Warning) => ("WARNING", NAGIOS_WARNING),
+        None => ("OK", Exit::Done),
+    };
+    let titles: Vec<String> =
+        report.problems.iter().take(3).map(|problem| one_line(&problem.title)).collect();
+    let titles = if titles.is_empty() { String::new() } else { format!(": {}", titles.join("; ")) };
+    let waiting = report.problems.iter().flat_map(|problem| &problem.hits.hosts);
+    let waiting = waiting.filter(|host| host.time_waited.is_some()).count();
+    writeln!(
+        context.output.out,
+        "FABDECK {state} - {}{titles} | critical={};;1 warning={};1 waiting_hosts={waiting} links={} ports={}",
+        summary(&report),
+        report.count(ProblemSeverity::Critical),
+        report.count(ProblemSeverity::Warning),
+        report.checks.links,
+        report.checks.ports,
+    )?;
+    Ok(exit)
+}
+
+/// Exit codes that a monitoring system expects of its plugins.
+const NAGIOS_WARNING: Exit = Exit::Failed;
+const NAGIOS_UNKNOWN: Exit = Exit::Stale;
+
+/// Most hosts or jobs of a problem in JSON; the count has all.
+const MAX_NAMED: usize = 1000;
+
+fn write_json(context: &mut Context<'_, '_>, report: &HealthReport) -> Result<(), Failure> {
+    let times = !context.globals.no_times;
+    let HealthChecks { links, ports, seconds, uncounted, tables, jobs } = &report.checks;
+    let mut object = context.object("health", &report.snapshot)?;
+    object.field("worst", &report.worst().map(ProblemSeverity::word))?;
+    object.field(
+        "checked",
+        &json!({
+            "links": links,
+            "ports": ports,
+            "counters": uncounted.is_none(),
+            "seconds": seconds.filter(|_| times),
+            "counters_missing": uncounted,
+            "tables": tables,
+            "jobs": jobs.as_ref().ok(),
+            "jobs_missing": jobs.as_ref().err(),
+        }),
+    )?;
+    object.list("problems", report.problems.iter().map(|problem| problem_object(report, problem)))?;
+    Ok(object.end()?)
+}
+
+fn problem_object(report: &HealthReport, problem: &FabricProblem) -> Value {
+    let snapshot = &report.snapshot;
+    let element = |id| Element::from_id(snapshot.fabric(), &snapshot.names, id).to_string();
+    let host = |host: &HitHost| json!({ "host": host.name, "role": host.role.word(), "time_waited": host.time_waited });
+    let job = |job: &HitJob| json!({ "job": job.job, "hosts": job.hosts, "paths": job.paths });
+    let hosts: Vec<Value> = problem.hits.hosts.iter().take(MAX_NAMED).map(host).collect();
+    let jobs = problem.hits.jobs.as_ref().map(|jobs| {
+        let first: Vec<Value> = jobs.iter().take(MAX_NAMED).map(job).collect();
+        json!({ "count": jobs.len(), "first": first })
+    });
+    json!({
+        "id": problem.id,
+        "kind": problem.kind.word(),
+        "severity": problem.severity.word(),
+        "title": problem.title,
+        "cause": problem.cause.text,
+        "certainty": problem.cause.certainty.word(),
+        "elements": problem.elements.iter().take(MAX_NAMED).map(|id| element(*id)).collect::<Vec<_>>(),
+        "hosts": { "count": problem.hits.hosts.len(), "first": hosts },
+        "paths": problem.hits.paths,
+        "jobs": jobs,
+        "next": problem.next.text,
+        "command": problem.next.command,
+    })
+}
+
+fn schema() -> SchemaProperties {
+    let word = |words: &[&str]| json!({ "enum": words });
+    let share = nullable(json!({ "type": "number" }));
+    let checked = closed(vec![
+        ("links", number()),
+        ("ports", number()),
+        ("counters", flag()),
+        ("seconds", share.clone()),
+        ("counters_missing", nullable(text())),
+        ("tables", flag()),
+        ("jobs", nullable(text())),
+        ("jobs_missing", nullable(text())),
+    ]);
+    let host = closed(vec![("host", text()), ("role", word(HitRole::WORDS)), ("time_waited", share)]);
+    let job = closed(vec![("job", text()), ("hosts", number()), ("paths", number())]);
+    let named = |items| closed(vec![("count", number()), ("first", list(items))]);
+    let problem = closed(vec![
+        ("id", text()),
+        ("kind", word(ProblemKind::WORDS)),
+        ("severity", word(ProblemSeverity::WORDS)),
+        ("title", text()),
+        ("cause", text()),
+        ("certainty", word(Certainty::WORDS)),
+        ("elements", list(text())),
+        ("hosts", named(host)),
+        ("paths", nullable(number())),
+        ("jobs", nullable(named(job))),
+        ("next", text()),
+        ("command", text()),
+    ]);
+    let worst = json!({ "enum": ["critical", "warning", null] });
+    vec![("worst", worst), ("checked", checked), ("problems", list(problem))]
+}
