@@ -172,3 +172,66 @@ fn a_setting_of_many_links_is_one_problem() {
         "{one}"
     );
 }
+
+/// An acknowledged problem comes last and does not count; an ID that is no problem is refused with those that are.
+#[test]
+fn an_acknowledged_problem_does_not_count() {
+    let home = home();
+    let health = |more: &[&str]| {
+        let line = [&["--source", "sim:demo,traffic=none", "health"], more].concat();
+        let ended = program(&home).args(line).output().unwrap();
+        (
+            String::from_utf8(ended.stdout).unwrap(),
+            String::from_utf8(ended.stderr).unwrap(),
+            ended.status.code(),
+        )
+    };
+    let (before, _, code) = health(&["--json"]);
+    let before: Value = serde_json::from_str(&before).unwrap();
+    let id = before["problems"][0]["id"].as_str().unwrap();
+    assert_eq!((code, &before["problems"][0]["acknowledged"]), (Some(2), &Value::Null));
+    let (out, _, code) = health(&["--acknowledge", id, "--note", "ordered"]);
+    assert!(
+        code == Some(0) && out.starts_with("health        no problem (1 more acknowledged)"),
+        "{code:?} {out}"
+    );
+    assert!(out.contains("\nacknowledged  by ") && out.trim_end().ends_with(": ordered"), "{out}");
+    let (line, _, code) = health(&["--format", "nagios"]);
+    assert!(code == Some(0) && line.starts_with("FABDECK OK"), "{line}");
+    let other = program(&home).args(["--source", "sim:demo", "health", "--json"]).output().unwrap();
+    let other: Value = serde_json::from_slice(&other.stdout).unwrap();
+    let last = other["problems"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["id"], &last["acknowledged"]["note"]), (&id.into(), &"ordered".into()), "{other}");
+    let (_, refused, code) = health(&["--acknowledge", "nothing"]);
+    assert!(code == Some(64) && refused.contains("FD-7331") && refused.contains(id), "{refused}");
+    let (_, _, code) = health(&["--unacknowledge", id]);
+    assert_eq!(code, Some(2));
+    // What cannot be read acknowledges nothing, and is not written over.
+    let file = walk(home.path()).into_iter().find(|file| file.ends_with("acknowledged")).unwrap();
+    std::fs::write(&file, "nonsense\n").unwrap();
+    let (out, _, code) = health(&[]);
+    assert!(code == Some(2) && out.contains("unchecked  acknowledgements: "), "{out}");
+    let (_, refused, code) = health(&["--acknowledge", id]);
+    assert!(code == Some(1) && refused.contains("line 1"), "{code:?} {refused}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "nonsense\n");
+}
+
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
+/// Jobs that run now say nothing about a recorded moment.
+#[test]
+fn configured_jobs_are_not_those_of_a_capture() {
+    let folder = home();
+    let (list, config) = (folder.path().join("jobs"), folder.path().join("config.toml"));
+    std::fs::write(&list, "node7 now\n").unwrap();
+    std::fs::write(&config, format!("[jobs]\nfile = \"{}\"\n", list.display())).unwrap();
+    let config = config.display().to_string();
+    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../captures/incast");
+    let recorded = run_json(&["--config", &config, "--source", capture, "health", "--json"]);
+    assert_eq!(recorded["checked"]["jobs"], Value::Null, "{recorded}");
+    let now = run_json(&["--config", &config, "--source", "sim:demo", "health", "--json"]);
+    assert_eq!(now["checked"]["jobs"], list.display().to_string(), "{now}");
+}

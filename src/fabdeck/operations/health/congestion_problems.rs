@@ -53,6 +53,7 @@ impl HealthFacts<'_> {
             cause,
             hits: ProblemHits { jobs: self.jobs_of_hosts(&nodes), hosts, paths: None },
             next: self.step("see which flows would move to the slow lane", "lanes propose"),
+            acknowledged: None,
         }
     }
 
@@ -91,6 +92,7 @@ impl HealthFacts<'_> {
             cause,
             hits: ProblemHits { jobs: self.jobs_of_hosts(&nodes), hosts, paths: None },
             next,
+            acknowledged: None,
         })
     }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::acknowledgements::{AcknowledgementChange, change_acknowledgement, mark_acknowledged};
 use super::problem::{FabricProblem, ProblemSeverity};
 use super::problem_list::HealthFacts;
 use crate::catalogue::exit::Exit;
@@ -34,6 +35,8 @@ pub struct HealthRequest {
     pub jobs: JobSource,
     /// The source that is used otherwise, but not for a capture. If it fails, the jobs are not known.
     pub configured_jobs: Option<JobListSource>,
+    /// The acknowledgement to change before the problems are reported.
+    pub change: Option<AcknowledgementChange>,
 }
 
 /// What was checked, and what could not be.
@@ -49,6 +52,8 @@ pub struct HealthChecks {
     pub tables: bool,
     /// Where the list of jobs is from, or why none is known.
     pub jobs: Result<String, String>,
+    /// Why acknowledgements are not known.
+    pub unacknowledged: Option<String>,
 }
 
 /// The problems of a fabric, the worst first.
@@ -59,13 +64,18 @@ pub struct HealthReport {
 }
 
 impl HealthReport {
-    pub fn count(&self, severity: ProblemSeverity) -> usize {
-        self.problems.iter().filter(|problem| problem.severity == severity).count()
+    /// The problems that are not acknowledged.
+    pub fn open_problems(&self) -> impl Iterator<Item = &FabricProblem> {
+        self.problems.iter().filter(|problem| problem.acknowledged.is_none())
     }
 
-    /// The severity of the worst problem.
+    pub fn count(&self, severity: ProblemSeverity) -> usize {
+        self.open_problems().filter(|problem| problem.severity == severity).count()
+    }
+
+    /// The severity of the worst problem that is not acknowledged.
     pub fn worst(&self) -> Option<ProblemSeverity> {
-        self.problems.iter().map(|problem| problem.severity).min()
+        self.open_problems().map(|problem| problem.severity).min()
     }
 }
 
@@ -113,8 +123,17 @@ pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> R
         uncounted,
         tables,
         jobs,
+        unacknowledged: None,
     };
-    Ok(HealthReport { problems: facts.problems(), snapshot, checks })
+    let problems = facts.problems();
+    let mut report = HealthReport { problems, snapshot, checks };
+    let outside = operation.env.outside;
+    if let Some(change) = &request.change {
+        change_acknowledgement(outside, &report.snapshot, &report.problems, change)?;
+    }
+    report.checks.unacknowledged = mark_acknowledged(outside, &report.snapshot, &mut report.problems);
+    report.problems.sort_by_cached_key(FabricProblem::rank);
+    Ok(report)
 }
 
 /// Two sweeps with their verdict, or one reading where the source has no second one, with the reason.

@@ -168,6 +168,7 @@ impl HealthFacts<'_> {
                 jobs: self.jobs_over(link),
             },
             next: self.whatif_step(ElementId::Link(link), next),
+            acknowledged: None,
         }
     }
 

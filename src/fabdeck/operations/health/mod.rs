@@ -1,5 +1,6 @@
 //! The problems of a fabric, ranked: what is wrong, why, who is hit, and what to do next.
 
+pub(crate) mod acknowledgements;
 mod congestion_problems;
 pub(crate) mod health_check;
 mod hits;

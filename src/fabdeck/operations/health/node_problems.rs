@@ -52,6 +52,7 @@ impl HealthFacts<'_> {
                 paths: None,
             },
             next,
+            acknowledged: None,
         }
     }
 
@@ -72,6 +73,7 @@ impl HealthFacts<'_> {
             cause: ProblemCause::unknown("it answered the reading before, and no cable leads to it now"),
             hits: ProblemHits::default(),
             next: self.step("see which pairs have no path now", "check"),
+            acknowledged: None,
         };
         self.news.iter().filter_map(gone).map(problem).collect()
     }
@@ -107,6 +109,7 @@ impl HealthFacts<'_> {
                     paths: None,
                 },
                 next: self.step("see which pairs have no path now", "check"),
+                acknowledged: None,
             }
         };
         down.into_keys().map(problem).collect()

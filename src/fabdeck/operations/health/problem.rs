@@ -1,5 +1,6 @@
 //! A problem of a fabric: what is wrong, why, who is hit, and what to do next.
 
+use super::acknowledgements::Acknowledgement;
 use fabdeck_fabric::ElementId;
 
 /// How much a fabric suffers from a problem, the worst first.
@@ -181,14 +182,15 @@ pub struct FabricProblem {
     pub cause: ProblemCause,
     pub hits: ProblemHits,
     pub next: NextStep,
+    pub acknowledged: Option<Acknowledgement>,
 }
 
 impl FabricProblem {
-    /// Order of problems: severity, then jobs, hosts and paths that are hit, then kind and id.
+    /// Order of problems: acknowledged ones last, then severity, then jobs, hosts and paths that are hit, then kind and id.
     pub(super) fn rank(&self) -> impl Ord + use<> {
         use std::cmp::Reverse;
         let jobs = self.hits.jobs.as_ref().map_or(0, Vec::len);
         let hits = (Reverse(jobs), Reverse(self.hits.hosts.len()), Reverse(self.hits.paths.unwrap_or(0)));
-        (self.severity, hits, self.kind, self.id.clone())
+        (self.acknowledged.is_some(), self.severity, hits, self.kind, self.id.clone())
     }
 }

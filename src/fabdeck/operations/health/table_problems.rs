@@ -85,6 +85,7 @@ impl HealthFacts<'_> {
             },
             hits: ProblemHits::default(),
             next: self.step("compare engines whose routes have none", "whatif"),
+            acknowledged: None,
         })
     }
 
@@ -106,6 +107,7 @@ impl HealthFacts<'_> {
             cause,
             hits: ProblemHits { paths: Some(pairs), ..ProblemHits::default() },
             next: self.step("see the first of these pairs by name", "check"),
+            acknowledged: None,
         }
     }
 }

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use jiff::Zoned;
 use serde_json::{Value, json};
 
 use super::check::premises;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
+use crate::operations::changes::change_exit::user;
+use crate::operations::health::acknowledgements::AcknowledgementChange;
 use crate::operations::health::health_check::{HealthChecks, HealthReport, HealthRequest, check_health};
 use crate::operations::health::problem::{
     Certainty, FabricProblem, HitHost, HitJob, HitRole, ProblemHits, ProblemKind, ProblemSeverity,
@@ -33,7 +36,7 @@ pub const HEALTH: CommandEntry = CommandEntry::new(
      how sure that is, the hosts and jobs that are hit by name, and a next step whose command only reads. Problems \
      that hit hosts now are critical; of those, the ones that hit the most jobs come first, then the most hosts. \
      Counters are read twice, and nothing is cleared; a file without a second reading is judged without them. \
-     Jobs come from the same sources as for `jobs`. Any problem ends with exit code 2. --format nagios prints one \
+     Jobs come from the same sources as for `jobs`. Any problem that is not acknowledged ends with exit code 2; acknowledgements are kept in the state folder of the user. --format nagios prints one \
      line for a monitoring plugin, and ends with 0 for no problem, 1 for warnings, 2 for critical problems, and 3 \
      where the fabric could not be checked.",
 )
@@ -63,6 +66,15 @@ pub struct HealthArgs {
     pub interval: Option<Duration>,
     #[command(flatten)]
     pub jobs: JobSourceArgs,
+    /// Acknowledge the problem with this ID (-v prints it): it comes last and does not count for the exit code
+    #[arg(long, value_name = "ID", conflicts_with_all = ["unacknowledge", "format"])]
+    pub acknowledge: Option<String>,
+    /// Reason of the acknowledgement, for others who look
+    #[arg(long, value_name = "TEXT", requires = "acknowledge")]
+    pub note: Option<String>,
+    /// Take an acknowledgement back
+    #[arg(long, value_name = "ID", conflicts_with = "format")]
+    pub unacknowledge: Option<String>,
     /// Print only the worst N problems; JSON has all
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
@@ -71,11 +83,25 @@ pub struct HealthArgs {
     pub format: Option<HealthFormat>,
 }
 
+impl HealthArgs {
+    /// The change of an acknowledgement, if one is asked for.
+    fn change(&self) -> Option<AcknowledgementChange> {
+        let added = self.acknowledge.clone().map(|problem| AcknowledgementChange::Add {
+            problem,
+            by: user(),
+            at: Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+            note: self.note.clone(),
+        });
+        added.or_else(|| self.unacknowledge.clone().map(|problem| AcknowledgementChange::Remove { problem }))
+    }
+}
+
 fn run(context: &mut Context<'_, '_>, args: &HealthArgs) -> Result<Exit, Failure> {
     let request = HealthRequest {
         interval: args.interval,
         jobs: JobSource::from(&args.jobs),
         configured_jobs: context.config.jobs.from.clone(),
+        change: args.change(),
     };
     let checked = check_health(&mut context.operation(), &request);
     if args.format == Some(HealthFormat::Nagios) {
@@ -87,7 +113,7 @@ fn run(context: &mut Context<'_, '_>, args: &HealthArgs) -> Result<Exit, Failure
         false => write_text(context, &report, args.top)?,
     }
     let concluded = context.conclude(&report.snapshot);
-    Ok(if report.problems.is_empty() { concluded } else { Exit::Findings })
+    Ok(if report.worst().is_none() { concluded } else { Exit::Findings })
 }
 
 fn write_text(context: &mut Context<'_, '_>, report: &HealthReport, most: usize) -> Result<(), Failure> {
@@ -98,7 +124,7 @@ fn write_text(context: &mut Context<'_, '_>, report: &HealthReport, most: usize)
     write_pairs(context.output.out, page, &head)?;
     for problem in report.problems.iter().take(most) {
         writeln!(context.output.out)?;
-        write_pairs(context.output.out, page, &problem_lines(problem))?;
+        write_pairs(context.output.out, page, &problem_lines(problem, context.output.verbose))?;
     }
     if report.problems.len() > most {
         writeln!(context.output.out)?;
@@ -112,7 +138,12 @@ fn write_text(context: &mut Context<'_, '_>, report: &HealthReport, most: usize)
 fn summary(report: &HealthReport) -> String {
     let critical = report.count(ProblemSeverity::Critical);
     let warnings = report.count(ProblemSeverity::Warning);
-    match (critical, warnings) {
+    let acknowledged = report.problems.iter().filter(|problem| problem.acknowledged.is_some()).count();
+    let acknowledged = match acknowledged {
+        0 => String::new(),
+        some => format!(" ({} more acknowledged)", digits_in_groups(some)),
+    };
+    let open = match (critical, warnings) {
         (0, 0) => "no problem".to_owned(),
         (0, _) => count_words(warnings, "warning", "warnings"),
         (_, 0) => count_words(critical, "critical problem", "critical problems"),
@@ -121,12 +152,13 @@ fn summary(report: &HealthReport) -> String {
             count_words(critical, "critical problem", "critical problems"),
             count_words(warnings, "warning", "warnings")
         ),
-    }
+    };
+    open + &acknowledged
 }
 
 /// What was checked, and what was not.
 fn check_lines(checks: &HealthChecks) -> Vec<(&'static str, String)> {
-    let HealthChecks { links, ports, seconds, uncounted, tables, jobs } = checks;
+    let HealthChecks { links, ports, seconds, uncounted, tables, jobs, unacknowledged } = checks;
     let (links, ports) = (count_words(*links, "link", "links"), count_words(*ports, "port", "ports"));
     let counters = seconds.map(|seconds| format!(", counters over {seconds:.1} s"));
     let tables_read = if *tables { ", forwarding tables" } else { "" };
@@ -138,11 +170,12 @@ fn check_lines(checks: &HealthChecks) -> Vec<(&'static str, String)> {
         lines.push(("unchecked", "paths: the source has no forwarding tables (--assume ENGINE)".to_owned()));
     }
     lines.extend(jobs.as_ref().err().map(|why| ("unchecked", format!("jobs: {why}"))));
+    lines.extend(unacknowledged.iter().map(|why| ("unchecked", format!("acknowledgements: {why}"))));
     lines
 }
 
-fn problem_lines(problem: &FabricProblem) -> Vec<(&'static str, String)> {
-    vec![
+fn problem_lines(problem: &FabricProblem, verbose: bool) -> Vec<(&'static str, String)> {
+    let mut lines = vec![
         (problem.severity.word(), problem.title.clone()),
         (
             "cause",
@@ -155,7 +188,13 @@ fn problem_lines(problem: &FabricProblem) -> Vec<(&'static str, String)> {
         ("hits", hit_words(&problem.hits)),
         ("next", format!("{}:", problem.next.text)),
         ("", problem.next.command.clone()),
-    ]
+    ];
+    lines.extend(verbose.then(|| ("id", problem.id.clone())));
+    lines.extend(problem.acknowledged.as_ref().map(|by| {
+        let note = by.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+        ("acknowledged", format!("by {} at {}{note}", by.by, by.at))
+    }));
+    lines
 }
 
 /// The hosts, paths and jobs that are hit, the first ones by name.
@@ -231,7 +270,7 @@ fn write_nagios(
         None => ("OK", Exit::Done),
     };
     let titles: Vec<String> =
-        report.problems.iter().take(3).map(|problem| one_line(&problem.title)).collect();
+        report.open_problems().take(3).map(|problem| one_line(&problem.title)).collect();
     let titles = if titles.is_empty() { String::new() } else { format!(": {}", titles.join("; ")) };
     let waiting = report.problems.iter().flat_map(|problem| &problem.hits.hosts);
     let waiting = waiting.filter(|host| host.time_waited.is_some()).count();
@@ -256,7 +295,7 @@ const MAX_NAMED: usize = 1000;
 
 fn write_json(context: &mut Context<'_, '_>, report: &HealthReport) -> Result<(), Failure> {
     let times = !context.globals.no_times;
-    let HealthChecks { links, ports, seconds, uncounted, tables, jobs } = &report.checks;
+    let HealthChecks { links, ports, seconds, uncounted, tables, jobs, .. } = &report.checks;
     let mut object = context.object("health", &report.snapshot)?;
     object.field("worst", &report.worst().map(ProblemSeverity::word))?;
     object.field(
@@ -272,11 +311,11 @@ fn write_json(context: &mut Context<'_, '_>, report: &HealthReport) -> Result<()
             "jobs_missing": jobs.as_ref().err(),
         }),
     )?;
-    object.list("problems", report.problems.iter().map(|problem| problem_object(report, problem)))?;
+    object.list("problems", report.problems.iter().map(|problem| problem_object(report, problem, times)))?;
     Ok(object.end()?)
 }
 
-fn problem_object(report: &HealthReport, problem: &FabricProblem) -> Value {
+fn problem_object(report: &HealthReport, problem: &FabricProblem, times: bool) -> Value {
     let snapshot = &report.snapshot;
     let element = |id| Element::from_id(snapshot.fabric(), &snapshot.names, id).to_string();
     let host = |host: &HitHost| json!({ "host": host.name, "role": host.role.word(), "time_waited": host.time_waited });
@@ -299,6 +338,9 @@ fn problem_object(report: &HealthReport, problem: &FabricProblem) -> Value {
         "jobs": jobs,
         "next": problem.next.text,
         "command": problem.next.command,
+        "acknowledged": problem.acknowledged.as_ref().map(|by| {
+            json!({ "by": by.by, "at": times.then_some(&by.at), "note": by.note })
+        }),
     })
 }
 
@@ -318,6 +360,7 @@ fn schema() -> SchemaProperties {
     let host = closed(vec![("host", text()), ("role", word(HitRole::WORDS)), ("time_waited", share)]);
     let job = closed(vec![("job", text()), ("hosts", number()), ("paths", number())]);
     let named = |items| closed(vec![("count", number()), ("first", list(items))]);
+    let acknowledged = closed(vec![("by", text()), ("at", nullable(text())), ("note", nullable(text()))]);
     let problem = closed(vec![
         ("id", text()),
         ("kind", word(ProblemKind::WORDS)),
@@ -331,6 +374,7 @@ fn schema() -> SchemaProperties {
         ("jobs", nullable(named(job))),
         ("next", text()),
         ("command", text()),
+        ("acknowledged", nullable(acknowledged)),
     ]);
     let worst = json!({ "enum": ["critical", "warning", null] });
     vec![("worst", worst), ("checked", checked), ("problems", list(problem))]

@@ -1,0 +1,140 @@
+//! Problems that the user has acknowledged, in a file of the user's state folder. Each line is one of them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::problem::FabricProblem;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::system::access::SystemAccess;
+use crate::system::output_file::create_temporary;
+use fabdeck_files::open_regular;
+
+const FILE_NAME: &str = "acknowledged";
+/// A longer file was not written by fabdeck.
+const MAX_FILE_BYTES: u64 = 4 << 20;
+
+/// Who acknowledged a problem, and when.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Acknowledgement {
+    /// The fabric, by the lowest GUID of its switches.
+    fabric: String,
+    problem: String,
+    pub by: String,
+    pub at: String,
+    pub note: Option<String>,
+}
+
+/// What to change in the file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AcknowledgementChange {
+    Add { problem: String, by: String, at: String, note: Option<String> },
+    Remove { problem: String },
+}
+
+impl AcknowledgementChange {
+    fn problem(&self) -> &str {
+        match self {
+            Self::Add { problem, .. } | Self::Remove { problem } => problem,
+        }
+    }
+}
+
+/// Marks the problems of a fabric that are acknowledged. A file that cannot be read acknowledges nothing; the reason is
+/// returned.
+pub fn mark_acknowledged(
+    outside: &dyn SystemAccess,
+    look: &Snapshot,
+    problems: &mut [FabricProblem],
+) -> Option<String> {
+    let file = file_path(outside)?;
+    let (held, why) = match read(&file) {
+        Ok(held) => (held, None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), None),
+        Err(error) => (Vec::new(), Some(format!("{} cannot be read: {error}", file.display()))),
+    };
+    let fabric = fabric_key(look);
+    for problem in problems {
+        problem.acknowledged =
+            held.iter().find(|held| held.fabric == fabric && held.problem == problem.id).cloned();
+    }
+    why
+}
+
+/// Changes the acknowledgement of one of these problems.
+pub fn change_acknowledgement(
+    outside: &dyn SystemAccess,
+    look: &Snapshot,
+    problems: &[FabricProblem],
+    change: &AcknowledgementChange,
+) -> Result<(), Failure> {
+    let id = change.problem();
+    if !problems.iter().any(|problem| problem.id == id) {
+        let ids: Vec<&str> = problems.iter().map(|problem| problem.id.as_str()).collect();
+        let known = if ids.is_empty() { "there is none now".to_owned() } else { ids.join(", ") };
+        return Err(Failure::usage(format!(
+            "FD-7331: there is no problem '{id}'; the problems are: {known}"
+        )));
+    }
+    let Some(file) = file_path(outside) else {
+        let what = "FD-7332: no state folder of this user is known; set HOME or XDG_STATE_HOME";
+        return Err(Failure::new(Exit::Failed, what));
+    };
+    let failed = |error: io::Error| Failure::writing(&file.display().to_string(), &error);
+    file.parent().map(fs::create_dir_all).transpose().map_err(failed)?;
+    let lock = OpenOptions::new().create(true).append(true).mode(0o600).clone();
+    let lock = open_regular(&file.with_extension("lock"), &lock).map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    let mut held = match read(&file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        other => other.map_err(failed)?,
+    };
+    let fabric = fabric_key(look);
+    held.retain(|held| held.fabric != fabric || held.problem != id);
+    if let AcknowledgementChange::Add { problem, by, at, note } = change.clone() {
+        held.push(Acknowledgement { fabric, problem, by, at, note });
+    }
+    write(&file, &held).map_err(failed)
+}
+
+fn file_path(outside: &dyn SystemAccess) -> Option<PathBuf> {
+    Some(outside.user_state()?.join(FILE_NAME))
+}
+
+fn fabric_key(look: &Snapshot) -> String {
+    let lowest = look.fabric().switches().map(|(_, node)| node.guid()).min();
+    lowest.map(|guid| guid.to_string()).unwrap_or_default()
+}
+
+/// Reads one acknowledgement a line.
+fn read(file: &Path) -> io::Result<Vec<Acknowledgement>> {
+    let mut text = String::new();
+    let opened: File = open_regular(file, OpenOptions::new().read(true))?;
+    opened.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
+    let parse = |(at, line): (usize, &str)| {
+        serde_json::from_str(line)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {error}", at + 1)))
+    };
+    text.lines().enumerate().filter(|(_, line)| !line.is_empty()).map(parse).collect()
+}
+
+/// Writes the file completely or not at all.
+fn write(file: &Path, held: &[Acknowledgement]) -> io::Result<()> {
+    let mut text = String::new();
+    for one in held {
+        text += &serde_json::to_string(one)?;
+        text.push('\n');
+    }
+    let (beside, mut to) = create_temporary(file)?;
+    let written = to.write_all(text.as_bytes()).and_then(|()| fs::rename(&beside, file));
+    if written.is_err() {
+        // The first error is reported; a temporary file that cannot be deleted adds nothing to it.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
