@@ -1,8 +1,9 @@
 //! What fabdeck can do with a fabric, with typed requests and results: check, preview, plan, lanes, jobs, traces,
-//! traffic, changes. The console and the command line call the same operations; nothing here draws or prints.
+//! traffic, changes, conversions. The console and the command line call the same operations; nothing here draws or prints.
 
 pub mod changes;
 pub mod check;
+pub(crate) mod convert;
 pub mod environment;
 pub mod health;
 pub mod jobs;

@@ -192,7 +192,7 @@ fn an_acknowledged_problem_does_not_count() {
     assert_eq!((code, &before["problems"][0]["acknowledged"]), (Some(2), &Value::Null));
     let (out, _, code) = health(&["--acknowledge", id, "--note", "ordered"]);
     assert!(
-        code == Some(0) && out.starts_with("health        no problem (1 more acknowledged)"),
+        code == Some(0) && out.starts_with("health   no problem (1 more acknowledged)"),
         "{code:?} {out}"
     );
     assert!(out.contains("\nacknowledged  by ") && out.trim_end().ends_with(": ordered"), "{out}");

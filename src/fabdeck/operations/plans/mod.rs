@@ -3,6 +3,7 @@
 pub mod link_service;
 pub(crate) mod phased_routing;
 pub mod phases;
+pub(crate) mod plan_check;
 pub(crate) mod plan_file;
 pub mod plan_request;
 pub(crate) mod plan_snapshot;

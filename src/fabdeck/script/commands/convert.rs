@@ -7,20 +7,15 @@ use clap::Args;
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::FabricSummary;
-use crate::operations::plans::route_plan::findings_warning;
-use crate::operations::plans::{plan_file, plan_snapshot};
+use crate::operations::convert::{Conversion, ConversionRequest, convert, find_writer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
 use crate::script::json_schema::{JsonSchema, SchemaProperties};
 use crate::script::numbers_schema::summary_numbers;
 use crate::script::schema_parts::{list, text};
-use crate::system::access::{FormatOptions, FormatWriter, SystemAccess};
+use crate::system::access::FormatOptions;
 use crate::system::output_file;
-use fabdeck_change::Plan;
-use fabdeck_fabric::{Lane, PortNum, ServiceLevel, Sl2Vl};
-use fabdeck_mad::access::{ReadOptions, Source};
 
 pub const CONVERT: CommandEntry = CommandEntry::new(
     "convert",
@@ -67,19 +62,6 @@ pub struct ConvertArgs {
 /// The format that lists hosts at switches.
 const SLURM: &str = "slurm-topology";
 
-/// Finds the writer of a format among those that are allowed here.
-pub fn find_writer<'o>(
-    outside: &'o dyn SystemAccess,
-    id: &str,
-    is_allowed: impl Fn(&FormatWriter) -> bool,
-) -> Result<&'o FormatWriter, Failure> {
-    let writers = || outside.writers().iter().filter(|writer| is_allowed(writer));
-    writers().find(|writer| writer.id == id).ok_or_else(|| {
-        let words: Vec<&str> = writers().map(|writer| writer.id).collect();
-        Failure::usage(format!("FD-7601: '{id}' cannot be written here; formats: {}", words.join(", ")))
-    })
-}
-
 fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Failure> {
     let writer = find_writer(context.outside, &args.to, |_| true)?;
     if args.rail.is_some() && writer.id != SLURM {
@@ -90,12 +72,15 @@ fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Failur
     }
     refuse_same_file(args)?;
     output_file::refuse_unless_forced(&args.output, args.force)?;
-    let (plan, inputs) = split_off_plan(&args.inputs)?;
-    let mut snapshot = read_snapshot(context, writer.id, plan.as_ref(), &inputs)?;
-    let written = (writer.write)(&snapshot, &FormatOptions { rail: args.rail, raw_cells: args.raw_cells })?;
-    snapshot.observation.notes.extend(written.notes);
-    output_file::write(context.output.out, &args.output, &written.bytes)?;
-    plan.iter().filter_map(findings_warning).for_each(|line| context.output.print_message(&line));
+    let request = ConversionRequest {
+        inputs: &args.inputs,
+        writer,
+        options: FormatOptions { rail: args.rail, raw_cells: args.raw_cells },
+        has_moment: context.globals.at.is_some(),
+    };
+    let Conversion { snapshot, bytes, warning } = convert(&mut context.operation(), &request)?;
+    output_file::write(context.output.out, &args.output, &bytes)?;
+    warning.iter().for_each(|line| context.output.print_message(line));
     let summary = FabricSummary::from_snapshot(&snapshot);
     if context.output.json {
         let inputs: Vec<String> = args.inputs.iter().map(|path| path.display().to_string()).collect();
@@ -116,104 +101,6 @@ fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Failur
         ));
     }
     Ok(context.conclude(&snapshot))
-}
-
-/// Separates the plan from the other inputs, by their content.
-fn split_off_plan(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failure> {
-    let (plans, others): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        inputs.iter().partition(|path| plan_file::is_plan(path));
-    let plan = match plans.as_slice() {
-        [] => None,
-        [one] => Some(plan_file::read(one)?),
-        [_, second, ..] => {
-            let second = second.display();
-            return Err(Failure::usage(format!("FD-7506: '{second}' is a second plan; give one at a time")));
-        }
-    };
-    Ok((plan, others.into_iter().cloned().collect()))
-}
-
-/// Reads the fabric of the inputs; with a plan, the fabric after that plan.
-fn read_snapshot(
-    context: &mut Context<'_, '_>,
-    format: &str,
-    plan: Option<&Plan>,
-    inputs: &[PathBuf],
-) -> Result<Snapshot, Failure> {
-    let lanes = ["sl2vl", "slvl"].contains(&format);
-    let tables = plan.is_some() || ["lfts", "fdbs"].contains(&format);
-    let lanes_asked = lanes || plan.is_some_and(plan_file::plan_has_lanes);
-    let wanted = ReadOptions {
-        tables,
-        lanes: lanes_asked,
-        counters: format == "prometheus",
-        ..ReadOptions::default()
-    };
-    let Some(plan) = plan else {
-        let source = open_inputs(context, inputs)?;
-        return context.operation().read_snapshot_from(source, wanted);
-    };
-    let mut snapshot = match inputs {
-        [] if context.options.source.as_deref().is_none() => {
-            return Err(Failure::usage(
-                "FD-7505: a plan needs its fabric; give the fabric's files as inputs as well, or --source",
-            ));
-        }
-        [] => context.operation().read_snapshot(wanted)?,
-        inputs => {
-            let source = open_inputs(context, inputs)?;
-            context.operation().read_snapshot_from(source, wanted)?
-        }
-    };
-    plan_snapshot::apply_to_snapshot(&mut context.operation(), &mut snapshot, plan)?;
-    if lanes {
-        map_levels_to_lanes(&mut snapshot, plan.lanes.count);
-    }
-    Ok(snapshot)
-}
-
-/// Sets the SL2VL tables that a plan's lanes need: each service level on the lane of its number, the rest on lane 0.
-fn map_levels_to_lanes(snapshot: &mut Snapshot, lanes: u8) {
-    let mut row = Sl2Vl::default();
-    for number in 0..u32::from(lanes) {
-        if let (Some(level), Some(lane)) = (ServiceLevel::new(number), Lane::new(number)) {
-            row.set(level, lane);
-        }
-    }
-    let observation = &mut snapshot.observation;
-    for (id, _) in observation.fabric.switches() {
-        let cabled = observation.fabric.ports_of(id).filter(|(_, port)| port.peer.is_some());
-        let ports: Vec<PortNum> = cabled.map(|(_, port)| port.number).collect();
-        let held = observation.tables.node_mut(id);
-        held.sl2vl.clear();
-        for from in std::iter::once(PortNum::MANAGEMENT).chain(ports.iter().copied()) {
-            held.sl2vl.extend(ports.iter().map(|to| ((from, *to), row)));
-        }
-    }
-}
-
-/// Opens the inputs. An input that is not a file is opened as `--source` opens it, and has to be the only one.
-fn open_inputs(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>, Failure> {
-    let words: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
-    let no_file = |word: &String| !is_path(word);
-    match words.as_slice() {
-        // A capture has a past; any other single input reports that it has none.
-        [word] if no_file(word) || context.globals.at.is_some() => context.env().open_source(word),
-        [_, _, ..] if context.globals.at.is_some() => Err(Failure::usage(
-            "FD-7507: --at needs one capture; several files are one fabric without earlier moments",
-        )),
-        words => match words.iter().find(|word| no_file(word)) {
-            Some(word) => Err(Failure::usage(format!(
-                "FD-7503: '{word}' is a complete fabric; give it as the only input"
-            ))),
-            None => Ok(context.outside.open_files(inputs)?),
-        },
-    }
-}
-
-/// Whether a source is written like a file or a folder.
-pub fn is_path(word: &str) -> bool {
-    !(word.starts_with("sim:") || word == "umad" || word.starts_with("umad:"))
 }
 
 /// Refuses to convert a file onto itself, which would lose what the other format cannot hold.

@@ -13,17 +13,11 @@ use crate::catalogue::summary::count_words;
 use crate::operations::changes::change_row::day_and_time;
 use crate::operations::check::certificate_text::job_figures_words;
 use crate::operations::check::loads::{JobFigures, JobGain};
-use crate::operations::lanes::lane_choice::LaneChoice;
-use crate::operations::lanes::lanes_in_force;
-use crate::operations::lanes::lanes_in_force::LanesInForce;
-use crate::operations::lanes::levels::LEVEL_ASSUMED;
 use crate::operations::lanes::migrations::migration_lines;
 use crate::operations::plans::phases::phase_lines;
-use crate::operations::plans::plan_file::{plan_has_lanes, read};
-use crate::operations::plans::plan_snapshot::{assume_tables, refuse_stale};
-use crate::operations::plans::plan_verdict::{
-    PlanFit, StalePlan, check_plan_fit, excluded_elements, judge_plan, remaining_difference,
-};
+use crate::operations::plans::plan_check::{PlanCheck, PlanComparison, check_plan, compare_plan};
+use crate::operations::plans::plan_file::read;
+use crate::operations::plans::plan_verdict::{PlanFit, StalePlan};
 use crate::operations::plans::route_plan::change_summary;
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
@@ -33,7 +27,6 @@ use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
 use crate::script::table::write_pairs;
 use fabdeck_change::{CertificateScope, Plan};
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_mad::access::ReadOptions;
 
 pub const PLAN: CommandEntry = CommandEntry::new(
     "plan",
@@ -168,28 +161,8 @@ fn job_lines(plan: &Plan) -> Vec<(&'static str, String)> {
 }
 
 fn check(context: &mut Context<'_, '_>, args: &PlanCheckArgs) -> Result<Exit, Failure> {
-    let (file, switches) = (args.file.plan.as_path(), args.switches);
-    let plan = read(file)?;
-    let lanes = plan_has_lanes(&plan);
-    let mut source = context.env().open_named_source()?;
-    let mut snapshot = context.operation().read_snapshot_through(
-        source.as_mut(),
-        ReadOptions { tables: true, lanes, ..ReadOptions::default() },
-    )?;
-    assume_tables(&mut snapshot, &plan)?;
-    let fit = refuse_stale(&mut context.operation(), &snapshot, &plan)?;
-    let wider = switches && !plan.scope.switches;
-    let in_force = match wider && fit == PlanFit::AsMade {
-        true => lanes_in_force::read_lanes_in_force(
-            &mut context.operation(),
-            source.as_mut(),
-            &mut snapshot,
-            (planned_lane_choice(&plan), true),
-        )?,
-        false => LanesInForce::of_choice(None),
-    };
-    let judged = judge_plan(&snapshot, &plan, &fit, (switches, in_force.sent()))?;
-    let failed = excluded_elements(&snapshot, &plan);
+    let (plan, switches) = (read(&args.file.plan)?, args.switches);
+    let PlanCheck { snapshot, fit, judged, failed } = check_plan(&mut context.operation(), &plan, switches)?;
     if context.output.json {
         let mut object = context.object("plan-check", &snapshot)?;
         object.field("stale", &false)?;
@@ -221,18 +194,6 @@ fn check(context: &mut Context<'_, '_>, args: &PlanCheckArgs) -> Result<Exit, Fa
     Ok(if judged.findings.is_empty() { concluded } else { Exit::Findings })
 }
 
-/// How the lanes of the old paths were determined for the plan, so that they are determined in the same way again.
-fn planned_lane_choice(plan: &Plan) -> Option<LaneChoice> {
-    match plan.transition.old_lanes.as_str() {
-        "one" => Some(LaneChoice::One),
-        "path records, sampled" => Some(LaneChoice::Sampled),
-        "path records, every pair" => Some(LaneChoice::Exact),
-        "unknown" => Some(LaneChoice::Unknown),
-        LEVEL_ASSUMED => Some(LaneChoice::Assumed),
-        _ => None,
-    }
-}
-
 /// Lines with the first ten names.
 fn example_lines(names: &[String]) -> impl Iterator<Item = (&'static str, String)> {
     names.iter().take(10).map(|name| ("  such as", name.clone()))
@@ -252,14 +213,8 @@ fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
 }
 
 fn diff(context: &mut Context<'_, '_>, args: &PlanFileArgs) -> Result<Exit, Failure> {
-    let file = args.plan.as_path();
-    let plan = read(file)?;
-    let lanes = plan_has_lanes(&plan);
-    let mut snapshot =
-        context.operation().read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
-    assume_tables(&mut snapshot, &plan)?;
-    let difference = remaining_difference(&snapshot, &plan);
-    let fit = check_plan_fit(&snapshot, &plan);
+    let plan = read(&args.plan)?;
+    let PlanComparison { snapshot, fit, difference } = compare_plan(&mut context.operation(), &plan)?;
     let stale = fit.stale();
     if context.output.json {
         let mut object = context.object("plan-diff", &snapshot)?;
