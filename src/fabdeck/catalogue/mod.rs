@@ -6,6 +6,7 @@ pub mod exit;
 pub mod failure;
 pub mod field;
 pub(crate) mod filter;
+pub mod json_type;
 pub mod query;
 pub mod severity;
 pub mod shell_words;

@@ -1,5 +1,6 @@
 //! The numbers of a fabric.
 
+use super::json_type::JsonType;
 use super::snapshot::Snapshot;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Link, NodeKind, PortState};
@@ -31,6 +32,14 @@ pub struct FabricSummary {
     pub silent: usize,
 }
 
+/// A number of a fabric in JSON.
+#[derive(Clone, Debug)]
+pub struct SummaryNumber {
+    pub key: &'static str,
+    pub number: Option<usize>,
+    pub schema: serde_json::Value,
+}
+
 impl FabricSummary {
     pub fn from_snapshot(look: &Snapshot) -> Self {
         let fabric = look.fabric();
@@ -55,19 +64,22 @@ impl FabricSummary {
     }
 
     /// Every number with its JSON key; `None` where it is unknown.
-    pub fn numbers(&self) -> [(&'static str, Option<usize>); 11] {
+    pub fn numbers(&self) -> [SummaryNumber; 11] {
+        fn number<T: JsonType + Into<Option<usize>>>(key: &'static str, number: T) -> SummaryNumber {
+            SummaryNumber { key, number: number.into(), schema: T::schema() }
+        }
         [
-            ("switches", Some(self.switches)),
-            ("hosts", Some(self.hosts)),
-            ("routers", Some(self.routers)),
-            ("links", Some(self.links)),
-            ("ports", Some(self.ports)),
-            ("switch_links", Some(self.switch_links)),
-            ("degraded_links", self.degraded_links),
-            ("down_links", self.down_links),
-            ("unanswered", Some(self.unanswered)),
-            ("tables", self.tables),
-            ("silent", Some(self.silent)),
+            number("switches", self.switches),
+            number("hosts", self.hosts),
+            number("routers", self.routers),
+            number("links", self.links),
+            number("ports", self.ports),
+            number("switch_links", self.switch_links),
+            number("degraded_links", self.degraded_links),
+            number("down_links", self.down_links),
+            number("unanswered", self.unanswered),
+            number("tables", self.tables),
+            number("silent", self.silent),
         ]
     }
 

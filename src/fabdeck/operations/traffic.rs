@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::levels::{LevelsInForce, levels_by_policy};
 use crate::operations::preview::whatif::routes_in_force;
@@ -86,109 +87,127 @@ pub struct TrafficOptions {
     pub rows: usize,
 }
 
-/// The reason why a traffic run ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TrafficRunEnd {
-    /// The time is over.
-    Time,
-    Steady,
-    /// Every packet of the exchange has arrived or is lost.
-    Finished,
-    Deadlock,
+json_type! {
+    /// The reason why a traffic run ended.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum TrafficRunEnd {
+        /// The time is over.
+        Time,
+        Steady,
+        /// Every packet of the exchange has arrived or is lost.
+        Finished,
+        Deadlock,
+    }
 }
 
-/// A host and its rates, in Gb/s of payload.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct HostRate {
-    pub host: String,
-    pub received_gbps: f64,
-    pub sent_gbps: f64,
+json_type! {
+    /// A host and its rates, in Gb/s of payload.
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct HostRate {
+        pub host: String,
+        pub received_gbps: f64,
+        pub sent_gbps: f64,
+    }
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct FlowRate {
-    pub from: String,
-    pub to: String,
-    pub service_level: u8,
-    pub gbps: f64,
+json_type! {
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct FlowRate {
+        pub from: String,
+        pub to: String,
+        pub service_level: u8,
+        pub gbps: f64,
+    }
 }
 
-/// A port that had packets to send and could not send them.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct WaitingPort {
-    pub port: String,
-    /// Share of the simulated time.
-    pub share: f64,
-    pub ticks: u64,
+json_type! {
+    /// A port that had packets to send and could not send them.
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct WaitingPort {
+        pub port: String,
+        /// Share of the simulated time.
+        pub share: f64,
+        pub ticks: u64,
+    }
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct LaneShare {
-    pub lane: usize,
-    /// Share of the packets on all links.
-    pub share: f64,
+json_type! {
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct LaneShare {
+        pub lane: usize,
+        /// Share of the packets on all links.
+        pub share: f64,
+    }
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct HeldBuffer {
-    /// The channel into the buffer: `leaf0[3] -> spine1[1]`.
-    pub channel: String,
-    pub lane: u8,
-    /// Source of the packet at the head of the buffer; the next field is its destination.
-    pub from: String,
-    pub to: String,
+json_type! {
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct HeldBuffer {
+        /// The channel into the buffer: `leaf0[3] -> spine1[1]`.
+        pub channel: String,
+        pub lane: u8,
+        /// Source of the packet at the head of the buffer; the next field is its destination.
+        pub from: String,
+        pub to: String,
+    }
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct DeadlockReport {
-    /// The credit loop: each buffer waits for the next, the last one for the first.
-    pub circle: Vec<HeldBuffer>,
-    pub stuck_buffers: u64,
+json_type! {
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct DeadlockReport {
+        /// The credit loop: each buffer waits for the next, the last one for the first.
+        pub circle: Vec<HeldBuffer>,
+        pub stuck_buffers: u64,
+    }
 }
 
-/// The result of a traffic run.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct TrafficReport {
-    pub routes: &'static str,
-    pub hosts: u64,
-    pub lanes: u64,
-    pub ended: TrafficRunEnd,
-    pub simulated_ns: u64,
-    /// Part of this time before measuring began.
-    pub warm_up_ns: u64,
-    pub steady: bool,
-    pub packets_sent: u64,
-    pub packets_arrived: u64,
-    /// Number of packets without a path, a lane, or a working port.
-    pub packets_lost: u64,
-    pub packet_hops: u64,
-    /// Rate of arrived payload: in total, and for hosts the mean, minimum and maximum.
-    pub total_gbps: f64,
-    pub mean_gbps: f64,
-    pub min_gbps: f64,
-    pub max_gbps: f64,
-    /// For an exchange that ended: its payload divided by its time (dissertation, equation 4.2).
-    pub exchange_gbps: Option<f64>,
-    pub latency_ns: LatencySummary,
-    pub lane_shares: Vec<LaneShare>,
-    pub top_hosts: Vec<HostRate>,
-    pub bottom_hosts: Vec<HostRate>,
-    pub flows: u64,
-    pub top_flows: Vec<FlowRate>,
-    pub bottom_flows: Vec<FlowRate>,
-    pub waiting_ports: Vec<WaitingPort>,
-    pub discards: u64,
-    pub relay_errors: u64,
-    pub deadlock: Option<DeadlockReport>,
+json_type! {
+    /// The result of a traffic run.
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct TrafficReport {
+        pub routes: &'static str,
+        pub hosts: u64,
+        pub lanes: u64,
+        pub ended: TrafficRunEnd,
+        pub simulated_ns: u64,
+        /// Part of this time before measuring began.
+        pub warm_up_ns: u64,
+        pub steady: bool,
+        pub packets_sent: u64,
+        pub packets_arrived: u64,
+        /// Number of packets without a path, a lane, or a working port.
+        pub packets_lost: u64,
+        pub packet_hops: u64,
+        /// Rate of arrived payload: in total, and for hosts the mean, minimum and maximum.
+        pub total_gbps: f64,
+        pub mean_gbps: f64,
+        pub min_gbps: f64,
+        pub max_gbps: f64,
+        /// For an exchange that ended: its payload divided by its time (dissertation, equation 4.2).
+        pub exchange_gbps: Option<f64>,
+        pub latency_ns: LatencySummary,
+        pub lane_shares: Vec<LaneShare>,
+        pub top_hosts: Vec<HostRate>,
+        pub bottom_hosts: Vec<HostRate>,
+        pub flows: u64,
+        pub top_flows: Vec<FlowRate>,
+        pub bottom_flows: Vec<FlowRate>,
+        pub waiting_ports: Vec<WaitingPort>,
+        pub discards: u64,
+        pub relay_errors: u64,
+        pub deadlock: Option<DeadlockReport>,
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct LatencySummary {
-    pub mean: u64,
-    pub median: u64,
-    pub p99: u64,
-    pub max: u64,
+json_type! {
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+    pub struct LatencySummary {
+        pub mean: u64,
+        pub median: u64,
+        pub p99: u64,
+        pub max: u64,
+    }
 }
 
 /// A flow between two ends, which the texts name.

@@ -1,5 +1,6 @@
 //! Runs the steps of a runbook one after the other.
 
+use crate::catalogue::json_type::json_type;
 use serde::Serialize;
 
 use super::guard::{GuardVerdict, StepGuard};
@@ -45,15 +46,17 @@ impl StepFailure {
     }
 }
 
-/// Result of rolling back a change that was not confirmed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct PendingRollback {
-    pub change: String,
-    /// State as `changes` prints it; `None` if no guard answered.
-    pub state: Option<String>,
-    pub words: String,
-    /// Whether the fabric is as it was before the change.
-    pub complete: bool,
+json_type! {
+    /// Result of rolling back a change that was not confirmed.
+    #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+    pub struct PendingRollback {
+        pub change: String,
+        /// State as `changes` prints it; `None` if no guard answered.
+        pub state: Option<String>,
+        pub words: String,
+        /// Whether the fabric is as it was before the change.
+        pub complete: bool,
+    }
 }
 
 /// Entry about the course of a run, stored before the step begins.

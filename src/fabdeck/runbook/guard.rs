@@ -1,5 +1,6 @@
 //! Parses and judges guards: `lost_pairs <= 0`, `edge_forwarding_index.max <= 400`, `deadlock_free`, `not drifted`,
 //! `after.hotspots < before.hotspots`.
+use crate::catalogue::json_type::json_type;
 
 use super::values::{StepValue, Values};
 
@@ -81,18 +82,20 @@ pub struct StepGuard {
     claim: GuardCondition,
 }
 
-/// Result of a guard.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GuardVerdict {
-    Holds,
-    Fails,
-    /// A value of the guard is unknown, so the guard does not hold.
-    Unknown,
-    /// No step has set the values yet.
-    NotYet,
-    /// The values do not exist in a rehearsal.
-    NotRehearsed,
+json_type! {
+    /// Result of a guard.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum GuardVerdict {
+        Holds,
+        Fails,
+        /// A value of the guard is unknown, so the guard does not hold.
+        Unknown,
+        /// No step has set the values yet.
+        NotYet,
+        /// The values do not exist in a rehearsal.
+        NotRehearsed,
+    }
 }
 
 impl GuardVerdict {

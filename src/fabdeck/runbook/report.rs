@@ -1,5 +1,6 @@
 //! The report of a run.
 
+use crate::catalogue::json_type::json_type;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -9,19 +10,21 @@ use super::guard::GuardVerdict;
 use super::steps::{Runbook, RunbookStep};
 use super::values::StepValue;
 
-/// State of a step after the run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StepState {
-    Done,
-    /// The rehearsal did as much of the step as is possible without writing.
-    Rehearsed,
-    /// A guard after the step does not hold, or its expectation is not met.
-    Stopped,
-    /// The step could not be done.
-    Failed,
-    Interrupted,
-    NotRun,
+json_type! {
+    /// State of a step after the run.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum StepState {
+        Done,
+        /// The rehearsal did as much of the step as is possible without writing.
+        Rehearsed,
+        /// A guard after the step does not hold, or its expectation is not met.
+        Stopped,
+        /// The step could not be done.
+        Failed,
+        Interrupted,
+        NotRun,
+    }
 }
 
 impl StepState {
@@ -37,44 +40,50 @@ impl StepState {
     }
 }
 
-/// Outcome of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunState {
-    Done,
-    /// A guard or an expectation stopped the run.
-    Stopped,
-    Failed,
-    Interrupted,
+json_type! {
+    /// Outcome of a run.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RunState {
+        Done,
+        /// A guard or an expectation stopped the run.
+        Stopped,
+        Failed,
+        Interrupted,
+    }
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct GuardReport {
-    pub guard: String,
-    pub verdict: GuardVerdict,
-    pub found: String,
+json_type! {
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct GuardReport {
+        pub guard: String,
+        pub verdict: GuardVerdict,
+        pub found: String,
+    }
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct StepReport {
-    pub number: usize,
-    pub kind: &'static str,
-    pub id: Option<String>,
-    pub name: Option<String>,
-    pub line: usize,
-    pub state: StepState,
-    /// What the step did, or why it was not done.
-    pub words: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub began: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seconds: Option<f64>,
-    /// Whether a node did not answer a reading of this step.
-    pub partial: bool,
-    pub values: BTreeMap<String, StepValue>,
-    pub guards: Vec<GuardReport>,
-    /// The change that the step applied or decided.
-    pub change: Option<String>,
+json_type! {
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct StepReport {
+        pub number: usize,
+        pub kind: &'static str,
+        pub id: Option<String>,
+        pub name: Option<String>,
+        pub line: usize,
+        pub state: StepState,
+        /// What the step did, or why it was not done.
+        pub words: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub began: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub seconds: Option<f64>,
+        /// Whether a node did not answer a reading of this step.
+        pub partial: bool,
+        pub values: BTreeMap<String, StepValue>,
+        pub guards: Vec<GuardReport>,
+        /// The change that the step applied or decided.
+        pub change: Option<String>,
+    }
 }
 
 impl StepReport {
@@ -98,7 +107,7 @@ impl StepReport {
 }
 
 /// Report of a whole run.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct RunReport {
     pub name: String,
     pub dry_run: bool,

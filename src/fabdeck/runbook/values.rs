@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::catalogue::json_type::JsonType;
+
 /// One value of a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum StepValue {
@@ -34,6 +36,12 @@ impl fmt::Display for StepValue {
             Self::Unknown => f.write_str("not known"),
             Self::Unrehearsed => f.write_str("not rehearsed"),
         }
+    }
+}
+
+impl JsonType for StepValue {
+    fn schema() -> serde_json::Value {
+        serde_json::json!({ "type": ["number", "boolean", "null"] })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The context of every command: flags, configuration, access to the system, and both output streams.
 
+use super::answer::{Answer, write_object};
 use super::args::GlobalArgs;
 use super::config::ConfigFile;
 use super::json::{Object, ObjectHead};
@@ -53,6 +54,18 @@ impl<'a> Context<'a, '_> {
         refusal
     }
 
+    /// Writes the JSON of a command that read a source.
+    pub fn write_answer(
+        &mut self,
+        schema: &str,
+        snapshot: &Snapshot,
+        answer: impl Answer,
+    ) -> Result<(), Failure> {
+        let mut object = self.object(schema, snapshot)?;
+        answer.write(&mut object)?;
+        Ok(object.end()?)
+    }
+
     /// Begins the JSON object of a command that read a source.
     pub fn object(&mut self, schema: &str, snapshot: &Snapshot) -> Result<Object<'_>, Failure> {
         let time = snapshot.observation.time.as_deref().filter(|_| !self.globals.no_times);
@@ -67,16 +80,21 @@ impl<'a> Context<'a, '_> {
         Ok(Object::begin(self.output.out, &head)?)
     }
 
-    /// Begins the JSON object of a command that read no source.
-    pub fn object_without_snapshot(&mut self, schema: &str) -> Result<Object<'_>, Failure> {
-        self.partial_object(schema, false)
+    /// Writes the JSON of a command that read no source.
+    pub fn write_plain_answer(&mut self, schema: &str, answer: impl Answer) -> Result<(), Failure> {
+        self.write_partial_answer(schema, false, answer)
     }
 
-    /// Begins the JSON object of a command without a source whose answer may be partial.
-    pub fn partial_object(&mut self, schema: &str, partial: bool) -> Result<Object<'_>, Failure> {
+    /// Writes the JSON of a command without a source whose answer may be partial.
+    pub fn write_partial_answer(
+        &mut self,
+        schema: &str,
+        partial: bool,
+        answer: impl Answer,
+    ) -> Result<(), Failure> {
         let head =
             ObjectHead { schema, source: None, time: None, assumed: None, partial, notes: &Notes::new() };
-        Ok(Object::begin(self.output.out, &head)?)
+        Ok(write_object(self.output.out, &head, answer)?)
     }
 
     /// Prints the notes of a snapshot and returns the exit code that it leads to.

@@ -2,10 +2,12 @@
 
 use std::io;
 use std::io::Write;
+use std::num::NonZeroU64;
 
 use serde::Serialize;
 
 use crate::catalogue::field::Listing;
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::query::Selection;
 use crate::catalogue::value::Value;
 use fabdeck_fabric::observe::{Note, Notes, escape_json};
@@ -158,19 +160,23 @@ fn write_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// A note as JSON object.
-#[derive(Debug, serde::Serialize)]
-pub struct NoteObject<'a> {
-    pub(crate) code: &'a str,
-    pub(crate) place: String,
-    pub(crate) text: &'a str,
-    pub(crate) count: u64,
-    pub(crate) partial: bool,
+json_type! {
+    /// A note as JSON object.
+    #[derive(Debug, Serialize)]
+    pub struct NoteObject<'a> {
+        code: &'a str,
+        place: String,
+        text: &'a str,
+        count: NonZeroU64,
+        partial: bool,
+    }
 }
 
 impl<'a> From<&'a Note> for NoteObject<'a> {
     fn from(note: &'a Note) -> Self {
         let Note { code, text, first, count, partial, .. } = note;
-        Self { code, place: first.to_string(), text, count: *count, partial: *partial }
+        // A note is about one place at least.
+        let count = NonZeroU64::new(*count).unwrap_or(NonZeroU64::MIN);
+        Self { code, place: first.to_string(), text, count, partial: *partial }
     }
 }

@@ -2,10 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::schema_parts::{closed, flag, list, nullable, number, text};
+use super::answer::Answer;
+use super::json::NoteObject;
 use crate::catalogue::field::Column;
+use crate::catalogue::json_type::{JsonType, ObjectSchema};
 use crate::catalogue::value::FieldKind;
 use crate::operations::view_id::ViewId;
+use fabdeck_fabric::Guid;
 
 /// Keys of an object with the schemas of their values.
 pub type SchemaProperties = Vec<(&'static str, Value)>;
@@ -23,22 +26,29 @@ pub struct JsonSchema {
 #[derive(Clone, Copy, Debug)]
 enum SchemaShape {
     /// One object with these keys.
-    Answer { has_source: bool, properties: fn() -> SchemaProperties },
+    Answer { has_source: bool, keys: fn() -> ObjectSchema },
+    /// One object, whose keys a function lists beside the code that writes them.
+    Listed { has_source: bool, properties: fn() -> SchemaProperties },
     /// One object with the rows of a view, after further keys.
-    Rows { view: ViewId, properties: fn() -> SchemaProperties },
+    Rows { view: ViewId, keys: fn() -> ObjectSchema },
     /// A line for each event.
     Events,
 }
 
 impl JsonSchema {
     /// An object of a command that reads a source.
-    pub const fn answer(id: &'static str, properties: fn() -> SchemaProperties) -> Self {
-        Self { id, title: None, shape: SchemaShape::Answer { has_source: true, properties } }
+    pub const fn answer<A: Answer>(id: &'static str) -> Self {
+        Self { id, title: None, shape: SchemaShape::Answer { has_source: true, keys: A::keys } }
     }
 
-    /// The rows of a view; `properties` are the keys before them.
-    pub const fn rows(view: ViewId, properties: fn() -> SchemaProperties) -> Self {
-        Self { id: view.id(), title: Some(view.command()), shape: SchemaShape::Rows { view, properties } }
+    /// An object whose keys are listed beside the code that writes them.
+    pub const fn listed(id: &'static str, properties: fn() -> SchemaProperties) -> Self {
+        Self { id, title: None, shape: SchemaShape::Listed { has_source: true, properties } }
+    }
+
+    /// The rows of a view; the keys of `A` come before them.
+    pub const fn rows<A: Answer>(view: ViewId) -> Self {
+        Self { id: view.id(), title: Some(view.command()), shape: SchemaShape::Rows { view, keys: A::keys } }
     }
 
     pub const fn events(id: &'static str) -> Self {
@@ -46,8 +56,11 @@ impl JsonSchema {
     }
 
     pub const fn without_source(mut self) -> Self {
-        if let SchemaShape::Answer { properties, .. } = self.shape {
-            self.shape = SchemaShape::Answer { has_source: false, properties };
+        if let SchemaShape::Answer { keys, .. } = self.shape {
+            self.shape = SchemaShape::Answer { has_source: false, keys };
+        }
+        if let SchemaShape::Listed { properties, .. } = self.shape {
+            self.shape = SchemaShape::Listed { has_source: false, properties };
         }
         self
     }
@@ -66,12 +79,17 @@ impl JsonSchema {
     pub fn file(&self, command_line: &str) -> (String, String) {
         let title = format!("{command_line} --json");
         let schema = match self.shape {
-            SchemaShape::Answer { has_source, properties } => {
-                object(self.id, &title, has_source, properties())
+            SchemaShape::Answer { has_source, keys } => object(self.id, &title, has_source, keys()),
+            SchemaShape::Listed { has_source, properties } => {
+                let mut keys = ObjectSchema::default();
+                properties().into_iter().for_each(|(key, schema)| keys.require(key, schema));
+                object(self.id, &title, has_source, keys)
             }
-            SchemaShape::Rows { view, properties } => {
-                let rows = list(row(&view.columns(), view.has_source_columns()));
-                object(self.id, &title, true, properties().into_iter().chain([("rows", rows)]).collect())
+            SchemaShape::Rows { view, keys } => {
+                let mut keys = keys();
+                let row = row(&view.columns(), view.has_source_columns());
+                keys.require("rows", json!({ "type": "array", "items": row }));
+                object(self.id, &title, true, keys)
             }
             SchemaShape::Events => event_line(self.id, &title),
         };
@@ -86,31 +104,30 @@ fn event_line(id: &str, title: &str) -> Value {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("{title}, a line each"),
         "type": "object",
-        "properties": { "schema": { "const": format!("fabdeck.{id}/1") }, "time": text(), "event": text() },
+        "properties": { "schema": { "const": format!("fabdeck.{id}/1") }, "time": String::schema(), "event": String::schema() },
         "required": ["schema", "event"],
     })
 }
 
 /// Schema of a whole answer. The object is open, because later versions may add keys.
-fn object(id: &str, title: &str, has_source: bool, properties: Vec<(&str, Value)>) -> Value {
-    let mut map = Map::new();
-    map.insert("schema".into(), json!({ "const": format!("fabdeck.{id}/1") }));
-    map.insert("source".into(), if has_source { text() } else { json!({ "type": "null" }) });
-    map.insert("partial".into(), flag());
-    map.insert("notes".into(), list(note()));
-    let own = properties.into_iter().map(|(key, value)| (key.to_owned(), value));
-    map.extend(own);
-    let required: Vec<String> = map.keys().cloned().collect();
+fn object(id: &str, title: &str, has_source: bool, own: ObjectSchema) -> Value {
+    let mut keys = ObjectSchema::default();
+    keys.require("schema", json!({ "const": format!("fabdeck.{id}/1") }));
+    keys.require("source", if has_source { String::schema() } else { json!({ "type": "null" }) });
+    keys.require("partial", bool::schema());
+    keys.require("notes", Vec::<NoteObject<'_>>::schema());
+    keys.extend(own);
+    keys.required.sort();
     if has_source {
-        map.insert("time".into(), text());
-        map.insert("assumed".into(), text());
+        keys.permit("time", String::schema());
+        keys.permit("assumed", String::schema());
     }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         "type": "object",
-        "properties": map,
-        "required": required,
+        "properties": keys.properties,
+        "required": keys.required,
     })
 }
 
@@ -118,17 +135,17 @@ fn object(id: &str, title: &str, has_source: bool, properties: Vec<(&str, Value)
 fn row(columns: &[&Column], open_ended: bool) -> Value {
     let map: Map<String, Value> =
         columns.iter().map(|column| (column.id.to_string(), cell(column))).collect();
-    let others = if open_ended { nullable(number()) } else { json!(false) };
+    let others = if open_ended { Option::<u64>::schema() } else { json!(false) };
     json!({ "type": "object", "properties": map, "additionalProperties": others })
 }
 
 fn cell(column: &Column) -> Value {
     let mut schema = match column.kind {
-        FieldKind::Text => nullable(text()),
-        FieldKind::Number => nullable(number()),
-        FieldKind::Decimal => nullable(json!({ "type": "number" })),
-        FieldKind::Flag => nullable(flag()),
-        FieldKind::Guid => json!({ "type": ["string", "null"], "pattern": "^0x[0-9a-f]{16}$" }),
+        FieldKind::Text => Option::<String>::schema(),
+        FieldKind::Number => Option::<u64>::schema(),
+        FieldKind::Decimal => Option::<f64>::schema(),
+        FieldKind::Flag => Option::<bool>::schema(),
+        FieldKind::Guid => Option::<Guid>::schema(),
         kind => {
             let words = kind.words().into_iter().map(Value::from).chain([Value::Null]);
             json!({ "enum": words.collect::<Vec<_>>() })
@@ -138,11 +155,4 @@ fn cell(column: &Column) -> Value {
         schema.insert("description".into(), column.about.as_ref().into());
     }
     schema
-}
-
-fn note() -> Value {
-    let count = json!({ "type": "integer", "minimum": 1 });
-    let keys =
-        vec![("code", text()), ("place", text()), ("text", text()), ("count", count), ("partial", flag())];
-    closed(keys)
 }

@@ -2,6 +2,7 @@
 //! requests and prints them.
 
 pub mod adapters;
+mod answer;
 pub mod args;
 mod argument_values;
 mod column_fit;
@@ -15,7 +16,6 @@ pub mod docs;
 mod fabric_events;
 mod json;
 mod json_schema;
-mod numbers_schema;
 mod option_refusals;
 pub mod output;
 mod paint;

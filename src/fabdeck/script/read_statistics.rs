@@ -1,39 +1,42 @@
 //! Statistics of reading a live fabric, with every unanswered request.
 
-use std::io;
-
 use serde::Serialize;
 
-use super::json::Object;
+use super::answer::{Lines, json_answer};
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use fabdeck_fabric::observe::{MissingAnswer, ReadingPhase, ReadingReport, digits_in_groups, route_text};
+use fabdeck_fabric::observe::{MissingAnswer, ReadingPhase, digits_in_groups, route_text};
 
-/// JSON of a phase. `--no-times` leaves its seconds out too.
-#[derive(Serialize)]
-struct PhaseObject {
-    phase: &'static str,
-    sent: u64,
-    answered: u64,
-    repeated: u64,
-    unanswered: u64,
-    refused: u64,
-    strangers: u64,
-    in_flight: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
+json_type! {
+    /// JSON of a phase. `--no-times` leaves its seconds out too.
+    #[derive(Serialize)]
+    struct PhaseObject {
+        phase: &'static str,
+        sent: u64,
+        answered: u64,
+        repeated: u64,
+        unanswered: u64,
+        refused: u64,
+        strangers: u64,
+        in_flight: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seconds: Option<f64>,
+    }
 }
 
-#[derive(Serialize)]
-struct UnansweredObject<'a> {
-    route: String,
-    asked: &'a str,
-    node: Option<String>,
-    guid: Option<String>,
-    peer: Option<String>,
-    peer_guid: Option<String>,
-    peer_port: Option<u8>,
-    refusal: Option<&'a str>,
+json_type! {
+    #[derive(Serialize)]
+    struct UnansweredObject<'a> {
+        route: String,
+        asked: &'a str,
+        node: Option<String>,
+        guid: Option<String>,
+        peer: Option<String>,
+        peer_guid: Option<String>,
+        peer_port: Option<u8>,
+        refusal: Option<&'a str>,
+    }
 }
 
 impl<'a> UnansweredObject<'a> {
@@ -52,24 +55,36 @@ impl<'a> UnansweredObject<'a> {
     }
 }
 
-/// Adds the phases and the unanswered requests of a live reading to an object; both lists are empty for files.
-pub fn write_read_statistics(object: &mut Object<'_>, snapshot: &Snapshot, times: bool) -> io::Result<()> {
-    let none = ReadingReport::default();
-    let reading = snapshot.observation.reading.as_ref().unwrap_or(&none);
-    let phase = |phase: &ReadingPhase| PhaseObject {
-        phase: phase.name,
-        sent: phase.sent,
-        answered: phase.answered,
-        repeated: phase.repeated,
-        unanswered: phase.unanswered,
-        refused: phase.refused,
-        strangers: phase.strangers,
-        in_flight: phase.in_flight,
-        seconds: times.then_some(phase.took.as_secs_f64()),
-    };
-    object.field("virtual_time", &reading.virtual_time)?;
-    object.list("reading", reading.phases.iter().map(phase))?;
-    object.list("silence", reading.silent.iter().map(|silence| UnansweredObject::new(snapshot, silence)))
+json_answer! {
+    /// The phases and the unanswered requests of a live reading; both lists are empty for files.
+    pub struct ReadStatistics<'a> {
+        virtual_time: bool,
+        reading: Lines<'a, PhaseObject>,
+        silence: Lines<'a, UnansweredObject<'a>>,
+    }
+}
+
+impl<'a> ReadStatistics<'a> {
+    pub fn new(snapshot: &'a Snapshot, times: bool) -> Self {
+        let reading = snapshot.observation.reading.as_ref();
+        let phase = move |phase: &ReadingPhase| PhaseObject {
+            phase: phase.name,
+            sent: phase.sent,
+            answered: phase.answered,
+            repeated: phase.repeated,
+            unanswered: phase.unanswered,
+            refused: phase.refused,
+            strangers: phase.strangers,
+            in_flight: phase.in_flight,
+            seconds: times.then_some(phase.took.as_secs_f64()),
+        };
+        let silent = reading.into_iter().flat_map(|reading| &reading.silent);
+        Self {
+            virtual_time: reading.is_some_and(|reading| reading.virtual_time),
+            reading: Lines::of(reading.into_iter().flat_map(|reading| &reading.phases).map(phase)),
+            silence: Lines::of(silent.map(|silence| UnansweredObject::new(snapshot, silence))),
+        }
+    }
 }
 
 /// Lines of `-v`: one for each phase, and one for each unanswered request.

@@ -1,14 +1,13 @@
 //! Prints a listing with the operator's filters, fields and order.
 
-use serde_json::Value;
-
+use super::answer::{Answer, Lines, json_answer};
 use super::context::Context;
 use super::json::Object;
-use super::json_schema::{JsonSchema, SchemaProperties};
+use super::json_schema::JsonSchema;
 use super::row_args::RowArgs;
-use super::schema_parts::{closed, flag, list, nullable, text};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::field::{Column, Field, Listing};
+use crate::catalogue::json_type::{ObjectSchema, json_type};
 use crate::catalogue::query::{Columns, Query, Selection};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -17,7 +16,7 @@ use crate::catalogue::view::View;
 use crate::operations::view_id::ViewId;
 
 /// Schema of `--fields help`, which every command with rows takes.
-pub const FIELDS_SCHEMA: JsonSchema = JsonSchema::answer("fields", fields_schema).without_source();
+pub const FIELDS_SCHEMA: JsonSchema = JsonSchema::answer::<FieldsAnswer<'_>>("fields").without_source();
 
 /// Value of `--fields` that asks for the list of fields.
 pub const FIELDS_HELP: &str = "help";
@@ -33,22 +32,20 @@ impl Context<'_, '_> {
         }
     }
 
-    /// Prints rows as a table, or as an object of this schema to which `more` may add.
+    /// Prints rows as a table, or as an object of this schema, in which the keys of `before` come before the rows.
     pub fn write_rows(
         &mut self,
         schema: &str,
         snapshot: &Snapshot,
         listing: &dyn Listing,
         query: &Query,
-        more: impl FnOnce(&mut Object<'_>) -> std::io::Result<()>,
+        before: impl Answer,
     ) -> Result<(), Failure> {
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
         let selection = query.select(listing, columns)?;
         if self.output.json {
-            let mut object = self.object(schema, snapshot)?;
-            more(&mut object)?;
-            object.rows("rows", listing, &selection)?;
-            return Ok(object.end()?);
+            let rows = SelectedRows { before, listing, selection: &selection };
+            return self.write_answer(schema, snapshot, rows);
         }
         if selection.rows.is_empty() {
             self.output.print_message(&empty_message(listing, &selection, query));
@@ -64,15 +61,32 @@ impl Context<'_, '_> {
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
         let selection = Query::default().select(&fields, columns)?;
         if self.output.json {
-            let mut object = self.object_without_snapshot("fields")?;
-            object.rows("rows", &fields, &selection)?;
-            return Ok(object.end()?);
+            let rows = selection.rows.iter().map(|row| FieldObject::new(fields.0[*row]));
+            return self.write_plain_answer("fields", FieldsAnswer { rows: Lines::of(rows) });
         }
         self.output.write_table(&fields, selection, false)?;
         if view.has_source_columns() {
             self.output.print_message("each counter of the source is a further field, under its own name");
         }
         Ok(())
+    }
+}
+
+/// The selected rows of a listing, after the keys of another answer. Their schema is that of the view.
+struct SelectedRows<'a, A> {
+    before: A,
+    listing: &'a dyn Listing,
+    selection: &'a Selection,
+}
+
+impl<A: Answer> Answer for SelectedRows<'_, A> {
+    fn keys() -> ObjectSchema {
+        A::keys()
+    }
+
+    fn write(self, object: &mut Object<'_>) -> std::io::Result<()> {
+        self.before.write(object)?;
+        object.rows("rows", self.listing, self.selection)
     }
 }
 
@@ -110,12 +124,29 @@ static FIELD_FIELDS: &[RowField] = &[
     RowField::new("about", "MEANING", FieldKind::Text, "", |(), field| field.about.as_ref().into()),
 ];
 
-fn field() -> Value {
-    let unit = nullable(text());
-    let keys = vec![("id", text()), ("title", text()), ("kind", text()), ("unit", unit), ("shown", flag())];
-    closed(keys.into_iter().chain([("about", text())]).collect())
+json_type! {
+    /// A field of a view in JSON.
+    #[derive(serde::Serialize)]
+    struct FieldObject<'a> {
+        id: &'a str,
+        title: &'a str,
+        kind: &'a str,
+        unit: Option<&'a str>,
+        shown: bool,
+        about: &'a str,
+    }
 }
 
-fn fields_schema() -> SchemaProperties {
-    vec![("rows", list(field()))]
+impl FieldObject<'static> {
+    fn new(column: &'static Column) -> Self {
+        let unit = Some(column.unit).filter(|unit| !unit.is_empty());
+        let Column { id, title, kind, shown, about, .. } = column;
+        Self { id, title, kind: kind.title(), unit, shown: *shown, about }
+    }
+}
+
+json_answer! {
+    struct FieldsAnswer<'a> {
+        rows: Lines<'a, FieldObject<'a>>,
+    }
 }

@@ -10,6 +10,7 @@ use super::source_files::SourceFile;
 use super::stop_flag::StopFlag;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_change::Owner;
 use fabdeck_fabric::observe::{Notes, Observation};
@@ -163,13 +164,15 @@ pub struct CatalogueEntry {
     pub about: String,
 }
 
-/// A key that every name accepts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct CatalogueKey {
-    pub name: &'static str,
-    /// The value without the key.
-    pub default: &'static str,
-    pub meaning: &'static str,
+json_type! {
+    /// A key that every name accepts.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+    pub struct CatalogueKey {
+        pub name: &'static str,
+        /// The value without the key.
+        pub default: &'static str,
+        pub meaning: &'static str,
+    }
 }
 
 /// A format that can be written.

@@ -3,17 +3,21 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::catalogue::json_type::json_type;
+
 /// Number of bytes that identify a format, and number of files of a folder that are examined.
 const HEAD_BYTES: u64 = 8 * 1024;
 const MAX_FILES: usize = 1000;
 
-/// A file that can be a source.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct SourceFile {
-    pub path: String,
-    /// Id of the format.
-    pub format: &'static str,
-    pub title: &'static str,
+json_type! {
+    /// A file that can be a source.
+    #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+    pub struct SourceFile {
+        pub path: String,
+        /// Id of the format.
+        pub format: &'static str,
+        pub title: &'static str,
+    }
 }
 
 /// Lists the files in the order of their names; subfolders are ignored.

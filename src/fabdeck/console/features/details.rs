@@ -84,7 +84,7 @@ impl ElementDetail {
     /// The summary of the fabric, for a pane without a selected element.
     pub fn fabric_lines(look: &Snapshot) -> Vec<DetailLine> {
         let numbers = FabricSummary::from_snapshot(look).numbers();
-        numbers.into_iter().map(|(key, value)| (number_label(key), value_text(value))).collect()
+        numbers.iter().map(|number| (number_label(number.key), value_text(number.number))).collect()
     }
 
     /// The ports of a node that have a peer or trouble; those in trouble come first.

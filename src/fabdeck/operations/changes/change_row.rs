@@ -2,57 +2,60 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::catalogue::json_type::json_type;
 use crate::operations::lanes::migrations::migration_words;
 use fabdeck_change::{Attestation, ChangePhase, ChangeState, ChangeStatus, RollbackRemainder};
 use fabdeck_fabric::observe::digits_in_groups;
 
-/// A change, as JSON reports it.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-pub struct ChangeRow {
-    pub id: String,
-    pub number: u64,
-    pub state: ChangePhase,
-    pub time: String,
-    pub user: String,
-    pub deadline: Option<String>,
-    pub source: String,
-    pub via: String,
-    pub engine: String,
-    pub writes: u64,
-    /// Number of writes that the journal records as done.
-    #[serde(default)]
-    pub done: u64,
-    /// Findings that the operator accepted by name.
-    #[serde(default)]
-    pub accepted: Vec<String>,
-    /// Time at which the change ended.
-    #[serde(default)]
-    pub ended: Option<String>,
-    pub why: Option<String>,
-    pub left: Vec<RollbackRemainder>,
-    /// Flows that hosts are asked to move, with the hosts that were expected to follow.
-    #[serde(default)]
-    pub moves: Vec<String>,
-    /// Hosts whose agent did not confirm that it moved its flows.
-    #[serde(default)]
-    pub silent: Vec<String>,
-    /// Whether the change waits for these hosts before it writes; the operator can continue without them or
-    /// roll back.
-    #[serde(default)]
-    pub waits: bool,
-    /// Current phase of an update in five phases, until it is applied.
-    #[serde(default)]
-    pub phase_of_five: Option<u8>,
-    pub drift: Option<String>,
-    /// What prevents the guard from working.
-    #[serde(default)]
-    pub trouble: Option<String>,
-    /// Whether the deadline is over and the change was not rolled back.
-    #[serde(default)]
-    pub overdue: bool,
-    /// Result of the comparison with the fabric, where a confirmed change was compared.
-    #[serde(default)]
-    pub comparison: Option<Attestation>,
+json_type! {
+    /// A change, as JSON reports it.
+    #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+    pub struct ChangeRow {
+        pub id: String,
+        pub number: u64,
+        pub state: ChangePhase,
+        pub time: String,
+        pub user: String,
+        pub deadline: Option<String>,
+        pub source: String,
+        pub via: String,
+        pub engine: String,
+        pub writes: u64,
+        /// Number of writes that the journal records as done.
+        #[serde(default)]
+        pub done: u64,
+        /// Findings that the operator accepted by name.
+        #[serde(default)]
+        pub accepted: Vec<String>,
+        /// Time at which the change ended.
+        #[serde(default)]
+        pub ended: Option<String>,
+        pub why: Option<String>,
+        pub left: Vec<RollbackRemainder>,
+        /// Flows that hosts are asked to move, with the hosts that were expected to follow.
+        #[serde(default)]
+        pub moves: Vec<String>,
+        /// Hosts whose agent did not confirm that it moved its flows.
+        #[serde(default)]
+        pub silent: Vec<String>,
+        /// Whether the change waits for these hosts before it writes; the operator can continue without them or
+        /// roll back.
+        #[serde(default)]
+        pub waits: bool,
+        /// Current phase of an update in five phases, until it is applied.
+        #[serde(default)]
+        pub phase_of_five: Option<u8>,
+        pub drift: Option<String>,
+        /// What prevents the guard from working.
+        #[serde(default)]
+        pub trouble: Option<String>,
+        /// Whether the deadline is over and the change was not rolled back.
+        #[serde(default)]
+        pub overdue: bool,
+        /// Result of the comparison with the fabric, where a confirmed change was compared.
+        #[serde(default)]
+        pub comparison: Option<Attestation>,
+    }
 }
 
 /// Delay after the deadline from which a change counts as overdue. A guard starts the rollback within a

@@ -7,6 +7,7 @@ pub mod attestations;
 pub(crate) mod change_comparison;
 pub(crate) mod change_control;
 pub(crate) mod change_exit;
+mod change_json;
 pub(crate) mod change_list;
 pub mod change_row;
 pub(crate) mod change_store;

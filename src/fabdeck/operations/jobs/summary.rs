@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::job_comparison::max_lids;
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::certificate_text::{judged_lid_words, lost_words};
@@ -48,44 +49,48 @@ impl From<&EffectiveIndex> for ProposedJob {
     }
 }
 
-/// Totals over all jobs.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct JobTotals {
-    /// Number of jobs in the list; the next field counts those with a host in the fabric.
-    pub listed: usize,
-    pub placed: usize,
-    /// Number of these jobs that are on several switches.
-    pub multi_switch: usize,
-    /// Number of hosts in the fabric with a job.
-    pub hosts: usize,
-    /// Number of these hosts with several jobs.
-    pub shared: usize,
-    /// Number of listed hosts that the fabric does not have; the next field counts names that match several
-    /// hosts.
-    pub not_found: usize,
-    pub ambiguous: usize,
-    /// Channel loads of paths within jobs; null without forwarding tables.
-    pub links: Option<usize>,
-    pub max: Option<u64>,
-    pub mean: Option<f64>,
-    pub mean_max: Option<f64>,
-    pub mean_links: Option<f64>,
-    pub dark_fiber: Option<f64>,
-    /// Number of ordered pairs within jobs that have no path.
-    pub lost: Option<u64>,
-    /// The first hosts of both kinds; the next field is the number of further ones.
-    pub missing_hosts: Vec<MissingHost>,
-    pub missing_hosts_more: usize,
+json_type! {
+    /// Totals over all jobs.
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct JobTotals {
+        /// Number of jobs in the list; the next field counts those with a host in the fabric.
+        pub listed: usize,
+        pub placed: usize,
+        /// Number of these jobs that are on several switches.
+        pub multi_switch: usize,
+        /// Number of hosts in the fabric with a job.
+        pub hosts: usize,
+        /// Number of these hosts with several jobs.
+        pub shared: usize,
+        /// Number of listed hosts that the fabric does not have; the next field counts names that match several
+        /// hosts.
+        pub not_found: usize,
+        pub ambiguous: usize,
+        /// Channel loads of paths within jobs; null without forwarding tables.
+        pub links: Option<usize>,
+        pub max: Option<u64>,
+        pub mean: Option<f64>,
+        pub mean_max: Option<f64>,
+        pub mean_links: Option<f64>,
+        pub dark_fiber: Option<f64>,
+        /// Number of ordered pairs within jobs that have no path.
+        pub lost: Option<u64>,
+        /// The first hosts of both kinds; the next field is the number of further ones.
+        pub missing_hosts: Vec<MissingHost>,
+        pub missing_hosts_more: usize,
+    }
 }
 
-/// A listed host that matches no host of the fabric, or several.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct MissingHost {
-    pub host: String,
-    /// The first of its jobs.
-    pub jobs: Vec<String>,
-    /// The hosts of the fabric that its name matches; empty where there is none.
-    pub fits: Vec<String>,
+json_type! {
+    /// A listed host that matches no host of the fabric, or several.
+    #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+    pub struct MissingHost {
+        pub host: String,
+        /// The first of its jobs.
+        pub jobs: Vec<String>,
+        /// The hosts of the fabric that its name matches; empty where there is none.
+        pub fits: Vec<String>,
+    }
 }
 
 /// Maximum number of missing hosts that are listed; the next constant limits the jobs of each.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::json_type;
 use crate::operations::changes::change_exit::user;
 use crate::runbook::execute::{RunMark, StepFailure};
 use fabdeck_files::open_regular;
@@ -35,17 +36,19 @@ enum JournalLine {
     Ended(String),
 }
 
-/// A run whose journal has no end.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct InterruptedRun {
-    pub time: String,
-    pub user: String,
-    pub pid: u32,
-    pub on_failure: bool,
-    /// Number of the current step; 0 means before the first.
-    pub step: usize,
-    pub kind: String,
-    pub change: Option<String>,
+json_type! {
+    /// A run whose journal has no end.
+    #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+    pub struct InterruptedRun {
+        pub time: String,
+        pub user: String,
+        pub pid: u32,
+        pub on_failure: bool,
+        /// Number of the current step; 0 means before the first.
+        pub step: usize,
+        pub kind: String,
+        pub change: Option<String>,
+    }
 }
 
 impl InterruptedRun {

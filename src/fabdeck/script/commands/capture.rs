@@ -2,18 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use serde_json::{Value, json};
-
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::summary::count_words;
+use crate::script::answer::{Lines, json_answer, write_object};
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
-use crate::script::json::{Object, ObjectHead};
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
+use crate::script::json::ObjectHead;
+use crate::script::json_schema::JsonSchema;
 use crate::script::table::write_pairs;
+use clap::Args;
 use fabdeck_fabric::NodeKind;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_files::capture::{CaptureInfo, examine};
@@ -29,7 +28,7 @@ pub const CAPTURE_INFO: CommandEntry = CommandEntry::new(
 )
 .examples(&["fabdeck capture info night.fdcap", "fabdeck capture info night.fdcap --json"])
 .runs(&CommandFunction(info))
-.json(&[JsonSchema::answer("capture-info", schema)]);
+.json(&[JsonSchema::answer::<CaptureInfoAnswer<'_>>("capture-info")]);
 
 #[derive(Debug, Args)]
 pub struct CaptureFileArgs {
@@ -85,33 +84,81 @@ fn write_json(context: &mut Context<'_, '_>, name: &str, info: &CaptureInfo) -> 
         notes: &last.notes,
     };
     let damage = info.damage.iter();
-    let damage =
-        damage.map(|part| json!({ "offset": part.offset, "record": part.record, "what": part.what }));
-    let gaps = info.gaps.iter().map(|(from, to)| json!({ "from": from, "to": to }));
-    let mut object = Object::begin(context.output.out, &head)?;
-    object.field("format", &info.header.format)?;
-    object.field("fabdeck", &info.header.fabdeck)?;
-    object.field("recorded", &info.header.source)?;
-    object.field("interval_ms", &info.header.interval_ms)?;
-    object.field("from", &info.from)?;
-    object.field("to", &info.to)?;
-    object.field("sweeps", &info.sweeps)?;
-    object.field("unreadable", &info.lost)?;
-    object.field("events", &info.events)?;
-    object.field("noted", &info.noted)?;
-    object.field("job_lists", &info.job_lists)?;
-    object.field("job_silences", &info.job_silences)?;
-    object.field("frames", &info.frames)?;
-    object.field("records", &info.records)?;
-    object.field("bytes", &info.bytes)?;
-    object.field("unpacked", &info.raw)?;
-    object.field("set_back", &info.set_back)?;
-    object.field("ended", &info.ended)?;
-    let noted = info.first_noted.iter().map(|(time, words)| json!({ "time": time, "words": words }));
-    object.list("first_noted", noted)?;
-    object.list("gaps", gaps)?;
-    object.list("damage", damage)?;
-    Ok(object.end()?)
+    let answer = CaptureInfoAnswer {
+        format: &info.header.format,
+        fabdeck: &info.header.fabdeck,
+        recorded: &info.header.source,
+        interval_ms: info.header.interval_ms,
+        from: info.from.as_deref(),
+        to: info.to.as_deref(),
+        sweeps: info.sweeps,
+        unreadable: info.lost,
+        events: info.events,
+        noted: info.noted,
+        job_lists: info.job_lists,
+        job_silences: info.job_silences,
+        frames: info.frames,
+        records: info.records,
+        bytes: info.bytes,
+        unpacked: info.raw,
+        set_back: info.set_back,
+        ended: info.ended,
+        first_noted: Lines::of(info.first_noted.iter().map(|(time, words)| NotedObject { time, words })),
+        gaps: Lines::of(info.gaps.iter().map(|(from, to)| GapObject { from, to })),
+        damage: Lines::of(damage.map(|part| DamageObject {
+            offset: part.offset,
+            record: part.record,
+            what: &part.what,
+        })),
+    };
+    Ok(write_object(context.output.out, &head, answer)?)
+}
+
+json_answer! {
+    struct CaptureInfoAnswer<'a> {
+        format: &'a str,
+        fabdeck: &'a str,
+        recorded: &'a str,
+        interval_ms: u64,
+        from: Option<&'a str>,
+        to: Option<&'a str>,
+        sweeps: usize,
+        unreadable: usize,
+        events: usize,
+        noted: usize,
+        job_lists: usize,
+        job_silences: usize,
+        frames: usize,
+        records: u64,
+        bytes: u64,
+        unpacked: u64,
+        set_back: usize,
+        ended: bool,
+        first_noted: Lines<'a, NotedObject<'a>>,
+        gaps: Lines<'a, GapObject<'a>>,
+        damage: Lines<'a, DamageObject<'a>>,
+    }
+}
+
+json_type! {
+    #[derive(serde::Serialize)]
+    struct NotedObject<'a> {
+        time: &'a str,
+        words: &'a str,
+    }
+
+    #[derive(serde::Serialize)]
+    struct GapObject<'a> {
+        from: &'a str,
+        to: &'a str,
+    }
+
+    #[derive(serde::Serialize)]
+    struct DamageObject<'a> {
+        offset: u64,
+        record: u64,
+        what: &'a str,
+    }
 }
 
 fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
@@ -178,30 +225,4 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
     let end = if info.ended { "complete" } else { "missing: cut short, or still being recorded" };
     pairs.push(("end", end.to_owned()));
     pairs
-}
-
-fn schema() -> SchemaProperties {
-    let damage = closed(vec![("offset", number()), ("record", number()), ("what", text())]);
-    let gap = closed(vec![("from", text()), ("to", text())]);
-    let mut keys: Vec<(&str, Value)> = ["format", "fabdeck", "recorded"].map(|key| (key, text())).into();
-    keys.extend(["from", "to"].map(|key| (key, nullable(text()))));
-    let numbers = [
-        "interval_ms",
-        "sweeps",
-        "unreadable",
-        "events",
-        "noted",
-        "job_lists",
-        "job_silences",
-        "frames",
-        "records",
-        "bytes",
-        "unpacked",
-        "set_back",
-    ];
-    keys.extend(numbers.map(|key| (key, number())));
-    let noted = closed(vec![("time", text()), ("words", text())]);
-    keys.extend([("ended", flag()), ("first_noted", list(noted))]);
-    keys.extend([("gaps", list(gap)), ("damage", list(damage))]);
-    keys
 }

@@ -11,11 +11,11 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
 use crate::operations::record::recording_output::StdoutSink;
+use crate::script::answer::{json_answer, write_object};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
-use crate::script::json::{Object, ObjectHead};
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{number, text};
+use crate::script::json::ObjectHead;
+use crate::script::json_schema::JsonSchema;
 use crate::system::output_file::{is_stdout, write_with};
 use fabdeck_fabric::observe::{NotePlace, Notes};
 use fabdeck_files::capture::{
@@ -35,7 +35,7 @@ pub const CAPTURE_CUT: CommandEntry = CommandEntry::new(
 .danger(Danger::WritesFile)
 .examples(&["fabdeck capture cut night.fdcap --from 02:10 --to 02:20 -o incident.fdcap"])
 .runs(&CommandFunction(cut))
-.json(&[JsonSchema::answer("capture-cut", schema)]);
+.json(&[JsonSchema::answer::<RewriteAnswer<'_>>("capture-cut")]);
 
 pub const CAPTURE_ANONYMIZE: CommandEntry = CommandEntry::new(
     "capture anonymize",
@@ -48,7 +48,7 @@ pub const CAPTURE_ANONYMIZE: CommandEntry = CommandEntry::new(
 .danger(Danger::WritesFile)
 .examples(&["fabdeck capture anonymize incident.fdcap -o incident-anonymous.fdcap"])
 .runs(&CommandFunction(anonymize))
-.json(&[JsonSchema::answer("capture-anonymize", schema)]);
+.json(&[JsonSchema::answer::<RewriteAnswer<'_>>("capture-anonymize")]);
 
 pub const CAPTURE_NOTE: CommandEntry = CommandEntry::new(
     "capture note",
@@ -61,7 +61,7 @@ pub const CAPTURE_NOTE: CommandEntry = CommandEntry::new(
 .examples(&["fabdeck capture note night.fdcap 'cable 3 was pulled' --at 02:13:40"])
 .runs(&CommandFunction(note))
 .at(OptionUse::Used)
-.json(&[JsonSchema::answer("capture-note", schema)]);
+.json(&[JsonSchema::answer::<RewriteAnswer<'_>>("capture-note")]);
 
 #[derive(Debug, Args)]
 pub struct CutArgs {
@@ -224,11 +224,8 @@ fn report(
             partial: notes.is_partial(),
             notes: &notes,
         };
-        let mut object = Object::begin(context.output.out, &head)?;
-        object.field("file", &made)?;
-        object.field("sweeps", &written.recorded.sweeps)?;
-        object.field("unreadable", &written.lost)?;
-        object.end()?;
+        let answer = RewriteAnswer { file: &made, sweeps: written.recorded.sweeps, unreadable: written.lost };
+        write_object(context.output.out, &head, answer)?;
     } else {
         let sweeps = count_words(written.recorded.sweeps as usize, "sweep", "sweeps");
         context.output.print_message(&match made.as_str() {
@@ -266,7 +263,11 @@ pub fn report_damage(context: &mut Context<'_, '_>, notes: &Notes) -> Exit {
     }
 }
 
-/// Schema of a capture made from another one.
-pub fn schema() -> SchemaProperties {
-    vec![("file", text()), ("sweeps", number()), ("unreadable", number())]
+json_answer! {
+    /// A capture made from another one.
+    struct RewriteAnswer<'a> {
+        file: &'a str,
+        sweeps: u64,
+        unreadable: usize,
+    }
 }

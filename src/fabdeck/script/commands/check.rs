@@ -44,7 +44,7 @@ pub const CHECK: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run))
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
-.json(&[JsonSchema::answer("check", schema)]);
+.json(&[JsonSchema::listed("check", schema)]);
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {

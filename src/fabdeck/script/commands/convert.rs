@@ -9,11 +9,10 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::FabricSummary;
 use crate::operations::convert::{Conversion, ConversionRequest, convert, find_writer};
+use crate::script::answer::json_answer;
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::numbers_schema::summary_numbers;
-use crate::script::schema_parts::{list, text};
+use crate::script::json_schema::JsonSchema;
 use crate::system::access::FormatOptions;
 use crate::system::output_file;
 
@@ -33,7 +32,7 @@ pub const CONVERT: CommandEntry = CommandEntry::new(
 ])
 .runs(&CommandFunction(run))
 .at(OptionUse::Used)
-.json(&[JsonSchema::answer("convert", schema)]);
+.json(&[JsonSchema::answer::<ConvertAnswer>("convert")]);
 
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
@@ -83,15 +82,13 @@ fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Failur
     warning.iter().for_each(|line| context.output.print_message(line));
     let summary = FabricSummary::from_snapshot(&snapshot);
     if context.output.json {
-        let inputs: Vec<String> = args.inputs.iter().map(|path| path.display().to_string()).collect();
-        let mut object = context.object("convert", &snapshot)?;
-        object.field("inputs", &inputs)?;
-        object.field("file", &args.output.display().to_string())?;
-        object.field("format", &writer.id)?;
-        for (key, number) in summary.numbers() {
-            object.field(key, &number)?;
-        }
-        object.end()?;
+        let answer = ConvertAnswer {
+            inputs: args.inputs.iter().map(|path| path.display().to_string()).collect(),
+            file: args.output.display().to_string(),
+            format: writer.id,
+            summary,
+        };
+        context.write_answer("convert", &snapshot, answer)?;
     } else if !output_file::is_stdout(&args.output) {
         let file = args.output.display();
         context.output.print_message(&format!(
@@ -116,7 +113,11 @@ fn refuse_same_file(args: &ConvertArgs) -> Result<(), Failure> {
     }
 }
 
-fn schema() -> SchemaProperties {
-    let written = vec![("inputs", list(text())), ("file", text()), ("format", text())];
-    written.into_iter().chain(summary_numbers()).collect()
+json_answer! {
+    struct ConvertAnswer {
+        inputs: Vec<String>,
+        file: String,
+        format: &'static str,
+        summary: FabricSummary,
+    }
 }

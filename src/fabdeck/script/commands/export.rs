@@ -7,7 +7,6 @@ use std::path::Path;
 use clap::Args;
 
 use super::capture::{CaptureFileArgs, OutputFileArgs, StretchArgs};
-use super::capture_rewrite;
 use super::capture_rewrite::{
     damage_notes, refuse_two_outputs, report_damage, resolve_stretch, write_failure,
 };
@@ -15,11 +14,11 @@ use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
+use crate::script::answer::{json_answer, write_object};
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
-use crate::script::json::{Object, ObjectHead};
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::number;
+use crate::script::json::ObjectHead;
+use crate::script::json_schema::JsonSchema;
 use crate::system::output_file::{is_stdout, write_with};
 use fabdeck_fabric::counters::{PortRates, rates_of_sweeps};
 use fabdeck_fabric::observe::{Counter, CounterSample, Sweep};
@@ -41,7 +40,7 @@ pub const CAPTURE_EXPORT: CommandEntry = CommandEntry::new(
     "fabdeck convert night.fdcap --at 02:13:40 --to prometheus -o moment.prom",
 ])
 .runs(&CommandFunction(run))
-.json(&[JsonSchema::answer("capture-export", schema)]);
+.json(&[JsonSchema::answer::<ExportAnswer<'_>>("capture-export")]);
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
@@ -104,12 +103,9 @@ fn run(context: &mut Context<'_, '_>, args: &ExportArgs) -> Result<Exit, Failure
             partial,
             notes: &notes,
         };
-        let mut object = Object::begin(context.output.out, &head)?;
-        object.field("file", &output)?;
-        object.field("sweeps", &readable.len())?;
-        object.field("unreadable", &found.lost)?;
-        object.field("rows", &rows)?;
-        object.end()?;
+        let (sweeps, unreadable) = (readable.len(), found.lost);
+        let answer = ExportAnswer { file: &output, sweeps, unreadable, rows };
+        write_object(context.output.out, &head, answer)?;
     } else {
         let (lines, sweeps) =
             (count_words(rows, "line", "lines"), count_words(readable.len(), "sweep", "sweeps"));
@@ -243,6 +239,11 @@ fn cell_text(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn schema() -> SchemaProperties {
-    capture_rewrite::schema().into_iter().chain([("rows", number())]).collect()
+json_answer! {
+    struct ExportAnswer<'a> {
+        file: &'a str,
+        sweeps: usize,
+        unreadable: usize,
+        rows: usize,
+    }
 }

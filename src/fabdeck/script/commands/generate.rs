@@ -10,11 +10,10 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::FabricSummary;
 use crate::operations::convert::find_writer;
+use crate::script::answer::json_answer;
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::numbers_schema::summary_numbers;
-use crate::script::schema_parts::{nullable, text};
+use crate::script::json_schema::JsonSchema;
 use crate::system::access::FormatOptions;
 use crate::system::output_file;
 
@@ -31,7 +30,7 @@ pub const GENERATE: CommandEntry = CommandEntry::new(
     "fabdeck generate demo --json",
 ])
 .runs(&CommandFunction(run))
-.json(&[JsonSchema::answer("generate", schema)]);
+.json(&[JsonSchema::answer::<GenerateAnswer<'_>>("generate")]);
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -75,20 +74,18 @@ fn report(
     let summary = FabricSummary::from_snapshot(snapshot);
     let file = to.map(|path| path.display().to_string());
     if context.output.json {
-        let mut object = context.object("generate", snapshot)?;
-        object.field("file", &file)?;
-        object.field("format", &file.as_ref().map(|_| format))?;
-        for (key, number) in summary.numbers() {
-            object.field(key, &number)?;
-        }
-        object.end()?;
+        let format = file.as_ref().map(|_| format);
+        context.write_answer("generate", snapshot, GenerateAnswer { file, format, summary })?;
     } else if let Some(file) = file.filter(|file| file != "-") {
         context.output.print_message(&format!("{file} is written ({format}): {}", summary.sentence()));
     }
     Ok(())
 }
 
-fn schema() -> SchemaProperties {
-    let written = vec![("file", nullable(text())), ("format", nullable(text()))];
-    written.into_iter().chain(summary_numbers()).collect()
+json_answer! {
+    struct GenerateAnswer<'a> {
+        file: Option<String>,
+        format: Option<&'a str>,
+        summary: FabricSummary,
+    }
 }

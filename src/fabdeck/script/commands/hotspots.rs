@@ -50,7 +50,7 @@ pub const HOTSPOTS: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run))
 .at(OptionUse::Used)
 .traps(OptionUse::Used)
-.json(&[JsonSchema::answer("hotspots", schema)]);
+.json(&[JsonSchema::listed("hotspots", schema)]);
 
 /// The two readings of counters that are compared.
 #[derive(Debug, Args)]

@@ -5,9 +5,8 @@ use std::fmt::Write;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::script::answer::json_answer;
 use crate::script::context::Context;
-use crate::script::json_schema::SchemaProperties;
-use crate::script::schema_parts::{list, nullable, text};
 use fabdeck_fabric::observe::is_printable;
 use fabdeck_mad::access::{DEFAULT_PREFIX, ReadOptions};
 
@@ -27,14 +26,13 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     }
     let entry = entry(&snapshot);
     if context.output.json {
-        let switches: Vec<String> =
-            snapshot.fabric().switches().map(|(_, node)| node.guid().to_string()).collect();
-        let mut object = context.object("identity", &snapshot)?;
-        object.field("switches", &switches)?;
-        object.field("subnet_prefix", &prefix(&snapshot))?;
-        object.field("subnet_managers", &manager(&snapshot).into_iter().collect::<Vec<_>>())?;
-        object.field("entry", &entry)?;
-        object.end()?;
+        let answer = IdentityAnswer {
+            switches: snapshot.fabric().switches().map(|(_, node)| node.guid().to_string()).collect(),
+            subnet_prefix: prefix(&snapshot),
+            subnet_managers: manager(&snapshot).into_iter().collect(),
+            entry,
+        };
+        context.write_answer("identity", &snapshot, answer)?;
     } else {
         write!(context.output.out, "{entry}")?;
     }
@@ -76,12 +74,11 @@ fn entry(snapshot: &Snapshot) -> String {
     entry + "]\n"
 }
 
-pub fn schema() -> SchemaProperties {
-    let texts = || list(text());
-    vec![
-        ("switches", texts()),
-        ("subnet_prefix", nullable(text())),
-        ("subnet_managers", texts()),
-        ("entry", text()),
-    ]
+json_answer! {
+    pub struct IdentityAnswer {
+        switches: Vec<String>,
+        subnet_prefix: Option<String>,
+        subnet_managers: Vec<String>,
+        entry: String,
+    }
 }

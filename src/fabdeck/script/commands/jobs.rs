@@ -1,7 +1,5 @@
 //! `jobs` and `show jobs`, and the list of `--jobs` of other commands.
 
-use serde_json::{Value, json};
-
 use super::check::premises;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -13,14 +11,13 @@ use crate::operations::jobs::list_source::JobSource;
 use crate::operations::jobs::rows::RUNNING_JOBS;
 use crate::operations::jobs::summary::{JobSummary, JobTotals, summarize_jobs};
 use crate::operations::view_id::ViewId;
+use crate::script::answer::json_answer;
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
 use crate::script::commands::jobs::job_args::JobRowArgs;
 use crate::script::context::Context;
-use crate::script::json::Object;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
+use crate::script::json_schema::JsonSchema;
 use crate::script::row_args::RowArgs;
 use crate::script::rows::FIELDS_HELP;
-use crate::script::schema_parts::{closed, list, nullable, number, text};
 use crate::script::table::write_pairs;
 use fabdeck_fabric::Faults;
 
@@ -57,7 +54,7 @@ pub const JOBS_CHANNELS: CommandEntry = CommandEntry::new(
 .examples(&["fabdeck --source umad jobs channels --slurm --top 10"])
 .runs(&CommandFunction(show_channels))
 .filter(FilterUse::Rows)
-.json(&[JsonSchema::rows(ViewId::JobChannels, schema)]);
+.json(&[JsonSchema::rows::<JobsAnswer<'_>>(ViewId::JobChannels)]);
 
 /// Runs `jobs`.
 fn run(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
@@ -103,9 +100,8 @@ fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exi
         return Err(context.refuse_with_notes(&snapshot, Failure::new(Exit::BadInput, what)));
     };
     let query = context.query(&args.rows);
-    context.write_rows(ViewId::JobChannels.id(), &snapshot, &JOB_CHANNELS.of(&rows), &query, |object| {
-        write_origin(object, &origin, &all)
-    })?;
+    let answer = jobs_answer(&origin, &all);
+    context.write_rows(ViewId::JobChannels.id(), &snapshot, &JOB_CHANNELS.of(&rows), &query, answer)?;
     Ok(context.conclude(&snapshot))
 }
 
@@ -115,12 +111,10 @@ fn read(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<PlacedJobs, 
     read_jobs(&mut context.operation(), &JobSource::from(&args.from), configured.as_ref())
 }
 
-/// Writes the fields beside the rows in JSON.
-fn write_origin(object: &mut Object<'_>, origin: &JobOrigin, totals: &JobTotals) -> std::io::Result<()> {
-    object.field("from", &origin.from)?;
-    object.field("heard", &origin.read_at)?;
-    object.field("age_seconds", &origin.age_seconds)?;
-    object.field("totals", totals)
+/// What JSON has beside the rows.
+fn jobs_answer<'a>(origin: &'a JobOrigin, totals: &'a JobTotals) -> JobsAnswer<'a> {
+    let heard = origin.read_at.as_deref();
+    JobsAnswer { from: &origin.from, heard, age_seconds: origin.age_seconds, totals }
 }
 
 fn write(
@@ -131,33 +125,16 @@ fn write(
     origin: &JobOrigin,
 ) -> Result<(), Failure> {
     let query = context.query(rows);
-    context.write_rows(ViewId::Jobs.id(), snapshot, &RUNNING_JOBS.of(summaries), &query, |object| {
-        write_origin(object, origin, totals)
-    })
+    let answer = jobs_answer(origin, totals);
+    context.write_rows(ViewId::Jobs.id(), snapshot, &RUNNING_JOBS.of(summaries), &query, answer)
 }
 
-/// Schema of what JSON has beside the rows.
-pub fn schema() -> SchemaProperties {
-    let any = || nullable(json!({ "type": "number" }));
-    let counts = [
-        "listed",
-        "placed",
-        "multi_switch",
-        "hosts",
-        "shared",
-        "not_found",
-        "ambiguous",
-        "missing_hosts_more",
-    ];
-    let mut totals: Vec<(&str, Value)> = counts.map(|key| (key, number())).to_vec();
-    totals.extend(["links", "max", "lost"].map(|key| (key, nullable(number()))));
-    let missing = closed(vec![("host", text()), ("jobs", list(text())), ("fits", list(text()))]);
-    totals.push(("missing_hosts", list(missing)));
-    totals.extend(["mean", "mean_max", "mean_links", "dark_fiber"].map(|key| (key, any())));
-    vec![
-        ("from", text()),
-        ("heard", nullable(text())),
-        ("age_seconds", nullable(number())),
-        ("totals", closed(totals)),
-    ]
+json_answer! {
+    /// What JSON has beside the rows.
+    pub struct JobsAnswer<'a> {
+        from: &'a str,
+        heard: Option<&'a str>,
+        age_seconds: Option<u64>,
+        totals: &'a JobTotals,
+    }
 }

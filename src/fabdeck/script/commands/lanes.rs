@@ -42,7 +42,7 @@ pub const LANES: CommandEntry = CommandEntry::new(
 .examples(&["fabdeck --source sim:demo lanes", "fabdeck --source sim:kary,k=4,n=2 lanes --json"])
 .runs(&CommandFunction(show_state))
 .at(OptionUse::Used)
-.json(&[JsonSchema::answer("lane-state", state_schema)]);
+.json(&[JsonSchema::listed("lane-state", state_schema)]);
 
 pub const LANES_PROPOSE: CommandEntry = CommandEntry::new(
     "lanes propose",
@@ -64,7 +64,7 @@ pub const LANES_PROPOSE: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run_propose))
 .filter(FilterUse::Refused("lanes"))
 .at(OptionUse::Used)
-.json(&[JsonSchema::answer("lanes-propose", proposal_schema)]);
+.json(&[JsonSchema::listed("lanes-propose", proposal_schema)]);
 
 #[derive(Debug, Args)]
 pub struct LanesShowArgs {

@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use serde_json::json;
-
 use super::check::{certificate_schema, finding_lines};
 use super::route_schema::{cut_off, transition};
 use crate::catalogue::exit::Exit;
@@ -20,11 +17,13 @@ use crate::operations::plans::plan_file::read;
 use crate::operations::plans::plan_verdict::{PlanFit, StalePlan};
 use crate::operations::plans::route_plan::change_summary;
 use crate::operations::preview::comparison::NO_TABLES;
+use crate::script::answer::json_answer;
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
 use crate::script::context::Context;
 use crate::script::json_schema::{JsonSchema, SchemaProperties};
 use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
 use crate::script::table::write_pairs;
+use clap::Args;
 use fabdeck_change::{CertificateScope, Plan};
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -41,7 +40,7 @@ pub const PLAN_SHOW: CommandEntry =
         .filter(FilterUse::Refused("plan"))
         .at(OptionUse::Used)
         .assume(OptionUse::Refused(PLAN_STATES_ASSUMPTION))
-        .json(&[JsonSchema::answer("plan-show", show_schema).without_source()]);
+        .json(&[JsonSchema::answer::<PlanShowAnswer<'_>>("plan-show").without_source()]);
 
 pub const PLAN_CHECK: CommandEntry = CommandEntry::new(
     "plan check",
@@ -55,7 +54,7 @@ pub const PLAN_CHECK: CommandEntry = CommandEntry::new(
 .filter(FilterUse::Refused("plan"))
 .at(OptionUse::Used)
 .assume(OptionUse::Refused(PLAN_STATES_ASSUMPTION))
-.json(&[JsonSchema::answer("plan-check", check_schema)]);
+.json(&[JsonSchema::listed("plan-check", check_schema)]);
 
 pub const PLAN_DIFF: CommandEntry = CommandEntry::new(
     "plan diff",
@@ -68,7 +67,7 @@ pub const PLAN_DIFF: CommandEntry = CommandEntry::new(
 .filter(FilterUse::Refused("plan"))
 .at(OptionUse::Used)
 .assume(OptionUse::Refused(PLAN_STATES_ASSUMPTION))
-.json(&[JsonSchema::answer("plan-diff", diff_schema)]);
+.json(&[JsonSchema::listed("plan-diff", diff_schema)]);
 
 const PLAN_STATES_ASSUMPTION: &str =
     "FD-7205: leave out --assume: a plan states which tables were assumed when it was made";
@@ -92,9 +91,7 @@ fn show(context: &mut Context<'_, '_>, args: &PlanFileArgs) -> Result<Exit, Fail
     let file = args.plan.as_path();
     let plan = read(file)?;
     if context.output.json {
-        let mut object = context.object_without_snapshot("plan-show")?;
-        object.field("plan", &plan)?;
-        object.end()?;
+        context.write_plain_answer("plan-show", PlanShowAnswer { plan: &plan })?;
         return Ok(Exit::Done);
     }
     let lines = lines(&plan);
@@ -241,8 +238,10 @@ fn diff(context: &mut Context<'_, '_>, args: &PlanFileArgs) -> Result<Exit, Fail
     })
 }
 
-fn show_schema() -> SchemaProperties {
-    vec![("plan", json!({ "type": "object" }))]
+json_answer! {
+    struct PlanShowAnswer<'a> {
+        plan: &'a Plan,
+    }
 }
 
 fn check_schema() -> SchemaProperties {

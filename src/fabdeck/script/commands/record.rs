@@ -11,12 +11,12 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::record::recording::{RecordRequest, Recording, record, refuse_conflicts};
+use crate::script::answer::{Optional, json_answer};
 use crate::script::argument_values::{bytes, long_duration};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::commands::jobs::job_args::RecordJobsArgs;
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{list, number, text};
+use crate::script::json_schema::JsonSchema;
 use crate::system::output_file::is_stdout;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_files::capture::{RecordedPart, RotationLimits};
@@ -43,7 +43,7 @@ pub const RECORD: CommandEntry = CommandEntry::new(
 ])
 .runs(&CommandFunction(run))
 .traps(OptionUse::Used)
-.json(&[JsonSchema::answer("record", schema)]);
+.json(&[JsonSchema::answer::<RecordAnswer<'_>>("record")]);
 
 /// Arguments of `record`: what to record, and for how long.
 #[derive(Debug, Args)]
@@ -104,17 +104,17 @@ fn report(
 ) -> Result<(), Failure> {
     let file = files.last().map_or("", String::as_str);
     if context.output.json {
+        // The bytes depend on the times.
         let times = !context.globals.no_times;
-        let mut object = context.object("record", snapshot)?;
-        object.field("file", &file)?;
-        object.field("files", &files)?;
-        object.field("sweeps", &recorded.sweeps)?;
-        if times {
-            object.field("bytes", &recorded.bytes)?;
-            object.field("from_ms", &recorded.from)?;
-            object.field("to_ms", &recorded.to)?;
-        }
-        return Ok(object.end()?);
+        let answer = RecordAnswer {
+            file,
+            files,
+            sweeps: recorded.sweeps,
+            bytes: Optional(times.then_some(recorded.bytes)),
+            from_ms: Optional(times.then_some(recorded.from)),
+            to_ms: Optional(times.then_some(recorded.to)),
+        };
+        return context.write_answer("record", snapshot, answer);
     }
     let (sweeps, bytes) =
         (count_words(recorded.sweeps as usize, "sweep", "sweeps"), digits_in_groups(recorded.bytes));
@@ -131,6 +131,13 @@ fn report(
     Ok(())
 }
 
-fn schema() -> SchemaProperties {
-    vec![("file", text()), ("files", list(text())), ("sweeps", number())]
+json_answer! {
+    struct RecordAnswer<'a> {
+        file: &'a str,
+        files: &'a [String],
+        sweeps: u64,
+        bytes: Optional<u64>,
+        from_ms: Optional<Option<i64>>,
+        to_ms: Optional<Option<i64>>,
+    }
 }

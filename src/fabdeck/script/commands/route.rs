@@ -37,7 +37,7 @@ pub const ROUTE: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run))
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
-.json(&[JsonSchema::answer("route", schema)]);
+.json(&[JsonSchema::listed("route", schema)]);
 
 fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     if args.partitions.is_some() {

@@ -9,11 +9,12 @@ use clap_complete::Shell;
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::summary::count_words;
+use crate::script::answer::{Lines, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{closed, list, nullable, text};
+use crate::script::json_schema::JsonSchema;
 use crate::system::output_file;
 
 pub const COMPLETIONS: CommandEntry = CommandEntry::new(
@@ -23,7 +24,7 @@ pub const COMPLETIONS: CommandEntry = CommandEntry::new(
 )
 .examples(&["fabdeck completions bash"])
 .runs(&CommandFunction(completions))
-.json(&[JsonSchema::answer("completions", completions_schema).without_source()]);
+.json(&[JsonSchema::answer::<CompletionsAnswer>("completions").without_source()]);
 
 pub const MAN: CommandEntry = CommandEntry::new(
     "man",
@@ -33,7 +34,7 @@ pub const MAN: CommandEntry = CommandEntry::new(
 .danger(Danger::WritesFile)
 .examples(&["fabdeck man | man -l -", "fabdeck man --dir ~/.local/share/man/man1"])
 .runs(&CommandFunction(man))
-.json(&[JsonSchema::answer("man", man_schema).without_source()]);
+.json(&[JsonSchema::answer::<ManAnswer<'_>>("man").without_source()]);
 
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
@@ -55,21 +56,34 @@ fn completions(context: &mut Context<'_, '_>, args: &CompletionsArgs) -> Result<
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut context.command_line.clone(), NAME, &mut script);
     if context.output.json {
-        let mut object = context.object_without_snapshot("completions")?;
-        object.field("shell", &shell.to_string())?;
-        object.field("script", &String::from_utf8_lossy(&script))?;
-        object.end()?;
+        let script = String::from_utf8_lossy(&script).into_owned();
+        let answer = CompletionsAnswer { shell: shell.to_string(), script };
+        context.write_plain_answer("completions", answer)?;
     } else {
         context.output.out.write_all(&script)?;
     }
     Ok(Exit::Done)
 }
 
-/// A man page.
-#[derive(serde::Serialize)]
-struct ManPage {
-    name: String,
-    text: String,
+json_answer! {
+    struct CompletionsAnswer {
+        shell: String,
+        script: String,
+    }
+
+    struct ManAnswer<'a> {
+        dir: Option<String>,
+        pages: Lines<'a, &'a ManPage>,
+    }
+}
+
+json_type! {
+    /// A man page.
+    #[derive(serde::Serialize)]
+    struct ManPage {
+        name: String,
+        text: String,
+    }
 }
 
 fn man(context: &mut Context<'_, '_>, args: &ManArgs) -> Result<Exit, Failure> {
@@ -90,10 +104,8 @@ fn man(context: &mut Context<'_, '_>, args: &ManArgs) -> Result<Exit, Failure> {
         }
     }
     if context.output.json {
-        let mut object = context.object_without_snapshot("man")?;
-        object.field("dir", &dir.map(|dir| dir.display().to_string()))?;
-        object.list("pages", pages.iter())?;
-        object.end()?;
+        let dir = dir.map(|dir| dir.display().to_string());
+        context.write_plain_answer("man", ManAnswer { dir, pages: Lines::of(&pages) })?;
     } else if let (None, Some(page)) = (dir, pages.first()) {
         context.output.out.write_all(page.text.as_bytes())?;
     } else if let Some(dir) = dir {
@@ -139,13 +151,4 @@ fn exit_status(text: &mut Vec<u8>) -> io::Result<()> {
         writeln!(text, ".TP\n{}\n{}", exit.code(), exit.meaning().replace('-', "\\-"))?;
     }
     Ok(())
-}
-
-fn completions_schema() -> SchemaProperties {
-    vec![("shell", text()), ("script", text())]
-}
-
-fn man_schema() -> SchemaProperties {
-    let page = closed(vec![("name", text()), ("text", text())]);
-    vec![("dir", nullable(text())), ("pages", list(page))]
 }

@@ -8,6 +8,7 @@ use super::{jobs, metrics};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::field::Listing;
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::FabricSummary;
 use crate::catalogue::views::counters::{fresh_counters, unplaced_counters};
@@ -17,19 +18,18 @@ use crate::catalogue::views::links::links;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::trace::path_trace::parse_endpoint;
 use crate::operations::view_id::ViewId;
+use crate::script::answer::{Part, json_answer};
 use crate::script::argument_values::duration;
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::numbers_schema::summary_numbers;
+use crate::script::json_schema::JsonSchema;
 use crate::script::option_refusals::unused_assumption_failure;
-use crate::script::read_statistics::write_read_statistics;
+use crate::script::read_statistics::ReadStatistics;
 use crate::script::row_args::RowArgs;
 use crate::script::rows::FIELDS_HELP;
-use crate::script::schema_parts::{closed, closed_with_numbers, flag, guid, list, nullable, number, text};
 use crate::script::table::write_pairs;
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::{Element, ElementId};
+use fabdeck_fabric::{Element, ElementId, Guid};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::NoProgress;
 
@@ -49,7 +49,7 @@ pub const SHOW_FABRIC: CommandEntry = CommandEntry::new(
 .examples(&["fabdeck --source sim:demo show fabric", "fabdeck --source site.topo show fabric --json"])
 .runs(&CommandFunction(fabric))
 .at(OptionUse::Used)
-.json(&[JsonSchema::answer("fabric", fabric_schema)]);
+.json(&[JsonSchema::answer::<FabricAnswer<'_>>("fabric")]);
 
 pub const SHOW_SWITCHES: CommandEntry =
     CommandEntry::new("show switches", "The switches", "A row for each switch.")
@@ -58,7 +58,7 @@ pub const SHOW_SWITCHES: CommandEntry =
         .runs(&CommandFunction(show_switches))
         .filter(FilterUse::Rows)
         .at(OptionUse::Used)
-        .json(&[JsonSchema::rows(ViewId::Switches, Vec::new)]);
+        .json(&[JsonSchema::rows::<()>(ViewId::Switches)]);
 
 pub const SHOW_HOSTS: CommandEntry = CommandEntry::new(
     "show hosts",
@@ -70,7 +70,7 @@ pub const SHOW_HOSTS: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(show_hosts))
 .filter(FilterUse::Rows)
 .at(OptionUse::Used)
-.json(&[JsonSchema::rows(ViewId::Hosts, Vec::new)]);
+.json(&[JsonSchema::rows::<()>(ViewId::Hosts)]);
 
 pub const SHOW_LINKS: CommandEntry =
     CommandEntry::new("show links", "The cables", "A row for each cable, those of hosts included.")
@@ -80,7 +80,7 @@ pub const SHOW_LINKS: CommandEntry =
         .filter(FilterUse::Rows)
         .at(OptionUse::Used)
         .assume(OptionUse::Used)
-        .json(&[JsonSchema::rows(ViewId::Links, Vec::new)]);
+        .json(&[JsonSchema::rows::<()>(ViewId::Links)]);
 
 pub const SHOW_PORTS: CommandEntry =
     CommandEntry::new("show ports", "The ports and their peers", "A row for each port in the source.")
@@ -91,7 +91,7 @@ pub const SHOW_PORTS: CommandEntry =
         .runs(&CommandFunction(show_ports))
         .filter(FilterUse::Rows)
         .at(OptionUse::Used)
-        .json(&[JsonSchema::rows(ViewId::Ports, Vec::new)]);
+        .json(&[JsonSchema::rows::<()>(ViewId::Ports)]);
 
 pub const SHOW_TABLES: CommandEntry = CommandEntry::new(
     "show tables",
@@ -104,7 +104,7 @@ pub const SHOW_TABLES: CommandEntry = CommandEntry::new(
 .filter(FilterUse::Rows)
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
-.json(&[JsonSchema::rows(ViewId::Tables, Vec::new), JsonSchema::rows(ViewId::Entries, entry_properties)]);
+.json(&[JsonSchema::rows::<()>(ViewId::Tables), JsonSchema::rows::<EntriesAnswer<'_>>(ViewId::Entries)]);
 
 pub const SHOW_USERS: CommandEntry = CommandEntry::new(
     "show users",
@@ -119,7 +119,7 @@ pub const SHOW_USERS: CommandEntry = CommandEntry::new(
 .filter(FilterUse::Rows)
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
-.json(&[JsonSchema::rows(ViewId::Users, user_properties)]);
+.json(&[JsonSchema::rows::<UsersAnswer>(ViewId::Users)]);
 
 pub const SHOW_COUNTERS: CommandEntry = CommandEntry::new(
     "show counters",
@@ -136,7 +136,7 @@ pub const SHOW_COUNTERS: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(show_counters))
 .filter(FilterUse::Rows)
 .at(OptionUse::Used)
-.json(&[JsonSchema::rows(ViewId::Counters, Vec::new)]);
+.json(&[JsonSchema::rows::<()>(ViewId::Counters)]);
 
 pub const SHOW_LANES: CommandEntry = CommandEntry::new(
     "show lanes",
@@ -148,7 +148,7 @@ pub const SHOW_LANES: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(show_lanes))
 .filter(FilterUse::Rows)
 .at(OptionUse::Used)
-.json(&[JsonSchema::rows(ViewId::Lanes, Vec::new)]);
+.json(&[JsonSchema::rows::<()>(ViewId::Lanes)]);
 
 pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
     "show jobs",
@@ -161,7 +161,7 @@ pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
 .filter(FilterUse::Rows)
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
-.json(&[JsonSchema::rows(ViewId::Jobs, jobs::schema)]);
+.json(&[JsonSchema::rows::<jobs::JobsAnswer<'_>>(ViewId::Jobs)]);
 
 #[derive(Debug, Args)]
 pub struct TableArgs {
@@ -310,12 +310,11 @@ fn users_of(
         );
         return Err(context.refuse_with_notes(snapshot, refusal));
     }
-    let element = Element::from_id(snapshot.fabric(), &snapshot.names, ElementId::Link(id)).to_string();
+    let link = Element::from_id(snapshot.fabric(), &snapshot.names, ElementId::Link(id)).to_string();
     let query = context.query(rows);
     let rows = link_user_rows(snapshot, index_paths(snapshot)?.paths(), id);
-    context.write_rows(ViewId::Users.id(), snapshot, &link_users(snapshot, &rows), &query, |object| {
-        object.field("link", &element)
-    })
+    let users = link_users(snapshot, &rows);
+    context.write_rows(ViewId::Users.id(), snapshot, &users, &query, UsersAnswer { link })
 }
 
 fn show_view(
@@ -330,7 +329,7 @@ fn show_view(
     };
     let Some(listing) = listing else { return Ok(()) };
     let query = context.query(rows);
-    context.write_rows(view.id(), snapshot, listing.as_ref(), &query, |_| Ok(()))
+    context.write_rows(view.id(), snapshot, listing.as_ref(), &query, ())
 }
 
 fn switch_entries(
@@ -346,11 +345,8 @@ fn switch_entries(
         )));
     }
     let query = context.query(rows);
-    let name = snapshot.name(node);
-    context.write_rows(ViewId::Entries.id(), snapshot, &entries(snapshot, node), &query, |object| {
-        object.field("switch", &name)?;
-        object.field("guid", &snapshot.fabric().node(node).guid().to_string())
-    })
+    let answer = EntriesAnswer { switch: snapshot.name(node), guid: snapshot.fabric().node(node).guid() };
+    context.write_rows(ViewId::Entries.id(), snapshot, &entries(snapshot, node), &query, answer)
 }
 
 fn fabric(context: &mut Context<'_, '_>, (): &()) -> Result<Exit, Failure> {
@@ -359,11 +355,30 @@ fn fabric(context: &mut Context<'_, '_>, (): &()) -> Result<Exit, Failure> {
     Ok(context.conclude(&snapshot))
 }
 
-/// JSON of the subnet manager.
-#[derive(serde::Serialize)]
-struct ManagerObject<'a> {
-    guid: String,
-    state: Option<&'a str>,
+json_type! {
+    /// JSON of the subnet manager.
+    #[derive(serde::Serialize)]
+    struct ManagerObject<'a> {
+        guid: Guid,
+        state: Option<&'a str>,
+    }
+}
+
+json_answer! {
+    struct FabricAnswer<'a> {
+        summary: FabricSummary,
+        subnet_manager: Option<ManagerObject<'a>>,
+        statistics: Part<ReadStatistics<'a>>,
+    }
+
+    struct EntriesAnswer<'a> {
+        switch: &'a str,
+        guid: Guid,
+    }
+
+    struct UsersAnswer {
+        link: String,
+    }
 }
 
 /// Prints the numbers of a fabric, as pairs or as an object.
@@ -371,16 +386,12 @@ pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Resu
     let summary = FabricSummary::from_snapshot(snapshot);
     let manager = snapshot.observation.subnet_manager.as_ref();
     if context.output.json {
-        let times = !context.globals.no_times;
-        let mut object = context.object("fabric", snapshot)?;
-        for (key, number) in summary.numbers() {
-            object.field(key, &number)?;
-        }
-        let manager =
-            manager.map(|sm| ManagerObject { guid: sm.guid.to_string(), state: sm.state.as_deref() });
-        object.field("subnet_manager", &manager)?;
-        write_read_statistics(&mut object, snapshot, times)?;
-        return Ok(object.end()?);
+        let answer = FabricAnswer {
+            summary,
+            subnet_manager: manager.map(|sm| ManagerObject { guid: sm.guid, state: sm.state.as_deref() }),
+            statistics: Part(ReadStatistics::new(snapshot, !context.globals.no_times)),
+        };
+        return context.write_answer("fabric", snapshot, answer);
     }
     let mut pairs = vec![("source", snapshot.source.clone())];
     if let Some(time) = &snapshot.observation.time {
@@ -419,28 +430,4 @@ pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Resu
         }
     }
     Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?)
-}
-
-fn fabric_schema() -> SchemaProperties {
-    let manager = nullable(closed(vec![("guid", guid()), ("state", nullable(text()))]));
-    let counts = ["sent", "answered", "repeated", "unanswered", "refused", "strangers", "in_flight"];
-    let mut phase = vec![("phase", text())];
-    phase.extend(counts.map(|count| (count, number())));
-    let silence = ["node", "guid", "peer", "peer_guid", "refusal"].map(|key| (key, nullable(text())));
-    let mut silence = silence.to_vec();
-    silence.extend([("route", text()), ("asked", text()), ("peer_port", nullable(number()))]);
-    let live = [
-        ("virtual_time", flag()),
-        ("reading", list(closed_with_numbers(phase, &["seconds"]))),
-        ("silence", list(closed(silence))),
-    ];
-    summary_numbers().into_iter().chain([("subnet_manager", manager)]).chain(live).collect()
-}
-
-fn entry_properties() -> SchemaProperties {
-    vec![("switch", text()), ("guid", guid())]
-}
-
-fn user_properties() -> SchemaProperties {
-    vec![("link", text())]
 }

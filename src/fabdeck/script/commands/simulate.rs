@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
 
 use super::traffic;
 use super::traffic::TrafficArgs;
@@ -12,11 +11,11 @@ use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
+use crate::script::answer::{json_answer, write_object};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
-use crate::script::json::{Object, ObjectHead};
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{nullable, number};
+use crate::script::json::ObjectHead;
+use crate::script::json_schema::JsonSchema;
 use crate::system::access::ServeReport;
 use fabdeck_mad::Method;
 use fabdeck_mad::access::MadTraffic;
@@ -44,7 +43,7 @@ pub const SIMULATE: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run))
 .at(OptionUse::UsedWith(|matches| !matches.contains_id("serve")))
 .assume(OptionUse::UsedWith(|matches| !matches.contains_id("serve")))
-.json(&[JsonSchema::answer("simulate", schema).titled("simulate --serve SOCKET"), JsonSchema::answer("throughput", traffic::schema).titled("simulate --pattern PATTERN")]);
+.json(&[JsonSchema::answer::<ServeAnswer<'_>>("simulate").titled("simulate --serve SOCKET"), JsonSchema::answer::<traffic::ThroughputAnswer<'_>>("throughput").titled("simulate --pattern PATTERN")]);
 
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
@@ -85,15 +84,15 @@ fn report(context: &mut Context<'_, '_>, source: &str, served: &ServeReport) -> 
             partial: false,
             notes,
         };
-        let mut object = Object::begin(context.output.out, &head)?;
-        object.field("clients", clients)?;
-        object.field("datagrams", &datagrams)?;
-        object.field("writes", &traffic.write_count())?;
-        object.field("dropped", dropped)?;
-        object.field("ratio_asked", &behind.map(|[asked, _]| asked))?;
-        object.field("ratio_held", &behind.map(|[_, held]| held))?;
-        object.end()?;
-        return Ok(());
+        let answer = ServeAnswer {
+            clients: *clients,
+            datagrams: &datagrams,
+            writes: traffic.write_count(),
+            dropped: *dropped,
+            ratio_asked: behind.map(|[asked, _]| asked),
+            ratio_held: behind.map(|[_, held]| held),
+        };
+        return Ok(write_object(context.output.out, &head, answer)?);
     }
     context.output.print_notes(notes);
     if let Some([asked, held]) = behind {
@@ -132,14 +131,13 @@ fn count_by_method(traffic: &MadTraffic) -> BTreeMap<String, u64> {
     traffic.sent.iter().map(|(method, count)| (name(*method), *count)).collect()
 }
 
-fn schema() -> SchemaProperties {
-    let datagrams = json!({ "type": "object", "properties": {}, "additionalProperties": number() });
-    vec![
-        ("clients", number()),
-        ("datagrams", datagrams),
-        ("writes", number()),
-        ("dropped", number()),
-        ("ratio_asked", nullable(number())),
-        ("ratio_held", nullable(number())),
-    ]
+json_answer! {
+    struct ServeAnswer<'a> {
+        clients: u64,
+        datagrams: &'a BTreeMap<String, u64>,
+        writes: u64,
+        dropped: u64,
+        ratio_asked: Option<u64>,
+        ratio_held: Option<u64>,
+    }
 }

@@ -8,14 +8,15 @@ use unicode_width::UnicodeWidthStr;
 use super::identity;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::json_type;
 use crate::operations::check::certificate_text::wrap_text;
 use crate::operations::source_list::{SourceList, list_sources};
+use crate::script::answer::{Lines, json_answer};
 use crate::script::column_fit::TableLayout;
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
+use crate::script::json_schema::JsonSchema;
 use crate::script::output::MIN_COLUMNS;
-use crate::script::schema_parts::{closed, list, nullable, number, text};
 use crate::system::access::{CatalogueEntry, CatalogueKey};
 use crate::system::adapter_row::AdapterRow;
 use crate::system::source_files::SourceFile;
@@ -31,8 +32,8 @@ pub const SOURCES: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(list_or_identify))
 .at(OptionUse::UsedWith(|matches| matches.get_flag("identity")))
 .json(&[
-    JsonSchema::answer("sources", schema).without_source(),
-    JsonSchema::answer("identity", identity::schema).titled("sources --identity"),
+    JsonSchema::answer::<SourcesAnswer<'_>>("sources").without_source(),
+    JsonSchema::answer::<identity::IdentityAnswer>("identity").titled("sources --identity"),
 ]);
 
 #[derive(Debug, Args)]
@@ -49,11 +50,24 @@ fn list_or_identify(context: &mut Context<'_, '_>, args: &SourcesArgs) -> Result
     }
 }
 
-#[derive(serde::Serialize)]
-struct SimulatedSource<'a> {
-    source: String,
-    keys: &'a str,
-    about: &'a str,
+json_type! {
+    #[derive(serde::Serialize)]
+    struct SimulatedSource<'a> {
+        source: String,
+        keys: &'a str,
+        about: &'a str,
+    }
+}
+
+json_answer! {
+    struct SourcesAnswer<'a> {
+        adapters: Lines<'a, &'a AdapterRow>,
+        adapters_error: Option<&'a str>,
+        simulators: Lines<'a, SimulatedSource<'a>>,
+        common_keys: Lines<'a, &'a CatalogueKey>,
+        simulator_keys: Lines<'a, &'a CatalogueKey>,
+        captures: Lines<'a, &'a SourceFile>,
+    }
 }
 
 impl<'a> From<&'a CatalogueEntry> for SimulatedSource<'a> {
@@ -69,14 +83,15 @@ fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
         write_text(context.output.out, context.output.page, &sources)?;
         return Ok(Exit::Done);
     }
-    let mut object = context.object_without_snapshot("sources")?;
-    object.list("adapters", sources.adapters.iter())?;
-    object.field("adapters_error", &sources.adapters_error)?;
-    object.list("simulators", sources.catalogue.iter().map(SimulatedSource::from))?;
-    object.list("common_keys", sources.common_keys.iter())?;
-    object.list("simulator_keys", sources.simulator_keys.iter())?;
-    object.list("captures", sources.captures.iter())?;
-    object.end()?;
+    let answer = SourcesAnswer {
+        adapters: Lines::of(&sources.adapters),
+        adapters_error: sources.adapters_error.as_deref(),
+        simulators: Lines::of(sources.catalogue.iter().map(SimulatedSource::from)),
+        common_keys: Lines::of(&sources.common_keys),
+        simulator_keys: Lines::of(&sources.simulator_keys),
+        captures: Lines::of(&sources.captures),
+    };
+    context.write_plain_answer("sources", answer)?;
     Ok(Exit::Done)
 }
 
@@ -150,29 +165,4 @@ fn write_description(out: &mut dyn Write, page: TableLayout, name: &str, text: &
     let lines = if text.width() > room { wrap_text(text, room) } else { vec![text.to_owned()] };
     let indent = format!("\n{}", " ".repeat(name.width()));
     writeln!(out, "{name}{}", lines.join(&indent))
-}
-
-fn schema() -> SchemaProperties {
-    let words = ["guid", "state", "physical_state"].map(|key| (key, nullable(text())));
-    let mut port = words.to_vec();
-    port.extend(["lid", "manager_lid"].map(|key| (key, nullable(number()))));
-    port.extend([("number", number()), ("rate_gbps", number()), ("link_layer", text()), ("source", text())]);
-    let adapter = closed(vec![
-        ("name", text()),
-        ("node_guid", nullable(text())),
-        ("ports", number()),
-        ("port_list", list(closed(port))),
-    ]);
-    let key = closed(vec![("name", text()), ("default", text()), ("meaning", text())]);
-    let simulated = closed(vec![("source", text()), ("keys", text()), ("about", text())]);
-    let capture = closed(vec![("path", text()), ("format", text()), ("title", text())]);
-    let lists = [
-        ("adapters", adapter),
-        ("simulators", simulated),
-        ("common_keys", key.clone()),
-        ("simulator_keys", key),
-        ("captures", capture),
-    ];
-    let lists = lists.into_iter().map(|(name, item)| (name, list(item)));
-    lists.chain([("adapters_error", nullable(text()))]).collect()
 }

@@ -3,20 +3,21 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Value, json};
 
 use super::check;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::{JsonType, json_type, words_schema};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::plans::{plan_file, plan_snapshot};
 use crate::operations::trace::path_trace::{LidChoice, Trace, TraceEndpoint, TraceOutcome};
 use crate::operations::trace::trace_ends::{TraceEnds, parse_trace_ends};
 use crate::operations::view_id::ViewId;
+use crate::script::answer::json_answer;
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{closed, flag, guid, nullable, number, text};
+use crate::script::json_schema::JsonSchema;
+use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::NotePlace;
 use fabdeck_mad::access::ReadOptions;
 
@@ -36,7 +37,7 @@ pub const TRACE: CommandEntry = CommandEntry::new(
 .filter(FilterUse::Rows)
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
-.json(&[JsonSchema::rows(ViewId::Hops, schema)]);
+.json(&[JsonSchema::rows::<TraceAnswer<'_>>(ViewId::Hops)]);
 
 #[derive(Debug, Args)]
 pub struct TraceArgs {
@@ -54,19 +55,43 @@ pub struct TraceArgs {
     pub lid: Option<u32>,
 }
 
+json_type! {
+    #[derive(serde::Serialize)]
+    struct TraceEnd {
+        node: String,
+        guid: Guid,
+        port: Option<u8>,
+        lid: Option<u16>,
+    }
+}
+
+json_answer! {
+    struct TraceAnswer<'a> {
+        from: TraceEnd,
+        to: TraceEnd,
+        lid: u16,
+        found: bool,
+        reason: Option<TraceReason>,
+        verdict: &'a str,
+        links: usize,
+    }
+}
+
+/// The word for why a path ends.
 #[derive(serde::Serialize)]
-struct TraceEnd {
-    node: String,
-    guid: String,
-    port: Option<u8>,
-    lid: Option<u16>,
+struct TraceReason(&'static str);
+
+impl JsonType for TraceReason {
+    fn schema() -> serde_json::Value {
+        words_schema(TraceOutcome::WORDS)
+    }
 }
 
 impl TraceEnd {
     fn new(snapshot: &Snapshot, end: TraceEndpoint) -> Self {
         Self {
             node: snapshot.name(end.node).to_owned(),
-            guid: snapshot.fabric().node(end.node).guid().to_string(),
+            guid: snapshot.fabric().node(end.node).guid(),
             port: end.port.map(|port| snapshot.fabric().port(port).number.value()),
             lid: end.address(snapshot).map(|(lid, _)| lid.value()),
         }
@@ -132,15 +157,16 @@ fn write(context: &mut Context<'_, '_>, snapshot: &Snapshot, trace: &Trace) -> R
             ));
         }
     }
-    context.write_rows(ViewId::Hops.id(), snapshot, listing.as_ref(), &query, |object| {
-        object.field("from", &TraceEnd::new(snapshot, trace.from))?;
-        object.field("to", &TraceEnd::new(snapshot, trace.to))?;
-        object.field("lid", &trace.lid.value())?;
-        object.field("found", &trace.has_arrived())?;
-        object.field("reason", &trace.ending.word())?;
-        object.field("verdict", &verdict)?;
-        object.field("links", &trace.link_count())
-    })?;
+    let answer = TraceAnswer {
+        from: TraceEnd::new(snapshot, trace.from),
+        to: TraceEnd::new(snapshot, trace.to),
+        lid: trace.lid.value(),
+        found: trace.has_arrived(),
+        reason: trace.ending.word().map(TraceReason),
+        verdict: &verdict,
+        links: trace.link_count(),
+    };
+    context.write_rows(ViewId::Hops.id(), snapshot, listing.as_ref(), &query, answer)?;
     if !context.output.json {
         for (word, what) in check::premises(snapshot) {
             writeln!(context.output.out, "{word}: {what}")?;
@@ -148,21 +174,4 @@ fn write(context: &mut Context<'_, '_>, snapshot: &Snapshot, trace: &Trace) -> R
         writeln!(context.output.out, "{verdict}")?;
     }
     Ok(())
-}
-
-fn schema() -> SchemaProperties {
-    let end = || {
-        let (port, lid) = (nullable(number()), nullable(number()));
-        closed(vec![("node", text()), ("guid", guid()), ("port", port), ("lid", lid)])
-    };
-    let reasons = TraceOutcome::WORDS.iter().map(|word| Value::from(*word)).chain([Value::Null]);
-    vec![
-        ("from", end()),
-        ("to", end()),
-        ("lid", number()),
-        ("found", flag()),
-        ("reason", json!({ "enum": reasons.collect::<Vec<_>>() })),
-        ("verdict", text()),
-        ("links", number()),
-    ]
 }

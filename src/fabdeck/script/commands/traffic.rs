@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use clap::Args;
-use serde_json::json;
 
 use super::check;
 use crate::catalogue::exit::Exit;
@@ -17,10 +16,9 @@ use crate::operations::traffic::{
     DeadlockReport, FlowRate, HostRate, TrafficOptions, TrafficReport, TrafficRoutes, TrafficRunEnd,
     flow_between, simulate,
 };
+use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::argument_values::moment;
 use crate::script::context::Context;
-use crate::script::json_schema::SchemaProperties;
-use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
 use crate::script::table::write_pairs;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Faults, ServiceLevel};
@@ -189,11 +187,8 @@ fn write(
     let failed: Vec<String> =
         faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {
-        let mut object = context.object("throughput", snapshot)?;
-        object.field("pattern", &pattern)?;
-        object.field("failed", &failed)?;
-        object.fields(report)?;
-        return Ok(object.end()?);
+        let answer = ThroughputAnswer { pattern, failed, report: SortedKeys(report) };
+        return context.write_answer("throughput", snapshot, answer);
     }
     let mut lines = check::premises(snapshot);
     lines.push(("pattern", format!("{pattern} among {} hosts", digits_in_groups(report.hosts))));
@@ -309,47 +304,10 @@ fn deadlock(found: Option<&DeadlockReport>) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Schema of a traffic simulation.
-pub fn schema() -> SchemaProperties {
-    let any = || json!({ "type": "number" });
-    let host = || list(closed(vec![("host", text()), ("received_gbps", any()), ("sent_gbps", any())]));
-    let flow =
-        || list(closed(vec![("from", text()), ("to", text()), ("service_level", number()), ("gbps", any())]));
-    let latency = ["mean", "median", "p99", "max"].map(|key| (key, number()));
-    let waiting = closed(vec![("port", text()), ("share", any()), ("ticks", number())]);
-    let held = closed(vec![("channel", text()), ("lane", number()), ("from", text()), ("to", text())]);
-    let deadlock = closed(vec![("circle", list(held)), ("stuck_buffers", number())]);
-    let counts = [
-        "hosts",
-        "lanes",
-        "simulated_ns",
-        "warm_up_ns",
-        "packets_sent",
-        "packets_arrived",
-        "packets_lost",
-        "packet_hops",
-        "flows",
-        "discards",
-        "relay_errors",
-    ];
-    let rates = ["total_gbps", "mean_gbps", "min_gbps", "max_gbps"];
-    let mut all = vec![
-        ("pattern", text()),
-        ("failed", list(text())),
-        ("routes", text()),
-        ("ended", json!({ "enum": ["time", "steady", "finished", "deadlock"] })),
-        ("steady", flag()),
-        ("exchange_gbps", nullable(any())),
-        ("latency_ns", closed(latency.to_vec())),
-        ("lane_shares", list(closed(vec![("lane", number()), ("share", any())]))),
-        ("top_hosts", host()),
-        ("bottom_hosts", host()),
-        ("top_flows", flow()),
-        ("bottom_flows", flow()),
-        ("waiting_ports", list(waiting)),
-        ("deadlock", nullable(deadlock)),
-    ];
-    all.extend(counts.map(|key| (key, number())));
-    all.extend(rates.map(|key| (key, any())));
-    all
+json_answer! {
+    pub struct ThroughputAnswer<'a> {
+        pattern: &'a str,
+        failed: Vec<String>,
+        report: SortedKeys<&'a TrafficReport>,
+    }
 }

@@ -51,7 +51,7 @@ pub const WHATIF: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run))
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
-.json(&[JsonSchema::answer("whatif", schema)]);
+.json(&[JsonSchema::listed("whatif", schema)]);
 
 #[derive(Debug, Args)]
 pub struct WhatifArgs {

@@ -8,7 +8,8 @@ use std::time::Duration;
 use clap::Args;
 
 use super::args::{DriverChoice, SilentHostChoice, opensm_process};
-use super::{decision_commands, schemas};
+use super::decision_commands;
+use super::decision_commands::ChangeAnswer;
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -50,7 +51,7 @@ pub const APPLY: CommandEntry = CommandEntry::new(
     "fabdeck --source sim:./lab.sock apply reroute.plan --yes --confirm-within 2m",
 ])
 .runs(&CommandFunction(run))
-.json(&[JsonSchema::answer("change", schemas::change).without_source().titled("apply, confirm, extend and rollback")]);
+.json(&[JsonSchema::answer::<ChangeAnswer<'_>>("change").without_source().titled("apply, confirm, extend and rollback")]);
 
 #[derive(Debug, Args)]
 pub struct ApplyArgs {

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
+use serde::Serialize;
 
 use super::args::opensm_process;
-use super::schemas::UNCHANGED;
-use super::{change_table, metrics, schemas};
+use super::{change_table, metrics};
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::JsonType;
 use crate::catalogue::summary::{count_words, nothing_to_do};
 use crate::operations::changes::change_control::{self, WaitEvent};
 use crate::operations::changes::change_exit::{exit_of_phase, user};
@@ -21,13 +22,14 @@ use crate::operations::changes::{
     change_comparison, change_list, change_store, foreign_changes, guard_requests, seen_changes,
 };
 use crate::operations::environment::Env;
+use crate::script::answer::{Lines, json_answer};
 use crate::script::argument_values::window;
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
 use crate::script::progress::{clear_line, rewrite_line};
 use crate::script::table::write_pairs;
-use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardRequest};
+use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardRequest, RollbackRemainder};
 
 pub const CONFIRM: CommandEntry = CommandEntry::new(
     "confirm",
@@ -79,7 +81,7 @@ pub const CHANGES: CommandEntry = CommandEntry::new(
     "fabdeck --source sim:demo changes --verify",
 ])
 .runs(&CommandFunction(changes))
-.json(&[JsonSchema::answer("changes", schemas::changes).without_source()]);
+.json(&[JsonSchema::answer::<ChangesAnswer<'_>>("changes").without_source()]);
 
 #[derive(Debug, Args)]
 pub struct ConfirmArgs {
@@ -223,29 +225,82 @@ pub fn report_unchanged(
     if !context.output.json {
         return Ok(());
     }
-    let mut object = context.object_without_snapshot("change")?;
-    let none: Option<String> = None;
-    object.field("deadline", &none)?;
-    object.field("done", &0)?;
-    object.field("drift", &none)?;
-    object.field("id", &none)?;
-    object.list("left", std::iter::empty::<()>())?;
-    object.field("phase_of_five", &none)?;
-    object.list("silent", std::iter::empty::<()>())?;
-    object.field("state", &UNCHANGED)?;
-    object.field("trouble", &none)?;
-    object.field("waits", &false)?;
-    object.field("why", &none)?;
-    object.field("writes", &writes)?;
-    Ok(object.end()?)
+    let answer = ChangeAnswer {
+        deadline: None,
+        done: 0,
+        drift: None,
+        id: None,
+        left: &[],
+        phase_of_five: None,
+        silent: &[],
+        state: ReportedState::Unchanged(UNCHANGED),
+        trouble: None,
+        waits: false,
+        why: None,
+        writes: writes as u64,
+    };
+    context.write_plain_answer("change", answer)
+}
+
+json_answer! {
+    /// One change. It has no id if none was begun, because everything that the plan writes is in place.
+    pub struct ChangeAnswer<'a> {
+        deadline: Option<&'a str>,
+        done: u64,
+        drift: Option<&'a str>,
+        id: Option<&'a str>,
+        left: &'a [RollbackRemainder],
+        phase_of_five: Option<u8>,
+        silent: &'a [String],
+        state: ReportedState,
+        trouble: Option<&'a str>,
+        waits: bool,
+        why: Option<&'a str>,
+        writes: u64,
+    }
+
+    struct ChangesAnswer<'a> {
+        compared_with: Option<&'a str>,
+        pending_elsewhere: Option<&'a str>,
+        rows: Lines<'a, &'a ChangeRow>,
+    }
+}
+/// The state of a change, or that there is nothing to do.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ReportedState {
+    Phase(ChangePhase),
+    Unchanged(&'static str),
+}
+
+/// State that is printed if there is nothing to do.
+const UNCHANGED: &str = "unchanged";
+
+impl JsonType for ReportedState {
+    fn schema() -> serde_json::Value {
+        serde_json::json!({ "anyOf": [ChangePhase::schema(), { "const": UNCHANGED }] })
+    }
 }
 
 pub fn report(context: &mut Context<'_, '_>, status: &ChangeStatus) -> Result<(), Failure> {
     seen_changes::record_phase(context.outside, &status.id, status.phase);
     if context.output.json {
-        let mut object = context.object_without_snapshot("change")?;
-        object.fields(status)?;
-        return Ok(object.end()?);
+        let ChangeStatus { id, phase, done, writes, deadline, why, left, silent, .. } = status;
+        let answer = ChangeAnswer {
+            deadline: deadline.as_deref(),
+            done: *done,
+            drift: status.drift.as_deref(),
+            id: Some(id),
+            left,
+            phase_of_five: status.phase_of_five,
+            silent,
+            state: ReportedState::Phase(*phase),
+            trouble: status.trouble.as_deref(),
+            waits: status.waits,
+            why: why.as_deref(),
+            writes: *writes,
+        };
+        return context.write_plain_answer("change", answer);
     }
     let lines = change_words(status, Timestamp::now());
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
@@ -280,12 +335,12 @@ fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit, Fa
         let partial = !is_known
             || !guarded_only.is_empty()
             || verified.as_ref().is_some_and(|verified| verified.is_partial);
-        let mut object = context.partial_object("changes", partial)?;
-        object.field("compared_with", &source)?;
-        object
-            .field("pending_elsewhere", &verified.as_ref().and_then(|verified| verified.elsewhere.clone()))?;
-        object.list("rows", rows.iter())?;
-        object.end()?;
+        let answer = ChangesAnswer {
+            compared_with: source.as_deref(),
+            pending_elsewhere: verified.as_ref().and_then(|verified| verified.elsewhere.as_deref()),
+            rows: Lines::of(&rows),
+        };
+        context.write_partial_answer("changes", partial, answer)?;
     } else if is_known || !rows.is_empty() {
         rows.reverse();
         let folders = change_store::searched_folders(means);

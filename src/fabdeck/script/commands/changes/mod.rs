@@ -6,5 +6,4 @@ mod change_table;
 pub(crate) mod decision_commands;
 pub(crate) mod guard;
 mod metrics;
-pub(crate) mod schemas;
 pub(crate) mod service;

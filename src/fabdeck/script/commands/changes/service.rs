@@ -15,10 +15,10 @@ use crate::operations::plans::link_service::{
 };
 use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
 use crate::operations::plans::route_plan::findings_warning;
+use crate::script::answer::json_answer;
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{list, text};
+use crate::script::json_schema::JsonSchema;
 use crate::script::table::write_pairs;
 use crate::system::output_file;
 use fabdeck_mad::access::ReadOptions;
@@ -34,7 +34,7 @@ pub const DISABLE: CommandEntry = CommandEntry::new(
 .danger(Danger::WritesFile)
 .examples(&["fabdeck --source umad disable 'link:leaf0[3]' -o out.plan"])
 .runs(&CommandFunction(disable))
-.json(&[JsonSchema::answer("service", schema).titled("disable and enable")]);
+.json(&[JsonSchema::answer::<ServiceAnswer<'_>>("service").titled("disable and enable")]);
 
 pub const ENABLE: CommandEntry = CommandEntry::new(
     "enable",
@@ -81,10 +81,8 @@ fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkService) 
     if !output_file::is_stdout(&args.output) {
         let file = args.output.display().to_string();
         if context.output.json {
-            let mut object = context.object("service", &look)?;
-            object.field("plan", &file)?;
-            object.field("findings", &plan.findings)?;
-            object.end()?;
+            let answer = ServiceAnswer { plan: file, findings: &plan.findings };
+            context.write_answer("service", &look, answer)?;
         } else {
             let what = format!("{word} {}", args.element);
             let pairs = [("does", what), ("plan", file)];
@@ -105,6 +103,9 @@ fn failure(error: ServicePlanError) -> Failure {
     }
 }
 
-fn schema() -> SchemaProperties {
-    vec![("plan", text()), ("findings", list(text()))]
+json_answer! {
+    struct ServiceAnswer<'a> {
+        plan: String,
+        findings: &'a [String],
+    }
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use clap::Args;
 
 use super::run_report;
-use super::schema::schema;
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -49,7 +48,7 @@ pub const RUN: CommandEntry = CommandEntry::new(
     "fabdeck --source sim:./lab.sock run docs/runbooks/failed-spine.toml --set switch=spine-2 --dry-run",
 ])
 .runs(&CommandFunction(run))
-.json(&[JsonSchema::answer("run", schema).titled("run RUNBOOK")]);
+.json(&[JsonSchema::answer::<run_report::RunAnswer<'_>>("run").titled("run RUNBOOK")]);
 
 #[derive(Debug, Args)]
 pub struct RunArgs {

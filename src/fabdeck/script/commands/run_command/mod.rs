@@ -2,4 +2,3 @@
 
 pub(crate) mod command;
 mod run_report;
-pub(crate) mod schema;

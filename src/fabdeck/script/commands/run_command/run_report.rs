@@ -1,11 +1,14 @@
 //! Prints the report of a run.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::runbook::report::{RunReport, StepReport, StepState};
+use crate::runbook::execute::PendingRollback;
+use crate::runbook::report::{RunReport, RunState, StepReport, StepState};
 use crate::runbook::step_runner::run_journal::InterruptedRun;
+use crate::script::answer::{Lines, json_answer};
 use crate::script::context::Context;
 use crate::script::table::write_pairs;
 use fabdeck_fabric::observe::NotePlace;
@@ -20,6 +23,22 @@ pub fn mark_partial(snapshot: &mut Snapshot, report: &RunReport) {
     }
 }
 
+json_answer! {
+    pub struct RunAnswer<'a> {
+        runbook: String,
+        name: &'a str,
+        dry_run: bool,
+        vars: &'a BTreeMap<String, String>,
+        state: RunState,
+        exit: u8,
+        why: Option<&'a str>,
+        steps: Lines<'a, &'a StepReport>,
+        on_failure: Lines<'a, &'a StepReport>,
+        taken_back: Option<&'a PendingRollback>,
+        interrupted_before: Option<&'a InterruptedRun>,
+    }
+}
+
 pub fn write(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
@@ -28,19 +47,20 @@ pub fn write(
     before: Option<&InterruptedRun>,
 ) -> Result<(), Failure> {
     if context.output.json {
-        let mut object = context.object("run", snapshot)?;
-        object.field("runbook", &file.display().to_string())?;
-        object.field("name", &report.name)?;
-        object.field("dry_run", &report.dry_run)?;
-        object.field("vars", &report.vars)?;
-        object.field("state", &report.state)?;
-        object.field("exit", &report.exit)?;
-        object.field("why", &report.why)?;
-        object.list("steps", report.steps.iter())?;
-        object.list("on_failure", report.on_failure.iter())?;
-        object.field("taken_back", &report.taken_back)?;
-        object.field("interrupted_before", &before)?;
-        return Ok(object.end()?);
+        let answer = RunAnswer {
+            runbook: file.display().to_string(),
+            name: &report.name,
+            dry_run: report.dry_run,
+            vars: &report.vars,
+            state: report.state,
+            exit: report.exit,
+            why: report.why.as_deref(),
+            steps: Lines::of(&report.steps),
+            on_failure: Lines::of(&report.on_failure),
+            taken_back: report.taken_back.as_ref(),
+            interrupted_before: before,
+        };
+        return context.write_answer("run", snapshot, answer);
     }
     let mut lines = vec![("runbook", report.name.clone())];
     if report.dry_run {
