@@ -1,6 +1,6 @@
 //! The JSON schema of a type, from the declaration that serde writes the JSON by.
 //!
-//! `json_type!` declares structs and enums with serde's attributes, and implements `JsonType` for them. For types of
+//! `json_type!` declares structs and enums with serde's attributes, and implements `Serialize` and `JsonType`. For types of
 //! other crates, `json_type_of!` names the fields or variants, and does not compile if it misses one.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use fabdeck_fabric::Guid;
+use fabdeck_fabric::{Guid, Lid, PortNum, ServiceLevel, Sl2Vl};
 
 /// A type whose JSON has a schema.
 pub trait JsonType {
@@ -72,12 +72,13 @@ impl ObjectSchema {
     }
 }
 
-/// Declares structs and unit enums, and their `JsonType`.
+/// Declares structs and unit enums, with their `Serialize` and `JsonType`.
 macro_rules! json_type {
     () => {};
     ($(#[$meta:meta])* $vis:vis struct $name:ident $(<$life:lifetime>)? {
         $($(#[$field_meta:meta])* $field_vis:vis $field:ident : $type:ty),* $(,)?
     } $($rest:tt)*) => {
+        #[derive(serde::Serialize)]
         $(#[$meta])*
         $vis struct $name $(<$life>)? { $($(#[$field_meta])* $field_vis $field: $type,)* }
 
@@ -98,6 +99,7 @@ macro_rules! json_type {
     ($(#[$meta:meta])* $vis:vis enum $name:ident {
         $($(#[$variant_meta:meta])* $variant:ident),* $(,)?
     } $($rest:tt)*) => {
+        #[derive(serde::Serialize)]
         $(#[$meta])*
         $vis enum $name { $($(#[$variant_meta])* $variant,)* }
 
@@ -218,9 +220,9 @@ macro_rules! plain {
 }
 
 plain! {
-    { "type": "string" }: str String;
+    { "type": "string" }: str String Sl2Vl;
     { "type": "boolean" }: bool;
-    { "type": "integer", "minimum": 0 }: u8 u16 u32 u64 usize;
+    { "type": "integer", "minimum": 0 }: u8 u16 u32 u64 usize Lid PortNum ServiceLevel;
     { "type": "integer", "minimum": 1 }: NonZeroU64;
     { "type": "integer" }: i64;
     { "type": "number" }: f64;

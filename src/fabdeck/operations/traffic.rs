@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::levels::{LevelsInForce, levels_by_policy};
@@ -89,7 +87,7 @@ pub struct TrafficOptions {
 
 json_type! {
     /// The reason why a traffic run ended.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     #[serde(rename_all = "kebab-case")]
     pub enum TrafficRunEnd {
         /// The time is over.
@@ -99,50 +97,40 @@ json_type! {
         Finished,
         Deadlock,
     }
-}
 
-json_type! {
     /// A host and its rates, in Gb/s of payload.
-    #[derive(Clone, PartialEq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct HostRate {
         pub host: String,
         pub received_gbps: f64,
         pub sent_gbps: f64,
     }
-}
 
-json_type! {
-    #[derive(Clone, PartialEq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct FlowRate {
         pub from: String,
         pub to: String,
         pub service_level: u8,
         pub gbps: f64,
     }
-}
 
-json_type! {
     /// A port that had packets to send and could not send them.
-    #[derive(Clone, PartialEq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct WaitingPort {
         pub port: String,
         /// Share of the simulated time.
         pub share: f64,
         pub ticks: u64,
     }
-}
 
-json_type! {
-    #[derive(Clone, PartialEq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct LaneShare {
         pub lane: usize,
         /// Share of the packets on all links.
         pub share: f64,
     }
-}
 
-json_type! {
-    #[derive(Clone, PartialEq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct HeldBuffer {
         /// The channel into the buffer: `leaf0[3] -> spine1[1]`.
         pub channel: String,
@@ -151,20 +139,16 @@ json_type! {
         pub from: String,
         pub to: String,
     }
-}
 
-json_type! {
-    #[derive(Clone, PartialEq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct DeadlockReport {
         /// The credit loop: each buffer waits for the next, the last one for the first.
         pub circle: Vec<HeldBuffer>,
         pub stuck_buffers: u64,
     }
-}
 
-json_type! {
     /// The result of a traffic run.
-    #[derive(Clone, PartialEq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct TrafficReport {
         pub routes: &'static str,
         pub hosts: u64,
@@ -198,10 +182,8 @@ json_type! {
         pub relay_errors: u64,
         pub deadlock: Option<DeadlockReport>,
     }
-}
 
-json_type! {
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct LatencySummary {
         pub mean: u64,
         pub median: u64,

@@ -1,12 +1,10 @@
 //! Runs the steps of a runbook one after the other.
 
-use crate::catalogue::json_type::json_type;
-use serde::Serialize;
-
 use super::guard::{GuardVerdict, StepGuard};
 use super::report::{GuardReport, RunReport, RunState, StepReport, StepState};
 use super::steps::{ExpectTask, Runbook, RunbookStep, StepTask};
 use super::values::{StepValue, Values};
+use crate::catalogue::json_type::json_type;
 
 /// Exit code of an interrupted run, as for interrupted commands.
 const EXIT_INTERRUPTED: u8 = 130;
@@ -48,7 +46,7 @@ impl StepFailure {
 
 json_type! {
     /// Result of rolling back a change that was not confirmed.
-    #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct PendingRollback {
         pub change: String,
         /// State as `changes` prints it; `None` if no guard answered.

@@ -84,7 +84,7 @@ pub struct StepGuard {
 
 json_type! {
     /// Result of a guard.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     #[serde(rename_all = "kebab-case")]
     pub enum GuardVerdict {
         Holds,

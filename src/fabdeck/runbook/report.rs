@@ -3,8 +3,6 @@
 use crate::catalogue::json_type::json_type;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::execute::PendingRollback;
 use super::guard::GuardVerdict;
 use super::steps::{Runbook, RunbookStep};
@@ -12,7 +10,7 @@ use super::values::StepValue;
 
 json_type! {
     /// State of a step after the run.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     #[serde(rename_all = "kebab-case")]
     pub enum StepState {
         Done,
@@ -42,7 +40,7 @@ impl StepState {
 
 json_type! {
     /// Outcome of a run.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     #[serde(rename_all = "kebab-case")]
     pub enum RunState {
         Done,
@@ -51,19 +49,15 @@ json_type! {
         Failed,
         Interrupted,
     }
-}
 
-json_type! {
-    #[derive(Clone, PartialEq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct GuardReport {
         pub guard: String,
         pub verdict: GuardVerdict,
         pub found: String,
     }
-}
 
-json_type! {
-    #[derive(Clone, PartialEq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct StepReport {
         pub number: usize,
         pub kind: &'static str,

@@ -20,7 +20,6 @@ mod plan;
 mod record;
 mod route;
 mod route_args;
-mod route_schema;
 mod run_command;
 mod shell;
 mod show;

@@ -3,7 +3,7 @@
 use super::answer::{Answer, write_object};
 use super::args::GlobalArgs;
 use super::config::ConfigFile;
-use super::json::{Object, ObjectHead};
+use super::json::ObjectHead;
 use super::output::Output;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -61,13 +61,6 @@ impl<'a> Context<'a, '_> {
         snapshot: &Snapshot,
         answer: impl Answer,
     ) -> Result<(), Failure> {
-        let mut object = self.object(schema, snapshot)?;
-        answer.write(&mut object)?;
-        Ok(object.end()?)
-    }
-
-    /// Begins the JSON object of a command that read a source.
-    pub fn object(&mut self, schema: &str, snapshot: &Snapshot) -> Result<Object<'_>, Failure> {
         let time = snapshot.observation.time.as_deref().filter(|_| !self.globals.no_times);
         let head = ObjectHead {
             schema,
@@ -77,7 +70,7 @@ impl<'a> Context<'a, '_> {
             partial: snapshot.observation.is_partial(),
             notes: &snapshot.observation.notes,
         };
-        Ok(Object::begin(self.output.out, &head)?)
+        Ok(write_object(self.output.out, &head, answer)?)
     }
 
     /// Writes the JSON of a command that read no source.

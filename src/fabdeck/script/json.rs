@@ -162,7 +162,7 @@ fn write_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
 
 json_type! {
     /// A note as JSON object.
-    #[derive(Debug, Serialize)]
+    #[derive(Debug)]
     pub struct NoteObject<'a> {
         code: &'a str,
         place: String,

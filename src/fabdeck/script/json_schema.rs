@@ -10,9 +10,6 @@ use crate::catalogue::value::FieldKind;
 use crate::operations::view_id::ViewId;
 use fabdeck_fabric::Guid;
 
-/// Keys of an object with the schemas of their values.
-pub type SchemaProperties = Vec<(&'static str, Value)>;
-
 /// A schema, from which one file of `docs/schemas` is made.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonSchema {
@@ -27,8 +24,6 @@ pub struct JsonSchema {
 enum SchemaShape {
     /// One object with these keys.
     Answer { has_source: bool, keys: fn() -> ObjectSchema },
-    /// One object, whose keys a function lists beside the code that writes them.
-    Listed { has_source: bool, properties: fn() -> SchemaProperties },
     /// One object with the rows of a view, after further keys.
     Rows { view: ViewId, keys: fn() -> ObjectSchema },
     /// A line for each event.
@@ -39,11 +34,6 @@ impl JsonSchema {
     /// An object of a command that reads a source.
     pub const fn answer<A: Answer>(id: &'static str) -> Self {
         Self { id, title: None, shape: SchemaShape::Answer { has_source: true, keys: A::keys } }
-    }
-
-    /// An object whose keys are listed beside the code that writes them.
-    pub const fn listed(id: &'static str, properties: fn() -> SchemaProperties) -> Self {
-        Self { id, title: None, shape: SchemaShape::Listed { has_source: true, properties } }
     }
 
     /// The rows of a view; the keys of `A` come before them.
@@ -58,9 +48,6 @@ impl JsonSchema {
     pub const fn without_source(mut self) -> Self {
         if let SchemaShape::Answer { keys, .. } = self.shape {
             self.shape = SchemaShape::Answer { has_source: false, keys };
-        }
-        if let SchemaShape::Listed { properties, .. } = self.shape {
-            self.shape = SchemaShape::Listed { has_source: false, properties };
         }
         self
     }
@@ -80,11 +67,6 @@ impl JsonSchema {
         let title = format!("{command_line} --json");
         let schema = match self.shape {
             SchemaShape::Answer { has_source, keys } => object(self.id, &title, has_source, keys()),
-            SchemaShape::Listed { has_source, properties } => {
-                let mut keys = ObjectSchema::default();
-                properties().into_iter().for_each(|(key, schema)| keys.require(key, schema));
-                object(self.id, &title, has_source, keys)
-            }
             SchemaShape::Rows { view, keys } => {
                 let mut keys = keys();
                 let row = row(&view.columns(), view.has_source_columns());

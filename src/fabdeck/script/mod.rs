@@ -24,7 +24,6 @@ mod read_statistics;
 pub mod row_args;
 mod rows;
 pub mod run;
-mod schema_parts;
 pub mod schemas;
 mod table;
 pub mod terminal_info;

@@ -1,7 +1,5 @@
 //! Statistics of reading a live fabric, with every unanswered request.
 
-use serde::Serialize;
-
 use super::answer::{Lines, json_answer};
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
@@ -10,7 +8,6 @@ use fabdeck_fabric::observe::{MissingAnswer, ReadingPhase, digits_in_groups, rou
 
 json_type! {
     /// JSON of a phase. `--no-times` leaves its seconds out too.
-    #[derive(Serialize)]
     struct PhaseObject {
         phase: &'static str,
         sent: u64,
@@ -23,10 +20,7 @@ json_type! {
         #[serde(skip_serializing_if = "Option::is_none")]
         seconds: Option<f64>,
     }
-}
 
-json_type! {
-    #[derive(Serialize)]
     struct UnansweredObject<'a> {
         route: String,
         asked: &'a str,

@@ -126,7 +126,6 @@ static FIELD_FIELDS: &[RowField] = &[
 
 json_type! {
     /// A field of a view in JSON.
-    #[derive(serde::Serialize)]
     struct FieldObject<'a> {
         id: &'a str,
         title: &'a str,

@@ -166,7 +166,7 @@ pub struct CatalogueEntry {
 
 json_type! {
     /// A key that every name accepts.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct CatalogueKey {
         pub name: &'static str,
         /// The value without the key.

@@ -4,7 +4,7 @@ use crate::catalogue::json_type::json_type;
 
 json_type! {
     /// An adapter with its ports.
-    #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+    #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct AdapterRow {
         pub name: String,
         /// `0x` and 16 hexadecimal digits.
@@ -13,11 +13,9 @@ json_type! {
         pub ports: usize,
         pub port_list: Vec<AdapterPortRow>,
     }
-}
 
-json_type! {
     /// A port of an adapter.
-    #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+    #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct AdapterPortRow {
         pub number: u8,
         pub guid: Option<String>,

@@ -11,7 +11,7 @@ const MAX_FILES: usize = 1000;
 
 json_type! {
     /// A file that can be a source.
-    #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+    #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct SourceFile {
         pub path: String,
         /// Id of the format.

@@ -1,9 +1,8 @@
 //! The JSON of changes and of their comparison with a fabric.
 
-use crate::catalogue::json_type::{JsonType, json_type_of};
+use crate::catalogue::json_type::json_type_of;
 use fabdeck_change::{
-    Attestation, AttestationVerdict, ChangePhase, DeviceReport, DeviceState, OtherChange, Plan,
-    RollbackRemainder,
+    Attestation, AttestationVerdict, ChangePhase, DeviceReport, DeviceState, OtherChange, RollbackRemainder,
 };
 use fabdeck_fabric::Guid;
 
@@ -23,11 +22,4 @@ json_type_of! {
     enum DeviceState { Overwritten, Restarted, Gone, Silent }
 
     struct OtherChange { id, state, entries }
-}
-
-/// A plan is a file of its own, with a format of its own.
-impl JsonType for Plan {
-    fn schema() -> serde_json::Value {
-        serde_json::json!({ "type": "object" })
-    }
 }

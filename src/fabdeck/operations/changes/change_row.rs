@@ -9,7 +9,7 @@ use fabdeck_fabric::observe::digits_in_groups;
 
 json_type! {
     /// A change, as JSON reports it.
-    #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+    #[derive(Clone, PartialEq, Eq, Debug, serde::Deserialize)]
     pub struct ChangeRow {
         pub id: String,
         pub number: u64,

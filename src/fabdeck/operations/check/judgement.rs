@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use super::loads::{JobReport, LoadReport};
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::AdaptiveRouting;
 use fabdeck_fabric::{
@@ -21,138 +20,140 @@ use fabdeck_routing::{Cause, EngineRefusal, Problem, RouteProgress};
 /// Maximum number of unused links that are named.
 const MAX_UNUSED_LINKS: usize = 10;
 
-/// Load of the channels: minimum, mean, maximum and standard deviation.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct LoadBalance {
-    pub min: u64,
-    pub mean: f64,
-    pub max: u64,
-    pub stddev: f64,
-}
-
-/// Number of pairs without a path, by the kind of their ends.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct PairsByKind {
-    pub hosts: u64,
-    pub aggregation: u64,
-    pub switches: u64,
-}
-
-/// Number of pairs without a path, by cause.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct PairsByCause {
-    pub cut_off: u64,
-    pub no_route: u64,
-    pub dead_end: u64,
-    pub in_loop: u64,
-}
-
 /// The cause of a pair that no cable joins.
 pub const CUT_OFF: &str = "cut-off";
 
-/// A pair without a path.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct UnreachablePair {
-    pub from: String,
-    pub to: String,
-    pub lid: u16,
-    pub cause: &'static str,
-}
+json_type! {
+    /// Load of the channels: minimum, mean, maximum and standard deviation.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct LoadBalance {
+        pub min: u64,
+        pub mean: f64,
+        pub max: u64,
+        pub stddev: f64,
+    }
 
-/// A certificate with names instead of ids.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct CertificateReport {
-    /// What the certificate covers: unicast by forwarding tables.
-    pub covers: &'static str,
-    /// Number of ordered pairs of terminal ports; with switches in scope, of switches too.
-    pub pairs: u64,
-    /// Number of partitions with members; a pair then shares a partition. `None`: every pair counts.
-    pub partitions: Option<usize>,
-    pub unreachable: u64,
-    /// Pairs whose path reaches a table that was not read, in a fabric that answered in part. They count
-    /// neither as reachable nor as unreachable.
-    pub unread_pairs: u64,
-    pub by_kind: PairsByKind,
-    pub by_cause: PairsByCause,
-    /// The first unreachable pairs.
-    pub lost: Vec<UnreachablePair>,
-    /// Number of (source, LID) without a path between ends that cables connect.
-    pub lost_lids: u64,
-    /// Pairs that reach only some LIDs of the destination.
-    pub partly_reached: u64,
-    /// The first of these pairs, each with its first unreachable LID.
-    pub partly: Vec<UnreachablePair>,
-    /// Pairs with an end that is marked as failed, by itself or by its cable. The counts above leave them
-    /// out.
-    pub failed_pairs: u64,
-    pub loops: u64,
-    /// The first loops, each as its switches.
-    pub loop_examples: Vec<Vec<String>>,
-    pub lanes: usize,
-    /// Source of the lanes of paths, one of:
-    /// - "one": all paths share one lane;
-    /// - "level 0 assumed": no source states service levels;
-    /// - "QoS policy": a policy file of OpenSM sets the levels;
-    /// - "levels of paths": a list (psl) sets them;
-    /// - "path records, sampled" or "path records, every pair";
-    /// - "SL2VL tables": they map all levels to one lane;
-    /// - "engine": a proposal; "assumed": assumed tables; "plan": a plan;
-    /// - "unknown".
-    pub lanes_from: &'static str,
-    /// The first ports that drop packets because they do not have the packets' lane.
-    pub lane_limits: Vec<String>,
-    /// Number of (source port, LID) whose packets are dropped there.
-    pub limited_paths: u64,
-    /// Number of (source switch, LID) with an unknown level: neither path records nor a list of levels has it
-    /// for every source.
-    pub unsaid_paths: u64,
-    /// Switches on paths that did not report their mapping from service level to lane.
-    pub untold_switches: u64,
-    /// Working switches whose forwarding table is unknown or incomplete.
-    pub unread_tables: u64,
-    /// Number of switches with adaptive routing on. It is 0 where a source has adaptive tables without the
-    /// state, or switches did not answer. `None`: no sign of adaptive routing.
-    pub adaptive_routing: Option<u64>,
-    /// Switches that did not report the state, where adaptive routing is not known to be on at any other
-    /// switch.
-    pub adaptive_unknown: u64,
-    /// `None` when the verdict depends on unknown lanes, or adaptive routing is or may be on.
-    pub deadlock_free: Option<bool>,
-    /// Whether no cycle exists even with all paths on one lane; then no assignment of lanes has one.
-    #[serde(skip)]
-    pub whatever_lanes: bool,
-    /// Whether the topology was read only in part, so that paths and loops may be missing.
-    #[serde(skip)]
-    pub cut: bool,
-    /// A credit loop: each channel waits for the next, the last one for the first.
-    pub cycle: Option<Vec<String>>,
-    /// For each channel of the credit loop, a path that uses this channel and then the next.
-    pub cycle_paths: Option<Vec<String>>,
-    pub cycle_lane: Option<u8>,
-    /// Length of the longest path, in hops between switches.
-    pub longest_path: u32,
-    /// Number of pairs by the number of hops.
-    pub path_lengths: Vec<u64>,
-    /// Mean ratio of hops to the minimum number of hops.
-    pub mean_stretch: f64,
-    pub worst_stretch: f64,
-    pub edge_forwarding_index: LoadBalance,
-    /// The busiest channels with their numbers of paths.
-    pub busiest: Vec<(String, u64)>,
-    /// Number of channels between switches; the next field counts those that carry a path.
-    pub channels: u64,
-    pub channels_in_use: u64,
-    /// Percentage of channels without a path, with all terminals as one job.
-    pub dark_fiber: f64,
-    /// Number of links without a path in either direction; the next field names the first.
-    pub unused_links: usize,
-    pub unused_link_examples: Vec<String>,
-    /// Loads of permutations, where they were requested.
-    pub loads: Option<LoadReport>,
-    /// Loads of running jobs, where jobs were given.
-    pub jobs: Option<JobReport>,
-    /// Terminals without a LID; `pairs` does not count them.
-    pub unaddressed: u64,
+    /// Number of pairs without a path, by the kind of their ends.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct PairsByKind {
+        pub hosts: u64,
+        pub aggregation: u64,
+        pub switches: u64,
+    }
+
+    /// Number of pairs without a path, by cause.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct PairsByCause {
+        pub cut_off: u64,
+        pub no_route: u64,
+        pub dead_end: u64,
+        pub in_loop: u64,
+    }
+
+    /// A pair without a path.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct UnreachablePair {
+        pub from: String,
+        pub to: String,
+        pub lid: u16,
+        pub cause: &'static str,
+    }
+
+    /// A certificate with names instead of ids.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct CertificateReport {
+        /// What the certificate covers: unicast by forwarding tables.
+        pub covers: &'static str,
+        /// Number of ordered pairs of terminal ports; with switches in scope, of switches too.
+        pub pairs: u64,
+        /// Number of partitions with members; a pair then shares a partition. `None`: every pair counts.
+        pub partitions: Option<usize>,
+        pub unreachable: u64,
+        /// Pairs whose path reaches a table that was not read, in a fabric that answered in part. They count
+        /// neither as reachable nor as unreachable.
+        pub unread_pairs: u64,
+        pub by_kind: PairsByKind,
+        pub by_cause: PairsByCause,
+        /// The first unreachable pairs.
+        pub lost: Vec<UnreachablePair>,
+        /// Number of (source, LID) without a path between ends that cables connect.
+        pub lost_lids: u64,
+        /// Pairs that reach only some LIDs of the destination.
+        pub partly_reached: u64,
+        /// The first of these pairs, each with its first unreachable LID.
+        pub partly: Vec<UnreachablePair>,
+        /// Pairs with an end that is marked as failed, by itself or by its cable. The counts above leave them
+        /// out.
+        pub failed_pairs: u64,
+        pub loops: u64,
+        /// The first loops, each as its switches.
+        pub loop_examples: Vec<Vec<String>>,
+        pub lanes: usize,
+        /// Source of the lanes of paths, one of:
+        /// - "one": all paths share one lane;
+        /// - "level 0 assumed": no source states service levels;
+        /// - "QoS policy": a policy file of OpenSM sets the levels;
+        /// - "levels of paths": a list (psl) sets them;
+        /// - "path records, sampled" or "path records, every pair";
+        /// - "SL2VL tables": they map all levels to one lane;
+        /// - "engine": a proposal; "assumed": assumed tables; "plan": a plan;
+        /// - "unknown".
+        pub lanes_from: &'static str,
+        /// The first ports that drop packets because they do not have the packets' lane.
+        pub lane_limits: Vec<String>,
+        /// Number of (source port, LID) whose packets are dropped there.
+        pub limited_paths: u64,
+        /// Number of (source switch, LID) with an unknown level: neither path records nor a list of levels has it
+        /// for every source.
+        pub unsaid_paths: u64,
+        /// Switches on paths that did not report their mapping from service level to lane.
+        pub untold_switches: u64,
+        /// Working switches whose forwarding table is unknown or incomplete.
+        pub unread_tables: u64,
+        /// Number of switches with adaptive routing on. It is 0 where a source has adaptive tables without the
+        /// state, or switches did not answer. `None`: no sign of adaptive routing.
+        pub adaptive_routing: Option<u64>,
+        /// Switches that did not report the state, where adaptive routing is not known to be on at any other
+        /// switch.
+        pub adaptive_unknown: u64,
+        /// `None` when the verdict depends on unknown lanes, or adaptive routing is or may be on.
+        pub deadlock_free: Option<bool>,
+        /// Whether no cycle exists even with all paths on one lane; then no assignment of lanes has one.
+        #[serde(skip)]
+        pub whatever_lanes: bool,
+        /// Whether the topology was read only in part, so that paths and loops may be missing.
+        #[serde(skip)]
+        pub cut: bool,
+        /// A credit loop: each channel waits for the next, the last one for the first.
+        pub cycle: Option<Vec<String>>,
+        /// For each channel of the credit loop, a path that uses this channel and then the next.
+        pub cycle_paths: Option<Vec<String>>,
+        pub cycle_lane: Option<u8>,
+        /// Length of the longest path, in hops between switches.
+        pub longest_path: u32,
+        /// Number of pairs by the number of hops.
+        pub path_lengths: Vec<u64>,
+        /// Mean ratio of hops to the minimum number of hops.
+        pub mean_stretch: f64,
+        pub worst_stretch: f64,
+        pub edge_forwarding_index: LoadBalance,
+        /// The busiest channels with their numbers of paths.
+        pub busiest: Vec<(String, u64)>,
+        /// Number of channels between switches; the next field counts those that carry a path.
+        pub channels: u64,
+        pub channels_in_use: u64,
+        /// Percentage of channels without a path, with all terminals as one job.
+        pub dark_fiber: f64,
+        /// Number of links without a path in either direction; the next field names the first.
+        pub unused_links: usize,
+        pub unused_link_examples: Vec<String>,
+        /// Loads of permutations, where they were requested.
+        pub loads: Option<LoadReport>,
+        /// Loads of running jobs, where jobs were given.
+        pub jobs: Option<JobReport>,
+        /// Terminals without a LID; `pairs` does not count them.
+        pub unaddressed: u64,
+    }
 }
 
 impl CertificateReport {

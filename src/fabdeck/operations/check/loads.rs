@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::judgement::routes_of_tables;
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Faults, JobMap, Routes, Tables};
@@ -18,71 +19,73 @@ use fabdeck_routing::analysis::{
 /// Maximum number of jobs that are listed.
 const MAX_LISTED_JOBS: usize = 20;
 
-/// The mean over patterns of 1 divided by the largest number of flows on a channel.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Bandwidth {
-    pub mean: f64,
-    pub patterns: u64,
-    /// Whether the 99 % confidence interval is no wider than 1 % of the mean.
-    pub settled: bool,
-}
+json_type! {
+    /// The mean over patterns of 1 divided by the largest number of flows on a channel.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Bandwidth {
+        pub mean: f64,
+        pub patterns: u64,
+        /// Whether the 99 % confidence interval is no wider than 1 % of the mean.
+        pub settled: bool,
+    }
 
-/// Permutation loads between hosts.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct LoadReport {
-    pub hosts: usize,
-    /// Maximum number of LIDs of a host port. Where there are several, each host sends to one, by its
-    /// position among the hosts.
-    pub lids_per_port: u16,
-    /// Upper bound of the flows that a permutation puts on a channel; with `worst_exact`, some permutation
-    /// reaches it.
-    pub worst_permutation: u64,
-    pub worst_exact: bool,
-    pub average_bisect: Bandwidth,
-    pub average_permutation: Bandwidth,
-    pub average_dissemination: Bandwidth,
-    /// Largest number of flows on one channel in one step of a shift.
-    pub shift_degree: u32,
-    /// Number of steps that were evaluated; the next field is the number of all steps.
-    pub shift_steps: usize,
-    pub shift_steps_of: usize,
-}
+    /// Permutation loads between hosts.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct LoadReport {
+        pub hosts: usize,
+        /// Maximum number of LIDs of a host port. Where there are several, each host sends to one, by its
+        /// position among the hosts.
+        pub lids_per_port: u16,
+        /// Upper bound of the flows that a permutation puts on a channel; with `worst_exact`, some permutation
+        /// reaches it.
+        pub worst_permutation: u64,
+        pub worst_exact: bool,
+        pub average_bisect: Bandwidth,
+        pub average_permutation: Bandwidth,
+        pub average_dissemination: Bandwidth,
+        /// Largest number of flows on one channel in one step of a shift.
+        pub shift_degree: u32,
+        /// Number of steps that were evaluated; the next field is the number of all steps.
+        pub shift_steps: usize,
+        pub shift_steps_of: usize,
+    }
 
-/// Paths between hosts of one job.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct JobLoadRow {
-    pub job: String,
-    pub hosts: usize,
-    /// Number of ports of these hosts to which paths lead.
-    pub ports: usize,
-    pub switches: usize,
-    /// Number of channels that carry these paths.
-    pub links: usize,
-    /// The effective edge forwarding index.
-    pub max: u64,
-    pub mean: f64,
-    /// Percentage of channels without such a path.
-    pub dark_fiber: f64,
-    /// Number of ordered pairs without a path; they load no channel.
-    pub lost: u64,
-}
+    /// Paths between hosts of one job.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct JobLoadRow {
+        pub job: String,
+        pub hosts: usize,
+        /// Number of ports of these hosts to which paths lead.
+        pub ports: usize,
+        pub switches: usize,
+        /// Number of channels that carry these paths.
+        pub links: usize,
+        /// The effective edge forwarding index.
+        pub max: u64,
+        pub mean: f64,
+        /// Percentage of channels without such a path.
+        pub dark_fiber: f64,
+        /// Number of ordered pairs without a path; they load no channel.
+        pub lost: u64,
+    }
 
-/// The figures by which routings are compared for jobs (dissertation, tables 5.1 and 5.2).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct JobFigures {
-    /// Number of jobs on several switches, over which the means are taken.
-    pub multi_switch: usize,
-    /// Number of paths of all jobs over the busiest channel. The next field is the mean over jobs of a job's
-    /// own maximum.
-    pub max: u64,
-    pub mean_max: f64,
-    /// Percentage of channels between switches that no path of a job crosses.
-    pub dark_fiber: f64,
-    /// Mean over jobs of the number of channels that a job uses.
-    pub mean_links: f64,
-    /// Number of ordered pairs within jobs that have no path. The other figures leave them out, so tables
-    /// with more of them look better.
-    pub lost: u64,
+    /// The figures by which routings are compared for jobs (dissertation, tables 5.1 and 5.2).
+    #[derive(Clone, PartialEq, Debug, Deserialize)]
+    pub struct JobFigures {
+        /// Number of jobs on several switches, over which the means are taken.
+        pub multi_switch: usize,
+        /// Number of paths of all jobs over the busiest channel. The next field is the mean over jobs of a job's
+        /// own maximum.
+        pub max: u64,
+        pub mean_max: f64,
+        /// Percentage of channels between switches that no path of a job crosses.
+        pub dark_fiber: f64,
+        /// Mean over jobs of the number of channels that a job uses.
+        pub mean_links: f64,
+        /// Number of ordered pairs within jobs that have no path. The other figures leave them out, so tables
+        /// with more of them look better.
+        pub lost: u64,
+    }
 }
 
 impl JobFigures {
@@ -120,23 +123,25 @@ impl From<JobMetrics> for JobFigures {
     }
 }
 
-/// Channel loads of jobs.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct JobReport {
-    pub count: usize,
-    /// Maximum number of LIDs of a host port, as for permutation loads.
-    pub lids_per_port: u16,
-    /// Number of hosts of all jobs together; only pairs within a job count as paths.
-    pub hosts: usize,
-    /// Number of channels that carry paths of some job.
-    pub links: usize,
-    pub mean: f64,
-    #[serde(flatten)]
-    pub figures: JobFigures,
-    /// Numbers of paths with the number of channels that carry as many; channels without a path are left out.
-    pub histogram: Vec<(u64, usize)>,
-    /// The jobs with the most paths over one channel.
-    pub first: Vec<JobLoadRow>,
+json_type! {
+    /// Channel loads of jobs.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct JobReport {
+        pub count: usize,
+        /// Maximum number of LIDs of a host port, as for permutation loads.
+        pub lids_per_port: u16,
+        /// Number of hosts of all jobs together; only pairs within a job count as paths.
+        pub hosts: usize,
+        /// Number of channels that carry paths of some job.
+        pub links: usize,
+        pub mean: f64,
+        #[serde(flatten)]
+        pub figures: JobFigures,
+        /// Numbers of paths with the number of channels that carry as many; channels without a path are left out.
+        pub histogram: Vec<(u64, usize)>,
+        /// The jobs with the most paths over one channel.
+        pub first: Vec<JobLoadRow>,
+    }
 }
 
 /// The loads to compute.

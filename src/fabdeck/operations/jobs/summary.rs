@@ -1,7 +1,5 @@
 //! The running jobs with their figures under the tables in force (dissertation, definitions 5.1 and 5.2).
 
-use serde::Serialize;
-
 use super::job_comparison::max_lids;
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
@@ -51,7 +49,7 @@ impl From<&EffectiveIndex> for ProposedJob {
 
 json_type! {
     /// Totals over all jobs.
-    #[derive(Clone, PartialEq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct JobTotals {
         /// Number of jobs in the list; the next field counts those with a host in the fabric.
         pub listed: usize,
@@ -79,11 +77,9 @@ json_type! {
         pub missing_hosts: Vec<MissingHost>,
         pub missing_hosts_more: usize,
     }
-}
 
-json_type! {
     /// A listed host that matches no host of the fabric, or several.
-    #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+    #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct MissingHost {
         pub host: String,
         /// The first of its jobs.

@@ -273,6 +273,8 @@ pub enum LaneStatus {
 }
 
 impl LaneStatus {
+    pub const ALL: [Self; 5] = [Self::Proposed, Self::InForce, Self::Cooling, Self::Partly, Self::Untold];
+
     pub fn word(self) -> &'static str {
         match self {
             Self::Proposed => "proposed",

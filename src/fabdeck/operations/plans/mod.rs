@@ -5,6 +5,7 @@ pub(crate) mod phased_routing;
 pub mod phases;
 pub(crate) mod plan_check;
 pub(crate) mod plan_file;
+mod plan_json;
 pub mod plan_request;
 pub(crate) mod plan_snapshot;
 pub(crate) mod plan_verdict;

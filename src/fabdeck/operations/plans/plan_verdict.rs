@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
-use serde::Serialize;
-
 use super::proposal_plan::findings;
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::judgement::CertificateReport;
@@ -20,6 +18,7 @@ use fabdeck_fabric::{BLOCK_LIDS, Faults, Lid, NodeId, PortNum, Routes, Tables};
 use fabdeck_mad::access::AttributePart;
 use fabdeck_routing::certificate::{LaneKnowledge, RouteScope};
 use fabdeck_routing::{EngineRefusal, NoProgress, Problem};
+use rustc_hash::FxHashMap;
 
 /// The difference between a fabric and the state that a plan expects.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,30 +28,32 @@ pub struct StalePlan {
     pub drift: DriftReport,
 }
 
-/// Entries that differ from those that the plan recorded, with names.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct DriftReport {
-    pub entries: u64,
-    pub switches: u64,
-    /// The first such entries.
-    pub first: Vec<DriftedEntry>,
-}
+json_type! {
+    /// Entries that differ from those that the plan recorded, with names.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct DriftReport {
+        pub entries: u64,
+        pub switches: u64,
+        /// The first such entries.
+        pub first: Vec<DriftedEntry>,
+    }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct DriftedEntry {
-    pub switch: String,
-    pub lid: u16,
-    /// The port that the plan recorded; `None`: no path.
-    pub planned: Option<u8>,
-    pub held: Option<u8>,
-}
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct DriftedEntry {
+        pub switch: String,
+        pub lid: u16,
+        /// The port that the plan recorded; `None`: no path.
+        pub planned: Option<u8>,
+        pub held: Option<u8>,
+    }
 
-/// An element that the plan excludes as failed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct ExcludedElement<'a> {
-    pub element: &'a str,
-    /// Whether the fabric still has the element.
-    pub found: bool,
+    /// An element that the plan excludes as failed.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct ExcludedElement<'a> {
+        pub element: &'a str,
+        /// Whether the fabric still has the element.
+        pub found: bool,
+    }
 }
 
 /// How a fabric fits a plan.
@@ -286,14 +287,16 @@ fn names_of(look: &Snapshot, ids: Option<Vec<NodeId>>) -> Option<Vec<String>> {
     ids.map(|ids| ids.into_iter().map(|id| look.unique_name(id).into_owned()).collect())
 }
 
-/// The difference between a fabric and the outcome of a plan.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct RemainingDifference {
-    /// Switches with another forwarding table.
-    pub switches: Vec<String>,
-    /// Switches that do not map each service level of the plan to the lane of its number. `None` where no
-    /// switch reports its SL2VL tables.
-    pub lanes: Option<Vec<String>>,
+json_type! {
+    /// The difference between a fabric and the outcome of a plan.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct RemainingDifference {
+        /// Switches with another forwarding table.
+        pub switches: Vec<String>,
+        /// Switches that do not map each service level of the plan to the lane of its number. `None` where no
+        /// switch reports its SL2VL tables.
+        pub lanes: Option<Vec<String>>,
+    }
 }
 
 pub fn remaining_difference(look: &Snapshot, plan: &Plan) -> RemainingDifference {

@@ -4,12 +4,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rand_core::{RngCore, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::Serialize;
-
 use super::comparison::compare_with_tables;
 use super::path_preview::Preview;
+use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::Value;
@@ -25,6 +22,8 @@ use fabdeck_routing::difference::RouteDifference;
 use fabdeck_routing::{
     Engine, EngineRefusal, NoProgress, PreviousRun, Problem, Request, RouteProgress, RunExtent, run_engine,
 };
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Parses elements and marks them as failed.
 pub fn parse_marks(look: &Snapshot, elements: &[String]) -> Result<Faults, ElementError> {
@@ -290,45 +289,47 @@ pub(crate) fn propose_incremental(
     Ok((proposal, answer.past))
 }
 
-/// A row of the comparison of engines.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct EngineRow {
-    pub engine: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seconds: Option<f64>,
-    /// Part of this time for tables and lanes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub route_seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub certificate_seconds: Option<f64>,
-    pub lanes: Option<u8>,
-    /// Number of data lanes that is assumed for adapters, where the engine uses several and no port reports
-    /// it.
-    pub supposed_lanes: Option<u8>,
-    /// Whether there were too few lanes. The busiest channel then carries more paths, but never more than
-    /// with `updn`.
-    pub degraded: bool,
-    /// Reason why there are no routes.
-    pub refused: Option<String>,
-    pub certificate: Option<CertificateReport>,
-    pub changed_entries: Option<u64>,
-    pub changed_blocks: Option<u64>,
-    pub changed_switches: Option<u64>,
-    pub moved_pairs: Option<u64>,
-    /// Number of (source switch, LID) whose paths change lanes.
-    pub changed_lanes: Option<u64>,
-    pub transition_safe: Option<bool>,
-    pub transition: Option<TransitionReport>,
-    /// How much of the tables was computed for these marks. `full`: all; `reused`: some come from other marks
-    /// and equal those of a full run; `kept`: all come from the same marks.
-    pub ran: &'static str,
-    /// Number of tables that come from other marks.
-    pub reused_tables: Option<u64>,
-    /// Figures of the given jobs under the routes.
-    pub jobs: Option<JobFigures>,
-    pub remarks: Vec<String>,
-    /// Options that the engine ignores.
-    pub not_used: Vec<&'static str>,
+json_type! {
+    /// A row of the comparison of engines.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct EngineRow {
+        pub engine: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub seconds: Option<f64>,
+        /// Part of this time for tables and lanes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub route_seconds: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub certificate_seconds: Option<f64>,
+        pub lanes: Option<u8>,
+        /// Number of data lanes that is assumed for adapters, where the engine uses several and no port reports
+        /// it.
+        pub supposed_lanes: Option<u8>,
+        /// Whether there were too few lanes. The busiest channel then carries more paths, but never more than
+        /// with `updn`.
+        pub degraded: bool,
+        /// Reason why there are no routes.
+        pub refused: Option<String>,
+        pub certificate: Option<CertificateReport>,
+        pub changed_entries: Option<u64>,
+        pub changed_blocks: Option<u64>,
+        pub changed_switches: Option<u64>,
+        pub moved_pairs: Option<u64>,
+        /// Number of (source switch, LID) whose paths change lanes.
+        pub changed_lanes: Option<u64>,
+        pub transition_safe: Option<bool>,
+        pub transition: Option<TransitionReport>,
+        /// How much of the tables was computed for these marks. `full`: all; `reused`: some come from other marks
+        /// and equal those of a full run; `kept`: all come from the same marks.
+        pub ran: &'static str,
+        /// Number of tables that come from other marks.
+        pub reused_tables: Option<u64>,
+        /// Figures of the given jobs under the routes.
+        pub jobs: Option<JobFigures>,
+        pub remarks: Vec<String>,
+        /// Options that the engine ignores.
+        pub not_used: Vec<&'static str>,
+    }
 }
 
 impl EngineRow {

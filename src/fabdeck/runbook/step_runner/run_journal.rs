@@ -38,7 +38,7 @@ enum JournalLine {
 
 json_type! {
     /// A run whose journal has no end.
-    #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct InterruptedRun {
         pub time: String,
         pub user: String,

@@ -141,19 +141,16 @@ json_answer! {
 }
 
 json_type! {
-    #[derive(serde::Serialize)]
     struct NotedObject<'a> {
         time: &'a str,
         words: &'a str,
     }
 
-    #[derive(serde::Serialize)]
     struct GapObject<'a> {
         from: &'a str,
         to: &'a str,
     }
 
-    #[derive(serde::Serialize)]
     struct DamageObject<'a> {
         offset: u64,
         record: u64,

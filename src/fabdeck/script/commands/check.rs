@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use serde_json::{Value, json};
-
 use super::route_args::MissingHosts;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -13,11 +10,12 @@ use crate::operations::check::certificate_text::report_lines;
 use crate::operations::check::judgement::CertificateReport;
 use crate::operations::check::tables_check::{CheckRequest, CheckResult, check_tables};
 use crate::operations::lanes::lane_choice::LaneChoice;
+use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
+use crate::script::json_schema::JsonSchema;
 use crate::script::table::write_pairs;
+use clap::Args;
 
 pub const CHECK: CommandEntry = CommandEntry::new(
     "check",
@@ -44,7 +42,7 @@ pub const CHECK: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run))
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
-.json(&[JsonSchema::listed("check", schema)]);
+.json(&[JsonSchema::answer::<CheckAnswer<'_>>("check")]);
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
@@ -96,10 +94,8 @@ fn write(
     findings: &[String],
 ) -> Result<(), Failure> {
     if context.output.json {
-        let mut object = context.object("check", snapshot)?;
-        object.fields(report)?;
-        object.field("findings", &findings)?;
-        return Ok(object.end()?);
+        let answer = CheckAnswer { report: SortedKeys(report), findings };
+        return context.write_answer("check", snapshot, answer);
     }
     let found = finding_lines(findings);
     let pairs: Vec<_> = premises(snapshot).into_iter().chain(report_lines(report)).chain(found).collect();
@@ -126,89 +122,9 @@ pub fn premises(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
     assumed.into_iter().chain(partial).collect()
 }
 
-fn schema() -> SchemaProperties {
-    [vec![("findings", list(text()))], certificate_schema()].concat()
-}
-
-/// Schema of a certificate.
-pub fn certificate_schema() -> SchemaProperties {
-    let any = || json!({ "type": "number" });
-    let counts = |keys: &[&'static str]| closed(keys.iter().map(|key| (*key, number())).collect());
-    let texts = || list(text());
-    let lost = closed(vec![("from", text()), ("to", text()), ("lid", number()), ("cause", text())]);
-    let spread = closed(vec![("min", number()), ("mean", any()), ("max", number()), ("stddev", any())]);
-    let average = || closed(vec![("mean", any()), ("patterns", number()), ("settled", flag())]);
-    let loads = closed(vec![
-        ("hosts", number()),
-        ("lids_per_port", number()),
-        ("worst_permutation", number()),
-        ("worst_exact", flag()),
-        ("average_bisect", average()),
-        ("average_permutation", average()),
-        ("average_dissemination", average()),
-        ("shift_degree", number()),
-        ("shift_steps", number()),
-        ("shift_steps_of", number()),
-    ]);
-    vec![
-        ("covers", text()),
-        ("pairs", number()),
-        ("partitions", nullable(number())),
-        ("unreachable", number()),
-        ("unread_pairs", number()),
-        ("by_kind", counts(&["hosts", "aggregation", "switches"])),
-        ("by_cause", counts(&["cut_off", "no_route", "dead_end", "in_loop"])),
-        ("lost", list(lost.clone())),
-        ("lost_lids", number()),
-        ("partly_reached", number()),
-        ("partly", list(lost)),
-        ("failed_pairs", number()),
-        ("loops", number()),
-        ("loop_examples", list(texts())),
-        ("lanes", number()),
-        ("lanes_from", text()),
-        ("lane_limits", texts()),
-        ("limited_paths", number()),
-        ("unsaid_paths", number()),
-        ("untold_switches", number()),
-        ("unread_tables", number()),
-        ("adaptive_routing", nullable(number())),
-        ("adaptive_unknown", number()),
-        ("deadlock_free", nullable(flag())),
-        ("cycle", nullable(texts())),
-        ("cycle_paths", nullable(texts())),
-        ("cycle_lane", nullable(number())),
-        ("longest_path", number()),
-        ("path_lengths", list(number())),
-        ("mean_stretch", any()),
-        ("worst_stretch", any()),
-        ("edge_forwarding_index", spread),
-        ("busiest", json!({ "type": "array" })),
-        ("channels", number()),
-        ("channels_in_use", number()),
-        ("dark_fiber", any()),
-        ("unused_links", number()),
-        ("unused_link_examples", texts()),
-        ("loads", nullable(loads)),
-        ("jobs", nullable(jobs_of_check())),
-        ("unaddressed", number()),
-    ]
-}
-
-/// Schema of the jobs in `check`.
-fn jobs_of_check() -> Value {
-    let any = || json!({ "type": "number" });
-    let used = || {
-        let load = [("max", number()), ("mean", any()), ("dark_fiber", any())];
-        [vec![("hosts", number()), ("links", number()), ("lost", number())], load.to_vec()].concat()
-    };
-    let job = [vec![("job", text()), ("ports", number()), ("switches", number())], used()].concat();
-    let means = vec![("multi_switch", number()), ("mean_max", any()), ("mean_links", any())];
-    let jobs = vec![
-        ("count", number()),
-        ("lids_per_port", number()),
-        ("histogram", list(list(number()))),
-        ("first", list(closed(job))),
-    ];
-    closed([jobs, means, used()].concat())
+json_answer! {
+    struct CheckAnswer<'a> {
+        report: SortedKeys<&'a CertificateReport>,
+        findings: &'a [String],
+    }
 }

@@ -5,29 +5,29 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::check::premises;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::{JsonType, Sorted, json_type, json_type_of, words_schema};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::watch::counter_watch::{
     CONTRIBUTOR_ROLES, HotspotInterval, VICTIM_ROLES, WatchReport, WatchRequest, watch_counters,
 };
 use crate::operations::watch::fabric_events::fabric_event_lines;
 use crate::operations::watch::interval_verdict::verdict_lines;
+use crate::script::answer::{Lines, json_answer};
 use crate::script::argument_values::{duration, seconds};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
-use crate::script::fabric_events::{fabric_event_object, fabric_event_schema};
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{closed, closed_with_numbers, flag, guid, list, nullable, number, text};
+use crate::script::fabric_events::FabricEventObject;
+use crate::script::json_schema::JsonSchema;
 use crate::script::table::write_pairs;
-use fabdeck_fabric::PortId;
 use fabdeck_fabric::counters::{
     CongestedAdapter, CongestedPort, CongestionRole, Evidence, LinkProblem, LinkProblemKind,
     OversubscribedUplink, Thresholds,
 };
+use fabdeck_fabric::{Guid, PortId};
 
 pub const HOTSPOTS: CommandEntry = CommandEntry::new(
     "hotspots",
@@ -50,7 +50,7 @@ pub const HOTSPOTS: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run))
 .at(OptionUse::Used)
 .traps(OptionUse::Used)
-.json(&[JsonSchema::listed("hotspots", schema)]);
+.json(&[JsonSchema::answer::<HotspotsAnswer<'_>>("hotspots")]);
 
 /// The two readings of counters that are compared.
 #[derive(Debug, Args)]
@@ -100,10 +100,9 @@ fn write(
     let thresholds = context.config.hotspots.clone();
     if context.output.json {
         let times = !context.globals.no_times;
-        let mut object = context.object("hotspots", snapshot)?;
-        object.field("thresholds", &thresholds_object(&thresholds))?;
-        object.list("sweeps", intervals.iter().map(|interval| IntervalRow::new(interval, times)))?;
-        return Ok(object.end()?);
+        let sweeps = Lines::of(intervals.iter().map(|interval| IntervalRow::new(interval, times)));
+        let answer = HotspotsAnswer { thresholds: Sorted(&thresholds), sweeps };
+        return context.write_answer("hotspots", snapshot, answer);
     }
     let page = (context.output.paint, context.output.page);
     write_pairs(context.output.out, page, &premises(snapshot))?;
@@ -119,56 +118,59 @@ fn write(
     Ok(())
 }
 
-fn thresholds_object(thresholds: &Thresholds) -> Value {
-    json!({
-        "congestion": thresholds.congestion,
-        "fair_share": thresholds.fair_share,
-        "errors_per_hour": thresholds.errors_per_hour,
-        "flaps_per_hour": thresholds.flaps_per_hour,
-    })
+json_answer! {
+    struct HotspotsAnswer<'a> {
+        thresholds: Sorted<&'a Thresholds>,
+        sweeps: Lines<'a, IntervalRow>,
+    }
 }
 
-/// JSON of an interval. `--no-times` leaves its seconds out too.
-#[derive(Serialize)]
-struct IntervalRow {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
-    /// Times of the interval's start and end, if a clock is known; `time` is that of the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    to: Option<String>,
-    /// Start of the time over which links are judged, if that time is longer than the interval.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    links_since: Option<String>,
-    ports: usize,
-    hotspots: Vec<Value>,
-    /// Adapters that wait, each with its role.
-    held_up: Vec<Value>,
-    /// Adapters of `held_up` that contribute to a hot-spot, certainly or possibly.
-    contributors: Vec<Value>,
-    /// Adapters of `held_up` that certainly are victims.
-    victims: Vec<Value>,
-    on_the_way: Vec<Value>,
-    /// Ports between switches whose hosts can send more than the port carries.
-    oversubscribed: Vec<Value>,
-    links_too_narrow: bool,
-    /// Whether ports wait and send nothing.
-    stands_still: bool,
-    links: Vec<Value>,
-    untold: Vec<String>,
-    cleared: Vec<String>,
-    news: Vec<Value>,
+json_type_of! {
+    struct Thresholds { congestion, fair_share, errors_per_hour, flaps_per_hour }
+}
+
+json_type! {
+    /// JSON of an interval. `--no-times` leaves its seconds out too.
+    struct IntervalRow {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seconds: Option<f64>,
+        /// Times of the interval's start and end, if a clock is known; `time` is that of the end.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        time: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
+        /// Start of the time over which links are judged, if that time is longer than the interval.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        links_since: Option<String>,
+        ports: usize,
+        hotspots: Sorted<Vec<HotspotObject>>,
+        /// Adapters that wait, each with its role.
+        held_up: Sorted<Vec<ContributorObject>>,
+        /// Adapters of `held_up` that contribute to a hot-spot, certainly or possibly.
+        contributors: Sorted<Vec<ContributorObject>>,
+        /// Adapters of `held_up` that certainly are victims.
+        victims: Sorted<Vec<ContributorObject>>,
+        on_the_way: Sorted<Vec<WaitingPort>>,
+        /// Ports between switches whose hosts can send more than the port carries.
+        oversubscribed: Sorted<Vec<UplinkObject>>,
+        links_too_narrow: bool,
+        /// Whether ports wait and send nothing.
+        stands_still: bool,
+        links: Sorted<Vec<LinkObject>>,
+        untold: Vec<String>,
+        cleared: Vec<String>,
+        news: Sorted<Vec<FabricEventObject>>,
+    }
 }
 
 impl IntervalRow {
     fn new(interval: &HotspotInterval, times: bool) -> Self {
         let HotspotInterval { snapshot, watched, basis, news } = interval;
         let verdict = &watched.verdict;
-        let object = |held: &CongestedAdapter| contributor_object(snapshot, held, interval.role_of(held));
-        let with_roles = |roles| interval.adapters_with_role(roles).map(object).collect();
+        let object = |held: &CongestedAdapter| ContributorObject::new(snapshot, held, interval.role_of(held));
+        let with_roles = |roles| Sorted(interval.adapters_with_role(roles).map(object).collect());
         let [from, to, links_since] = if times { basis.clocks() } else { [None, None, None] };
         let names = |ports: &[_]| ports.iter().map(|port| snapshot.port_name(*port)).collect();
         Self {
@@ -178,154 +180,187 @@ impl IntervalRow {
             to,
             links_since,
             ports: watched.ports,
-            hotspots: verdict
-                .hot_spots
-                .iter()
-                .map(|hot| {
-                    let object = with_key(
-                        waiting_object(snapshot, &hot.at),
-                        "adapter",
-                        snapshot.port_name(hot.adapter).into(),
-                    );
-                    with_key(object, "adapter_guid", guid_at(snapshot, hot.adapter).into())
-                })
-                .collect(),
+            hotspots: Sorted(
+                verdict
+                    .hot_spots
+                    .iter()
+                    .map(|hot| HotspotObject {
+                        at: WaitingPort::new(snapshot, &hot.at),
+                        adapter: snapshot.port_name(hot.adapter),
+                        adapter_guid: guid_at(snapshot, hot.adapter),
+                    })
+                    .collect(),
+            ),
             contributors: with_roles(CONTRIBUTOR_ROLES),
             victims: with_roles(VICTIM_ROLES),
-            held_up: verdict.congested_adapters.iter().map(object).collect(),
-            on_the_way: verdict.congested_ports.iter().map(|at| waiting_object(snapshot, at)).collect(),
-            oversubscribed: verdict.oversubscribed.iter().map(|leaf| leaf_object(snapshot, leaf)).collect(),
+            held_up: Sorted(verdict.congested_adapters.iter().map(object).collect()),
+            on_the_way: Sorted(
+                verdict.congested_ports.iter().map(|at| WaitingPort::new(snapshot, at)).collect(),
+            ),
+            oversubscribed: Sorted(
+                verdict.oversubscribed.iter().map(|leaf| UplinkObject::new(snapshot, leaf)).collect(),
+            ),
             links_too_narrow: verdict.has_narrow_links() && !verdict.is_stalled(),
             stands_still: verdict.is_stalled(),
-            links: watched.troubles.iter().map(|trouble| link_object(snapshot, trouble)).collect(),
+            links: Sorted(
+                watched.troubles.iter().map(|trouble| LinkObject::new(snapshot, trouble)).collect(),
+            ),
             untold: names(&verdict.unknown_ports),
             cleared: names(&watched.cleared),
-            news: news.iter().map(|news| fabric_event_object(snapshot, news)).collect(),
+            news: Sorted(news.iter().map(|news| FabricEventObject::new(snapshot, news)).collect()),
         }
     }
 }
 
-fn with_key(mut object: Value, key: &str, value: Value) -> Value {
-    object[key] = value;
-    object
+json_type! {
+    struct WaitingPort {
+        port: String,
+        guid: Guid,
+        counter: &'static str,
+        ticks_per_second: f64,
+        at_least: bool,
+        time_waited: Option<f64>,
+        utilisation: Option<f64>,
+    }
+
+    struct HotspotObject {
+        #[serde(flatten)]
+        at: WaitingPort,
+        adapter: String,
+        adapter_guid: Guid,
+    }
+
+    struct UplinkObject {
+        #[serde(flatten)]
+        at: WaitingPort,
+        leaf: String,
+        hosts: usize,
+        uplinks: usize,
+        ratio: f64,
+    }
+
+    struct ContributorObject {
+        #[serde(flatten)]
+        at: WaitingPort,
+        role: AdapterRole,
+        bytes_per_second: Option<RoleEvidence>,
+    }
+
+    /// What proves a role: the numbers that were compared.
+    #[derive(Default)]
+    struct RoleEvidence {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        others_at_most: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        arrived: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        elsewhere_at_most: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        to_hot_spots_at_most: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sent: Option<f64>,
+    }
+
+    struct LinkObject {
+        a: String,
+        b: String,
+        a_guid: Guid,
+        b_guid: Guid,
+        why: LinkTrouble,
+        counted_at: Option<String>,
+        per_hour: Option<f64>,
+        at_least: bool,
+    }
+
+    #[serde(rename_all = "kebab-case")]
+    enum LinkTrouble {
+        Errored,
+        Flaps,
+        Degraded,
+    }
 }
 
-fn waiting_object(snapshot: &Snapshot, at: &CongestedPort) -> Value {
-    json!({
-        "port": snapshot.port_name(at.port),
-        "guid": guid_at(snapshot, at.port),
-        "counter": "PortXmitWait",
-        "ticks_per_second": at.congestion,
-        "at_least": at.at_least,
-        "time_waited": at.time_waited,
-        "utilisation": at.utilisation,
-    })
+/// The word for the role of an adapter that waits.
+#[derive(Serialize)]
+struct AdapterRole(&'static str);
+
+impl JsonType for AdapterRole {
+    fn schema() -> serde_json::Value {
+        words_schema(["contributor", "contributor-or-victim", "victim", "fair-share", "unknown"])
+    }
+}
+
+impl WaitingPort {
+    fn new(snapshot: &Snapshot, at: &CongestedPort) -> Self {
+        Self {
+            port: snapshot.port_name(at.port),
+            guid: guid_at(snapshot, at.port),
+            counter: "PortXmitWait",
+            ticks_per_second: at.congestion,
+            at_least: at.at_least,
+            time_waited: at.time_waited,
+            utilisation: at.utilisation,
+        }
+    }
 }
 
 /// GUID of the node of a port.
-fn guid_at(snapshot: &Snapshot, port: PortId) -> String {
-    snapshot.fabric().node(snapshot.fabric().port(port).node).guid().to_string()
+fn guid_at(snapshot: &Snapshot, port: PortId) -> Guid {
+    snapshot.fabric().node(snapshot.fabric().port(port).node).guid()
 }
 
-fn leaf_object(snapshot: &Snapshot, leaf: &OversubscribedUplink) -> Value {
-    let object = with_key(waiting_object(snapshot, &leaf.at), "leaf", snapshot.name(leaf.leaf).into());
-    let object = with_key(object, "hosts", leaf.hosts.into());
-    with_key(with_key(object, "uplinks", leaf.uplinks.into()), "ratio", leaf.ratio.into())
-}
-
-fn contributor_object(snapshot: &Snapshot, held: &CongestedAdapter, role: &str) -> Value {
-    let object = with_key(waiting_object(snapshot, &held.at), "role", role.into());
-    let why = match held.role {
-        CongestionRole::Contributor(Evidence::OthersFallShort { others, arrived, .. }) => {
-            json!({ "others_at_most": others, "arrived": arrived })
+impl UplinkObject {
+    fn new(snapshot: &Snapshot, leaf: &OversubscribedUplink) -> Self {
+        Self {
+            at: WaitingPort::new(snapshot, &leaf.at),
+            leaf: snapshot.name(leaf.leaf).to_owned(),
+            hosts: leaf.hosts,
+            uplinks: leaf.uplinks,
+            ratio: leaf.ratio,
         }
-        CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }) => {
-            json!({ "elsewhere_at_most": elsewhere, "sent": sent })
-        }
-        CongestionRole::Victim { most, sent } => json!({ "to_hot_spots_at_most": most, "sent": sent }),
-        CongestionRole::ContributorOrVictim | CongestionRole::FairShare | CongestionRole::Unknown => {
-            Value::Null
-        }
-    };
-    with_key(object, "bytes_per_second", why)
-}
-
-fn link_object(snapshot: &Snapshot, trouble: &LinkProblem) -> Value {
-    let ends = snapshot.fabric().link(trouble.link);
-    let (why, rate) = match trouble.why {
-        LinkProblemKind::Errored { at, per_hour, at_least } => ("errored", Some((at, per_hour, at_least))),
-        LinkProblemKind::Flaps { at, per_hour, at_least } => ("flaps", Some((at, per_hour, at_least))),
-        LinkProblemKind::Degraded => ("degraded", None),
-    };
-    json!({
-        "a": snapshot.port_name(ends.a),
-        "b": snapshot.port_name(ends.b),
-        "a_guid": guid_at(snapshot, ends.a),
-        "b_guid": guid_at(snapshot, ends.b),
-        "why": why,
-        "counted_at": rate.map(|(at, ..)| snapshot.port_name(at)),
-        "per_hour": rate.map(|(_, per_hour, _)| per_hour),
-        "at_least": rate.is_some_and(|(.., at_least)| at_least),
-    })
-}
-
-/// Schema of sweeps, each judged against the one before.
-fn schema() -> SchemaProperties {
-    let any = || json!({ "type": "number" });
-    let names = || list(text());
-    let numbers = ["others_at_most", "arrived", "elsewhere_at_most", "to_hot_spots_at_most", "sent"];
-    let evidence = closed_with_numbers(vec![], &numbers);
-    let waiting = |more: &'static str| {
-        let mut keys = vec![
-            ("port", text()),
-            ("guid", guid()),
-            ("counter", text()),
-            ("ticks_per_second", any()),
-            ("at_least", flag()),
-            ("time_waited", nullable(any())),
-            ("utilisation", nullable(any())),
-        ];
-        let roles = ["contributor", "contributor-or-victim", "victim", "fair-share", "unknown"];
-        keys.extend((more == "role").then(|| (more, json!({ "enum": roles }))));
-        keys.extend((more == "adapter").then(|| (more, text())));
-        keys.extend((more == "adapter").then(|| ("adapter_guid", guid())));
-        keys.extend((more == "leaf").then(|| (more, text())));
-        keys.extend((more == "leaf").then(|| ("hosts", number())));
-        keys.extend((more == "leaf").then(|| ("uplinks", number())));
-        keys.extend((more == "leaf").then(|| ("ratio", any())));
-        keys.extend((more == "role").then(|| ("bytes_per_second", nullable(evidence.clone()))));
-        list(closed(keys))
-    };
-    let link = closed(vec![
-        ("a", text()),
-        ("b", text()),
-        ("a_guid", guid()),
-        ("b_guid", guid()),
-        ("why", json!({ "enum": ["errored", "flaps", "degraded"] })),
-        ("counted_at", nullable(text())),
-        ("per_hour", nullable(any())),
-        ("at_least", flag()),
-    ]);
-    let row = vec![
-        ("ports", number()),
-        ("hotspots", waiting("adapter")),
-        ("held_up", waiting("role")),
-        ("contributors", waiting("role")),
-        ("victims", waiting("role")),
-        ("on_the_way", waiting("")),
-        ("oversubscribed", waiting("leaf")),
-        ("links_too_narrow", flag()),
-        ("stands_still", flag()),
-        ("links", list(link)),
-        ("untold", names()),
-        ("cleared", names()),
-        ("news", list(fabric_event_schema())),
-    ];
-    let thresholds = ["congestion", "fair_share", "errors_per_hour", "flaps_per_hour"];
-    let thresholds = closed(thresholds.into_iter().map(|key| (key, any())).collect());
-    let mut sweep = closed_with_numbers(row, &["seconds"]);
-    if let Some(map) = sweep.get_mut("properties").and_then(Value::as_object_mut) {
-        map.extend(["time", "from", "to", "links_since"].map(|key| (key.to_owned(), text())));
     }
-    vec![("thresholds", thresholds), ("sweeps", list(sweep))]
+}
+
+impl ContributorObject {
+    fn new(snapshot: &Snapshot, held: &CongestedAdapter, role: &'static str) -> Self {
+        let none = RoleEvidence::default();
+        let why = match held.role {
+            CongestionRole::Contributor(Evidence::OthersFallShort { others, arrived, .. }) => {
+                Some(RoleEvidence { others_at_most: Some(others), arrived: Some(arrived), ..none })
+            }
+            CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }) => {
+                Some(RoleEvidence { elsewhere_at_most: Some(elsewhere), sent: Some(sent), ..none })
+            }
+            CongestionRole::Victim { most, sent } => {
+                Some(RoleEvidence { to_hot_spots_at_most: Some(most), sent: Some(sent), ..none })
+            }
+            CongestionRole::ContributorOrVictim | CongestionRole::FairShare | CongestionRole::Unknown => None,
+        };
+        Self { at: WaitingPort::new(snapshot, &held.at), role: AdapterRole(role), bytes_per_second: why }
+    }
+}
+
+impl LinkObject {
+    fn new(snapshot: &Snapshot, trouble: &LinkProblem) -> Self {
+        let ends = snapshot.fabric().link(trouble.link);
+        let (why, rate) = match trouble.why {
+            LinkProblemKind::Errored { at, per_hour, at_least } => {
+                (LinkTrouble::Errored, Some((at, per_hour, at_least)))
+            }
+            LinkProblemKind::Flaps { at, per_hour, at_least } => {
+                (LinkTrouble::Flaps, Some((at, per_hour, at_least)))
+            }
+            LinkProblemKind::Degraded => (LinkTrouble::Degraded, None),
+        };
+        Self {
+            a: snapshot.port_name(ends.a),
+            b: snapshot.port_name(ends.b),
+            a_guid: guid_at(snapshot, ends.a),
+            b_guid: guid_at(snapshot, ends.b),
+            why,
+            counted_at: rate.map(|(at, ..)| snapshot.port_name(at)),
+            per_hour: rate.map(|(_, per_hour, _)| per_hour),
+            at_least: rate.is_some_and(|(.., at_least)| at_least),
+        }
+    }
 }

@@ -3,13 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
-use serde_json::{Value, json};
-
 use super::check::{finding_lines, premises};
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::{JsonType, Sorted, json_type, json_type_of, words_schema};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::{count_words, device_words};
 use crate::catalogue::value::rate_in_millions;
@@ -18,18 +16,23 @@ use crate::operations::lanes::lane_proposal::{
     LaneProposal, ProposalRequest, propose_lanes, read_lane_state,
 };
 use crate::operations::lanes::migrations::migration_lines;
-use crate::operations::lanes::slow_lanes::{LaneSpot, LaneState, LaneTable, TableStatus};
+use crate::operations::lanes::slow_lanes::{
+    LaneFlow, LaneSpot, LaneState, LaneStatus, LaneTable, TableStatus,
+};
 use crate::operations::plans::proposal_plan::plan_text;
 use crate::operations::plans::route_plan::findings_warning;
+use crate::script::answer::{Lines, Part, json_answer};
 use crate::script::argument_values::duration;
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{closed, list, nullable, number, text};
+use crate::script::json_schema::JsonSchema;
 use crate::script::table::write_pairs;
 use crate::system::output_file;
+use clap::Args;
 use fabdeck_change::{FollowMode, Plan};
+use fabdeck_fabric::{Guid, Lid, ServiceLevel};
 use fabdeck_routing::lanes::{MissingEnd, MovedFlows};
+use serde::Serialize;
 
 pub const LANES: CommandEntry = CommandEntry::new(
     "lanes",
@@ -42,7 +45,7 @@ pub const LANES: CommandEntry = CommandEntry::new(
 .examples(&["fabdeck --source sim:demo lanes", "fabdeck --source sim:kary,k=4,n=2 lanes --json"])
 .runs(&CommandFunction(show_state))
 .at(OptionUse::Used)
-.json(&[JsonSchema::listed("lane-state", state_schema)]);
+.json(&[JsonSchema::answer::<LaneStateAnswer<'_>>("lane-state")]);
 
 pub const LANES_PROPOSE: CommandEntry = CommandEntry::new(
     "lanes propose",
@@ -64,7 +67,7 @@ pub const LANES_PROPOSE: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run_propose))
 .filter(FilterUse::Refused("lanes"))
 .at(OptionUse::Used)
-.json(&[JsonSchema::listed("lanes-propose", proposal_schema)]);
+.json(&[JsonSchema::answer::<ProposalAnswer<'_>>("lanes-propose")]);
 
 #[derive(Debug, Args)]
 pub struct LanesShowArgs {
@@ -101,9 +104,7 @@ pub struct ProposeArgs {
 fn show_state(context: &mut Context<'_, '_>, shown: &LanesShowArgs) -> Result<Exit, Failure> {
     let (snapshot, state) = read_lane_state(&mut context.operation(), shown.lanes_in_force)?;
     if context.output.json {
-        let mut object = context.object("lane-state", &snapshot)?;
-        write_state(&mut object, &snapshot, &state)?;
-        object.end()?;
+        context.write_answer("lane-state", &snapshot, LaneStateAnswer::new(&snapshot, &state))?;
     } else {
         let mut lines = premises(&snapshot);
         lines.extend(state_lines(&snapshot, &state, shown.top));
@@ -168,12 +169,9 @@ fn write_report(
     let findings = plan.map(|plan| plan.findings.clone()).unwrap_or_default();
     let writes = plan.map_or(0, |plan| plan.writes.len());
     if context.output.json {
-        let mut object = context.object("lanes-propose", snapshot)?;
-        object.field("plan", &file)?;
-        object.field("writes", &writes)?;
-        object.field("findings", &findings)?;
-        write_state(&mut object, snapshot, state)?;
-        return Ok(object.end()?);
+        let state = Part(LaneStateAnswer::new(snapshot, state));
+        let answer = ProposalAnswer { plan: file, writes, findings: &findings, state };
+        return context.write_answer("lanes-propose", snapshot, answer);
     }
     let mut lines = premises(snapshot);
     lines.extend(state_lines(snapshot, state, most));
@@ -214,7 +212,7 @@ fn state_lines(snapshot: &Snapshot, state: &LaneState, most: usize) -> Vec<(&'st
     };
     for spot in state.spots.iter().take(most) {
         lines.push(("hot-spot", spot_words(spot)));
-        let flow = |flow: &crate::operations::lanes::slow_lanes::LaneFlow| {
+        let flow = |flow: &LaneFlow| {
             let host = &flow.flow.host;
             let (standing, follows) = (flow.standing.word(), follows_word(flow.flow.follows));
             ("  flow", format!("from {} (LID {}): {standing}; {follows}", host.name, host.lid))
@@ -278,89 +276,148 @@ fn table_words(snapshot: &Snapshot, table: &LaneTable) -> String {
     }
 }
 
-fn write_state(
-    object: &mut crate::script::json::Object<'_>,
-    snapshot: &Snapshot,
-    state: &LaneState,
-) -> Result<(), Failure> {
-    object.list("hot_spots", state.spots.iter().map(spot_object))?;
-    object.list("tables", state.tables.iter().map(|table| table_object(snapshot, table)))?;
-    object.field("refused", &state.refused)?;
-    let gone = state.gone.iter().map(|gone| {
-    let hosts: Vec<u16> = gone.hosts.iter().map(|host|host.value()).collect();
-        json!({ "lid": gone.hot_spot.value(), "fast": gone.fast.value(), "slow": gone.slow.value(), "hosts": hosts, "end": gone.gone }) });
-    object.list("gone", gone)?;
-    Ok(())
+json_answer! {
+    struct ProposalAnswer<'a> {
+        plan: Option<String>,
+        writes: usize,
+        findings: &'a [String],
+        state: Part<LaneStateAnswer<'a>>,
+    }
+
+    struct LaneStateAnswer<'a> {
+        hot_spots: Lines<'a, Sorted<SpotObject<'a>>>,
+        tables: Lines<'a, Sorted<TableObject<'a>>>,
+        refused: Option<&'a str>,
+        gone: Lines<'a, Sorted<MissingFlows>>,
+    }
 }
 
-fn spot_object(spot: &LaneSpot) -> Value {
-    let flow = |flow: &crate::operations::lanes::slow_lanes::LaneFlow| {
-        let host = &flow.flow.host;
-        json!({
-                    "name": host.name, "guid": host.guid, "lid": host.lid,
-                    "state": flow.standing.word(), "follows": flow.flow.follows,
-        })
-    };
-    let level = |(fast, slow): &(u8, u8)| json!({ "fast": fast, "slow": slow });
-    json!({
-                "name": spot.port.name, "guid": spot.port.guid, "lid": spot.port.lid,
-                "state": spot.standing.word(),
-            "ticks_per_second": spot.congestion, "time_waited": spot.time_waited,
-            "levels": spot.levels.iter().map(level).collect::<Vec<_>>(), "flows": spot.flows.iter().map(flow).collect::<Vec<_>>(),
-    })
+json_type! {
+    struct SpotObject<'a> {
+        name: &'a str,
+        guid: GuidText<'a>,
+        lid: u16,
+        state: StatusWord,
+        ticks_per_second: Option<f64>,
+        time_waited: Option<f64>,
+        levels: Vec<LevelPair>,
+        flows: Vec<FlowObject<'a>>,
+    }
+
+    struct LevelPair {
+        fast: u8,
+        slow: u8,
+    }
+
+    struct FlowObject<'a> {
+        name: &'a str,
+        guid: GuidText<'a>,
+        lid: u16,
+        state: StatusWord,
+        follows: FollowMode,
+    }
+
+    struct TableObject<'a> {
+        port: String,
+        table: &'a str,
+        state: TableState,
+        held: Option<&'a str>,
+        wanted: Option<&'a str>,
+        why: Option<&'a str>,
+    }
+
+    #[serde(rename_all = "kebab-case")]
+    enum TableState {
+        AsShould,
+        Differs,
+        Cannot,
+    }
+
+    /// Moved flows with an end that the fabric no longer has.
+    struct MissingFlows {
+        lid: Lid,
+        fast: ServiceLevel,
+        slow: ServiceLevel,
+        hosts: Vec<Lid>,
+        end: Option<MissingEnd>,
+    }
 }
 
-fn table_object(snapshot: &Snapshot, table: &LaneTable) -> Value {
-    let (state, held, wanted, why) = match &table.standing {
-        TableStatus::AsShould => ("as-should", None, None, None),
-        TableStatus::Differs { held, wanted } => ("differs", Some(held), Some(wanted), None),
-        TableStatus::Cannot(why) => ("cannot", None, None, Some(why)),
-    };
-    json!({
-            "port": snapshot.port_name(table.port), "table": table.table,
-                "state": state, "held": held, "wanted": wanted, "why": why,
-    })
+json_type_of! {
+    enum FollowMode { Agent, Queries, Unknown }
+
+    enum MissingEnd { HotSpot, Hosts }
 }
 
-fn state_schema() -> SchemaProperties {
-    let any = || json!({ "type": "number" });
-    let port = || vec![("name", text()), ("guid", crate::script::schema_parts::guid()), ("lid", number())];
-    let states = json!({ "enum": ["proposed", "in force", "cooling", "partly", "untold"] });
-    let mut flow = port();
-    flow.push(("state", states.clone()));
-    flow.push(("follows", json!({ "enum": ["agent", "queries", "unknown"] })));
-    let mut spot = port();
-    spot.extend([
-        ("state", states),
-        ("ticks_per_second", nullable(any())),
-        ("time_waited", nullable(any())),
-        ("levels", list(closed(vec![("fast", number()), ("slow", number())]))),
-        ("flows", list(closed(flow))),
-    ]);
-    let table = vec![
-        ("port", text()),
-        ("table", text()),
-        ("state", json!({ "enum": ["as-should", "differs", "cannot"] })),
-        ("held", nullable(text())),
-        ("wanted", nullable(text())),
-        ("why", nullable(text())),
-    ];
-    let gone = vec![
-        ("lid", number()),
-        ("fast", number()),
-        ("slow", number()),
-        ("hosts", list(number())),
-        ("end", json!({ "enum": ["hot-spot", "hosts"] })),
-    ];
-    vec![
-        ("hot_spots", list(closed(spot))),
-        ("tables", list(closed(table))),
-        ("refused", nullable(text())),
-        ("gone", list(closed(gone))),
-    ]
+/// A GUID that a plan holds as text.
+#[derive(Serialize)]
+struct GuidText<'a>(&'a str);
+
+impl JsonType for GuidText<'_> {
+    fn schema() -> serde_json::Value {
+        Guid::schema()
+    }
 }
 
-fn proposal_schema() -> SchemaProperties {
-    let proposed = vec![("plan", nullable(text())), ("writes", number()), ("findings", list(text()))];
-    proposed.into_iter().chain(state_schema()).collect()
+/// The word for a status.
+#[derive(Serialize)]
+struct StatusWord(&'static str);
+
+impl JsonType for StatusWord {
+    fn schema() -> serde_json::Value {
+        words_schema(LaneStatus::ALL.map(LaneStatus::word))
+    }
+}
+
+impl<'a> LaneStateAnswer<'a> {
+    fn new(snapshot: &'a Snapshot, state: &'a LaneState) -> Self {
+        let gone = |gone: &MovedFlows| MissingFlows {
+            lid: gone.hot_spot,
+            fast: gone.fast,
+            slow: gone.slow,
+            hosts: gone.hosts.iter().copied().collect(),
+            end: gone.gone,
+        };
+        Self {
+            hot_spots: Lines::of(state.spots.iter().map(|spot| Sorted(SpotObject::from(spot)))),
+            tables: Lines::of(state.tables.iter().map(|table| Sorted(TableObject::new(snapshot, table)))),
+            refused: state.refused.as_deref(),
+            gone: Lines::of(state.gone.iter().map(gone).map(Sorted)),
+        }
+    }
+}
+
+impl<'a> From<&'a LaneSpot> for SpotObject<'a> {
+    fn from(spot: &'a LaneSpot) -> Self {
+        let flow = |flow: &'a LaneFlow| FlowObject {
+            name: &flow.flow.host.name,
+            guid: GuidText(&flow.flow.host.guid),
+            lid: flow.flow.host.lid,
+            state: StatusWord(flow.standing.word()),
+            follows: flow.flow.follows,
+        };
+        Self {
+            name: &spot.port.name,
+            guid: GuidText(&spot.port.guid),
+            lid: spot.port.lid,
+            state: StatusWord(spot.standing.word()),
+            ticks_per_second: spot.congestion,
+            time_waited: spot.time_waited,
+            levels: spot.levels.iter().map(|(fast, slow)| LevelPair { fast: *fast, slow: *slow }).collect(),
+            flows: spot.flows.iter().map(flow).collect(),
+        }
+    }
+}
+
+impl<'a> TableObject<'a> {
+    fn new(snapshot: &Snapshot, table: &'a LaneTable) -> Self {
+        let (state, held, wanted, why) = match &table.standing {
+            TableStatus::AsShould => (TableState::AsShould, None, None, None),
+            TableStatus::Differs { held, wanted } => {
+                (TableState::Differs, Some(held.as_str()), Some(wanted.as_str()), None)
+            }
+            TableStatus::Cannot(why) => (TableState::Cannot, None, None, Some(why.as_str())),
+        };
+        Self { port: snapshot.port_name(table.port), table: &table.table, state, held, wanted, why }
+    }
 }

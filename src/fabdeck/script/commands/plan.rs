@@ -2,29 +2,30 @@
 
 use std::path::PathBuf;
 
-use super::check::{certificate_schema, finding_lines};
-use super::route_schema::{cut_off, transition};
+use super::check::finding_lines;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
 use crate::operations::changes::change_row::day_and_time;
 use crate::operations::check::certificate_text::job_figures_words;
+use crate::operations::check::judgement::CertificateReport;
 use crate::operations::check::loads::{JobFigures, JobGain};
 use crate::operations::lanes::migrations::migration_lines;
 use crate::operations::plans::phases::phase_lines;
 use crate::operations::plans::plan_check::{PlanCheck, PlanComparison, check_plan, compare_plan};
 use crate::operations::plans::plan_file::read;
-use crate::operations::plans::plan_verdict::{PlanFit, StalePlan};
+use crate::operations::plans::plan_verdict::{
+    DriftReport, ExcludedElement, PlanFit, RemainingDifference, StalePlan,
+};
 use crate::operations::plans::route_plan::change_summary;
 use crate::operations::preview::comparison::NO_TABLES;
-use crate::script::answer::json_answer;
+use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
+use crate::script::json_schema::JsonSchema;
 use crate::script::table::write_pairs;
 use clap::Args;
-use fabdeck_change::{CertificateScope, Plan};
+use fabdeck_change::{CertificateScope, CutOffReport, Plan, TransitionReport};
 use fabdeck_fabric::observe::digits_in_groups;
 
 pub const PLAN: CommandEntry = CommandEntry::new(
@@ -54,7 +55,7 @@ pub const PLAN_CHECK: CommandEntry = CommandEntry::new(
 .filter(FilterUse::Refused("plan"))
 .at(OptionUse::Used)
 .assume(OptionUse::Refused(PLAN_STATES_ASSUMPTION))
-.json(&[JsonSchema::listed("plan-check", check_schema)]);
+.json(&[JsonSchema::answer::<PlanCheckAnswer<'_>>("plan-check")]);
 
 pub const PLAN_DIFF: CommandEntry = CommandEntry::new(
     "plan diff",
@@ -67,7 +68,7 @@ pub const PLAN_DIFF: CommandEntry = CommandEntry::new(
 .filter(FilterUse::Refused("plan"))
 .at(OptionUse::Used)
 .assume(OptionUse::Refused(PLAN_STATES_ASSUMPTION))
-.json(&[JsonSchema::listed("plan-diff", diff_schema)]);
+.json(&[JsonSchema::answer::<PlanDiffAnswer<'_>>("plan-diff")]);
 
 const PLAN_STATES_ASSUMPTION: &str =
     "FD-7205: leave out --assume: a plan states which tables were assumed when it was made";
@@ -161,17 +162,18 @@ fn check(context: &mut Context<'_, '_>, args: &PlanCheckArgs) -> Result<Exit, Fa
     let (plan, switches) = (read(&args.file.plan)?, args.switches);
     let PlanCheck { snapshot, fit, judged, failed } = check_plan(&mut context.operation(), &plan, switches)?;
     if context.output.json {
-        let mut object = context.object("plan-check", &snapshot)?;
-        object.field("stale", &false)?;
-        object.field("applied", &(fit == PlanFit::Applied))?;
-        object.field("failed", &failed)?;
-        object.field("scope", &CertificateScope { switches: switches || plan.scope.switches })?;
-        object.field("unmet_switches", &judged.unmet)?;
-        object.field("transition", &judged.transition)?;
-        object.field("cut_off", &judged.cut_off)?;
-        object.field("findings", &judged.findings)?;
-        object.fields(&judged.report)?;
-        object.end()?;
+        let answer = PlanCheckAnswer {
+            stale: false,
+            applied: fit == PlanFit::Applied,
+            failed: &failed,
+            scope: CertificateScope { switches: switches || plan.scope.switches },
+            unmet_switches: judged.unmet.as_deref(),
+            transition: &judged.transition,
+            cut_off: &judged.cut_off,
+            findings: &judged.findings,
+            report: SortedKeys(&judged.report),
+        };
+        context.write_answer("plan-check", &snapshot, answer)?;
     } else {
         let mut pairs = vec![("stale", fit.words())];
         pairs.extend(super::check::premises(&snapshot));
@@ -214,12 +216,13 @@ fn diff(context: &mut Context<'_, '_>, args: &PlanFileArgs) -> Result<Exit, Fail
     let PlanComparison { snapshot, fit, difference } = compare_plan(&mut context.operation(), &plan)?;
     let stale = fit.stale();
     if context.output.json {
-        let mut object = context.object("plan-diff", &snapshot)?;
-        object.field("stale", &stale.map(StalePlan::words))?;
-        object.field("applied", &(fit == PlanFit::Applied))?;
-        object.field("drift", &stale.map(|stale| &stale.drift))?;
-        object.fields(&difference)?;
-        object.end()?;
+        let answer = PlanDiffAnswer {
+            stale: stale.map(StalePlan::words),
+            applied: fit == PlanFit::Applied,
+            drift: stale.map(|stale| &stale.drift),
+            difference: SortedKeys(&difference),
+        };
+        context.write_answer("plan-diff", &snapshot, answer)?;
     } else {
         let mut pairs = vec![("stale", fit.words())];
         let switches = count_words(difference.switches.len(), "switch differs", "switches differ");
@@ -242,36 +245,23 @@ json_answer! {
     struct PlanShowAnswer<'a> {
         plan: &'a Plan,
     }
-}
 
-fn check_schema() -> SchemaProperties {
-    let stale = vec![("stale", flag())];
-    stale.into_iter().chain(verdict_schema()).chain(certificate_schema()).collect()
-}
+    struct PlanCheckAnswer<'a> {
+        stale: bool,
+        applied: bool,
+        failed: &'a [ExcludedElement<'a>],
+        scope: CertificateScope,
+        unmet_switches: Option<&'a [String]>,
+        transition: &'a TransitionReport,
+        cut_off: &'a CutOffReport,
+        findings: &'a [String],
+        report: SortedKeys<&'a CertificateReport>,
+    }
 
-fn verdict_schema() -> SchemaProperties {
-    let failed = closed(vec![("element", text()), ("found", flag())]);
-    vec![
-        ("applied", flag()),
-        ("failed", list(failed)),
-        ("scope", closed(vec![("switches", flag())])),
-        ("unmet_switches", nullable(list(text()))),
-        ("transition", closed(transition())),
-        ("cut_off", cut_off()),
-        ("findings", list(text())),
-    ]
-}
-
-fn diff_schema() -> SchemaProperties {
-    let port = || nullable(number());
-    let entry = closed(vec![("switch", text()), ("lid", number()), ("planned", port()), ("held", port())]);
-    let drift = closed(vec![("entries", number()), ("switches", number()), ("first", list(entry))]);
-    let lanes = nullable(list(text()));
-    vec![
-        ("stale", nullable(text())),
-        ("applied", flag()),
-        ("drift", nullable(drift)),
-        ("switches", list(text())),
-        ("lanes", lanes),
-    ]
+    struct PlanDiffAnswer<'a> {
+        stale: Option<String>,
+        applied: bool,
+        drift: Option<&'a DriftReport>,
+        difference: SortedKeys<&'a RemainingDifference>,
+    }
 }

@@ -1,7 +1,6 @@
 //! `route`: computes and certifies the routes of one engine, and writes a plan for them.
 
 use super::route_args::RoutePlanArgs;
-use super::route_schema::{cut_off, engine_row, job_figures};
 use super::{check, staged_commands, whatif};
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
@@ -15,13 +14,13 @@ use crate::operations::plans::route_plan::{RoutedPlan, change_summary, findings_
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::engine_names;
 use crate::operations::preview::whatif::{EngineRow, Proposal, supposed_words};
+use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{closed, list, nullable, text};
+use crate::script::json_schema::JsonSchema;
 use crate::script::table::write_pairs;
 use crate::system::output_file;
-use fabdeck_change::Plan;
+use fabdeck_change::{CutOffReport, Plan};
 
 pub const ROUTE: CommandEntry = CommandEntry::new(
     "route",
@@ -37,7 +36,7 @@ pub const ROUTE: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run))
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
-.json(&[JsonSchema::listed("route", schema)]);
+.json(&[JsonSchema::answer::<RouteAnswer<'_>>("route")]);
 
 fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     if args.partitions.is_some() {
@@ -88,13 +87,14 @@ fn write(
     }
     let file = args.output.display().to_string();
     if context.output.json {
-        let mut object = context.object("route", snapshot)?;
-        object.fields(row)?;
-        object.field("jobs_in_force", &before)?;
-        object.field("plan", &file)?;
-        object.field("cut_off", &plan.cut_off)?;
-        object.field("findings", &plan.findings)?;
-        return Ok(object.end()?);
+        let answer = RouteAnswer {
+            row: SortedKeys(row),
+            jobs_in_force: before,
+            plan: file,
+            cut_off: &plan.cut_off,
+            findings: &plan.findings,
+        };
+        return context.write_answer("route", snapshot, answer);
     }
     let mut lines = check::premises(snapshot);
     lines.push(("engine", plan.engine.clone()));
@@ -122,8 +122,12 @@ fn write(
     Ok(())
 }
 
-fn schema() -> SchemaProperties {
-    let in_force = ("jobs_in_force", nullable(closed(job_figures())));
-    let plan = vec![("plan", text()), ("cut_off", cut_off()), ("findings", list(text())), in_force];
-    plan.into_iter().chain(engine_row()).collect()
+json_answer! {
+    struct RouteAnswer<'a> {
+        row: SortedKeys<&'a EngineRow>,
+        jobs_in_force: Option<&'a JobFigures>,
+        plan: String,
+        cut_off: &'a CutOffReport,
+        findings: &'a [String],
+    }
 }

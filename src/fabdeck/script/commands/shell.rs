@@ -79,7 +79,6 @@ json_answer! {
 
 json_type! {
     /// A man page.
-    #[derive(serde::Serialize)]
     struct ManPage {
         name: String,
         text: String,

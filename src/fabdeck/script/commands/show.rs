@@ -357,7 +357,6 @@ fn fabric(context: &mut Context<'_, '_>, (): &()) -> Result<Exit, Failure> {
 
 json_type! {
     /// JSON of the subnet manager.
-    #[derive(serde::Serialize)]
     struct ManagerObject<'a> {
         guid: Guid,
         state: Option<&'a str>,

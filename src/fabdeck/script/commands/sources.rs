@@ -51,7 +51,6 @@ fn list_or_identify(context: &mut Context<'_, '_>, args: &SourcesArgs) -> Result
 }
 
 json_type! {
-    #[derive(serde::Serialize)]
     struct SimulatedSource<'a> {
         source: String,
         keys: &'a str,

@@ -56,7 +56,6 @@ pub struct TraceArgs {
 }
 
 json_type! {
-    #[derive(serde::Serialize)]
     struct TraceEnd {
         node: String,
         guid: Guid,

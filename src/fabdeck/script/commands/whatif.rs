@@ -1,16 +1,12 @@
 //! `whatif`.
 
-use std::io;
 use std::path::PathBuf;
-
-use clap::Args;
-use serde_json::json;
 
 use super::check;
 use super::route_args::{FailArgs, RouteArgs};
-use super::route_schema::{engine_row, job_figures};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::{Sorted, json_type};
 use crate::catalogue::query::Query;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -22,17 +18,16 @@ use crate::operations::preview::engine_names::engines;
 use crate::operations::preview::engine_preview::{EnginePreview, MarkLoss, PreviewRequest, preview_engines};
 use crate::operations::preview::engine_table::{ENGINE_TABLE, EngineStates, defect_words};
 use crate::operations::preview::whatif::{Cost, EngineRow, cut_off_words, supposed_words};
+use crate::script::answer::{Lines, Part, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
-use crate::script::json::Object;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{closed, closed_with_numbers, flag, list, nullable, number, text};
+use crate::script::json_schema::JsonSchema;
 use crate::script::table::write_pairs;
+use clap::Args;
 use fabdeck_fabric::Faults;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_routing::analysis::{GroupDamage, PathLosses, group_damage};
 use fabdeck_routing::{DEGRADED_REMARK, UPDOWN_REMARK};
-
 pub const WHATIF: CommandEntry = CommandEntry::new(
     "whatif",
     "What failures cost, and what each engine would route instead",
@@ -51,7 +46,7 @@ pub const WHATIF: CommandEntry = CommandEntry::new(
 .runs(&CommandFunction(run))
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
-.json(&[JsonSchema::listed("whatif", schema)]);
+.json(&[JsonSchema::answer::<WhatifAnswer<'_>>("whatif")]);
 
 #[derive(Debug, Args)]
 pub struct WhatifArgs {
@@ -159,52 +154,119 @@ fn write_json(
     groups: Option<&GroupDamage>,
     rows: &[EngineRow],
 ) -> Result<(), Failure> {
-    let mut object = context.object("whatif", snapshot)?;
-    object.field("failed", &failed)?;
-    object.field("tables_in_force", &matches!(loss, MarkLoss::Counted(_)))?;
-    match loss {
-        MarkLoss::Counted(cost) => write_cost(&mut object, snapshot, failed, cost)?,
-        MarkLoss::ByCables(cut) => COST_KEYS.iter().try_for_each(|key| match *key {
-            "cut_off_pairs" => object.field(key, &cut.pairs),
-            "failed_end_pairs" => object.field(key, &cut.ended),
-            _ => object.field(key, &serde_json::Value::Null),
-        })?,
-    }
-    object.field("groups_cut", &groups.map(groups_object))?;
-    object.field("jobs", &jobs)?;
-    object.list("engines", rows.iter())?;
-    Ok(object.end()?)
+    let cost = match loss {
+        MarkLoss::Counted(cost) => CostAnswer::new(snapshot, failed, cost),
+        MarkLoss::ByCables(cut) => CostAnswer {
+            cut_off_pairs: Some(cut.pairs),
+            failed_end_pairs: Some(cut.ended),
+            ..CostAnswer::default()
+        },
+    };
+    let answer = WhatifAnswer {
+        failed,
+        tables_in_force: matches!(loss, MarkLoss::Counted(_)),
+        cost: Part(cost),
+        groups_cut: groups.map(|groups| Sorted(GroupsObject::from(groups))),
+        jobs,
+        engines: Lines::of(rows),
+    };
+    context.write_answer("whatif", snapshot, answer)
 }
 
-fn write_cost(
-    object: &mut Object<'_>,
-    snapshot: &Snapshot,
-    failed: &[String],
-    cost: &Cost,
-) -> io::Result<()> {
-    let Cost { lost, expected, pairs, .. } = cost;
-    object.field("pairs", pairs)?;
-    object.field("lost_until_reroute", &cost.lost_pairs())?;
-    object.field("at_least", &cost.is_lower_bound())?;
-    object.field("without_path_before", &cost.without_path_before)?;
-    object.field("unread_tables", &cost.unread_tables)?;
-    object.field("adaptive_routing", &cost.adaptive_routing)?;
-    object.field("adaptive_unknown", &cost.adaptive_unknown)?;
-    object.field("lost_share", &cost.lost_share())?;
-    object.field("lost_lids", &lost.lids)?;
-    let partly = serde_json::json!({ "count": lost.partial, "first": partly_lost_names(snapshot, lost) });
-    object.field("partly_reached", &partly)?;
-    object.field("elements", &elements(failed, lost))?;
-    object.field("cut_off_pairs", &lost.critical)?;
-    object.field("failed_end_pairs", &lost.ended)?;
-    object.field("cut_off_without_path", &lost.critical_without_path)?;
-    object.field(
-        "expected", &serde_json::json!({
-            "faults": expected.faults, "unit": "link", "mean": expected.mean, "linear": expected.linear,
-            "one_channel": expected.one_channel,
-            "best": expected.best, "worst": expected.worst, "counts": cost.expected_counts(),
-}),
-        )
+json_answer! {
+    struct WhatifAnswer<'a> {
+        failed: &'a [String],
+        tables_in_force: bool,
+        cost: Part<CostAnswer<'a>>,
+        groups_cut: Option<Sorted<GroupsObject>>,
+        jobs: Option<&'a JobFigures>,
+        engines: Lines<'a, &'a EngineRow>,
+    }
+
+    /// The costs of marks. Without tables in force only those that cables decide are known.
+    #[derive(Default)]
+    struct CostAnswer<'a> {
+        pairs: Option<u64>,
+        lost_until_reroute: Option<u64>,
+        at_least: Option<bool>,
+        without_path_before: Option<u64>,
+        unread_tables: Option<u64>,
+        adaptive_routing: Option<u64>,
+        adaptive_unknown: Option<u64>,
+        lost_share: Option<f64>,
+        lost_lids: Option<u64>,
+        partly_reached: Option<PartlyReached>,
+        elements: Option<Vec<ElementObject<'a>>>,
+        cut_off_pairs: Option<u64>,
+        failed_end_pairs: Option<u64>,
+        cut_off_without_path: Option<u64>,
+        expected: Option<Sorted<ExpectedObject>>,
+    }
+}
+
+json_type! {
+    struct PartlyReached {
+        count: u64,
+        first: Vec<String>,
+    }
+
+    struct ElementObject<'a> {
+        element: &'a str,
+        pairs: u64,
+    }
+
+    /// The expected loss of random links.
+    struct ExpectedObject {
+        faults: usize,
+        unit: &'static str,
+        mean: f64,
+        linear: f64,
+        one_channel: f64,
+        best: u64,
+        worst: u64,
+        counts: &'static str,
+    }
+
+    struct GroupsObject {
+        known: usize,
+        count: usize,
+        first: Vec<String>,
+    }
+}
+
+impl<'a> CostAnswer<'a> {
+    fn new(snapshot: &Snapshot, failed: &'a [String], cost: &Cost) -> Self {
+        let Cost { lost, expected, .. } = cost;
+        let first = partly_lost_names(snapshot, lost);
+        let elements = failed.iter().zip(&lost.elements);
+        let elements = elements.map(|(element, lost)| ElementObject { element, pairs: lost.pairs });
+        Self {
+            pairs: Some(cost.pairs),
+            lost_until_reroute: Some(cost.lost_pairs()),
+            at_least: Some(cost.is_lower_bound()),
+            without_path_before: Some(cost.without_path_before),
+            unread_tables: Some(cost.unread_tables),
+            adaptive_routing: cost.adaptive_routing,
+            adaptive_unknown: Some(cost.adaptive_unknown),
+            lost_share: Some(cost.lost_share()),
+            lost_lids: Some(lost.lids),
+            partly_reached: Some(PartlyReached { count: lost.partial, first }),
+            elements: Some(elements.collect()),
+            cut_off_pairs: Some(lost.critical),
+            failed_end_pairs: Some(lost.ended),
+            cut_off_without_path: Some(lost.critical_without_path),
+            expected: Some(Sorted(ExpectedObject {
+                faults: expected.faults,
+                unit: "link",
+                mean: expected.mean,
+                linear: expected.linear,
+                one_channel: expected.one_channel,
+                best: expected.best,
+                worst: expected.worst,
+                counts: cost.expected_counts(),
+            })),
+        }
+    }
 }
 
 /// Message in place of the costs if there are no tables in force.
@@ -213,25 +275,6 @@ fn no_tables_words() -> String {
         "{NO_TABLES}, so the loss until the fabric is rerouted is unknown; assume some with --assume ENGINE"
     )
 }
-
-/// Keys of the costs, in their order; without tables in force only those that cables decide are not null.
-const COST_KEYS: [&str; 15] = [
-    "pairs",
-    "lost_until_reroute",
-    "at_least",
-    "without_path_before",
-    "unread_tables",
-    "adaptive_routing",
-    "adaptive_unknown",
-    "lost_share",
-    "lost_lids",
-    "partly_reached",
-    "elements",
-    "cut_off_pairs",
-    "failed_end_pairs",
-    "cut_off_without_path",
-    "expected",
-];
 
 /// Lines about the loss that the marks cause, as far as it is known.
 fn loss_lines(
@@ -314,11 +357,6 @@ fn loss_of_each_mark(failed: &[String], lost: &PathLosses) -> Vec<(&'static str,
     most.into_iter().take(SHOWN).map(alone).collect()
 }
 
-fn elements(failed: &[String], lost: &PathLosses) -> Vec<serde_json::Value> {
-    let each = failed.iter().zip(&lost.elements);
-    each.map(|(name, element)| serde_json::json!({ "element": name, "pairs": element.pairs })).collect()
-}
-
 fn partly_lost_names(snapshot: &Snapshot, lost: &PathLosses) -> Vec<String> {
     lost.partial_ports.iter().map(|port| snapshot.unique_port_name(*port)).collect()
 }
@@ -350,8 +388,10 @@ fn write_transition<'r>(
     Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
 }
 
-fn groups_object(groups: &GroupDamage) -> serde_json::Value {
-    serde_json::json!({ "known": groups.known, "count": groups.cut.len(), "first": group_names(groups) })
+impl From<&GroupDamage> for GroupsObject {
+    fn from(groups: &GroupDamage) -> Self {
+        Self { known: groups.known, count: groups.cut.len(), first: group_names(groups) }
+    }
 }
 
 fn first_elements(failed: &[String]) -> String {
@@ -359,46 +399,4 @@ fn first_elements(failed: &[String]) -> String {
     let more =
         if failed.len() > SHOWN { format!(" and {} more", failed.len() - SHOWN) } else { String::new() };
     format!("{}{more}", failed[..failed.len().min(SHOWN)].join(", "))
-}
-
-fn schema() -> SchemaProperties {
-    let any = || json!({ "type": "number" });
-    let groups = vec![("known", number()), ("count", number()), ("first", list(text()))];
-    let expected = vec![
-        ("faults", number()),
-        ("unit", text()),
-        ("mean", any()),
-        ("linear", any()),
-        ("one_channel", any()),
-        ("best", number()),
-        ("worst", number()),
-        ("counts", text()),
-    ];
-    let partly = vec![("count", number()), ("first", list(text()))];
-    let element = vec![("element", text()), ("pairs", number())];
-    vec![
-        ("failed", list(text())),
-        ("tables_in_force", flag()),
-        ("pairs", nullable(number())),
-        ("lost_until_reroute", nullable(number())),
-        ("at_least", nullable(flag())),
-        ("without_path_before", nullable(number())),
-        ("unread_tables", nullable(number())),
-        ("adaptive_routing", nullable(number())),
-        ("adaptive_unknown", nullable(number())),
-        ("lost_share", nullable(any())),
-        ("lost_lids", nullable(number())),
-        ("partly_reached", nullable(closed(partly))),
-        ("elements", nullable(list(closed(element)))),
-        ("cut_off_pairs", nullable(number())),
-        ("failed_end_pairs", nullable(number())),
-        ("cut_off_without_path", nullable(number())),
-        ("expected", nullable(closed(expected))),
-        ("groups_cut", nullable(closed(groups))),
-        ("jobs", nullable(closed(job_figures()))),
-        (
-            "engines",
-            list(closed_with_numbers(engine_row(), &["seconds", "route_seconds", "certificate_seconds"])),
-        ),
-    ]
 }

@@ -225,20 +225,7 @@ pub fn report_unchanged(
     if !context.output.json {
         return Ok(());
     }
-    let answer = ChangeAnswer {
-        deadline: None,
-        done: 0,
-        drift: None,
-        id: None,
-        left: &[],
-        phase_of_five: None,
-        silent: &[],
-        state: ReportedState::Unchanged(UNCHANGED),
-        trouble: None,
-        waits: false,
-        why: None,
-        writes: writes as u64,
-    };
+    let answer = ChangeAnswer::new(None, writes as u64);
     context.write_plain_answer("change", answer)
 }
 
@@ -265,6 +252,27 @@ json_answer! {
         rows: Lines<'a, &'a ChangeRow>,
     }
 }
+impl<'a> ChangeAnswer<'a> {
+    fn new(status: Option<&'a ChangeStatus>, writes: u64) -> Self {
+        let text = |field: fn(&'a ChangeStatus) -> &'a Option<String>| field(status?).as_deref();
+        Self {
+            deadline: text(|status| &status.deadline),
+            done: status.map_or(0, |status| status.done),
+            drift: text(|status| &status.drift),
+            id: status.map(|status| status.id.as_str()),
+            left: status.map_or(&[], |status| &status.left),
+            phase_of_five: status.and_then(|status| status.phase_of_five),
+            silent: status.map_or(&[], |status| &status.silent),
+            state: status
+                .map_or(ReportedState::Unchanged(UNCHANGED), |status| ReportedState::Phase(status.phase)),
+            trouble: text(|status| &status.trouble),
+            waits: status.is_some_and(|status| status.waits),
+            why: text(|status| &status.why),
+            writes,
+        }
+    }
+}
+
 /// The state of a change, or that there is nothing to do.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -285,21 +293,7 @@ impl JsonType for ReportedState {
 pub fn report(context: &mut Context<'_, '_>, status: &ChangeStatus) -> Result<(), Failure> {
     seen_changes::record_phase(context.outside, &status.id, status.phase);
     if context.output.json {
-        let ChangeStatus { id, phase, done, writes, deadline, why, left, silent, .. } = status;
-        let answer = ChangeAnswer {
-            deadline: deadline.as_deref(),
-            done: *done,
-            drift: status.drift.as_deref(),
-            id: Some(id),
-            left,
-            phase_of_five: status.phase_of_five,
-            silent,
-            state: ReportedState::Phase(*phase),
-            trouble: status.trouble.as_deref(),
-            waits: status.waits,
-            why: why.as_deref(),
-            writes: *writes,
-        };
+        let answer = ChangeAnswer::new(Some(status), status.writes);
         return context.write_plain_answer("change", answer);
     }
     let lines = change_words(status, Timestamp::now());
