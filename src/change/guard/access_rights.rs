@@ -2,6 +2,7 @@
 //! The kernel identifies the caller (`SO_PEERCRED`); a name in the request gives no right.
 
 use std::os::unix::net::UnixStream;
+use std::str::FromStr;
 
 use rustix::net::sockopt;
 
@@ -57,15 +58,16 @@ impl Caller {
     }
 }
 
-impl Grantee {
+impl FromStr for Grantee {
+    type Err = &'static str;
+
     /// Parses `*`, `ada`, `1001` or `@fabric`.
-    pub fn parse(text: &str) -> Option<Self> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.strip_prefix('@') {
-            Some("") => None,
-            Some(group) => Some(Self::Group(group.to_owned())),
-            None if text.is_empty() => None,
-            None if text == "*" => Some(Self::Everyone),
-            None => Some(text.parse().map_or_else(|_| Self::User(text.to_owned()), Self::Uid)),
+            _ if matches!(text, "" | "@") => Err("an empty name is no user"),
+            Some(group) => Ok(Self::Group(group.to_owned())),
+            None if text == "*" => Ok(Self::Everyone),
+            None => Ok(text.parse().map_or_else(|_| Self::User(text.to_owned()), Self::Uid)),
         }
     }
 }
@@ -152,10 +154,10 @@ mod tests {
 
     #[test]
     fn grantees_are_names_numbers_groups_or_all() {
-        assert_eq!(Grantee::parse("*"), Some(Grantee::Everyone));
-        assert_eq!(Grantee::parse("1001"), Some(Grantee::Uid(1001)));
-        assert_eq!(Grantee::parse("ada"), Some(Grantee::User("ada".to_owned())));
-        assert_eq!(Grantee::parse("@fabric"), Some(Grantee::Group("fabric".to_owned())));
-        assert_eq!((Grantee::parse(""), Grantee::parse("@")), (None, None));
+        assert_eq!("*".parse(), Ok(Grantee::Everyone));
+        assert_eq!("1001".parse(), Ok(Grantee::Uid(1001)));
+        assert_eq!("ada".parse(), Ok(Grantee::User("ada".to_owned())));
+        assert_eq!("@fabric".parse(), Ok(Grantee::Group("fabric".to_owned())));
+        assert!(["", "@"].iter().all(|text| text.parse::<Grantee>().is_err()));
     }
 }

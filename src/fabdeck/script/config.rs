@@ -2,32 +2,34 @@
 
 mod jobs;
 mod rights;
+mod tables;
+mod values;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use clap::ValueEnum;
+use serde::Deserialize;
+use toml::de::{DeTable, DeValue};
 
-use super::argument_values::duration;
 use super::terminal_info::Color;
 use super::theme_choice::ThemeChoice;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::console::features::jobs::jobs_model::JobSettings;
-use crate::script::config::jobs::{JOBS_HINT, jobs, line_of_rule};
-use crate::script::config::rights::{RIGHTS_HINT, rights, rights_objection};
+use crate::script::config::jobs::JobConfig;
+use crate::script::config::rights::rights_objection;
+use crate::script::config::tables::WatchConfig;
 use fabdeck_change::Rights;
 use fabdeck_fabric::counters::Thresholds;
-use fabdeck_fabric::{Guid, HostRules};
 use fabdeck_files::read_text_within;
 use fabdeck_mad::access::FabricIdentity;
 
 /// Values of the configuration file.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigFile {
     pub source: Option<String>,
     pub node_name_map: Option<PathBuf>,
+    #[serde(deserialize_with = "values::color")]
     pub color: Option<Color>,
     pub mkey_file: Option<PathBuf>,
     /// Folder of changes.
@@ -37,38 +39,43 @@ pub struct ConfigFile {
     /// Socket of the system log, which records the length of the audit trail.
     pub system_log: Option<PathBuf>,
     /// Requests to guards that other users may send.
+    #[serde(deserialize_with = "values::table")]
     pub rights: Rights,
     /// Why the rights in the file are not used.
+    #[serde(skip)]
     pub rights_refused: Option<String>,
     pub theme: Option<String>,
     /// Themes by the beginnings of sources, so that an important fabric looks different.
     pub themes: BTreeMap<String, String>,
     pub ascii: bool,
     /// Number of data lanes that is assumed of adapters without a known number.
+    #[serde(deserialize_with = "values::whole_number::<1, 15, _, _>")]
     pub supposed_lanes: Option<u8>,
     /// Keys of the console by the ids of actions.
+    #[serde(deserialize_with = "values::key_lists")]
     pub keys: BTreeMap<String, Vec<String>>,
     /// Fabrics that may be written to.
+    #[serde(rename = "fabric", deserialize_with = "values::tables")]
     pub fabrics: Vec<FabricIdentity>,
     /// Thresholds of the verdicts of `hotspots`.
+    #[serde(deserialize_with = "values::table")]
     pub hotspots: Thresholds,
-    /// Period within which sweeps read every table again; zero means never.
-    pub drift_period: Option<Duration>,
-    /// Memory for the recording of a watch, in MiB.
-    pub past_mib: Option<u64>,
-    /// Interval of the console's sweeps, if it is not the default; zero disables the watch.
-    pub watch: Option<Duration>,
-    /// Source of the running jobs in the console.
-    pub jobs: JobSettings,
-    /// Rules from names of adapters to hosts.
-    pub host_rules: HostRules,
+    #[serde(deserialize_with = "values::table")]
+    pub watch: WatchConfig,
+    #[serde(deserialize_with = "values::table")]
+    pub jobs: JobConfig,
 }
 
-const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, socket-dir, system-log, theme, ascii, supposed-lanes, [themes], [keys], [hotspots], [watch], [jobs], [rights], [[fabric]]";
+const HOTSPOT_HINT: &str =
+    "[hotspots] has numbers of 0 or more: congestion, fair-share (up to 1), errors-per-hour, flaps-per-hour";
+const WATCH_HINT: &str =
+    "[watch] has interval = \"5s\" and drift_period = \"5m\" (\"0s\" turns either off), and past_mib = 64";
+const JOBS_HINT: &str = "[jobs] has slurm = true, with squeue = \"PROGRAM\" if PATH has none, or file = \"LIST\"; \
+                         interval = \"30s\"; and hosts = [{ adapter = \"rack*-{} HCA-*\", host = \"{}\" }]";
+const RIGHTS_HINT: &str = "[rights] has lists such as confirm = [\"ada\", \"@operators\", \"1001\"]; the rights are list, \
+                           confirm, extend, rollback; \"*\" means all users";
 /// Most bytes of a configuration.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
-
-const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl ConfigFile {
     /// Reads the file. A file named by `--config` has to exist; the default file need not.
@@ -99,100 +106,18 @@ impl ConfigFile {
     }
 
     fn parse(text: &str, file: &Path) -> Result<Self, Failure> {
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            let line = error.span().map(|span| line_of(text, span.start));
-            config_failure(file, line, &format!("FD-7102: {}", error.message()), "correct the TOML")
+        let line = |error: &toml::de::Error| error.span().map(|span| line_of(text, span.start));
+        let table = DeTable::parse(text).map_err(|error| {
+            let what = format!("FD-7102: {}", error.message());
+            config_failure(file, line(&error), &what, "correct the TOML")
         })?;
-        let mut config = Self::default();
-        for (key, value) in &table {
-            let line = line_of_key(text, key);
-            let result = config.set(key, value, text);
-            result.map_err(|wrong| config_failure(file, wrong.line.or(line), &wrong.what, &wrong.hint))?;
-        }
-        Ok(config)
+        Self::deserialize(toml::Deserializer::from(table.clone())).map_err(|error| {
+            let offset = error.span().map_or(0, |span| span.start);
+            let (what, hint) = describe_mistake(table.get_ref(), offset, error.message());
+            config_failure(file, line(&error), &what, hint)
+        })
     }
 
-    /// Sets a key; `text` is the whole file, for errors inside of a table.
-    fn set(&mut self, key: &str, value: &toml::Value, text: &str) -> Result<(), ConfigError> {
-        let hinted = |hint: &'static str| move |what: String| ConfigError::new(what, hint);
-        match key {
-            "fabric" => {
-                self.fabrics = fabrics(value).map_err(|(what, hint)| ConfigError::new(what, hint))?;
-            }
-            "keys" => self.keys = keys(value).map_err(hinted(KEYS_HINT))?,
-            "hotspots" => self.hotspots = thresholds(value).map_err(hinted(HOTSPOT_HINT))?,
-            "watch" => watch(value, self).map_err(hinted(WATCH_HINT))?,
-            "jobs" => {
-                (self.jobs, self.host_rules) = jobs(value).map_err(|wrong| {
-                    let line = wrong.rule.and_then(|rule| line_of_rule(text, rule));
-                    ConfigError { line, ..ConfigError::new(wrong.what, JOBS_HINT) }
-                })?;
-            }
-            "rights" => self.rights = rights(value).map_err(hinted(RIGHTS_HINT))?,
-            "themes" => self.themes = themes(value).map_err(hinted(THEMES_HINT))?,
-            "supposed-lanes" => self.supposed_lanes = Some(supposed_lanes(value)?),
-            "ascii" => {
-                let what = "FD-7109: 'ascii' is neither true nor false";
-                self.ascii = value.as_bool().ok_or_else(|| ConfigError::new(what, "write ascii = true"))?;
-            }
-            _ => {
-                let what = || format!("FD-7103: '{key}' is not a text");
-                let word = value.as_str();
-                let word = word.ok_or_else(|| ConfigError::new(what(), "put its value in double quotes"))?;
-                self.set_text(key, word)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Sets a key whose value is a text.
-    fn set_text(&mut self, key: &str, word: &str) -> Result<(), ConfigError> {
-        match key {
-            "source" => self.source = Some(word.to_owned()),
-            "node-name-map" => self.node_name_map = Some(word.into()),
-            "theme" => self.theme = Some(word.to_owned()),
-            "socket-dir" => self.socket_dir = Some(word.into()),
-            "system-log" => self.system_log = Some(word.into()),
-            "state-dir" => self.state_dir = Some(word.into()),
-            "mkey-file" => self.mkey_file = Some(word.into()),
-            "color" => {
-                let what = || format!("FD-7104: '{word}' is not a colour mode");
-                let color = Color::from_str(word, false);
-                self.color =
-                    Some(color.map_err(|_| ConfigError::new(what(), "write auto, always or never"))?);
-            }
-            _ => {
-                let what = format!("FD-7105: '{key}' is not a key of the configuration");
-                return Err(ConfigError::new(what, &format!("the keys are: {KEYS}")));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A mistake in the configuration, with a hint.
-struct ConfigError {
-    /// Line of the mistake, if it is not that of the key.
-    line: Option<usize>,
-    what: String,
-    hint: String,
-}
-
-impl ConfigError {
-    fn new(what: impl Into<String>, hint: &str) -> Self {
-        Self { line: None, what: what.into(), hint: hint.to_owned() }
-    }
-}
-
-fn supposed_lanes(value: &toml::Value) -> Result<u8, ConfigError> {
-    let lanes = value.as_integer().and_then(|lanes| u8::try_from(lanes).ok());
-    lanes.filter(|lanes| (1..=15).contains(lanes)).ok_or_else(|| {
-        let what = "FD-7115: 'supposed-lanes' is not a whole number from 1 to 15";
-        ConfigError::new(what, "write supposed-lanes = 4")
-    })
-}
-
-impl ConfigFile {
     /// Chooses the theme of a source; a theme named by `--theme` has precedence.
     pub fn theme_choice(&self, asked: Option<&str>) -> ThemeChoice {
         let (tied, usual) = (self.themes.clone(), self.theme.clone());
@@ -200,144 +125,53 @@ impl ConfigFile {
     }
 }
 
-const THEMES_HINT: &str = "[themes] has lines such as \"umad:mlx5_0\" = \"production\"";
-
-fn themes(value: &toml::Value) -> Result<BTreeMap<String, String>, String> {
-    let table = value.as_table().ok_or("FD-7110: 'themes' is not a table: write [themes]")?;
-    let tie = |(source, theme): (&String, &toml::Value)| {
-        let theme =
-            theme.as_str().ok_or_else(|| format!("FD-7110: [themes] {source}: the value is not a text"))?;
-        Ok((source.clone(), theme.to_owned()))
-    };
-    table.iter().map(tie).collect()
-}
-
-const HOTSPOT_HINT: &str =
-    "[hotspots] has numbers of 0 or more: congestion, fair-share (up to 1), errors-per-hour, flaps-per-hour";
-
-fn thresholds(value: &toml::Value) -> Result<Thresholds, String> {
-    let table = value.as_table().ok_or("FD-7111: 'hotspots' is not a table: write [hotspots]")?;
-    let mut thresholds = Thresholds::default();
-    for (key, value) in table {
-        let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
-        let most = if key == "fair-share" { 1.0 } else { f64::MAX };
-        let number = number
-            .filter(|number| (0.0..=most).contains(number))
-            .ok_or_else(|| format!("FD-7111: [hotspots] {key}: the value is not a number in range"))?;
-        match key.as_str() {
-            "congestion" => thresholds.congestion = number,
-            "fair-share" => thresholds.fair_share = number,
-            "errors-per-hour" => thresholds.errors_per_hour = number,
-            "flaps-per-hour" => thresholds.flaps_per_hour = number,
-            _ => return Err(format!("FD-7111: [hotspots] {key}: there is no such key")),
+/// The message about a wrong value or key, with its code and a hint.
+fn describe_mistake(table: &DeTable<'_>, offset: usize, message: &str) -> (String, &'static str) {
+    let path = path_at(table, offset).unwrap_or_default();
+    if let Some(expected) = message.strip_prefix(&format!("unknown field `{path}`")) {
+        let what = format!("FD-7105: '{path}' is not a key of the configuration{expected}");
+        return (what, "correct its name, or leave it out");
+    }
+    let (code, hint) = match path.split(['.', '[']).next().unwrap_or_default() {
+        "color" => ("FD-7104", "write auto, always or never"),
+        "fabric" if path == "fabric" => {
+            ("FD-7106", "write [[fabric]], as 'fabdeck sources --identity' prints it")
         }
-    }
-    Ok(thresholds)
+        "fabric" => (
+            "FD-7107",
+            "'fabdeck sources --identity' prints such an entry; keys of the file belong above the entry",
+        ),
+        "keys" => ("FD-7108", "[keys] has lines such as mark = [\"f\", \"x\"]; docs/keys.md has the actions"),
+        "ascii" => ("FD-7109", "write ascii = true"),
+        "themes" => ("FD-7110", "[themes] has lines such as \"umad:mlx5_0\" = \"production\""),
+        "hotspots" => ("FD-7111", HOTSPOT_HINT),
+        "watch" => ("FD-7112", WATCH_HINT),
+        "jobs" if path.starts_with("jobs.hosts") => ("FD-7114", JOBS_HINT),
+        "jobs" => ("FD-7113", JOBS_HINT),
+        "supposed-lanes" => ("FD-7115", "write supposed-lanes = 4"),
+        "rights" => ("FD-7116", RIGHTS_HINT),
+        _ => ("FD-7103", "put its value in double quotes"),
+    };
+    (format!("{code}: '{path}': {}", message.replace(" field `", " key `")), hint)
 }
 
-const WATCH_HINT: &str =
-    "[watch] has interval = \"5s\" and drift_period = \"5m\" (\"0s\" turns either off), and past_mib = 64";
-
-fn watch(value: &toml::Value, config: &mut ConfigFile) -> Result<(), String> {
-    let table = value.as_table().ok_or("FD-7112: 'watch' is not a table: write [watch]")?;
-    for (key, value) in table {
-        let wanted = match key.as_str() {
-            "interval" => &mut config.watch,
-            "drift_period" => &mut config.drift_period,
-            "past_mib" => {
-                config.past_mib = Some(past_mib(value)?);
-                continue;
-            }
-            _ => return Err(format!("FD-7112: [watch] {key}: there is no such key")),
+/// The keys that lead to an offset of the file, such as `jobs.hosts[2].adapter`.
+fn path_at(table: &DeTable<'_>, offset: usize) -> Option<String> {
+    table.iter().find_map(|(key, value)| {
+        let name = key.get_ref();
+        let within = match value.get_ref() {
+            DeValue::Table(table) => path_at(table, offset).map(|rest| format!("{name}.{rest}")),
+            DeValue::Array(items) => items.iter().zip(1..).find_map(|(item, number)| {
+                let rest = item.get_ref().as_table().and_then(|table| path_at(table, offset));
+                let rest = rest.map(|rest| format!(".{rest}"));
+                let rest = rest.or_else(|| item.span().contains(&offset).then(String::new));
+                rest.map(|rest| format!("{name}[{number}]{rest}"))
+            }),
+            _ => None,
         };
-        let text =
-            value.as_str().ok_or_else(|| format!("FD-7112: [watch] {key}: the value is not a text"))?;
-        *wanted = Some(match text {
-            "0" | "0s" => Duration::ZERO,
-            text => duration(text).map_err(|why| format!("FD-7112: [watch] {key}: '{text}': {why}"))?,
-        });
-    }
-    Ok(())
-}
-
-/// Reads the memory for the recording of a watch.
-fn past_mib(value: &toml::Value) -> Result<u64, String> {
-    const MAX_MIB: i64 = 4096;
-    let number = value.as_integer().filter(|number| (0..=MAX_MIB).contains(number));
-    let number = number.and_then(|number| u64::try_from(number).ok());
-    number.ok_or_else(|| {
-        format!("FD-7112: [watch] past_mib: the value is not a whole number from 0 to {MAX_MIB}")
+        let here = key.span().contains(&offset) || value.span().contains(&offset);
+        within.or_else(|| here.then(|| name.to_string()))
     })
-}
-
-const KEYS_HINT: &str = "[keys] has lines such as mark = [\"f\", \"x\"]; docs/keys.md has the actions";
-
-/// Reads a key or a list of keys for each action.
-fn keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let table = value.as_table().ok_or("FD-7108: 'keys' is not a table: write [keys]")?;
-    let list = |(action, value): (&String, &toml::Value)| {
-        let wrong = || format!("FD-7108: [keys] {action}: the value is neither a key nor a list of keys");
-        let keys = match value {
-            toml::Value::String(key) => vec![key.clone()],
-            toml::Value::Array(keys) => keys
-                .iter()
-                .map(|key| key.as_str().map(str::to_owned))
-                .collect::<Option<_>>()
-                .ok_or_else(wrong)?,
-            _ => return Err(wrong()),
-        };
-        Ok((action.clone(), keys))
-    };
-    table.iter().map(list).collect()
-}
-
-/// Reads entries as `sources --identity` prints them.
-fn fabrics(value: &toml::Value) -> Result<Vec<FabricIdentity>, (String, &'static str)> {
-    const HINT: &str = "'fabdeck sources --identity' prints such an entry";
-    let entries = value
-        .as_array()
-        .ok_or(("FD-7106: 'fabric' is not a list of entries: write [[fabric]]".to_owned(), HINT))?;
-    let entry = |(at, value): (usize, &toml::Value)| {
-        let wrong = |what: String| (format!("FD-7107: entry {} of [[fabric]]: {what}", at + 1), HINT);
-        let table = value.as_table().ok_or_else(|| wrong("the entry is not a table".to_owned()))?;
-        identity(table).map_err(wrong)
-    };
-    entries.iter().enumerate().map(entry).collect()
-}
-
-fn identity(table: &toml::Table) -> Result<FabricIdentity, String> {
-    let mut identity = FabricIdentity::default();
-    for (key, value) in table {
-        let text = || value.as_str().ok_or_else(|| format!("'{key}' is not a text"));
-        match key.as_str() {
-            "name" => identity.name = text()?.to_owned(),
-            "switches" => identity.switches = guids(key, value)?,
-            "subnet-managers" => identity.managers = guids(key, value)?,
-            "subnet-prefix" => {
-                let prefix =
-                    Guid::from_hex(text()?).map_err(|_| format!("'{key}' is not a prefix of 16 digits"))?;
-                identity.subnet_prefix = Some(prefix.0);
-            }
-            _ => {
-                return Err(format!(
-                    "there is no key '{key}'; the keys are: {FABRIC_KEYS} (keys of the file belong above the entry)"
-                ));
-            }
-        }
-    }
-    match identity.name.is_empty() || identity.switches.is_empty() {
-        true => Err("a name and the GUIDs of the switches are required".to_owned()),
-        false => Ok(identity),
-    }
-}
-
-fn guids(key: &str, value: &toml::Value) -> Result<Vec<Guid>, String> {
-    let list = value.as_array().ok_or_else(|| format!("'{key}' is not a list of GUIDs"))?;
-    let guid = |item: &toml::Value| {
-        let text = item.as_str().ok_or_else(|| format!("'{key}' has an item that is not a text"))?;
-        Guid::from_hex(text).map_err(|error| format!("'{key}': {error}"))
-    };
-    list.iter().map(guid).collect()
 }
 
 /// Whether the file does not exist, or its folder is no folder.
@@ -355,15 +189,12 @@ fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|b| *b == b'\n').count()
 }
 
-/// Number of the first line that begins with a key; every known key is at the beginning of a line.
-fn line_of_key(text: &str, key: &str) -> Option<usize> {
-    let begins = |line: &str| line.trim_start().trim_start_matches(['"', '\'', '[']).starts_with(key);
-    text.lines().position(begins).map(|at| at + 1)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use fabdeck_fabric::Guid;
 
     pub(super) fn parse(text: &str) -> Result<ConfigFile, String> {
         ConfigFile::parse(text, Path::new("c.toml")).map_err(|failure| {
@@ -388,7 +219,7 @@ mod tests {
         assert_eq!(config.theme_choice(None).of("sim:demo"), Some("light"));
         assert_eq!(config.theme_choice(Some("mono")).of("umad"), Some("mono"));
         assert!(parse("themes = 3").unwrap_err().contains("FD-7110"));
-        assert!(parse("[themes]\numad = 3").unwrap_err().contains("FD-7110: [themes] umad"));
+        assert!(parse("[themes]\numad = 3").unwrap_err().starts_with("c.toml:2: FD-7110: 'themes.umad'"));
     }
 
     #[test]
@@ -397,18 +228,20 @@ mod tests {
         let expected = Thresholds { congestion: 5_000.0, fair_share: 0.25, ..Thresholds::default() };
         assert_eq!(config.hotspots, expected);
         for text in [
-            "hotspots = 3",
+            "\nhotspots = 3",
+            "\nhotspots = [1.0]",
             "[hotspots]\nfair-share = 1.5",
             "[hotspots]\ncongestion = -1",
+            "[hotspots]\ncongestion = inf",
             "[hotspots]\nheat = 1",
         ] {
-            assert!(parse(text).unwrap_err().starts_with("c.toml:1: FD-7111"), "{text}");
+            assert!(parse(text).unwrap_err().starts_with("c.toml:2: FD-7111: 'hotspots"), "{text}");
         }
     }
 
     #[test]
     fn the_intervals_of_a_watch_are_times() {
-        let both = |config: ConfigFile| (config.watch, config.drift_period);
+        let both = |config: ConfigFile| (config.watch.interval, config.watch.drift_period);
         assert_eq!(both(parse("[watch]\n").unwrap()), (None, None));
         for key in ["interval", "drift_period"] {
             let watch = |text: &str| parse(&format!("[watch]\n{key} = {text}\n")).map(both);
@@ -420,11 +253,13 @@ mod tests {
                 assert_eq!(watch(text), Ok(of(seconds)), "{key}");
             }
             for text in ["5", "\"soon\"", "\"-1s\""] {
-                assert!(watch(text).unwrap_err().starts_with("c.toml:1: FD-7112"), "{key} {text}");
+                assert!(watch(text).unwrap_err().starts_with("c.toml:2: FD-7112"), "{key} {text}");
             }
         }
         assert!(parse("watch = 3").unwrap_err().contains("FD-7112"));
-        assert!(parse("[watch]\nevery = \"1s\"").unwrap_err().contains("FD-7112: [watch] every"));
+        assert!(
+            parse("[watch]\nevery = \"1s\"").unwrap_err().starts_with("c.toml:2: FD-7112: 'watch.every'")
+        );
     }
 
     #[test]
@@ -437,9 +272,33 @@ mod tests {
             ("\n\ncolor = \"blue\"", "c.toml:3: FD-7104"),
             ("fabric = 1", "c.toml:1: FD-7106"),
             ("\n[[fabric]]\nname = \"x\"", "c.toml:2: FD-7107"),
-            ("[[fabric]]\nname = \"x\"\nswitches = [\"zz\"]", "c.toml:1: FD-7107"),
-            ("[[fabric]]\nname = \"x\"\nswitch = []", "c.toml:1: FD-7107"),
-            ("source = \"x\"\nsuorce = \"y\"", "c.toml:2: FD-7105"),
+            ("fabric = [1]", "c.toml:1: FD-7107: 'fabric[1]'"),
+            ("[[fabric]]\nname = \"x\"\nswitches = [\"zz\"]", "c.toml:3: FD-7107: 'fabric[1].switches[1]'"),
+            (
+                "[[fabric]]\nname = \"x\"\nswitches = [\n\"0x1\",\n2]",
+                "c.toml:5: FD-7107: 'fabric[1].switches[2]'",
+            ),
+            ("[[fabric]]\nname = \"x\"\nswitch = []", "c.toml:3: FD-7107: 'fabric[1].switch': unknown key"),
+            (
+                "[[fabric]]\nname = \"a\"\nswitches = [\"0x1\"]\n[[fabric]]\nswitches = []",
+                "c.toml:4: FD-7107: 'fabric[2]'",
+            ),
+            ("[keys]\nmark = \"f\"\nplan = [1]", "c.toml:3: FD-7108: 'keys.plan'"),
+            ("\nascii = 1", "c.toml:2: FD-7109: 'ascii'"),
+            ("themes = []", "c.toml:1: FD-7110: 'themes'"),
+            ("watch.past_mib = 4097", "c.toml:1: FD-7112: 'watch.past_mib'"),
+            ("[watch]\ninterval = \"1s\"\npast-mib = 1", "c.toml:3: FD-7112: 'watch.past-mib': unknown key"),
+            ("watch = []", "c.toml:1: FD-7112: 'watch'"),
+            (
+                "ascii = true\n[rights]\nlist = [\"*\"]\nlists = []",
+                "c.toml:4: FD-7116: 'rights.lists': unknown key",
+            ),
+            (
+                "source = \"x\"\nsuorce = \"y\"",
+                "c.toml:2: FD-7105: 'suorce' is not a key of the configuration",
+            ),
+            ("# source\n\"jobs.x\" = 1", "c.toml:2: FD-7105"),
+            ("[source]\nx = 1", "c.toml:1: FD-7103"),
         ] {
             let message = parse(text).unwrap_err();
             assert!(message.starts_with(begins), "{message}");

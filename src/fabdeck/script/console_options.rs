@@ -72,7 +72,7 @@ impl ConsoleOptions {
         let path = Some(Path::new(named)).filter(|_| is_path(named));
         let capture = path.and_then(find_capture).map(|capture| capture.display().to_string());
         let source = capture.unwrap_or_else(|| named.to_owned());
-        let watch = config.watch.unwrap_or(DEFAULT_WATCH_INTERVAL);
+        let watch = config.watch.interval.unwrap_or(DEFAULT_WATCH_INTERVAL);
         let theme = config.theme_choice(globals.theme.as_deref());
         let files = [
             ("--config", &globals.config),
@@ -95,11 +95,11 @@ impl ConsoleOptions {
             color,
             keys: config.keys.clone(),
             watch: WatchSettings {
-                past_bytes: config.past_mib.unwrap_or(DEFAULT_HISTORY_MIB) << 20,
+                past_bytes: config.watch.past_mib.unwrap_or(DEFAULT_HISTORY_MIB) << 20,
                 interval_ms: u64::try_from(watch.as_millis()).unwrap_or(u64::MAX),
                 thresholds: config.hotspots.clone(),
             },
-            jobs: config.jobs.clone(),
+            jobs: config.jobs.settings.clone(),
             supposed_lanes: config.supposed_lanes,
             no_times: globals.no_times,
             record_events: globals.record_events.clone(),

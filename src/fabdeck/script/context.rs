@@ -108,7 +108,7 @@ pub fn resolve_options(globals: &GlobalArgs, config: &ConfigFile) -> OperationOp
             timeout: globals.timeout,
             retries: globals.retries,
             mkey_file: globals.mkey_file.as_ref().or(config.mkey_file.as_ref()).cloned(),
-            drift_period: config.drift_period,
+            drift_period: config.watch.drift_period,
             traps: globals.traps,
             at: globals.at.clone(),
         },
@@ -118,7 +118,7 @@ pub fn resolve_options(globals: &GlobalArgs, config: &ConfigFile) -> OperationOp
             ..WriteRight::default()
         },
         node_name_map: globals.node_name_map.as_ref().or(config.node_name_map.as_ref()).cloned(),
-        host_rules: config.host_rules.clone(),
+        host_rules: config.jobs.host_rules.clone(),
         assume: globals.assume.clone(),
         thresholds: config.hotspots.clone(),
         supposed_lanes: config.supposed_lanes,

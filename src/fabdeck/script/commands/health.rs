@@ -100,7 +100,7 @@ fn run(context: &mut Context<'_, '_>, args: &HealthArgs) -> Result<Exit, Failure
     let request = HealthRequest {
         interval: args.interval,
         jobs: JobSource::from(&args.jobs),
-        configured_jobs: context.config.jobs.from.clone(),
+        configured_jobs: context.config.jobs.settings.from.clone(),
         change: args.change(),
     };
     let checked = check_health(&mut context.operation(), &request);

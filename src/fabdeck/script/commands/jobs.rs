@@ -107,7 +107,7 @@ fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exi
 
 /// Jobs of the named source, otherwise of the fabric's source itself.
 fn read(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<PlacedJobs, Failure> {
-    let configured = context.config.jobs.from.clone();
+    let configured = context.config.jobs.settings.from.clone();
     read_jobs(&mut context.operation(), &JobSource::from(&args.from), configured.as_ref())
 }
 

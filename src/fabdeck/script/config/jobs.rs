@@ -1,109 +1,69 @@
 //! `[jobs]`: the source of running jobs, and the rules from adapters to hosts.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::console::features::jobs::jobs_model::JobSettings;
 use crate::operations::jobs::job_request::JobListSource;
-use crate::script::argument_values::duration;
+use crate::script::config::values::{ConfigTable, interval, tables};
 use fabdeck_fabric::{HostRule, HostRules};
 
-pub const JOBS_HINT: &str = "[jobs] has slurm = true, with squeue = \"PROGRAM\" if PATH has none, or file = \"LIST\"; \
-                             interval = \"30s\"; and hosts = [{ adapter = \"rack*-{} HCA-*\", host = \"{}\" }]";
-
-/// A mistake in the table, with the rule that contains it.
-pub struct JobConfigError {
-    pub what: String,
-    pub rule: Option<usize>,
+/// Values of `[jobs]`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct JobConfig {
+    /// Source of the running jobs in the console.
+    pub settings: JobSettings,
+    /// Rules from names of adapters to hosts.
+    pub host_rules: HostRules,
 }
 
-impl From<String> for JobConfigError {
-    fn from(what: String) -> Self {
-        Self { what, rule: None }
-    }
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JobKeys {
+    #[serde(default)]
+    slurm: bool,
+    squeue: Option<PathBuf>,
+    file: Option<PathBuf>,
+    #[serde(default, deserialize_with = "interval")]
+    interval: Option<Duration>,
+    /// The rules of a site, in their order.
+    #[serde(default, deserialize_with = "tables")]
+    hosts: Vec<HostRule>,
 }
 
-impl From<&str> for JobConfigError {
-    fn from(what: &str) -> Self {
-        what.to_owned().into()
-    }
-}
-
-pub fn jobs(value: &toml::Value) -> Result<(JobSettings, HostRules), JobConfigError> {
-    let table = value.as_table().ok_or("FD-7113: 'jobs' is not a table: write [jobs]")?;
-    let (mut settings, mut slurm, mut squeue, mut list) = (JobSettings::default(), false, None, None);
-    let mut rules = HostRules::default();
-    for (key, value) in table {
-        let text = || value.as_str().ok_or_else(|| format!("FD-7113: [jobs] {key}: the value is not a text"));
-        match key.as_str() {
-            "slurm" => {
-                let flag = value.as_bool();
-                slurm = flag.ok_or("FD-7113: [jobs] slurm: the value is neither true nor false")?;
+impl ConfigTable for JobConfig {
+    fn read<'de, D: Deserializer<'de>>(keys: D) -> Result<Self, D::Error> {
+        let keys = JobKeys::deserialize(keys)?;
+        let mut settings = JobSettings::default();
+        settings.from = match (keys.slurm, keys.squeue, keys.file) {
+            (true, squeue, None) => Some(JobListSource::Slurm(squeue)),
+            (false, None, list) => list.map(JobListSource::File),
+            (true, _, Some(_)) => return Err(Error::custom("slurm and file are both set: leave one out")),
+            (false, Some(_), _) => {
+                return Err(Error::custom("squeue is set without slurm: write slurm = true"));
             }
-            "squeue" => squeue = Some(PathBuf::from(text()?)),
-            "file" => list = Some(PathBuf::from(text()?)),
-            "interval" => {
-                let text = text()?;
-                let interval =
-                    duration(text).map_err(|why| format!("FD-7113: [jobs] {key}: '{text}': {why}"))?;
-                settings.interval_ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
-            }
-            "hosts" => rules = host_rules(value)?,
-            _ => return Err(format!("FD-7113: [jobs] {key}: there is no such key").into()),
+        };
+        if let Some(interval) = keys.interval {
+            settings.interval_ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
         }
+        Ok(Self { settings, host_rules: HostRules::new(keys.hosts) })
     }
-    settings.from = match (slurm, squeue, list) {
-        (true, squeue, None) => Some(JobListSource::Slurm(squeue)),
-        (false, None, list) => list.map(JobListSource::File),
-        (true, _, Some(_)) => {
-            return Err("FD-7113: [jobs] sets both slurm and file: leave one out".into());
-        }
-        (false, Some(_), _) => {
-            return Err("FD-7113: [jobs] squeue is set without slurm: write slurm = true".into());
-        }
-    };
-    Ok((settings, rules))
 }
 
-/// Reads the rules of a site, in their order.
-fn host_rules(value: &toml::Value) -> Result<HostRules, JobConfigError> {
-    const LIST: &str = "FD-7114: [jobs] hosts: the value is not a list of rules";
-    let rules = value.as_array().ok_or(LIST)?.iter().enumerate().map(|(at, value)| {
-        host_rule(value).map_err(|what| JobConfigError {
-            what: format!("FD-7114: rule {} of hosts in [jobs]: {what}", at + 1),
-            rule: Some(at),
-        })
-    });
-    rules.collect::<Result<_, JobConfigError>>().map(HostRules::new)
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HostRuleKeys {
+    adapter: String,
+    host: Option<String>,
 }
 
-fn host_rule(value: &toml::Value) -> Result<HostRule, String> {
-    let table = value.as_table().ok_or("write { adapter = \"...\", host = \"...\" }")?;
-    let (mut adapter, mut host) = (None, "{}");
-    for (key, value) in table {
-        let text = value.as_str().ok_or_else(|| format!("'{key}' is not a text"))?;
-        match key.as_str() {
-            "adapter" => adapter = Some(text),
-            "host" => host = text,
-            _ => return Err(format!("there is no key '{key}'; the keys are adapter and host")),
-        }
+impl ConfigTable for HostRule {
+    fn read<'de, D: Deserializer<'de>>(keys: D) -> Result<Self, D::Error> {
+        let HostRuleKeys { adapter, host } = HostRuleKeys::deserialize(keys)?;
+        Self::new(&adapter, host.as_deref().unwrap_or("{}")).map_err(Error::custom)
     }
-    HostRule::new(adapter.ok_or("the rule has no adapter")?, host)
-}
-
-/// Line on which a rule begins.
-pub fn line_of_rule(text: &str, rule: usize) -> Option<usize> {
-    let read = DeTable::parse(text).ok()?;
-    let jobs = find_value(read.get_ref(), "jobs")?.get_ref().as_table()?;
-    let hosts = find_value(jobs, "hosts")?;
-    let start = hosts.get_ref().as_array()?.get(rule)?.span().start;
-    Some(super::line_of(text, start))
-}
-
-fn find_value<'t, 'd>(table: &'t DeTable<'d>, key: &str) -> Option<&'t Spanned<DeValue<'d>>> {
-    table.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
 }
 
 #[cfg(test)]
@@ -114,7 +74,7 @@ mod tests {
 
     #[test]
     fn only_one_source_of_jobs_is_configured() {
-        let jobs = |text: &str| parse(&format!("[jobs]\n{text}\n")).map(|config| config.jobs);
+        let jobs = |text: &str| parse(&format!("[jobs]\n{text}\n")).map(|config| config.jobs.settings);
         assert_eq!(jobs("").unwrap(), JobSettings::default());
         let named = |from, interval_ms| JobSettings { from: Some(from), interval_ms };
         let usual = JobSettings::default().interval_ms;
@@ -125,17 +85,17 @@ mod tests {
             jobs("file = \"jobs.txt\"").unwrap(),
             named(JobListSource::File("jobs.txt".into()), usual)
         );
-        for text in [
-            "slurm = true\nfile = \"a\"",
-            "squeue = \"a\"",
-            "slurm = 1",
-            "file = 1",
-            "interval = \"soon\"",
-            "pbs = true",
+        for (text, begins) in [
+            ("slurm = true\nfile = \"a\"", "c.toml:1: FD-7113: 'jobs'"),
+            ("squeue = \"a\"", "c.toml:1: FD-7113: 'jobs'"),
+            ("slurm = 1", "c.toml:2: FD-7113: 'jobs.slurm'"),
+            ("slurm = false\nfile = 1", "c.toml:3: FD-7113: 'jobs.file'"),
+            ("interval = \"soon\"", "c.toml:2: FD-7113: 'jobs.interval'"),
+            ("slurm = true\n\npbs = true", "c.toml:4: FD-7113: 'jobs.pbs'"),
         ] {
-            assert!(jobs(text).unwrap_err().starts_with("c.toml:1: FD-7113"), "{text}");
+            let refused = jobs(text).unwrap_err();
+            assert!(refused.starts_with(begins), "{refused}");
         }
-        assert!(parse("jobs = 3").unwrap_err().contains("FD-7113"));
     }
 
     #[test]
@@ -144,19 +104,24 @@ mod tests {
         let config =
             of("  { adapter = \"rack*-{} HCA-*\" },\n  { adapter = \"ib{}\", host = \"cn{}\" },\n").unwrap();
         for (name, host) in [("rack1-cn7 HCA-2", "cn7"), ("ib12", "cn12")] {
-            assert_eq!(config.host_rules.host_of(name), Some(NamedHost::Host(host.to_owned())), "{name}");
+            assert_eq!(
+                config.jobs.host_rules.host_of(name),
+                Some(NamedHost::Host(host.to_owned())),
+                "{name}"
+            );
         }
         for (rule, why) in [
             ("{ adapter = \"rack*\" }", "must contain {} once"),
-            ("{ host = \"{}\" }", "the rule has no adapter"),
-            ("{ adapter = \"{}\", nodes = \"a\" }", "there is no key 'nodes'"),
-            ("{ adapter = 1 }", "'adapter' is not a text"),
-            ("\"{}\"", "write { adapter"),
+            ("{ host = \"{}\" }", "missing key `adapter`"),
+            ("{ adapter = \"{}\", nodes = \"a\" }", "unknown key `nodes`"),
+            ("{ adapter = 1 }", "'jobs.hosts[2].adapter': invalid type: integer `1`, expected a string"),
+            ("\"{}\"", "expected a table"),
+            ("[\"{}\"]", "expected a table"),
         ] {
             let refused = of(&format!("  {{ adapter = \"{{}}-ib\" }},\n  {rule},\n")).unwrap_err();
-            assert!(refused.starts_with("c.toml:5: FD-7114: rule 2 of hosts"), "{refused}");
+            assert!(refused.starts_with("c.toml:5: FD-7114: 'jobs.hosts[2]"), "{refused}");
             assert!(refused.contains(why), "{refused}");
         }
-        assert!(parse("[jobs]\nhosts = 3").unwrap_err().starts_with("c.toml:1: FD-7114"));
+        assert!(parse("[jobs]\nhosts = 3").unwrap_err().starts_with("c.toml:2: FD-7114: 'jobs.hosts'"));
     }
 }

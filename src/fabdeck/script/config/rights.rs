@@ -3,26 +3,28 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use serde::{Deserialize, Deserializer};
+
+use super::values::{ConfigTable, parsed_list};
 use fabdeck_change::{Grantee, Rights, user_names};
 
-pub(super) const RIGHTS_HINT: &str = "[rights] has lists such as confirm = [\"ada\", \"@operators\", \"1001\"]; the rights are \
-                                      list, confirm, extend, rollback; \"*\" means all users";
+#[derive(Deserialize)]
+#[serde(remote = "Rights", default = "Rights::default", deny_unknown_fields)]
+struct RightKeys {
+    #[serde(deserialize_with = "parsed_list")]
+    list: Vec<Grantee>,
+    #[serde(deserialize_with = "parsed_list")]
+    confirm: Vec<Grantee>,
+    #[serde(deserialize_with = "parsed_list")]
+    extend: Vec<Grantee>,
+    #[serde(rename = "rollback", deserialize_with = "parsed_list")]
+    roll_back: Vec<Grantee>,
+}
 
-pub(super) fn rights(value: &toml::Value) -> Result<Rights, String> {
-    let table = value.as_table().ok_or("FD-7116: 'rights' is not a table: write [rights]")?;
-    let mut rights = Rights::default();
-    for (key, value) in table {
-        let granted = match key.as_str() {
-            "list" => &mut rights.list,
-            "confirm" => &mut rights.confirm,
-            "extend" => &mut rights.extend,
-            "rollback" => &mut rights.roll_back,
-            _ => return Err(format!("FD-7116: [rights] {key}: there is no such right")),
-        };
-        *granted = grantees(value)
-            .ok_or_else(|| format!("FD-7116: [rights] {key}: the value is not a list of users"))?;
+impl ConfigTable for Rights {
+    fn read<'de, D: Deserializer<'de>>(keys: D) -> Result<Self, D::Error> {
+        RightKeys::deserialize(keys)
     }
-    Ok(rights)
 }
 
 /// Reason why the rights in a file are not used: a user other than root and the current user could have written
@@ -45,13 +47,10 @@ pub(super) fn rights_objection(file: &Path) -> Option<String> {
     ))
 }
 
-fn grantees(value: &toml::Value) -> Option<Vec<Grantee>> {
-    value.as_array()?.iter().map(|item| Grantee::parse(item.as_str()?)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::script::config::tests::parse;
 
     #[test]
     fn rights_are_used_if_no_other_user_could_write_them() {
@@ -73,13 +72,13 @@ mod tests {
 
     #[test]
     fn rights_are_lists_of_users() {
-        let parse = |text: &str| rights(&toml::Value::Table(text.parse().unwrap()));
+        let parse = |text: &str| parse(&format!("\n[rights]\n\n{text}")).map(|config| config.rights);
         let read = parse("list = [\"*\"]\nrollback = [\"ada\", \"@operators\"]").unwrap();
         assert_eq!(read.list, [Grantee::Everyone]);
         assert_eq!(read.roll_back.len(), 2);
         assert!(read.confirm.is_empty() && read.extend.is_empty());
         for wrong in ["apply = [\"ada\"]", "confirm = \"ada\"", "confirm = [1]", "confirm = [\"\"]"] {
-            assert!(parse(wrong).unwrap_err().contains("FD-7116"), "{wrong}");
+            assert!(parse(wrong).unwrap_err().starts_with("c.toml:4: FD-7116: 'rights."), "{wrong}");
         }
     }
 }

@@ -93,7 +93,7 @@ pub struct WatchApplyArgs {
 }
 
 fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Failure> {
-    let source = JobSource::from(&args.from).or_configured(context.config.jobs.from.as_ref());
+    let source = JobSource::from(&args.from).or_configured(context.config.jobs.settings.from.as_ref());
     source.refuse_unnamed()?;
     let choice = &args.applying;
     let through_opensm = choice.via == DriverChoice::Opensm;
