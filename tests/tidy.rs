@@ -126,6 +126,22 @@ fn imports_go_down() {
     none(offences);
 }
 
+/// The room `app` may import `script`, because the process runs the command line; its console may not.
+#[test]
+fn the_console_of_the_process_imports_nothing_of_the_command_line() {
+    let sources = sources();
+    let modules = Tree::follow("src/fabdeck/lib.rs", &sources).modules;
+    let console = modules.iter().filter(|(path, _)| path.starts_with("src/fabdeck/app/console/"));
+    let named = console.flat_map(|(path, module)| {
+        let named = imports::paths_inside(&sources[path], module).into_iter();
+        named.map(|named| (sources[path].offence(0, named.join("::")), named))
+    });
+    let named: Vec<_> = named.collect();
+    assert!(named.iter().any(|(_, path)| path.first().is_some_and(|room| room == "console")));
+    let script = named.into_iter().filter(|(_, path)| path.first().is_some_and(|room| room == "script"));
+    none(script.map(|(offence, _)| offence).collect());
+}
+
 #[test]
 fn crates_and_rooms_stand_in_the_architecture() {
     none(tree::rooms(&sources(), &architecture()));

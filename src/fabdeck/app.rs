@@ -6,8 +6,6 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::script::console_options;
-
 mod bug;
 mod console;
 mod log;
@@ -19,6 +17,7 @@ use tokio::sync::oneshot;
 use fabdeck_change::COMMAND_THREAD;
 
 use crate::catalogue::exit::Exit;
+use crate::console::model::console_options::ConsoleOptions;
 use crate::script;
 use crate::script::run::CliResult;
 use crate::script::terminal_info::TerminalInfo;
@@ -46,7 +45,7 @@ pub fn run() -> ExitCode {
 /// Runs the console, which catches signals in an event loop of its own.
 fn run_console(
     machine: LocalSystemAccess,
-    opening: console_options::ConsoleOptions,
+    opening: ConsoleOptions,
     no_color: bool,
     utf8: bool,
     log: &str,

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::preview::assume::assume;
-use crate::operations::preview::engine_names::engine_named;
 use crate::system::access::{SourceOptions, SystemAccess};
 use fabdeck_change::{BeginRecord, Rights};
 use fabdeck_fabric::counters::Thresholds;
@@ -13,6 +12,7 @@ use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{HostRules, NameMap};
 use fabdeck_live::WriteRight;
 use fabdeck_mad::access::Source;
+use fabdeck_routing::Engine;
 
 /// Options from flags and the configuration, each resolved once.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct OperationOptions {
     /// Rules from names of adapters to hosts.
     pub host_rules: HostRules,
     /// The engine whose tables are assumed if the source has none.
-    pub assume: Option<String>,
+    pub assume: Option<&'static Engine>,
     /// Thresholds of the verdicts on counters.
     pub thresholds: Thresholds,
     /// Number of data lanes that is assumed of adapters without a known number.
@@ -75,8 +75,8 @@ impl<'a> Env<'a> {
 
     /// Applies `--assume` to a snapshot that may lack tables.
     pub fn assume(self, snapshot: &mut Snapshot) -> Result<(), Failure> {
-        match &self.given.assume {
-            Some(id) => Ok(assume(snapshot, engine_named(id)?)?),
+        match self.given.assume {
+            Some(engine) => Ok(assume(snapshot, engine)?),
             None => Ok(()),
         }
     }

@@ -12,9 +12,9 @@ use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
 use super::terminal_info::Color;
-use super::theme_choice::ThemeChoice;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::console::drawing::theme_choice::ThemeChoice;
 use crate::script::config::jobs::JobConfig;
 use crate::script::config::rights::rights_objection;
 use crate::script::config::tables::WatchConfig;

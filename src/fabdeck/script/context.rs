@@ -14,6 +14,7 @@ use crate::system::access::{SourceOptions, SystemAccess};
 use crate::system::stop_flag::StopFlag;
 use fabdeck_fabric::observe::Notes;
 use fabdeck_live::WriteRight;
+use fabdeck_routing::find_engine;
 
 pub struct Context<'a, 'o> {
     pub globals: &'a GlobalArgs,
@@ -61,7 +62,7 @@ impl<'a> Context<'a, '_> {
         snapshot: &Snapshot,
         answer: impl Answer,
     ) -> Result<(), Failure> {
-        let time = snapshot.observation.time.as_deref().filter(|_| !self.globals.no_times);
+        let time = snapshot.observation.time.as_deref().filter(|_| !self.options.no_times);
         let head = ObjectHead {
             schema,
             source: Some(&snapshot.source),
@@ -100,7 +101,8 @@ impl<'a> Context<'a, '_> {
     }
 }
 
-/// Resolves the options of operations: a flag, otherwise the configuration.
+/// Resolves the options of operations: a flag, otherwise the configuration. An unknown engine of `--assume` is refused
+/// before the options are used.
 pub fn resolve_options(globals: &GlobalArgs, config: &ConfigFile) -> OperationOptions {
     OperationOptions {
         source: globals.source.as_ref().or(config.source.as_ref()).cloned(),
@@ -119,7 +121,7 @@ pub fn resolve_options(globals: &GlobalArgs, config: &ConfigFile) -> OperationOp
         },
         node_name_map: globals.node_name_map.as_ref().or(config.node_name_map.as_ref()).cloned(),
         host_rules: config.jobs.host_rules.clone(),
-        assume: globals.assume.clone(),
+        assume: globals.assume.as_deref().and_then(find_engine),
         thresholds: config.hotspots.clone(),
         supposed_lanes: config.supposed_lanes,
         no_times: globals.no_times,

@@ -1,7 +1,6 @@
 //! The command line: arguments in, text or JSON and an exit code out. `operations` compute the answers; this module
 //! requests and prints them.
 
-pub mod adapters;
 mod answer;
 pub mod args;
 mod argument_values;
@@ -10,7 +9,7 @@ pub mod command_entry;
 pub mod command_line;
 pub mod commands;
 mod config;
-pub(crate) mod console_options;
+mod console_options;
 mod context;
 pub mod docs;
 mod fabric_events;
@@ -27,4 +26,3 @@ pub mod run;
 pub mod schemas;
 mod table;
 pub mod terminal_info;
-pub(crate) mod theme_choice;

@@ -24,8 +24,8 @@ pub fn refuse_options(
     if globals.record_events.is_some() {
         return Err(Failure::usage(NO_EVENTS));
     }
-    if let Some(id) = &globals.assume {
-        engine_names::engine_named(id)?;
+    refuse_unknown_engine(globals)?;
+    if globals.assume.is_some() {
         refuse_unused(entry.assume, matches, NO_TABLES)?;
     }
     if globals.at.is_some() {
@@ -40,6 +40,10 @@ pub fn refuse_options(
         ))),
         _ => Ok(()),
     }
+}
+
+pub fn refuse_unknown_engine(globals: &GlobalArgs) -> Result<(), Failure> {
+    globals.assume.as_deref().map_or(Ok(()), |id| engine_names::engine_named(id).map(drop))
 }
 
 fn refuse_unused(option: OptionUse, matches: &ArgMatches, refusal: &str) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use super::args::GlobalArgs;
 use super::column_fit::{DEFAULT_WIDTH, TableLayout};
 use super::command_line::{command_line, parse, print_refusal};
 use super::config::ConfigFile;
-use super::console_options::ConsoleOptions;
+use super::console_options::resolve_console_options;
 use super::context::{Context, resolve_options};
 use super::option_refusals::refuse_options;
 use super::output::Output;
@@ -18,6 +18,7 @@ use super::paint::Paint;
 use super::terminal_info::{Color, TerminalInfo};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::console::model::console_options::ConsoleOptions;
 use crate::operations::changes::change_store;
 use crate::system::access::SystemAccess;
 
@@ -74,14 +75,13 @@ pub fn run(
     if prepared.is_ok() && !entry.resumes_changes {
         change_store::resume_abandoned(context.env(), &mut |line| takeover_messages.push(line.to_owned()));
     }
-    let prepared = match prepared
-        .and_then(|()| if console { ConsoleOptions::of(&context).map(Some) } else { Ok(None) })
-    {
+    let prepared = match prepared {
         // The console shows these messages itself, because its screen hides what was printed before.
-        Ok(Some(options)) => {
-            return CliResult::Console(Box::new(ConsoleOptions { messages: takeover_messages, ..options }));
-        }
-        Ok(None) => refuse_options(entry, &parsed.matches, globals),
+        Ok(()) if console => match resolve_console_options(&context, takeover_messages.clone()) {
+            Ok(options) => return CliResult::Console(Box::new(options)),
+            Err(failure) => Err(failure),
+        },
+        Ok(()) => refuse_options(entry, &parsed.matches, globals),
         Err(failure) => Err(failure),
     };
     takeover_messages.iter().for_each(|line| context.output.print_message(line));

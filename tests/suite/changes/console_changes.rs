@@ -42,7 +42,8 @@ struct ConsoleFixture {
 fn console_changes(machine: &LocalSystemAccess, source: &str, given: &OperationOptions) -> ConsoleChanges {
     ConsoleChanges::new(
         Arc::new(machine.clone()),
-        (source, given, true),
+        source,
+        &OperationOptions { no_times: true, ..given.clone() },
         Arc::new(|| panic!("a guard had a bug")),
     )
 }

@@ -29,8 +29,9 @@ fn demo() -> (TestSession, TempDir) {
     let wanted = ReadOptions { tables: true, counters: true, ..ReadOptions::default() };
     let look =
         Snapshot::new("sim:demo", source.observe(wanted, &mut NoObserver).unwrap(), &Default::default());
-    let given = ("sim:demo", &OperationOptions::default(), true);
-    let clerk = ConsoleChanges::new(Arc::new(machine), given, Arc::new(|| panic!("a guard had a bug")));
+    let given = OperationOptions { no_times: true, ..OperationOptions::default() };
+    let bug = Arc::new(|| panic!("a guard had a bug"));
+    let clerk = ConsoleChanges::new(Arc::new(machine), "sim:demo", &given, bug);
     clerk.set_snapshot(&Arc::new(look.clone()));
     let mut known = look.clone();
     let sweep = move |not_before: Duration| {

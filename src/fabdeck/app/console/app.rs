@@ -20,12 +20,12 @@ use crate::console::drawing::frame::{Appearance, draw};
 use crate::console::event_loop::event::{SessionEvent, SessionHeader, SessionInput};
 use crate::console::event_loop::update::{next_wake_ms, update};
 use crate::console::features::jobs::jobs_model::JobsModel;
+use crate::console::model::console_options::ConsoleOptions;
 use crate::console::model::effect::Effect;
 use crate::console::model::keymap::Keymap;
 use crate::console::model::messages::LogMessage;
 use crate::console::model::state::SessionState;
 use crate::operations::changes::changer::WriteAccess;
-use crate::script::console_options::ConsoleOptions;
 use crate::system::local_access::LocalSystemAccess;
 
 pub struct App {
@@ -61,10 +61,10 @@ impl App {
         let (mut state, effects) = SessionState::open(opening.source.clone(), keymap, TerminalScreen::size());
         state.options.clone_from(&opening.options);
         state.known.watch.settings.clone_from(&opening.watch);
-        state.request = std::mem::take(&mut state.request).with_lanes(None, opening.supposed_lanes);
+        state.request = std::mem::take(&mut state.request).with_lanes(None, opening.given.supposed_lanes);
         state.writing.clone_from(&opening.writing);
         state.known.jobs = JobsModel::with_settings(opening.jobs.clone());
-        let named = opening.named;
+        let named = opening.given.source.is_some();
         for line in &opening.messages {
             // The line arrives once the session runs.
             let _ = words.send(WorkerMessage::Happened(SessionInput::Message(line.clone())));

@@ -19,8 +19,8 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::console::drawing::frame::Appearance;
 use crate::console::event_loop::event::SessionInput;
+use crate::console::model::console_options::ConsoleOptions;
 use crate::console::model::keymap::Keymap;
-use crate::script::console_options::ConsoleOptions;
 use crate::system::local_access::LocalSystemAccess;
 
 /// Interval of ticks while a task is under way.

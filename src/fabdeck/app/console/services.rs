@@ -11,11 +11,14 @@ use super::new_file;
 use super::session_source::{SessionSource, WatchHistory};
 use super::throttle::{SnapshotWatch, Throttle, ThrottledWatch};
 use super::workers::WorkerMessage;
+use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::console::model::console_options::ConsoleOptions;
 use crate::console::model::task_services::TaskServices;
 use crate::operations::changes::attestations::Attestations;
 use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
 use crate::operations::changes::console_changes::ConsoleChanges;
+use crate::operations::environment::Env;
 use crate::operations::jobs::job_request::JobListSource;
 use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::slow_lanes::LaneState;
@@ -23,8 +26,6 @@ use crate::operations::plans::proposal_plan::PlanOrigin;
 use crate::operations::preview::assume::{assume, assume_lids};
 use crate::operations::replay::replay_frame::FrameSource;
 use crate::operations::watch::sweep::SweepResult;
-use crate::script::console_options::ConsoleOptions;
-use crate::system::access::SystemAccess;
 use crate::system::local_access::LocalSystemAccess;
 use fabdeck_change::{ChangeStatus, GuardRequest};
 use fabdeck_files::job_lists::JobList;
@@ -95,7 +96,7 @@ impl TaskServices for ProcessServices<'_> {
     }
 
     fn plan_origin(&self) -> PlanOrigin {
-        let times = !self.context.opening.no_times;
+        let times = !self.context.opening.given.no_times;
         PlanOrigin {
             created: times.then(|| jiff::Timestamp::now().to_string()),
             author: std::env::var("USER").ok().filter(|_| times),
@@ -148,20 +149,17 @@ fn read_snapshot(
     opening: &ConsoleOptions,
     pace: &Throttle,
 ) -> Result<(Snapshot, Box<dyn Source>), String> {
-    let mut source =
-        machine.open(&opening.source, &opening.given.reach).map_err(|error| error.to_string())?;
-    let (mut own, notes) = match &opening.given.node_name_map {
-        None => Default::default(),
-        Some(file) => machine.names(file).map_err(|error| error.to_string())?,
-    };
-    own.hosts.clone_from(&opening.given.host_rules);
+    let env = Env { outside: machine, given: &opening.given };
+    let failed = |failure: Failure| failure.message.unwrap_or_default();
+    let mut source = env.open_source(&opening.source).map_err(failed)?;
+    let (own, notes) = env.operator_names().map_err(failed)?;
     let wanted = ReadOptions { tables: true, counters: true, multicast: true, ..ReadOptions::default() };
     let mut waiting = SnapshotWatch { pace, source: source.describe().to_owned(), names: &own };
     let observed = source.observe(wanted, &mut waiting);
     let mut observation = observed.map_err(|error| error.to_string())?;
     observation.notes.extend(notes);
     let mut snapshot = Snapshot::new(source.describe(), observation, &own);
-    match opening.assume {
+    match opening.given.assume {
         Some(engine) => assume(&mut snapshot, engine).map_err(|refusal| refusal.to_string())?,
         // Engines route by LID, so a topology without LIDs gets those of a new fabric, with a note.
         None if !snapshot.observation.tables.has_forwarding() => assume_lids(&mut snapshot),

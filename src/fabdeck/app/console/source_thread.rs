@@ -13,11 +13,11 @@ use super::throttle::Throttle;
 use super::workers::run_task;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::background_task::BackgroundTask;
+use crate::console::model::console_options::ConsoleOptions;
 use crate::console::model::tasks::TaskId;
 use crate::operations::preview::assume::assume;
 use crate::operations::replay::replay_frame::{CANCELLED, FrameSource, ReplayFrames, SnapshotMaker};
 use crate::operations::replay::watch_recording::WatchRecording;
-use crate::script::console_options::ConsoleOptions;
 use crate::system::access::SystemAccess;
 use crate::system::local_access::LocalSystemAccess;
 use fabdeck_files::capture::{OperatorEntry, RecordingPlayer, TimeSpec, is_capture};
@@ -113,7 +113,7 @@ fn replay_options(machine: &LocalSystemAccess, opening: &ConsoleOptions) -> Snap
     let named = opening.given.node_name_map.as_ref().and_then(|file| machine.names(file).ok());
     let mut own = named.map(|(own, _)| own).unwrap_or_default();
     own.hosts.clone_from(&opening.given.host_rules);
-    let (source, assumed) = (opening.source.clone(), opening.assume);
+    let (source, assumed) = (opening.source.clone(), opening.given.assume);
     Arc::new(move |observation| {
         let mut snapshot = Snapshot::new(&source, observation, &own);
         if let Some(engine) = assumed {

@@ -6,8 +6,8 @@ use crate::console::drawing::color_depth::ColorDepth;
 use crate::console::drawing::frame::Appearance;
 use crate::console::drawing::symbols::Symbols;
 use crate::console::drawing::theme::Theme;
-use crate::script::console_options::ConsoleOptions;
-use crate::script::theme_choice::ThemeChoice;
+use crate::console::drawing::theme_choice::ThemeChoice;
+use crate::console::model::console_options::ConsoleOptions;
 use fabdeck_files::read_text_within;
 
 /// Most bytes of a theme.

@@ -19,11 +19,11 @@ use super::source_thread::{SourceOrder, SourceWork, run_source};
 use super::throttle::Throttle;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::event_loop::event::SessionInput;
+use crate::console::event_loop::welcome_text::welcome_text;
 use crate::console::model::background_task::{BackgroundTask, TaskPlace};
+use crate::console::model::console_options::ConsoleOptions;
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::console_changes::ConsoleChanges;
-use crate::script::adapters::welcome_text;
-use crate::script::console_options::ConsoleOptions;
 use crate::system::access::SystemAccess;
 use crate::system::local_access::LocalSystemAccess;
 use fabdeck_files::capture::OperatorEntry;
@@ -67,8 +67,7 @@ impl Workers {
         let bug = Arc::new(move || {
             let _ = to.send(WorkerMessage::Panicked);
         });
-        let changes = (opening.source.as_str(), &opening.given, opening.no_times);
-        let changes = ConsoleChanges::new(machine.clone(), changes, bug);
+        let changes = ConsoleChanges::new(machine.clone(), &opening.source, &opening.given, bug);
         let history = WatchHistory::default();
         Self {
             context: SessionContext { machine, opening, messages, changes, history },

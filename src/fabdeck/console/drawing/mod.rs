@@ -16,5 +16,6 @@ mod prompt;
 pub mod symbols;
 pub(crate) mod terminal_keys;
 pub mod theme;
+pub(crate) mod theme_choice;
 mod theme_file;
 mod tour;

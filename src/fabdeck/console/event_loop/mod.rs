@@ -14,3 +14,4 @@ mod palette;
 pub(crate) mod results;
 pub mod run_action;
 pub mod update;
+pub mod welcome_text;

@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod background_task;
+pub mod console_options;
 pub mod detail_page;
 pub mod digest;
 pub mod effect;

@@ -49,8 +49,6 @@ struct ConsoleChangesInner {
     outside: Arc<dyn SystemAccess + Send + Sync>,
     given: OperationOptions,
     source: String,
-    /// Whether plans get no creation time and no author.
-    no_times: bool,
     bug: Arc<dyn Fn() + Send + Sync>,
     /// GUIDs of the switches in the current snapshot.
     here: Mutex<BTreeSet<String>>,
@@ -92,14 +90,14 @@ impl ConsoleChanges {
     /// Creates the access; `bug` is called when a guard thread of this process panics.
     pub fn new(
         outside: Arc<dyn SystemAccess + Send + Sync>,
-        (source, given, no_times): (&str, &OperationOptions, bool),
+        source: &str,
+        given: &OperationOptions,
         bug: Arc<dyn Fn() + Send + Sync>,
     ) -> Self {
         Self(Arc::new(ConsoleChangesInner {
             outside,
             given: given.clone(),
             source: source.to_owned(),
-            no_times,
             bug,
             here: Mutex::default(),
             offered: Mutex::default(),
@@ -284,7 +282,7 @@ impl ConsoleChangesInner {
     }
 
     fn provenance(&self) -> PlanOrigin {
-        let times = !self.no_times;
+        let times = !self.given.no_times;
         PlanOrigin { created: times.then(|| Timestamp::now().to_string()), author: times.then(user) }
     }
 

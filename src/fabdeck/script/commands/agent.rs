@@ -71,7 +71,7 @@ fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Failure>
              --for, or serve the simulator (simulate --serve) and give sim:SOCKET,at=NODE",
         ));
     }
-    let asked = context.globals.state_dir.clone().or_else(|| context.config.state_dir.clone());
+    let asked = context.options.state_dir.clone();
     // The migrations of a simulated host end with this process, so they are not stored.
     let state = asked.or_else(|| context.outside.user_state()).filter(|_| !port.is_virtual());
     let options = AgentOptions {
@@ -115,7 +115,7 @@ struct AgentEventLine<'t> {
 /// Prints an event as a line at once, because the reader waits for it.
 fn print_event(context: &mut Context<'_, '_>, event: &AgentEvent) -> std::io::Result<()> {
     let now = Zoned::now();
-    let times = !context.globals.no_times;
+    let times = !context.options.no_times;
     let output = &mut context.output;
     if output.json {
         let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());

@@ -139,7 +139,7 @@ fn note(context: &mut Context<'_, '_>, args: &NoteArgs) -> Result<Exit, Failure>
             ),
         ));
     }
-    let at = context.globals.at.as_deref().map(TimeSpec::parse).transpose()?;
+    let at = context.options.reach.at.as_deref().map(TimeSpec::parse).transpose()?;
     let time = match at {
         Some(at) => moments.resolve_beginning(at)?,
         None => moments.bounds().map_or(0, |(_, last)| last),

@@ -294,7 +294,7 @@ const NAGIOS_UNKNOWN: Exit = Exit::Stale;
 const MAX_NAMED: usize = 1000;
 
 fn write_json(context: &mut Context<'_, '_>, report: &HealthReport) -> Result<(), Failure> {
-    let times = !context.globals.no_times;
+    let times = !context.options.no_times;
     let HealthChecks { links, ports, seconds, uncounted, tables, jobs, .. } = &report.checks;
     let mut object = context.object("health", &report.snapshot)?;
     object.field("worst", &report.worst().map(ProblemSeverity::word))?;

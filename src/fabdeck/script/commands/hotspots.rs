@@ -97,9 +97,9 @@ fn write(
     intervals: &[HotspotInterval],
     most: usize,
 ) -> Result<(), Failure> {
-    let thresholds = context.config.hotspots.clone();
+    let thresholds = context.options.thresholds.clone();
     if context.output.json {
-        let times = !context.globals.no_times;
+        let times = !context.options.no_times;
         let sweeps = Lines::of(intervals.iter().map(|interval| IntervalRow::new(interval, times)));
         let answer = HotspotsAnswer { thresholds: Sorted(&thresholds), sweeps };
         return context.write_answer("hotspots", snapshot, answer);

@@ -105,7 +105,7 @@ fn report(
     let file = files.last().map_or("", String::as_str);
     if context.output.json {
         // The bytes depend on the times.
-        let times = !context.globals.no_times;
+        let times = !context.options.no_times;
         let answer = RecordAnswer {
             file,
             files,

@@ -250,7 +250,7 @@ fn show_rows(
     let mut snapshot = context.operation().read_snapshot(wanted)?;
     if wanted.tables {
         context.env().assume(&mut snapshot)?;
-    } else if context.globals.assume.is_some() {
+    } else if context.options.assume.is_some() {
         return Err(unused_assumption_failure());
     }
     if view == ViewId::Counters {
@@ -388,7 +388,7 @@ pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Resu
         let answer = FabricAnswer {
             summary,
             subnet_manager: manager.map(|sm| ManagerObject { guid: sm.guid, state: sm.state.as_deref() }),
-            statistics: Part(ReadStatistics::new(snapshot, !context.globals.no_times)),
+            statistics: Part(ReadStatistics::new(snapshot, !context.options.no_times)),
         };
         return context.write_answer("fabric", snapshot, answer);
     }

@@ -102,7 +102,7 @@ fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure>
     let plan =
         args.tables.as_deref().filter(|file| plan_file::is_plan(file)).map(plan_file::read).transpose()?;
     // Assuming tables, and judging a plan as stale, need all tables.
-    let whole = plan.is_some() || context.globals.assume.is_some() && args.tables.is_none();
+    let whole = plan.is_some() || context.options.assume.is_some() && args.tables.is_none();
     let lanes = plan.as_ref().is_some_and(plan_file::plan_has_lanes);
     let wanted = ReadOptions { tables: whole, lanes, ..ReadOptions::default() };
     let mut snapshot = context.operation().read_snapshot_through(source.as_mut(), wanted)?;

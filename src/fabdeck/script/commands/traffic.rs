@@ -109,7 +109,7 @@ pub fn run(
         Some(id) => {
             let (engine, manager) = (engine_names::engine_named(id)?, snapshot.manager());
             let request = Request { manager, ..Request::default() }
-                .with_lanes(args.lanes, context.config.supposed_lanes);
+                .with_lanes(args.lanes, context.options.supposed_lanes);
             context.operation().run_with_progress(engine.id, |progress| {
                 TrafficRoutes::from_engine(&snapshot, &faults, engine, &request, progress)
             })?

@@ -73,7 +73,7 @@ fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkService) 
     let (look, in_force) = lanes_in_force::read_snapshot(&mut context.operation(), wanted, (None, false))?;
     let found = find_service_element(&look, &args.element);
     let element = context.operation().explain_missing(&look, found)?;
-    let times = !context.globals.no_times;
+    let times = !context.options.no_times;
     let made = PlanOrigin { created: times.then(|| Timestamp::now().to_string()), author: times.then(user) };
     let plan = service_plan(&look, element, service, in_force.sent(), made).map_err(failure)?;
     let text = plan_text(&plan).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;

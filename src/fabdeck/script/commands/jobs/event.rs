@@ -27,7 +27,7 @@ impl JobWatchFrontEnd for Context<'_, '_> {
     /// Prints an event as a line at once, because the reader waits for it.
     fn report_event(&mut self, event: &JobWatchEvent, missing: Option<MissingCounts>) -> Result<(), Failure> {
         let now = Zoned::now();
-        let times = !self.globals.no_times;
+        let times = !self.options.no_times;
         let output = &mut self.output;
         if output.json {
             let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
