@@ -57,11 +57,12 @@ impl Context<'_, '_> {
 
     /// Prints the fields of a view.
     pub fn write_fields(&mut self, view: ViewId) -> Result<(), Failure> {
-        let fields = FIELDS.of(view.columns());
+        let described = view.columns();
+        let fields = FIELDS.of(described.clone());
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
         let selection = Query::default().select(&fields, columns)?;
         if self.output.json {
-            let rows = selection.rows.iter().map(|row| FieldObject::new(fields.0[*row]));
+            let rows = selection.rows.iter().map(|row| FieldObject::new(described[*row]));
             return self.write_plain_answer("fields", FieldsAnswer { rows: Lines::of(rows) });
         }
         self.output.write_table(&fields, selection, false)?;

@@ -35,6 +35,13 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
                 }
                 true
             }
+            "prefixItems" => {
+                for (place, schema) in says.as_array().unwrap().iter().enumerate() {
+                    let item = value.get(place).unwrap_or(&Value::Null);
+                    check(schema, item, &format!("{at}[{place}]"), found);
+                }
+                true
+            }
             "properties" => {
                 for (key, item) in value.as_object().into_iter().flatten() {
                     if let Some(schema) = says.get(key).or_else(|| rules.get("additionalProperties")) {

@@ -40,6 +40,8 @@ const LINES: &[(&str, &[&str], &str)] = &[
         &["--source", "routed", "route", "--engine", "minhop", "-o", "/dev/null", "--no-times"],
         "route",
     ),
+    ("health", &["--source", "hot", "health"], "health"),
+    ("health", &["--source", "small", "health", "--no-times"], "health"),
     ("hotspots", &["--source", "hot", "hotspots"], "hotspots"),
     ("lanes", &["--source", "hot", "lanes", "--lanes-in-force", "one"], "lane-state"),
     (

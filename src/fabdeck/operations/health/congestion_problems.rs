@@ -121,14 +121,14 @@ impl HealthFacts<'_> {
         let mut hosts: Vec<HitHost> = waiting
             .iter()
             .map(|(held, role)| HitHost {
-                name: self.look.unique_name(self.look.fabric().port(held.at.port).node).into_owned(),
+                host: self.look.unique_name(self.look.fabric().port(held.at.port).node).into_owned(),
                 role: *role,
                 time_waited: held.at.time_waited,
             })
             .collect();
         hosts.sort_by(|a, b| {
             let waited = |host: &HitHost| host.time_waited.unwrap_or(0.0);
-            a.role.cmp(&b.role).then(waited(b).total_cmp(&waited(a))).then_with(|| a.name.cmp(&b.name))
+            a.role.cmp(&b.role).then(waited(b).total_cmp(&waited(a))).then_with(|| a.host.cmp(&b.host))
         });
         hosts
     }

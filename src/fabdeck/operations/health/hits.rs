@@ -29,7 +29,7 @@ impl HealthFacts<'_> {
 
     pub(super) fn hit_hosts(&self, nodes: &[NodeId], role: HitRole) -> Vec<HitHost> {
         let host = |node: &NodeId| HitHost {
-            name: self.look.unique_name(*node).into_owned(),
+            host: self.look.unique_name(*node).into_owned(),
             role,
             time_waited: None,
         };

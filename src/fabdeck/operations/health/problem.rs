@@ -1,45 +1,53 @@
 //! A problem of a fabric: what is wrong, why, who is hit, and what to do next.
 
 use super::acknowledgements::Acknowledgement;
+use crate::catalogue::json_type::json_type;
 use fabdeck_fabric::ElementId;
 
-/// How much a fabric suffers from a problem, the worst first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum ProblemSeverity {
-    /// A host is hit now.
-    Critical,
-    /// Something is not as it should be, and no host is known to be hit by it now.
-    Warning,
-}
-
-impl ProblemSeverity {
-    pub const WORDS: &'static [&'static str] = &["critical", "warning"];
-
-    pub fn word(self) -> &'static str {
-        Self::WORDS[self as usize]
+json_type! {
+    /// How much a fabric suffers from a problem, the worst first.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ProblemSeverity {
+        /// A host is hit now.
+        Critical,
+        /// Something is not as it should be, and no host is known to be hit by it now.
+        Warning,
     }
 }
 
-/// What is wrong. Of problems that hit equally many, those of an earlier kind come first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum ProblemKind {
-    /// Ports between switches wait and nothing moves.
-    Stalled,
-    /// Pairs of hosts have no path under the current tables.
-    LostPaths,
-    SilentNode,
-    LinkDown,
-    HotSpot,
-    /// Hosts wait, and no adapter is a hot-spot.
-    NarrowLinks,
-    LinkErrors,
-    DegradedLink,
-    /// The current tables let packets wait for each other in a circle.
-    CreditLoop,
+impl ProblemSeverity {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+json_type! {
+    /// What is wrong. Of problems that hit equally many, those of an earlier kind come first.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ProblemKind {
+        /// Ports between switches wait and nothing moves.
+        Stalled,
+        /// Pairs of hosts have no path under the current tables.
+        LostPaths,
+        SilentNode,
+        LinkDown,
+        HotSpot,
+        /// Hosts wait, and no adapter is a hot-spot.
+        NarrowLinks,
+        LinkErrors,
+        DegradedLink,
+        /// The current tables let packets wait for each other in a circle.
+        CreditLoop,
+    }
 }
 
 impl ProblemKind {
-    pub const WORDS: &'static [&'static str] = &[
+    const WORDS: &'static [&'static str] = &[
         "stalled",
         "lost-paths",
         "silent-node",
@@ -56,19 +64,15 @@ impl ProblemKind {
     }
 }
 
-/// How sure the cause of a problem is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Certainty {
-    Sure,
-    Likely,
-    Unknown,
-}
-
-impl Certainty {
-    pub const WORDS: &'static [&'static str] = &["sure", "likely", "not known"];
-
-    pub fn word(self) -> &'static str {
-        Self::WORDS[self as usize]
+json_type! {
+    /// How sure the cause of a problem is.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Certainty {
+        Sure,
+        Likely,
+        #[serde(rename = "not known")]
+        Unknown,
     }
 }
 
@@ -93,29 +97,27 @@ impl ProblemCause {
     }
 }
 
-/// What a problem does to a host.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum HitRole {
-    /// It has no connection.
-    CutOff,
-    /// It waits although it does not send to the hot-spot.
-    Victim,
-    /// It waits; whether it sends to the hot-spot is not known.
-    Undecided,
-    /// It waits because it sends to the hot-spot.
-    Contributor,
-    /// The problem is at its own cable.
-    Attached,
+json_type! {
+    /// What a problem does to a host.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum HitRole {
+        /// It has no connection.
+        CutOff,
+        /// It waits although it does not send to the hot-spot.
+        Victim,
+        /// It waits; whether it sends to the hot-spot is not known.
+        Undecided,
+        /// It waits because it sends to the hot-spot.
+        Contributor,
+        /// The problem is at its own cable.
+        Attached,
+    }
 }
 
 impl HitRole {
-    pub const WORDS: &'static [&'static str] = &["cut-off", "victim", "undecided", "contributor", "attached"];
     pub const ALL: [Self; 5] =
         [Self::CutOff, Self::Victim, Self::Undecided, Self::Contributor, Self::Attached];
-
-    pub fn word(self) -> &'static str {
-        Self::WORDS[self as usize]
-    }
 
     /// The role in words, for after the number of hosts.
     pub fn words_of(self, hosts: usize) -> &'static str {
@@ -132,23 +134,27 @@ impl HitRole {
     }
 }
 
-/// A host that a problem hits.
-#[derive(Clone, PartialEq, Debug)]
-pub struct HitHost {
-    pub name: String,
-    pub role: HitRole,
-    /// Share of the time that it waits, where that is known.
-    pub time_waited: Option<f64>,
+json_type! {
+    /// A host that a problem hits.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct HitHost {
+        pub host: String,
+        pub role: HitRole,
+        /// Share of the time that it waits, where that is known.
+        pub time_waited: Option<f64>,
+    }
 }
 
-/// A job that a problem hits.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct HitJob {
-    pub job: String,
-    /// Number of its hosts that are hit.
-    pub hosts: usize,
-    /// Number of paths between its hosts that cross the element.
-    pub paths: u64,
+json_type! {
+    /// A job that a problem hits.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct HitJob {
+        pub job: String,
+        /// Number of its hosts that are hit.
+        pub hosts: usize,
+        /// Number of paths between its hosts that cross the element.
+        pub paths: u64,
+    }
 }
 
 /// Everything that a problem hits.

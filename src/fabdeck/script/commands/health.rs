@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use jiff::Zoned;
-use serde_json::{Value, json};
 
 use super::check::premises;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::json_type::json_type;
+use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::changes::change_exit::user;
 use crate::operations::health::acknowledgements::AcknowledgementChange;
@@ -18,12 +19,12 @@ use crate::operations::health::problem::{
 };
 use crate::operations::jobs::list_source::JobSource;
 use crate::operations::watch::interval_verdict::per_cent;
+use crate::script::answer::{Lines, json_answer};
 use crate::script::argument_values::duration;
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::commands::jobs::job_args::JobSourceArgs;
 use crate::script::context::Context;
-use crate::script::json_schema::{JsonSchema, SchemaProperties};
-use crate::script::schema_parts::{closed, flag, list, nullable, number, text};
+use crate::script::json_schema::JsonSchema;
 use crate::script::table::write_pairs;
 use fabdeck_fabric::Element;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -50,7 +51,7 @@ pub const HEALTH: CommandEntry = CommandEntry::new(
 .at(OptionUse::Used)
 .assume(OptionUse::Used)
 .traps(OptionUse::Used)
-.json(&[JsonSchema::answer("health", schema)]);
+.json(&[JsonSchema::answer::<HealthAnswer<'_>>("health")]);
 
 /// How the problems are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -233,7 +234,7 @@ fn hit_words(hits: &ProblemHits) -> String {
 
 fn host_words(host: &HitHost) -> String {
     let waits = host.time_waited.map(|waited| format!(" ({} of the time)", per_cent(waited)));
-    format!("{}{}", host.name, waits.unwrap_or_default())
+    format!("{}{}", host.host, waits.unwrap_or_default())
 }
 
 fn job_words(job: &HitJob) -> String {
@@ -290,92 +291,112 @@ fn write_nagios(
 const NAGIOS_WARNING: Exit = Exit::Failed;
 const NAGIOS_UNKNOWN: Exit = Exit::Stale;
 
-/// Most hosts or jobs of a problem in JSON; the count has all.
+/// Most hosts, jobs or elements of a problem in JSON; the count has all.
 const MAX_NAMED: usize = 1000;
+
+json_answer! {
+    struct HealthAnswer<'a> {
+        worst: Option<ProblemSeverity>,
+        checked: ChecksObject<'a>,
+        problems: Lines<'a, ProblemObject<'a>>,
+    }
+}
+
+json_type! {
+    struct ChecksObject<'a> {
+        links: usize,
+        ports: usize,
+        counters: bool,
+        seconds: Option<f64>,
+        counters_missing: Option<&'a str>,
+        tables: bool,
+        jobs: Option<&'a str>,
+        jobs_missing: Option<&'a str>,
+    }
+
+    struct ProblemObject<'a> {
+        id: &'a str,
+        kind: ProblemKind,
+        severity: ProblemSeverity,
+        title: &'a str,
+        cause: &'a str,
+        certainty: Certainty,
+        elements: Vec<String>,
+        hosts: HitHostsObject<'a>,
+        paths: Option<u64>,
+        jobs: Option<HitJobsObject<'a>>,
+        next: &'a str,
+        command: &'a str,
+        acknowledged: Option<AcknowledgedObject<'a>>,
+    }
+
+    struct HitHostsObject<'a> {
+        count: usize,
+        first: Vec<&'a HitHost>,
+    }
+
+    struct HitJobsObject<'a> {
+        count: usize,
+        first: Vec<&'a HitJob>,
+    }
+
+    struct AcknowledgedObject<'a> {
+        by: &'a str,
+        at: Option<&'a str>,
+        note: Option<&'a str>,
+    }
+}
 
 fn write_json(context: &mut Context<'_, '_>, report: &HealthReport) -> Result<(), Failure> {
     let times = !context.options.no_times;
     let HealthChecks { links, ports, seconds, uncounted, tables, jobs, .. } = &report.checks;
-    let mut object = context.object("health", &report.snapshot)?;
-    object.field("worst", &report.worst().map(ProblemSeverity::word))?;
-    object.field(
-        "checked",
-        &json!({
-            "links": links,
-            "ports": ports,
-            "counters": uncounted.is_none(),
-            "seconds": seconds.filter(|_| times),
-            "counters_missing": uncounted,
-            "tables": tables,
-            "jobs": jobs.as_ref().ok(),
-            "jobs_missing": jobs.as_ref().err(),
-        }),
-    )?;
-    object.list("problems", report.problems.iter().map(|problem| problem_object(report, problem, times)))?;
-    Ok(object.end()?)
+    let answer = HealthAnswer {
+        worst: report.worst(),
+        checked: ChecksObject {
+            links: *links,
+            ports: *ports,
+            counters: uncounted.is_none(),
+            seconds: seconds.filter(|_| times),
+            counters_missing: uncounted.as_deref(),
+            tables: *tables,
+            jobs: jobs.as_deref().ok(),
+            jobs_missing: jobs.as_deref().err().map(String::as_str),
+        },
+        problems: Lines::of(
+            report.problems.iter().map(|problem| ProblemObject::new(&report.snapshot, problem, times)),
+        ),
+    };
+    context.write_answer("health", &report.snapshot, answer)
 }
 
-fn problem_object(report: &HealthReport, problem: &FabricProblem, times: bool) -> Value {
-    let snapshot = &report.snapshot;
-    let element = |id| Element::from_id(snapshot.fabric(), &snapshot.names, id).to_string();
-    let host = |host: &HitHost| json!({ "host": host.name, "role": host.role.word(), "time_waited": host.time_waited });
-    let job = |job: &HitJob| json!({ "job": job.job, "hosts": job.hosts, "paths": job.paths });
-    let hosts: Vec<Value> = problem.hits.hosts.iter().take(MAX_NAMED).map(host).collect();
-    let jobs = problem.hits.jobs.as_ref().map(|jobs| {
-        let first: Vec<Value> = jobs.iter().take(MAX_NAMED).map(job).collect();
-        json!({ "count": jobs.len(), "first": first })
-    });
-    json!({
-        "id": problem.id,
-        "kind": problem.kind.word(),
-        "severity": problem.severity.word(),
-        "title": problem.title,
-        "cause": problem.cause.text,
-        "certainty": problem.cause.certainty.word(),
-        "elements": problem.elements.iter().take(MAX_NAMED).map(|id| element(*id)).collect::<Vec<_>>(),
-        "hosts": { "count": problem.hits.hosts.len(), "first": hosts },
-        "paths": problem.hits.paths,
-        "jobs": jobs,
-        "next": problem.next.text,
-        "command": problem.next.command,
-        "acknowledged": problem.acknowledged.as_ref().map(|by| {
-            json!({ "by": by.by, "at": times.then_some(&by.at), "note": by.note })
-        }),
-    })
-}
-
-fn schema() -> SchemaProperties {
-    let word = |words: &[&str]| json!({ "enum": words });
-    let share = nullable(json!({ "type": "number" }));
-    let checked = closed(vec![
-        ("links", number()),
-        ("ports", number()),
-        ("counters", flag()),
-        ("seconds", share.clone()),
-        ("counters_missing", nullable(text())),
-        ("tables", flag()),
-        ("jobs", nullable(text())),
-        ("jobs_missing", nullable(text())),
-    ]);
-    let host = closed(vec![("host", text()), ("role", word(HitRole::WORDS)), ("time_waited", share)]);
-    let job = closed(vec![("job", text()), ("hosts", number()), ("paths", number())]);
-    let named = |items| closed(vec![("count", number()), ("first", list(items))]);
-    let acknowledged = closed(vec![("by", text()), ("at", nullable(text())), ("note", nullable(text()))]);
-    let problem = closed(vec![
-        ("id", text()),
-        ("kind", word(ProblemKind::WORDS)),
-        ("severity", word(ProblemSeverity::WORDS)),
-        ("title", text()),
-        ("cause", text()),
-        ("certainty", word(Certainty::WORDS)),
-        ("elements", list(text())),
-        ("hosts", named(host)),
-        ("paths", nullable(number())),
-        ("jobs", nullable(named(job))),
-        ("next", text()),
-        ("command", text()),
-        ("acknowledged", nullable(acknowledged)),
-    ]);
-    let worst = json!({ "enum": ["critical", "warning", null] });
-    vec![("worst", worst), ("checked", checked), ("problems", list(problem))]
+impl<'a> ProblemObject<'a> {
+    fn new(snapshot: &Snapshot, problem: &'a FabricProblem, times: bool) -> Self {
+        let FabricProblem { id, kind, severity, elements, title, cause, hits, next, acknowledged } = problem;
+        let element = |id| Element::from_id(snapshot.fabric(), &snapshot.names, id).to_string();
+        Self {
+            id,
+            kind: *kind,
+            severity: *severity,
+            title,
+            cause: &cause.text,
+            certainty: cause.certainty,
+            elements: elements.iter().take(MAX_NAMED).map(|id| element(*id)).collect(),
+            hosts: HitHostsObject {
+                count: hits.hosts.len(),
+                first: hits.hosts.iter().take(MAX_NAMED).collect(),
+            },
+            paths: hits.paths,
+            jobs: hits.jobs.as_ref().map(|jobs| HitJobsObject {
+                count: jobs.len(),
+                first: jobs.iter().take(MAX_NAMED).collect(),
+            }),
+            next: &next.text,
+            command: &next.command,
+            acknowledged: acknowledged.as_ref().map(|by| AcknowledgedObject {
+                by: &by.by,
+                at: Some(by.at.as_str()).filter(|_| times),
+                note: by.note.as_deref(),
+            }),
+        }
+    }
 }
