@@ -2,10 +2,7 @@
 
 use fabdeck_fabric::generate::{FabricSpec, GenerateError, GeneratedFabric, generate};
 use fabdeck_fabric::observe::{NotePlace, Notes, Observation};
-use fabdeck_mad::access::SourceError;
-
-/// The note about elements that failed and are not in the fabric.
-pub const FAILED_BEFORE: &str = "FN-512";
+use fabdeck_mad::access::{FAILED_BEFORE, SourceError};
 
 /// Generates a fabric from `spec`. `source` is its name in notes.
 pub fn generate_snapshot(source: &str, spec: &str) -> Result<Observation, SourceError> {

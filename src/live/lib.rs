@@ -22,7 +22,7 @@ mod unknown_format;
 mod write_access;
 
 pub use files_source::{FilesSource, read_as, read_content};
-pub use generated_fabric::{FAILED_BEFORE, generate_snapshot};
+pub use generated_fabric::generate_snapshot;
 pub use live_options::{LiveOptions, SimulatorPool};
 pub use mad_source::{
     ExchangePolicy, Keys, LiveActuator, LiveSource, LiveSurveyor, SetAnswer, SetError, SetTarget, Setter,

@@ -54,12 +54,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
-use fabdeck::operations::plans::proposal_plan::{PlanOrigin, make_plan, settle_proposal};
+use fabdeck::operations::plans::plan_origin::PlanOrigin;
+use fabdeck::operations::plans::proposal_plan::{make_plan, settle_proposal};
 use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck_change::{
-    BeginRecord, BootTime, ChangeState, Clocks, DirectDriver, Disk, Driver, FollowMode, Guard, GuardMode,
-    Journal, JournalError, JournalRecord, Migration, MigrationDirection, Plan, PlanFlow, PlanPort, PlanWrite,
-    QueuedRequest, SilentHostAction, SurvivingFabric, SystemClocks, UNREACHABLE_TIMEOUT, find_defects,
+    BeginRecord, BootTime, ChangeState, Clocks, DirectDriver, Disk, Driver, FollowMode, Guard, GuardMemory,
+    GuardMode, Journal, JournalError, JournalRecord, Migration, MigrationDirection, Plan, PlanFlow, PlanPort,
+    PlanWrite, QueuedRequest, SilentHostAction, SurvivingFabric, SystemClocks, UNREACHABLE_TIMEOUT,
+    find_defects,
 };
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::Observation;
@@ -569,6 +571,7 @@ fn guard<'g>(
         trouble: None,
         stop,
         tend_second: &|| {},
+        memory: GuardMemory::default(),
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::lanes::migrations::{MigrationPlanError, migration_plan};
-use fabdeck::operations::plans::proposal_plan::PlanOrigin;
+use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck_change::Plan;
 use fabdeck_fabric::counters::{
     CongestedAdapter, CongestedPort, CongestionRole, Evidence, HotSpot, HotSpots,

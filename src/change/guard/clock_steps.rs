@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::guard_run::GuardRun;
+use super::guard_run::Guard;
 use super::window::window_left;
 use crate::clock::Clocks;
 use crate::journal::{ChangeState, JournalRecord};
@@ -45,7 +45,7 @@ impl ClockStepWatch {
     }
 }
 
-impl GuardRun<'_> {
+impl Guard<'_> {
     /// Sets the end of the window in time since boot, also for a journal from before a reboot.
     pub(super) fn begin_window(&mut self) {
         let here = self.clock.boot_time();
@@ -79,7 +79,7 @@ impl GuardRun<'_> {
         );
         let user = self.user();
         self.audit("clock set", &user, &words);
-        self.stepped = Some(words);
+        self.memory.stepped = Some(words);
     }
 
     /// Why the change goes back once nothing is left of its window.
@@ -97,7 +97,7 @@ impl GuardRun<'_> {
             );
         }
         let late = "it was not confirmed in time";
-        self.stepped.as_ref().map_or_else(|| late.to_owned(), |step| format!("{late}; {step}"))
+        self.memory.stepped.as_ref().map_or_else(|| late.to_owned(), |step| format!("{late}; {step}"))
     }
 }
 

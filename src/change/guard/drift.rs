@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::drift_state::{DEADLINE_MARGIN, DriftState};
-use super::guard_run::GuardRun;
+use super::guard_run::Guard;
 use super::rollback_outlook::switched_ports;
 use crate::clock::Stopwatch;
 use crate::manager_text::{manager_in_charge, other_writer_words};
@@ -20,7 +20,7 @@ const SLICE_TIME: Duration = Duration::from_millis(200);
 /// How long the guard reads again before a confirmation, which waits for it.
 const CONFIRM_CHECK_TIME: Duration = Duration::from_secs(2);
 
-impl GuardRun<'_> {
+impl Guard<'_> {
     /// Reads on for one slice of time, unless the deadline is too near.
     pub(crate) fn check_drift(&mut self, steps: &[WriteStep], seen: &mut DriftState, left: Duration) {
         let since = Stopwatch::start(self.clock);

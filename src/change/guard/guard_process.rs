@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use super::access_policy::AccessPolicy;
 use super::access_rights::Rights;
-use super::guard_run::{Guard, GuardMode};
+use super::guard_run::{Guard, GuardMemory, GuardMode};
 use super::protocol::{ChangeStatus, QueuedRequest};
 use super::refusal_log::RefusalLog;
 use super::rollback_retry::UNREACHABLE_TIMEOUT;
@@ -126,6 +126,7 @@ impl GuardProcess<'_> {
             trouble: trouble.or(deaf),
             stop,
             tend_second: &tend_second,
+            memory: GuardMemory::default(),
         };
         let told = guard.run(errand);
         if let Ok(door) = &door {

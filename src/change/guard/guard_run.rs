@@ -72,92 +72,37 @@ pub struct Guard<'a> {
     pub stop: &'a dyn Fn() -> bool,
     /// Starts another second process where the one beside the guard is gone. Called every ten seconds of the wait.
     pub tend_second: &'a dyn Fn(),
+    pub memory: GuardMemory,
 }
 
-impl Guard<'_> {
-    /// Keeps the change until it has ended, and returns how it ended.
-    pub fn run(self, errand: GuardMode) -> ChangeState {
-        let Self {
-            plan,
-            journal,
-            state: told,
-            home,
-            driver,
-            orders,
-            clock,
-            log: say,
-            patience,
-            trouble,
-            stop,
-            tend_second,
-        } = self;
-        let (kept, unheard, unanswered, waited) = (Vec::new(), false, false, false);
-        let untouched = !told.has_possible_writes();
-        let refusals = RefusalLog::for_trail(home, &told.begun.id);
-        GuardRun {
-            plan,
-            journal,
-            state: told,
-            home,
-            driver,
-            orders,
-            clock,
-            log: say,
-            patience,
-            trouble,
-            owes_record: false,
-            pending_lines: kept,
-            unheard,
-            untouched,
-            return_unknown: false,
-            unanswered,
-            waited,
-            stepped: None,
-            registering: RegistrationState::default(),
-            refusals,
-            stop,
-            tend_second,
-        }
-        .run(errand)
-    }
-}
-
-/// A guard at work.
-pub(crate) struct GuardRun<'a> {
-    pub plan: &'a Plan,
-    pub journal: Journal,
-    pub state: ChangeState,
-    pub home: Option<&'a ChangeStore>,
-    pub driver: &'a mut dyn Driver,
-    pub orders: &'a Receiver<QueuedRequest>,
-    pub clock: &'a dyn Clocks,
-    pub log: &'a mut dyn FnMut(&str),
-    pub patience: SignedDuration,
-    pub trouble: Option<String>,
+/// What a guard remembers while it works; every guard begins with the default.
+#[derive(Debug, Default)]
+pub struct GuardMemory {
     /// Whether the journal lacks the record that the rollback has begun, because its disk failed.
     pub(crate) owes_record: bool,
     /// Lines that could not be appended to the audit trail so far.
     pending_lines: Vec<AuditEntry>,
     /// Whether the subnet manager certainly took no notice, so that no host knows of the change.
-    pub unheard: bool,
+    pub(crate) unheard: bool,
     /// Whether certainly nothing was written.
-    pub untouched: bool,
+    pub(crate) untouched: bool,
     /// Whether a part has its old bytes, or none answered, after a takeover: a rollback by the guard before may have begun.
-    pub return_unknown: bool,
+    pub(crate) return_unknown: bool,
     /// Whether the change ended because hosts did not leave the base LIDs.
     unanswered: bool,
     /// Whether hosts needed more than one round to leave the base LIDs.
-    pub waited: bool,
+    pub(crate) waited: bool,
     /// That the wall clock was set while the change waited.
     pub(super) stepped: Option<String>,
-    pub registering: RegistrationState,
+    pub(crate) registering: RegistrationState,
     refusals: RefusalLog,
-    pub stop: &'a dyn Fn() -> bool,
-    tend_second: &'a dyn Fn(),
 }
 
-impl GuardRun<'_> {
-    fn run(mut self, errand: GuardMode) -> ChangeState {
+impl Guard<'_> {
+    /// Keeps the change until it has ended, and returns how it ended.
+    pub fn run(mut self, errand: GuardMode) -> ChangeState {
+        self.memory.untouched = !self.state.has_possible_writes();
+        self.memory.refusals = RefusalLog::for_trail(self.home, &self.state.begun.id);
         let steps = self.steps();
         if steps.len() != self.state.begun.writes.len() {
             (self.log)(UNKNOWN_WRITES);
@@ -175,7 +120,7 @@ impl GuardRun<'_> {
                 self.resume_wait(&steps)
             }
             (GuardMode::TakeOver, ChangePhase::Applying) => {
-                let why = match self.untouched {
+                let why = match self.memory.untouched {
                     true => "the guard ended before anything was written",
                     false => "the guard ended while it wrote",
                 };
@@ -194,7 +139,7 @@ impl GuardRun<'_> {
         if !self.state.phase.is_pending() {
             self.unregister();
         }
-        self.refusals.flush();
+        self.memory.refusals.flush();
         self.trail().flush();
         self.state
     }
@@ -209,7 +154,7 @@ impl GuardRun<'_> {
             change,
             clock: self.clock,
             log: self.log,
-            pending_lines: &mut self.pending_lines,
+            pending_lines: &mut self.memory.pending_lines,
             patience,
         }
     }
@@ -244,7 +189,7 @@ impl GuardRun<'_> {
     /// Refuses a request. The refusal is written to the audit trail before it is returned.
     pub(crate) fn refuse(&mut self, order: &QueuedRequest, why: String) {
         if let Some(line) =
-            self.refusals.add(order.ask.user(), &format!("{}: {why}", order.ask.command_name()))
+            self.memory.refusals.add(order.ask.user(), &format!("{}: {why}", order.ask.command_name()))
         {
             (self.log)(&line);
         }
@@ -286,12 +231,12 @@ impl GuardRun<'_> {
         let opensm = opensm.map_or_else(String::new, |process| format!("; OpenSM is {process}"));
         let plan = &self.state.begun.plan;
         self.audit("writing", &user, &format!("{} writes of plan {plan}{opensm}", steps.len()));
-        self.untouched = true;
+        self.memory.untouched = true;
         let done = self.leave_base();
         let done = done.and_then(|()| self.check_still_fits(steps)).and_then(|()| self.write(steps));
         let done = done.and_then(|()| self.return_to_base());
         if let Err(halt) = done.and_then(|()| self.notify_hosts()) {
-            self.unanswered = halt.is_unanswered();
+            self.memory.unanswered = halt.is_unanswered();
             let why = halt.to_string();
             return self.roll_back(steps, &why, false);
         }
@@ -346,9 +291,9 @@ impl GuardRun<'_> {
         let record = JournalRecord::Writing { time: self.time() };
         self.journal.append_durably(&record)?;
         self.state.apply(&record);
-        self.untouched = false;
+        self.memory.untouched = false;
         let (orders, told, trouble) = (self.orders, &mut self.state, self.trouble.as_deref());
-        let refusals = &self.refusals;
+        let refusals = &self.memory.refusals;
         let written = self.driver.write(steps, &mut self.journal, &mut |done| {
             told.written = done;
             answer_some(orders, (told, trouble), refusals)
@@ -456,7 +401,7 @@ impl GuardRun<'_> {
 
     /// Whether the guard ends here: a newer guard has the change, or a signal came, which the audit trail notes.
     fn is_stopping(&mut self) -> bool {
-        if self.registering.superseded {
+        if self.memory.registering.superseded {
             (self.log)("a newer guard has this change; this one writes nothing more");
             return true;
         }
@@ -470,8 +415,8 @@ impl GuardRun<'_> {
 
     pub(super) fn answer(&self, order: &QueuedRequest, seen: &DriftState) {
         let drift = seen.words.clone();
-        let trouble = self.trouble.iter().chain(&seen.trouble).chain(&self.stepped);
-        let trouble = trouble.chain(&self.registering.trouble);
+        let trouble = self.trouble.iter().chain(&seen.trouble).chain(&self.memory.stepped);
+        let trouble = trouble.chain(&self.memory.registering.trouble);
         let trouble: Vec<&str> = trouble.map(String::as_str).collect();
         let trouble = (!trouble.is_empty()).then(|| trouble.join("; "));
         let deadline = deadline_now(&self.state, self.clock);
@@ -542,7 +487,7 @@ impl GuardRun<'_> {
         }
         let Some(left) = self.restore_with_retries(steps) else { return Ok(()) };
         self.record_owed()?;
-        if self.unanswered && self.untouched && left.is_empty() {
+        if self.memory.unanswered && self.memory.untouched && left.is_empty() {
             let time = self.time();
             return self.record(
                 JournalRecord::Refused { time, why: why.to_owned() },
@@ -560,7 +505,7 @@ impl GuardRun<'_> {
 
     /// Restores the tables of a reachable fabric once, and returns what is left.
     pub(crate) fn restore(&mut self, steps: &[WriteStep]) -> Vec<RollbackRemainder> {
-        if self.untouched {
+        if self.memory.untouched {
             // Nothing was written here: parts with the plan's bytes come from another writer, and stay.
             return self.return_to_base_again();
         }
@@ -581,7 +526,7 @@ impl GuardRun<'_> {
         let mut left = self.recall_hosts();
         self.leave_base_again();
         let (orders, told, trouble) = (self.orders, &mut self.state, self.trouble.as_deref());
-        let refusals = &self.refusals;
+        let refusals = &self.memory.refusals;
         let all = steps.len() as u64;
         let before = told.altered.clone();
         let mut altered = before.clone();
@@ -600,7 +545,7 @@ impl GuardRun<'_> {
     pub(crate) fn answer_all(&mut self, orders: Vec<QueuedRequest>) -> Result<(), String> {
         let mut end = Ok(());
         for order in orders {
-            end = end.and(answer_one(&order, (&self.state, self.trouble.as_deref()), &self.refusals));
+            end = end.and(answer_one(&order, (&self.state, self.trouble.as_deref()), &self.memory.refusals));
         }
         end
     }

@@ -31,7 +31,7 @@ pub use access_policy::AccessPolicy;
 pub use access_rights::{Caller, Grantee, Rights};
 pub use guard_client::{RequestError, current_phase, request_status, send_with_restart};
 pub use guard_process::{GuardProcess, GuardRole, StartGuard, take_guard_lock};
-pub use guard_run::{EVERYTHING_LEFT, Guard, GuardMode};
+pub use guard_run::{EVERYTHING_LEFT, Guard, GuardMemory, GuardMode};
 pub use guard_socket::{GuardSocket, is_listening, request_description, send_request, send_request_within};
 pub use protocol::{
     ChangeDescription, ChangeStatus, GuardAnswer, GuardRequest, GuardSocketError, QueuedRequest,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::guard_run::GuardRun;
+use super::guard_run::Guard;
 use crate::driver::Halt;
 use crate::journal::{JournalRecord, RollbackRemainder};
 use crate::migration::FollowMode;
@@ -18,7 +18,7 @@ pub(crate) type HostAnswers = (Vec<String>, Vec<String>);
 /// Number of hosts that a line of the trail lists.
 const MAX_NAMES: usize = 8;
 
-impl GuardRun<'_> {
+impl Guard<'_> {
     /// Sends hosts the notices to move flows. Hosts without an answer are logged, and do not stop the change.
     pub(crate) fn notify_hosts(&mut self) -> Result<(), Halt> {
         let flows = self.state.begun.migrations.iter().map(|migration| migration.flows.len()).sum::<usize>();
@@ -30,7 +30,7 @@ impl GuardRun<'_> {
         self.record(record, "notifying", &user, &format!("{flows} flows are to move"))?;
         let told = self.send_migration_notices(false).map_err(|error| {
             // A port that failed may have sent the notices first.
-            self.unheard = !matches!(error, WriteError::Gone(_));
+            self.memory.unheard = !matches!(error, WriteError::Gone(_));
             Halt::Write(error)
         })?;
         let (record, words) = self.answers_record(told);
@@ -53,12 +53,12 @@ impl GuardRun<'_> {
         );
         match self.send_migration_notices(true) {
             Ok(told) => {
-                let left = if self.unheard { Vec::new() } else { hosts_not_back(told.1.iter()) };
+                let left = if self.memory.unheard { Vec::new() } else { hosts_not_back(told.1.iter()) };
                 let (record, words) = self.answers_record(told);
                 self.record_or_log(record, "notified", &user, &words);
                 left
             }
-            Err(_) if self.unheard => Vec::new(),
+            Err(_) if self.memory.unheard => Vec::new(),
             Err(error) => {
                 let why = format!("they got no notice to move their flows back: {error}");
                 vec![RollbackRemainder { what: "hosts".to_owned(), why }]

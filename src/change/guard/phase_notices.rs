@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::guard_run::GuardRun;
+use super::guard_run::Guard;
 use super::notices::{ANSWER_TIMEOUT, HostAnswers, hosts_not_back, list_names};
 use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest};
 use crate::clock::Stopwatch;
@@ -21,7 +21,7 @@ use fabdeck_mad::access::WriteError;
 /// Interval between two checks for requests while the guard waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-impl GuardRun<'_> {
+impl Guard<'_> {
     /// Phases 1 and 2: the first write waits until all hosts have answered that they left the base LIDs. An operator,
     /// or the option for unanswered notices, can decide to go on without some hosts.
     pub(crate) fn leave_base(&mut self) -> Result<(), Halt> {
@@ -36,7 +36,7 @@ impl GuardRun<'_> {
         loop {
             let asked = begun.elapsed();
             let told = self.send_phase_notices(&phases, false).map_err(|error| {
-                self.unheard = known.is_none() && !matches!(error, WriteError::Gone(_));
+                self.memory.unheard = known.is_none() && !matches!(error, WriteError::Gone(_));
                 Halt::Write(error)
             })?;
             let silent = told.1.clone();
@@ -52,7 +52,7 @@ impl GuardRun<'_> {
             let who = list_names(&silent);
             match unanswered {
                 SilentHostAction::Wait if begun.elapsed() < window => {
-                    self.waited = true;
+                    self.memory.waited = true;
                     if self.wait_for_decision(
                         (&begun, (asked + ANSWER_TIMEOUT).min(window)),
                         &phases,
@@ -122,7 +122,7 @@ impl GuardRun<'_> {
 
     /// Checks the fabric again after a long wait for hosts: it may have changed.
     pub(crate) fn check_still_fits(&mut self, steps: &[WriteStep]) -> Result<(), Halt> {
-        if !self.waited {
+        if !self.memory.waited {
             return Ok(());
         }
         self.objection(steps).map_or(Ok(()), |why| Err(Halt::Asked(why)))
@@ -148,7 +148,7 @@ impl GuardRun<'_> {
     /// Before a rollback, hosts leave the base LIDs once more, if they answer. If certainly nothing was written, they
     /// need not.
     pub(crate) fn leave_base_again(&mut self) {
-        let Some(phases) = self.state.begun.phases.clone().filter(|_| !self.untouched) else { return };
+        let Some(phases) = self.state.begun.phases.clone().filter(|_| !self.memory.untouched) else { return };
         let (time, user) = (self.time(), self.user());
         let words = "hosts are to leave the base LIDs before tables go back";
         self.record_or_log(JournalRecord::Notifying { time, back: false }, "notifying", &user, words);
@@ -178,7 +178,7 @@ impl GuardRun<'_> {
         self.record_or_log(JournalRecord::Notifying { time, back: true }, "notifying", &user, words);
         match self.send_phase_notices(&phases, true) {
             Ok(told) => {
-                let known = self.untouched && (self.state.knows_who_left || self.unheard);
+                let known = self.memory.untouched && (self.state.knows_who_left || self.memory.unheard);
                 let may_have_left = |host: &&String| !known || self.state.away.contains(*host);
                 let left = hosts_not_back(told.1.iter().filter(may_have_left));
                 let (record, words) = self.answers_record(told);
@@ -186,7 +186,7 @@ impl GuardRun<'_> {
                 left
             }
             // No host got the notice, so no host left.
-            Err(_) if self.unheard && self.untouched => Vec::new(),
+            Err(_) if self.memory.unheard && self.memory.untouched => Vec::new(),
             Err(error) => {
                 let why = format!("they got no notice to return to base LIDs: {error}");
                 vec![RollbackRemainder { what: "hosts".to_owned(), why }]

@@ -19,7 +19,7 @@ pub trait RefusalTrail: fmt::Debug + Send + Sync {
 }
 
 /// Writes refusals to the audit trail of a state folder.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RefusalLog {
     trail: Option<Box<dyn RefusalTrail>>,
     pending: Mutex<PendingRefusals>,

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::guard_run::GuardRun;
+use super::guard_run::Guard;
 use super::registration_state::registration_conflict;
 use super::window::window_left;
 use crate::journal::{ChangePhase, JournalError, JournalRecord};
@@ -22,7 +22,7 @@ const LIFETIME_MARGIN: Duration = Duration::from_secs(3600);
 /// No other machine takes a change over whose registration was renewed this short a time ago.
 const SAFE_AGE: Duration = Duration::from_secs(40);
 
-impl GuardRun<'_> {
+impl Guard<'_> {
     /// Registers the change before the first write. Two machines that register at the same time see each other, and
     /// neither goes on.
     pub(crate) fn register_first(&mut self) -> Result<Option<String>, JournalError> {
@@ -76,7 +76,7 @@ impl GuardRun<'_> {
         match self.driver.surveyor().read_registration() {
             RegistrationLookup::NotKept(why) => self.note_unregistered(&why),
             found => {
-                self.registering.trouble = registration_conflict(&found, &self.state.begun.id);
+                self.memory.registering.trouble = registration_conflict(&found, &self.state.begun.id);
                 self.replace_registration(&found);
                 if let Err(error) = self.register_anew(window_left(&self.state, self.clock)) {
                     (self.log)(&error.to_string());
@@ -112,9 +112,9 @@ impl GuardRun<'_> {
         let registration = Registration { change, host, port: None, epoch, beat: 0, lease };
         match self.driver.register(&registration) {
             Ok(()) => {
-                self.registering.held = Some(registration);
-                self.registering.renewed = Some(self.clock.boot_time());
-                self.registering.due = Some(self.clock.boot_time().plus(RENEW_INTERVAL));
+                self.memory.registering.held = Some(registration);
+                self.memory.registering.renewed = Some(self.clock.boot_time());
+                self.memory.registering.due = Some(self.clock.boot_time().plus(RENEW_INTERVAL));
                 Ok(true)
             }
             Err(error) => {
@@ -127,13 +127,14 @@ impl GuardRun<'_> {
     fn note_unregistered(&mut self, why: &str) {
         let user = self.user();
         self.audit("not registered", &user, &format!("other machines do not see this change: {why}"));
-        self.registering.due = Some(self.clock.boot_time().plus(RETRY_INTERVAL));
+        self.memory.registering.due = Some(self.clock.boot_time().plus(RETRY_INTERVAL));
     }
 
     /// Renews the registration when due, and checks for a newer guard or another machine.
     pub(crate) fn renew_registration(&mut self) {
         let now = self.clock.boot_time();
         let is_due = self
+            .memory
             .registering
             .due
             .as_ref()
@@ -146,13 +147,13 @@ impl GuardRun<'_> {
             return;
         }
         // A failure is retried, but not at every turn.
-        self.registering.due = Some(now.plus(RETRY_INTERVAL));
+        self.memory.registering.due = Some(now.plus(RETRY_INTERVAL));
         let found = self.driver.surveyor().read_registration();
         if let RegistrationLookup::NotKept(_) = found {
             return;
         }
-        self.registering.trouble = registration_conflict(&found, &self.state.begun.id);
-        let Some(held) = &mut self.registering.held else {
+        self.memory.registering.trouble = registration_conflict(&found, &self.state.begun.id);
+        let Some(held) = &mut self.memory.registering.held else {
             // A subnet manager that stores registrations is back. If the journal fails, the guard retries.
             let _ = self.register_anew(left);
             return;
@@ -162,17 +163,17 @@ impl GuardRun<'_> {
             && other.epoch > held.epoch
         {
             // Any machine can register anything, so the journal decides.
-            self.registering.superseded = self.journal.is_superseded();
-            self.registering.trouble =
+            self.memory.registering.superseded = self.journal.is_superseded();
+            self.memory.registering.trouble =
                 Some(format!("machine {} has registered this change too, with a higher number", other.host));
-            self.registering.due = Some(now.plus(RENEW_INTERVAL));
+            self.memory.registering.due = Some(now.plus(RENEW_INTERVAL));
             return;
         }
         held.beat = held.beat.wrapping_add(1);
         held.lease = left + LIFETIME_MARGIN;
         if self.driver.register(&held.clone()).is_ok() {
-            self.registering.due = Some(now.plus(RENEW_INTERVAL));
-            self.registering.renewed = Some(self.clock.boot_time());
+            self.memory.registering.due = Some(now.plus(RENEW_INTERVAL));
+            self.memory.registering.renewed = Some(self.clock.boot_time());
         }
     }
 
@@ -183,9 +184,9 @@ impl GuardRun<'_> {
         if !self.journal.is_unreadable() {
             return self.journal.is_superseded();
         }
-        let (now, renewed) = (self.clock.boot_time(), self.registering.renewed.as_ref());
+        let (now, renewed) = (self.clock.boot_time(), self.memory.registering.renewed.as_ref());
         let is_recent = renewed.and_then(|at| at.until(&now)).is_none_or(|age| age < SAFE_AGE);
-        let Some(held) = self.registering.held.clone().filter(|_| !is_recent) else { return false };
+        let Some(held) = self.memory.registering.held.clone().filter(|_| !is_recent) else { return false };
         let is_taken_over = match self.driver.surveyor().read_registration() {
             RegistrationLookup::NotKept(_) => false,
             RegistrationLookup::One(found) => found.change != held.change || found.epoch > held.epoch,
@@ -201,7 +202,7 @@ impl GuardRun<'_> {
     pub(crate) fn unregister(&mut self) {
         if self.home.is_none()
             || self.state.epoch == 0
-            || std::mem::replace(&mut self.registering.ended, true)
+            || std::mem::replace(&mut self.memory.registering.ended, true)
         {
             return;
         }
@@ -211,7 +212,7 @@ impl GuardRun<'_> {
         let own = match found {
             RegistrationLookup::One(found) if found.change == change => Some(found),
             RegistrationLookup::Nothing => None,
-            _ => self.registering.held.clone(),
+            _ => self.memory.registering.held.clone(),
         };
         let Some(own) = own else { return };
         match self.driver.unregister(&own) {

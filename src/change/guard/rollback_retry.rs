@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::guard_run::{GuardRun, busy_text};
+use super::guard_run::{Guard, busy_text};
 use super::protocol::{ChangeStatus, GuardAnswer, GuardRequest, QueuedRequest};
 use super::rollback_outlook::switched_ports;
 use super::window::retry_time_left;
@@ -22,7 +22,7 @@ const RETRY_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs
 /// The longest wait in one turn, so that the second process sees progress.
 const MAX_TURN: Duration = Duration::from_secs(5);
 
-impl GuardRun<'_> {
+impl Guard<'_> {
     /// Restores what can be restored. A fabric that becomes unreachable meanwhile is waited for, too. `None`: the process
     /// has to end, and the next guard retries.
     pub(super) fn restore_with_retries(&mut self, steps: &[WriteStep]) -> Option<Vec<RollbackRemainder>> {
@@ -42,7 +42,7 @@ impl GuardRun<'_> {
     pub(crate) fn owe_record(&mut self, why: &str, asked: bool) {
         (self.state.phase, self.state.why, self.state.asked) =
             (ChangePhase::RollingBack, Some(why.to_owned()), asked);
-        self.owes_record = true;
+        self.memory.owes_record = true;
     }
 
     fn returning_record(&self) -> JournalRecord {
@@ -58,18 +58,18 @@ impl GuardRun<'_> {
     /// Writes the record that is owed, if the disk works again. Until then the journal has the change as waiting, or a
     /// decision that was refused because the disk failed at its record.
     fn try_owed_record(&mut self) {
-        if self.owes_record {
+        if self.memory.owes_record {
             let (record, user) = (self.returning_record(), self.user());
             let recovered = self.journal.recover();
             let recorded =
                 recovered.and_then(|()| self.record(record, "rolling back", &user, "recorded late"));
-            self.owes_record = recorded.is_err();
+            self.memory.owes_record = recorded.is_err();
         }
     }
 
     /// Writes the record that is owed, and waits for the disk.
     pub(crate) fn record_owed(&mut self) -> Result<(), JournalError> {
-        if !std::mem::take(&mut self.owes_record) {
+        if !std::mem::take(&mut self.memory.owes_record) {
             return Ok(());
         }
         let (record, user) = (self.returning_record(), self.user());
@@ -95,7 +95,7 @@ impl GuardRun<'_> {
             let deadline = (self.clock.now() + left).to_string();
             self.state.retries = Some(RetryLimit { deadline, ends: here.plus(left) });
             // A record that is owed has the limit too.
-            if !self.owes_record
+            if !self.memory.owes_record
                 && let Err(error) = self.journal.append_durably(&self.returning_record())
             {
                 (self.log)(&error.to_string());
@@ -108,7 +108,7 @@ impl GuardRun<'_> {
 
     /// Whether the process is to end and may: the journal has the rollback, so the next guard goes on with it.
     fn is_ending(&self) -> bool {
-        !self.owes_record && (self.stop)()
+        !self.memory.owes_record && (self.stop)()
     }
 
     /// Waits until a switch of the fabric answers, or the time for retries is over. `since` is when the first try failed.

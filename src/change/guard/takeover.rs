@@ -6,7 +6,7 @@
 
 use super::clock_steps::ClockStepWatch;
 use super::drift_state::DriftState;
-use super::guard_run::GuardRun;
+use super::guard_run::Guard;
 use super::protocol::QueuedRequest;
 use crate::journal::{JournalError, JournalRecord};
 use crate::writes::WriteStep;
@@ -29,7 +29,7 @@ const HALF_BACK: &str = "FD-5647: a part has its old value: another tool wrote i
 const UNKNOWN: &str = "FD-5647: the fabric does not answer, so it is not known whether the guard before this one had \
  begun the rollback; confirm the change again when the fabric answers";
 
-impl GuardRun<'_> {
+impl Guard<'_> {
     fn read_parts(&mut self, steps: &[WriteStep]) -> FoundParts {
         let slots: Vec<DeviceAttribute> = steps.iter().map(|step| step.slot).collect();
         let held = self.driver.surveyor().read(&slots);
@@ -46,7 +46,7 @@ impl GuardRun<'_> {
 
     /// Goes on with an applied change.
     pub(super) fn resume_wait(&mut self, steps: &[WriteStep]) -> Result<(), JournalError> {
-        self.return_unknown = self.read_parts(steps) != FoundParts::NewBytes;
+        self.memory.return_unknown = self.read_parts(steps) != FoundParts::NewBytes;
         let clock_steps = ClockStepWatch::since_record(&self.state, self.clock);
         self.wait(steps, clock_steps)
     }
@@ -54,19 +54,19 @@ impl GuardRun<'_> {
     /// Whether the change may be confirmed. Where a part was missing or no switch answered at the takeover, the written
     /// attributes are read once more. A refusal is sent to the asker here.
     pub(super) fn can_be_confirmed(&mut self, steps: &[WriteStep], order: &QueuedRequest) -> bool {
-        if !self.return_unknown {
+        if !self.memory.return_unknown {
             return true;
         }
         // This also finds routes to switches that are reached again.
         self.find_routes(steps);
         let found = self.read_parts(steps);
-        self.return_unknown = found != FoundParts::NewBytes;
+        self.memory.return_unknown = found != FoundParts::NewBytes;
         match found {
             FoundParts::NewBytes => {}
             FoundParts::Nothing => self.refuse(order, UNKNOWN.to_owned()),
             FoundParts::OldBytes => self.refuse(order, HALF_BACK.to_owned()),
         }
-        !self.return_unknown
+        !self.memory.return_unknown
     }
 
     /// Records the confirmation and answers the request.

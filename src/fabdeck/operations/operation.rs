@@ -38,6 +38,12 @@ pub struct Operation<'c> {
     pub reporter: &'c mut dyn Reporter,
 }
 
+/// A snapshot, and its source for further readings.
+pub struct OpenSnapshot {
+    pub source: Box<dyn Source>,
+    pub snapshot: Snapshot,
+}
+
 impl Operation<'_> {
     /// Begins a reading that shows its progress and ends when the stop flag is set.
     pub fn begin_reading(&mut self) -> ReadingProgress<'_> {
@@ -46,7 +52,14 @@ impl Operation<'_> {
 
     /// Reads the named source once.
     pub fn read_snapshot(&mut self, wanted: ReadOptions) -> Result<Snapshot, Failure> {
-        self.read_snapshot_from(self.env.open_named_source()?, wanted)
+        Ok(self.open_snapshot(wanted)?.snapshot)
+    }
+
+    /// Reads the named source, which stays open for further readings.
+    pub fn open_snapshot(&mut self, wanted: ReadOptions) -> Result<OpenSnapshot, Failure> {
+        let mut source = self.env.open_named_source()?;
+        let snapshot = self.read_snapshot_through(source.as_mut(), wanted)?;
+        Ok(OpenSnapshot { source, snapshot })
     }
 
     pub fn read_snapshot_from(

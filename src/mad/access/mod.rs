@@ -12,8 +12,8 @@ pub use port::{AddressedMad, Clock, LocalPort, MadAddress, MadPort, PortError, P
 pub use read_port::{MadTraffic, ReadPort, WritePort};
 pub use registration::{Registration, RegistrationLookup};
 pub use source::{
-    LaneReadOutcome, LevelReadOptions, LevelReadOutcome, NoObserver, PastSweep, ReadObserver, ReadOptions,
-    ReadProgress, Source, SourceError,
+    FAILED_BEFORE, LaneReadOutcome, LevelReadOptions, LevelReadOutcome, NoObserver, PastSweep, ReadObserver,
+    ReadOptions, ReadProgress, Source, SourceError,
 };
 pub use token::{
     AgentToken, DEFAULT_PREFIX, FabricIdentity, InformToken, ObservedFabric, TokenError, WriteToken,

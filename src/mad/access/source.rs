@@ -8,6 +8,9 @@ use fabdeck_fabric::{Fabric, Lid};
 
 use super::port::PortError;
 
+/// Code of a source's note about elements that failed before the reading and are not in the fabric.
+pub const FAILED_BEFORE: &str = "FN-512";
+
 /// Why a source could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {

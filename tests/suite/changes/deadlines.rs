@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use fabdeck_change::{
-    AuditEntry, ChangePhase, ChangeState, ChangeStore, DirectDriver, Guard, GuardMode, Journal,
+    AuditEntry, ChangePhase, ChangeState, ChangeStore, DirectDriver, Guard, GuardMemory, GuardMode, Journal,
     JournalRecord, MemoryDisk, RollbackOutlook, UNREACHABLE_TIMEOUT, WriteStep,
 };
 use fabdeck_fabric::Guid;
@@ -122,6 +122,7 @@ fn a_locked_trail_delays_no_rollback() {
                 trouble: None,
                 stop: &|| false,
                 tend_second: &|| {},
+                memory: GuardMemory::default(),
             };
             let told = guard.run(GuardMode::Apply);
             (told, said)

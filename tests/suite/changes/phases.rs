@@ -9,7 +9,7 @@ use super::{Stage, actuator, fabric, observe_simulator, observe_simulator_whole,
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::phases::{LidHalf, plan_half};
-use fabdeck::operations::plans::proposal_plan::PlanOrigin;
+use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck_change::{ChangePhase, ChangeState, HostNotification, Plan, SilentHostAction};
 use fabdeck_fabric::observe::Observation;

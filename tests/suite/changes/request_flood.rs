@@ -5,8 +5,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use fabdeck_change::{
-    AccessPolicy, ChangePhase, ChangeStore, DirectDriver, Guard, GuardMode, GuardRequest, GuardSocket,
-    RefusalLog, Rights, SystemClocks, UNREACHABLE_TIMEOUT, send_request_within,
+    AccessPolicy, ChangePhase, ChangeStore, DirectDriver, Guard, GuardMemory, GuardMode, GuardRequest,
+    GuardSocket, RefusalLog, Rights, SystemClocks, UNREACHABLE_TIMEOUT, send_request_within,
 };
 
 use super::{Stage, actuator, make_simulator_and_plan, observe_simulator};
@@ -62,6 +62,7 @@ fn a_flood_of_callers_delays_no_rollback() {
             trouble: None,
             stop: &|| false,
             tend_second: &|| {},
+            memory: GuardMemory::default(),
         };
         let told = guard.run(GuardMode::Apply);
         over.store(true, Ordering::SeqCst);

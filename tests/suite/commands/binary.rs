@@ -357,3 +357,18 @@ fn endless_files_are_refused() {
         assert!(text.contains(code) && text.contains("more than the limit of"), "{args:?}: {text}");
     }
 }
+
+/// Any user can set `$USER`, so a plan names the user of the process, as the journal of a change does.
+#[test]
+fn the_author_of_a_plan_is_the_user_of_the_process() {
+    let home = home();
+    let user = fabdeck_change::user_names::user_label(rustix::process::geteuid().as_raw());
+    for args in [&["route", "--engine", "minhop"][..], &["disable", "link:rack1-leaf[8]"]] {
+        let mut command = fabdeck(&home);
+        command.env("USER", "mallory").env_remove("SUDO_USER").args(["--source", "sim:demo"]).args(args);
+        let ended = command.args(["-o", "-"]).output().unwrap();
+        let plan: serde_json::Value = serde_json::from_slice(&ended.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&ended.stderr)));
+        assert_eq!(plan["author"], user.as_str(), "{args:?}");
+    }
+}

@@ -39,7 +39,7 @@ use fabdeck::operations::changes::changer::{
     Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource, WriteAccess,
 };
 use fabdeck::operations::jobs::job_request::JobListSource;
-use fabdeck::operations::plans::proposal_plan::PlanOrigin;
+use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck::operations::replay::replay_frame::{FrameSource, ReplayFrames};
 use fabdeck::operations::replay::watch_recording::WatchRecording;
 use fabdeck::operations::watch::sweep::SweepResult;

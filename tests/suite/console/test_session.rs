@@ -21,7 +21,7 @@ use fabdeck::console::model::task_services::TaskServices;
 use fabdeck::console::model::tasks::TaskId;
 use fabdeck::operations::changes::changer::{Changer, NoChanger, WriteAccess};
 use fabdeck::operations::jobs::job_request::JobListSource;
-use fabdeck::operations::plans::proposal_plan::PlanOrigin;
+use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck::operations::replay::replay_frame::{FrameSource, NoRecording};
 use fabdeck::operations::watch::sweep::SweepResult;
 use fabdeck_files::job_lists::JobList;

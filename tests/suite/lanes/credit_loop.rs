@@ -10,11 +10,12 @@ use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::lanes::migrations::{migration_plan, moved_flows};
 use fabdeck::operations::lanes::slow_lanes::{LaneState, lane_state};
-use fabdeck::operations::plans::proposal_plan::PlanOrigin;
+use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck::operations::watch::interval_verdict::IntervalVerdict;
 use fabdeck_change::{
-    BeginRecord, ChangePhase, ChangeState, DirectDriver, Guard, GuardAnswer, GuardMode, GuardRequest,
-    Journal, JournalRecord, MemoryDisk, Migration, Plan, QueuedRequest, UNREACHABLE_TIMEOUT, find_defects,
+    BeginRecord, ChangePhase, ChangeState, DirectDriver, Guard, GuardAnswer, GuardMemory, GuardMode,
+    GuardRequest, Journal, JournalRecord, MemoryDisk, Migration, Plan, QueuedRequest, UNREACHABLE_TIMEOUT,
+    find_defects,
 };
 use fabdeck_fabric::counters::{Rates, Thresholds, rates_of_sweeps};
 use fabdeck_fabric::observe::Observation;
@@ -140,7 +141,7 @@ impl CreditLoopLab {
         let rates = rates_of_sweeps(look.fabric(), &before, &after);
         let rates = rates.with_ticks(look.fabric(), &look.observation.ticks);
         let seconds = (after.began - before.began).as_secs_f64();
-        let watched = IntervalVerdict::new(&look, (&rates, seconds), rates.clone(), &self.thresholds);
+        let watched = IntervalVerdict::new(&look, &rates, seconds, rates.clone(), &self.thresholds);
         SweptPair { source, look, rates, watched }
     }
 
@@ -205,6 +206,7 @@ impl CreditLoopLab {
                 trouble: None,
                 stop: &|| false,
                 tend_second: &|| {},
+                memory: GuardMemory::default(),
             };
             (guard.run(GuardMode::Apply), hands.told)
         };

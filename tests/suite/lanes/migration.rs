@@ -5,7 +5,7 @@ use crate::traffic::test_bed::TestBed;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::lanes::migrations::{migration_plan, moved_flows};
 use fabdeck::operations::lanes::slow_lanes::{LaneStatus, TableStatus, lane_state};
-use fabdeck::operations::plans::proposal_plan::PlanOrigin;
+use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck_change::{FollowMode, MigrationDirection};
 use fabdeck_fabric::counters::{CongestionRole, Evidence};
 use fabdeck_fabric::{Fabric, FabricBuilder, LinkSpeed, PortFacts, PortId};

@@ -22,7 +22,7 @@ use crate::operations::environment::Env;
 use crate::operations::jobs::job_request::JobListSource;
 use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::slow_lanes::LaneState;
-use crate::operations::plans::proposal_plan::PlanOrigin;
+use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::preview::assume::{assume, assume_lids};
 use crate::operations::replay::replay_frame::FrameSource;
 use crate::operations::watch::sweep::SweepResult;
@@ -96,11 +96,7 @@ impl TaskServices for ProcessServices<'_> {
     }
 
     fn plan_origin(&self) -> PlanOrigin {
-        let times = !self.context.opening.given.no_times;
-        PlanOrigin {
-            created: times.then(|| jiff::Timestamp::now().to_string()),
-            author: std::env::var("USER").ok().filter(|_| times),
-        }
+        PlanOrigin::now(&self.context.opening.given)
     }
 
     fn write_file(&mut self, to: &Path, content: &[u8], advice: &str) -> Result<(), String> {

@@ -15,7 +15,7 @@ use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::proposals::Proposals;
 use crate::operations::preview::whatif::{Cost, EngineRow, Proposal};
 use fabdeck_fabric::{ElementId, Faults, NodeId, PortId, PortNum, PortState};
-use fabdeck_live::FAILED_BEFORE;
+use fabdeck_mad::access::FAILED_BEFORE;
 use fabdeck_routing::analysis::{CutOffPairs, GroupDamage, PathIndex};
 use fabdeck_routing::{Engine, EngineRefusal};
 

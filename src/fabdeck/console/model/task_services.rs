@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::changes::changer::Changer;
 use crate::operations::jobs::job_request::JobListSource;
-use crate::operations::plans::proposal_plan::PlanOrigin;
+use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::replay::replay_frame::FrameSource;
 use crate::operations::watch::sweep::SweepResult;
 use fabdeck_files::job_lists::JobList;

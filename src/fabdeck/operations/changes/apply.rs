@@ -50,7 +50,8 @@ pub trait ApplyFrontEnd {
     fn wait(
         &mut self,
         env: Env<'_>,
-        change: (&ChangeStore, &ChangeDir),
+        store: &ChangeStore,
+        dir: &ChangeDir,
         first: ChangeStatus,
     ) -> Result<ChangeStatus, Failure>;
 }
@@ -100,14 +101,13 @@ fn apply_unaudited(
     if let Some(mut actuator) = actuator.filter(|_| own) {
         let mut said = Vec::new();
         let waits = front.waits_in_process();
-        let status = in_process::apply_alone(&plan, (begun, actuator.as_mut()), waits, &mut said)?;
+        let status = in_process::apply_alone(&plan, begun, actuator.as_mut(), waits, &mut said)?;
         return Ok(ApplyOutcome::EndedInProcess(status, said));
     }
     front.record_id(&begun.id)?;
-    let begun = (begun, text.as_str());
-    let (store, dir) = begin_change(env, simulated, begun, &mut |line| front.report_line(line))?;
+    let (store, dir) = begin_change(env, simulated, begun, &text, &mut |line| front.report_line(line))?;
     let first = ChangeStatus::of(&dir.read.state);
-    front.wait(env, (&store, &dir), first).map(ApplyOutcome::Begun)
+    front.wait(env, &store, &dir, first).map(ApplyOutcome::Begun)
 }
 
 /// The front end of runbook steps and of watches over jobs, which ask no question.
@@ -137,7 +137,8 @@ impl ApplyFrontEnd for UnattendedFrontEnd<'_> {
     fn wait(
         &mut self,
         env: Env<'_>,
-        change: (&ChangeStore, &ChangeDir),
+        store: &ChangeStore,
+        dir: &ChangeDir,
         first: ChangeStatus,
     ) -> Result<ChangeStatus, Failure> {
         let (mut status, mut back) = (first, None);
@@ -148,7 +149,7 @@ impl ApplyFrontEnd for UnattendedFrontEnd<'_> {
         };
         while goes_on(status.phase) && !self.stop.is_requested() {
             std::thread::sleep(POLL_INTERVAL);
-            status = guard_requests::read_status(env, change)?;
+            status = guard_requests::read_status(env, store, dir)?;
         }
         Ok(status)
     }

@@ -100,7 +100,7 @@ pub fn roll_back(
     let since = Instant::now();
     while status.phase.is_pending() && since.elapsed() < patience {
         std::thread::sleep(POLL_INTERVAL);
-        status = guard_requests::read_status(means, (&home, &kept))?;
+        status = guard_requests::read_status(means, &home, &kept)?;
     }
     seen_changes::record_phase(means.outside, id, status.phase);
     Ok(status)
@@ -116,7 +116,7 @@ pub fn journal_status(means: Env<'_>, id: &str) -> Option<ChangeStatus> {
 /// back.
 pub fn guard_status(means: Env<'_>, id: &str) -> Result<ChangeStatus, Failure> {
     let (home, kept) = change_store::find_change(means, id)?;
-    guard_requests::read_status(means, (&home, &kept))
+    guard_requests::read_status(means, &home, &kept)
 }
 
 /// What happens while an operation waits for a change.
@@ -129,7 +129,8 @@ pub enum WaitEvent<'e> {
 /// works no more and none replaces it.
 pub fn wait_until(
     means: Env<'_>,
-    (home, kept): (&ChangeStore, &ChangeDir),
+    home: &ChangeStore,
+    kept: &ChangeDir,
     first: ChangeStatus,
     so: impl Fn(&ChangeStatus) -> bool,
     report: &mut dyn FnMut(WaitEvent<'_>),
@@ -139,7 +140,7 @@ pub fn wait_until(
     let (mut watch, id) = (GuardWatch::start(), &kept.read.state.begun.id);
     while status.as_ref().is_ok_and(|status| !so(status)) {
         std::thread::sleep(POLL_INTERVAL);
-        status = guard_requests::read_status(means, (home, kept));
+        status = guard_requests::read_status(means, home, kept);
         if status.as_ref().is_ok_and(|status| !so(status)) {
             watch.check(home, id, &mut |line| report(WaitEvent::Line(line)))?;
         }
@@ -169,7 +170,7 @@ pub fn name_and_roll_back(
     (anyway, process): (bool, &str),
     say: &mut dyn FnMut(&str),
 ) -> Result<ChangeStatus, Failure> {
-    if let Some(status) = guard_requests::restart_rollback(means, id, (anyway, Some(process)), say)? {
+    if let Some(status) = guard_requests::restart_rollback(means, id, anyway, Some(process), say)? {
         return Ok(status);
     }
     let named = GuardRequest::NameOpensm { user: user(), process: process.to_owned() };

@@ -31,7 +31,8 @@ use crate::operations::lanes::slow_lanes::LaneState;
 use crate::operations::plans::link_service::{LinkService, service_plan};
 use crate::operations::plans::phases::phase_lines;
 use crate::operations::plans::plan_file;
-use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
+use crate::operations::plans::plan_origin::PlanOrigin;
+use crate::operations::plans::proposal_plan::plan_text;
 use crate::system::access::SystemAccess;
 use fabdeck_change::{BeginRecord, ChangeStatus, GuardRequest, Migration, Plan};
 use fabdeck_fabric::Element;
@@ -240,12 +241,13 @@ impl ConsoleChangesInner {
             Err(error) => Err(refused(error.to_string())),
         };
         Ok(match planned {
-            PlanSource::Proposed(plan) => {
-                (plan.engine.to_owned(), text(plan.make_text(self.provenance()).map_err(refused)?)?)
-            }
+            PlanSource::Proposed(plan) => (
+                plan.engine.to_owned(),
+                text(plan.make_text(PlanOrigin::now(&self.given)).map_err(refused)?)?,
+            ),
             PlanSource::File(file) => (file.display().to_string(), plan_file::read_with_text(file)?),
             PlanSource::Lanes(asked) => {
-                let plan = self.read_lane_moves(asked, watch)?.plan(self.provenance());
+                let plan = self.read_lane_moves(asked, watch)?.plan(PlanOrigin::now(&self.given));
                 let plan = plan.map_err(|error| refused(error.to_string()))?;
                 let said = plan_text(&plan).map_err(|error| refused(error.to_string()))?;
                 let title = if asked.back { "dFtree's moves back" } else { "dFtree's moves" };
@@ -254,7 +256,13 @@ impl ConsoleChangesInner {
             PlanSource::Service { look, element, service } => {
                 let does = if *service == LinkService::Disable { "disable" } else { "enable" };
                 let title = format!("{does} {}", Element::from_id(look.fabric(), &look.names, *element));
-                let made = service_plan(look, *element, *service, LevelsInForce::Unsaid, self.provenance());
+                let made = service_plan(
+                    look,
+                    *element,
+                    *service,
+                    LevelsInForce::Unsaid,
+                    PlanOrigin::now(&self.given),
+                );
                 let made = made.map_err(|error| refused(error.to_string()))?;
                 (title, text(plan_text(&made).map_err(|error| refused(error.to_string()))?)?)
             }
@@ -279,11 +287,6 @@ impl ConsoleChangesInner {
     ) -> Result<LaneMoves, Failure> {
         let left = self.all_migrations_in_force()?;
         asked.read_moves(self.env(), &self.source, &left, watch)
-    }
-
-    fn provenance(&self) -> PlanOrigin {
-        let times = !self.given.no_times;
-        PlanOrigin { created: times.then(|| Timestamp::now().to_string()), author: times.then(user) }
     }
 
     fn begin(&self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, Failure> {
@@ -312,7 +315,7 @@ impl ConsoleChangesInner {
                 )?
             }
             false => {
-                let (_, kept) = begin_change(self.env(), ready.simulated, (begun, &plan.1), &mut |_| {})?;
+                let (_, kept) = begin_change(self.env(), ready.simulated, begun, &plan.1, &mut |_| {})?;
                 kept.read.state.begun.id
             }
         };

@@ -21,7 +21,7 @@ pub fn send_order(
     say: &mut dyn FnMut(&str),
 ) -> Result<ChangeStatus, Failure> {
     if let GuardRequest::RollBack { anyway, .. } = ask
-        && let Some(status) = restart_rollback(means, id, (*anyway, None), say)?
+        && let Some(status) = restart_rollback(means, id, *anyway, None, say)?
     {
         return Ok(status);
     }
@@ -48,7 +48,7 @@ pub fn send_order(
         ));
     }
     // The guard writes its refusals to the trail itself.
-    match ask_guard(means, (&home, &kept), ask)? {
+    match ask_guard(means, &home, &kept, ask)? {
         GuardAnswer::Status(status) => Ok(status),
         GuardAnswer::Refused { why } => Err(Failure::new(Exit::Refused, why)),
     }
@@ -58,7 +58,8 @@ pub fn send_order(
 pub fn restart_rollback(
     means: Env<'_>,
     id: &str,
-    (anyway, opensm): (bool, Option<&str>),
+    anyway: bool,
+    opensm: Option<&str>,
     say: &mut dyn FnMut(&str),
 ) -> Result<Option<ChangeStatus>, Failure> {
     let Ok((home, kept)) = change_store::find_change(means, id) else { return Ok(None) };
@@ -105,7 +106,8 @@ pub fn decided_failure(id: &str, phase: ChangePhase) -> Failure {
 /// Asks the guard once, after starting one if needed.
 fn ask_guard(
     means: Env<'_>,
-    (home, kept): (&ChangeStore, &ChangeDir),
+    home: &ChangeStore,
+    kept: &ChangeDir,
     ask: &GuardRequest,
 ) -> Result<GuardAnswer, Failure> {
     let mut start = || change_store::start_successor(means, home, kept).map(drop);
@@ -155,10 +157,7 @@ fn access_refusal(kept: &ChangeDir) -> String {
 }
 
 /// Status of a change: from its guard, or from the journal once the change has ended.
-pub fn read_status(
-    means: Env<'_>,
-    (home, kept): (&ChangeStore, &ChangeDir),
-) -> Result<ChangeStatus, Failure> {
+pub fn read_status(means: Env<'_>, home: &ChangeStore, kept: &ChangeDir) -> Result<ChangeStatus, Failure> {
     let mut start = || change_store::start_successor(means, home, kept).map(drop);
     request_status(home, kept, &mut start)
         .map_err(|error| request_failure(kept, &GuardRequest::Status, error))

@@ -55,7 +55,7 @@ pub fn run_guard_of(
     let (home, kept) = change_store::find_change(means, id)?;
     let has_one = || Failure::new(Exit::Refused, format!("FD-7984: change {id} has a guard already"));
     let keeping = take_guard_lock(&kept).map_err(change_store::store_failure)?.ok_or_else(has_one)?;
-    let told = run_guard(means, (&home, &kept), keeping, errand, say)?;
+    let told = run_guard(means, &home, &kept, keeping, errand, say)?;
     Ok(super::change_exit::exit_of_phase(told.phase))
 }
 
@@ -81,7 +81,7 @@ pub fn take_over(means: Env<'_>, gone: Option<&str>, say: &mut dyn FnMut(&str)) 
     }
     let since = Instant::now();
     for (home, kept) in &started {
-        worst = worst.max(await_guard((home, kept), since, say));
+        worst = worst.max(await_guard(home, kept, since, say));
     }
     if !elsewhere.is_empty() {
         worst = worst.max(other_machine::take_over(means, &elsewhere, say));
@@ -91,7 +91,7 @@ pub fn take_over(means: Env<'_>, gone: Option<&str>, say: &mut dyn FnMut(&str)) 
 
 /// Waits until the new guard of a change waits for its confirmation, or has ended it. A rollback that takes longer goes
 /// on without this process.
-fn await_guard((home, kept): (&ChangeStore, &ChangeDir), since: Instant, say: &mut dyn FnMut(&str)) -> Exit {
+fn await_guard(home: &ChangeStore, kept: &ChangeDir, since: Instant, say: &mut dyn FnMut(&str)) -> Exit {
     let id = &kept.read.state.begun.id;
     loop {
         let is_last = since.elapsed() >= TAKEOVER_TIMEOUT;
@@ -212,7 +212,8 @@ fn ends_stopped_guard(kept: &ChangeDir, say: &mut dyn FnMut(&str)) -> bool {
 /// Holds one change until its end.
 fn run_guard(
     means: Env<'_>,
-    (home, kept): (&ChangeStore, &ChangeDir),
+    home: &ChangeStore,
+    kept: &ChangeDir,
     keeping: GuardLock,
     errand: GuardMode,
     say: &mut dyn FnMut(&str),

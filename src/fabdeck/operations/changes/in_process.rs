@@ -18,8 +18,8 @@ use crate::operations::environment::OperationOptions;
 use crate::system::access::SystemAccess;
 use fabdeck_change::{
     BeginRecord, ChangePhase, ChangeState, ChangeStatus, ChangeStoreError, DirectDriver, Guard, GuardAnswer,
-    GuardMode, GuardRequest, GuardSocketError, Journal, JournalRecord, MemoryDisk, Migration, Plan,
-    QueuedRequest, SystemClocks, UNREACHABLE_TIMEOUT, moved_flows, remaining_migrations,
+    GuardMemory, GuardMode, GuardRequest, GuardSocketError, Journal, JournalRecord, MemoryDisk, Migration,
+    Plan, QueuedRequest, SystemClocks, UNREACHABLE_TIMEOUT, moved_flows, remaining_migrations,
 };
 use fabdeck_mad::access::Actuator;
 
@@ -60,7 +60,8 @@ pub fn memory_journal(begun: BeginRecord) -> Result<(Journal, ChangeState), Fail
 /// once, because no later command can confirm it.
 pub fn apply_alone(
     plan: &Plan,
-    (begun, actuator): (BeginRecord, &mut dyn Actuator),
+    begun: BeginRecord,
+    actuator: &mut dyn Actuator,
     waits: bool,
     said: &mut Vec<String>,
 ) -> Result<ChangeStatus, Failure> {
@@ -83,6 +84,7 @@ pub fn apply_alone(
         trouble: None,
         stop: &|| false,
         tend_second: &|| {},
+        memory: GuardMemory::default(),
     };
     Ok(ChangeStatus::of(&guard.run(GuardMode::Apply)))
 }
@@ -214,6 +216,7 @@ fn run_guard(
         trouble: None,
         stop: &|| false,
         tend_second: &|| {},
+        memory: GuardMemory::default(),
     };
     guard.run(GuardMode::Apply)
 }

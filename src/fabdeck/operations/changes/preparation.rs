@@ -13,9 +13,9 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::environment::{Env, OperationOptions};
-use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_verdict::{PlanFit, PlanVerdict, check_plan_fit, judge_plan};
+use crate::operations::preview::comparison::PathScope;
 use fabdeck_change::{
     BeginRecord, ChangeDir, ChangeStore, Clocks as _, LocalSystem, OpensmDriver, OpensmSite, Plan,
     SystemClocks, find_defects, first_unreached, host_name, switched_ports,
@@ -100,7 +100,7 @@ pub fn prepare(
         }
         PlanFit::Applied => return Ok(Err(NothingToDo { unregistered })),
         PlanFit::AsMade if writes_nothing => return Ok(Err(NothingToDo { unregistered })),
-        fit @ PlanFit::AsMade => judge_plan(&look, &plan, &fit, (false, LevelsInForce::Unsaid))?,
+        fit @ PlanFit::AsMade => judge_plan(&look, &plan, &fit, PathScope::TERMINALS)?,
     };
     Ok(Ok(PreparedChange {
         source: source.to_owned(),
@@ -274,7 +274,8 @@ pub fn accept_now(begun: BeginRecord, terms: &Acceptance) -> BeginRecord {
 pub fn begin_change(
     means: Env<'_>,
     simulated: bool,
-    (begun, text): (BeginRecord, &str),
+    begun: BeginRecord,
+    text: &str,
     say: &mut dyn FnMut(&str),
 ) -> Result<(ChangeStore, ChangeDir), Failure> {
     let home = change_store::open_for_source(means, simulated)?;

@@ -9,7 +9,7 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::lane_choice::LaneChoice;
 use crate::operations::lanes::lanes_in_force;
-use crate::operations::lanes::lanes_in_force::LanesInForce;
+use crate::operations::lanes::lanes_in_force::{LaneReading, LanesInForce};
 use crate::operations::lanes::levels::check_in_force;
 use crate::operations::operation::Operation;
 use crate::operations::preview::engine_request::read_job_map;
@@ -65,7 +65,7 @@ pub fn check_tables(operation: &mut Operation<'_>, request: &CheckRequest) -> Re
             operation,
             source.as_mut(),
             &mut snapshot,
-            (request.lanes, request.switches),
+            LaneReading { choice: request.lanes, switches: request.switches },
         )?,
         false => LanesInForce::of_choice(None),
     };

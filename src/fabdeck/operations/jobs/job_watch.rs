@@ -21,7 +21,7 @@ use crate::operations::changes::changer::Acceptance;
 use crate::operations::changes::preparation::DriverOptions;
 use crate::operations::check::loads::{JobFigures, job_figures};
 use crate::operations::lanes::lanes_in_force;
-use crate::operations::lanes::lanes_in_force::LanesInForce;
+use crate::operations::lanes::lanes_in_force::{LaneReading, LanesInForce};
 use crate::operations::plans::phased_routing;
 use crate::operations::plans::phases::LidHalf;
 use crate::operations::plans::route_plan::{RoutedPlan, route_plan, text_of_plan};
@@ -396,7 +396,7 @@ impl JobWatch<'_> {
 fn read_snapshot(front: &mut dyn JobWatchFrontEnd) -> Result<(Snapshot, LanesInForce), Failure> {
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
     let (mut snapshot, in_force) =
-        lanes_in_force::read_snapshot(&mut front.operation(), wanted, (None, false))?;
+        lanes_in_force::read_snapshot(&mut front.operation(), wanted, LaneReading::default())?;
     if !snapshot.observation.tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7913: the source has no forwarding tables, so the changes of a plan are unknown; put a dump of them \

@@ -19,6 +19,7 @@ use crate::operations::changes::changer::Acceptance;
 use crate::operations::changes::preparation::DriverOptions;
 use crate::operations::changes::verification::{drift_message, hides_part, open_findings};
 use crate::operations::lanes::lanes_in_force;
+use crate::operations::lanes::lanes_in_force::LaneReading;
 use crate::operations::operation::Operation;
 use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_verdict::check_after_change;
@@ -240,7 +241,7 @@ impl JobPlanApplier {
         let wanted =
             ReadOptions { tables: true, lanes: plan_file::plan_has_lanes(plan), ..ReadOptions::default() };
         let (snapshot, in_force) =
-            lanes_in_force::read_snapshot(&mut front.operation(), wanted, (None, false))
+            lanes_in_force::read_snapshot(&mut front.operation(), wanted, LaneReading::default())
                 .map_err(message_of)?;
         if hides_part(&snapshot.observation) {
             return Err("part of the fabric did not answer, so the change cannot be checked".to_owned());
@@ -248,7 +249,7 @@ impl JobPlanApplier {
         if let Some(drift) = drift_message(&snapshot, plan) {
             return Ok(Some(format!("FD-7818: the fabric differs from the applied plan: {drift}")));
         }
-        let report = check_after_change((&snapshot, Some(plan)), &Faults::new(), in_force.sent())
+        let report = check_after_change(&snapshot, Some(plan), &Faults::new(), in_force.sent())
             .map_err(|refusal| message_of(refusal.into()))?;
         let open = open_findings(&report, &[]);
         Ok((!open.is_empty()).then(|| format!("FD-7818: findings after the change: {}", open.join("; "))))

@@ -5,7 +5,7 @@ use super::migrations::{MigrationPlanError, migration_plan};
 use super::slow_lanes::{LaneState, lane_state};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::plans::proposal_plan::PlanOrigin;
+use crate::operations::plans::plan_origin::PlanOrigin;
 use fabdeck_change::Plan;
 use fabdeck_fabric::Lid;
 use fabdeck_mad::access::Source;

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::lane_choice::LaneChoice;
 use super::lane_moves::LaneMoves;
 use super::lanes_in_force::read_lanes_in_force;
@@ -12,11 +10,11 @@ use super::slow_lanes::LaneState;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::changes::change_exit::user;
 use crate::operations::changes::change_store::all_migrations_in_force;
 use crate::operations::changes::preparation::switch_guids;
-use crate::operations::operation::Operation;
-use crate::operations::plans::proposal_plan::PlanOrigin;
+use crate::operations::lanes::lanes_in_force::LaneReading;
+use crate::operations::operation::{OpenSnapshot, Operation};
+use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::watch::counter_watch::{SweepSeries, uncounted_failure};
 use crate::operations::watch::interval_verdict::IntervalVerdict;
 use fabdeck_change::Plan;
@@ -48,8 +46,13 @@ pub fn read_lane_state(
     operation: &mut Operation<'_>,
     choice: Option<LaneChoice>,
 ) -> Result<(Snapshot, LaneState), Failure> {
-    let (mut source, mut snapshot) = read_snapshot(operation)?;
-    let sent = read_lanes_in_force(operation, source.as_mut(), &mut snapshot, (choice, false))?;
+    let OpenSnapshot { mut source, mut snapshot } = open_snapshot(operation)?;
+    let sent = read_lanes_in_force(
+        operation,
+        source.as_mut(),
+        &mut snapshot,
+        LaneReading { choice, switches: false },
+    )?;
     let moves = FlowMoves::keep_all(snapshot.fabric(), &flows_in_force(operation, &snapshot)?);
     let moves = LaneMoves::read(source.as_mut(), (snapshot, sent), moves)?;
     let state = moves.state();
@@ -61,12 +64,12 @@ pub fn propose_lanes(
     operation: &mut Operation<'_>,
     request: &ProposalRequest,
 ) -> Result<LaneProposal, Failure> {
-    let (mut source, mut snapshot) = read_snapshot(operation)?;
+    let OpenSnapshot { mut source, mut snapshot } = open_snapshot(operation)?;
     let watched = match request.back {
         true => None,
         false => Some(watch_hotspots(operation, source.as_mut(), &mut snapshot, request)?),
     };
-    let choice = (request.lanes_in_force, false);
+    let choice = LaneReading { choice: request.lanes_in_force, switches: false };
     let sent = read_lanes_in_force(operation, source.as_mut(), &mut snapshot, choice)?;
     let in_force = flows_in_force(operation, &snapshot)?;
     let moves = match &watched {
@@ -76,22 +79,15 @@ pub fn propose_lanes(
     let moves = LaneMoves::read(source.as_mut(), (snapshot, sent), moves)?;
     let state = moves.state();
     let plan = match moves.has_moves() || state.needs_tables() {
-        true => {
-            let times = !operation.env.given.no_times;
-            let (created, author) = (times.then(|| Timestamp::now().to_string()), times.then(user));
-            moves.plan(PlanOrigin { created, author }).map(Some).map_err(plan_failure)
-        }
+        true => moves.plan(PlanOrigin::now(operation.env.given)).map(Some).map_err(plan_failure),
         false => Ok(None),
     };
     Ok(LaneProposal { snapshot: moves.snapshot, state, plan })
 }
 
 /// Reads a snapshot with lane tables.
-fn read_snapshot(operation: &mut Operation<'_>) -> Result<(Box<dyn Source>, Snapshot), Failure> {
-    let mut source = operation.env.open_named_source()?;
-    let wanted = ReadOptions { tables: true, lanes: true, ..ReadOptions::default() };
-    let snapshot = operation.read_snapshot_through(source.as_mut(), wanted)?;
-    Ok((source, snapshot))
+fn open_snapshot(operation: &mut Operation<'_>) -> Result<OpenSnapshot, Failure> {
+    operation.open_snapshot(ReadOptions { tables: true, lanes: true, ..ReadOptions::default() })
 }
 
 /// Migrations of changes in force. A recording is not the live fabric, and a simulator of this process has no
@@ -114,14 +110,15 @@ fn watch_hotspots(
     snapshot: &mut Snapshot,
     request: &ProposalRequest,
 ) -> Result<IntervalVerdict, Failure> {
-    let mut series = SweepSeries::begin(operation, source, snapshot, (request.interval, request.count))?;
+    let mut series = SweepSeries::begin(operation, source, snapshot, request.interval, request.count)?;
     let mut judged = None;
     for _ in 0..request.count {
         let swept = series.advance(operation, source, snapshot)?;
         let thresholds = &operation.env.given.thresholds;
         judged = Some(IntervalVerdict::new(
             snapshot,
-            (&swept.rates, swept.seconds),
+            &swept.rates,
+            swept.seconds,
             swept.rates.clone(),
             thresholds,
         ));

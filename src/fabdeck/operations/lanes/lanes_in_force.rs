@@ -4,7 +4,7 @@ use super::lane_choice::LaneChoice;
 use super::levels::LevelsInForce;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::operation::Operation;
+use crate::operations::operation::{OpenSnapshot, Operation};
 use fabdeck_fabric::observe::{NotePlace, PathLevels, digits_in_groups};
 use fabdeck_mad::access::{LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadOptions, Source};
 
@@ -38,16 +38,24 @@ impl LanesInForce {
     }
 }
 
+/// How the lanes in force are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LaneReading {
+    /// The operator's choice, if there is one.
+    pub choice: Option<LaneChoice>,
+    /// Whether the paths of switches count too.
+    pub switches: bool,
+}
+
 /// Reads a snapshot with forwarding tables and with the data about lanes in force.
 pub fn read_snapshot(
     operation: &mut Operation<'_>,
     wanted: ReadOptions,
-    (choice, switches): (Option<LaneChoice>, bool),
+    asked: LaneReading,
 ) -> Result<(Snapshot, LanesInForce), Failure> {
-    let mut source = operation.env.open_named_source()?;
-    let mut snapshot = operation.read_snapshot_through(source.as_mut(), wanted)?;
+    let OpenSnapshot { mut source, mut snapshot } = operation.open_snapshot(wanted)?;
     operation.env.assume(&mut snapshot)?;
-    let in_force = read_lanes_in_force(operation, source.as_mut(), &mut snapshot, (choice, switches))?;
+    let in_force = read_lanes_in_force(operation, source.as_mut(), &mut snapshot, asked)?;
     Ok((snapshot, in_force))
 }
 
@@ -56,7 +64,7 @@ pub fn read_snapshot_without_lanes(
     operation: &mut Operation<'_>,
     wanted: ReadOptions,
 ) -> Result<(Snapshot, LanesInForce), Failure> {
-    let mut snapshot = operation.read_snapshot_from(operation.env.open_named_source()?, wanted)?;
+    let mut snapshot = operation.read_snapshot(wanted)?;
     operation.env.assume(&mut snapshot)?;
     Ok((snapshot, LanesInForce::of_choice(None)))
 }
@@ -67,8 +75,9 @@ pub fn read_lanes_in_force(
     operation: &mut Operation<'_>,
     source: &mut dyn Source,
     snapshot: &mut Snapshot,
-    (choice, switches): (Option<LaneChoice>, bool),
+    asked: LaneReading,
 ) -> Result<LanesInForce, Failure> {
+    let LaneReading { choice, switches } = asked;
     let mut found = LanesInForce::of_choice(choice);
     // Assumed tables have their own lanes, unless the operator asks for service level 0 alone.
     let has_own_lanes = snapshot.routes.is_some() && choice != Some(LaneChoice::One);

@@ -14,7 +14,8 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::certificate_text::adaptive_words;
 use crate::operations::check::judgement::CertificateReport;
-use crate::operations::plans::proposal_plan::{PlanCreationError, PlanOrigin, findings};
+use crate::operations::plans::plan_origin::PlanOrigin;
+use crate::operations::plans::proposal_plan::{PlanCreationError, findings};
 use crate::operations::preview::whatif::routes_in_force;
 use fabdeck_change::{
     CertificateScope, CutOffReport, Fingerprint, FollowMode, Migration, MigrationDirection, Plan, PlanLanes,

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use super::proposal_plan::{PlanCreationError, PlanOrigin, make_plan};
+use super::plan_origin::PlanOrigin;
+use super::proposal_plan::{PlanCreationError, make_plan};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::levels::{LevelsInForce, lanes_in_force};
-use crate::operations::preview::comparison::compare_with_tables;
+use crate::operations::preview::comparison::{PathScope, compare_with_tables};
 use crate::operations::preview::whatif::{Proposal, ProposalTimes, routes_in_force};
 use fabdeck_change::{Plan, PlanWrite};
 use fabdeck_fabric::{Element, ElementError, ElementId, Faults, PhysicalState, PortId, PortNum};
@@ -104,7 +105,14 @@ fn current_proposal(
     if let (Some(lanes), _) = lanes_in_force(look, &problem, tables, &routes, false, sent) {
         routes.lanes = lanes;
     }
-    let comparison = compare_with_tables((look, tables), &problem, &routes, (false, sent), &NoProgress)?;
+    let comparison = compare_with_tables(
+        look,
+        tables,
+        &problem,
+        &routes,
+        PathScope { switches: false, sent },
+        &NoProgress,
+    )?;
     Ok(Proposal {
         supposed_lanes: None,
         degraded: false,

@@ -1,8 +1,9 @@
 //! `route --phases` and `route --high-lids`: plans for one half of the LIDs.
 
 use super::phases::{LidHalf, PhasedPlanError, leaving_lids, plan_half};
+use super::plan_origin::PlanOrigin;
 use super::proposal_plan::settle_proposal;
-use super::route_plan::{RoutedPlan, provenance};
+use super::route_plan::RoutedPlan;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -44,7 +45,7 @@ pub fn route_in_phases(
         settle_proposal(snapshot, faults, proposal, asked.sent, progress)
     });
     let proposal = outcome?;
-    let made = provenance(operation.env);
+    let made = PlanOrigin::now(operation.env.given);
     let sent = in_force.sent();
     let half = (half, agents);
     let (plan, proposal) = plan_half(

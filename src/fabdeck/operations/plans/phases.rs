@@ -7,12 +7,13 @@
 
 use std::sync::Arc;
 
-use super::proposal_plan::{PlanCreationError, PlanOrigin, findings, make_plan};
+use super::plan_origin::PlanOrigin;
+use super::proposal_plan::{PlanCreationError, findings, make_plan};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::lanes::slow_lanes::plan_port;
-use crate::operations::preview::comparison::compare_with_tables;
+use crate::operations::preview::comparison::{PathScope, compare_with_tables};
 use crate::operations::preview::whatif::{Proposal, judge_routes, routes_in_force};
 use fabdeck_change::{PhasedHost, Plan, PlanLanes, PlanPhases, SurvivingFabric, TransitionReport};
 use fabdeck_fabric::{Faults, Lid, NO_PATH, PathLanes, Routes};
@@ -95,9 +96,11 @@ fn lanes_of_halves(high: &[bool], level: u8) -> PathLanes {
 
 /// Restricts a proposal to one half of the LIDs; the other half keeps its tables in force.
 fn restrict_proposal(
-    (look, faults): (&Snapshot, &Faults),
+    look: &Snapshot,
+    faults: &Faults,
     proposal: &Proposal,
-    (half, level): (LidHalf, u8),
+    half: LidHalf,
+    level: u8,
     sent: LevelsInForce<'_>,
     pulse: &dyn RouteProgress,
 ) -> Result<Proposal, PhasedPlanError> {
@@ -115,8 +118,14 @@ fn restrict_proposal(
         }
     }
     routes.lanes = lanes_of_halves(&high, level);
-    let comparison =
-        compare_with_tables((look, tables), &problem, &routes, (proposal.switches, sent), pulse)?;
+    let comparison = compare_with_tables(
+        look,
+        tables,
+        &problem,
+        &routes,
+        PathScope { switches: proposal.switches, sent },
+        pulse,
+    )?;
     let running = proposal.running.as_ref().and_then(|running| running.with_routes(&problem, &routes));
     Ok(Proposal {
         running,
@@ -183,13 +192,13 @@ pub fn plan_half(
         return Err(PhasedPlanError::Lanes(lanes));
     }
     if half == LidHalf::High {
-        let proposal = restrict_proposal((look, faults), proposal, (half, 0), sent, pulse)?;
+        let proposal = restrict_proposal(look, faults, proposal, half, 0, sent, pulse)?;
         return Ok((make_plan(look, faults, engine, &proposal, sent, made)?, proposal));
     }
     let hosts = phased_hosts(look, faults, agents)?;
     let level = high_level(look, faults);
     check_both_halves(look, faults, proposal.switches, level)?;
-    let proposal = restrict_proposal((look, faults), proposal, (half, level), sent, pulse)?;
+    let proposal = restrict_proposal(look, faults, proposal, half, level, sent, pulse)?;
     let mut plan = make_plan(look, faults, engine, &proposal, sent, made)?;
     let safe_without = plan.transition.safe;
     plan.phases = Some(PlanPhases { base_level: 0, high_level: level, safe_without, hosts });

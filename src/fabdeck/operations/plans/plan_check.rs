@@ -10,9 +10,10 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::lane_choice::LaneChoice;
 use crate::operations::lanes::lanes_in_force;
-use crate::operations::lanes::lanes_in_force::LanesInForce;
+use crate::operations::lanes::lanes_in_force::{LaneReading, LanesInForce};
 use crate::operations::lanes::levels::LEVEL_ASSUMED;
 use crate::operations::operation::Operation;
+use crate::operations::preview::comparison::PathScope;
 use fabdeck_change::Plan;
 use fabdeck_mad::access::ReadOptions;
 
@@ -43,11 +44,11 @@ pub fn check_plan<'p>(
             operation,
             source.as_mut(),
             &mut snapshot,
-            (planned_lane_choice(plan), true),
+            LaneReading { choice: planned_lane_choice(plan), switches: true },
         )?,
         false => LanesInForce::of_choice(None),
     };
-    let judged = judge_plan(&snapshot, plan, &fit, (switches, in_force.sent()))?;
+    let judged = judge_plan(&snapshot, plan, &fit, PathScope { switches, sent: in_force.sent() })?;
     let failed = excluded_elements(&snapshot, plan);
     Ok(PlanCheck { snapshot, fit, judged, failed })
 }

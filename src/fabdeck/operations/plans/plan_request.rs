@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::proposal_plan::{PlanOrigin, make_plan};
+use super::plan_origin::PlanOrigin;
+use super::proposal_plan::make_plan;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::preview::whatif::Proposal;

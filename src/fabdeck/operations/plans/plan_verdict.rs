@@ -10,7 +10,7 @@ use crate::operations::check::judgement::CertificateReport;
 use crate::operations::lanes::levels::{LevelsInForce, check_in_force};
 use crate::operations::lanes::migrations::{DFTREE, rejudge_plan};
 use crate::operations::preview::assume::fill_empty;
-use crate::operations::preview::comparison::{TablesInForce, compare_with_tables};
+use crate::operations::preview::comparison::{PathScope, TablesInForce, compare_with_tables};
 use crate::operations::preview::transition::judge_mixture;
 use crate::operations::preview::whatif::judge_routes;
 use fabdeck_change::{CutOffReport, Drift, EntryDrift, Plan, SurvivingFabric, TransitionReport};
@@ -189,26 +189,27 @@ pub struct PlanVerdict {
     pub findings: Vec<String>,
 }
 
-/// Judges a plan over its own scope. With `switches`, paths of switches count too; `sent` then states how the
-/// lanes of the old paths are known.
+/// Judges a plan over its own scope. Where paths of switches count too, the scope states how the lanes of
+/// the old paths are known.
 pub fn judge_plan(
     look: &Snapshot,
     plan: &Plan,
     fit: &PlanFit,
-    (switches, sent): (bool, LevelsInForce<'_>),
+    scope: PathScope<'_>,
 ) -> Result<PlanVerdict, EngineRefusal> {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
+    let PathScope { switches, sent } = scope;
     let faults = plan.faults(fabric);
     let after = plan.tables_after(fabric, tables);
     let routes = plan.routes(fabric, &after);
-    let scope = RouteScope { switches: switches || plan.scope.switches, lanes: LaneKnowledge::Known };
+    let judged = RouteScope { switches: switches || plan.scope.switches, lanes: LaneKnowledge::Known };
     let report = match plan.engine == DFTREE {
-        false => CertificateReport { lanes_from: "plan", ..judge_routes(look, &routes, &faults, &scope)? },
+        false => CertificateReport { lanes_from: "plan", ..judge_routes(look, &routes, &faults, &judged)? },
         true => rejudge_plan(look, plan, &after)?,
     };
     let transition = match fit {
         PlanFit::Applied => TransitionReport::unchanged(NOTHING_TO_WRITE, &plan.transition.old_lanes),
-        _ if switches && !plan.scope.switches => widen_verdict((look, plan), (&faults, &routes), sent)?,
+        _ if switches && !plan.scope.switches => widen_verdict(look, plan, &faults, &routes, sent)?,
         _ => plan.transition.clone(),
     };
     let unmet = unmet_switches(look, plan, &faults, &after);
@@ -235,7 +236,8 @@ fn unmet_switches(look: &Snapshot, plan: &Plan, faults: &Faults, after: &Tables)
 /// Certifies the tables in force after a change. In five phases, the plan assigns the service level of the
 /// high LIDs; path records do not have it.
 pub fn check_after_change(
-    (look, plan): (&Snapshot, Option<&Plan>),
+    look: &Snapshot,
+    plan: Option<&Plan>,
     faults: &Faults,
     sent: LevelsInForce<'_>,
 ) -> Result<CertificateReport, EngineRefusal> {
@@ -254,16 +256,18 @@ const NOTHING_TO_WRITE: &str = "nothing is left to write";
 /// remains one. Further paths may close one, so any other verdict needs a new comparison, with the mixtures of
 /// entries in the plan's order.
 fn widen_verdict(
-    (look, plan): (&Snapshot, &Plan),
-    (faults, routes): (&Faults, &Routes),
+    look: &Snapshot,
+    plan: &Plan,
+    faults: &Faults,
+    routes: &Routes,
     sent: LevelsInForce<'_>,
 ) -> Result<TransitionReport, EngineRefusal> {
     if plan.transition.safe == Some(false) {
         return Ok(plan.transition.clone());
     }
     let problem = Problem::new(look.fabric(), faults);
-    let held = (look, &look.observation.tables);
-    let report = compare_with_tables(held, &problem, routes, (true, sent), &NoProgress)?.transition;
+    let (tables, scope) = (&look.observation.tables, PathScope { switches: true, sent });
+    let report = compare_with_tables(look, tables, &problem, routes, scope, &NoProgress)?.transition;
     if report.paths_are_safe() != Some(true) || report.reason.is_some() {
         return Ok(report);
     }
@@ -277,8 +281,8 @@ fn widen_verdict(
     // Marked elements may still be up, and their old paths are in use until they are down.
     let none = Faults::default();
     let whole = Problem::new(look.fabric(), &none);
-    let up = TablesInForce::new(held, &whole, routes, (true, sent));
-    let (mixed, mixed_cycle) = judge_mixture((look, &whole), &up, routes, &rank);
+    let up = TablesInForce::new(look, tables, &whole, routes, scope);
+    let (mixed, mixed_cycle) = judge_mixture(look, &whole, &up, routes, &rank);
     let on_the_way = plan.transition.on_the_way.clone();
     Ok(TransitionReport { on_the_way, ..report.with_mixture(mixed, mixed_cycle) })
 }

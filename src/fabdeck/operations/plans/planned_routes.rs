@@ -6,7 +6,7 @@ use super::route_plan::{RoutedPlan, route_plan};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::loads::{JobFigures, job_figures_in_force};
-use crate::operations::lanes::lanes_in_force::read_snapshot;
+use crate::operations::lanes::lanes_in_force::{LaneReading, read_snapshot};
 use crate::operations::operation::Operation;
 use crate::operations::preview::assume::assume_lids;
 use crate::operations::preview::engine_request::{EngineOptions, MarkRequest, read_faults, route_request};
@@ -38,7 +38,7 @@ pub fn plan_routes(
     RoutesRequest { marks, options, engine, half }: &RoutesRequest,
 ) -> Result<PlannedRoutes, Failure> {
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let choice = (options.lanes_in_force, options.switches);
+    let choice = LaneReading { choice: options.lanes_in_force, switches: options.switches };
     let (mut snapshot, in_force) = read_snapshot(operation, wanted, choice)?;
     let has_tables = snapshot.observation.tables.has_forwarding();
     if !has_tables && half.is_some() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::plan_origin::PlanOrigin;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::judgement::CertificateReport;
@@ -10,7 +11,7 @@ use crate::operations::lanes::levels::{
     FROM_PATH_LIST, FROM_QOS_POLICY, LEVEL_ASSUMED, LevelsInForce, rearrange_lanes,
 };
 use crate::operations::preview::assume::{assume, assume_empty_tables};
-use crate::operations::preview::comparison::{compare_with_tables, transition_without_tables};
+use crate::operations::preview::comparison::{PathScope, compare_with_tables, transition_without_tables};
 use crate::operations::preview::transition::plan_transition;
 use crate::operations::preview::whatif::{Proposal, routes_in_force};
 use fabdeck_change::{
@@ -40,13 +41,6 @@ fn has_unanswered_part(look: &Snapshot) -> bool {
     let observation = &look.observation;
     observation.notes.iter().any(|note| note.partial && note.code != NO_PATH_RECORD)
         || observation.fabric.nodes().any(|(_, node)| !node.facts.answered)
-}
-
-/// The author and time of a plan, where the plan states them.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct PlanOrigin {
-    pub created: Option<String>,
-    pub author: Option<String>,
 }
 
 /// Reason why no plan is made.
@@ -101,8 +95,14 @@ pub fn settle_proposal(
         rows.filter(|((id, _), _)| !surviving.contains(*id)).for_each(|(_, row)| row.fill(0));
     }
     let problem = Problem::new(fabric, faults);
-    let comparison =
-        compare_with_tables((look, tables), &problem, &routes, (proposal.switches, sent), pulse)?;
+    let comparison = compare_with_tables(
+        look,
+        tables,
+        &problem,
+        &routes,
+        PathScope { switches: proposal.switches, sent },
+        pulse,
+    )?;
     Ok(Proposal {
         running: proposal.running.as_ref().and_then(|running| running.with_routes(&problem, &routes)),
         routes: Arc::new(routes),

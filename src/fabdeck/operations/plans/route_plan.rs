@@ -1,11 +1,11 @@
 //! Routes of an engine, as a plan.
 
-use super::proposal_plan::{PlanCreationError, PlanOrigin, make_plan, plan_text, settle_proposal};
+use super::plan_origin::PlanOrigin;
+use super::proposal_plan::{PlanCreationError, make_plan, plan_text, settle_proposal};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::operations::environment::Env;
 use crate::operations::operation::Operation;
 use crate::operations::preview::whatif::{EngineRow, Proposal, ProposalOptions, propose};
 use fabdeck_change::Plan;
@@ -36,18 +36,10 @@ pub fn route_plan(
     let seconds = (!operation.env.given.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
     let proposal = outcome?;
-    let plan = make_plan(snapshot, faults, engine.id, &proposal, asked.sent, provenance(operation.env))
-        .map_err(unwritten_failure)?;
+    let plan =
+        make_plan(snapshot, faults, engine.id, &proposal, asked.sent, PlanOrigin::now(operation.env.given))
+            .map_err(unwritten_failure)?;
     Ok(RoutedPlan { plan, proposal, row })
-}
-
-/// Author and time of a plan, unless `--no-times` leaves them out.
-pub fn provenance(env: Env<'_>) -> PlanOrigin {
-    let times = !env.given.no_times;
-    PlanOrigin {
-        created: times.then(|| jiff::Timestamp::now().to_string()),
-        author: std::env::var("USER").ok().filter(|_| times),
-    }
 }
 
 pub fn text_of_plan(plan: &Plan) -> Result<String, Failure> {

@@ -43,19 +43,34 @@ pub(crate) struct ProposalComparison {
     pub(crate) took: Duration,
 }
 
+/// The paths that a comparison judges.
+#[derive(Clone, Copy, Debug)]
+pub struct PathScope<'a> {
+    /// Whether the paths of switches count too.
+    pub switches: bool,
+    /// How the lanes of the paths in force are known.
+    pub sent: LevelsInForce<'a>,
+}
+
+impl PathScope<'_> {
+    /// Paths of terminals, whose lanes in force were not read.
+    pub const TERMINALS: Self = Self { switches: false, sent: LevelsInForce::Unsaid };
+}
+
 /// Compares routes with the tables in force.
 pub(crate) fn compare_with_tables(
-    (look, tables): (&Snapshot, &Tables),
+    look: &Snapshot,
+    tables: &Tables,
     problem: &Problem<'_>,
     routes: &Routes,
-    (switches, sent): (bool, LevelsInForce<'_>),
+    scope: PathScope<'_>,
     pulse: &dyn RouteProgress,
 ) -> Result<ProposalComparison, EngineRefusal> {
     let begun = Instant::now();
-    let scope = RouteScope { switches, lanes: LaneKnowledge::Known };
-    let certificate = certify(problem, routes, &scope, pulse)?;
+    let judged = RouteScope { switches: scope.switches, lanes: LaneKnowledge::Known };
+    let certificate = certify(problem, routes, &judged, pulse)?;
     let took = begun.elapsed();
-    let held = TablesInForce::new((look, tables), problem, routes, (switches, sent));
+    let held = TablesInForce::new(look, tables, problem, routes, scope);
     // Marked elements may still work, and packets use their old paths until they fail. So the transition
     // covers the whole fabric.
     let none = Faults::default();
@@ -65,13 +80,13 @@ pub(crate) fn compare_with_tables(
         (difference, held.add_mixture_verdict(look, problem, routes, way))
     } else {
         let whole = Problem::new(problem.fabric, &none);
-        let up = TablesInForce::new((look, tables), &whole, routes, (switches, sent));
+        let up = TablesInForce::new(look, tables, &whole, routes, scope);
         let found = check_transition(&whole, &up.old, routes, &up.together);
         let difference = RouteDifference::between(problem, &held.old, routes);
         let way = transition_report(&CertificateNames { look, problem: &whole }, &found, &up);
         (difference, up.add_mixture_verdict(look, &whole, routes, way))
     };
-    let changed_lanes = held.known.then(|| count_changed_lanes(problem, &held.old, routes, switches));
+    let changed_lanes = held.known.then(|| count_changed_lanes(problem, &held.old, routes, scope.switches));
     // A plan writes no lanes; lanes change only where service levels do.
     let same_lanes = changed_lanes.map_or(routes.lane_count() == 1, |changed| changed == 0);
     let nothing = difference.entries == 0 && same_lanes && look.observation.adaptive.is_none();
@@ -101,11 +116,13 @@ pub(crate) struct TablesInForce {
 
 impl TablesInForce {
     pub(crate) fn new(
-        (look, tables): (&Snapshot, &Tables),
+        look: &Snapshot,
+        tables: &Tables,
         problem: &Problem<'_>,
         routes: &Routes,
-        (switches, sent): (bool, LevelsInForce<'_>),
+        scope: PathScope<'_>,
     ) -> Self {
+        let PathScope { switches, sent } = scope;
         let mut old = routes_in_force(look, tables, problem.faults);
         let (lanes, old_lanes) = lanes_in_force(look, problem, tables, &old, switches, sent);
         let known = lanes.is_some();

@@ -8,7 +8,7 @@ use super::whatif::{Cost, EngineRow, ProposalOptions, mark_cost, propose};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::loads::{JobFigures, job_figures_in_force};
-use crate::operations::lanes::lanes_in_force::{read_snapshot, read_snapshot_without_lanes};
+use crate::operations::lanes::lanes_in_force::{LaneReading, read_snapshot, read_snapshot_without_lanes};
 use crate::operations::operation::Operation;
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::ReadOptions;
@@ -52,7 +52,7 @@ pub fn preview_engines(
     // once.
     let (mut snapshot, in_force) = match options.lanes_in_force {
         None => read_snapshot_without_lanes(operation, wanted)?,
-        choice => read_snapshot(operation, wanted, (choice, options.switches))?,
+        choice => read_snapshot(operation, wanted, LaneReading { choice, switches: options.switches })?,
     };
     let faults = read_faults(operation, &snapshot, marks)?;
     let request = route_request(operation.env, &mut snapshot, options)?;

@@ -1,7 +1,7 @@
 //! The transition from the tables in force to those of a plan: the order of writes and the states between. Where it
 //! is not safe, intermediate routes may help.
 
-use super::comparison::TablesInForce;
+use super::comparison::{PathScope, TablesInForce};
 use super::whatif::{Proposal, routes_in_force};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::judgement::CertificateNames;
@@ -47,7 +47,13 @@ pub(crate) fn plan_transition(
     // covers the whole fabric.
     let none = Faults::default();
     let whole = Problem::new(fabric, &none);
-    let held = TablesInForce::new((look, tables), &whole, &proposal.routes, (proposal.switches, sent));
+    let held = TablesInForce::new(
+        look,
+        tables,
+        &whole,
+        &proposal.routes,
+        PathScope { switches: proposal.switches, sent },
+    );
     let way = TransitionSearch { look, faults, whole: &whole, held: &held, proposal };
     let (mixed, mixed_cycle) = match report.paths_are_safe() {
         Some(false) => (Some(false), None),
@@ -62,7 +68,8 @@ pub(crate) fn plan_transition(
 /// Whether packets that meet old and new entries can wait for each other forever, and the credit loop
 /// where they can.
 pub(crate) fn judge_mixture(
-    (look, whole): (&Snapshot, &Problem<'_>),
+    look: &Snapshot,
+    whole: &Problem<'_>,
     held: &TablesInForce,
     routes: &Routes,
     rank: &UpdateRank<'_>,
@@ -92,7 +99,7 @@ struct TransitionSearch<'a> {
 impl TransitionSearch<'_> {
     fn judge_ordered_mixture(&self, ordered: &OrderedWrites) -> (Option<bool>, Option<Vec<String>>) {
         let rank = |switch, lid: Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
-        judge_mixture((self.look, self.whole), self.held, &self.proposal.routes, &rank)
+        judge_mixture(self.look, self.whole, self.held, &self.proposal.routes, &rank)
     }
 
     /// Finds routes that are safe in combination with the old ones, and with the new ones.

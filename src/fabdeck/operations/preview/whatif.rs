@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::comparison::compare_with_tables;
+use super::comparison::{PathScope, compare_with_tables};
 use super::path_preview::Preview;
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
@@ -269,8 +269,14 @@ pub(crate) fn propose_incremental(
     let CappedRequest { request, supposed, remark } = cap_request(look, &problem, asked.request);
     let answer = run_engine(engine, &problem, &request, past, pulse)?;
     let route = begun.elapsed();
-    let comparison =
-        compare_with_tables((look, tables), &problem, &answer.routes, (switches, asked.sent), pulse)?;
+    let comparison = compare_with_tables(
+        look,
+        tables,
+        &problem,
+        &answer.routes,
+        PathScope { switches, sent: asked.sent },
+        pulse,
+    )?;
     let proposal = Proposal {
         switches,
         report: comparison.report,

@@ -9,7 +9,7 @@ use super::verdict_basis::{LinksSince, SweepMoment, VerdictBasis};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::operation::Operation;
+use crate::operations::operation::{OpenSnapshot, Operation};
 use fabdeck_fabric::counters::{
     CongestedAdapter, CongestionRole, Rates, rates_of_growth, rates_of_samples, rates_of_sweeps,
 };
@@ -117,7 +117,8 @@ impl SweepSeries {
         operation: &mut Operation<'_>,
         source: &mut dyn Source,
         snapshot: &mut Snapshot,
-        (asked, count): (Option<Duration>, u32),
+        asked: Option<Duration>,
+        count: u32,
     ) -> Result<Self, Failure> {
         let interval = asked.unwrap_or(DEFAULT_INTERVAL);
         let back = source.rewind(&mut snapshot.observation, interval * count);
@@ -154,15 +155,14 @@ fn judge_sweeps(
     count: u32,
 ) -> Result<WatchReport, Failure> {
     let thresholds = &operation.env.given.thresholds;
-    let mut source = operation.env.open_named_source()?;
     // Forwarding tables distinguish contributors from victims.
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let mut snapshot = operation.read_snapshot_through(source.as_mut(), wanted)?;
+    let OpenSnapshot { mut source, mut snapshot } = operation.open_snapshot(wanted)?;
     if let Some(growth) = snapshot.observation.growth.take().filter(|_| asked.is_none() && count == 1) {
         let interval = judge_growth(operation, &snapshot, &growth);
         return Ok(WatchReport { snapshot, intervals: vec![interval] });
     }
-    let mut series = SweepSeries::begin(operation, source.as_mut(), &mut snapshot, (asked, count))?;
+    let mut series = SweepSeries::begin(operation, source.as_mut(), &mut snapshot, asked, count)?;
     let mut intervals = Vec::new();
     let mut seen = Rc::new(snapshot.clone());
     let first_began = SweepMoment::of(&snapshot, &series.first);
@@ -180,7 +180,7 @@ fn judge_sweeps(
         let past = source.past_sweep()?.filter(|past| past.sweep.began < first.began);
         let since =
             rates_of_sweeps(snapshot.fabric(), past.as_ref().map_or(first, |past| &*past.sweep), after);
-        let watched = IntervalVerdict::new(&snapshot, (&rates, seconds), since, thresholds);
+        let watched = IntervalVerdict::new(&snapshot, &rates, seconds, since, thresholds);
         let to = SweepMoment::of(&snapshot, after);
         let since = match past {
             Some(PastSweep { time, .. }) => Some(LinksSince::Recorded(time)),
@@ -204,7 +204,7 @@ fn judge_growth(operation: &Operation<'_>, snapshot: &Snapshot, growth: &Counter
     let rates = rates_of_growth(snapshot.fabric(), growth);
     let seconds = growth.over.as_secs_f64();
     let thresholds = &operation.env.given.thresholds;
-    let watched = IntervalVerdict::new(snapshot, (&rates, seconds), rates.clone(), thresholds);
+    let watched = IntervalVerdict::new(snapshot, &rates, seconds, rates.clone(), thresholds);
     let basis = VerdictBasis::Growth { stated: growth.stated };
     HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, basis, news: Vec::new() }
 }
@@ -246,7 +246,7 @@ fn judge_files(
     let after = read_samples(operation, &mut snapshot, after)?;
     let rates = rates_of_samples(snapshot.fabric(), &before, &after, seconds);
     let thresholds = &operation.env.given.thresholds;
-    let watched = IntervalVerdict::new(&snapshot, (&rates, seconds), rates.clone(), thresholds);
+    let watched = IntervalVerdict::new(&snapshot, &rates, seconds, rates.clone(), thresholds);
     let interval = HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, basis, news: Vec::new() };
     Ok(WatchReport { snapshot, intervals: vec![interval] })
 }

@@ -32,7 +32,8 @@ impl IntervalVerdict {
     /// from a few seconds.
     pub fn new(
         look: &Snapshot,
-        (rates, seconds): (&Rates, f64),
+        rates: &Rates,
+        seconds: f64,
         since_first: Rates,
         thresholds: &Thresholds,
     ) -> Self {

@@ -72,7 +72,7 @@ impl VerdictRequest {
         let rates = rates_of_sweeps(fabric, &self.before, &self.after).with_ticks(fabric, ticks);
         let since = rates_of_sweeps(fabric, &self.first, &self.after);
         let seconds = self.after.began.saturating_sub(self.before.began).as_secs_f64();
-        let watched = IntervalVerdict::new(look, (&rates, seconds), since.clone(), &self.thresholds);
+        let watched = IntervalVerdict::new(look, &rates, seconds, since.clone(), &self.thresholds);
         let since = since.with_min_hour();
         let mut levels = vec![UNKNOWN_LEVELS; fabric.ports().len()];
         for port in &rates.ports {

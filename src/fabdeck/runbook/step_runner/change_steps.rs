@@ -13,9 +13,9 @@ use crate::operations::changes::change_control::{
 };
 use crate::operations::changes::change_row::time_of_day;
 use crate::operations::changes::changer::Acceptance;
-use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_verdict::{check_plan_fit, judge_plan};
+use crate::operations::preview::comparison::PathScope;
 use crate::runbook::execute::{PendingRollback, StepFailure, StepOutput};
 use crate::runbook::steps::ApplyTask;
 use crate::runbook::values::StepValue;
@@ -122,8 +122,7 @@ impl Runner<'_> {
         let lanes = plan_file::plan_has_lanes(&plan);
         let (snapshot, _) =
             self.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
-        let judged =
-            judge_plan(&snapshot, &plan, &check_plan_fit(&snapshot, &plan), (false, LevelsInForce::Unsaid))?;
+        let judged = judge_plan(&snapshot, &plan, &check_plan_fit(&snapshot, &plan), PathScope::TERMINALS)?;
         let writes = count_words(plan.writes.len(), "write", "writes");
         self.apply_to_snapshot(plan.clone())?;
         refuse_findings(&judged, &plan, &snapshot, apply.opensm, &apply.accept)?;

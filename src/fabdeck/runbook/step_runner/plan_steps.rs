@@ -11,13 +11,14 @@ use crate::catalogue::failure::Failure;
 use crate::operations::check::judgement::CertificateReport;
 use crate::operations::check::loads::job_figures_in_force;
 use crate::operations::lanes::lane_proposal::{ProposalRequest, propose_lanes};
-use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::plans::link_service::{LinkService, find_service_element, service_plan};
 use crate::operations::plans::plan_file::plan_has_lanes;
+use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::plans::plan_verdict::{PlanFit, check_plan_fit, judge_plan};
 use crate::operations::plans::route_plan::{
-    RoutedPlan, change_summary, findings_warning, provenance, route_plan, text_of_plan,
+    RoutedPlan, change_summary, findings_warning, route_plan, text_of_plan,
 };
+use crate::operations::preview::comparison::PathScope;
 use crate::operations::preview::engine_names;
 use crate::operations::preview::whatif::{ProposalOptions, parse_marks};
 use crate::runbook::execute::StepOutput;
@@ -77,10 +78,10 @@ impl Runner<'_> {
         let (snapshot, in_force) =
             self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
         let found = self.operation.explain_missing(&snapshot, find_service_element(&snapshot, element))?;
-        let made = provenance(self.operation.env);
+        let made = PlanOrigin::now(self.operation.env.given);
         let plan = service_plan(&snapshot, found, service, in_force.sent(), made)
             .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
-        let judged = judge_plan(&snapshot, &plan, &PlanFit::AsMade, (false, LevelsInForce::Unsaid))?;
+        let judged = judge_plan(&snapshot, &plan, &PlanFit::AsMade, PathScope::TERMINALS)?;
         self.store_plan(plan, &judged.report, None)
     }
 
@@ -137,8 +138,7 @@ impl Runner<'_> {
         };
         let wanted = ReadOptions { tables: true, lanes: plan_has_lanes(&plan), ..ReadOptions::default() };
         let (snapshot, _) = self.read_snapshot(wanted)?;
-        let judged =
-            judge_plan(&snapshot, &plan, &check_plan_fit(&snapshot, &plan), (false, LevelsInForce::Unsaid))?;
+        let judged = judge_plan(&snapshot, &plan, &check_plan_fit(&snapshot, &plan), PathScope::TERMINALS)?;
         let flows: usize = plan.migrations.iter().map(|migration| migration.flows.len()).sum();
         let spots: BTreeSet<u16> = plan.migrations.iter().map(|migration| migration.hot_spot.lid).collect();
         let mut output = self.store_plan(plan, &judged.report, propose.plan.as_deref())?;

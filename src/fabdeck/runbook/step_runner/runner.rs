@@ -11,7 +11,7 @@ use super::run_journal::RunJournal;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::lanes_in_force;
-use crate::operations::lanes::lanes_in_force::LanesInForce;
+use crate::operations::lanes::lanes_in_force::{LaneReading, LanesInForce};
 use crate::operations::operation::Operation;
 use crate::operations::plans::{plan_file, plan_snapshot};
 use crate::operations::preview::whatif::parse_marks;
@@ -121,7 +121,7 @@ impl<'c> Runner<'c> {
             wanted.lanes || self.rehearsed_plans.iter().chain(&self.applied).any(plan_file::plan_has_lanes);
         let wanted = ReadOptions { lanes, ..wanted };
         if self.rehearsed_plans.is_empty() {
-            return lanes_in_force::read_snapshot(&mut self.operation, wanted, (None, false));
+            return lanes_in_force::read_snapshot(&mut self.operation, wanted, LaneReading::default());
         }
         let (mut snapshot, in_force) =
             lanes_in_force::read_snapshot_without_lanes(&mut self.operation, wanted)?;

@@ -259,7 +259,7 @@ impl Runner<'_> {
         let (snapshot, in_force) =
             self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
         let faults = self.faults(&snapshot);
-        let report = check_after_change((&snapshot, self.applied.as_ref()), &faults, in_force.sent())?;
+        let report = check_after_change(&snapshot, self.applied.as_ref(), &faults, in_force.sent())?;
         let mut values = values_of_certificate(&report, "");
         let drift = self.applied.as_ref().and_then(|plan| drift_message(&snapshot, plan));
         values.push(("drifted".to_owned(), StepValue::Flag(drift.is_some())));

@@ -7,6 +7,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::counters::{fresh_counters, unplaced_counters};
+use crate::operations::operation::OpenSnapshot;
 use crate::operations::watch::counter_watch::SweepSeries;
 use crate::script::context::Context;
 use crate::script::row_args::RowArgs;
@@ -49,10 +50,9 @@ fn read_two_sweeps(
     context: &mut Context<'_, '_>,
     interval: Duration,
 ) -> Result<(Snapshot, Option<Rates>), Failure> {
-    let mut source = context.env().open_named_source()?;
-    let mut snapshot = context.operation().read_snapshot_through(source.as_mut(), ReadOptions::default())?;
     let operation = &mut context.operation();
-    let mut series = SweepSeries::begin(operation, source.as_mut(), &mut snapshot, (Some(interval), 1))?;
+    let OpenSnapshot { mut source, mut snapshot } = operation.open_snapshot(ReadOptions::default())?;
+    let mut series = SweepSeries::begin(operation, source.as_mut(), &mut snapshot, Some(interval), 1)?;
     let rates = series.advance(operation, source.as_mut(), &mut snapshot)?.rates;
     snapshot.observation.counters = series.into_last().samples;
     Ok((snapshot, Some(rates)))

@@ -10,6 +10,7 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::lane_choice::LaneChoice;
 use crate::operations::lanes::lanes_in_force;
+use crate::operations::lanes::lanes_in_force::LaneReading;
 use crate::operations::preview::engine_names;
 use crate::operations::preview::engine_request::{MarkRequest, read_faults};
 use crate::operations::traffic::{
@@ -98,9 +99,11 @@ pub fn run(
     let (snapshot, in_force) = match args.engine {
         // The engine's routes have their own lanes, so those in force do not count.
         Some(_) => lanes_in_force::read_snapshot_without_lanes(&mut context.operation(), wanted)?,
-        None => {
-            lanes_in_force::read_snapshot(&mut context.operation(), wanted, (args.lanes_in_force, false))?
-        }
+        None => lanes_in_force::read_snapshot(
+            &mut context.operation(),
+            wanted,
+            LaneReading { choice: args.lanes_in_force, switches: false },
+        )?,
     };
     let marks = MarkRequest { elements: args.fail.clone(), random: args.fail_random, seed: args.seed };
     let faults = read_faults(&mut context.operation(), &snapshot, &marks)?;

@@ -152,14 +152,15 @@ impl ApplyFrontEnd for ApplyCommand<'_, '_, '_> {
     fn wait(
         &mut self,
         _: Env<'_>,
-        change: (&ChangeStore, &ChangeDir),
+        store: &ChangeStore,
+        dir: &ChangeDir,
         first: ChangeStatus,
     ) -> Result<ChangeStatus, Failure> {
         let applied =
             |status: &ChangeStatus| status.phase == ChangePhase::Applied || !status.phase.is_pending();
-        let status = decision_commands::wait_until(self.context, change, first, applied)?;
+        let status = decision_commands::wait_until(self.context, store, dir, first, applied)?;
         match self.args.wait && status.phase.is_pending() {
-            true => decision_commands::wait_until(self.context, change, status, |status| {
+            true => decision_commands::wait_until(self.context, store, dir, status, |status| {
                 !status.phase.is_pending()
             }),
             false => Ok(status),

@@ -178,7 +178,7 @@ fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<Exit,
         });
     }
     let (home, kept) = change_store::find_change(means, &id)?;
-    let status = wait_until(context, (&home, &kept), first, |status| !status.phase.is_pending())?;
+    let status = wait_until(context, &home, &kept, first, |status| !status.phase.is_pending())?;
     report(context, &status)?;
     // The command asked for the rollback, so a complete rollback is a success.
     Ok(if status.phase == ChangePhase::RolledBack { Exit::Done } else { exit_of_phase(status.phase) })
@@ -196,12 +196,13 @@ fn send_order(context: &mut Context<'_, '_>, id: &str, ask: &GuardRequest) -> Re
 /// Follows a change until its status fulfils a condition, with a line of progress.
 pub fn wait_until(
     context: &mut Context<'_, '_>,
-    (home, kept): (&ChangeStore, &ChangeDir),
+    home: &ChangeStore,
+    kept: &ChangeDir,
     first: ChangeStatus,
     so: impl Fn(&ChangeStatus) -> bool,
 ) -> Result<ChangeStatus, Failure> {
     let (env, output) = (context.env(), &mut context.output);
-    let ended = change_control::wait_until(env, (home, kept), first, so, &mut |event| match event {
+    let ended = change_control::wait_until(env, home, kept, first, so, &mut |event| match event {
         WaitEvent::Line(line) => output.print_message(line),
         WaitEvent::Status(status) if output.progress => {
             rewrite_line(output.err, output.margin, &change_progress(status, Timestamp::now()));

@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use jiff::Timestamp;
 
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::operations::changes::change_exit::user;
 use crate::operations::lanes::lanes_in_force;
+use crate::operations::lanes::lanes_in_force::LaneReading;
 use crate::operations::plans::link_service::{
     LinkService, ServicePlanError, find_service_element, service_plan,
 };
-use crate::operations::plans::proposal_plan::{PlanOrigin, plan_text};
+use crate::operations::plans::plan_origin::PlanOrigin;
+use crate::operations::plans::proposal_plan::plan_text;
 use crate::operations::plans::route_plan::findings_warning;
 use crate::script::answer::json_answer;
 use crate::script::command_entry::{CommandEntry, CommandFunction};
@@ -70,11 +70,11 @@ fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkService) 
     let word = if service == LinkService::Disable { "disable" } else { "enable" };
     output_file::refuse_unless_forced(&args.output, args.force)?;
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let (look, in_force) = lanes_in_force::read_snapshot(&mut context.operation(), wanted, (None, false))?;
+    let (look, in_force) =
+        lanes_in_force::read_snapshot(&mut context.operation(), wanted, LaneReading::default())?;
     let found = find_service_element(&look, &args.element);
     let element = context.operation().explain_missing(&look, found)?;
-    let times = !context.options.no_times;
-    let made = PlanOrigin { created: times.then(|| Timestamp::now().to_string()), author: times.then(user) };
+    let made = PlanOrigin::now(context.options);
     let plan = service_plan(&look, element, service, in_force.sent(), made).map_err(failure)?;
     let text = plan_text(&plan).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
     output_file::write(context.output.out, &args.output, text.as_bytes())?;
