@@ -45,7 +45,7 @@ impl CutOffReport {
             .collect();
         let nodes: BTreeSet<NodeId> = cut.iter().map(|port| fabric.port(*port).node).collect();
         let mut found = Self { pairs: now.count_lost_pairs(&then, &cut), ..Self::default() };
-        found.switches = now.lost_switches(&then, standing, &held).into_iter().map(name).collect();
+        found.switches = now.lost_switches(standing, &held).into_iter().map(name).collect();
         for id in nodes.difference(&left) {
             match fabric.node(*id).facts.is_aggregation() {
                 true => found.aggregation_nodes.push(name(*id)),
@@ -111,13 +111,13 @@ impl<'a> Reachability<'a> {
         self.graph.is_alive(end.switch) && beside.any(|other| other.port == end.port)
     }
 
-    /// Whether a path leads from a switch to a port of the switch `root`, or to that switch itself.
+    /// Whether a path leads from a switch to a port of the switch `root`.
     fn has_path(&self, from: u32, (root, port, lids): (u32, PortNum, &[Lid])) -> bool {
         lids.iter().any(|lid| {
             let mut at = from;
             for _ in 0..=self.graph.switch_count() {
                 if at == root {
-                    return port == PortNum::MANAGEMENT || self.routes.get(at, *lid) == Some(port);
+                    return self.routes.get(at, *lid) == Some(port);
                 }
                 match self.ways.next(&self.graph, &self.routes, at, *lid) {
                     Some((_, to)) => at = to,
@@ -142,20 +142,14 @@ impl<'a> Reachability<'a> {
         lost.filter(|end| reached(self, end) && !reached(then, end)).map(|end| end.port).collect()
     }
 
-    /// Switches that answer, are cabled to `held` now, and are reached by no switch of `held` then.
-    fn lost_switches(&self, then: &Self, standing: &SurvivingFabric<'_>, held: &[u32]) -> Vec<NodeId> {
+    /// Switches that answer and are cabled to `held` now. Then no working cable leads to them: `held` are all switches of
+    /// the part that stands, and these are outside it.
+    fn lost_switches(&self, standing: &SurvivingFabric<'_>, held: &[u32]) -> Vec<NodeId> {
         let (part, _) = self.graph.components();
         let parts: BTreeSet<u32> = held.iter().map(|id| part[*id as usize]).collect();
         let others =
             self.fabric.switches().filter(|(id, node)| !standing.contains(*id) && node.facts.answered);
-        let cabled = others.map(|(id, _)| id).filter(|id| parts.contains(&part[id.index()]));
-        let reached = |id: &NodeId| {
-            let own = self.fabric.port_of(*id, PortNum::MANAGEMENT).map(|port| lids(self.fabric, port));
-            let own = own.unwrap_or_default();
-            !standing.faults.is_node_failed(*id)
-                && held.iter().any(|from| then.has_path(*from, (id.0, PortNum::MANAGEMENT, &own)))
-        };
-        cabled.filter(|id| self.graph.is_alive(id.0) && !reached(id)).collect()
+        others.map(|(id, _)| id).filter(|id| parts.contains(&part[id.index()])).collect()
     }
 
     /// Number of ordered pairs with a path now and an end that is cut off, minus those that keep their path.
@@ -266,5 +260,21 @@ mod tests {
         let names = Names::new(&fabric, &NameMap::default());
         let link = Element::from_id(&fabric, &names, ElementId::Link(link)).to_string();
         assert!(cut_off_by(&[&link]).is_empty());
+    }
+
+    #[test]
+    fn a_host_behind_a_failed_cable_is_cut_off_though_its_entries_stay() {
+        let fabric = generate(&"demo".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let names = Names::new(&fabric, &NameMap::default());
+        let graph = SwitchGraph::new(&fabric, &Faults::new());
+        let node = |port: PortId| fabric.node(fabric.port(port).node);
+        let host = graph.terminals().iter().find(|end| !node(end.port).facts.is_aggregation()).unwrap();
+        let mut faults = Faults::new();
+        faults.mark(ElementId::Link(fabric.port(host.port).link.unwrap()));
+        let tables = tables(&fabric, &Faults::new());
+        let name = |id: NodeId| names.name(id).to_owned();
+        let standing = SurvivingFabric::new(&fabric, &faults, None);
+        let found = CutOffReport::of(&standing, (&tables, &tables), &name);
+        assert_eq!(found.hosts, [name(fabric.port(host.port).node)], "{found:?}");
     }
 }

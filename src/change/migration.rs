@@ -127,4 +127,23 @@ mod tests {
         assert_eq!((there.fault(), Migration { slow: 0, ..there.clone() }.fault().is_some()), (None, true));
         assert!(migration(0).fault().is_some());
     }
+
+    #[test]
+    fn each_wrong_number_is_a_fault() {
+        let right = migration(2);
+        let host =
+            |lid| PlanFlow { host: PlanPort { lid, ..right.hot_spot.clone() }, follows: FollowMode::Agent };
+        let lids = [
+            Migration { hot_spot: host(0).host, ..right.clone() },
+            Migration { flows: vec![host(7), host(0)], ..right.clone() },
+        ];
+        for wrong in lids {
+            assert_eq!(wrong.fault(), Some("a LID is not valid"));
+        }
+        for (fast, slow) in [(16, 1), (0, 16), (3, 3)] {
+            let fault = Migration { fast, slow, ..right.clone() }.fault();
+            assert!(fault.is_some_and(|fault| fault.contains("service levels")), "{fast} {slow}");
+        }
+        assert_eq!(Migration { fast: 15, slow: 0, ..right }.fault(), None);
+    }
 }

@@ -415,7 +415,7 @@ impl Plan {
 mod tests {
     use super::*;
     use fabdeck_fabric::generate::{FabricSpec, generate};
-    use fabdeck_fabric::{Faults, Lft, NodeId};
+    use fabdeck_fabric::{FabricBuilder, Faults, Lft, LinkId, NodeFacts, NodeId, NodeKind};
     use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 
     fn plan() -> (Fabric, Tables, Routes, Plan) {
@@ -461,6 +461,43 @@ mod tests {
         assert_eq!(plan.drift(&fabric, &tables), Drift { count: 1, switches: 1, first: vec![entry] });
         tables.node_mut(NodeId(1)).unread.insert(0);
         assert_eq!(plan.drift(&fabric, &tables), Drift::default());
+        for switch in [0, 2] {
+            let lft = tables.node_mut(NodeId(switch)).lft.get_or_insert_default();
+            (1..=6).for_each(|lid| lft.set(Lid::new(lid).unwrap(), Some(PortNum(4))));
+        }
+        let drift = plan.drift(&fabric, &tables);
+        assert_eq!((drift.count, drift.switches, drift.first.len()), (12, 2, 5), "five of them are listed");
+    }
+
+    /// Two switches with a cable, whose first end has this state.
+    fn cable(state: PhysicalState) -> (Fabric, LinkId) {
+        let mut builder = FabricBuilder::new();
+        let ends = [1, 2].map(|guid| {
+            let switch = builder.add_node(NodeFacts::new(NodeKind::Switch, Guid(guid), 4, "s")).unwrap();
+            (switch, PortNum(1))
+        });
+        builder.port(ends[0].0, PortNum(1)).physical_state = Some(state);
+        builder.connect(ends[0], ends[1]).unwrap();
+        let fabric = builder.finish();
+        let link = fabric.links().next().unwrap().0;
+        (fabric, link)
+    }
+
+    #[test]
+    fn a_link_that_a_plan_enables_was_out_of_service_before() {
+        let (.., plan) = plan();
+        for (state, new, failed) in [
+            (PhysicalState::LinkUp, 1, Some(true)),
+            (PhysicalState::Disabled, 0, Some(false)),
+            (PhysicalState::LinkUp, 0, None),
+            (PhysicalState::Disabled, 1, None),
+        ] {
+            let (fabric, link) = cable(state);
+            let write = PlanWrite::for_switch(Guid(1), AttributePart::Port(1), &[1 - new], &[new]);
+            let switched = Plan { writes: vec![write], ..plan.clone() };
+            let before = switched.faults_before_ports(&fabric);
+            assert_eq!(before.map(|faults| faults.is_link_failed(&fabric, link)), failed, "{state:?} {new}");
+        }
     }
 
     #[test]

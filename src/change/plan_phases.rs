@@ -97,3 +97,52 @@ impl SilentHostAction {
         *self == Self::Stop
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::Guid;
+
+    fn host(lid: u16, lids: u16) -> PhasedHost {
+        PhasedHost { port: PlanPort { guid: format!("0x{lid:016x}"), name: format!("h{lid}"), lid }, lids }
+    }
+
+    fn phases(hosts: &[(u16, u16)]) -> PlanPhases {
+        let hosts = hosts.iter().map(|(lid, lids)| host(*lid, *lids)).collect();
+        PlanPhases { base_level: 0, high_level: 1, safe_without: None, hosts }
+    }
+
+    #[test]
+    fn each_service_level_and_each_host_has_to_be_valid() {
+        let right = phases(&[(4, 2), (8, 8)]);
+        assert_eq!(right.fault(&[]), None);
+        for (base_level, high_level) in [(16, 1), (0, 16)] {
+            let wrong = PlanPhases { base_level, high_level, ..right.clone() };
+            assert_eq!(wrong.fault(&[]), Some("a service level is not a number from 0 to 15"));
+        }
+        // No halves, too many LIDs, no LID, LIDs that do not begin at a multiple, LIDs beyond the last one.
+        for wrong in [(4, 1), (6, 3), (512, 256), (0, 2), (5, 2), (0xBFFE, 2), (0xBFFF, 2)] {
+            let fault = phases(&[(4, 2), wrong]).fault(&[]);
+            let is_last = wrong == (0xBFFE, 2);
+            assert_eq!(fault.is_none(), is_last, "{wrong:?}: {fault:?}");
+        }
+        assert!(phases(&[]).fault(&[]).unwrap().contains("names no host"));
+        assert!(phases(&[(4, 2), (0xC000, 2)]).fault(&[]).is_some());
+    }
+
+    #[test]
+    fn only_paths_to_base_lids_may_change() {
+        let phases = phases(&[(4, 4)]);
+        let block = |lid: usize| {
+            let mut new = [0u8; 64];
+            new[lid] = 1;
+            PlanWrite::for_switch(Guid(1), AttributePart::Block(0), &[0; 64], &new)
+        };
+        assert_eq!([3, 4, 5, 8].map(|lid| phases.fault(&[block(lid)])), [None; 4]);
+        for lid in [6, 7] {
+            assert_eq!(phases.fault(&[block(5), block(lid)]), Some("it changes the path to a high LID"));
+        }
+        let port = PlanWrite::for_switch(Guid(1), AttributePart::Port(1), &[1], &[0]);
+        assert_eq!(phases.fault(&[block(5), port]), Some("it writes other parts than forwarding tables"));
+    }
+}

@@ -73,3 +73,22 @@ impl ReadQueue {
         self.lost_port
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::Guid;
+
+    #[test]
+    fn a_lost_local_port_makes_no_device_silent() {
+        let [one, other] = [1, 2].map(|guid| DeviceId::Switch(Guid(guid)));
+        let mut queue = ReadQueue::new([one, one, other].into_iter(), &BTreeSet::new());
+        assert_eq!(queue.next_slice(), [0, 1, 2]);
+        queue.record_answer(one, &Ok(Vec::new()));
+        assert!(!queue.has_lost_local_port());
+        queue.record_answer(one, &Err(WriteError::Gone("unplugged".to_owned())));
+        assert!(queue.has_lost_local_port() && queue.silent_devices().is_empty());
+        queue.record_answer(other, &Err(WriteError::Silent("no answer".to_owned())));
+        assert_eq!(*queue.silent_devices(), BTreeSet::from([other]));
+    }
+}

@@ -134,3 +134,18 @@ fn name_of(node: &Node, map: &NameMap) -> String {
         description => description.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hexadecimal_words_are_guids_where_marked_or_of_full_length() {
+        for text in ["0xed01", "0Xed01", " 0xed01 ", "000000000000ed01", "0x000000000000ed01"] {
+            assert_eq!(parse_guid(text), Some(Guid(0xed01)), "{text}");
+        }
+        for text in ["ed01", "0xswitch", "a-name-as-long.."] {
+            assert_eq!(parse_guid(text), None, "{text}");
+        }
+    }
+}

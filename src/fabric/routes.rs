@@ -202,5 +202,6 @@ mod tests {
         assert_eq!((routes.lane(1, lid(1)).value(), routes.lane(0, lid(2)).value()), (1, 0));
         routes.lanes = PathLanes::ByPair { lanes: 3, lane: vec![0, 0, 0, 0, 2, 1] };
         assert_eq!((routes.lane(0, lid(1)).value(), routes.lane(1, lid(1)).value()), (0, 2));
+        assert_eq!(routes.memory_bytes(), 12, "six entries and six lanes");
     }
 }

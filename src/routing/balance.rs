@@ -243,3 +243,33 @@ impl ChannelBalance {
         (busiest, self.cost.iter().sum())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::Faults;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+
+    #[test]
+    fn a_job_class_keeps_off_its_own_paths_where_all_together_are_even() {
+        let fabric = generate(&"random,switches=2,links=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let net = Neighbours::new(&SwitchGraph::new(&fabric, &Faults::default()));
+        let mut descent = Descent::default();
+        descent.build(&net, 1);
+        let channels = [net.first(0), net.first(0) + 1];
+        let take = |balance: &mut ChannelBalance, class: Option<u32>| {
+            balance.select_class(class);
+            balance.grow_tree(&descent);
+            let taken = balance.tree(&descent)[1].channel;
+            balance.load_tree(&descent, &[1, 0]);
+            taken
+        };
+        let mut balance = ChannelBalance::new(&net, PathChoice::All).with_job_classes(2);
+        let taken = [Some(0), Some(1), Some(0), Some(1)].map(|class| take(&mut balance, class));
+        assert_eq!(taken, [channels[0], channels[1], channels[1], channels[0]]);
+        let mut balance = ChannelBalance::new(&net, PathChoice::All).with_job_classes(2);
+        balance.drop_job_classes();
+        let taken = [Some(0), Some(1), Some(0), Some(1)].map(|class| take(&mut balance, class));
+        assert_eq!(taken, [channels[0], channels[1], channels[0], channels[1]]);
+    }
+}

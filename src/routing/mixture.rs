@@ -140,3 +140,44 @@ impl MixtureSearch<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoProgress;
+    use crate::certificate::certify;
+    use fabdeck_fabric::{FabricBuilder, Faults, Guid, Lane, NodeFacts, NodeKind, PathLanes, PortNum};
+
+    /// A ring of three switches with a host each, and routes that all lead round it one way: a credit loop, of which
+    /// every destination has a part.
+    #[test]
+    fn a_loop_is_found_across_the_blocks_of_tables_and_on_every_lane() {
+        let lids = [10, 63, 64].map(|lid| Lid::new(lid).unwrap());
+        let mut builder = FabricBuilder::new();
+        let switches: Vec<_> = (1..=3)
+            .map(|at| builder.add_node(NodeFacts::new(NodeKind::Switch, Guid(at), 3, "s")).unwrap())
+            .collect();
+        for (at, lid) in lids.iter().enumerate() {
+            let facts = NodeFacts::new(NodeKind::ChannelAdapter, Guid(10 + at as u64), 1, "h");
+            let host = builder.add_node(facts).unwrap();
+            builder.port(host, PortNum(1)).lid = Some(*lid);
+            builder.connect((host, PortNum(1)), (switches[at], PortNum(3))).unwrap();
+            builder.connect((switches[at], PortNum(1)), (switches[(at + 1) % 3], PortNum(2))).unwrap();
+        }
+        let (fabric, faults) = (builder.finish(), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let mut routes = problem.empty_routes();
+        for (root, lid) in lids.iter().enumerate() {
+            (0..3)
+                .for_each(|at| routes.set(at, *lid, Some(PortNum(if at as usize == root { 3 } else { 1 }))));
+        }
+        let scope = RouteScope { switches: false, lanes: LaneKnowledge::Known };
+        for lane in [0, 2] {
+            routes.lanes = PathLanes::ByDestination { lanes: 3, lane: vec![lane; routes.stride()] };
+            let whole = certify(&problem, &routes, &scope, &NoProgress).unwrap().cycles;
+            let mixed = find_mixture_cycles(&problem, [&routes, &routes], &scope, &|_, _| None);
+            assert_eq!((mixed.len(), &mixed), (1, &whole));
+            assert_eq!((mixed[0].lane, mixed[0].channels.len()), (Lane::new(lane.into()).unwrap(), 3));
+        }
+    }
+}

@@ -446,3 +446,23 @@ fn unfit_refusal(engine: &'static str, problem: &Problem<'_>, flaws: &RankFlaws)
     );
     EngineRefusal::Unfit { engine, why }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::Faults;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+
+    #[test]
+    fn a_switch_above_nothing_and_without_hosts_is_hollow() {
+        let fabric = generate(&"kary,k=3,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let mut hosts = hosts(&problem, &Request::default());
+        let height: Vec<u32> = hosts.iter().map(|hosts| u32::from(*hosts == 0)).collect();
+        assert_eq!(count_hollow(&problem, &hosts, &height), 0);
+        let leaf = hosts.iter().position(|hosts| *hosts > 0).unwrap();
+        hosts[leaf] = 0;
+        assert_eq!(count_hollow(&problem, &hosts, &height), 1);
+    }
+}

@@ -205,3 +205,52 @@ impl ForkCounter {
         forks
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoProgress;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum};
+
+    /// Leaves 0 and 1 below the top 4, 2 and 3 below the top 5, and a cable between 1 and 2: no leaf reaches both tops.
+    /// These leaves have a host.
+    fn two_trees(with_host: &[usize]) -> Fabric {
+        let mut builder = FabricBuilder::new();
+        let switches: Vec<_> = (0..6)
+            .map(|at| builder.add_node(NodeFacts::new(NodeKind::Switch, Guid(1 + at), 4, "s")).unwrap())
+            .collect();
+        for (a, b) in
+            [((0, 1), (4, 1)), ((1, 1), (4, 2)), ((2, 1), (5, 1)), ((3, 1), (5, 2)), ((1, 2), (2, 2))]
+        {
+            let [a, b] = [a, b].map(|(at, port)| (switches[at], PortNum(port)));
+            builder.connect(a, b).unwrap();
+        }
+        for at in with_host {
+            let facts = NodeFacts::new(NodeKind::ChannelAdapter, Guid(100 + *at as u64), 1, "h");
+            let host = builder.add_node(facts).unwrap();
+            builder.connect((host, PortNum(1)), (switches[*at], PortNum(4))).unwrap();
+        }
+        builder.finish().with_fresh_lids(None)
+    }
+
+    #[test]
+    fn of_equal_leaves_the_first_one_with_hosts_is_the_root() {
+        for (with_host, root) in [(&[0, 1, 2, 3][..], 0), (&[1, 2, 3], 1), (&[2, 3], 2), (&[], 0)] {
+            let (fabric, faults) = (two_trees(with_host), Faults::default());
+            let problem = Problem::new(&fabric, &faults);
+            let order = UpDownOrder::new(&problem.graph, &[0, 0, 0, 0, 1, 1], false);
+            assert_eq!(subtree_roots(&problem, &Request::default(), &order), [root], "{with_host:?}");
+        }
+    }
+
+    #[test]
+    fn the_subtree_stays_where_added_paths_would_load_the_busiest_channel_as_much() {
+        let spec: FabricSpec = "irregular,family=pods,seed=3".parse().unwrap();
+        let (fabric, faults) = (generate(&spec).unwrap().fabric, Faults::default());
+        let remarks =
+            route(&Problem::new(&fabric, &faults), &Request::default(), &NoProgress).unwrap().remarks;
+        assert!(remarks.iter().any(|remark| remark.starts_with("root of the subtree: ")), "{remarks:?}");
+        assert!(!remarks.contains(&ADDED_TURNS_REMARK.to_owned()), "{remarks:?}");
+    }
+}

@@ -160,4 +160,21 @@ mod tests {
         assert_eq!("@fabric".parse(), Ok(Grantee::Group("fabric".to_owned())));
         assert!(["", "@"].iter().all(|text| text.parse::<Grantee>().is_err()));
     }
+
+    #[test]
+    fn a_refusal_names_the_right_and_the_line_that_grants_it() {
+        let caller = Caller { uid: 1002, gid: 1002, name: "bo".to_owned() };
+        let user = || "bo".to_owned();
+        for (ask, right) in [
+            (GuardRequest::Status, "list"),
+            (GuardRequest::Confirm { user: user() }, "confirm"),
+            (GuardRequest::GoOn { user: user() }, "confirm"),
+            (GuardRequest::Extend { user: user(), seconds: 60 }, "extend"),
+            (GuardRequest::RollBack { user: user(), anyway: false }, "rollback"),
+        ] {
+            let said = refusal(&ask, &caller);
+            assert!(said.contains(&format!("bo has no right to {right} changes here")), "{said}");
+            assert!(said.ends_with(&format!("[rights]: {right} = [\"bo\"]")), "{said}");
+        }
+    }
 }

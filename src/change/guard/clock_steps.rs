@@ -84,13 +84,8 @@ impl Guard<'_> {
 
     /// Why the change goes back once nothing is left of its window.
     pub(super) fn expiry_reason(&self) -> String {
-        let now = self.clock.now();
-        let is_counted =
-            self.state.ends.as_ref().is_some_and(|ends| self.clock.boot_time().is_of_run_of(ends));
-        let latest = self.state.latest_time.as_ref().filter(|_| !is_counted);
-        if let Some(latest) =
-            latest.and_then(|latest| latest.parse::<Timestamp>().ok()).filter(|at| now < *at)
-        {
+        if let Some(latest) = record_ahead(&self.state, self.clock) {
+            let now = self.clock.now();
             return format!(
                 "the wall clock shows {now}, earlier than the last record of the journal ({latest}): how much time has \
                  passed is not known, so the change is rolled back at once"
@@ -99,6 +94,13 @@ impl Guard<'_> {
         let late = "it was not confirmed in time";
         self.memory.stepped.as_ref().map_or_else(|| late.to_owned(), |step| format!("{late}; {step}"))
     }
+}
+
+/// The time of the last record, where the window counts by a wall clock that is behind it.
+fn record_ahead(state: &ChangeState, clock: &dyn Clocks) -> Option<Timestamp> {
+    let is_counted = state.ends.as_ref().is_some_and(|ends| clock.boot_time().is_of_run_of(ends));
+    let latest = state.latest_time.as_ref().filter(|_| !is_counted)?;
+    latest.parse::<Timestamp>().ok().filter(|at| clock.now() < *at)
 }
 
 #[cfg(test)]
@@ -128,5 +130,19 @@ mod tests {
         // Nothing is known after a restart, and of journals of older versions.
         assert_eq!(step(ends, "2026-11-25T14:00:00Z", "b"), None);
         assert_eq!(step(None, "2026-11-25T14:00:00Z", "a"), None);
+    }
+
+    #[test]
+    fn a_record_is_ahead_of_an_earlier_clock_alone() {
+        let ahead = |ends, wall, boot| record_ahead(&change_state(ends), &FixedClocks(wall, boot, 100_000));
+        let latest: Timestamp = "2026-11-25T12:00:00Z".parse().unwrap();
+        let ends = Some(BootTime { boot: "a".into(), ms: 700_000 });
+        for state in [None, ends.clone()] {
+            assert_eq!(ahead(state.clone(), "2026-11-25T11:59:59Z", "b"), Some(latest));
+            assert_eq!(ahead(state.clone(), "2026-11-25T12:00:00Z", "b"), None);
+            assert_eq!(ahead(state, "2026-11-25T12:00:01Z", "b"), None);
+        }
+        // The window counts by the time since boot.
+        assert_eq!(ahead(ends, "2026-11-25T11:59:59Z", "a"), None);
     }
 }

@@ -287,3 +287,64 @@ fn connect(socket: &Path, patience: Duration) -> std::io::Result<UnixStream> {
     net::connect(&caller, &address)?;
     Ok(caller.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::access_rights::Rights;
+    use super::super::refusal_log::RefusalLog;
+    use super::*;
+    use crate::journal::{BeginRecord, ChangePhase, ChangeState};
+    use std::sync::atomic::AtomicBool;
+
+    fn open(socket: &Path) -> (GuardSocket, Receiver<QueuedRequest>) {
+        let (sender, orders) = channel();
+        let policy = AccessPolicy {
+            begun: BeginRecord::default(),
+            rights: Rights::default(),
+            refusals: RefusalLog::with_trail(None),
+            asked_by_others: AtomicBool::new(false),
+        };
+        (GuardSocket::open(socket, sender, policy).unwrap(), orders)
+    }
+
+    #[test]
+    fn users_that_cannot_read_the_journal_are_answered_how_the_change_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let (socket, _orders) = open(&folder.path().join("a.sock"));
+        let ended = ChangeState { phase: ChangePhase::Confirmed, ..ChangeState::new(BeginRecord::default()) };
+        let ended = ChangeStatus::of(&ended);
+        let answers = || {
+            let (sender, orders) = channel();
+            let asks = [GuardRequest::Status, GuardRequest::Confirm { user: "ada".to_owned() }];
+            let replies = asks.map(|ask| {
+                let (reply, answered) = channel();
+                sender.send(QueuedRequest { ask, reply }).unwrap();
+                answered
+            });
+            drop(sender);
+            socket.report_end(&orders, &ended);
+            replies.map(|answered| answered.try_recv().ok())
+        };
+        assert!(matches!(answers(), [None, None]), "all callers can read it");
+        socket.policy.asked_by_others.store(true, Ordering::SeqCst);
+        let [Some(GuardAnswer::Status(status)), Some(GuardAnswer::Refused { why })] = answers() else {
+            panic!("no answer");
+        };
+        assert_eq!((status.phase, why), (ChangePhase::Confirmed, already_decided(&ended.id, ended.phase)));
+    }
+
+    #[test]
+    fn a_guard_that_is_done_waits_for_callers_without_an_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let (socket, _orders) = open(&folder.path().join("a.sock"));
+        let (stream, _other) = UnixStream::pair().unwrap();
+        let slot = CallerSlot::begin(&socket.inside, &stream).unwrap();
+        let answered = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(30));
+            drop(slot);
+        });
+        socket.drain_callers();
+        assert_eq!(socket.inside.count(), 0);
+        answered.join().unwrap();
+    }
+}

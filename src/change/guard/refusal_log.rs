@@ -89,3 +89,44 @@ impl RefusalLog {
         self.trail.as_ref().is_none_or(|trail| trail.append_refusal(user, detail))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::tests::FixedClocks;
+    use super::*;
+    use std::sync::Arc;
+
+    /// One moment, and the lines that were written at it.
+    struct OneMoment(FixedClocks, Arc<Mutex<Vec<String>>>);
+
+    impl fmt::Debug for OneMoment {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("OneMoment")
+        }
+    }
+
+    impl RefusalTrail for OneMoment {
+        fn clock(&self) -> &dyn Clocks {
+            &self.0
+        }
+
+        fn append_refusal(&self, user: &str, detail: &str) -> bool {
+            self.1.lock().unwrap().push(format!("{user} {detail}"));
+            true
+        }
+    }
+
+    #[test]
+    fn what_no_line_contains_is_written_at_the_end() {
+        let lines = Arc::default();
+        let clocks = FixedClocks("2026-11-25T12:00:00Z", "a", 1000);
+        let log = RefusalLog::with_trail(Some(Box::new(OneMoment(clocks, Arc::clone(&lines)))));
+        assert_eq!(log.add("ada", "confirm").as_deref(), Some("refused: confirm"));
+        // Within the second there is no second line.
+        assert_eq!((log.add("bo", "extend"), log.add("ada", "rollback")), (None, None));
+        assert_eq!(*lines.lock().unwrap(), ["ada confirm"]);
+        log.flush();
+        log.flush();
+        assert_eq!(*lines.lock().unwrap(), ["ada confirm", "ada 2 requests, the last one: rollback"]);
+    }
+}

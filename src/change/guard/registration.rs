@@ -228,3 +228,13 @@ impl Guard<'_> {
 pub fn host_name() -> String {
     LocalSystem.host_name()
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_name_of_this_machine_is_that_of_the_kernel() {
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        assert_eq!(super::host_name(), kernel.trim());
+        assert!(!super::host_name().is_empty());
+    }
+}

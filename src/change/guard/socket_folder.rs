@@ -68,3 +68,25 @@ pub fn list_sockets(folder: &Path, state_folder: &Path) -> io::Result<Vec<(Strin
     found.sort();
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::LocalSystem;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn sockets_are_listed_by_the_ids_of_their_changes() {
+        let home = tempfile::tempdir().unwrap();
+        let sockets = home.path().join("sockets");
+        make_folder(&LocalSystem, &sockets).unwrap();
+        for id in ["b2", "a1"] {
+            fs::write(socket_path(&sockets, id), "").unwrap();
+        }
+        fs::write(sockets.join("notes.txt"), "").unwrap();
+        let found = list_sockets(&sockets, home.path()).unwrap();
+        assert_eq!(found, ["a1", "b2"].map(|id| (id.to_owned(), socket_path(&sockets, id))));
+        fs::set_permissions(&sockets, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(list_sockets(&sockets, home.path()).unwrap_err().to_string().contains("mode 777"));
+    }
+}

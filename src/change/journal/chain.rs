@@ -272,4 +272,19 @@ mod tests {
             assert!(error.what.contains("does not follow"), "{wrong:?}: {error}");
         }
     }
+
+    #[test]
+    fn a_position_goes_on_with_the_line_that_follows_and_no_other() {
+        let text = text();
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let mut at = ChainPosition::default();
+        for line in &lines {
+            let bare = at.after(line.trim_end().as_bytes()).unwrap();
+            at = at.after(line.as_bytes()).unwrap();
+            assert_eq!((bare.link, bare.bytes + 1), (at.link, at.bytes));
+            assert_eq!(at.after(line.as_bytes()), None, "the same line again");
+        }
+        let read = ChainedLines::read(text.as_bytes()).unwrap();
+        assert_eq!((at.bytes, at.link), (read.length, read.link));
+    }
 }

@@ -324,6 +324,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::system::LocalSystem;
 
     /// A disk that is full at the newline of a line, and then cannot cut the line off.
     struct ShortDisk(Arc<Mutex<Vec<u8>>>);
@@ -354,5 +355,23 @@ mod tests {
         journal.append_durably(&confirmed).unwrap_err();
         let error = Journal::read("journal", &bytes.lock().unwrap()).unwrap_err();
         assert!(matches!(error, JournalError::Damaged { .. }), "{error}");
+        assert!(!journal.is_writable());
+    }
+
+    #[test]
+    fn a_journal_may_have_as_many_bytes_as_the_budget() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("journal");
+        let mut journal = Journal::create(&LocalSystem, &file).unwrap();
+        assert!(journal.is_writable());
+        journal.append_durably(&JournalRecord::Begun(Box::default())).unwrap();
+        let bytes = std::fs::metadata(&file).unwrap().len();
+        let load = |mut budget: u64| {
+            let read = Journal::load_within(&LocalSystem, &file, &mut budget, &|| "a limit".to_owned());
+            read.map(|read| (read.length, budget))
+        };
+        assert_eq!(load(bytes).unwrap(), (bytes, 0));
+        assert_eq!(load(bytes + 7).unwrap(), (bytes, 7));
+        assert!(matches!(load(bytes - 1), Err(JournalError::TooLarge { .. })));
     }
 }

@@ -569,4 +569,19 @@ mod tests {
         let simulated = BeginRecord { simulator: Some("a.sock".to_owned()), ..lab.clone() };
         assert!(!lab.is_of_fabric_of(&simulated) && !lab.meets(&simulated));
     }
+
+    #[test]
+    fn the_third_phase_begins_when_no_silent_host_is_waited_for() {
+        let phases = PlanPhases { base_level: 0, high_level: 1, safe_without: Some(true), hosts: Vec::new() };
+        let asked = ChangeState {
+            hosts: HostNotification::Notified,
+            ..ChangeState::new(BeginRecord { phases: Some(phases), ..BeginRecord::default() })
+        };
+        let silent = ChangeState { heard: true, silent: vec!["host".to_owned()], ..asked.clone() };
+        let answered = ChangeState { heard: true, ..asked.clone() };
+        let going_on = ChangeState { going_on: true, ..silent.clone() };
+        let written = ChangeState { written: 1, ..silent.clone() };
+        assert_eq!([&asked, &silent].map(|state| state.current_phase()), [Some(2); 2]);
+        assert_eq!([&answered, &going_on, &written].map(|state| state.current_phase()), [Some(3); 3]);
+    }
 }

@@ -103,6 +103,11 @@ struct BlockSurvey {
     before: Loss,
 }
 
+/// The mean hops of some paths in thousandths; 0 without a path.
+fn thousandths((hops, paths): (u64, u64)) -> u64 {
+    (hops * 1000).checked_div(paths).unwrap_or(0)
+}
+
 impl BlockOrderer {
     pub(super) fn order_block(
         &mut self,
@@ -124,10 +129,7 @@ impl BlockOrderer {
                     sort_by_constraints(wanted, &found.constraints, TieBreak::Steepest).0,
                 ));
                 let mut near = plain.clone();
-                let mean = |place: &usize| {
-                    let (hops, count) = found.hops[wanted.switches[*place] as usize];
-                    (hops * 1000).checked_div(count).unwrap_or(0)
-                };
+                let mean = |place: &usize| thousandths(found.hops[wanted.switches[*place] as usize]);
                 near.sort_by_key(mean);
                 orders.push((OrderCriterion::Fewest, near));
             }
@@ -316,4 +318,14 @@ fn sort_by_constraints(wanted: &BlockTask, constraints: &[Constraint], rule: Tie
         }
     }
     (order, kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_differ_by_less_than_a_hop() {
+        assert_eq!([(7, 2), (10, 3), (3, 1), (0, 0)].map(thousandths), [3500, 3333, 3000, 0]);
+    }
 }

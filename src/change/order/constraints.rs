@@ -195,3 +195,39 @@ impl TreePair {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum};
+    use fabdeck_routing::Problem;
+
+    /// Switches 0 to 2 in a triangle, the host behind 0; 3 and 4 apart from them, with entries that lead to each other.
+    #[test]
+    fn a_shorter_path_needs_no_order_whatever_switches_do_that_no_cable_joins() {
+        let mut builder = FabricBuilder::new();
+        let mut node = |kind, guid| builder.add_node(NodeFacts::new(kind, Guid(guid), 4, "n")).unwrap();
+        let switches = [1, 2, 3, 4, 5].map(|guid| node(NodeKind::Switch, guid));
+        let host = node(NodeKind::ChannelAdapter, 9);
+        for ((a, a_port), (b, b_port)) in
+            [((0, 1), (1, 1)), ((0, 2), (2, 1)), ((1, 2), (2, 2)), ((3, 1), (4, 1))]
+        {
+            builder.connect((switches[a], PortNum(a_port)), (switches[b], PortNum(b_port))).unwrap();
+        }
+        builder.connect((switches[0], PortNum(3)), (host, PortNum(1))).unwrap();
+        let (fabric, faults) = (builder.finish().with_fresh_lids(None), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let ground = OrderContext::new(&problem, false);
+        let end = problem.destinations_behind(0).iter().find(|end| !end.is_switch()).unwrap();
+        let (around, straight) = ([3, 1, 2, 1, 1], [3, 1, 1, 1, 1]);
+        for [old, new] in [[around, straight], [straight, around]] {
+            let mut both = TreePair::default();
+            both.read(
+                &ground,
+                (0, end),
+                [&|at: usize| old[at], &|at: usize| new[at]] as [&dyn Fn(usize) -> u8; 2],
+            );
+            assert!(both.is_order_free(&ground, 0));
+        }
+    }
+}

@@ -262,3 +262,31 @@ impl OpenFile for LocalFile {
         LockHolder::read_holder(&self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+    use std::time::Instant;
+
+    #[test]
+    fn a_process_is_stopped_from_a_signal_until_the_next() {
+        let mut child = Command::new("sleep").arg("60").stdout(Stdio::null()).spawn().unwrap();
+        let pid = child.id();
+        let becomes = |stopped: bool| {
+            let since = Instant::now();
+            while LocalSystem.is_stopped(pid) != stopped && since.elapsed() < Duration::from_secs(5) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            LocalSystem.is_stopped(pid)
+        };
+        let states = [Signal::STOP, Signal::CONT].map(|signal| {
+            kill_process(raw_pid(pid).unwrap(), signal).unwrap();
+            becomes(signal == Signal::STOP)
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(states, [true, false]);
+        assert!(!LocalSystem.is_stopped(pid), "it is gone");
+    }
+}

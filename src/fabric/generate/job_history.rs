@@ -247,6 +247,17 @@ mod tests {
     }
 
     #[test]
+    fn a_job_may_have_exactly_the_largest_size() {
+        let mut rng = Rng::new(1, RngStream::Jobs);
+        let sizes = |rng: &mut Rng, larger| -> BTreeSet<usize> {
+            let workload = Workload { single: 0, larger, largest: 8 };
+            (0..500).map(|number| draw_job(rng, workload, number).size).collect()
+        };
+        assert_eq!(sizes(&mut rng, 100), BTreeSet::from([8]));
+        assert_eq!(sizes(&mut rng, 0), BTreeSet::from([2, 3]));
+    }
+
+    #[test]
     fn a_seed_is_a_history() {
         let fabric = fabric("switch648");
         let draw =

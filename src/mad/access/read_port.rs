@@ -266,6 +266,14 @@ mod tests {
         fn receive(&mut self, _: Duration) -> Result<Option<PortEvent>, PortError> {
             Ok(None)
         }
+
+        fn accept_reports(&mut self) -> Result<(), PortError> {
+            Err(PortError::ReadOnly { method: Method::REPORT, attribute: attribute::NOTICE })
+        }
+
+        fn accept_requests(&mut self) -> Result<(), PortError> {
+            Err(PortError::ReadOnly { method: Method::GET, attribute: attribute::FOLLOW })
+        }
     }
 
     fn port(simulated: bool) -> ReadPort {
@@ -367,6 +375,16 @@ mod tests {
         open.send(&parcel(Method::SET), Duration::ZERO).unwrap();
         assert_eq!(open.traffic().write_count(), 1);
         assert!(open.lock().send(&parcel(Method::SET), Duration::ZERO).is_err());
+    }
+
+    #[test]
+    fn what_a_port_is_asked_to_accept_reaches_the_port_below() {
+        let (mut read, mut write) = (port(true), port(true).unlock(&WriteToken::for_simulation()).unwrap());
+        // The sink can register for neither.
+        for port in [&mut read as &mut dyn MadPort, &mut write] {
+            assert!(matches!(port.accept_reports(), Err(PortError::ReadOnly { method: Method::REPORT, .. })));
+            assert!(matches!(port.accept_requests(), Err(PortError::ReadOnly { method: Method::GET, .. })));
+        }
     }
 
     #[test]

@@ -136,6 +136,7 @@ pub(crate) enum CompletionScope {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::acyclic::forest::NOWHERE;
     use crate::line_trees::flat_graph::FlatGraph;
     use crate::{NoProgress, Problem, Request, find_engine};
     use fabdeck_fabric::Faults;
@@ -157,6 +158,23 @@ mod tests {
             |forest: &DestinationForest<'_>| forest.flow.iter().filter(|flow| **flow == ABSENT).count();
         assert!(absent(&given) == 0 && absent(&pruned) > 0);
         assert_ne!(pruned.table, given.table);
+        let switches = net.switch_count();
+        for at in 0..given.table.len() {
+            let tree = at / switches;
+            let carries = given.is_loaded(tree) && given.flow[at] > 0;
+            let root = given.roots[tree].switch as usize == at % switches;
+            assert_eq!(pruned.table[at], if carries { given.table[at] } else { NOWHERE });
+            assert_eq!(
+                pruned.flow[at],
+                if carries {
+                    given.flow[at]
+                } else if root {
+                    0
+                } else {
+                    ABSENT
+                }
+            );
+        }
         pruned.restore(&given);
         assert_eq!(pruned.table, given.table);
     }

@@ -17,6 +17,11 @@ const MIN_VISITS: usize = 1 << 21;
 /// Hops that a way may be longer than the one in its place, round by round.
 const DETOURS: [u32; 2] = [0, 2];
 
+/// Visited switches and hops, for a table of so many entries.
+fn visit_limit(entries: usize) -> usize {
+    MIN_VISITS.max(entries * VISITS_PER_ENTRY)
+}
+
 /// Another hop for the paths of a switch to a destination.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct HopMove {
@@ -44,7 +49,7 @@ impl DestinationForest<'_> {
         if self.max_load() <= bound {
             return Ok(());
         }
-        let looks = MIN_VISITS.max(self.table.len() * VISITS_PER_ENTRY);
+        let looks = visit_limit(self.table.len());
         let switches = self.net.switch_count();
         let mut relief = LoadRelief {
             looks,
@@ -378,4 +383,14 @@ fn find_byte(bytes: &[u8], wanted: u8) -> Option<usize> {
     let piece = bytes.chunks(CHUNK).position(has)?;
     let within = bytes[piece * CHUNK..].iter().position(|byte| *byte == wanted)?;
     Some(piece * CHUNK + within)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visits_are_limited_by_the_table_and_small_tables_have_enough() {
+        assert_eq!([0, 1 << 18, 1 << 20].map(visit_limit), [1 << 21, 1 << 21, 1 << 23]);
+    }
 }

@@ -355,3 +355,34 @@ fn forwarding_index(graph: &SwitchGraph, load: &[u64]) -> ForwardingIndex {
         unused_links: unused_links(graph, load),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NoProgress, Request, find_engine};
+    use fabdeck_fabric::Faults;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+
+    #[test]
+    fn a_lane_that_carries_nothing_is_not_in_use() {
+        let spec: FabricSpec = "torus,dims=3,terminals=1".parse().unwrap();
+        let (fabric, faults) = (generate(&spec).unwrap().fabric, Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let request = Request::default();
+        let mut routes =
+            (find_engine("updn").unwrap().route)(&problem, &request, &NoProgress).unwrap().routes;
+        let end = problem.graph.terminals()[0];
+        let (own, lid) = (end.switch, end.lid.unwrap());
+        let mut lane = vec![0; routes.stride()];
+        lane[lid.index()] = 1;
+        routes.lanes = PathLanes::ByDestination { lanes: 2, lane };
+        let lanes_of = |routes: &Routes, switches| {
+            let scope = RouteScope { switches, lanes: LaneKnowledge::Known };
+            certify(&problem, routes, &scope, &NoProgress).unwrap().lanes
+        };
+        assert_eq!(lanes_of(&routes, false), [0, 1]);
+        // Only the switch of the host has an entry for it: the switch itself sends, the host does not.
+        problem.switches().filter(|at| *at != own).for_each(|at| routes.set(at, lid, None));
+        assert_eq!((lanes_of(&routes, false), lanes_of(&routes, true)), (vec![0], vec![0, 1]));
+    }
+}

@@ -188,4 +188,20 @@ mod tests {
             assert_eq!(waits.find_loop(&graph), Some(vec![(first.min(back), 0), (first.max(back), 0)]));
         }
     }
+
+    #[test]
+    fn a_loop_over_a_channel_beyond_the_sixty_fourth_is_found() {
+        let fabric = generate(&"random,switches=2,links=70".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let graph = SwitchGraph::new(&fabric, &Faults::default());
+        let [(there, back), (wide_there, wide_back)] =
+            [0, 69].map(|place| (place, graph.channels()[place].reverse.index()));
+        for lane in [0, 1] {
+            let waits = LaneDependencies::new(&graph, lane + 1);
+            let around = [there, wide_back, wide_there, back];
+            for (at, channel) in around.iter().enumerate() {
+                waits.add((*channel, 1 << lane), place_of(&graph, around[(at + 1) % 4]), lane);
+            }
+            assert_eq!(waits.find_loop(&graph).unwrap(), around.map(|channel| (channel, lane)));
+        }
+    }
 }

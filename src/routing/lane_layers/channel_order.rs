@@ -243,4 +243,28 @@ mod tests {
             assert!(refused.iter().all(|(from, to)| !order.try_use(&on, *from, *to)));
         }
     }
+
+    #[test]
+    fn of_one_cycle_over_seventy_cables_the_last_dependency_is_refused() {
+        let fabric = generate(&"random,switches=2,links=70".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let graph = SwitchGraph::new(&fabric, &Faults::default());
+        let on = PossibleDependencies::new(&graph);
+        assert_eq!(on.word_count(), 2);
+        let back = |channel: u32| graph.channels()[channel as usize].reverse.index() as u32;
+        // There by a cable, back by the next one, and there by that one again.
+        let cycle: Vec<(u32, u32)> = (0..70)
+            .flat_map(|at| [(at, back((at + 1) % 70)), (back((at + 1) % 70), (at + 1) % 70)])
+            .collect();
+        for descending in [false, true] {
+            let mut ranks: Vec<u32> = (0..graph.channels().len() as u32).collect();
+            if descending {
+                ranks.reverse();
+            }
+            let mut order = ChannelOrder::new(&on, &ranks);
+            let (last, others) = cycle.split_last().unwrap();
+            assert!(others.iter().all(|(from, to)| order.try_use(&on, *from, *to)));
+            assert!(others.iter().all(|(from, to)| order.line.number(*from) < order.line.number(*to)));
+            assert!(!order.try_use(&on, last.0, last.1));
+        }
+    }
 }

@@ -100,3 +100,37 @@ fn top_lane(fabric: &Fabric, tables: &Tables, levels: u16) -> u8 {
     }
     top
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn lid(lid: u32) -> Lid {
+        Lid::new(lid).unwrap()
+    }
+
+    #[test]
+    fn slow_levels_are_taken_for_the_levels_before() {
+        let level = |level| ServiceLevel::new(level).unwrap();
+        let flows = |hot_spot| MovedFlows {
+            hot_spot: lid(hot_spot),
+            fast: level(1),
+            slow: level(4),
+            hosts: BTreeSet::from([lid(1)]),
+            gone: None,
+        };
+        let levels = ServiceLevels::ByLid(vec![0, 1 << 4, 1 << 4 | 1 << 2, 1 << 2]);
+        let fast = fast_levels(&levels, &[&flows(2), &flows(3)]);
+        // LID 1 has moved no flow, and LID 3 has none on the slow level.
+        assert_eq!(fast, ServiceLevels::ByLid(vec![0, 1 << 4, 1 << 1 | 1 << 2, 1 << 2]));
+    }
+
+    #[test]
+    fn the_first_lid_on_a_level_is_named() {
+        let by_lid = ServiceLevels::ByLid(vec![0, 1, 1 << 4 | 1, 1 << 4]);
+        assert_eq!([0, 4, 5].map(|level| level_user(&by_lid, level)), [Some(lid(1)), Some(lid(2)), None]);
+        let by_switch = ServiceLevels::BySwitch { stride: 3, bits: vec![0, 1, 1, 0, 1, 1 << 4] };
+        assert_eq!([0, 4, 5].map(|level| level_user(&by_switch, level)), [Some(lid(1)), Some(lid(2)), None]);
+    }
+}

@@ -50,20 +50,18 @@ impl TurnLoads {
             beside.dedup();
             beside
         };
-        let beside: Vec<Vec<u32>> = switches.clone().map(beside).collect();
+        let beside: Vec<Vec<u32>> = switches.map(beside).collect();
         let place =
             |switch: u32, other: u32| beside[switch as usize].binary_search(&other).unwrap_or(0) as u32;
         let places: Vec<u32> =
             (0..net.channel_count()).map(|channel| place(net.from[channel], net.to[channel])).collect();
-        let ends: Vec<u32> = switches.filter(|switch| net.senders[*switch as usize] > 0).collect();
-        let sampled = ends.len().min(SAMPLE);
-        let sample: Vec<u32> = (0..sampled).map(|at| ends[at * ends.len() / sampled.max(1)]).collect();
+        let sample = sample_ends(&net.senders);
         let empty = || -> Vec<Vec<u64>> {
             beside.iter().map(|beside| vec![0; beside.len() * beside.len()]).collect()
         };
         let squares: usize = beside.iter().map(|beside| beside.len() * beside.len()).sum();
         let shares = if squares > MANY_TURNS { 1 } else { WORK_SHARES };
-        let shares = sample.par_chunks(sampled.div_ceil(shares).max(1)).map(|sample| {
+        let shares = sample.par_chunks(sample.len().div_ceil(shares).max(1)).map(|sample| {
             let mut carried = empty();
             sample.iter().for_each(|to| add_turn_loads(net, &places, &beside, *to, &mut carried));
             carried
@@ -83,6 +81,14 @@ impl TurnLoads {
         let (square, count) = (&self.carried[at as usize], self.beside[at as usize].len());
         square[a * count + b] + square[b * count + a]
     }
+}
+
+/// Switches with terminals, `SAMPLE` at most, spread over all of them.
+fn sample_ends(senders: &[u32]) -> Vec<u32> {
+    let ends: Vec<u32> =
+        (0u32..).zip(senders).filter(|(_, sent)| **sent > 0).map(|(switch, _)| switch).collect();
+    let sampled = ends.len().min(SAMPLE);
+    (0..sampled).map(|at| ends[at * ends.len() / sampled]).collect()
 }
 
 /// What all switches send to one, shared out over the shortest paths.
@@ -188,5 +194,20 @@ impl OrderBuilder<'_> {
                 self.front.push(next);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_with_terminals_are_sampled_evenly() {
+        let every_third: Vec<u32> = (0..2304).map(|switch| u32::from(switch % 3 == 1)).collect();
+        let sample = sample_ends(&every_third);
+        assert_eq!((sample.len(), sample[0], sample[255]), (256, 1, 2296));
+        assert!(sample.windows(2).all(|two| two[1] - two[0] == 9));
+        assert_eq!(sample_ends(&[0, 4, 0, 1]), [1, 3]);
+        assert_eq!(sample_ends(&[0, 0]), []);
     }
 }

@@ -374,6 +374,21 @@ mod tests {
     }
 
     #[test]
+    fn every_one_of_seventy_cables_is_used() {
+        let fabric = fabric("random,switches=2,links=70,terminals=70");
+        let tables = minhop(&fabric, &Faults::default());
+        let graph = SwitchGraph::new(&fabric, &Faults::default());
+        for switch in 0..2 {
+            let ports: std::collections::BTreeSet<PortNum> =
+                graph.channels()[graph.outgoing(switch)].iter().map(|channel| channel.from_port).collect();
+            let away = graph.terminals_of(1 - switch).iter().filter_map(|end| end.lid);
+            let taken: std::collections::BTreeSet<PortNum> =
+                away.filter_map(|lid| tables.get(switch, lid)).collect();
+            assert_eq!((taken.len(), taken), (70, ports), "switch {switch}");
+        }
+    }
+
+    #[test]
     fn what_is_cut_off_has_no_entry() {
         let fabric = fabric("torus,dims=3");
         let mut faults = Faults::default();

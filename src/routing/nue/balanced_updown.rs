@@ -66,7 +66,7 @@ impl LoadBounds {
     pub fn new(net: &FlatGraph, plan: &[Vec<TreeTask>]) -> Self {
         let mut loaded = vec![0u64; net.switch_count()];
         let mut sent: Vec<Vec<(&[u32], u64)>> = vec![Vec::new(); net.switch_count()];
-        for tree in plan.iter().flatten().filter(|tree| tree.loaded > 0) {
+        for tree in plan.iter().flatten() {
             let (to, paths) = (tree.switch as usize, u64::from(tree.loaded));
             loaded[to] += paths;
             match sent[to].iter_mut().find(|(senders, _)| std::ptr::eq(*senders, &*tree.senders)) {

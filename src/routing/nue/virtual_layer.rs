@@ -165,11 +165,8 @@ impl<'n> VirtualLayer<'n> {
                 Some(row) => self.restore_tree(destination, row),
                 None => self.escape.route(net, &mut self.search, &self.weights, destination),
             }
-            for _ in 0..4 {
-                if !self.search.improve_tree(net, &mut self.used, &self.weights) {
-                    break;
-                }
-            }
+            // At most four rounds, as long as each makes the tree better.
+            let _ = (0..4).all(|_| self.search.improve_tree(net, &mut self.used, &self.weights));
         }
         let search = &self.search;
         self.used.commit_tree(net, dependencies_of(net, |switch| search.next(switch)));

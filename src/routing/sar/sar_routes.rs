@@ -108,8 +108,7 @@ fn route_within_jobs(
     let mut balance =
         ChannelBalance::new(columns.neighbours(), among.clone()).with_job_classes(order.job_classes.count());
     let mut sent = order.job_classes.class_paths(problem.graph.switch_count());
-    let pass = order.working.len() * problem.graph.channels().len();
-    let passes = (MAX_WORK / pass.max(1)).clamp(1, MAX_PASSES);
+    let passes = pass_count(order.working.len(), problem.graph.channels().len());
     columns.add_expected(order.working.len() * passes);
     columns.grow_trees(&order.working, GrowthPass::First, &mut balance, &mut sent)?;
     let mut again = |columns: &mut ColumnWriter<'_>, balance: &mut ChannelBalance, passes: usize| {
@@ -134,7 +133,62 @@ fn route_within_jobs(
     let (each, of_each) = again(columns, &mut balance, passes / 4)?;
     balance.drop_job_classes();
     let (all, of_all) = again(columns, &mut balance, passes - passes / 4)?;
-    let notably = u64::from(each) * NOTABLE_LOAD_RATIO.1 > u64::from(all) * NOTABLE_LOAD_RATIO.0;
-    columns.replace_routes(if notably { of_all } else { of_each });
+    columns.replace_routes(if is_notably_less(all, each) { of_all } else { of_each });
     Ok(())
+}
+
+/// How many passes to so many destinations are worth their time.
+fn pass_count(destinations: usize, channels: usize) -> usize {
+    (MAX_WORK / (destinations * channels).max(1)).clamp(1, MAX_PASSES)
+}
+
+/// Whether a busiest channel carries notably less than another one.
+fn is_notably_less(load: u32, than: u32) -> bool {
+    u64::from(than) * NOTABLE_LOAD_RATIO.1 > u64::from(load) * NOTABLE_LOAD_RATIO.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{Faults, JobMap};
+    use std::sync::Arc;
+
+    #[test]
+    fn adapters_without_a_job_are_storage_where_they_are_given_as_such() {
+        let fabric = generate(&"kary,k=2,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let terminals = problem.graph.terminals();
+        // The two adapters of one leaf: one serves, one idles; all others are in a job.
+        let beside = terminals
+            .iter()
+            .position(|end| end.switch == terminals[0].switch && end.port != terminals[0].port);
+        for (serves, idle) in [(0, beside.unwrap()), (beside.unwrap(), 0)] {
+            let mut jobs = JobMap::default();
+            let busy = (0..terminals.len()).filter(|at| ![serves, idle].contains(at));
+            busy.clone().for_each(|at| jobs.add("1", terminals[at].port));
+            let io_nodes = vec![fabric.node(fabric.port(terminals[serves].port).node).guid()];
+            let request = Request { jobs: Arc::new(jobs), io_nodes, ..Request::default() };
+            let order = SarOrder::new(&problem, &request);
+            let lids = |ends: &[PlacedDestination]| {
+                ends.iter().filter(|end| !end.to.is_switch()).map(|end| end.to.lid).collect::<Vec<_>>()
+            };
+            assert_eq!(lids(&order.storage), [terminals[serves].lid.unwrap()]);
+            assert_eq!(lids(&order.others), [terminals[idle].lid.unwrap()]);
+            assert_eq!(order.working.len(), busy.count());
+        }
+    }
+
+    #[test]
+    fn large_fabrics_have_fewer_passes() {
+        let counts = [(0, 0), (3000, 1000), (15_000, 5000), (100_000, 100_000)];
+        assert_eq!(counts.map(|(destinations, channels)| pass_count(destinations, channels)), [9, 9, 2, 1]);
+    }
+
+    #[test]
+    fn a_twentieth_more_is_notable_from_there_on() {
+        assert!(!is_notably_less(100, 100) && !is_notably_less(100, 105) && is_notably_less(100, 106));
+        assert!(!is_notably_less(106, 100) && is_notably_less(0, 1) && !is_notably_less(0, 0));
+    }
 }

@@ -180,7 +180,7 @@ impl<'a> UpDownWriter<'a> {
     fn is_overused(&self, way: u8) -> bool {
         const SLACK: usize = 8;
         let used = self.used[usize::from(way)] as usize;
-        self.bottom && used > SLACK && (used - SLACK) * 20 * self.ups > 29 * self.taken
+        self.bottom && used.saturating_sub(SLACK) * 20 * self.ups > 29 * self.taken
     }
 
     /// A hop up towards the lowest switch of the main path that a shortest path can turn at.
@@ -301,5 +301,67 @@ fn transpose_masks(masks: &[u64], words: usize, columns: &mut Vec<u64>) {
             columns[mask.trailing_zeros() as usize * words + word] |= bit;
             mask &= mask - 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::updown::TieBreak;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{Fabric, Faults};
+
+    const TIES: TieBreaks = TieBreaks { adapters: TieBreak::Last, switches: TieBreak::Last };
+
+    fn fabric(name: &str) -> Fabric {
+        generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric
+    }
+
+    /// Is cancelled once a row was reported.
+    #[derive(Default)]
+    struct CancelledAfterOne(AtomicUsize);
+
+    impl RouteProgress for CancelledAfterOne {
+        fn report(&self, _: usize, _: usize) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn is_cancelled(&self) -> bool {
+            self.0.load(Ordering::Relaxed) > 0
+        }
+    }
+
+    #[test]
+    fn no_row_is_written_once_it_is_cancelled() {
+        let (fabric, faults, request) = (fabric("torus,dims=4x4"), Faults::default(), Request::default());
+        let problem = Problem::new(&fabric, &faults);
+        let order = UpDownOrder::new(&problem.graph, &[0; 16], true);
+        let pulse = CancelledAfterOne::default();
+        let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let ended = one_thread.install(|| fill_tables(&problem, &order, TIES, (&request, &pulse)));
+        assert!(matches!(ended, Err(EngineRefusal::Cancelled)));
+        assert_eq!(pulse.0.into_inner(), 1);
+    }
+
+    #[test]
+    fn a_hop_of_a_bottom_switch_is_overused_nearly_half_above_the_mean() {
+        let (fabric, faults, request) = (fabric("kary,k=2,n=2"), Faults::default(), Request::default());
+        let problem = Problem::new(&fabric, &faults);
+        let hosts = crate::ranks::hosts(&problem, &request);
+        let height: Vec<u32> = hosts.iter().map(|hosts| u32::from(*hosts == 0)).collect();
+        let order = UpDownOrder::new(&problem.graph, &height, false);
+        let lengths = LengthTable::new(&order, &crate::NoProgress).unwrap();
+        let ladders = MainPaths::new(&problem, &order, TIES, &request);
+        let is_overused = |switch: usize, used: u32, taken: usize| {
+            let mut row = UpDownWriter::new(&problem, &order, &lengths, &ladders, switch as u32, None);
+            (row.used[0], row.taken) = (used, taken);
+            row.is_overused(0)
+        };
+        let leaf = hosts.iter().position(|hosts| *hosts > 0).unwrap();
+        // With 40 destinations over two hops up the mean is 20, and 29 are half as many more, nearly; 8 are for free.
+        assert!(!is_overused(leaf, 37, 40) && is_overused(leaf, 38, 40));
+        assert!(!is_overused(leaf, 8, 8) && !is_overused(leaf, 0, 0));
+        let root = hosts.iter().position(|hosts| *hosts == 0).unwrap();
+        assert!(!is_overused(root, 100, 100));
     }
 }

@@ -210,4 +210,14 @@ mod tests {
         let refused = site.config(&LocalSystem).unwrap_err().to_string();
         assert!(refused.contains("FD-5670") && refused.contains("/nowhere/opensm.conf"), "{refused}");
     }
+
+    #[test]
+    fn a_console_may_be_of_root_of_this_user_and_of_the_named_process() {
+        let own = LocalSystem.user();
+        let site = OpensmSite::default();
+        assert_eq!(site.console_users(&LocalSystem), [0, own]);
+        // This process is not called opensm.
+        let named = OpensmSite { pid: Some(std::process::id()), ..OpensmSite::default() };
+        assert_eq!(named.console_users(&LocalSystem), [0, own]);
+    }
 }

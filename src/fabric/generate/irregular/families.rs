@@ -314,6 +314,27 @@ mod tests {
     }
 
     #[test]
+    fn half_of_the_cores_is_at_least_one_core() {
+        for seed in 0..64 {
+            // A pod of half the small size may have one core.
+            let mut site = TreeDraft::new(Rng::new(seed, RngStream::Topology), Scale::Small);
+            site.halved = true;
+            pods(&mut site);
+            let mut plan = FabricPlan::new(&"irregular".parse().unwrap());
+            site.write_plan(&mut plan);
+            let below_cores: BTreeSet<&str> =
+                neighbours(&plan, "pod", "core").keys().filter_map(|name| name.split('-').next()).collect();
+            let pods: BTreeSet<&str> = plan
+                .switches
+                .iter()
+                .filter_map(|switch| switch.name.split_once("-leaf"))
+                .map(|(pod, _)| pod)
+                .collect();
+            assert_eq!(below_cores, pods, "seed {seed}");
+        }
+    }
+
+    #[test]
     fn racks_are_cabled_to_one_director_or_all_directors_share_them() {
         let several = |seed: u64| {
             let plan = plan(seed, false, director);

@@ -254,3 +254,18 @@ impl UnionFind {
         a != b
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::rng::RngStream;
+    use super::*;
+
+    #[test]
+    fn the_lowest_and_highest_switches_are_those_of_the_rows_from_a_number_on() {
+        let mut site = TreeDraft::new(Rng::new(1, RngStream::Topology), Scale::Small);
+        let rows: Vec<Vec<u32>> =
+            (0..3u8).map(|level| site.add_row("row", 2 + u32::from(level), level)).collect();
+        assert_eq!((site.bottom(0), site.tops(0)), (rows[0].clone(), rows[2].clone()));
+        assert_eq!((site.bottom(2), site.tops(2)), (rows[1].clone(), rows[2].clone()));
+    }
+}
