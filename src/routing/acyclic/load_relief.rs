@@ -17,7 +17,7 @@ const MIN_VISITS: usize = 1 << 21;
 /// Hops that a way may be longer than the one in its place, round by round.
 const DETOURS: [u32; 2] = [0, 2];
 
-/// Visited switches and hops, for a table of so many entries.
+/// Visited switches and hops, for a table with this number of entries.
 fn visit_limit(entries: usize) -> usize {
     MIN_VISITS.max(entries * VISITS_PER_ENTRY)
 }

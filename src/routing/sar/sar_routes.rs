@@ -137,7 +137,7 @@ fn route_within_jobs(
     Ok(())
 }
 
-/// How many passes to so many destinations are worth their time.
+/// How many passes over this number of destinations are worth their time.
 fn pass_count(destinations: usize, channels: usize) -> usize {
     (MAX_WORK / (destinations * channels).max(1)).clamp(1, MAX_PASSES)
 }
