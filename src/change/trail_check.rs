@@ -120,3 +120,42 @@ impl ChangeStore {
         Some((begun.id, begun.trail?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::AuditEntry;
+    use crate::journal::BeginRecord;
+    use std::fs;
+    use std::time::Duration;
+
+    #[test]
+    fn a_trail_that_lost_lines_since_the_newest_change_began_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = ChangeStore::open(folder.path()).unwrap();
+        let entry = |detail: &str| AuditEntry {
+            time: "2026-11-25T12:00:00Z".to_owned(),
+            user: "ada".to_owned(),
+            pid: 1,
+            what: "refused".to_owned(),
+            change: None,
+            detail: detail.to_owned(),
+        };
+        home.audit_all(&[entry("one"), entry("two")], Duration::from_secs(5)).unwrap();
+        drop(home.begin(BeginRecord { id: "aaaa0001".to_owned(), ..BeginRecord::default() }, "{}").unwrap());
+        home.audit_all(&[entry("three")], Duration::from_secs(5)).unwrap();
+        home.check_trail().unwrap();
+        let trail = folder.path().join("audit");
+        let whole = fs::read_to_string(&trail).unwrap();
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        // The last line is newer than the change.
+        fs::write(&trail, lines[..2].concat()).unwrap();
+        home.check_trail().unwrap();
+        fs::write(&trail, lines[0]).unwrap();
+        let lost = home.check_trail().unwrap_err();
+        assert!(matches!(&lost, AuditError::Cut { id, .. } if id == "aaaa0001"), "{lost}");
+        // Set aside, it is still there.
+        fs::write(folder.path().join("audit.before"), &whole).unwrap();
+        home.check_trail().unwrap();
+    }
+}

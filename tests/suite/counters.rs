@@ -1,8 +1,8 @@
 //! Rates, hot-spots and links in trouble, against what is worked out by hand.
 
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestionRole, Evidence, Growth, LinkProblemKind, Thresholds, classify_adapters,
-    find_hot_spots, link_problems, rates_of_samples,
+    CongestedAdapter, CongestionRole, Evidence, Growth, LinkProblemKind, Rates, Thresholds,
+    classify_adapters, find_hot_spots, link_problems, rates_of_samples,
 };
 use fabdeck_fabric::observe::{Counter, CounterSample};
 use fabdeck_fabric::{
@@ -105,6 +105,18 @@ fn figure_2() -> CableLab {
 
 const WAIT: Counter = Counter::PortXmitWait;
 const DATA: Counter = Counter::PortXmitDataExtended;
+
+#[test]
+fn without_time_between_two_readings_there_are_no_rates() {
+    let lab = figure_2();
+    let before = lab.look(&[]);
+    // A port that answers in one of the readings only is no finding either.
+    let after = &lab.look(&[(("n1", 1), WAIT, 1)])[1..];
+    assert_eq!(rates_of_samples(&lab.fabric, &before, after, 1.0).once.len(), 1);
+    for seconds in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+        assert_eq!(rates_of_samples(&lab.fabric, &before, after, seconds), Rates::default(), "{seconds}");
+    }
+}
 
 #[test]
 fn figure_2_has_one_hot_spot_three_contributors_and_a_victim() {

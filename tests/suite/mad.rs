@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::process::Command;
 
-use fabdeck_fabric::{Lane, LinkSpeed, LinkWidth, PortState, ServiceLevel, Sl2Vl};
+use fabdeck_fabric::{Lane, LinkSpeed, LinkWidth, PhysicalState, PortState, ServiceLevel, Sl2Vl};
 use fabdeck_mad::*;
 
 type Offsets = BTreeMap<String, usize>;
@@ -203,6 +203,35 @@ fn port_info_reads_shared_bytes() {
     assert_eq!((info.lanes_supported(), info.operational_lanes()), (Some(8), Some(4)));
     info.speed_ext_active_supported = 0x2F;
     assert_eq!((info.speed(), info.speed_best()), (Some(LinkSpeed::Edr), Some(LinkSpeed::Ndr)));
+}
+
+#[test]
+fn a_set_of_the_physical_state_changes_nothing_else() {
+    let mut smp = Smp::by_lid(Method::GET_RESPONSE, attribute::PORT_INFO, 1);
+    let info = smp.data_mut::<PortInfo>();
+    info.speed_supported_state = 0x74;
+    info.physical_down_default = 0x52;
+    (info.width_enabled, info.width_supported, info.width_active) = (3, 0x13, 2);
+    (info.speed_active_enabled, info.speed_ext_enabled, info.protect_lmc) = (0x47, 2, 0x83);
+    let set = info.with_physical_state(PhysicalState::Polling);
+    // 0 in the state, the default of a port that is down, the width and the speed: no change.
+    assert_eq!((set.speed_supported_state, set.physical_down_default), (0x70, 0x20));
+    assert_eq!((set.width_enabled, set.speed_active_enabled, set.speed_ext_enabled), (0, 0x40, 0));
+    assert_eq!((set.width_supported, set.width_active, set.protect_lmc), (0x13, 2, 0x83));
+}
+
+#[test]
+fn packets_by_cast_are_counted_by_devices_with_all_wide_counters() {
+    let can = |mask: u16| {
+        let mut mad = Mad::performance(Method::GET_RESPONSE, attribute::CLASS_PORT_INFO, 0);
+        mad.performance_data_mut::<ClassPortInfo>().capability_mask = mask.into();
+        let info = *mad.performance_data::<ClassPortInfo>();
+        (info.has_extended_counters(), info.has_cast_counters())
+    };
+    assert_eq!(
+        [0, 0x0200, 0x0400, 0x0600].map(can),
+        [(false, false), (true, true), (true, false), (true, true)]
+    );
 }
 
 #[test]

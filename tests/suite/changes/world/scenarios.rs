@@ -14,6 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fabdeck_change::ChangePhase;
+use jiff::Timestamp;
 
 use super::chaos::Chaos;
 use super::disk::LockScope;
@@ -89,6 +90,15 @@ fn state_file(world: &Arc<World>, name: &str) -> String {
     let state = world.lock();
     let bytes = state.disks[0].bytes(&Path::new(STATE).join(name)).unwrap_or_default();
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// When the first line of this kind was written to the audit trail.
+fn audit_time(world: &Arc<World>, what: &str) -> Timestamp {
+    let trail = state_file(world, "audit");
+    let line = trail.lines().find(|line| line.contains(&format!("\"what\":\"{what}\"")));
+    let line = line.unwrap_or_else(|| panic!("no line {what}: {trail}"));
+    let time = line.split("\"time\":\"").nth(1).and_then(|rest| rest.split('"').next());
+    time.unwrap().parse().unwrap()
 }
 
 fn has_message(world: &Arc<World>, text: &str) -> bool {

@@ -82,6 +82,28 @@ fn a_guard_that_is_asked_to_end_leaves_a_line_and_a_successor() {
     assert!(guards.len() == 2 && guards[1] < 12.0, "{guards:?}");
 }
 
+/// The request waits at a stopped guard, which is killed: the journal shows that it was not begun.
+#[test]
+fn a_request_that_a_killed_guard_has_not_begun_is_sent_again() {
+    let at = vec![
+        (8_000, Event::Stop { name: "guard aaaa0001", for_ms: 20_000 }),
+        (9_000, decide(Decision::Confirm)),
+        (10_000, Event::Kill { name: "guard aaaa0001" }),
+    ];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
+}
+
+/// The rollback does not wait for a subnet manager.
+#[test]
+fn a_guard_that_takes_over_after_the_deadline_registers_nothing() {
+    let killed = |name| (5_000, Event::Kill { name });
+    let at = vec![killed("second aaaa0001"), killed("guard aaaa0001"), (40_000, start(Program::Resume))];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::RolledBack));
+    assert_eq!(state_file(&world, "audit").matches("\"what\":\"registered\"").count(), 1);
+}
+
 #[test]
 fn a_flood_of_callers_delays_no_rollback_and_fills_no_trail() {
     let flood = start(Program::Flood { id: ID, for_ms: 400 });
@@ -114,14 +136,16 @@ fn the_hour_of_retries_is_one_hour_for_all_guards() {
     let at = vec![(10_000, Event::Silence { for_ms: 3 * HOUR_MS }), killed(20), killed(45)];
     let world = play_scenario(None, Decision::Leave, at, Vec::new());
     assert_eq!(ended(&world, ID), Some(ChangePhase::Incomplete));
-    let trail = state_file(&world, "audit");
-    let time_of = |what: &str| -> Timestamp {
-        let line = trail.lines().find(|line| line.contains(&format!("\"what\":\"{what}\""))).unwrap();
-        let time = line.split("\"time\":\"").nth(1).and_then(|rest| rest.split('"').next());
-        time.unwrap().parse().unwrap()
-    };
-    let tried = time_of("given up").duration_since(time_of("out of reach")).as_secs();
+    let begun = audit_time(&world, "out of reach");
+    let tried = audit_time(&world, "given up").duration_since(begun).as_secs();
     assert!((3_600..3_720).contains(&tried), "{tried} s");
+    // The last guard reports when the first one began to retry.
+    let trail = state_file(&world, "audit");
+    let reported =
+        trail.split("has not been possible since ").nth(1).and_then(|rest| rest.split(": ").next());
+    let reported: Timestamp = reported.unwrap().parse().unwrap();
+    let late = reported.duration_since(begun).abs().as_secs();
+    assert!(late < 60, "{late} s");
 }
 
 /// SIGTERM while the fabric is silent: the guard leaves a line and another guard, and does not wait to be killed.

@@ -54,6 +54,9 @@ fn what_another_tool_wrote_in_the_window_is_left() {
     let world = play_scenario(None, Decision::Leave, vec![(15_000, foreign)], Vec::new());
     assert_eq!(ended(&world, ID), Some(ChangePhase::Incomplete));
     assert!(world.lock().fabric.held.values().any(|(_, writer)| writer == ANOTHER_TOOL));
+    // The guard reports it within ten seconds, while the change can still be confirmed.
+    let reported = audit_time(&world, "drift").duration_since(audit_time(&world, "applied")).as_secs();
+    assert!((14..26).contains(&reported), "{reported} s");
 }
 
 #[test]
