@@ -92,14 +92,16 @@ pub fn whole_number<'de, const LEAST: u64, const MOST: u64, T: TryFrom<u64>, D: 
 }
 
 pub fn quantity<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
-    let number = f64::deserialize(value)?;
-    let in_range = (0.0..=f64::MAX).contains(&number);
-    if in_range { Ok(number) } else { Err(Error::custom("the number is not 0 or more")) }
+    number_up_to(value, f64::MAX, "the value is not a number of 0 or more")
 }
 
 pub fn fraction<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
-    let number = quantity(value)?;
-    if number <= 1.0 { Ok(number) } else { Err(Error::custom("the number is above 1")) }
+    number_up_to(value, 1.0, "the value is not a number from 0 to 1")
+}
+
+fn number_up_to<'de, D: Deserializer<'de>>(value: D, most: f64, wrong: &str) -> Result<f64, D::Error> {
+    let number = f64::deserialize(value).ok().filter(|number| (0.0..=most).contains(number));
+    number.ok_or_else(|| Error::custom(wrong))
 }
 
 pub fn interval<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Duration>, D::Error> {
