@@ -96,7 +96,7 @@ fn show_channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exi
     let (_, all) = summarize_jobs(&snapshot, &placed);
     let comparison = JobComparison::new(&snapshot, placed, &Faults::default(), None);
     let Some(rows) = job_channels(&snapshot, &comparison) else {
-        let what = "FD-7821: the source has no forwarding tables, so the channels of paths are unknown; name a source that has them; only `jobs` takes --assume";
+        let what = "FD-7821: the source has no forwarding tables, so the channels of paths are unknown; name a source that has them (`jobs` takes --assume, `jobs channels` does not)";
         return Err(context.refuse_with_notes(&snapshot, Failure::new(Exit::BadInput, what)));
     };
     let query = context.query(&args.rows);
