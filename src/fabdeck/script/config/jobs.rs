@@ -36,8 +36,7 @@ struct JobKeys {
 impl ConfigTable for JobConfig {
     fn read<'de, D: Deserializer<'de>>(keys: D) -> Result<Self, D::Error> {
         let keys = JobKeys::deserialize(keys)?;
-        let mut settings = JobSettings::default();
-        settings.from = match (keys.slurm, keys.squeue, keys.file) {
+        let from = match (keys.slurm, keys.squeue, keys.file) {
             (true, squeue, None) => Some(JobListSource::Slurm(squeue)),
             (false, None, list) => list.map(JobListSource::File),
             (true, _, Some(_)) => return Err(Error::custom("slurm and file are both set: leave one out")),
@@ -45,6 +44,7 @@ impl ConfigTable for JobConfig {
                 return Err(Error::custom("squeue is set without slurm: write slurm = true"));
             }
         };
+        let mut settings = JobSettings { from, ..JobSettings::default() };
         if let Some(interval) = keys.interval {
             settings.interval_ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
         }
