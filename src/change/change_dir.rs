@@ -381,3 +381,20 @@ fn holder_of(file: &dyn OpenFile) -> Option<LockHolder> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::change_store::ChangeStore;
+    use crate::journal::BeginRecord;
+
+    #[test]
+    fn a_change_without_its_folder_gets_no_guard() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = ChangeStore::open(folder.path()).unwrap();
+        let begun = BeginRecord { id: "aaaa0001".to_owned(), ..BeginRecord::default() };
+        let (kept, _lock) = home.begin(begun, "{}").unwrap();
+        assert!(kept.may_have_guard() && kept.is_own());
+        std::fs::remove_dir_all(&kept.folder).unwrap();
+        assert!(!kept.may_have_guard() && !kept.is_own());
+    }
+}
