@@ -313,7 +313,7 @@ impl Guard<'_> {
         }
         let found = find_defects(&look.fabric, &look.tables, self.plan);
         let expected = self.plan.certificate_defects();
-        if found.pairs > expected.0 || found.cycles > expected.1 {
+        if found.exceeds(expected) {
             return Err(Halt::Asked(format!(
                 "the tables that were read back have {} pairs without a path and {} cycles, those of the plan {} and \
                  {}",

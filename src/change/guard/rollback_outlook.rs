@@ -17,6 +17,13 @@ pub struct RoutingDefects {
     pub cycles: u64,
 }
 
+impl RoutingDefects {
+    /// Whether there are more defects of some kind than these, in pairs and in cycles.
+    pub(crate) fn exceeds(self, (pairs, cycles): (u64, u64)) -> bool {
+        self.pairs > pairs || self.cycles > cycles
+    }
+}
+
 /// The damage if the change stays (`staying`) and if it is rolled back (`back`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RollbackOutlook {
@@ -106,4 +113,16 @@ pub fn switched_ports(steps: &[WriteStep]) -> BTreeSet<(Guid, u8)> {
 pub fn first_unreached(lost: &[DevicePort], steps: &[WriteStep]) -> Option<DevicePort> {
     let written: BTreeSet<DevicePort> = steps.iter().map(|step| step.slot.destination()).collect();
     lost.iter().find(|at| written.contains(at)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_defects_of_either_kind_are_too_many() {
+        let found = RoutingDefects { pairs: 2, cycles: 1 };
+        let exceeds = [(2, 1), (3, 1), (1, 1), (2, 0)].map(|expected| found.exceeds(expected));
+        assert_eq!(exceeds, [false, false, true, true]);
+    }
 }

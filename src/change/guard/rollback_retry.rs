@@ -1,5 +1,6 @@
 //! The rollback over a fabric that may be unreachable: the change stays pending, and the guard retries.
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use super::window::retry_time_left;
 use crate::clock::Stopwatch;
 use crate::journal::{ChangePhase, JournalError, JournalRecord, RetryLimit, RollbackRemainder};
 use crate::writes::WriteStep;
+use fabdeck_fabric::Guid;
 use fabdeck_mad::access::{DeviceId, NoObserver, ReadOptions};
 
 /// How long the rollback retries on an unreachable fabric, in all its guards. After that, a user has to ask for the rollback again.
@@ -158,11 +160,7 @@ impl Guard<'_> {
         };
         self.driver.surveyor().avoid_ports(&switched_ports(steps));
         let switches = &self.state.begun.switches;
-        let ours = |guid| {
-            switches.contains(&format!("{guid}"))
-                || steps.iter().any(|step| step.slot.at == DeviceId::Switch(guid))
-        };
-        let seen = look.fabric.switches().any(|(_, node)| ours(node.guid()));
+        let seen = look.fabric.switches().any(|(_, node)| is_own_switch(switches, steps, node.guid()));
         if seen { self.driver.await_manager() } else { Some("none of its switches can be seen".to_owned()) }
     }
 
@@ -271,5 +269,28 @@ impl Guard<'_> {
             (self.log)(&error.to_string());
             self.state.asked = true;
         }
+    }
+}
+
+/// Whether a switch is one of the change: of its fabric, as the journal has it, or one that it writes. Journals of older
+/// versions have no switches.
+fn is_own_switch(switches: &BTreeSet<String>, steps: &[WriteStep], guid: Guid) -> bool {
+    switches.contains(&guid.to_string()) || steps.iter().any(|step| step.slot.at == DeviceId::Switch(guid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_mad::access::{AttributePart, DeviceAttribute};
+
+    #[test]
+    fn a_journal_without_switches_knows_those_that_it_writes() {
+        let slot = DeviceAttribute { at: DeviceId::Switch(Guid(7)), part: AttributePart::Block(0) };
+        let steps = [WriteStep { slot, old: Vec::new(), new: Vec::new() }];
+        let own = |known: &[u64]| {
+            let switches = known.iter().map(|guid| Guid(*guid).to_string()).collect();
+            [7, 8].map(|guid| is_own_switch(&switches, &steps, Guid(guid)))
+        };
+        assert_eq!((own(&[]), own(&[8])), ([true, false], [true, true]));
     }
 }

@@ -233,19 +233,21 @@ fn a_rollback_goes_through_the_same_phases() {
     let plan = plan(&simulator, "nue", true);
     let before = observe_simulator(&simulator).tables;
     let (sender, orders) = order_channel();
-    let (told, hands) = std::thread::scope(|scope| {
+    let (told, hands, said) = std::thread::scope(|scope| {
         let (simulator, plan) = (&simulator, &plan);
         let running = scope.spawn(move || {
             let (mut stage, mut hands) = (Stage::new(simulator, plan), ObservingActuator::new(simulator));
             let now = &fabdeck_change::SystemClocks;
             let told = stage.apply_with(&mut hands, 60, &orders, now, &mut |_| ());
-            (told, hands)
+            (told, hands, stage.said)
         });
         applied(&sender);
         send_ask(&sender, GuardRequest::RollBack { user: "ada".into(), anyway: false });
         running.join().unwrap()
     });
     assert_eq!((told.phase, told.hosts), (ChangePhase::RolledBack, HostNotification::Recalled));
+    assert!(said.iter().any(|line| line.starts_with("notified")), "{said:?}");
+    assert!(said.iter().all(|line| !line.contains("tables go back while")), "every host answered: {said:?}");
     let writes = plan.writes.len();
     let notices: Vec<_> = hands.notices.iter().map(|(at, notice)| (*at, notice.back)).collect();
     assert_eq!(notices, [(0, false), (writes, true), (writes, false), (2 * writes, true)]);
