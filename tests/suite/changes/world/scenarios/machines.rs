@@ -72,6 +72,22 @@ fn a_guard_that_is_no_longer_the_newest_writes_nothing_more() {
     }
 }
 
+/// Through another port, a registration would stay beside the new one.
+#[test]
+fn a_guard_that_takes_over_ends_the_registration_of_the_guard_before() {
+    let killed = |name| (3_000, Event::Kill { name });
+    let at = vec![
+        killed("second aaaa0001"),
+        killed("guard aaaa0001"),
+        (5_000, start(Program::Resume)),
+        (20_000, decide(Decision::Confirm)),
+    ];
+    let world = play_scenario(None, Decision::Leave, at, Vec::new());
+    assert_eq!(ended(&world, ID), Some(ChangePhase::Confirmed));
+    let ends = seconds_of(&world, "ends the registration");
+    assert!(ends.len() == 2 && ends[0] < 15.0 && ends[1] >= 20.0, "{ends:?}");
+}
+
 /// The first machine cannot read the shared folder when its guard goes on; the change was taken over and confirmed. The
 /// subnet manager shows that the guard is not the newest: its registration is gone.
 #[test]
