@@ -417,14 +417,15 @@ fn a_list_is_never_slow() {
     let signal = |name: &str| {
         assert!(std::process::Command::new("kill").args(["-s", name, &guard]).status().unwrap().success());
     };
+    // For less than the time after which a second process ends a guard that hangs.
     signal("STOP");
     let since = Instant::now();
-    for _ in 0..200 {
+    for _ in 0..40 {
         assert_eq!(row(&clerk.list_changes().unwrap(), &id).state, ChangePhase::Applied);
     }
     let took = since.elapsed();
     signal("CONT");
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(took < Duration::from_secs(2), "{took:?}");
     clerk.ask_guard(&id, &confirm()).unwrap();
     wait_for_phase(&mut clerk, &id, ChangePhase::Confirmed);
     // Nothing reads what has ended: what stands there by now is not seen.

@@ -238,8 +238,10 @@ fn a_rollback_goes_through_the_same_phases() {
         let running = scope.spawn(move || {
             let (mut stage, mut hands) = (Stage::new(simulator, plan), ObservingActuator::new(simulator));
             let now = &fabdeck_change::SystemClocks;
-            let told = stage.apply_with(&mut hands, 60, &orders, now, &mut |_| ());
-            (told, hands, stage.said)
+            let mut said = Vec::new();
+            let mut say = |line: &str| said.push(line.to_owned());
+            let told = stage.apply_with(&mut hands, 60, &orders, now, &mut say);
+            (told, hands, said)
         });
         applied(&sender);
         send_ask(&sender, GuardRequest::RollBack { user: "ada".into(), anyway: false });
