@@ -11,6 +11,10 @@ use super::terminal_info::Color;
 /// Flags that every command takes.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
+#[allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "the texts are help of the command line, whose brackets are no links"
+)]
 pub struct GlobalArgs {
     /// The fabric to read: umad[:CA[:PORT]] (live, over an adapter of this machine), sim:NAME[,key=value...]
     /// (simulated), sim:SOCKET[,at=NODE] (a simulator that another process serves), or a file or folder
