@@ -43,7 +43,11 @@ impl Exit {
             Self::Done => {
                 (0, "done", "done, without findings; also when the reader of a pipe closes the pipe")
             }
-            Self::Failed => (1, "failed", "failed for a reason that has no code of its own"),
+            Self::Failed => (
+                1,
+                "failed",
+                "failed for a reason that has no code of its own; of `health --format nagios`: warnings",
+            ),
             Self::Findings => (
                 2,
                 "findings",
@@ -56,7 +60,8 @@ impl Exit {
             Self::Stale => (
                 3,
                 "stale",
-                "a plan is stale, or the fabric drifted from it; `changes --verify`: a confirmed change no longer stands",
+                "a plan is stale, or the fabric drifted from it; `changes --verify`: a confirmed change no longer stands; \
+                 `health --format nagios`: the fabric could not be checked",
             ),
             Self::Refused => (
                 4,

@@ -79,12 +79,17 @@ fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
             file.write_all(bytes)
         }
         // A symbolic link stays, and the file keeps its permissions.
-        Ok(metadata) => replace(&path.canonicalize()?, bytes, Some(metadata.permissions())),
-        Err(_) => replace(path, bytes, None),
+        Ok(metadata) => replace_with(&path.canonicalize()?, bytes, Some(metadata.permissions())),
+        Err(_) => replace(path, bytes),
     }
 }
 
-fn replace(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
+/// Writes a file completely or not at all, in place of an earlier one.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with(path, bytes, None)
+}
+
+fn replace_with(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
     let (temporary, file) = create_temporary(path)?;
     let written = write_content(file, bytes, rights).and_then(|()| std::fs::rename(&temporary, path));
     if written.is_err() {

@@ -131,6 +131,15 @@ fn a_monitoring_system_gets_its_own_exit_codes() {
     assert_eq!(state("sim:demo"), (2, "FABDECK CRITICAL".to_owned()));
     assert_eq!(state("sim:demo,traffic=none"), (1, "FABDECK WARNING".to_owned()));
     assert_eq!(state("/no/such/file"), (3, "FABDECK UNKNOWN".to_owned()));
+    // A check without counters is no whole one, and says so.
+    let line = ["--source", "broken", "health", "--format", "nagios"];
+    let gaps = fabdeck(&line);
+    assert!(gaps.out.contains("(counters were not compared)"), "{}", gaps.out);
+    let empty = ["--source", "crowded", "health", "--format", "nagios"];
+    let (usual, strict) = (fabdeck(&empty), fabdeck(&[&["--strict"][..], &empty].concat()));
+    assert_eq!((usual.exit.code(), strict.exit.code()), (0, 3), "{} {}", usual.out, strict.out);
+    let both = fabdeck(&[&line[..], &["--json"]].concat());
+    assert!(both.exit == Exit::Usage && both.err.contains("FD-7333"), "{}", both.err);
 }
 
 /// Each incident at a moment within it: the kinds of its problems, and what the worst names.
@@ -160,6 +169,7 @@ fn a_setting_of_many_links_is_one_problem() {
     let many =
         answer["problems"].as_array().unwrap().iter().find(|one| one["kind"] == "degraded-link").unwrap();
     let links = many["elements"].as_array().unwrap().len();
+    assert!(many["id"].as_str().unwrap().ends_with(&format!(":{links}")), "{many}");
     assert!(
         links > 20 && many["title"].as_str().unwrap().starts_with(&format!("{links} links run at ")),
         "{many}"

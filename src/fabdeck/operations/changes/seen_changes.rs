@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::system::access::SystemAccess;
-use crate::system::output_file::create_temporary;
+use crate::system::output_file;
 use fabdeck_change::ChangePhase;
 use fabdeck_files::open_regular;
 
@@ -45,7 +45,8 @@ pub fn store(outside: &dyn SystemAccess, pending: &BTreeSet<String>, known: &BTr
     if let (Some(Ok(())), Ok(lock)) = (made, lock)
         && lock.try_lock().is_ok()
     {
-        let _ = write(&file, &merge(read(&file), pending, known));
+        let text: String = merge(read(&file), pending, known).iter().map(|id| format!("{id}\n")).collect();
+        let _ = output_file::replace(&file, text.as_bytes());
     }
 }
 
@@ -78,17 +79,6 @@ fn read(file: &Path) -> Vec<String> {
     let read = opened.and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text));
     let is_id = |id: &&str| (1..=16).contains(&id.len()) && id.bytes().all(|sign| sign.is_ascii_hexdigit());
     read.map(|_| text.lines().filter(is_id).map(str::to_owned).collect()).unwrap_or_default()
-}
-
-/// Writes the file completely or not at all.
-fn write(file: &Path, ids: &[String]) -> std::io::Result<()> {
-    let (beside, mut to) = create_temporary(file)?;
-    let text: String = ids.iter().map(|id| format!("{id}\n")).collect();
-    let written = to.write_all(text.as_bytes()).and_then(|()| fs::rename(&beside, file));
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
 }
 
 #[cfg(test)]

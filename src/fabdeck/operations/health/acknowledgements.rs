@@ -1,7 +1,7 @@
 //! Problems that the user has acknowledged, in a file of the user's state folder. Each line is one of them.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::system::access::SystemAccess;
-use crate::system::output_file::create_temporary;
+use crate::system::output_file;
 use fabdeck_files::open_regular;
 
 const FILE_NAME: &str = "acknowledged";
@@ -123,18 +123,11 @@ fn read(file: &Path) -> io::Result<Vec<Acknowledgement>> {
     text.lines().enumerate().filter(|(_, line)| !line.is_empty()).map(parse).collect()
 }
 
-/// Writes the file completely or not at all.
 fn write(file: &Path, held: &[Acknowledgement]) -> io::Result<()> {
     let mut text = String::new();
     for one in held {
         text += &serde_json::to_string(one)?;
         text.push('\n');
     }
-    let (beside, mut to) = create_temporary(file)?;
-    let written = to.write_all(text.as_bytes()).and_then(|()| fs::rename(&beside, file));
-    if written.is_err() {
-        // The first error is reported; a temporary file that cannot be deleted adds nothing to it.
-        let _ = fs::remove_file(&beside);
-    }
-    written
+    output_file::replace(file, text.as_bytes())
 }

@@ -32,10 +32,9 @@ impl HealthFacts<'_> {
             Some(used) => format!("{name} accepts {} of its link", per_cent(used)),
             None => format!("{name} accepts less than is sent to it"),
         };
-        let senders = count_words(hosts.len(), "host sends", "hosts send");
         let cause = match hot.at.utilisation {
             Some(used) if used >= FULL_LINK => {
-                ProblemCause::sure(format!("its link is full: {senders} more than it carries"))
+                ProblemCause::sure("its link is full: more is sent to it than it carries")
             }
             Some(used) => ProblemCause::likely(format!(
                 "a slow host: packets for it wait while its link is used by {} only",

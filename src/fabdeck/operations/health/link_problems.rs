@@ -135,7 +135,8 @@ impl HealthFacts<'_> {
         let mut problem = self.link_problem(links[0], ProblemKind::DegradedLink, (title, cause), text);
         if links.len() > 1 {
             let [used, possible] = rate.map(|rate| rate_words(rate).replace(' ', "-"));
-            problem.id = format!("{}:{used}-of-{possible}", ProblemKind::DegradedLink.word());
+            // With another number of links it is another problem: an acknowledgement covers no further link.
+            problem.id = format!("{}:{used}-of-{possible}:{}", ProblemKind::DegradedLink.word(), links.len());
             problem.elements = links.iter().map(|link| ElementId::Link(*link)).collect();
             problem.hits = ProblemHits {
                 paths: self.paths.map(|_| links.iter().filter_map(|link| self.paths_over(*link)).sum()),

@@ -164,7 +164,8 @@ pub struct ProblemHits {
     pub hosts: Vec<HitHost>,
     /// Paths between hosts that cross the element, where tables are known; those that are missing, for lost paths.
     pub paths: Option<u64>,
-    /// The jobs, those hit worst first; `None` where the running jobs are not known.
+    /// The jobs, those hit worst first; `None` where the running jobs are not known, or not counted for
+    /// this problem.
     pub jobs: Option<Vec<HitJob>>,
 }
 

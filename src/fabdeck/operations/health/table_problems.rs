@@ -36,7 +36,8 @@ impl HealthFacts<'_> {
     }
 
     fn lost_paths(&self, report: &CertificateReport) -> Option<FabricProblem> {
-        let (pairs, lost) = (report.unreachable - report.by_cause.cut_off, pairs_with(&report.lost, false));
+        let (pairs, lost) =
+            (report.unreachable.saturating_sub(report.by_cause.cut_off), pairs_with(&report.lost, false));
         let title = format!("{} of hosts have no path, though cables join them", pair_words(pairs));
         let by_cause = &report.by_cause;
         let counts = [
@@ -50,7 +51,7 @@ impl HealthFacts<'_> {
             .map(|(count, words)| format!("{} {words}", digits_in_groups(count)))
             .collect();
         let cause = ProblemCause::sure(format!("{}{lost}", counts.join(", ")));
-        (pairs > 0).then(|| self.table_problem("", ProblemSeverity::Critical, (title, cause), pairs))
+        (pairs > 0).then(|| self.table_problem("no-path", ProblemSeverity::Critical, (title, cause), pairs))
     }
 
     fn partly_reached(&self, report: &CertificateReport) -> Option<FabricProblem> {
@@ -70,7 +71,7 @@ impl HealthFacts<'_> {
         let named = channels.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
         let text = format!("{} channels can wait for each other: {named}{more}", channels.len());
         Some(FabricProblem {
-            id: ProblemKind::CreditLoop.word().to_owned(),
+            id: format!("{}:{named}", ProblemKind::CreditLoop.word()),
             kind: ProblemKind::CreditLoop,
             severity: ProblemSeverity::Warning,
             elements: Vec::new(),
@@ -91,15 +92,15 @@ impl HealthFacts<'_> {
 
     fn table_problem(
         &self,
-        suffix: &str,
+        what: &str,
         severity: ProblemSeverity,
         (title, cause): (String, ProblemCause),
         pairs: u64,
     ) -> FabricProblem {
         let kind = ProblemKind::LostPaths;
-        let separator = if suffix.is_empty() { "" } else { ":" };
         FabricProblem {
-            id: format!("{}{separator}{suffix}", kind.word()),
+            // Another number of pairs is another problem: an acknowledgement covers no further pair.
+            id: format!("{}:{what}:{pairs}", kind.word()),
             kind,
             severity,
             elements: Vec::new(),

@@ -1,5 +1,6 @@
 //! `health`.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -98,6 +99,9 @@ impl HealthArgs {
 }
 
 fn run(context: &mut Context<'_, '_>, args: &HealthArgs) -> Result<Exit, Failure> {
+    if args.format.is_some() && context.output.json {
+        return Err(Failure::usage("FD-7333: --format nagios prints one line; leave out --json"));
+    }
     let request = HealthRequest {
         interval: args.interval,
         jobs: JobSource::from(&args.jobs),
@@ -125,7 +129,11 @@ fn write_text(context: &mut Context<'_, '_>, report: &HealthReport, most: usize)
     write_pairs(context.output.out, page, &head)?;
     for problem in report.problems.iter().take(most) {
         writeln!(context.output.out)?;
-        write_pairs(context.output.out, page, &problem_lines(problem, context.output.verbose))?;
+        write_pairs(
+            context.output.out,
+            page,
+            &problem_lines(problem, report.checks.jobs.is_ok(), context.output.verbose),
+        )?;
     }
     if report.problems.len() > most {
         writeln!(context.output.out)?;
@@ -175,7 +183,7 @@ fn check_lines(checks: &HealthChecks) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn problem_lines(problem: &FabricProblem, verbose: bool) -> Vec<(&'static str, String)> {
+fn problem_lines(problem: &FabricProblem, jobs_known: bool, verbose: bool) -> Vec<(&'static str, String)> {
     let mut lines = vec![
         (problem.severity.word(), problem.title.clone()),
         (
@@ -186,7 +194,7 @@ fn problem_lines(problem: &FabricProblem, verbose: bool) -> Vec<(&'static str, S
                 Certainty::Unknown => format!("not known: {}", problem.cause.text),
             },
         ),
-        ("hits", hit_words(&problem.hits)),
+        ("hits", hit_words(&problem.hits, jobs_known)),
         ("next", format!("{}:", problem.next.text)),
         ("", problem.next.command.clone()),
     ];
@@ -199,7 +207,7 @@ fn problem_lines(problem: &FabricProblem, verbose: bool) -> Vec<(&'static str, S
 }
 
 /// The hosts, paths and jobs that are hit, the first ones by name.
-fn hit_words(hits: &ProblemHits) -> String {
+fn hit_words(hits: &ProblemHits, jobs_known: bool) -> String {
     const SHOWN: usize = 4;
     let mut parts = Vec::new();
     for role in HitRole::ALL {
@@ -227,6 +235,7 @@ fn hit_words(hits: &ProblemHits) -> String {
                 names.join(", ")
             ));
         }
+        None if jobs_known => parts.push("jobs not counted".to_owned()),
         None => parts.push("jobs not known".to_owned()),
     }
     parts.join("; ")
@@ -256,8 +265,8 @@ fn write_nagios(
     let one_line = |text: &str| text.replace(['|', '\n'], " ");
     let report = match checked {
         Ok(report) => report,
-        Err(Failure { exit: Exit::Interrupted | Exit::Terminated | Exit::Hangup, message }) => {
-            return Err(Failure { exit: Exit::Interrupted, message });
+        Err(failure) if matches!(failure.exit, Exit::Interrupted | Exit::Terminated | Exit::Hangup) => {
+            return Err(failure);
         }
         Err(failure) => {
             let why = one_line(&failure.message.unwrap_or_default());
@@ -265,26 +274,47 @@ fn write_nagios(
             return Ok(NAGIOS_UNKNOWN);
         }
     };
+    let gaps = gap_words(&report);
     let (state, exit) = match report.worst() {
         Some(ProblemSeverity::Critical) => ("CRITICAL", Exit::Findings),
         Some(ProblemSeverity::Warning) => ("WARNING", NAGIOS_WARNING),
+        None if !gaps.is_empty() && context.globals.strict => ("UNKNOWN", NAGIOS_UNKNOWN),
         None => ("OK", Exit::Done),
     };
     let titles: Vec<String> =
         report.open_problems().take(3).map(|problem| one_line(&problem.title)).collect();
     let titles = if titles.is_empty() { String::new() } else { format!(": {}", titles.join("; ")) };
-    let waiting = report.problems.iter().flat_map(|problem| &problem.hits.hosts);
-    let waiting = waiting.filter(|host| host.time_waited.is_some()).count();
+    // With several hot-spots a host may wait for each.
+    let waiting: BTreeSet<&str> = report
+        .problems
+        .iter()
+        .flat_map(|problem| &problem.hits.hosts)
+        .filter(|host| host.time_waited.is_some())
+        .map(|host| host.host.as_str())
+        .collect();
     writeln!(
         context.output.out,
-        "FABDECK {state} - {}{titles} | critical={};;1 warning={};1 waiting_hosts={waiting} links={} ports={}",
+        "FABDECK {state} - {}{titles}{gaps} | critical={};;1 warning={};1 waiting_hosts={} links={} ports={}",
         summary(&report),
         report.count(ProblemSeverity::Critical),
         report.count(ProblemSeverity::Warning),
+        waiting.len(),
         report.checks.links,
         report.checks.ports,
     )?;
     Ok(exit)
+}
+
+/// What a line without details has to say of a check that was not a whole one.
+fn gap_words(report: &HealthReport) -> String {
+    let HealthChecks { uncounted, tables, .. } = &report.checks;
+    let gaps = [
+        (report.snapshot.observation.is_partial(), "part of the fabric did not answer"),
+        (uncounted.is_some(), "counters were not compared"),
+        (!tables, "there are no forwarding tables"),
+    ];
+    let gaps: Vec<&str> = gaps.into_iter().filter(|(is_open, _)| *is_open).map(|(_, words)| words).collect();
+    if gaps.is_empty() { String::new() } else { format!(" ({})", gaps.join(", ")) }
 }
 
 /// Exit codes that a monitoring system expects of its plugins.
