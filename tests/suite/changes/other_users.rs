@@ -43,6 +43,7 @@ fn run_as(user: u32, program: impl AsRef<std::ffi::OsStr>) -> Command {
     assert!(rustix::process::geteuid().is_root(), "this test needs a second user: run it as root");
     let mut command = Command::new(program);
     command.uid(user).gid(user).env_clear().env("PATH", "/usr/bin:/bin").env("USER", "root").env("HOME", "/");
+    command.envs(super::processes::break_switches());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -217,7 +217,13 @@ fn serve(home: &Path, source: &str, more: &[String]) -> Child {
 pub fn command(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     command.current_dir(home).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", home).env("USER", "ada");
+    command.envs(break_switches());
     command
+}
+
+/// The variables by which `tests/mutants/run` turns a break on, for programs that start with an empty environment.
+pub fn break_switches() -> impl Iterator<Item = (String, String)> {
+    std::env::vars().filter(|(name, _)| name.starts_with("FABDECK_MUTANT"))
 }
 
 /// The user of these tests, as the kernel has it.
