@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ratatui::style::{Color, Style};
+use ratatui::style::{Color, Modifier, Style};
 
-use super::color_depth::ColorDepth;
+use super::color_depth::{ColorDepth, contrast};
 use super::theme_file::{ThemeError, ThemeStyles, resolve};
 use crate::catalogue::severity::Severity;
 
@@ -48,6 +48,30 @@ roles! {
     Heat1 "heat.1";
     Heat2 "heat.2";
     Heat3 "heat.3";
+    Strong "strong";
+    Faint "faint";
+    Grid "grid";
+    Preview "preview";
+    Dialog "dialog";
+    Behind "behind";
+    Load "load";
+    Load0 "load.0";
+    Load1 "load.1";
+    Load2 "load.2";
+    Load3 "load.3";
+    Load4 "load.4";
+    Wait "wait";
+    Wait0 "wait.0";
+    Wait1 "wait.1";
+    Wait2 "wait.2";
+    Wait3 "wait.3";
+    Wait4 "wait.4";
+    Errors "errors";
+    Errors0 "errors.0";
+    Errors1 "errors.1";
+    Errors2 "errors.2";
+    Errors3 "errors.3";
+    Errors4 "errors.4";
 }
 
 impl Role {
@@ -58,6 +82,35 @@ impl Role {
             Severity::Warning => Self::Warning,
             Severity::Error => Self::Danger,
         }
+    }
+}
+
+/// A quantity that has a colour of its own on every screen, in a step for nothing and four steps above it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quantity {
+    Load,
+    Wait,
+    Errors,
+}
+
+impl Quantity {
+    /// The role of figures of this quantity.
+    pub fn figure_role(self) -> Role {
+        match self {
+            Self::Load => Role::Load,
+            Self::Wait => Role::Wait,
+            Self::Errors => Role::Errors,
+        }
+    }
+
+    /// The role of a step: 0 is next to nothing, 4 the most.
+    pub fn step_role(self, step: u8) -> Role {
+        let steps = match self {
+            Self::Load => [Role::Load0, Role::Load1, Role::Load2, Role::Load3, Role::Load4],
+            Self::Wait => [Role::Wait0, Role::Wait1, Role::Wait2, Role::Wait3, Role::Wait4],
+            Self::Errors => [Role::Errors0, Role::Errors1, Role::Errors2, Role::Errors3, Role::Errors4],
+        };
+        steps[usize::from(step.min(4))]
     }
 }
 
@@ -98,9 +151,15 @@ impl Theme {
             let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
             own.get(name).map(String::as_str).or_else(built_in)
         };
-        let ThemeStyles { styles, ground, word } = resolve(name, &text)?;
+        let ThemeStyles { styles, sixteen, ground, word } = resolve(name, &text)?;
         let ground = ground.and_then(|ground| depth.color(ground));
-        let style = |role: &Role| depth.style_on(styles.get(role).copied().unwrap_or_default(), ground);
+        let style = |role: &Role| {
+            let style = styles.get(role).copied().unwrap_or_default();
+            match sixteen.get(role).filter(|_| depth == ColorDepth::Sixteen) {
+                Some(color) => Style { fg: Some(*color), ..depth.style(style) },
+                None => depth.style_on(style, ground),
+            }
+        };
         Ok(Self { name: name.to_owned(), word, styles: Role::ALL.iter().map(style).collect(), ground })
     }
 
@@ -111,6 +170,18 @@ impl Theme {
 
     pub fn style(&self, role: Role) -> Style {
         self.styles.get(role as usize).copied().unwrap_or_default()
+    }
+
+    /// A cell painted in the colour of a role, with legible text on it. Without colours, only a `high` value is
+    /// reversed.
+    pub fn painted(&self, role: Role, high: bool) -> Style {
+        let Some(ground) = self.style(role).fg else {
+            let modifier = if high { Modifier::REVERSED } else { Modifier::empty() };
+            return Style::new().add_modifier(modifier);
+        };
+        let legible = |color: &Color| contrast(*color, ground).unwrap_or_default();
+        let text = if legible(&Color::Black) >= legible(&Color::White) { Color::Black } else { Color::White };
+        Style::new().fg(text).bg(ground)
     }
 }
 
@@ -136,18 +207,30 @@ mod tests {
         }
     }
 
+    /// Text is legible. Borders, the grid of charts and the lower steps of quantities are no text; hints are read by
+    /// those who look for them.
+    fn least_contrast(role: Role) -> f64 {
+        match role {
+            Role::Border => 1.8,
+            Role::Grid | Role::Behind => 1.2,
+            Role::Load0 | Role::Wait0 | Role::Errors0 => 1.05,
+            Role::Load1 | Role::Wait1 | Role::Errors1 => 1.3,
+            Role::Load2 | Role::Wait2 | Role::Errors2 => 2.0,
+            Role::Faint => 2.8,
+            _ => 4.5,
+        }
+    }
+
     /// Every role is legible: on the background of its theme, or on dark and light terminals if the theme paints
     /// none.
     #[test]
     fn every_role_of_every_theme_can_be_read() {
-        use crate::console::drawing::color_depth::contrast;
         for (name, _) in BUILT_IN {
             for depth in [ColorDepth::Sixteen, ColorDepth::TwoHundredFiftySix, ColorDepth::True] {
                 let theme = Theme::built_in(name, depth).unwrap();
                 for role in Role::ALL {
                     let style = theme.style(*role);
-                    // A border is no text, so its contrast may be lower.
-                    let least = if *role == Role::Border { 1.8 } else { 4.5 };
+                    let least = least_contrast(*role);
                     let grounds = match style.bg.or(theme.ground) {
                         Some(ground) => vec![ground],
                         None => vec![Color::Black, Color::White],
@@ -166,6 +249,23 @@ mod tests {
                             role.word()
                         );
                     }
+                }
+            }
+        }
+    }
+
+    /// The steps of a quantity differ in every theme with colours; of the sixteen, two lower ones may share a colour.
+    #[test]
+    fn the_steps_of_a_quantity_differ() {
+        for (name, _) in BUILT_IN.iter().filter(|(name, _)| *name != "mono") {
+            for depth in [ColorDepth::Sixteen, ColorDepth::TwoHundredFiftySix, ColorDepth::True] {
+                let theme = Theme::built_in(name, depth).unwrap();
+                for quantity in [Quantity::Load, Quantity::Wait, Quantity::Errors] {
+                    let mut colors: Vec<Option<Color>> =
+                        (1..5).map(|step| theme.style(quantity.step_role(step)).fg).collect();
+                    colors.dedup();
+                    let least = if depth == ColorDepth::Sixteen || *name == "sixteen" { 3 } else { 4 };
+                    assert!(colors.len() >= least, "{name} {quantity:?} at {depth:?}: {colors:?}");
                 }
             }
         }

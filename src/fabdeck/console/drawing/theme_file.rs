@@ -49,6 +49,8 @@ enum RoleStyle {
 #[serde(deny_unknown_fields, default)]
 struct StyleAttributes {
     fg: Option<String>,
+    /// The colour on a terminal of sixteen colours, where the nearest one would not do.
+    sixteen: Option<String>,
     bg: Option<String>,
     bold: bool,
     dim: bool,
@@ -60,6 +62,8 @@ struct StyleAttributes {
 #[derive(Debug)]
 pub struct ThemeStyles {
     pub styles: BTreeMap<Role, Style>,
+    /// Colours of roles on a terminal of sixteen colours.
+    pub sixteen: BTreeMap<Role, Color>,
     pub ground: Option<Color>,
     /// Word in the header, so that no information depends on a colour alone.
     pub word: Option<String>,
@@ -90,16 +94,21 @@ pub fn resolve<'t>(name: &str, text: &dyn Fn(&str) -> Option<&'t str>) -> Result
             roles.insert(*role, (theme, look));
         }
     }
-    let style = |(role, (theme, look)): (Role, (&String, &RoleStyle))| {
-        Ok((role, parse_style(look, theme, &palette)?))
+    let style = |(role, (theme, look)): (&Role, &(&String, &RoleStyle))| {
+        Ok((*role, parse_style(look, theme, &palette)?))
     };
+    let sixteen = |(role, (theme, look)): (&Role, &(&String, &RoleStyle))| {
+        let RoleStyle::Full(StyleAttributes { sixteen: Some(name), .. }) = look else { return None };
+        Some(parse_color(name, theme, &palette).map(|color| (*role, color)))
+    };
+    let sixteen = roles.iter().filter_map(sixteen).collect::<Result<_, _>>()?;
     let word = chain.iter().find_map(|(_, file)| file.word.clone());
     let ground = chain.iter().find_map(|(theme, file)| Some((theme, file.ground.as_deref()?)));
     let ground = match ground {
         None | Some((_, TERMINAL)) => None,
         Some((theme, name)) => Some(parse_color(name, theme, &palette)?),
     };
-    Ok(ThemeStyles { styles: roles.into_iter().map(style).collect::<Result<_, _>>()?, ground, word })
+    Ok(ThemeStyles { styles: roles.iter().map(style).collect::<Result<_, _>>()?, sixteen, ground, word })
 }
 
 /// The background of the terminal.
@@ -160,6 +169,8 @@ mod tests {
         assert_eq!((ground("inherits = 'base'"), ground("ground = 'terminal'")), (None, None));
         let word = of("inherits = 'base'\nword = 'TEST'").unwrap().word;
         assert_eq!(word.as_deref(), Some("TEST"));
+        let sixteen = of("[roles]\ntext = { fg = '#010203', sixteen = 'red' }").unwrap().sixteen;
+        assert_eq!(sixteen[&Role::Text], Color::Red);
         assert!(matches!(of("inherits = 'ring'"), Err(ThemeError::Cycle(_))));
         assert!(matches!(of("inherits = 'nothing'"), Err(ThemeError::Unknown(_))));
         assert!(matches!(of("[roles]\nxyz = 'red'"), Err(ThemeError::Role { .. })));
