@@ -165,7 +165,7 @@ fn lines_say_what_they_cannot_read() {
 #[test]
 fn names_are_completed() {
     let mut driver = open_session("sim:demo");
-    driver.press("4 enter node24");
+    driver.press("5 enter node24");
     assert_eq!(driver.state.prompt.as_ref().unwrap().offers.len(), 1);
     driver.press("tab enter");
     assert_eq!(driver.state.screens.paths.from.as_deref(), Some("node24 mlx5_0"));
@@ -189,7 +189,7 @@ fn details_open_at_any_width_and_close_again() {
 #[test]
 fn a_path_names_the_mark_that_it_meets() {
     let mut driver = open_session("sim:demo");
-    driver.press("4 enter node01 enter node24 enter down");
+    driver.press("5 enter node01 enter node24 enter down");
     let trace = driver.state.screens.paths.trace.clone().expect("a path");
     let look = driver.state.snapshot().expect("a look").clone();
     let hop = trace.hops[1];
@@ -205,7 +205,7 @@ fn a_path_names_the_mark_that_it_meets() {
 #[test]
 fn a_path_over_something_marked_says_so() {
     let mut driver = open_session("sim:demo");
-    driver.press("4 enter node01 enter node24 enter");
+    driver.press("5 enter node01 enter node24 enter");
     assert_eq!(driver.state.screens.paths.first_failed_element(&driver.state.known), None);
     // The second hop leaves the first switch over a cable between switches.
     driver.press("down f");
@@ -271,7 +271,7 @@ fn work_on_an_earlier_look_is_let_go() {
 #[test]
 fn esc_goes_back_to_where_a_question_was_asked() {
     let mut driver = open_session("sim:demo");
-    driver.press("2 / kind=switch-switch enter j U esc");
+    driver.press("3 / kind=switch-switch enter j U esc");
     assert_eq!(driver.state.screen, ScreenId::Links);
     assert_eq!(driver.state.current().table().filter, "kind=switch-switch");
     driver.press("esc");
@@ -333,7 +333,7 @@ fn a_log_says_what_it_does_not_hold() {
     driver.press("esc");
     let before = driver.state.messages.total_count();
     for _ in 0..600 {
-        driver.press("3 d");
+        driver.press("6 d");
     }
     assert_eq!(driver.state.messages.total_count(), before + 600);
     driver.press("M home");

@@ -245,7 +245,7 @@ fn more_time_is_had_without_a_question() {
     driver.press(":extend space long enter");
     assert!(has_message(&driver, Severity::Error, "extend takes a time"));
     // On Paths the key is that of the end of a path.
-    driver.press("4 e");
+    driver.press("5 e");
     assert_eq!(fake.0.borrow().asked.len(), 2);
     assert!(driver.state.prompt.is_some());
 }
@@ -288,7 +288,7 @@ fn a_session_that_only_reads_ends_what_another_began() {
     for (keys, ask) in [("y tab enter", "Confirm"), ("u tab enter", "RollBack"), ("e", "Extend")] {
         let fake = FakeChanges::new(Ok(offer(0)), vec![row(7, ChangePhase::Applied)]);
         let mut driver = fake.session(WriteAccess::NotAsked);
-        driver.press("8").press(keys);
+        driver.press("9").press(keys);
         let asked = format!("{:?}", fake.0.borrow().asked);
         assert!(asked.contains(ask), "{keys}: {asked} {:?}", messages(&driver));
     }
@@ -298,7 +298,7 @@ fn a_session_that_only_reads_ends_what_another_began() {
 fn what_could_not_be_rolled_back_can_be_asked_for_again_and_not_be_kept() {
     let fake = FakeChanges::new(Ok(offer(0)), vec![row(7, ChangePhase::Incomplete)]);
     let mut driver = fake.session(WriteAccess::Simulated);
-    driver.press("8 y");
+    driver.press("9 y");
     assert!(has_message(&driver, Severity::Warning, "rolled back again"), "{:?}", messages(&driver));
     driver.press("u");
     // The list comes again and again while somebody reads.
@@ -310,7 +310,7 @@ fn what_could_not_be_rolled_back_can_be_asked_for_again_and_not_be_kept() {
     let asked = |anyway| [("7-abcd".to_owned(), GuardRequest::RollBack { user: String::new(), anyway })];
     assert_eq!(fake.0.borrow().asked, asked(false), "{:?}", messages(&driver));
     // Somebody else has brought it to its end.
-    driver.press("8 u");
+    driver.press("9 u");
     later(&mut driver, &fake, row(7, ChangePhase::RolledBack), "2026-11-22T14:00:30Z");
     assert!(dialogue(&driver).is_none());
     // The guard left all of it as that loses paths: who asks for it again knows, and has it done.
@@ -319,7 +319,7 @@ fn what_could_not_be_rolled_back_can_be_asked_for_again_and_not_be_kept() {
     left.left = vec![RollbackRemainder { what: "everything".to_owned(), why: why.to_owned() }];
     let fake = FakeChanges::new(Ok(offer(0)), vec![left.clone()]);
     let mut driver = fake.session(WriteAccess::Simulated);
-    driver.press("8 u");
+    driver.press("9 u");
     later(&mut driver, &fake, left, "2026-11-22T14:00:10Z");
     let screen = shown(&driver);
     assert!(screen.contains("though paths are lost") && screen.contains("loses 3 pairs"), "{screen}");
@@ -357,17 +357,17 @@ fn one_change_at_a_time_and_words_say_what_is_missing() {
     assert!(has_message(&driver, Severity::Warning, "no change is pending"));
     driver.press("a");
     assert!(has_message(&driver, Severity::Info, "apply works on What-if (3)"));
-    driver.press("3 a");
+    driver.press("6 a");
     assert!(
         has_message(&driver, Severity::Warning, "has no routes for these marks"),
         "{:?}",
         messages(&driver)
     );
-    driver.press("8 a");
+    driver.press("9 a");
     assert_eq!(driver.state.prompt.as_ref().map(|prompt| prompt.purpose.title()), Some("apply the plan in"));
-    driver.press("my.plan enter esc 1 :apply space other.plan enter esc");
+    driver.press("my.plan enter esc 2 :apply space other.plan enter esc");
     assert_eq!(fake.0.borrow().planned, ["file my.plan", "file other.plan"]);
-    driver.press("2 :disable enter esc :enable space link:spine-1[1] enter esc");
+    driver.press("3 :disable enter esc :enable space link:spine-1[1] enter esc");
     assert_eq!(fake.0.borrow().planned[2..], ["Disable", "Enable"]);
     fake.0.borrow_mut().offer = Err("FD-7986: the plan is stale: leaf-1 is gone".to_owned());
     driver.press(":apply space my.plan enter");
@@ -410,7 +410,7 @@ fn what_becomes_of_changes_is_reported() {
     assert!(has_message(&driver, Severity::Error, "and 1 more (8 shows them)"));
     // Other words may have come since: it stands in the header until somebody looks.
     assert!(header(&driver).contains("change 7 incomplete: 8"), "{}", header(&driver));
-    driver.press("8 1");
+    driver.press("9 2");
     assert!(!header(&driver).contains("change 7"), "{}", header(&driver));
     // A question that is open closes when no decision is left.
     let fake = FakeChanges::new(Ok(offer(0)), vec![row(7, ChangePhase::Applied)]);
@@ -459,7 +459,7 @@ fn how_changes_stand_is_asked_as_often_as_need_be() {
 fn the_window_runs_down_in_the_header_and_is_never_left_out() {
     let fake = FakeChanges::new(Ok(offer(0)), vec![row(7, ChangePhase::Applied)]);
     let mut driver = fake.session(WriteAccess::Simulated);
-    driver.press("2 / kind=switch-switch enter f down f down f");
+    driver.press("3 / kind=switch-switch enter f down f down f");
     for width in [80, 100, 120] {
         driver.send_input(SessionInput::Resized(Size { width, height: 24 }));
         let header = header(&driver);
@@ -559,7 +559,7 @@ fn changes_are_listed_filtered_and_shown_whole() {
     ];
     let fake = FakeChanges::new(Ok(offer(0)), rows);
     let mut driver = fake.session(WriteAccess::Simulated);
-    driver.press("8 down enter");
+    driver.press("9 down enter");
     let page = shown(&driver);
     for words in ["Change 7", "alice", "direct", "transition", "leaf-2 block 1: does not answer", "a person"]
     {
@@ -584,7 +584,7 @@ fn changes_are_listed_filtered_and_shown_whole() {
     // Of a simulator in this process no other process knows a change.
     let own = FakeChanges::new(Ok(offer(0)), vec![row(1, ChangePhase::Applied)]);
     let mut driver = own.session(WriteAccess::Own);
-    driver.press("8 c");
+    driver.press("9 c");
     assert!(
         driver.copied.is_empty() && has_message(&driver, Severity::Warning, "ends with it"),
         "{:?}",
@@ -616,7 +616,7 @@ fn changes_of_another_fabric_are_not_listed() {
         FakeChanges::new(Ok(offer(0)), vec![row(8, ChangePhase::Confirmed), row(7, ChangePhase::Applied)]);
     fake.0.borrow_mut().changes.here.remove("7-abcd");
     let mut driver = fake.session(WriteAccess::Simulated);
-    driver.press("8");
+    driver.press("9");
     assert_eq!(driver.state.screens.changes.change().map(|change| change.number), Some(8));
     fake.0.borrow_mut().changes.here.clear();
     driver.advance_ms(10_000);
@@ -664,15 +664,15 @@ fn frames_of_changes() {
     scrolled.press("a tab tab space tab tab tab tab tab tab");
     frames.push(("apply scrolled".to_owned(), scrolled));
     let mut shown = list(all());
-    shown.press("8");
+    shown.press("9");
     frames.push(("list".to_owned(), shown));
     let mut empty = list(Vec::new());
-    empty.press("8");
+    empty.press("9");
     frames.push(("list empty".to_owned(), empty));
     frames.push(("change whole".to_owned(), list(all())));
-    frames.last_mut().unwrap().1.press("8 j enter");
+    frames.last_mut().unwrap().1.press("9 j enter");
     frames.push(("applying".to_owned(), list(vec![row(1, ChangePhase::Applying)])));
-    frames.last_mut().unwrap().1.press("2 down");
+    frames.last_mut().unwrap().1.press("3 down");
     let colours = [appearance("sixteen", ColorDepth::Sixteen), appearance("mono", ColorDepth::Sixteen)];
     for (name, driver) in &mut frames {
         let mut said = String::new();

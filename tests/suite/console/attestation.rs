@@ -60,13 +60,13 @@ fn drift_is_reported_once_and_stays_in_the_header_until_it_was_read() {
     assert_eq!(count_messages(&driver, Severity::Error, words), 1, "said once, and not at each comparison");
     assert_eq!(count_messages(&driver, Severity::Error, "the subnet manager in charge is node01"), 1);
     assert!(header(&driver).contains("change 7 no longer stands: 8"), "{}", header(&driver));
-    driver.press("8");
+    driver.press("9");
     assert!(screen(&driver).contains("STANDS"), "{}", screen(&driver));
-    driver.press("1");
+    driver.press("2");
     assert!(!header(&driver).contains("no longer stands"), "{}", header(&driver));
     // What is asked anew of changes leaves in the list what the comparison found.
     driver.advance_ms(10_000);
-    driver.press("8 enter");
+    driver.press("9 enter");
     assert!(screen(&driver).contains("compared"), "{}", screen(&driver));
     comes_to(&fake, AttestationVerdict::Stands);
     driver.advance_ms(INTERVAL_MS);

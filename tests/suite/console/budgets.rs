@@ -99,7 +99,7 @@ fn a_window_that_runs_down_sends_little() {
     session.until("[ cancel ]");
     session.press("\x1b[Z \t\t\r");
     session.until("is rolled back at");
-    session.press("2");
+    session.press("3");
     session.until("DEGRADED");
     // The look that follows a change, and what rests on it.
     std::thread::sleep(Duration::from_secs(3));
@@ -133,7 +133,7 @@ fn keys_are_answered_at_any_size() {
         let sight = begun.elapsed();
         session.quiet();
         let all = begun.elapsed().saturating_sub(Duration::from_millis(1500));
-        session.press("2");
+        session.press("3");
         session.until("DEGRADED");
         let mut took: Vec<Duration> =
             (0..200).map(|at| session.frame_after(if at % 8 == 7 { "\x1b[6~" } else { "j" })).collect();

@@ -40,7 +40,7 @@ fn equal_text_has_equal_style_without_colours() {
     let mono = appearance("mono", ColorDepth::Mono);
     for (_, source) in FABRICS {
         let mut driver = open_session(source);
-        driver.press("2 f down down f up");
+        driver.press("3 f down down f up");
         let buffer = frame(&driver.state, &mono);
         assert!(
             (0..24).all(|y| (0..80).all(|x| buffer[(x, y)].fg == ratatui::style::Color::Reset)),

@@ -80,7 +80,7 @@ fn lists_are_what_their_lines_print() {
 #[test]
 fn what_marks_cost_is_what_the_line_prints() {
     let mut driver = open_session("sim:kary,k=3,n=2");
-    driver.press("2 / kind=switch-switch enter f down f 3 :preview space ftree,minhop enter c");
+    driver.press("3 / kind=switch-switch enter f down f 6 :preview space ftree,minhop enter c");
     let line = driver.copied.last().unwrap().clone();
     let (_, json) = carried_out(&line);
     let cost = driver.state.known.cost.as_ref().unwrap();
@@ -95,7 +95,7 @@ fn what_marks_cost_is_what_the_line_prints() {
 #[test]
 fn a_plan_is_the_one_that_its_line_writes() {
     let mut driver = open_session("sim:kary,k=3,n=2");
-    driver.press("2 / kind=switch-switch enter f 3 :preview space updn enter");
+    driver.press("3 / kind=switch-switch enter f 6 :preview space updn enter");
     driver.press("down w");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("console.plan");
@@ -127,7 +127,7 @@ fn a_topology_without_tables_needs_no_assumption() {
     let topology = folder.path().join("new.net");
     carried_out(&format!("fabdeck generate kary,k=3,n=2 -o {}", topology.display()));
     let mut driver = open_session(topology.to_str().unwrap());
-    driver.press("3 :preview space updn enter down");
+    driver.press("6 :preview space updn enter down");
     let shown = text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));
     assert!(shown.contains("lost      not known: no tables in force"), "{shown}");
     driver.press("enter");
@@ -150,7 +150,7 @@ fn a_topology_without_tables_needs_no_assumption() {
 #[test]
 fn a_path_is_the_one_that_its_line_prints() {
     let mut driver = open_session("sim:demo");
-    driver.press("4 enter node01 enter node24 enter c");
+    driver.press("5 enter node01 enter node24 enter c");
     let line = driver.copied.last().unwrap().clone();
     let (exit, json) = carried_out(&line);
     assert_eq!(exit, Exit::Done);
@@ -163,7 +163,7 @@ fn a_path_is_the_one_that_its_line_prints() {
 #[test]
 fn plans_are_offered_names_that_are_free() {
     let mut driver = open_session("sim:kary,k=3,n=2");
-    driver.press("2 / kind=switch-switch enter f 3 :preview space updn enter down");
+    driver.press("3 / kind=switch-switch enter f 6 :preview space updn enter down");
     for name in ["updn.plan", "updn-2.plan"] {
         driver.press("w");
         assert_eq!(driver.state.prompt.as_ref().unwrap().text, name);
@@ -181,7 +181,7 @@ fn options_of_the_session_stand_in_its_lines() {
     driver.state.options = [("--node-name-map", "my names"), ("--mkey-file", "/etc/keys")]
         .map(|(a, b)| (a.to_owned(), b.to_owned()))
         .to_vec();
-    driver.press("2 c");
+    driver.press("3 c");
     let line = driver.copied.last().unwrap();
     let begin = "fabdeck --source sim:kary,k=3,n=2 --node-name-map 'my names' --mkey-file /etc/keys ";
     assert!(line.starts_with(begin), "{line}");

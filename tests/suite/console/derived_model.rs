@@ -262,7 +262,7 @@ fn n_goes_to_what_counters_came_to() {
         }
         driver.press("n");
         assert!(last_message(&driver).contains("no event after"), "{}", last_message(&driver));
-        driver.press("9");
+        driver.press("0");
         let seen = text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));
         assert!(seen.contains(" derived from counters"), "{seen}");
     }
@@ -303,7 +303,7 @@ fn scenes() -> fabdeck::operations::replay::replay_frame::ReplayFrames<fabdeck_f
 fn it_is_worked_out_in_parts_and_can_be_stopped() {
     let mut driver = played(&incident("incast"), None);
     let all = derived(&driver);
-    driver.press("9");
+    driver.press("0");
     let seen = |driver: &TestSession| text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));
     let (task, _) = at_first_part(&mut driver);
     assert!(derived(&driver).is_empty());
@@ -329,6 +329,6 @@ fn it_is_worked_out_in_parts_and_can_be_stopped() {
         "{}",
         last_message(&driver)
     );
-    driver.press("9");
+    driver.press("0");
     assert!(seen(&driver).contains("1 derived from counters up to moment"), "{}", seen(&driver));
 }

@@ -71,12 +71,12 @@ fn esc_from_a_filter_keeps_the_place_found() {
 #[test]
 fn the_bad_come_first() {
     let mut driver = open_session("sim:demo");
-    driver.press("2 :sort space degraded enter");
+    driver.press("3 :sort space degraded enter");
     let Some(ElementId::Link(link)) = driver.state.current().current(&driver.state.known) else {
         panic!("{}", shown(&driver));
     };
     assert_eq!(driver.state.snapshot().unwrap().is_degraded(link), Some(true), "{}", shown(&driver));
-    driver.press("1 :sort space state enter");
+    driver.press("2 :sort space state enter");
     let first = shown(&driver).lines().nth(3).unwrap().to_owned();
     assert!(first.contains("degraded"), "{}", shown(&driver));
 }
@@ -134,7 +134,7 @@ fn a_guid_finds_its_node_in_every_view() {
 #[test]
 fn a_guid_finds_the_jobs_of_its_host() {
     let mut driver = open_session("sim:demo");
-    driver.press("7");
+    driver.press("8");
     let look = driver.state.snapshot().unwrap().clone();
     let fabric = look.fabric();
     let jobs = driver.state.known.jobs.comparison.clone().unwrap().jobs.clone();

@@ -55,7 +55,7 @@ pub fn every_screen(source: &str) -> Vec<(&'static str, TestSession)> {
     let hosts: Vec<String> = nodes.map(|(id, _)| name(id)).collect();
     for (screen, keys) in PATHS {
         let mut driver = shared(seen.clone());
-        driver.press("4 enter").send_input(SessionInput::Paste(hosts[0].clone()));
+        driver.press("5 enter").send_input(SessionInput::Paste(hosts[0].clone()));
         driver.press("enter").send_input(SessionInput::Paste(hosts[hosts.len() - 1].clone()));
         driver.press("enter").press(keys);
         assert!(driver.state.screens.paths.trace.is_some(), "{source}: {:?}", driver.state.messages);
@@ -98,7 +98,7 @@ fn a_source_that_cannot_be_read_says_why() {
 #[test]
 fn the_first_row_and_the_last_cost_the_same() {
     let mut driver = open_session("sim:kary,k=6,n=3");
-    driver.press("2 G");
+    driver.press("3 G");
     let look = appearance("dark", ColorDepth::True);
     assert!(text(&frame(&driver.state, &look)).contains("648/648"), "{}", text(&frame(&driver.state, &look)));
 }

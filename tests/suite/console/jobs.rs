@@ -89,7 +89,7 @@ fn screens() -> Vec<(&'static str, TestSession)> {
         ),
         Size::default(),
     );
-    nobody.press("7");
+    nobody.press("8");
     vec![
         ("made", made("7 down")),
         ("histogram", made("7 p tab")),
@@ -130,7 +130,7 @@ fn every_way_that_jobs_stand() {
 fn jobs_are_read_while_their_screen_is_open() {
     let (mut driver, told) = listed(Some(LIST));
     let asked = |told: &SharedScript| told.borrow().asked.len();
-    driver.press("7 1");
+    driver.press("8 2");
     assert_eq!(asked(&told), 0, "no source is named");
     named(&mut driver, "slurm");
     assert_eq!(told.borrow().asked, [JobListSource::Slurm(None)]);
@@ -144,10 +144,10 @@ fn jobs_are_read_while_their_screen_is_open() {
     assert_eq!(asked(&told), 2);
     let seen = shown(&driver);
     assert!(seen.contains("FD-4603") && seen.contains("30 s ago: 3 on") && seen.contains("4711"), "{seen}");
-    driver.press("1").advance_ms(60_000);
+    driver.press("2").advance_ms(60_000);
     assert_eq!(asked(&told), 2, "nobody looks any more");
     told.borrow_mut().list = Some("4714 node[01-30]\n");
-    driver.press("7");
+    driver.press("8");
     let seen = shown(&driver);
     assert!(!seen.contains("FD-4603") && seen.contains("4714") && !seen.contains("4711"), "{seen}");
 }
@@ -156,7 +156,7 @@ fn jobs_are_read_while_their_screen_is_open() {
 #[test]
 fn a_name_without_a_list_leaves_what_was_there() {
     let (mut driver, told) = listed(None);
-    driver.press("7");
+    driver.press("8");
     assert!(shown(&driver).contains("SIMULATED"), "{}", shown(&driver));
     named(&mut driver, "slurm");
     let seen = shown(&driver);
@@ -186,7 +186,7 @@ fn slurm_is_the_squeue_that_the_session_began_with() {
     let own = JobListSource::Slurm(Some("/opt/squeue".into()));
     let settings = JobSettings { from: Some(own.clone()), ..JobSettings::default() };
     driver.state.known.jobs = JobsModel::with_settings(settings);
-    driver.press("7");
+    driver.press("8");
     named(&mut driver, "slurm");
     assert_eq!(told.borrow().asked, [own.clone(), own]);
 }
@@ -196,18 +196,18 @@ fn slurm_is_the_squeue_that_the_session_began_with() {
 #[test]
 fn esc_goes_out_of_jobs_step_by_step() {
     let mut driver = open_session("sim:demo");
-    driver.press("7 tab enter");
+    driver.press("8 tab enter");
     assert!(driver.state.layer.is_some(), "{}", shown(&driver));
     driver.press("esc");
     assert!(driver.state.layer.is_none() && driver.state.screen == ScreenId::Jobs);
-    driver.press("/ m a x > 1 enter esc");
+    driver.press("/ m a x > 2 enter esc");
     assert!(driver.state.screens.jobs.table().filter.is_empty() && driver.state.screen == ScreenId::Jobs);
     assert_eq!(driver.state.screens.jobs.view, JobView::Histogram);
     driver.press("esc");
     assert_eq!((driver.state.screens.jobs.view, driver.state.screen), (JobView::Jobs, ScreenId::Jobs));
     driver.press("esc");
     let mut sibling = open_session("sim:demo");
-    sibling.press("2 esc");
+    sibling.press("3 esc");
     assert_eq!(driver.state.screen, sibling.state.screen);
 }
 
@@ -215,7 +215,7 @@ fn esc_goes_out_of_jobs_step_by_step() {
 #[test]
 fn esc_gives_up_a_list_that_was_asked_for() {
     let mut driver = open_session("sim:demo");
-    driver.press("7");
+    driver.press("8");
     let now = |driver: &mut TestSession, what| update(&mut driver.state, SessionEvent { at_ms: 0, what });
     let keys = Key::parse_sequence(":jobs space s l u r m enter");
     let begun: Vec<Effect> =
@@ -264,7 +264,7 @@ fn an_answer_that_went_is_said_where_it_stood() {
     named(&mut driver, "slurm");
     driver.press("p");
     assert!(shown(&driver).contains(" -> ") && !shown(&driver).contains("went"), "{}", shown(&driver));
-    driver.press("2 f 7");
+    driver.press("3 f 8");
     let seen = shown(&driver);
     assert!(seen.contains("the marks changed since sar ran") && !seen.contains(" -> "), "{seen}");
     driver.press("p down");
@@ -290,13 +290,13 @@ fn other_look(driver: &mut TestSession) -> SessionInput {
 fn engines_of_another_list_are_distinguished() {
     let (mut driver, told) = listed(Some(LIST));
     named(&mut driver, "first");
-    driver.press("p 3");
+    driver.press("p 6");
     assert!(shown(&driver).contains("clean ") && !shown(&driver).contains("(old)"));
     told.borrow_mut().list = Some("4714 node[01-30]\n");
     named(&mut driver, "second");
-    driver.press("3");
+    driver.press("6");
     assert!(shown(&driver).contains("clean (old)"), "{}", shown(&driver));
-    driver.press("7 p 3");
+    driver.press("8 p 6");
     assert!(
         shown(&driver).contains("clean ") && !shown(&driver).contains("other jobs"),
         "{}",
@@ -308,7 +308,7 @@ fn engines_of_another_list_are_distinguished() {
 #[test]
 fn help_of_jobs_begins_with_its_own_keys() {
     let mut driver = open_session("sim:demo");
-    driver.press("7 w");
+    driver.press("8 w");
     assert!(shown(&driver).contains("w works on the screen What-if only"), "{}", shown(&driver));
     driver.press("?");
     let seen = shown(&driver);
@@ -363,7 +363,7 @@ fn lines_come_to_the_same_figures() {
     };
     assert_eq!(figures(&json["jobs"]), own(&comparison.in_force), "{whatif}");
     assert_eq!(figures(&json["engines"][0]["jobs"]), own(&comparison.proposed), "{whatif}");
-    driver.press("3 / sar enter w same.plan enter C");
+    driver.press("6 / sar enter w same.plan enter C");
     let line = driver.copied.last().unwrap();
     let plan = folder.path().join("same.plan");
     let (before, _) = line.rsplit_once(' ').unwrap();
@@ -390,7 +390,7 @@ fn answers_for_other_jobs_are_distinguished() {
     driver.press("p");
     assert!(!shown(&driver).contains("other jobs") && shown(&driver).contains(" -> "), "{}", shown(&driver));
     let mut made = open_session("sim:demo");
-    made.press("7 c");
+    made.press("8 c");
     assert!(shown(&made).contains("SIMULATED"), "{}", shown(&made));
     assert!(made.copied[0].ends_with("jobs --filter 'switches>1,hosts>1'"), "{:?}", made.copied);
 }
@@ -400,10 +400,10 @@ fn answers_for_other_jobs_are_distinguished() {
 fn a_line_does_not_name_a_list_that_engines_were_not_asked_with() {
     let (mut driver, told) = listed(Some(LIST));
     named(&mut driver, "first");
-    driver.press("p 3 c");
+    driver.press("p 6 c");
     told.borrow_mut().list = Some("4714 node[01-30]\n");
     named(&mut driver, "second");
-    driver.press("3 c 7 p 3 c");
+    driver.press("6 c 8 p 6 c");
     let [first, between, second] = &driver.copied[..] else { panic!("{:?}", driver.copied) };
     assert!(first.contains("--jobs first") && second.contains("--jobs second"), "{first}\n{second}");
     assert!(!between.contains("--jobs"), "{between}");
@@ -413,7 +413,7 @@ fn a_line_does_not_name_a_list_that_engines_were_not_asked_with() {
 #[test]
 fn esc_stops_sar() {
     let mut driver = open_session("sim:demo");
-    driver.press("7");
+    driver.press("8");
     let now = |driver: &mut TestSession, key: &str| {
         let key = Key::parse_sequence(key).pop().unwrap();
         update(&mut driver.state, SessionEvent { at_ms: 0, what: SessionInput::Key(key) })
@@ -445,9 +445,9 @@ fn a_slurm_that_hangs_blocks_nothing() {
     let config = config.display().to_string();
     let mut session = Session::open(&["--source", "sim:demo", "--config", &config], 80, 24);
     session.until("1 Fabric");
-    session.press("7");
+    session.press("8");
     session.until("is being read");
-    session.press("2");
+    session.press("3");
     session.until("2 Links");
     session.press("q");
     session.press("q");
@@ -458,7 +458,7 @@ fn a_slurm_that_hangs_blocks_nothing() {
 fn the_screen_says_which_lid_its_figures_are_of() {
     for (source, several) in [("sim:kary,k=4,n=2,lmc=2", true), ("sim:kary,k=4,n=2", false)] {
         let mut driver = open_session(source);
-        driver.press("7");
+        driver.press("8");
         let screen = text(&frame(&driver.state, &appearance("mono", ColorDepth::Sixteen)));
         let words = "each sender uses one of up to 4 LIDs of a port, by its place\n";
         assert_eq!(screen.contains(words), several, "{source}: {screen}");

@@ -80,7 +80,7 @@ const WRITERS: [&str; 6] = ["login1", "node02", "node04", "node06", "node12", "n
 fn waiting_falls_when_flows_move_and_comes_back_with_them() {
     let (mut driver, _state) = demo();
     swept(&mut driver, 6);
-    driver.press("6");
+    driver.press("7");
     swept(&mut driver, 1);
     let (before, held) = waiting(&driver);
     assert!(held.len() >= 14 && held.iter().any(|name| name.starts_with("node01 ")), "{held:?}");

@@ -134,7 +134,7 @@ fn at_lanes(script: Script, story: CounterStory, sweeps: usize, keys: &str) -> T
     let lanes = Lanes(Rc::new(RefCell::new(script)));
     let mut driver = lanes.session(story, WriteAccess::Simulated);
     swept(&mut driver, sweeps);
-    driver.press("6");
+    driver.press("7");
     swept(&mut driver, 1);
     driver.press(keys);
     driver
@@ -143,7 +143,7 @@ fn at_lanes(script: Script, story: CounterStory, sweeps: usize, keys: &str) -> T
 fn screens() -> Vec<(&'static str, TestSession)> {
     let agents = || [lid_of("node10 mlx5_0")].into();
     let mut files = TestSession::open(look("sim:demo"), Size::default());
-    files.press("6");
+    files.press("7");
     vec![
         ("proposed", at_lanes(Script { agents: agents(), ..Script::default() }, incast, 8, "down")),
         ("proposed details", at_lanes(Script { agents: agents(), ..Script::default() }, incast, 8, "d")),
@@ -181,7 +181,7 @@ fn lanes_are_read_while_their_screen_is_open() {
     swept(&mut driver, 4);
     let asked = |lanes: &Lanes| lanes.0.borrow().asked;
     assert_eq!(asked(&lanes), 0, "nobody looks");
-    driver.press("6");
+    driver.press("7");
     assert_eq!(asked(&lanes), 1);
     driver.press("down up tab");
     driver.advance_ms(1000);
@@ -189,7 +189,7 @@ fn lanes_are_read_while_their_screen_is_open() {
     swept(&mut driver, 2);
     assert!((2..=3).contains(&asked(&lanes)), "{}", asked(&lanes));
     let before = asked(&lanes);
-    driver.press("1");
+    driver.press("2");
     swept(&mut driver, 4);
     assert_eq!(asked(&lanes), before, "nobody looks any more");
 }
@@ -200,7 +200,7 @@ fn a_failure_is_reported_and_retried() {
     let lanes = Lanes::default();
     let mut driver = lanes.session(incast, WriteAccess::Simulated);
     swept(&mut driver, 8);
-    driver.press("6");
+    driver.press("7");
     assert!(shown(&driver).contains("would move to the slow lane"), "{}", shown(&driver));
     lanes.0.borrow_mut().fails = true;
     swept(&mut driver, 2);
@@ -217,7 +217,7 @@ fn what_moves_is_offered() {
     let lanes = Lanes::default();
     let mut driver = lanes.session(incast, WriteAccess::Simulated);
     swept(&mut driver, 8);
-    driver.press("6 a");
+    driver.press("7 a");
     assert_eq!(lanes.0.borrow().offered, 1);
     assert!(shown(&driver).contains("2 flows to node01"), "{}", shown(&driver));
     for (story, writing) in [
@@ -228,7 +228,7 @@ fn what_moves_is_offered() {
         let lanes = Lanes::default();
         let mut driver = lanes.session(story, writing.clone());
         swept(&mut driver, 8);
-        driver.press("6 a");
+        driver.press("7 a");
         let words = driver.state.messages.last().map(|said| said.text.clone()).unwrap_or_default();
         assert!(words.starts_with("apply: "), "{writing:?}: {words}");
         assert_eq!(lanes.0.borrow().offered, 0, "{writing:?}");

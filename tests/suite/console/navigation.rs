@@ -13,8 +13,8 @@ use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
-use fabdeck::console::features::fabric::screen::FabricView;
-use fabdeck::console::features::fabric::tree::TreeItem;
+use fabdeck::console::features::map::screen::MapView;
+use fabdeck::console::features::map::tree::TreeItem;
 use fabdeck::console::features::row_selection::SelectionTask;
 use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::features::snapshot_change::{PathIndexTask, SnapshotOutcome, SnapshotTask};
@@ -81,9 +81,9 @@ fn keys_of_the_screen_below_say_that_they_are() {
     driver.press("tab ? f");
     assert!(driver.state.known.marks.is_empty());
     assert_eq!(last_message(&driver), "f is mark on the screen below; esc closes this page");
-    driver.press("3");
+    driver.press("6");
     assert_eq!((driver.state.screen, driver.state.layer.is_none()), (ScreenId::Whatif, true));
-    driver.press("1 M :mark space spine-1 enter");
+    driver.press("2 M :mark space spine-1 enter");
     assert!(driver.state.layer.is_none() && driver.state.known.marks.len() == 1, "words reach below");
 }
 
@@ -125,9 +125,9 @@ fn tab_completes_what_is_common_and_then_picks() {
     // An arrow picks as well, and what cannot do without more goes on.
     driver.press(": r a n down enter");
     assert_eq!(line(&driver).text, "random ");
-    driver.press("2 enter");
+    driver.press("3 enter");
     assert_eq!(driver.state.known.marks.len(), 2);
-    driver.press("1 tab : s o r t space l tab enter");
+    driver.press("2 tab : s o r t space l tab enter");
     assert_eq!(driver.state.current().table().sort.as_ref().unwrap().0, "lid");
 }
 
@@ -149,7 +149,7 @@ fn cables_and_ports_are_offered() {
     let mut driver = open_session("sim:demo");
     driver.press(":users space rack1-l tab");
     assert_eq!(driver.state.prompt.as_ref().unwrap().text, "users rack1-leaf[");
-    driver.press("7 tab enter");
+    driver.press("8 tab enter");
     assert!(driver.state.screens.paths.users.is_some());
     driver.press(":mark space port:rack1-leaf[8 tab enter");
     assert_eq!(driver.state.marks_as_arguments(), " --fail 'port:rack1-leaf[8]'");
@@ -162,7 +162,7 @@ fn cables_and_ports_are_offered() {
 #[test]
 fn rows_are_selected_and_marked_together() {
     let mut driver = open_session("sim:demo");
-    driver.press("2 / kind=switch-switch enter space space down space");
+    driver.press("3 / kind=switch-switch enter space space down space");
     assert_eq!(driver.state.selected().len(), 3);
     let screen = shown(&driver);
     assert!(screen.contains("3 selected") && screen.matches('●').count() == 3, "{screen}");
@@ -201,7 +201,7 @@ fn rows_are_selected_and_marked_together() {
 #[test]
 fn one_cable_has_its_users_and_several_say_why_not() {
     let mut driver = open_session("sim:demo");
-    driver.press("2 / kind=switch-switch enter space space U");
+    driver.press("3 / kind=switch-switch enter space space U");
     assert!(last_message(&driver).contains("one cable are shown at a time"));
     driver.press("up space down down down U");
     assert_eq!(driver.state.screen, ScreenId::Paths);
@@ -224,7 +224,7 @@ fn on_map(driver: &TestSession) -> (usize, String) {
 fn arrows_follow_the_map() {
     let mut driver = open_session("sim:demo");
     driver.press("tab tab tab right");
-    assert_eq!(driver.state.screens.fabric.view, FabricView::Map);
+    assert_eq!(driver.state.screens.map.view, MapView::Map);
     assert_eq!(on_map(&driver), (0, "spine-2".to_owned()));
     driver.press("right right right");
     assert_eq!(on_map(&driver), (0, "spine-3".to_owned()), "left and right stay in the rank");
@@ -297,7 +297,7 @@ fn look_again(driver: &mut TestSession, after: &Arc<Snapshot>) {
 fn a_look_at_a_changed_fabric_keeps_the_place() {
     let after = Arc::new(look("sim:demo,silent=20%,seed=7"));
     let mut driver = open_session("sim:demo");
-    driver.press("2 / kind=switch-switch enter 1 tab G space");
+    driver.press("3 / kind=switch-switch enter 2 tab G space");
     let link = |driver: &TestSession| {
         let state = &driver.state;
         let links = &state.screens;
@@ -310,14 +310,14 @@ fn a_look_at_a_changed_fabric_keeps_the_place() {
     let before = (named(&driver), link(&driver));
     look_again(&mut driver, &after);
     assert_ne!(driver.state.snapshot().unwrap().fabric(), look("sim:demo").fabric());
-    assert_eq!(driver.state.screens.fabric.view, FabricView::Switches, "the view stays");
+    assert_eq!(driver.state.screens.map.view, MapView::Switches, "the view stays");
     assert_eq!((named(&driver), link(&driver)), before);
     assert_eq!(driver.state.selected().len(), 1);
     driver.press("esc shift-tab");
     assert!(driver.state.known.tiers.iter().all(|tier| {
         tier.switches.iter().all(|id| driver.state.snapshot().unwrap().fabric().node(*id).is_switch())
     }));
-    assert!(matches!(driver.state.screens.fabric.item(), Some(TreeItem::Tier(_))));
+    assert!(matches!(driver.state.screens.map.item(), Some(TreeItem::Tier(_))));
 }
 
 /// Paths over the same cables are those in force until the new ones are indexed.
@@ -331,7 +331,7 @@ fn paths_stand_until_the_new_ones_are_known() {
     other.observation.tables.nodes.get_mut(&node).unwrap().lft =
         Some(fabdeck_fabric::Lft::from_entries(bytes));
     let mut driver = open_session("sim:demo");
-    driver.press("2 / kind=switch-switch enter U");
+    driver.press("3 / kind=switch-switch enter U");
     let held = driver.state.known.paths.clone().unwrap();
     let effects = press_and_collect(&mut driver, "r");
     let (task, _) = first_task::<SnapshotTask>(&effects);
@@ -388,9 +388,9 @@ fn the_footer_shows_enter_and_tab_where_they_lead_somewhere() {
     let footer = |driver: &TestSession| shown(driver).lines().last().unwrap().to_owned();
     driver.send_input(SessionInput::Resized(Size { width: 120, height: 30 }));
     assert!(footer(&driver).contains("enter in") && footer(&driver).contains("tab view"));
-    driver.press("2");
-    assert!(!footer(&driver).contains("enter in") && !footer(&driver).contains("tab view"));
     driver.press("3");
+    assert!(!footer(&driver).contains("enter in") && !footer(&driver).contains("tab view"));
+    driver.press("6");
     assert!(!footer(&driver).contains("enter in"), "no engine has answered");
     driver.press("p");
     assert!(footer(&driver).contains("enter in"));
@@ -404,7 +404,7 @@ fn the_footer_shows_enter_and_tab_where_they_lead_somewhere() {
 fn the_pane_shows_the_engine_and_what_is_torn() {
     let mut driver = open_session("sim:demo");
     driver.send_input(SessionInput::Resized(Size { width: 200, height: 60 }));
-    driver.press("1 tab tab f 3");
+    driver.press("2 tab tab f 6");
     let screen = shown(&driver);
     assert!(screen.contains("not run: p runs all of them") && screen.contains("groups"), "{screen}");
     assert!(screen.contains("as one end failed"), "{screen}");
@@ -422,7 +422,7 @@ fn a_long_list_is_gone_through_behind_the_screen() {
         let (mut short, mut long) = (open_session("sim:demo"), open_session("sim:demo"));
         long.state.many = 10;
         for driver in [&mut short, &mut long] {
-            driver.press("2 down down").press(keys);
+            driver.press("3 down down").press(keys);
         }
         let rows = |driver: &TestSession| {
             let table = driver.state.current().table();
@@ -432,7 +432,7 @@ fn a_long_list_is_gone_through_behind_the_screen() {
     }
     let mut driver = open_session("sim:demo");
     driver.state.many = 10;
-    driver.press("2 /");
+    driver.press("3 /");
     let rows = |driver: &TestSession| driver.state.current().table().selection.rows.len();
     let all = rows(&driver);
     let begun = |effects: Vec<Effect>| begun_task::<SelectionTask>(&effects).expect("rows are gone through");
@@ -444,12 +444,12 @@ fn a_long_list_is_gone_through_behind_the_screen() {
         driver.send_input(SessionInput::Finished { task, outcome });
     }
     let (wanted, mut plain) = (rows(&driver), open_session("sim:demo"));
-    plain.press("2 / sp");
+    plain.press("3 / sp");
     assert_eq!(wanted, rows(&plain), "what was asked for first is let go");
     assert!(wanted < all);
     // Another screen goes through rows of its own in the meantime.
     let (links, job) = begun(press_and_collect(&mut driver, "x"));
-    driver.press("enter 1 tab tab /");
+    driver.press("enter 2 tab tab /");
     let (hosts, other) = begun(press_and_collect(&mut driver, "g"));
     for (task, job) in [(links, job), (hosts, other)] {
         let outcome = run_alone(&*job);

@@ -31,7 +31,7 @@ fn an_overdue_change_is_first_in_the_header_and_others_are_counted() {
     }
     let (_, urgency) = driver.state.known.changes.header_word().unwrap();
     assert_eq!(urgency, Severity::Error);
-    driver.press("8");
+    driver.press("9");
     let screen = shown(&driver);
     let line = screen.lines().skip(1).find(|line| line.contains("OVERDUE"));
     assert!(line.is_some_and(|line| line.contains('6')), "{screen}");

@@ -93,7 +93,7 @@ fn watch_and_history(
 fn a_pause_steps_back_through_what_was_watched() {
     let (mut paused, mut live) =
         (watch_with_history("sim:demo", 64 << 20), watch_with_history("sim:demo", 64 << 20));
-    paused.press("9 space");
+    paused.press("0 space");
     assert!(last_message(&paused).contains("no sweep was read yet"), "{}", last_message(&paused));
     let mut seen = Vec::new();
     for moment in 0..15 {
@@ -107,7 +107,7 @@ fn a_pause_steps_back_through_what_was_watched() {
         seen.push(screens(&mut paused));
         assert_eq!(screens(&mut live), seen[moment]);
     }
-    paused.press("9 space");
+    paused.press("0 space");
     let said = last_message(&paused).to_owned();
     assert!(said.contains("paused at 03:14:50") && said.contains("the watch continues"), "{said}");
     assert_eq!(screens(&mut paused), seen[14]);
@@ -119,7 +119,7 @@ fn a_pause_steps_back_through_what_was_watched() {
     }
     assert_eq!(screens(&mut paused), seen[3], "what goes on behind a pause does not show");
     let line = {
-        paused.press("2 c");
+        paused.press("3 c");
         paused.copied.last().unwrap().clone()
     };
     assert!(!line.contains("--at"), "no file has this moment: {line}");
@@ -139,12 +139,12 @@ fn a_pause_steps_back_through_what_was_watched() {
     paused.press("L");
     assert!(last_message(&paused).contains("the screens are live already"), "{}", last_message(&paused));
     // Another look is live.
-    paused.press("9 space r");
+    paused.press("0 space r");
     assert!(paused.state.known.playback.is_none() && !paused.state.known.watch.recorded);
     paused.advance_ms(5000).advance_ms(5000);
     assert_eq!(paused.state.known.watch.sweeps, 2);
     let mut forgetful = watch_with_history("sim:demo", 0);
-    forgetful.advance_ms(5000).press("9 space");
+    forgetful.advance_ms(5000).press("0 space");
     assert!(last_message(&forgetful).contains("past_mib"), "{}", last_message(&forgetful));
     assert!(forgetful.state.known.playback.is_none(), "who cannot step back stays live");
     forgetful.advance_ms(5000);
@@ -203,7 +203,7 @@ fn what_is_new_behind_a_pause_is_reported_afterwards() {
             add_events(&nodes, sweep);
         }
     });
-    driver.send_input(SessionInput::Tick).advance_ms(5000).advance_ms(5000).press("9 space [");
+    driver.send_input(SessionInput::Tick).advance_ms(5000).advance_ms(5000).press("0 space [");
     driver.advance_ms(5000);
     assert!(matching_messages(&driver, "during the pause: ").is_empty(), "nothing of it is shown yet");
     driver.press("L");
@@ -212,7 +212,7 @@ fn what_is_new_behind_a_pause_is_reported_afterwards() {
     assert!(said.iter().any(|line| line.starts_with("warning: ")), "{said:?}");
     assert_eq!(last_message(&driver), "back to live");
     // Each thing once; of many so many are said, and of the others their number.
-    driver.press("9 space");
+    driver.press("0 space");
     for _ in 0..30 {
         driver.advance_ms(5000);
     }
@@ -235,7 +235,7 @@ fn resuming_reports_what_was_new() {
                 add_events(&nodes, sweep);
             }
         });
-        driver.send_input(SessionInput::Tick).advance_ms(5000).press("9");
+        driver.send_input(SessionInput::Tick).advance_ms(5000).press("0");
         let (task, _) = only_task::<RecordingTask>(press_and_hold(&mut driver, "space"));
         driver.advance_ms(5000);
         assert!(matching_messages(&driver, "during the pause: ").is_empty());
@@ -263,7 +263,7 @@ fn what_a_silent_sweep_found_is_recorded() {
     for _ in 0..4 {
         driver.advance_ms(5000);
     }
-    driver.press("9 space");
+    driver.press("0 space");
     let timeline = playback(&driver).timeline();
     assert_eq!(timeline.times.len(), 4, "nobody answered the third");
     let node = node()[0];
@@ -282,7 +282,7 @@ fn nothing_overtakes_the_way_back() {
     for _ in 0..12 {
         driver.advance_ms(5000);
     }
-    driver.press("9 space {");
+    driver.press("0 space {");
     driver.advance_ms(5000);
     let place = playback(&driver).place();
     let refused = |driver: &mut TestSession| {
@@ -315,7 +315,7 @@ fn a_failed_return_to_live_stays_in_the_pause() {
     for _ in 0..5 {
         driver.advance_ms(5000);
     }
-    driver.press("9 space [");
+    driver.press("0 space [");
     let (task, _) = only_task::<RecordingTask>(press_and_hold(&mut driver, "L"));
     let unrolled = Box::new(RecordingOutcome(past.borrow_mut().open_recording()));
     let begun = waiting(&mut driver, SessionInput::Finished { task, outcome: unrolled });
@@ -357,13 +357,13 @@ fn what_an_operator_does_is_recorded() {
     assert!(driver.state.prompt.is_some(), "i asks for the words");
     driver.press("b e g i n s enter");
     driver.send_input(SessionInput::Tick).advance_ms(5000);
-    driver.press("2 / kind=switch-switch enter g f").advance_ms(5000);
+    driver.press("3 / kind=switch-switch enter g f").advance_ms(5000);
     driver.press("z esc esc").press(":note space a space cable space was space pulled enter");
     driver.press(":preview space minhop enter");
     driver.press(":write-plan space x.plan enter");
     assert_eq!(driver.written.len(), 1);
     driver.advance_ms(5000);
-    driver.press("9 space");
+    driver.press("0 space");
     let words = entered(playback(&driver).entries());
     let texts: Vec<&str> = words.iter().map(|(_, _, text, _)| text.as_str()).collect();
     let [begins, marked, unmarked, note, proposed, planned] = texts[..] else { panic!("{words:?}") };
@@ -384,7 +384,7 @@ fn what_an_operator_does_is_recorded() {
     let seen: Vec<(usize, i64)> = words.iter().map(|(place, time, ..)| (*place, *time)).collect();
     assert_eq!(seen, [(1, 0), (2, 5000), (3, 10_000), (3, 10_000), (3, 10_000), (3, 10_000)]);
     // During a pause they are seen at its end, and with the next pause where they belong.
-    driver.press("[ [ [").advance_ms(5000).press("2 f 9");
+    driver.press("[ [ [").advance_ms(5000).press("3 f 0");
     let during = entered(playback(&driver).entries());
     assert_eq!((during.len(), during[6].0, during[6].1), (7, 3, 20_000), "{during:?}");
     driver.press("n n n n");
@@ -428,7 +428,7 @@ fn bookmarks_outlive_a_pause() {
     for _ in 0..4 {
         driver.advance_ms(5000);
     }
-    driver.press("9 space [ m [ [ m");
+    driver.press("0 space [ m [ [ m");
     let times = |driver: &TestSession| -> Vec<i64> {
         let playback = playback(driver);
         playback
@@ -451,7 +451,7 @@ fn bookmarks_outlive_a_pause() {
     let said = matching_messages(&driver, "the recording stays (9)");
     assert!(said.len() == 1 && said[0].starts_with("live again: the source was read again"), "{said:?}");
     assert_eq!(driver.state.known.watch.sweeps, 0);
-    driver.advance_ms(5000).advance_ms(5000).press("9 space");
+    driver.advance_ms(5000).advance_ms(5000).press("0 space");
     assert_eq!(times(&driver), [5_000]);
     let words = entered(playback(&driver).entries());
     assert_eq!(
@@ -467,7 +467,7 @@ fn a_note_stands_at_the_time_of_now() {
     let (mut driver, _) = watch_and_history("sim:demo", MOST, |_, _| {});
     driver.send_input(SessionInput::Tick).advance_ms(5000);
     driver.state.now_ms += 3000;
-    driver.press("2 / kind=switch-switch enter g f 9");
+    driver.press("3 / kind=switch-switch enter g f 0");
     driver.state.now_ms += 1000;
     driver.press("space [");
     driver.state.now_ms += 500;
@@ -478,7 +478,7 @@ fn a_note_stands_at_the_time_of_now() {
         entered(playback(driver).entries()).into_iter().map(|(_, time, ..)| time).collect()
     };
     assert_eq!(times(&driver), [8_000, 9_500]);
-    driver.press("L").advance_ms(5000).press("9 space");
+    driver.press("L").advance_ms(5000).press("0 space");
     assert_eq!(times(&driver), [8_000, 9_500], "and so it is recorded");
 }
 
@@ -486,7 +486,7 @@ fn a_note_stands_at_the_time_of_now() {
 #[test]
 fn notes_in_no_file_are_announced_before_they_are_lost() {
     let mut driver = watch_with_history("sim:demo", MOST);
-    driver.send_input(SessionInput::Tick).press(":note space one enter").press("1 q");
+    driver.send_input(SessionInput::Tick).press(":note space one enter").press("2 q");
     let said = last_message(&driver).to_owned();
     assert!(!driver.state.leaving && said.contains(":save FILE") && said.contains("1 note is"), "{said}");
     driver.press("g q");
@@ -497,7 +497,7 @@ fn notes_in_no_file_are_announced_before_they_are_lost() {
     saved
         .send_input(SessionInput::Tick)
         .press(":note space one enter")
-        .press(":save space a.fdcap enter 1 q");
+        .press(":save space a.fdcap enter 2 q");
     assert!(saved.state.leaving);
 }
 
@@ -505,7 +505,7 @@ fn notes_in_no_file_are_announced_before_they_are_lost() {
 #[test]
 fn a_pause_says_whether_the_watch_goes_on() {
     let mut driver = watch_with_history("sim:demo", MOST);
-    driver.send_input(SessionInput::Tick).advance_ms(5000).press("9");
+    driver.send_input(SessionInput::Tick).advance_ms(5000).press("0");
     let seen = |driver: &TestSession| text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));
     assert!(
         seen(&driver).contains("space pause") && !seen(&driver).contains("space play"),
@@ -519,7 +519,7 @@ fn a_pause_says_whether_the_watch_goes_on() {
         last_message(&driver)
     );
     assert!(seen(&driver).starts_with(" PAUSED "), "{}", seen(&driver));
-    driver.press("L W").press("9 space");
+    driver.press("L W").press("0 space");
     assert!(last_message(&driver).contains("the watch is off (W)"), "{}", last_message(&driver));
 }
 
@@ -531,7 +531,7 @@ fn a_silent_sweep_behind_a_pause_is_reported() {
             sweep.samples.clear();
         }
     });
-    driver.send_input(SessionInput::Tick).advance_ms(5000).advance_ms(5000).press("9 space");
+    driver.send_input(SessionInput::Tick).advance_ms(5000).advance_ms(5000).press("0 space");
     driver.advance_ms(5000);
     let said = matching_messages(&driver, "could not be read during the pause");
     assert!(said.len() == 1 && said[0].contains("FD-6320"), "{said:?}");
@@ -551,7 +551,7 @@ fn nothing_is_swept_on_the_way_back() {
     for _ in 0..5 {
         driver.advance_ms(5000);
     }
-    driver.press("9 space [");
+    driver.press("0 space [");
     let (task, _) = only_task::<RecordingTask>(press_and_hold(&mut driver, "L"));
     driver.state.now_ms += 20_000;
     let begun = waiting(&mut driver, SessionInput::Tick);
@@ -572,9 +572,9 @@ fn nothing_is_swept_on_the_way_back() {
 #[test]
 fn a_line_of_a_simulator_says_that_time_begins_anew() {
     let mut driver = watch_with_history("sim:demo", MOST);
-    driver.press("2 c");
+    driver.press("3 c");
     assert!(last_message(&driver).starts_with("copied: fabdeck "), "{}", last_message(&driver));
-    driver.send_input(SessionInput::Tick).press("2 c");
+    driver.send_input(SessionInput::Tick).press("3 c");
     let said = last_message(&driver);
     assert!(said.starts_with("copied (with a new simulator, at the time 0): fabdeck "), "{said}");
 }
@@ -583,7 +583,7 @@ fn a_line_of_a_simulator_says_that_time_begins_anew() {
 #[test]
 fn a_live_timeline_says_what_it_is_for() {
     let mut driver = watch_with_history("sim:demo", MOST);
-    driver.send_input(SessionInput::Tick).advance_ms(5000).press("9");
+    driver.send_input(SessionInput::Tick).advance_ms(5000).press("0");
     for (width, height) in [(80, 24), (200, 60)] {
         driver.send_input(SessionInput::Resized(Size { width, height }));
         let frame = text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));

@@ -478,7 +478,7 @@ impl RandomSession {
                 self.press_until(esc, 60, |state| {
                     let table = state.current().table();
                     let top =
-                        state.screen == ScreenId::Fabric && state.current().crumbs(&state.known).len() == 1;
+                        state.screen == ScreenId::Map && state.current().crumbs(&state.known).len() == 1;
                     top && state.prompt.is_none() && state.layer.is_none() && table.filter.is_empty()
                 });
                 // What is selected is let go first.
@@ -520,7 +520,7 @@ impl RandomSession {
             ("", "", ScreenId::Jobs) if state.screens.jobs.histograms().is_some() => {
                 if state.screens.jobs.view == JobView::Histogram { "histogram" } else { "Jobs" }.to_owned()
             }
-            ("", "", ScreenId::Fabric) => state.current().crumbs(&state.known)[0].clone(),
+            ("", "", ScreenId::Map) => state.current().crumbs(&state.known)[0].clone(),
             ("", "", screen) => format!("{screen:?}"),
             ("", layer, _) => layer.to_owned(),
             (prompt, ..) => prompt.to_owned(),

@@ -163,21 +163,21 @@ fn the_map_names_the_rank_of_its_cursor_where_there_is_room() {
 fn what_tells_of_trouble_is_in_sight_beside_details_and_on_small_screens() {
     let mut driver = open_session("sim:demo");
     let headings = |all: &str| all.lines().nth(2).unwrap().to_owned();
-    driver.press("2");
+    driver.press("3");
     let all = sized(&mut driver, 120, 40);
     for title in ["STATE", "DEGRADED", "EFI"] {
         assert!(headings(&all).contains(title), "{title}: {all}");
     }
     for keys in ["1", "1 tab tab", "2", "1 tab enter"] {
-        driver.press("1 esc esc").press(keys);
+        driver.press("2 esc esc").press(keys);
         let all = sized(&mut driver, 40, 12);
         assert!(headings(&all).contains("STATE"), "{keys}: {all}");
-        driver.press("1 esc esc shift-tab shift-tab");
+        driver.press("2 esc esc shift-tab shift-tab");
     }
     // Errors stand beside paths where somebody counted them.
     let wanted = ReadOptions { tables: true, counters: true, ..ReadOptions::default() };
     let mut driver = shared(super::fixture::look_at("sim:demo", wanted));
-    driver.press("2");
+    driver.press("3");
     for width in [110, 120, 140] {
         let all = sized(&mut driver, width, 40);
         assert!(headings(&all).contains("ERRORS"), "{width}: {all}");
@@ -278,7 +278,7 @@ fn cables_that_failed_before_are_shown_on_the_fabric_screen() {
         let first = all.lines().nth(2).unwrap();
         assert!(first.starts_with("failed and not in") && first.contains(" more"), "{all}");
     }
-    driver.press("2");
+    driver.press("3");
     assert!(!shown(&driver).contains("failed and not"));
     let mut whole = open_session("sim:demo");
     whole.press("tab");
@@ -300,7 +300,7 @@ fn what_had_no_path_before_is_shown_within_eighty_columns() {
         look.observation.tables.node_mut(switch).lft.as_mut().unwrap().set(lid, None);
     }
     let mut driver = TestSession::open(look, Size { width: 80, height: 24 });
-    driver.press("tab /").send_input(SessionInput::Paste("spine-1".to_owned())).press("enter f 3");
+    driver.press("tab /").send_input(SessionInput::Paste("spine-1".to_owned())).press("enter f 6");
     let line = line(&shown(&driver), "for good ");
     assert_eq!(line, "for good  88 of them are cut off, as one end failed; 44 had no path before");
 }

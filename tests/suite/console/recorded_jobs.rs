@@ -68,7 +68,7 @@ fn a_replay_shows_the_jobs_of_its_moment() {
     let file = folder.path().join("jobs.fdcap");
     record(&file);
     let mut driver = played(&file, None);
-    driver.press("7");
+    driver.press("8");
     let seen = shown(&driver);
     assert!(seen.contains("jobs recorded 15 s before: 2 on"), "{seen}");
     assert!(seen.contains("no list of jobs since then: FD-4603") && seen.contains("4713"), "{seen}");
@@ -84,7 +84,7 @@ fn a_replay_shows_the_jobs_of_its_moment() {
     let line = driver.copied.last().unwrap();
     assert!(line.contains(" jobs ") && line.contains("--at ") && !line.contains("--file"), "{line}");
     // The timeline tells of it.
-    driver.press("9");
+    driver.press("0");
     let seen = shown(&driver);
     assert!(seen.contains("1 began and 1 ended, 2 run") && seen.contains("the list of running"), "{seen}");
 }
@@ -97,7 +97,7 @@ fn what_if_asks_with_the_jobs_of_the_moment() {
     record(&file);
     let mut driver = played(&file, None);
     go_to_time(&mut driver, "-25s");
-    driver.press("3 p enter");
+    driver.press("6 p enter");
     let seen = shown(&driver);
     assert!(
         seen.contains("run with") && seen.contains("jobs recorded") && seen.contains("jobs then"),
@@ -109,7 +109,7 @@ fn what_if_asks_with_the_jobs_of_the_moment() {
 #[test]
 fn what_if_asks_the_named_job_source() {
     let mut driver = open_session("sim:demo");
-    driver.press("3 p enter");
+    driver.press("6 p enter");
     let seen = shown(&driver);
     assert!(seen.contains("no jobs: none were known"), "{seen}");
     let mut driver = open_session("sim:demo");
@@ -117,7 +117,7 @@ fn what_if_asks_the_named_job_source() {
     driver.state.known.jobs.settings.from =
         Some(fabdeck::operations::jobs::job_request::JobListSource::Slurm(None));
     driver.lister = JobLister(Box::new(|_| Ok(list(LIST))));
-    driver.press("3 p enter");
+    driver.press("6 p enter");
     let seen = shown(&driver);
     assert!(seen.contains("run with      jobs of Slurm, just now: 2 on"), "{seen}");
     driver.lister = JobLister(Box::new(|_| Ok(list(LATER))));

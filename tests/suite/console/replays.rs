@@ -162,7 +162,7 @@ fn same_as_watched(interval_ms: u64, moments: usize, order: &[usize]) {
     let file = home.path().join("demo.fdcap");
     let every = WatchSettings { interval_ms, ..settings() };
     let (mut live, recorder) = watched_every("sim:demo", &file, every.clone());
-    live.press("2 / kind=switch-switch enter down f esc esc");
+    live.press("3 / kind=switch-switch enter down f esc esc");
     assert_eq!(live.state.known.marks.len(), 1);
     let mut seen = Vec::new();
     for moment in 0..moments {
@@ -175,7 +175,7 @@ fn same_as_watched(interval_ms: u64, moments: usize, order: &[usize]) {
     }
     recorder.borrow_mut().take().unwrap().finish(1_795_313_900_000).unwrap();
     let mut replay = played_with(&file, None, every);
-    replay.press("2 / kind=switch-switch enter down f esc esc");
+    replay.press("3 / kind=switch-switch enter down f esc esc");
     let count = replay.state.known.playback.as_ref().unwrap().timeline().times.len();
     assert_eq!(count, seen.len());
     for moment in order.iter().copied() {
@@ -284,10 +284,10 @@ fn events_times_and_bookmarks_are_found() {
     }
     driver.press(":at space noon enter");
     assert!(last_message(&driver).contains("FD-5062"), "{}", last_message(&driver));
-    driver.press("@ 0 3 : 1 3 : 4 1 enter m");
+    driver.press("@ 0 6 : 2 6 : 5 2 enter m");
     assert_eq!(playback(&driver).place(), 1);
     assert_eq!(last_message(&driver), "03:13:41 has a bookmark now; 1 bookmark in this session");
-    driver.press("} 9 / kind=bookmark enter g enter");
+    driver.press("} 0 / kind=bookmark enter g enter");
     assert_eq!(playback(&driver).place(), 1, "Enter goes to the bookmark");
     // Looked at again, it stays where it is, and so do bookmarks.
     driver.press("r");
@@ -362,7 +362,7 @@ fn screen(driver: &mut TestSession, keys: &str) -> String {
 #[test]
 fn it_plays_at_the_chosen_speed() {
     let (_home, mut driver) = reference(&sample_fabric::reference().bytes);
-    driver.press("{ 9");
+    driver.press("{ 0");
     let place = |driver: &TestSession| playback(driver).place();
     assert_eq!(place(&driver), 0, "the gap is a step");
     driver.press("space");
@@ -493,7 +493,7 @@ fn lines_of_a_replay_have_its_time() {
     let mut driver = played(&file, Some("-0s"));
     driver.state.options.push(("--at".to_owned(), "-0s".to_owned()));
     for back in ["", "[", "{"] {
-        driver.press(back).press("2 c");
+        driver.press(back).press("3 c");
         let line = driver.copied.last().unwrap().clone();
         let stamp = playback(&driver).timeline().time_spec_text(playback(&driver).time());
         assert_eq!(line.matches("--at").count(), 1, "{line}");
@@ -508,7 +508,7 @@ fn lines_of_a_replay_have_its_time() {
         let cells = errors_of_links(&driver.state);
         let cells: Vec<(&str, Option<u64>)> = cells.iter().map(|(a, errors)| (a.as_str(), *errors)).collect();
         assert_eq!(printed, cells, "{line}");
-        driver.press("5 c");
+        driver.press("4 c");
         let line = driver.copied.last().unwrap().clone();
         assert!(line.contains(&format!("--at {stamp} hotspots --interval 5s --count 1")), "{line}");
         let (_, json) = carried_out(&line);
@@ -536,7 +536,7 @@ fn lines_of_a_replay_have_its_time() {
     }
     // A clock that was set back later makes no other moment of it.
     let (_home, mut driver) = reference(&sample_fabric::reference().bytes);
-    driver.press("{ ] ] ] 2 c");
+    driver.press("{ ] ] ] 3 c");
     assert!(driver.copied.last().unwrap().contains("--at 2026-11-22T03:13:43.000+01:00"));
 }
 
@@ -665,7 +665,7 @@ fn the_program_replays_a_capture_and_a_pause() {
     session.until("03:14:46 paused");
     session.press("[[");
     session.until("nothing was recorded from 03:13:44 to 03:14:45");
-    session.press("9");
+    session.press("0");
     session.until("moment 8 of 10  in a gap");
     session.press("N");
     session.until("moment 7 of 10  paused");
@@ -686,9 +686,9 @@ fn the_program_replays_a_capture_and_a_pause() {
     let config = config.display().to_string();
     let mut session = Session::open(&["--config", &config, "--source", "sim:demo"], 120, 30);
     session.until("watch 1s");
-    session.press("5");
+    session.press("4");
     session.until("2 sweeps");
-    session.press("9 ");
+    session.press("0 ");
     session.until("L returns to live");
     session.press("[");
     session.until("moment");

@@ -83,7 +83,7 @@ fn a_session_stops_and_goes_on() {
     session.signal("CONT");
     session.settled_after(before);
     assert_eq!((count(&session, before, "\x1b[?1049h"), count(&session, before, "\x1b[2J")), (0, 1));
-    session.press("2");
+    session.press("3");
     session.until("STATE");
     session.press("qq");
     assert_eq!(session.ended(), 0);
@@ -125,7 +125,7 @@ fn a_job_of_a_shell_stops_goes_on_and_ends() {
     shell.until("spines");
     shell.settled_after(before);
     assert_eq!(count(&shell, before, "\x1b[?1049h"), 1, "the terminal is taken once");
-    shell.press("2");
+    shell.press("3");
     shell.until("STATE");
     shell.press("\x1a");
     shell.until("Stopped");
@@ -190,7 +190,7 @@ fn a_line_that_hangs_holds_up_no_signal() {
 #[test]
 fn a_line_that_hung_gets_the_latest_frame() {
     let mut session = hung(&[]);
-    session.press("2");
+    session.press("3");
     std::thread::sleep(Duration::from_millis(500));
     // It takes again: the latest frame comes, and not all of those in between.
     let before = session.bytes();
@@ -275,11 +275,11 @@ fn what_is_cancelled_works_no_more() {
     let mut session = Session::open(&["--config", &config, "--source", "sim:switch3456"], 100, 30);
     session.until("spines");
     session.quiet();
-    session.press("3");
+    session.press("6");
     session.until("ENGINE");
     let mut cancelled = 0;
     for engine in fabdeck_routing::ENGINES {
-        session.press("3");
+        session.press("6");
         at_rest(&session);
         session.press(&format!(":preview {}\r", engine.id));
         session.until(&format!("{} routes", engine.id));
@@ -320,7 +320,7 @@ fn a_source_that_goes_away_ends_nothing() {
     server.wait().unwrap();
     session.press("r");
     session.until("error: ");
-    session.press("2");
+    session.press("3");
     session.until("STATE");
     session.press("qq");
     assert_eq!(session.ended(), 0);

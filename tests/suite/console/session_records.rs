@@ -34,7 +34,7 @@ fn a_session_happens_again_the_same_way() {
 fn a_session_is_replayed_from_what_was_written() {
     let mut driver = open_session("sim:demo");
     driver
-        .press("tab down f 3 p enter esc 2 / leaf enter down")
+        .press("tab down f 6 p enter esc 3 / leaf enter down")
         .send_input(SessionInput::Paste("x".to_owned()));
     let look = driver.state.snapshot().unwrap().clone();
     let lines: Vec<&str> = driver.events.iter().map(String::as_str).collect();
@@ -57,12 +57,12 @@ fn a_session_is_replayed_from_what_was_written() {
 fn keys_of_ones_own_are_replayed() {
     let own = BTreeMap::from([
         ("mark".to_owned(), vec!["x".to_owned()]),
-        ("screen-2".to_owned(), vec!["f".to_owned()]),
+        ("screen-links".to_owned(), vec!["f".to_owned()]),
     ]);
     let look = Arc::new(look("sim:demo"));
     let size = Size { width: 100, height: 30 };
     let mut driver = TestSession::with_keymap(Ok(look.clone()), size, Keymap::with_overrides(&own).unwrap());
-    driver.press("f down x 3");
+    driver.press("f down x 6");
     assert_eq!(driver.state.known.marks.len(), 1);
     let again = replay(&look, driver.events.iter().map(String::as_str)).unwrap();
     let appearance = appearance("dark", ColorDepth::True);

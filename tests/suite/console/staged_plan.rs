@@ -10,7 +10,7 @@ fn a_plan_of_the_console_tells_the_commands_of_the_staged_way() {
     let mut driver = open_session("sim:demo");
     driver.state.writing = WriteAccess::Asked;
     driver
-        .press(":mark space spine-1 enter 3 :preview space updn enter j :write-plan space a/new.plan enter");
+        .press(":mark space spine-1 enter 6 :preview space updn enter j :write-plan space a/new.plan enter");
     let (_, text) = driver.written.last().expect("a plan");
     let plan: Value = serde_json::from_str(text).unwrap();
     assert_eq!(plan["transition"]["safe"], false, "{}", plan["transition"]);

@@ -55,7 +55,7 @@ fn a_storm_of_sizes_ends_in_the_last_one() {
     }
     session.resize(90, 20);
     session.quiet();
-    session.press("2");
+    session.press("3");
     session.until("STATE");
     session.press("\x03");
     assert_eq!(session.ended(), 130);

@@ -31,7 +31,7 @@ fn run_on(text: &str) -> String {
 fn the_event_under_the_cursor_is_shown_in_full() {
     for (width, height) in [(80, 24), (200, 60)] {
         let mut driver = incident("credit-loop", width, height);
-        driver.press("9 / b y = r e c o r d e r enter g");
+        driver.press("0 / b y = r e c o r d e r enter g");
         let event = driver.state.screens.timeline.event().unwrap().clone();
         assert!(event.text.len() > 100, "{}", event.text);
         let page = {
@@ -64,7 +64,7 @@ fn the_event_under_the_cursor_is_shown_in_full() {
     }
     // What counters came to says so.
     let mut driver = incident("incast", 80, 24);
-    driver.press("9 / by=counters enter g d");
+    driver.press("0 / by=counters enter g d");
     let page = run_on(&screen_text(&driver));
     assert!(page.contains("derived from the recording") && page.contains("PortXmitWait"), "{page}");
 }
@@ -73,7 +73,7 @@ fn the_event_under_the_cursor_is_shown_in_full() {
 #[test]
 fn the_cursor_stays_at_its_time() {
     let mut driver = incident("credit-loop", 120, 40);
-    driver.press("9");
+    driver.press("0");
     let table = |driver: &TestSession| {
         let table = driver.state.screens.timeline.table().clone();
         (table.cursor, table.selection.rows.len())
@@ -91,7 +91,7 @@ fn the_cursor_stays_at_its_time() {
 #[test]
 fn the_pointer_leaves_both_times_to_be_read() {
     let mut driver = incident("incast", 80, 24);
-    driver.press("9");
+    driver.press("0");
     let count = playback(&driver).timeline().times.len();
     driver.press(":at space -9h enter");
     for place in 0..count {
@@ -125,7 +125,7 @@ fn hot_spots_have_their_part_of_the_time_on_a_narrow_terminal() {
 #[test]
 fn a_line_says_what_it_does_not_do() {
     let mut driver = incident("incast", 80, 24);
-    driver.press("5 c");
+    driver.press("4 c");
     assert!(last_message(&driver).starts_with("copied: fabdeck "), "{}", last_message(&driver));
     driver.press("/ leaf enter c");
     assert!(last_message(&driver).starts_with("copied (without the filter, "), "{}", last_message(&driver));
@@ -137,7 +137,7 @@ fn a_line_says_what_it_does_not_do() {
     );
     driver.press("esc c");
     assert!(last_message(&driver).starts_with("copied (without the order, "), "{}", last_message(&driver));
-    driver.press("2 / leaf enter c");
+    driver.press("3 / leaf enter c");
     assert!(
         last_message(&driver).starts_with("copied: fabdeck "),
         "links have it: {}",
@@ -155,11 +155,11 @@ fn a_silent_host_is_seen_on_the_fabric() {
         fabric.nodes().find(|(_, node)| !node.facts.answered).map(|(id, _)| id)
     };
     if silent.is_none() {
-        driver.press("9 g enter");
+        driver.press("0 g enter");
     }
     let look = driver.state.snapshot().unwrap().clone();
     let (id, _) = look.fabric().nodes().find(|(_, node)| !node.facts.answered).unwrap();
-    driver.press("1 G");
+    driver.press("2 G");
     let tree = screen_text(&driver);
     assert!(tree.contains("1 not answering"), "the group of hosts: {tree}");
     driver.press("enter / ").press(&look.name(id).chars().map(String::from).collect::<Vec<_>>().join(" "));

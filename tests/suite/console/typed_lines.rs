@@ -53,7 +53,7 @@ fn a_filter_is_typed_anew_and_the_one_before_can_be_had() {
 #[test]
 fn a_prefix_without_a_match_is_refused_at_once() {
     let mut driver = open_session("sim:demo");
-    driver.press("4 enter nosuchnode enter");
+    driver.press("5 enter nosuchnode enter");
     assert!(driver.state.prompt.is_none(), "nothing else is asked");
     assert!(last_message(&driver).contains("no node is called 'nosuchnode'"), "{}", last_message(&driver));
     assert!(shown(&driver).contains("from      nosuchnode"), "{}", shown(&driver));
@@ -77,7 +77,7 @@ fn hints_about_names_are_shown_for_typed_keys_only() {
 #[test]
 fn a_plan_needs_the_name_of_a_file() {
     let mut driver = open_session("sim:demo");
-    driver.press("2 f :preview space updn enter down w ctrl-u enter");
+    driver.press("3 f :preview space updn enter down w ctrl-u enter");
     assert!(driver.written.is_empty());
     assert!(
         last_message(&driver).contains("name a file that does not exist yet"),
@@ -129,18 +129,18 @@ fn followed(driver: &TestSession) -> (usize, Vec<String>) {
 fn a_path_under_a_proposal_is_the_one_that_its_lines_print() {
     let mut driver = open_session("sim:demo");
     // Without the switch that the path takes now it goes another way.
-    driver.press("4 enter node01 enter node24 enter");
+    driver.press("5 enter node01 enter node24 enter");
     let lost = hops(&driver);
     driver.press(":mark space").send_input(SessionInput::Paste(format!(" {}", lost[2]))).press("enter");
-    driver.press(":preview space updn enter 4 tab c");
+    driver.press(":preview space updn enter 5 tab c");
     assert!(driver.copied.last().is_some(), "{}", last_message(&driver));
     assert_ne!(hops(&driver), lost);
     assert_eq!(followed(&driver), (2, hops(&driver)), "{:?}", driver.copied);
-    driver.press("3 down w enter 4 c");
+    driver.press("6 down w enter 5 c");
     assert_eq!(driver.written.last().unwrap().0, std::path::Path::new("updn.plan"));
     assert_eq!(followed(&driver), (1, hops(&driver)), "{:?}", driver.copied);
     // A plan for other marks is no help.
-    driver.press("3 F :preview space updn enter 4 tab");
+    driver.press("6 F :preview space updn enter 5 tab");
     if driver.state.screens.paths.under.is_none() {
         driver.press("tab");
     }
@@ -152,7 +152,7 @@ fn a_path_under_a_proposal_is_the_one_that_its_lines_print() {
 fn the_line_of_what_if_names_the_engines_as_they_are_listed() {
     let mut driver = open_session("sim:kary,k=3,n=2");
     driver.press(
-        "2 / kind=switch-switch enter f :preview space updn,minhop,ftree enter :sort space engine enter S c",
+        "3 / kind=switch-switch enter f :preview space updn,minhop,ftree enter :sort space engine enter S c",
     );
     assert_eq!(driver.state.screen, ScreenId::Whatif);
     let line = driver.copied.last().unwrap().clone();
@@ -180,7 +180,7 @@ fn options_of_the_session_are_replayed() {
     driver.events[0] =
         serde_json::to_string(&fabdeck::console::event_loop::event::SessionHeader::from_state(&driver.state))
             .unwrap();
-    driver.press("2 f").send_input(SessionInput::Tick);
+    driver.press("3 f").send_input(SessionInput::Tick);
     let look = driver.state.snapshot().unwrap().clone();
     let again = replay(&look, driver.events.iter().map(String::as_str)).unwrap();
     assert_eq!(again.last_line, driver.state.last_line);

@@ -23,13 +23,13 @@ fn a_closed_group_tells_what_is_inside() {
     driver.press("g enter");
     assert!(line(&driver, "+ spines").contains("1 degraded"), "{}", shown(&driver));
     assert!(line(&driver, "- leaves").contains("1 degraded"), "{}", shown(&driver));
-    driver.press(":mark space switch:spine-1 enter 1");
+    driver.press(":mark space switch:spine-1 enter 2");
     assert!(line(&driver, "+ spines").ends_with("1 degraded, 1 marked"), "{}", shown(&driver));
-    driver.press(":mark space host:node01 enter 1");
+    driver.press(":mark space host:node01 enter 2");
     for group in ["+ racks", "+ hosts"] {
         assert!(line(&driver, group).ends_with("1 marked"), "{}", shown(&driver));
     }
-    driver.press("F 1");
+    driver.press("F 2");
     assert!(line(&driver, "+ spines").ends_with("1 degraded"), "{}", shown(&driver));
     assert!(line(&driver, "+ hosts").ends_with("45"), "{}", shown(&driver));
 }
@@ -50,7 +50,7 @@ fn a_group_has_the_colour_of_its_worst() {
 #[test]
 fn a_mark_on_a_cable_is_shown_by_its_switch_and_its_group() {
     let mut driver = open_session("sim:demo");
-    driver.press("2 / kind=switch-switch enter f 1");
+    driver.press("3 / kind=switch-switch enter f 2");
     assert!(shown(&driver).contains("a link is marked"), "{}", shown(&driver));
     for group in ["- spines", "- leaves"] {
         assert!(line(&driver, group).contains("1 marked"), "{}", shown(&driver));
@@ -72,7 +72,7 @@ fn unread_warnings_are_announced_until_they_are_read() {
 fn a_narrow_header_keeps_source_marks_and_read_only() {
     for source in ["sim:demo", "sim:switch648,faults=1%"] {
         let mut driver = open_session(source);
-        driver.press("2 f down f");
+        driver.press("3 f down f");
         for width in [40, 60, 80] {
             driver.send_input(SessionInput::Resized(Size { width, height: 12 }));
             let all = shown(&driver);

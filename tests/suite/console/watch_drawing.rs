@@ -22,7 +22,7 @@ fn history_stays_over_a_look() {
     };
     let before = levels(&driver);
     assert!(!before.is_empty());
-    driver.press("5 r").send_input(SessionInput::Resized(Size { width: 200, height: 60 }));
+    driver.press("4 r").send_input(SessionInput::Resized(Size { width: 200, height: 60 }));
     assert_eq!((driver.state.known.watch.sweeps, levels(&driver)), (0, before.clone()));
     let seen = shown(&driver);
     assert!(seen.contains("hot-spot") && seen.contains("before the source was read again"), "{seen}");
@@ -46,7 +46,7 @@ fn waiting_is_drawn_by_its_share_of_time() {
     }
     let mut driver = watching(shares);
     swept(&mut driver, 4);
-    driver.press("5").send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.press("4").send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
     let looks = appearance("dark", ColorDepth::True);
     let buffer = frame(&driver.state, &looks);
     let all = text(&buffer);
@@ -76,7 +76,7 @@ fn errors_beyond_their_threshold_are_named_in_the_tree_and_coloured_in_links() {
     driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
     let tree = shown(&driver);
     assert!(tree.contains("1 with errors") && tree.contains("a link has errors"), "{tree}");
-    driver.press("2 :sort space errors_per_hour enter down");
+    driver.press("3 :sort space errors_per_hour enter down");
     let looks = appearance("dark", ColorDepth::True);
     let buffer = frame(&driver.state, &looks);
     let all = text(&buffer);

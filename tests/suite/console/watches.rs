@@ -176,9 +176,9 @@ fn screens() -> Vec<(&'static str, TestSession)> {
         driver
     };
     let mut files = TestSession::open_watching(one_reading(), Sweeper::default(), EVERY, Size::default());
-    files.press("5");
+    files.press("4");
     let mut off = TestSession::open(look("sim:demo"), Size::default());
-    off.press("5");
+    off.press("4");
     vec![
         ("verdicts", of(incast, 8, "5 down")),
         ("most waiting", of(incast, 8, "5 tab")),
@@ -257,7 +257,7 @@ fn what_changes_is_said_once() {
     assert_eq!(counted(&driver, "hot-spot: node01"), 1, "{:?}", messages(&driver));
     assert_eq!(counted(&driver, "hot-spot ended: node01 mlx5_0[1]"), 1, "{:?}", messages(&driver));
     // Nobody waits any more, and the link had its errors within this hour.
-    driver.press("5");
+    driver.press("4");
     let seen = shown(&driver);
     assert!(seen.contains("errored") && !seen.contains("contr"), "{seen}");
 }
@@ -269,7 +269,7 @@ fn ports_that_do_not_tell_whether_they_wait_can_be_listed() {
     }
     let mut driver = watching(stuck);
     swept(&mut driver, 3);
-    driver.press("5");
+    driver.press("4");
     assert!(shown(&driver).contains("1 unknown; 3 sweeps"), "{}", shown(&driver));
     assert!(!shown(&driver).contains("node12"), "nothing is above a threshold: {}", shown(&driver));
     driver.press("tab / role=unknown enter");
@@ -417,10 +417,10 @@ fn the_cursor_stays_on_its_port() {
 fn the_line_that_is_copied_is_the_command() {
     let mut driver = watching(incast);
     swept(&mut driver, 3);
-    driver.press("5 c");
+    driver.press("4 c");
     assert_eq!(driver.copied, ["fabdeck --source sim:demo hotspots --interval 5s"]);
     let mut files = TestSession::open_watching(one_reading(), Sweeper::default(), EVERY, Size::default());
-    files.press("5 c W");
+    files.press("4 c W");
     assert_eq!(files.copied, ["fabdeck --source demo.topo show counters"]);
     assert_eq!(counted(&files, "only one reading of counters"), 1);
 }
@@ -429,7 +429,7 @@ fn the_line_that_is_copied_is_the_command() {
 fn a_session_that_watched_is_replayed() {
     let mut driver = watching(incast);
     swept(&mut driver, 3);
-    driver.press("5 tab down f");
+    driver.press("4 tab down f");
     swept(&mut driver, 2);
     driver.press("W").press("W r");
     swept(&mut driver, 3);
@@ -455,7 +455,7 @@ fn a_session_that_watched_is_replayed() {
 fn a_filter_holds_over_sweeps() {
     let mut driver = watching(incast);
     swept(&mut driver, 3);
-    driver.press("5 tab / waiting>100000 enter");
+    driver.press("4 tab / waiting>100000 enter");
     let rows = |driver: &TestSession| driver.state.current().table().selection.rows.len();
     assert_eq!(rows(&driver), 4);
     swept(&mut driver, 15);
@@ -543,7 +543,7 @@ fn what_a_cable_counts_is_reported_by_kind_and_listed_among_the_links() {
         "{:?}",
         messages(&driver)
     );
-    driver.press("2 / errors>0 enter");
+    driver.press("3 / errors>0 enter");
     assert!(shown(&driver).contains("1 of 81"), "{}", shown(&driver));
 }
 
@@ -669,7 +669,7 @@ fn a_new_node_takes_no_others_place() {
     );
     let nodes = look.fabric().nodes().len();
     let mut driver = TestSession::open_watching(look, sweeper, EVERY, Size { width: 100, height: 30 });
-    driver.press("2 / node30 enter f 5");
+    driver.press("3 / node30 enter f 4");
     swept(&mut driver, 3);
     let marked = |driver: &TestSession| {
         let look = driver.state.snapshot().unwrap();

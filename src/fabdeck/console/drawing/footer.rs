@@ -175,7 +175,7 @@ fn has_effect_here(state: &SessionState, action: &Action) -> bool {
 }
 
 fn is_at_top(state: &SessionState) -> bool {
-    state.screen == ScreenId::Fabric && state.current().crumbs(&state.known).len() < 2
+    state.screen == ScreenId::Map && state.current().crumbs(&state.known).len() < 2
 }
 
 /// Short word for the footer, which has no room for a sentence.

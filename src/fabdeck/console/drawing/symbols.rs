@@ -21,6 +21,20 @@ pub struct Symbols {
     pub scale: &'static str,
     /// The time bar: recorded, not recorded, unreadable, and the pointer.
     pub time: [&'static str; 4],
+    /// Corners of a pane: upper left, upper right, lower left, lower right.
+    pub corners: [&'static str; 4],
+    /// The pane that has the keys.
+    pub focus: &'static str,
+    /// A gauge: its filled part and the rest.
+    pub gauge: [&'static str; 2],
+    /// The scale of a chart: a labelled row, another row, the corner below, an event, and the grid.
+    pub chart: [&'static str; 5],
+    /// Severities: critical, warning, well, no answer.
+    pub severity: [&'static str; 4],
+    /// The bar at the left of a card.
+    pub card: &'static str,
+    /// Whether lines and areas are drawn as braille.
+    pub braille: bool,
 }
 
 impl Symbols {
@@ -41,6 +55,13 @@ impl Symbols {
         untold: "·",
         scale: "▁▄█",
         time: ["━", "·", "╳", "▲"],
+        corners: ["╭", "╮", "╰", "╯"],
+        focus: "▸",
+        gauge: ["━", "╌"],
+        chart: ["┤", "│", "╰", "┊", "·"],
+        severity: ["◆", "▲", "●", "○"],
+        card: "▌",
+        braille: true,
     };
 
     pub const ASCII: Self = Self {
@@ -60,5 +81,12 @@ impl Symbols {
         untold: ".",
         scale: "_=#",
         time: ["=", ".", "X", "^"],
+        corners: ["+", "+", "+", "+"],
+        focus: ">",
+        gauge: ["=", "-"],
+        chart: ["+", "|", "+", ":", "."],
+        severity: ["!", "^", "o", "?"],
+        card: "|",
+        braille: false,
     };
 }

@@ -40,7 +40,7 @@ macro_rules! define_screen_actions {
     ($($id:ident $field:ident $kind:ident $number:literal $title:literal $about:literal;)+) => {
         /// The actions that open the screens.
         const SCREEN_ACTIONS: &[Action] = &[$(
-            new(concat!("screen-", $number), &[stringify!($number)], $about, |state, _| {
+            new(concat!("screen-", stringify!($field)), &[stringify!($number)], $about, |state, _| {
                 move_to(state, ScreenId::$id)
             })
             .over_screens(OverlayScope::Layers)

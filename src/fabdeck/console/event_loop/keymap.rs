@@ -23,7 +23,7 @@ impl Keymap {
     pub fn with_overrides(own: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
         let mut map = Self { own: own.clone(), ..Self::default() };
         for (id, keys) in own {
-            let action = action(id).ok_or_else(|| KeymapError::UnknownAction(id.clone()))?;
+            let action = action(id).ok_or_else(|| unknown_action(id))?;
             let keys: Result<Vec<Key>, KeyError> = keys.iter().map(|key| key.parse()).collect();
             let keys = keys.map_err(|error| KeymapError::Key { action: id.clone(), error })?;
             for (bound, held) in &mut map.bound {
@@ -53,6 +53,28 @@ impl Keymap {
     }
 }
 
+/// The words of screens that earlier versions bound by number, from `screen-1` on.
+const NUMBERED_SCREENS: [&str; 9] = [
+    "screen-map",
+    "screen-links",
+    "screen-whatif",
+    "screen-paths",
+    "screen-hotspots",
+    "screen-lanes",
+    "screen-jobs",
+    "screen-changes",
+    "screen-timeline",
+];
+
+fn unknown_action(id: &str) -> KeymapError {
+    let number = id.strip_prefix("screen-").and_then(|number| number.parse::<usize>().ok());
+    let word = number.and_then(|number| NUMBERED_SCREENS.get(number.checked_sub(1)?));
+    match word {
+        Some(word) => KeymapError::ScreenNumber(id.to_owned(), word),
+        None => KeymapError::UnknownAction(id.to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,9 +92,16 @@ mod tests {
     fn keys_can_be_bound_anew_and_mistakes_are_named() {
         let own = |id: &str, key: &str| BTreeMap::from([(id.to_owned(), vec![key.to_owned()])]);
         let map = Keymap::with_overrides(&own("quit", "f10")).unwrap();
-        let pressed = |key: &str| map.action(key.parse().unwrap(), ScreenId::Fabric).map(|action| action.id);
+        let pressed = |key: &str| map.action(key.parse().unwrap(), ScreenId::Map).map(|action| action.id);
         assert_eq!(pressed("f10"), Some("quit"));
         assert!(matches!(Keymap::with_overrides(&own("quti", "x")), Err(KeymapError::UnknownAction(_))));
+        assert!(matches!(
+            Keymap::with_overrides(&own("screen-3", "x")),
+            Err(KeymapError::ScreenNumber(_, "screen-whatif"))
+        ));
+        for word in NUMBERED_SCREENS {
+            assert!(action(word).is_some(), "{word}");
+        }
         assert!(matches!(Keymap::with_overrides(&own("quit", "strg-x")), Err(KeymapError::Key { .. })));
         assert!(matches!(Keymap::with_overrides(&own("help", ":")), Err(KeymapError::Twice { .. })));
         let nothing = |id: &str| Keymap::with_overrides(&BTreeMap::from([(id.to_owned(), Vec::new())]));

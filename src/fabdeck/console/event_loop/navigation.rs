@@ -37,8 +37,8 @@ pub fn step_out(state: &mut SessionState) -> bool {
     if stepped {
         return true;
     }
-    let elsewhere = state.screen != ScreenId::Fabric;
-    state.screen = ScreenId::Fabric;
+    let elsewhere = state.screen != ScreenId::Map;
+    state.screen = ScreenId::Map;
     elsewhere
 }
 

@@ -3,8 +3,8 @@
 use super::screens::ScreenId;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::{FabricSummary, count_words};
-use crate::console::features::fabric::health::NOT_ANSWERING;
 use crate::console::features::links::link_errors::error_lines;
+use crate::console::features::map::health::NOT_ANSWERING;
 use crate::console::features::whatif::engine_page::{engine_lines, loss_lines};
 use crate::console::features::whatif::screen::WhatifPane;
 use crate::console::model::detail_page::{DetailLine, DetailPage, PortDetail, number_label, value_text};

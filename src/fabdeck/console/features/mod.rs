@@ -4,13 +4,13 @@
 pub mod changes;
 pub mod completion;
 pub mod details;
-pub mod fabric;
 pub(crate) mod feature;
 pub(crate) mod feature_table;
 pub(crate) mod hotspots;
 pub mod jobs;
 pub mod lanes;
 mod links;
+pub mod map;
 pub mod name_completion;
 pub(crate) mod paths;
 pub mod plan_commands;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::fabric::health::FabricHealth;
+use crate::console::features::map::health::FabricHealth;
 use crate::console::model::state::SessionState;
 
 /// Makes the lists of all screens again from the current model.

@@ -4,15 +4,15 @@
 macro_rules! screen_table {
     ($define:ident) => {
         $define! {
-            Fabric fabric FabricScreen 1 "Fabric" "switches and hosts as a tree, as tables and as a map";
-            Links links LinksScreen 2 "Links" "every cable with its state, its speed and the paths over it";
-            Whatif whatif WhatifScreen 3 "What-if" "elements marked as failed, their cost, and the routes that engines propose";
-            Paths paths PathsScreen 4 "Paths" "from any port to any port, hop by hop, in force and as proposed";
-            Hotspots hotspots HotspotsScreen 5 "Hot-spots" "ports that wait or have errors, the reasons, and the rates of every port";
-            Lanes lanes LanesScreen 6 "Lanes" "flows on the slow lane, flows that would move there, and the tables on their paths";
-            Jobs jobs JobsScreen 7 "Jobs" "the running jobs, the channels that their paths load, and what sar would gain";
-            Changes changes ChangesScreen 8 "Changes" "applied changes with their results, and those that wait to be confirmed";
-            Timeline timeline TimelineScreen 9 "Timeline" "the events in time, and the moment that all screens show";
+            Map map MapScreen 2 "Map" "the fabric drawn, as a tree, and its switches and hosts as tables";
+            Links links LinksScreen 3 "Links" "every cable with its state, its speed and the paths over it";
+            Hotspots hotspots HotspotsScreen 4 "Hot-spots" "ports that wait or have errors, the reasons, and the rates of every port";
+            Paths paths PathsScreen 5 "Paths" "from any port to any port, hop by hop, in force and as proposed";
+            Whatif whatif WhatifScreen 6 "What-if" "elements marked as failed, their cost, and the routes that engines propose";
+            Lanes lanes LanesScreen 7 "Lanes" "flows on the slow lane, flows that would move there, and the tables on their paths";
+            Jobs jobs JobsScreen 8 "Jobs" "the running jobs, the channels that their paths load, and what sar would gain";
+            Changes changes ChangesScreen 9 "Changes" "applied changes with their results, and those that wait to be confirmed";
+            Timeline timeline TimelineScreen 0 "Timeline" "the events in time, and the moment that all screens show";
         }
     };
 }

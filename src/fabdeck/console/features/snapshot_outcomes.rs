@@ -7,7 +7,7 @@ use super::snapshot_change::{PathIndexOutcome, SnapshotOutcome, replace_snapshot
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::changes::change_requests;
-use crate::console::features::fabric::rank_task::RankTask;
+use crate::console::features::map::rank_task::RankTask;
 use crate::console::features::watch::sweep_cycle;
 use crate::console::features::whatif::engine_runs::start_next_engine;
 use crate::console::features::whatif::marking::count_lost_paths;

@@ -23,7 +23,7 @@ pub struct DetailPage {
     pub ports: Vec<PortDetail>,
 }
 
-use crate::console::features::fabric::health::NOT_ANSWERING;
+use crate::console::features::map::health::NOT_ANSWERING;
 
 /// The label of a number of the fabric.
 pub(crate) fn number_label(key: &'static str) -> &'static str {

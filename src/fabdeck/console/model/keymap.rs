@@ -16,6 +16,8 @@ pub enum KeymapError {
     Twice { key: String, one: &'static str, other: &'static str },
     #[error("FD-6305: [keys] quit: no key would be left to leave with; name one, as in quit = [\"q\"]")]
     NoWayOut,
+    #[error("FD-6306: [keys]: screens are named by word; '{0}' is now '{1}'")]
+    ScreenNumber(String, &'static str),
 }
 
 /// The keys of each action, in the order of the actions.

@@ -58,7 +58,7 @@ const DETAILS_MIN_WIDTH: u16 = 28;
 ///
 /// ```text
 /// header   where, what, how much
-/// crumbs   1 Fabric > leaf1            2 Links  3 What-if
+/// crumbs   2 Map > leaf1  3 Links  4 Hot-spots
 /// body     the screen
 /// status   filter, progress, messages
 /// footer   the keys that work here

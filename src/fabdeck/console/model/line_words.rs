@@ -31,10 +31,8 @@ pub fn split_words(text: &str) -> Vec<WordAt> {
 
 /// An error about a name, rephrased for the console, where commands are not typed.
 pub fn rephrase_for_console(problem: &str) -> String {
-    problem.replace(
-        LIST_COMMANDS_HINT,
-        "Tab completes names while one is typed, and the screen Fabric lists them",
-    )
+    problem
+        .replace(LIST_COMMANDS_HINT, "Tab completes names while one is typed, and the screen Map lists them")
 }
 
 /// Quotes a text where necessary, so that it is one word.

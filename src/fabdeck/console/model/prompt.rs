@@ -180,7 +180,7 @@ mod tests {
     fn a_line_is_completed_as_far_as_completions_agree() {
         let offer = |text: &str| Completion::new(text.to_owned(), "");
         let mut line = Prompt::new(Purpose::Command, "s");
-        line.offers = ["screen-1", "screen-2", "users"].map(offer).to_vec();
+        line.offers = ["screen-map", "screen-links", "users"].map(offer).to_vec();
         assert_eq!(line.common_completion().as_deref(), Some("screen-"));
         line.replace("screen-");
         assert_eq!(line.common_completion(), None, "the next is picked");

@@ -96,7 +96,7 @@ impl SessionState {
             options: Vec::new(),
             loading: LoadState::Done,
             known: Model::default(),
-            screen: ScreenId::Fabric,
+            screen: ScreenId::Map,
             screens: Screens::default(),
             layer: None,
             prompt: None,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::watch_state::{JudgedSweeps, RunningSweep, WatchState};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::fabric::health::FabricHealth;
+use crate::console::features::map::health::FabricHealth;
 use crate::console::features::screen::Screen;
 use crate::console::features::timeline::{frame_requests, operator_log, paused_watch};
 use crate::console::features::whatif::engine_runs;

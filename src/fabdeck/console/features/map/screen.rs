@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::map;
+use super::grid;
 use super::tree::{TreeItem, TreeListing, TreeRow, containers, map_node, tree_rows};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
@@ -17,7 +17,7 @@ use crate::operations::view_id::ViewId;
 use fabdeck_fabric::{ElementId, NodeId};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum FabricView {
+pub enum MapView {
     #[default]
     Tree,
     Switches,
@@ -25,7 +25,7 @@ pub enum FabricView {
     Map,
 }
 
-impl FabricView {
+impl MapView {
     pub const ALL: &[Self] = &[Self::Tree, Self::Switches, Self::Hosts, Self::Map];
 
     pub fn title(self) -> &'static str {
@@ -42,8 +42,8 @@ impl FabricView {
 const OPEN_TREE_LIMIT: usize = 14;
 
 #[derive(Clone, Debug, Default)]
-pub struct FabricScreen {
-    pub view: FabricView,
+pub struct MapScreen {
+    pub view: MapView,
     open: BTreeSet<TreeItem>,
     tree_rows: Vec<TreeRow>,
     tree: Table,
@@ -58,20 +58,20 @@ pub struct FabricScreen {
     of: Option<(usize, u64)>,
 }
 
-impl FabricScreen {
+impl MapScreen {
     fn list(&self) -> Option<&RowTable> {
         match (self.inside.is_empty(), self.view) {
             (false, _) => Some(&self.ports),
-            (_, FabricView::Tree) => None,
-            (_, FabricView::Switches) => Some(&self.switches),
-            (_, FabricView::Hosts) => Some(&self.hosts),
-            (_, FabricView::Map) => Some(&self.map),
+            (_, MapView::Tree) => None,
+            (_, MapView::Switches) => Some(&self.switches),
+            (_, MapView::Hosts) => Some(&self.hosts),
+            (_, MapView::Map) => Some(&self.map),
         }
     }
 
     /// Whether the screen shows the map instead of a list.
     pub fn shows_map(&self) -> bool {
-        self.inside.is_empty() && self.view == FabricView::Map
+        self.inside.is_empty() && self.view == MapView::Map
     }
 
     pub fn item(&self) -> Option<TreeItem> {
@@ -145,7 +145,7 @@ fn peer_node(look: &Snapshot, what: ElementId) -> Option<NodeId> {
     }
 }
 
-impl Screen for FabricScreen {
+impl Screen for MapScreen {
     fn crumbs(&self, known: &Model) -> Vec<String> {
         let mut crumbs = vec![self.view.title().to_owned()];
         if let Some(look) = &known.look {
@@ -161,10 +161,10 @@ impl Screen for FabricScreen {
     fn table_mut(&mut self) -> &mut Table {
         match (self.inside.is_empty(), self.view) {
             (false, _) => &mut self.ports.table,
-            (_, FabricView::Tree) => &mut self.tree,
-            (_, FabricView::Switches) => &mut self.switches.table,
-            (_, FabricView::Hosts) => &mut self.hosts.table,
-            (_, FabricView::Map) => &mut self.map.table,
+            (_, MapView::Tree) => &mut self.tree,
+            (_, MapView::Switches) => &mut self.switches.table,
+            (_, MapView::Hosts) => &mut self.hosts.table,
+            (_, MapView::Map) => &mut self.map.table,
         }
     }
 
@@ -182,7 +182,7 @@ impl Screen for FabricScreen {
     }
 
     fn has_only_switches(&self) -> bool {
-        self.inside.is_empty() && matches!(self.view, FabricView::Switches | FabricView::Map)
+        self.inside.is_empty() && matches!(self.view, MapView::Switches | MapView::Map)
     }
 
     fn stored_rows(&self) -> Option<&Arc<Rowset>> {
@@ -198,7 +198,7 @@ impl Screen for FabricScreen {
 
     fn enter(&mut self, known: &Model) -> EnterResult {
         let Some(look) = known.look.clone() else { return EnterResult::Nothing("nothing was read yet") };
-        let tree = self.inside.is_empty() && self.view == FabricView::Tree;
+        let tree = self.inside.is_empty() && self.view == MapView::Tree;
         if let Some(item) = self.item().filter(|_| tree) {
             return self.toggle(item, known);
         }
@@ -215,7 +215,7 @@ impl Screen for FabricScreen {
 
     fn can_enter(&self, known: &Model) -> bool {
         let Some(look) = known.look.as_deref() else { return false };
-        let tree = self.inside.is_empty() && self.view == FabricView::Tree;
+        let tree = self.inside.is_empty() && self.view == MapView::Tree;
         match (tree.then(|| self.item()).flatten(), self.current(known)) {
             (Some(TreeItem::Port(port)), _) => peer_node(look, ElementId::Port(port)).is_some(),
             (Some(_), _) | (None, Some(ElementId::Node(_))) => true,
@@ -227,7 +227,7 @@ impl Screen for FabricScreen {
         if !self.shows_map() {
             return false;
         }
-        if let Some(to) = map::neighbour(known, &self.map.table, direction, width) {
+        if let Some(to) = grid::neighbour(known, &self.map.table, direction, width) {
             self.map.table.move_to(to);
         }
         true
@@ -257,9 +257,9 @@ impl Screen for FabricScreen {
 
     fn next_view(&mut self, known: &Model, forward: bool) -> Result<(), &'static str> {
         self.inside.clear();
-        let at = FabricView::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
-        let count = FabricView::ALL.len();
-        self.view = FabricView::ALL[(at + if forward { 1 } else { count - 1 }) % count];
+        let at = MapView::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
+        let count = MapView::ALL.len();
+        self.view = MapView::ALL[(at + if forward { 1 } else { count - 1 }) % count];
         self.refilter(known);
         Ok(())
     }
@@ -307,7 +307,7 @@ impl Screen for FabricScreen {
                 ViewId::Ports.command(),
                 crate::catalogue::shell_words::quote_for_shell(&format!("node=\"{name}\""))
             ),
-            (None, FabricView::Hosts) => ViewId::Hosts.command().to_owned(),
+            (None, MapView::Hosts) => ViewId::Hosts.command().to_owned(),
             (None, _) => ViewId::Switches.command().to_owned(),
         })
     }
@@ -325,14 +325,14 @@ impl Screen for FabricScreen {
     }
 }
 
-impl FabricScreen {
+impl MapScreen {
     fn refilter(&mut self, known: &Model) {
         match (self.inside.is_empty(), self.view) {
             (false, _) => self.ports.refresh(known),
-            (_, FabricView::Tree) => self.make_tree(known, false),
-            (_, FabricView::Switches) => self.switches.refresh(known),
-            (_, FabricView::Hosts) => self.hosts.refresh(known),
-            (_, FabricView::Map) => self.map.refresh(known),
+            (_, MapView::Tree) => self.make_tree(known, false),
+            (_, MapView::Switches) => self.switches.refresh(known),
+            (_, MapView::Hosts) => self.hosts.refresh(known),
+            (_, MapView::Map) => self.map.refresh(known),
         }
     }
 }

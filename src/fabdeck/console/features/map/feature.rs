@@ -1,4 +1,4 @@
-//! The drawing of Fabric: the map, or a list.
+//! The drawing of the screen Map: the map, or a list.
 
 use super::draw_map;
 use crate::console::drawing::theme::Role;
@@ -10,7 +10,7 @@ pub const FEATURE: Feature = Feature {
         if let Some(missing) = state.known.missing_note().filter(|_| areas.head.height > 0) {
             canvas.draw_name(areas.head, 0, 0, missing, Role::Warning);
         }
-        match state.screens.fabric.shows_map() {
+        match state.screens.map.shows_map() {
             true => draw_map::draw(canvas, areas.rest, state),
             false => list::draw(canvas, areas.rest, state),
         }

@@ -4,7 +4,7 @@
 use ratatui::layout::Rect;
 use rustc_hash::FxHashSet;
 
-use super::map::switches_per_line;
+use super::grid::switches_per_line;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::heat;

@@ -1,9 +1,9 @@
-//! The screen Fabric: the tree by rank, tables of switches and hosts, the map, and the ports of a node.
+//! The screen Map: the tree by rank, tables of switches and hosts, the map, and the ports of a node.
 
 pub(crate) mod draw_map;
 mod feature;
+mod grid;
 pub(crate) mod health;
-mod map;
 pub(crate) mod rank_task;
 pub(crate) mod ranks;
 pub mod screen;
