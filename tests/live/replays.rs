@@ -138,15 +138,15 @@ pub fn watched() {
 
 fn screens(driver: &mut TestSession) -> Vec<String> {
     let keys = [
-        "1 g",
-        "1 tab g",
+        "2 g",
+        "2 tab g",
         "tab",
         "tab",
         "tab",
         "2 :sort space load enter g",
-        "3 g",
-        "5 g",
-        "5 tab g",
+        "6 g",
+        "4 g",
+        "4 tab g",
         "tab tab tab",
     ];
     keys.map(|keys| {

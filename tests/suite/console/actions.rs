@@ -145,14 +145,14 @@ fn lines_say_what_they_cannot_read() {
         (":random space x enter", "random takes a number"),
         (":marrk enter", "there is no action 'marrk'"),
         ("t", "put the cursor on a switch"),
-        ("2 tab", "only one view"),
-        ("4 tab", "no other routes"),
-        ("1 tab tab U", "put the cursor on a cable"),
+        ("3 tab", "only one view"),
+        ("5 tab", "no other routes"),
+        ("2 tab tab U", "put the cursor on a cable"),
         (":users space spine-1 enter", "switch:spine-1 is no cable: name one by a port"),
         (":users space spine-99 enter", "spine-99"),
         ("2 f :preview space updn enter j :write-plan space - enter", "- is stdout, which is this screen"),
         ("2 f :preview space updn enter j w ctrl-u - enter", "- is stdout, which is this screen"),
-        ("4 c", "a path needs two ends"),
+        ("5 c", "a path needs two ends"),
     ] {
         let mut driver = open_session("sim:demo");
         driver.press(line);
@@ -219,7 +219,7 @@ fn a_path_over_something_marked_says_so() {
 #[test]
 fn a_filter_that_cannot_be_read_leads_nowhere_else() {
     for keys in
-        ["/ \" enter g enter", "tab f j f 3 tab / \" enter f", "2 / efi> enter f", "tab / hosts>x G enter"]
+        ["/ \" enter g enter", "tab f j f 6 tab / \" enter f", "3 / efi> enter f", "tab / hosts>x G enter"]
     {
         let mut driver = open_session("sim:demo");
         driver.press(keys);
@@ -316,7 +316,7 @@ fn without_an_index_nothing_waits_for_it() {
     feed(&mut state, SessionInput::Finished { task, outcome });
     press(&mut state, "enter");
     assert!(text(&state).contains("ordered pairs"), "{}", text(&state));
-    press(&mut state, "esc 2 U");
+    press(&mut state, "esc 3 U");
     let said = &state.messages.last().unwrap().text;
     assert!(said.contains("the paths cannot be indexed: FD-8004"), "{said}");
 }
@@ -355,7 +355,7 @@ fn cancelling_engines_leaves_the_count_alone() {
     let (task, job) = index.unwrap();
     let outcome = run_alone(&*job);
     feed(&mut state, SessionInput::Finished { task, outcome });
-    let effects = press(&mut state, "2 f 3 p");
+    let effects = press(&mut state, "3 f 6 p");
     let at_esc = press(&mut state, "esc");
     let cancelled = at_esc.iter().filter(|effect| matches!(effect, Effect::Cancel(_))).count();
     assert_eq!((cancelled, state.has_engine_under_way()), (1, false));

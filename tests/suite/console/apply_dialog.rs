@@ -168,7 +168,7 @@ fn questions() -> Vec<(&'static str, FakeChanges, TestSession)> {
             WriteAccess::Simulated,
             "u tab enter",
         ),
-        ("leave", FakeChanges::new(Ok(offer(0)), applied()), WriteAccess::Own, "1 q"),
+        ("leave", FakeChanges::new(Ok(offer(0)), applied()), WriteAccess::Own, "2 q"),
     ];
     let opened = |(name, fake, writing, keys): (&'static str, FakeChanges, WriteAccess, &str)| {
         fake.0.borrow_mut().answer.clone_from(&lost);
@@ -485,7 +485,7 @@ fn a_second_costs_next_to_nothing() {
     let mut driver = fake.session(WriteAccess::Simulated);
     let colours = appearance("dark", ColorDepth::Sixteen);
     // A list and a page say it a second time, and details beside the list a third.
-    for (keys, most) in [("2", 2), ("8", 6), ("8 enter", 4), ("1 y", 4)] {
+    for (keys, most) in [("3", 2), ("9", 6), ("9 enter", 4), ("2 y", 4)] {
         driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
         driver.press(keys);
         let before = frame(&driver.state, &colours);

@@ -24,7 +24,7 @@ fn a_frame_has_its_bounds() {
         let mut session = Session::open_with(&["--source", "sim:switch648"], variables, 120, 40);
         session.until("spines");
         for (screen, key, wanted) in
-            [("Fabric", "1\t", "PORTS"), ("Links", "2", "DEGRADED"), ("map", "1\t\t", "well")]
+            [("Fabric", "1\t", "PORTS"), ("Links", "3", "DEGRADED"), ("map", "1\t\t", "well")]
         {
             session.press(key);
             session.until(wanted);
@@ -68,7 +68,7 @@ fn watching_sends_what_changed() {
     let config = config.display().to_string();
     let mut session = Session::open(&["--config", &config, "--source", "sim:demo"], 120, 40);
     session.until("watch 1s");
-    for (keys, view, most) in [("5", "hot-spot", 3 * 1024), ("\t\t", "most data", 4 * 1024)] {
+    for (keys, view, most) in [("4", "hot-spot", 3 * 1024), ("\t\t", "most data", 4 * 1024)] {
         session.press(keys);
         session.until(view);
         session.until("WAITED");

@@ -18,7 +18,7 @@ use fabdeck::console::model::layout::Size;
 #[test]
 fn nothing_is_shown_by_colour_alone() {
     let keys = [
-        "tab", "down", "f", "down", "2", "down", "f", "3", "p", "down", "enter", "esc", "tab", "f", "1",
+        "tab", "down", "f", "down", "3", "down", "f", "6", "p", "down", "enter", "esc", "tab", "f", "2",
         "tab", "right",
     ];
     for (_, source) in FABRICS {

@@ -57,13 +57,13 @@ fn lists_are_what_their_lines_print() {
         "tab c",
         "tab / leaf enter s s S c",
         "tab tab c",
-        "2 c",
-        "2 / kind=switch-switch enter s s s S c",
+        "3 c",
+        "3 / kind=switch-switch enter s s s S c",
         "2 / width<4x enter c",
         "tab / ~spn enter c",
-        "2 / efi>50 enter c",
-        "2 / kind=switch-switch enter down down U c",
-        "2 / kind=switch-switch enter U s s s S c",
+        "3 / efi>50 enter c",
+        "3 / kind=switch-switch enter down down U c",
+        "3 / kind=switch-switch enter U s s s S c",
     ] {
         let mut driver = open_session("sim:demo");
         driver.press(keys);

@@ -45,7 +45,7 @@ fn a_filter_dims_the_rest_of_the_map() {
 #[test]
 fn esc_from_a_filter_keeps_the_place_found() {
     for (view, filter) in
-        [("", "node07"), ("tab", "rack4"), ("tab tab", "node07"), ("tab tab tab", "rack4"), ("2", "node07")]
+        [("", "node07"), ("tab", "rack4"), ("tab tab", "node07"), ("tab tab tab", "rack4"), ("3", "node07")]
     {
         for leave in ["enter esc", "esc"] {
             let mut driver = open_session("sim:demo");
@@ -100,7 +100,7 @@ fn a_guid_finds_its_node_in_every_view() {
         "tab",
         "tab tab",
         "tab tab tab",
-        "2",
+        "3",
         "1 tab / rack2-leaf enter enter",
         "tab tab / node07 enter f 3 tab",
     ] {

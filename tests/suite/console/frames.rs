@@ -21,25 +21,25 @@ const SCREENS: [(&str, &str); 19] = [
     ("hosts", "tab tab s"),
     ("map", "tab tab tab right"),
     ("node", "tab enter"),
-    ("links", "2 down"),
-    ("links filtered", "2 / kind=switch-switch enter s"),
-    ("filter unreadable", "2 / lid>"),
-    ("whatif", "tab f down f 3"),
-    ("marks", "2 / kind=switch-switch enter f down f 3 tab down"),
-    ("engines", "2 / kind=switch-switch enter f p"),
-    ("engine", "2 / kind=switch-switch enter f p enter"),
+    ("links", "3 down"),
+    ("links filtered", "3 / kind=switch-switch enter s"),
+    ("filter unreadable", "3 / lid>"),
+    ("whatif", "tab f down f 6"),
+    ("marks", "3 / kind=switch-switch enter f down f 6 tab down"),
+    ("engines", "3 / kind=switch-switch enter f p"),
+    ("engine", "3 / kind=switch-switch enter f p enter"),
     ("help", "?"),
     ("tour", ":tour enter right"),
     ("palette", ": p"),
     ("log", "tab f M"),
     ("details", "tab d j"),
-    ("users", "2 / kind=switch-switch enter U"),
-    ("names offered", "4 enter e"),
+    ("users", "3 / kind=switch-switch enter U"),
+    ("names offered", "5 enter e"),
 ];
 
 /// From the first host to the last, as it is and under a proposal.
 const PATHS: [(&str, &str); 3] =
-    [("path", ""), ("path lost", "down f"), ("path proposed", "3 : p r e v i e w space u p d n enter 4 tab")];
+    [("path", ""), ("path lost", "down f"), ("path proposed", "6 : p r e v i e w space u p d n enter 5 tab")];
 
 /// A session on each screen of a fabric, by the name of what is shown.
 pub fn every_screen(source: &str) -> Vec<(&'static str, TestSession)> {

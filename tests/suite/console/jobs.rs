@@ -91,12 +91,12 @@ fn screens() -> Vec<(&'static str, TestSession)> {
     );
     nobody.press("8");
     vec![
-        ("made", made("7 down")),
-        ("histogram", made("7 p tab")),
+        ("made", made("8 down")),
+        ("histogram", made("8 p tab")),
         ("listed", of_list("")),
         ("sar", of_list("p")),
         ("details", of_list("p enter")),
-        ("engines", of_list("p 3")),
+        ("engines", of_list("p 6")),
         ("silent", silent),
         ("nobody", nobody),
     ]
@@ -325,7 +325,7 @@ fn help_of_jobs_begins_with_its_own_keys() {
         driver.press(keys);
         shown(&driver).lines().last().unwrap().to_owned()
     };
-    assert!(footer("7").contains("p preview") && !footer("7").contains("f mark"), "{}", footer("7"));
+    assert!(footer("8").contains("p preview") && !footer("8").contains("f mark"), "{}", footer("8"));
 }
 
 /// A session with jobs is had again from its events, whoever knew them.

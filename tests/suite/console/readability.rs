@@ -44,7 +44,7 @@ fn long_names() -> Snapshot {
 #[test]
 fn names_that_differ_at_their_ends_stay_different() {
     let look = long_names();
-    for keys in ["tab", "tab tab", "2", "tab enter", "enter", "2 f 3 tab"] {
+    for keys in ["tab", "tab tab", "3", "tab enter", "enter", "3 f 6 tab"] {
         for (width, height) in SIZES {
             for signs in [Symbols::UNICODE, Symbols::ASCII] {
                 let mut driver = shared(look_again(&look));
@@ -168,7 +168,7 @@ fn what_tells_of_trouble_is_in_sight_beside_details_and_on_small_screens() {
     for title in ["STATE", "DEGRADED", "EFI"] {
         assert!(headings(&all).contains(title), "{title}: {all}");
     }
-    for keys in ["1", "1 tab tab", "2", "1 tab enter"] {
+    for keys in ["2", "2 tab tab", "3", "2 tab enter"] {
         driver.press("2 esc esc").press(keys);
         let all = sized(&mut driver, 40, 12);
         assert!(headings(&all).contains("STATE"), "{keys}: {all}");

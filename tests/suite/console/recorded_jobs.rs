@@ -133,7 +133,7 @@ fn a_squeue_that_hangs_ends_with_the_session() {
     let config = folder.path().join("config.toml");
     let squeue = hanging(folder.path());
     std::fs::write(&config, format!("[jobs]\nslurm = true\nsqueue = \"{}\"\n", squeue.display())).unwrap();
-    for (screen, end) in [("7", "q"), ("3", "TERM")] {
+    for (screen, end) in [("8", "q"), ("6", "TERM")] {
         let args = ["--source", "sim:demo", "--config", config.to_str().unwrap()];
         let mut session = Session::open(&args, 80, 24);
         session.until("spines");

@@ -112,17 +112,17 @@ pub fn watched_every(source: &str, file: &Path, settings: WatchSettings) -> (Tes
 
 /// What is pressed to see a screen; whatever was pressed before, it shows the same.
 const SCREENS: [(&str, &str); 12] = [
-    ("tree", "1 g"),
-    ("switches", "1 tab g down"),
+    ("tree", "2 g"),
+    ("switches", "2 tab g down"),
     ("hosts", "tab G"),
     ("map", "tab"),
     ("tree again", "tab g"),
     ("links", "2 :sort space errors enter g"),
     ("links by load", "2 :sort space load enter g"),
-    ("what-if", "3 g"),
+    ("what-if", "6 g"),
     ("paths", "4 :trace space node01 space node24 enter"),
-    ("verdicts", "5 g"),
-    ("most waiting", "5 tab g"),
+    ("verdicts", "4 g"),
+    ("most waiting", "4 tab g"),
     ("back at verdicts", "tab tab tab"),
 ];
 
@@ -336,21 +336,21 @@ fn damage_is_reported_and_passed() {
     let first =
         driver.state.messages.iter().find(|said| said.text.starts_with("a replay of ")).unwrap().line();
     assert!(first.contains(&format!("{} of which cannot be read", damaged.len())), "{first}");
-    assert!(screen(&mut driver, "1").contains(&format!("{} damaged", damaged.len())));
+    assert!(screen(&mut driver, "2").contains(&format!("{} damaged", damaged.len())));
     driver.press(":at space 03:13:40 enter ]");
     assert!(matches!(playback(&driver).position, PlaybackPosition::Damage(_)));
     assert!(
         last_message(&driver)
             .contains("03:13:41 cannot be read; shown is the last moment before it that can: record")
     );
-    assert!(screen(&mut driver, "9").lines().next().unwrap().contains("damaged"));
+    assert!(screen(&mut driver, "0").lines().next().unwrap().contains("damaged"));
     let shown = playback(&driver).shown;
     assert_eq!((shown, driver.state.known.watch.sweeps), (Some(1), 1), "the screens are of the first moment");
     while playback(&driver).position != PlaybackPosition::Moment {
         driver.press("]");
     }
     assert_eq!(playback(&driver).place(), damaged.last().unwrap() + 1);
-    let listed = screen(&mut driver, "9");
+    let listed = screen(&mut driver, "0");
     assert!(listed.contains(&format!("{} cannot be read", damaged.len())), "{listed}");
 }
 
@@ -377,7 +377,7 @@ fn it_plays_at_the_chosen_speed() {
     driver.press("> > >");
     driver.advance_ms(250);
     assert_eq!(place(&driver), 6);
-    assert!(screen(&mut driver, "9").contains("plays 10x"));
+    assert!(screen(&mut driver, "0").contains("plays 10x"));
     driver.press("space");
     driver.advance_ms(10_000);
     assert_eq!((place(&driver), playback(&driver).is_playing()), (6, false));
@@ -410,16 +410,16 @@ fn captures() -> Vec<std::path::PathBuf> {
 /// Moments and screens that are looked at in each capture.
 const MOMENTS: [(&str, &str); 2] = [("first event", "{ { { { { { { { { n"), ("end", "")];
 const SEEN: [(&str, &str); 10] = [
-    ("timeline", "9"),
-    ("tree", "1 g"),
-    ("switches", "1 tab g down"),
-    ("hosts", "1 tab tab G"),
-    ("map", "1 tab tab tab"),
+    ("timeline", "0"),
+    ("tree", "2 g"),
+    ("switches", "2 tab g down"),
+    ("hosts", "2 tab tab G"),
+    ("map", "2 tab tab tab"),
     ("links by load", "2 :sort space load enter g"),
-    ("what-if", "2 f 3 g"),
+    ("what-if", "3 f 6 g"),
     ("paths", "4 :trace space FIRST space LAST enter"),
-    ("verdicts", "5 g"),
-    ("most waiting", "5 tab g"),
+    ("verdicts", "4 g"),
+    ("most waiting", "4 tab g"),
 ];
 
 /// The same keys with the first and the last host of a capture for `FIRST` and `LAST`.

@@ -88,7 +88,7 @@ fn a_plan_needs_the_name_of_a_file() {
 
 #[test]
 fn a_row_that_is_selected_gives_way_to_the_next() {
-    for keys in ["tab", "tab tab", "2", "down"] {
+    for keys in ["tab", "tab tab", "3", "down"] {
         let mut driver = open_session("sim:demo");
         driver.press("g").press(keys);
         let before = driver.state.current().table().cursor;

@@ -180,18 +180,18 @@ fn screens() -> Vec<(&'static str, TestSession)> {
     let mut off = TestSession::open(look("sim:demo"), Size::default());
     off.press("4");
     vec![
-        ("verdicts", of(incast, 8, "5 down")),
-        ("most waiting", of(incast, 8, "5 tab")),
-        ("most data", of(incast, 8, "5 tab tab down")),
+        ("verdicts", of(incast, 8, "4 down")),
+        ("most waiting", of(incast, 8, "4 tab")),
+        ("most data", of(incast, 8, "4 tab tab down")),
         ("most errors", of(incast, 8, "5 shift-tab")),
-        ("filtered", of(incast, 8, "5 tab / role=contributor enter")),
-        ("too narrow", of(narrow, 3, "5")),
-        ("details of a port", of(incast, 8, "5 d")),
-        ("quiet", of(quiet, 4, "5")),
-        ("first sweep", of(quiet, 0, "5")),
-        ("one sweep", of(quiet, 1, "5")),
-        ("paused", of(quiet, 1, "5 W")),
-        ("paused later", of(incast, 8, "5 W")),
+        ("filtered", of(incast, 8, "4 tab / role=contributor enter")),
+        ("too narrow", of(narrow, 3, "4")),
+        ("details of a port", of(incast, 8, "4 d")),
+        ("quiet", of(quiet, 4, "4")),
+        ("first sweep", of(quiet, 0, "4")),
+        ("one sweep", of(quiet, 1, "4")),
+        ("paused", of(quiet, 1, "4 W")),
+        ("paused later", of(incast, 8, "4 W")),
         ("links by load", of(incast, 8, "2 :sort space load enter")),
         ("map by load", of(incast, 8, "tab tab tab right")),
         ("one reading", files),
@@ -392,7 +392,7 @@ fn the_cursor_stays_on_its_port() {
             ("rack3-leaf", 2, WAIT, 300_000 * second.min(10) + 9_000_000 * late),
         ]
     }
-    for keys in ["5", "5 tab"] {
+    for keys in ["4", "4 tab"] {
         let mut driver = watching(turning);
         swept(&mut driver, 3);
         driver.press(keys).press("down");

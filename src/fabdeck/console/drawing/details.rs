@@ -2,14 +2,16 @@
 
 use ratatui::layout::Rect;
 
-use super::canvas::{Canvas, width};
+use super::canvas::{Canvas, shorten_name, width};
+use super::overlay_pane::draw_overlay_pane;
+use super::pane::{PaneHead, draw_pane};
 use super::theme::Role;
 use crate::console::features::changes::detail::change_detail;
 use crate::console::features::details::ElementDetail;
 use crate::console::features::jobs::detail::job_detail;
 use crate::console::features::lanes::detail::lane_detail;
 use crate::console::features::timeline::detail::event_detail;
-use crate::console::model::detail_page::PortDetail;
+use crate::console::model::detail_page::{DetailLine, PortDetail};
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_pairs;
@@ -19,60 +21,45 @@ const STATE_WORD_MIN_WIDTH: u16 = 40;
 
 /// Draws all details over the whole screen.
 pub fn draw_page(canvas: &mut Canvas<'_>, state: &SessionState, scroll: Scroll) {
-    let at = Rect { width: state.size.width, ..super::buffer_area::buffer_area(state.areas().body) };
-    canvas.clear(at);
     let Some(whole) = ElementDetail::detail_page(state) else { return };
-    let x = canvas.draw_name(at, 1, 0, &whole.title, Role::Header);
-    let below =
-        area_below_heading(Rect { x: at.x + 1.min(at.width), width: at.width.saturating_sub(1), ..at });
-    let pairs = wrap_pairs(&whole.pairs, below.width.into()).1.len();
-    let (rows, height) = (pairs + whole.ports.len(), usize::from(below.height));
-    let top = scroll.top.min(rows.saturating_sub(height));
-    canvas.draw_extent(at, x, top, height, rows);
+    let pairs = wrap_pairs(&whole.pairs, state.areas().overlay.width.saturating_sub(1).into()).1.len();
+    let rows = pairs + whole.ports.len();
+    let (at, top) = draw_overlay_pane(canvas, state, &whole.title, scroll.top, rows);
+    let below = Rect { x: at.x + 1.min(at.width), width: at.width.saturating_sub(1), ..at };
     let used = canvas.draw_pairs(below, &whole.pairs, top);
     let ports = whole.ports.get(top.saturating_sub(pairs)..).unwrap_or_default();
     draw_ports(canvas, below, used, ports);
 }
 
-/// The area below the heading.
-fn area_below_heading(area: Rect) -> Rect {
-    Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
-}
-
-/// Draws the line at the left of the pane and returns the area right of it; `None` on a very narrow screen.
-pub fn draw_pane_rule(canvas: &mut Canvas<'_>, area: Rect) -> Option<Rect> {
-    if area.width < 4 {
+/// Draws the pane beside the body with its title, and returns its inside; `None` on a narrow screen.
+pub fn draw_beside(canvas: &mut Canvas<'_>, area: Rect, title: &str) -> Option<Rect> {
+    if area.width < 6 {
         return None;
     }
-    for y in 0..area.height {
-        let sign = canvas.signs.beside;
-        canvas.draw_text(area, 0, y, sign, Role::Border);
-    }
-    Some(Rect { x: area.x + 2, width: area.width - 2, ..area })
+    let title = shorten_name(title, area.width - 6, canvas.signs.more);
+    let inside = draw_pane(canvas, area, &PaneHead { title: &title, ..PaneHead::default() }, true);
+    Some(Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside })
 }
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
-    let Some(inner) = draw_pane_rule(canvas, area) else { return };
-    let below = area_below_heading(inner);
     let Some(look) = &state.known.look else { return };
+    let draw_page = |canvas: &mut Canvas<'_>, title: &str, pairs: &[DetailLine]| {
+        if let Some(inside) = draw_beside(canvas, area, title) {
+            canvas.draw_pairs(inside, pairs, 0);
+        }
+    };
     if let Some((title, lines)) = ElementDetail::engine_detail(state) {
-        canvas.draw_text(inner, 0, 0, &title, Role::Header);
-        canvas.draw_pairs(below, &lines, 0);
-        return;
+        return draw_page(canvas, &title, &lines);
     }
     let page = event_detail(state).or_else(|| change_detail(state)).or_else(|| lane_detail(state));
     if let Some(event) = page.or_else(|| job_detail(state)) {
-        canvas.draw_text(inner, 0, 0, &event.title, Role::Header);
-        canvas.draw_pairs(below, &event.pairs, 0);
-        return;
+        return draw_page(canvas, &event.title, &event.pairs);
     }
     let Some(what) = state.current().current(&state.known) else {
-        canvas.draw_text(inner, 0, 0, "The fabric", Role::Header);
-        canvas.draw_pairs(below, &state.known.numbers, 0);
-        return;
+        return draw_page(canvas, "The fabric", &state.known.numbers);
     };
     let detail = ElementDetail(what);
-    canvas.draw_name(inner, 0, 0, &detail.title(look), Role::Header);
+    let Some(below) = draw_beside(canvas, area, &detail.title(look)) else { return };
     let used = canvas.draw_pairs(below, &detail.lines(&state.known), 0) + 1;
     let ports = detail.ports(&state.known);
     let room = usize::from(below.height.saturating_sub(used));

@@ -22,24 +22,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
 }
 
 fn draw_status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &SessionState) {
-    let table = state.current().table();
-    let mut right = String::new();
-    if state.layer.is_none() && state.current().listing(&state.known).is_some() {
-        let (mut rows, mut of) = (table.selection.rows.len(), table.selection.of);
-        let mut here = if rows == 0 { 0 } else { table.cursor + 1 };
-        if let Some((seen, all)) = crate::console::features::details::visible_page(state) {
-            (here, rows, of) = (seen, all, all);
-        }
-        right = match rows == of {
-            true => format!("{here}/{rows} "),
-            false => format!("{here}/{rows} of {of} "),
-        };
-        if !table.selected.is_empty() {
-            right = format!("{} selected  {right}", table.selected.len());
-        }
-    }
-    let room = at.width.saturating_sub(width(&right) + 1);
-    let left = ratatui::layout::Rect { width: room, ..at };
+    let left = at;
     if let Some(message) = state.status_message() {
         draw_message(canvas, left, state, message);
     } else if let Some(task) = state.tasks.running_tasks().first() {
@@ -48,13 +31,14 @@ fn draw_status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &
         canvas.draw_text(left, 0, 0, &words, Role::Prompt);
     } else if let LoadState::Failed(error) = &state.loading {
         canvas.draw_text(left, 0, 0, &format!("error: {error}"), Role::Danger);
-    } else if !table.filter.is_empty() {
+    } else if let table = state.current().table()
+        && !table.filter.is_empty()
+    {
         let problem = table.problem.as_ref();
         let role = if problem.is_some() { Role::Danger } else { Role::Prompt };
         let text = problem.map_or_else(|| format!("/{}", table.filter), Clone::clone);
         canvas.draw_text(left, 0, 0, &text, role);
     }
-    canvas.draw_right_aligned(at, 0, 0, &right, Role::Dim);
 }
 
 /// Draws the newest message. A message that is longer than the line ends with the key that opens the log.
@@ -119,16 +103,26 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
     let first = |action: &Action| TIME_ACTIONS.contains(&action.id) || CHANGE_ACTIONS.contains(&action.id);
     let here = |action: &&Action| action.place == KeyScope::On(state.screen) || first(action);
     let everywhere = |action: &&Action| action.place == KeyScope::Everywhere && !first(action);
+    let last = |action: &&Action| LAST_ACTIONS.contains(&action.id);
+    let with_key = |action: &'static Action| Some((action.first_key(&state.keymap)?.to_string(), action));
     let own = ACTIONS.iter().filter(works).filter(here);
-    for action in own.chain(ACTIONS.iter().filter(works).filter(everywhere)) {
-        if let Some(key) = action.first_key(&state.keymap) {
-            hint(canvas, &key.to_string(), short_title(action, state), reserved);
-        }
+    let mut keys: Vec<(String, &Action)> = own
+        .chain(ACTIONS.iter().filter(works).filter(everywhere).filter(|action| !last(action)))
+        .filter_map(with_key)
+        .take(MAX_KEYS - LAST_ACTIONS.len() - 1)
+        .collect();
+    keys.extend(LAST_ACTIONS.into_iter().filter_map(action).filter(works).filter_map(with_key));
+    for (key, action) in keys {
+        hint(canvas, &key, short_title(action, state), reserved);
     }
     if let Some((key, word)) = quit {
         hint(canvas, &key, word, 0);
     }
 }
+
+/// Most keys in the last row, and the actions that end it before the key that leaves.
+const MAX_KEYS: usize = 8;
+const LAST_ACTIONS: [&str; 2] = ["palette", "help"];
 
 /// Actions of a layer over the screen, with a word for each.
 fn overlay_actions(layer: &Overlay) -> &'static [(&'static [&'static str], &'static str)] {
@@ -181,11 +175,11 @@ fn is_at_top(state: &SessionState) -> bool {
 /// Short word for the footer, which has no room for a sentence.
 fn short_title(action: &Action, state: &SessionState) -> &'static str {
     match action.id {
-        "enter" => "in",
+        "enter" => "open",
         "next-view" => "view",
-        "palette" => "actions",
+        "palette" => "go to",
         "write-plan" => "plan",
-        "copy-line" => "copy line",
+        "copy-line" => "copy command",
         "pause" if state.known.playback.as_ref().is_some_and(|playback| !playback.is_playing()) => "play",
         "step-back" => "back",
         "next-event" => "event",

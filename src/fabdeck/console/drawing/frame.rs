@@ -4,11 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::buffer_area::buffer_area;
-use super::canvas::Canvas;
+use super::canvas::{Canvas, shorten_name, width};
+use super::pane::{PaneHead, draw_pane};
 use super::symbols::Symbols;
 use super::theme::{Role, Theme};
 use super::{details, footer, header, help, log, tour};
 use crate::console::features::changes::draw_dialogue as dialogue;
+use crate::console::features::details::visible_page;
 use crate::console::features::feature::BodyAreas;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::{LoadState, SessionState};
@@ -38,15 +40,66 @@ pub fn draw(state: &SessionState, appearance: &Appearance, buffer: &mut Buffer) 
 
 fn draw_body(canvas: &mut Canvas<'_>, state: &SessionState) {
     let areas = state.areas();
-    let at = buffer_area(areas.body);
     if state.known.look.is_none() {
+        let head = PaneHead { title: state.screen.title().title, right: &[], focused: true };
+        let at = draw_pane(canvas, buffer_area(areas.middle), &head, areas.boxed);
         return draw_empty_body(canvas, at, state);
     }
+    let feature = state.screen.feature();
+    let at = match feature.has_own_panes {
+        true => buffer_area(areas.middle),
+        false => draw_body_pane(canvas, state),
+    };
     let above = state.current().rows_above(&state.known).min(at.height);
     let head = Rect { height: above, ..at };
     let rest = Rect { y: at.y + above, height: at.height - above, ..at };
-    let areas = BodyAreas { whole: at, head, rest, details: buffer_area(areas.details) };
-    (state.screen.feature().draw)(canvas, &areas, state);
+    let areas =
+        BodyAreas { whole: at, head, rest, details: buffer_area(areas.details_pane), boxed: areas.boxed };
+    (feature.draw)(canvas, &areas, state);
+}
+
+/// Draws the pane of a screen with its path of names, and how many rows it has. Returns its inside.
+fn draw_body_pane(canvas: &mut Canvas<'_>, state: &SessionState) -> Rect {
+    let areas = state.areas();
+    let pane = buffer_area(areas.body_pane);
+    let crumbs = state.current().crumbs(&state.known);
+    let sign = format!(" {} ", canvas.signs.crumb);
+    let names = std::iter::once(state.screen.title().title.to_owned()).chain(crumbs).collect::<Vec<_>>();
+    let position = position_text(state);
+    let room = pane.width.saturating_sub(width(&position) + PANE_HEAD_MARGIN);
+    // The innermost name matters most, so a title that is too long loses its beginning.
+    let whole = names.join(&sign);
+    let title = match width(&whole) > room {
+        true => shorten_name(names.last().map_or("", String::as_str), room, canvas.signs.more),
+        false => whole,
+    };
+    let right = [(position.as_str(), Role::Dim)];
+    let right = if position.is_empty() { &[][..] } else { &right[..] };
+    draw_pane(canvas, pane, &PaneHead { title: &title, right, focused: true }, areas.boxed)
+}
+
+/// Columns of the upper border besides title and amounts: corners, blanks, the sign of the focus.
+const PANE_HEAD_MARGIN: u16 = 11;
+
+/// The row of the cursor and the number of rows: `3 of 81`, `3 of 9, 81 in all`.
+fn position_text(state: &SessionState) -> String {
+    if state.current().listing(&state.known).is_none() {
+        return String::new();
+    }
+    let table = state.current().table();
+    let (mut rows, mut all) = (table.selection.rows.len(), table.selection.of);
+    let mut here = if rows == 0 { 0 } else { table.cursor + 1 };
+    if let Some((seen, of_page)) = visible_page(state) {
+        (here, rows, all) = (seen, of_page, of_page);
+    }
+    let position = match rows == all {
+        true => format!("{here} of {rows}"),
+        false => format!("{here} of {rows}, {all} in all"),
+    };
+    match table.selected.len() {
+        0 => position,
+        selected => format!("{selected} selected, {position}"),
+    }
 }
 
 /// Draws the first frame before anything is read, or after the reading failed.

@@ -1,51 +1,61 @@
-//! Draws the two lines at the top: the source, and the position in the screens.
+//! Draws the two lines at the top: the source with its facts, and the screens.
 
 use super::buffer_area::buffer_area;
 use super::canvas::{Canvas, shorten_name, width};
 use super::theme::Role;
 use crate::catalogue::summary::count_words;
 use crate::console::event_loop::actions::action;
-use crate::console::features::screens::SCREENS;
+use crate::console::features::screens::{SCREENS, ScreenTitle};
 use crate::console::features::timeline::position_text::replay_word;
 use crate::console::features::watch::watch_text::header_word;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::changes::changer::WriteAccess;
 
+/// Draws source and facts at the left, and what is true of the whole session at the right.
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
     let areas = state.areas();
     let at = buffer_area(areas.header);
     let role = if state.source.starts_with("umad") { Role::HeaderLive } else { Role::Header };
     let mut x = canvas.draw_text(at, 0, 0, &format!(" {} ", source_kind(state)), role);
-    if let Some(word) = replay_word(&state.known) {
-        x = canvas.draw_text(at, x + 1, 0, &word, Role::Warning) + 1;
-    }
     if let Some(word) = canvas.theme.word.clone() {
         x = canvas.draw_text(at, x, 0, &format!(" {word} "), role);
     }
     // `umad` alone lets the machine choose the adapter; the snapshot says which one it is.
     let source = state.snapshot().and_then(|look| look.device()).unwrap_or_else(|| state.source.clone());
-    let room = at.width.saturating_sub(x + 1);
+    let room = at.width.saturating_sub(x + 2);
     let (facts, all) = choose_facts(facts(state, canvas.signs.marked), room, width(&source));
+    let manager = if all { manager_text(state) } else { String::new() };
     // A long source is cut in favour of the facts about it.
     let room = room.saturating_sub(facts_width(&facts)).max(SOURCE_MIN_WIDTH);
-    x = canvas.draw_text(at, x + 1, 0, &shorten_name(&source, room, canvas.signs.more), Role::Header);
-    for fact in facts {
+    x = canvas.draw_text(at, x + 1, 0, &shorten_name(&source, room, canvas.signs.more), Role::Strong);
+    let (left, right): (Vec<_>, Vec<_>) = facts.into_iter().partition(|fact| fact.side == HeaderSide::Left);
+    for fact in &left {
         x = canvas.draw_text(at, x + 2, 0, &fact.text, fact.role);
     }
-    if all {
-        canvas.draw_name(at, x + 2, 0, &manager_text(state), Role::Dim);
+    let mut from = at.width.saturating_sub(facts_width(&right)).max(x + 1);
+    if x + 2 + width(&manager) < from {
+        canvas.draw_text(at, x + 2, 0, &manager, Role::Dim);
     }
-    draw_crumbs(canvas, state);
+    for fact in &right {
+        from = canvas.draw_text(at, from + 1, 0, &fact.text, fact.role) + 1;
+    }
 }
 
 /// Least room of the source beside the facts that always stay, and beside all facts.
 const SOURCE_MIN_WIDTH: u16 = 4;
 const SOURCE_FAIR_WIDTH: u16 = 12;
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum HeaderSide {
+    Left,
+    Right,
+}
+
 /// A fact about the source.
 struct HeaderFact {
     text: String,
     role: Role,
+    side: HeaderSide,
     /// Facts with a higher number disappear first on a narrow screen; 0 stays.
     drop_order: u8,
 }
@@ -53,40 +63,50 @@ struct HeaderFact {
 /// Facts from left to right. Marks and the right to write are always shown; the size disappears before a word of
 /// trouble does.
 fn facts(state: &SessionState, marked: &str) -> Vec<HeaderFact> {
-    let fact = |text: String, role: Role, drop_order: u8| HeaderFact { text, role, drop_order };
-    let mut facts = vec![fact(size_text(state), Role::Text, 3)];
+    let fact = |text: String, role: Role, side: HeaderSide, drop_order: u8| HeaderFact {
+        text,
+        role,
+        side,
+        drop_order,
+    };
+    let left = |text, role, drop_order| fact(text, role, HeaderSide::Left, drop_order);
+    let right = |text, role, drop_order| fact(text, role, HeaderSide::Right, drop_order);
+    let mut facts = vec![left(size_text(state), Role::Dim, 3)];
     let marks = state.known.marks.len();
     if marks > 0 {
-        facts.push(fact(format!("{marked} {marks} marked"), Role::Marked, 0));
-    }
-    if state.snapshot().is_some_and(|look| look.observation.notes.grave_notes().next().is_some()) {
-        facts.push(fact("split fabric".to_owned(), Role::Danger, 0));
-    } else if state.snapshot().is_some_and(|look| look.observation.is_partial()) {
-        facts.push(fact("partial".to_owned(), Role::Warning, 1));
-    }
-    let damaged = state.known.playback.as_ref().map_or(0, |playback| playback.timeline().damaged.len());
-    if damaged > 0 {
-        facts.push(fact(format!("{damaged} damaged"), Role::Warning, 1));
+        facts.push(left(format!("{marked} {marks} marked"), Role::Marked, 0));
     }
     // The pending change stands before what follows from it.
     if let Some((word, severity)) = state.known.changes.header_word() {
-        facts.push(fact(word, Role::from_severity(severity), 0));
+        facts.push(left(word, Role::from_severity(severity), 0));
     }
-    facts.push(match state.writing {
-        WriteAccess::Never(_) | WriteAccess::NotAsked => fact("read-only".to_owned(), Role::Good, 0),
-        WriteAccess::Asked | WriteAccess::Simulated | WriteAccess::Own => {
-            fact("writable".to_owned(), Role::Warning, 0)
-        }
-    });
-    if let Some(word) = header_word(&state.known.watch) {
-        let watch = &state.known.watch;
-        let role = if watch.paused || watch.trouble.is_some() { Role::Warning } else { Role::Dim };
-        facts.push(fact(word, role, 3));
+    if state.snapshot().is_some_and(|look| look.observation.notes.grave_notes().next().is_some()) {
+        facts.push(right("split fabric".to_owned(), Role::Danger, 0));
+    } else if state.snapshot().is_some_and(|look| look.observation.is_partial()) {
+        facts.push(right("incomplete".to_owned(), Role::Warning, 1));
+    }
+    let damaged = state.known.playback.as_ref().map_or(0, |playback| playback.timeline().damaged.len());
+    if damaged > 0 {
+        facts.push(right(format!("{damaged} damaged"), Role::Warning, 1));
     }
     let key = action("log").and_then(|log| log.first_key(&state.keymap));
     if let Some(key) = key.filter(|_| state.messages.unread() > 0) {
         let warnings = count_words(state.messages.unread(), "warning", "warnings");
-        facts.push(fact(format!("{warnings}: {key}"), Role::Warning, 2));
+        facts.push(right(format!("{warnings}: {key}"), Role::Warning, 2));
+    }
+    facts.push(match state.writing {
+        WriteAccess::Never(_) | WriteAccess::NotAsked => right("read-only".to_owned(), Role::Dim, 0),
+        WriteAccess::Asked | WriteAccess::Simulated | WriteAccess::Own => {
+            right("writable".to_owned(), Role::Warning, 0)
+        }
+    });
+    if let Some(word) = header_word(&state.known.watch) {
+        let watch = &state.known.watch;
+        let role = if watch.paused || watch.trouble.is_some() { Role::Warning } else { Role::Good };
+        facts.push(right(word, role, 3));
+    }
+    if let Some(word) = replay_word(&state.known) {
+        facts.push(right(word, Role::Preview, 0));
     }
     facts
 }
@@ -130,14 +150,20 @@ fn size_text(state: &SessionState) -> String {
         (Some(look), _) => {
             let fabric = look.fabric();
             let hosts = fabric.count(fabdeck_fabric::NodeKind::ChannelAdapter);
-            format!(
-                "{}, {}",
-                count_words(fabric.switch_count(), "switch", "switches"),
-                count_words(hosts, "host", "hosts")
-            )
+            size_words(fabric.switch_count(), hosts, fabric.links().count(), state.areas().boxed)
         }
         (None, LoadState::Failed(_)) => "not read".to_owned(),
         (None, _) => "reading".to_owned(),
+    }
+}
+
+/// The size of the fabric; a narrow screen has no room for its cables.
+fn size_words(switches: usize, hosts: usize, cables: usize, wide: bool) -> String {
+    let switches = count_words(switches, "switch", "switches");
+    let hosts = count_words(hosts, "host", "hosts");
+    match wide {
+        true => format!("{switches}, {hosts}, {}", count_words(cables, "cable", "cables")),
+        false => format!("{switches}, {hosts}"),
     }
 }
 
@@ -156,36 +182,41 @@ fn manager_text(state: &SessionState) -> String {
     }
 }
 
-/// Width of the innermost crumb that is worth more than titles of other screens.
-const INNERMOST_CRUMB_WIDTH: u16 = 16;
-
-fn draw_crumbs(canvas: &mut Canvas<'_>, state: &SessionState) {
-    let at = buffer_area(state.areas().crumbs);
+/// Draws the screens in their order. A narrow screen has shorter titles, and one that is narrower still has the
+/// digits of all screens but the open one.
+fn draw_tabs(canvas: &mut Canvas<'_>, state: &SessionState) {
+    let at = buffer_area(state.areas().tabs);
+    let tab = |screen: &ScreenTitle, length: TabLength| match (length, screen.id == state.screen) {
+        (TabLength::Full, true) => format!(" {} {} ", screen.number, screen.title),
+        (TabLength::Full, false) => format!(" {} {} ", screen.number, screen.title),
+        (_, true) => format!(" {} {} ", screen.number, screen.short),
+        (TabLength::Short, false) => format!(" {}{}", screen.number, screen.short),
+        (TabLength::Digit, false) => format!(" {}", screen.number),
+    };
+    let total = |length| SCREENS.iter().map(|screen| width(&tab(screen, length))).sum::<u16>();
+    let lengths = [TabLength::Full, TabLength::Short, TabLength::Digit];
+    let length = lengths.into_iter().find(|length| total(*length) <= at.width).unwrap_or(TabLength::Digit);
     let mut x = 0;
-    // If the titles and the innermost crumb do not fit, all screens but the open one are shown as numbers.
-    let crumbs = state.current().crumbs(&state.known);
-    let innermost = crumbs.last().map_or(0, |crumb| width(crumb).min(INNERMOST_CRUMB_WIDTH));
-    let all: u16 = SCREENS.iter().map(|screen| width(screen.title) + 4).sum::<u16>() + innermost;
     for screen in SCREENS {
-        let open = screen.id == state.screen;
-        let role = if open { Role::ScreenOpen } else { Role::Screen };
-        let text = match open || all <= at.width + if innermost > 0 { 0 } else { 2 } {
-            true => format!("{} {}", screen.number, screen.title),
-            false => screen.number.to_string(),
-        };
-        x = canvas.draw_text(at, x, 0, &text, role) + 2;
+        let text = tab(screen, length);
+        if screen.id == state.screen {
+            x = canvas.draw_text(at, x, 0, &text, Role::ScreenOpen);
+            continue;
+        }
+        let digit = screen.number.to_string();
+        let (before, title) = text.split_once(&digit).unwrap_or(("", &text));
+        x = canvas.draw_text(at, x, 0, before, Role::Screen);
+        x = canvas.draw_text(at, x, 0, &digit, Role::Key);
+        x = canvas.draw_text(at, x, 0, title, Role::Screen);
     }
-    if !crumbs.is_empty() {
-        let sign = format!(" {} ", canvas.signs.crumb);
-        let text = crumbs.join(&sign);
-        let room = at.width.saturating_sub(x);
-        // The innermost crumb matters most, so a line that is too long loses its beginning.
-        let shown = match width(&text) > room {
-            true => crumbs.last().cloned().unwrap_or_default(),
-            false => text,
-        };
-        canvas.draw_name(at, x, 0, &shown, Role::Crumb);
-    }
+}
+
+/// How much of the titles of screens fits into a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TabLength {
+    Full,
+    Short,
+    Digit,
 }
 
 #[cfg(test)]
@@ -194,8 +225,12 @@ mod tests {
 
     #[test]
     fn the_least_important_fact_is_dropped_first() {
-        let fact =
-            |text: &str, drop_order| HeaderFact { text: text.to_owned(), role: Role::Text, drop_order };
+        let fact = |text: &str, drop_order| HeaderFact {
+            text: text.to_owned(),
+            role: Role::Text,
+            side: HeaderSide::Left,
+            drop_order,
+        };
         let facts =
             || vec![fact("9 switches", 3), fact("1 marked", 0), fact("read-only", 0), fact("1 warning", 2)];
         let left = |room| {

@@ -2,26 +2,20 @@
 
 use ratatui::layout::Rect;
 
-use super::buffer_area::buffer_area;
 use super::canvas::Canvas;
+use super::overlay_pane::draw_overlay_pane;
 use super::theme::Role;
 use crate::console::event_loop::help::{HelpLine, help_column, help_rows};
 use crate::console::model::overlay::Help;
 use crate::console::model::state::SessionState;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, help: &Help) {
-    let areas = state.areas();
-    let at = Rect { width: state.size.width, ..buffer_area(areas.body) };
-    canvas.clear(at);
-    let title = format!("Keys of {}", state.screen.title().title);
-    let mut x = canvas.draw_text(at, 1, 0, &title, Role::Header);
+    let mut title = format!("Keys of {}", state.screen.title().title);
     if !help.search.is_empty() {
-        x = canvas.draw_text(at, x + 3, 0, &format!("/{}", help.search), Role::Prompt);
+        title.push_str(&format!(" /{}", help.search));
     }
     let lines = help_rows(state, &help.search);
-    let body = Rect { y: at.y + 1.min(at.height), height: at.height.saturating_sub(1), ..at };
-    let top = help.scroll.top.min(lines.len().saturating_sub(body.height.into()));
-    canvas.draw_extent(at, x, top, body.height.into(), lines.len());
+    let (body, top) = draw_overlay_pane(canvas, state, &title, help.scroll.top, lines.len());
     let column = help_column(state);
     for (y, line) in (0..body.height).zip(lines.iter().skip(top)) {
         match line {

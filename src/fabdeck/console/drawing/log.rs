@@ -1,9 +1,7 @@
 //! Draws the log of messages.
 
-use ratatui::layout::Rect;
-
-use super::buffer_area::buffer_area;
 use super::canvas::Canvas;
+use super::overlay_pane::draw_overlay_pane;
 use super::theme::Role;
 use crate::catalogue::summary::count_words;
 use crate::console::event_loop::overlays::LOG_MARGIN;
@@ -13,21 +11,17 @@ use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, scroll: Scroll) {
-    let at = Rect { width: state.size.width, ..buffer_area(state.areas().body) };
-    canvas.clear(at);
-    let x = canvas.draw_text(at, 1, 0, "Messages, newest last", Role::Header);
-    if state.messages.is_empty() {
-        canvas.draw_text(at, 1, 1, "no messages yet", Role::Dim);
-    }
+    let width = state.areas().overlay.width;
     // The session stores few messages, so wrapping all of them is cheap.
     let rows: Vec<_> = dropped_messages_row(state)
         .into_iter()
-        .chain(state.messages.iter().flat_map(|message| wrap_message(message, at.width)))
+        .chain(state.messages.iter().flat_map(|message| wrap_message(message, width)))
         .collect();
-    let height = usize::from(at.height.saturating_sub(1));
-    let top = scroll.top.min(rows.len().saturating_sub(height));
-    canvas.draw_extent(at, x, top, height, rows.len());
-    for (y, (time, text, role)) in (1..at.height).zip(rows.into_iter().skip(top)) {
+    let (at, top) = draw_overlay_pane(canvas, state, "Messages, newest last", scroll.top, rows.len());
+    if state.messages.is_empty() {
+        canvas.draw_text(at, 1, 0, "no messages yet", Role::Dim);
+    }
+    for (y, (time, text, role)) in (0..at.height).zip(rows.into_iter().skip(top)) {
         canvas.draw_text(at, 1, y, &time, Role::Dim);
         canvas.draw_text(at, LOG_MARGIN, y, &text, role);
     }

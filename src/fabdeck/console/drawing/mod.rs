@@ -14,6 +14,7 @@ pub(crate) mod heat;
 mod help;
 pub(crate) mod list;
 mod log;
+pub(crate) mod overlay_pane;
 pub(crate) mod pane;
 mod progress;
 mod prompt;

@@ -2,11 +2,10 @@
 
 use ratatui::layout::Rect;
 
+use super::buffer_area::buffer_area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-
-/// Width from which panes are boxes.
-pub const BOX_MIN_SCREEN: u16 = 100;
+use crate::console::model::layout;
 
 /// A piece of text with its role.
 pub type TextRun<'t> = (&'t str, Role);
@@ -23,15 +22,7 @@ pub struct PaneHead<'p> {
 
 /// The inside of a pane at this place.
 pub fn pane_inside(area: Rect, boxed: bool) -> Rect {
-    match boxed {
-        true => Rect {
-            x: area.x + 1,
-            y: area.y + 1,
-            width: area.width.saturating_sub(2),
-            height: area.height.saturating_sub(2),
-        },
-        false => Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area },
-    }
+    buffer_area(layout::Rect::new(area.x, area.y, area.width, area.height).inside(boxed))
 }
 
 /// Draws the border or the rule of a pane, and returns its inside.

@@ -37,7 +37,7 @@ pub static ACTIONS: LazyLock<Vec<Action>> = LazyLock::new(|| {
 });
 
 macro_rules! define_screen_actions {
-    ($($id:ident $field:ident $kind:ident $number:literal $title:literal $about:literal;)+) => {
+    ($($id:ident $field:ident $kind:ident $number:literal $title:literal $short:literal $about:literal;)+) => {
         /// The actions that open the screens.
         const SCREEN_ACTIONS: &[Action] = &[$(
             new(concat!("screen-", stringify!($field)), &[stringify!($number)], $about, |state, _| {

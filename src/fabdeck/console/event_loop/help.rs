@@ -21,7 +21,7 @@ pub fn help_column(state: &SessionState) -> u16 {
 
 /// The lines of help as rows of the screen, with long lines wrapped.
 pub fn help_rows(state: &SessionState, search: &str) -> Vec<HelpLine> {
-    let room = state.size.width.saturating_sub(help_column(state) + 1);
+    let room = state.areas().overlay.width.saturating_sub(help_column(state) + 1);
     let rows = |line: HelpLine| match line {
         HelpLine::Heading(_) => vec![line],
         HelpLine::Entry(keys, words) => {

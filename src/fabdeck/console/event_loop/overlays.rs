@@ -12,9 +12,9 @@ use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
 
-/// Number of rows of an overlay that are visible at once, below its heading.
+/// Number of rows of an overlay that are visible at once.
 pub fn overlay_height(state: &SessionState) -> usize {
-    usize::from(state.areas().body.height.saturating_sub(1)).max(1)
+    usize::from(state.areas().overlay.height).max(1)
 }
 
 /// Number of rows of an overlay at the width of the screen.
@@ -22,11 +22,11 @@ fn overlay_rows(state: &SessionState, layer: &Overlay) -> usize {
     match layer {
         Overlay::Help(help) => help_rows(state, &help.search).len(),
         Overlay::Details(_) => ElementDetail::detail_page(state).map_or(0, |whole| {
-            wrap_pairs(&whole.pairs, usize::from(state.size.width.saturating_sub(1))).1.len()
+            wrap_pairs(&whole.pairs, usize::from(state.areas().overlay.width.saturating_sub(1))).1.len()
                 + whole.ports.len()
         }),
         Overlay::Log(_) => {
-            let room = usize::from(state.size.width.saturating_sub(LOG_MARGIN + 1));
+            let room = usize::from(state.areas().overlay.width.saturating_sub(LOG_MARGIN + 1));
             state.messages.iter().map(|message| wrap_text(&message.line(), room).len()).sum()
         }
         Overlay::Tour { page, .. } => tour_rows(state, *page).len(),
@@ -39,7 +39,7 @@ pub const LOG_MARGIN: u16 = 11;
 
 /// The text of a page of the tour, below a blank row.
 pub fn tour_rows(state: &SessionState, page: usize) -> Vec<String> {
-    let room = state.size.width.saturating_sub(4).min(72);
+    let room = state.areas().overlay.width.saturating_sub(4).min(72);
     let text = TOUR.get(page).map_or("", |(_, text)| *text);
     std::iter::once(String::new()).chain(wrap_text(text, room.into())).collect()
 }

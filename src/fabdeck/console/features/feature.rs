@@ -12,13 +12,15 @@ use crate::console::model::state::SessionState;
 /// The part of a frame that a screen draws.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyAreas {
-    /// All but the details.
+    /// The inside of the screen's pane. Of a feature with panes of its own, all between tabs and status.
     pub whole: Rect,
     /// The rows above the list, and the rest below them.
     pub head: Rect,
     pub rest: Rect,
-    /// The pane beside the list.
+    /// The pane beside the list, with its border.
     pub details: Rect,
+    /// Whether panes are boxes.
+    pub boxed: bool,
 }
 
 /// A feature. Fields that a feature does not need stay as in [`Feature::NEW`].
@@ -33,6 +35,8 @@ pub struct Feature {
     pub follow: fn(&mut SessionState) -> Vec<Effect>,
     /// Time at which the feature needs a tick, even without any other event.
     pub next_wake_ms: fn(&SessionState) -> Option<u64>,
+    /// Whether the feature draws its panes itself.
+    pub has_own_panes: bool,
     pub draw: fn(&mut Canvas<'_>, &BodyAreas, &SessionState),
 }
 
@@ -44,6 +48,7 @@ impl Feature {
         tick: |_| Vec::new(),
         follow: |_| Vec::new(),
         next_wake_ms: |_| None,
+        has_own_panes: false,
         draw: |canvas, areas, state| {
             list::draw(canvas, areas.rest, state);
             details::draw(canvas, areas.details, state);

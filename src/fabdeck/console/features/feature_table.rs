@@ -8,7 +8,7 @@ use super::screens::ScreenId;
 use super::watch;
 
 macro_rules! define_features {
-    ($($id:ident $field:ident $kind:ident $number:literal $title:literal $about:literal;)+) => {
+    ($($id:ident $field:ident $kind:ident $number:literal $title:literal $short:literal $about:literal;)+) => {
         static FEATURES: &[Feature] = &[watch::FEATURE, $(crate::console::features::$field::FEATURE),+];
 
         impl ScreenId {

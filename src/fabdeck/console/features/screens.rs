@@ -12,11 +12,13 @@ pub struct ScreenTitle {
     /// The number key that opens the screen.
     pub number: u8,
     pub title: &'static str,
+    /// The title on a narrow screen.
+    pub short: &'static str,
     pub about: &'static str,
 }
 
 macro_rules! define_screens {
-    ($($id:ident $field:ident $kind:ident $number:literal $title:literal $about:literal;)+) => {
+    ($($id:ident $field:ident $kind:ident $number:literal $title:literal $short:literal $about:literal;)+) => {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum ScreenId { $($id),+ }
 
@@ -27,6 +29,7 @@ macro_rules! define_screens {
             id: ScreenId::$id,
             number: $number,
             title: $title,
+            short: $short,
             about: $about,
         }),+];
 

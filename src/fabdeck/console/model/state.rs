@@ -131,7 +131,17 @@ impl SessionState {
     }
 
     pub fn areas(&self) -> Areas {
-        Areas::new(self.size)
+        Areas::new(self.size, self.has_status())
+    }
+
+    /// Whether the status line has something to show: an input line, a message, work, a filter.
+    fn has_status(&self) -> bool {
+        self.prompt.is_some()
+            || self.status_message().is_some()
+            || !self.tasks.running_tasks().is_empty()
+            || self.known.changes.progress().is_some()
+            || matches!(self.loading, LoadState::Failed(_))
+            || (self.layer.is_none() && !self.current().table().filter.is_empty())
     }
 
     pub fn current(&self) -> &dyn Screen {

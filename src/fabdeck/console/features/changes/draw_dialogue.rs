@@ -7,29 +7,29 @@ use super::dialogue::{CHECKBOX_WIDTH, Dialogue, DialogueFocus, DialogueRow};
 use super::dialogue_size::{dialogue_height, dialogue_width};
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::buffer_area::buffer_area;
-use crate::console::drawing::canvas::{Canvas, width};
+use crate::console::drawing::canvas::{Canvas, shorten_name, width};
+use crate::console::drawing::overlay_pane::extent_text;
+use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) {
-    let at = Rect { width: state.size.width, ..buffer_area(state.areas().body) };
-    canvas.clear(at);
+    let areas = state.areas();
+    let middle = buffer_area(areas.middle);
+    canvas.clear(middle);
+    let seen = &state.known.changes;
+    let rows = dialogue.rows(seen, dialogue_width(state));
+    let height = dialogue_height(state).min(usize::from(areas.overlay.height.saturating_sub(1)));
+    let top = dialogue.scroll.top.min(rows.len().saturating_sub(height));
+    let extent = extent_text(canvas, top, height, rows.len());
+    let right = [(extent.as_str(), Role::Key)];
+    let right = if extent.is_empty() { &[][..] } else { &right[..] };
+    let title = shorten_name(&dialogue.title(seen), middle.width.saturating_sub(6), canvas.signs.more);
+    let at = draw_pane(canvas, middle, &PaneHead { title: &title, right, focused: true }, areas.boxed);
     // If there is room for only one row, the buttons get it.
-    if at.height > 1 {
-        let seen = &state.known.changes;
-        let x = canvas.draw_name(at, 2, 0, &dialogue.title(seen), Role::Header);
-        let rows = dialogue.rows(seen, dialogue_width(state));
-        let height = dialogue_height(state).min(usize::from(at.height - 2));
-        let top = dialogue.scroll.top.min(rows.len().saturating_sub(height));
-        canvas.draw_extent(at, x, top, height, rows.len());
-        let inner = Rect {
-            x: at.x + 2.min(at.width),
-            y: at.y + 1,
-            width: at.width.saturating_sub(4),
-            height: height as u16,
-        };
-        draw_rows(canvas, inner, dialogue, &rows, top);
-    }
+    let inner =
+        Rect { x: at.x + 2.min(at.width), width: at.width.saturating_sub(4), height: height as u16, ..at };
+    draw_rows(canvas, inner, dialogue, &rows, top);
     draw_buttons(
         canvas,
         Rect { y: at.y + at.height.saturating_sub(1), height: at.height.min(1), ..at },

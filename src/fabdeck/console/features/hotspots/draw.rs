@@ -42,26 +42,25 @@ fn draw_port_detail(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let (Some(look), Some(what @ ElementId::Port(id))) = (&known.look, port) else {
         return details::draw(canvas, area, state);
     };
-    let Some(inner) = details::draw_pane_rule(canvas, area) else { return };
     let detail = ElementDetail(what);
-    canvas.draw_text(inner, 0, 0, &detail.title(look), Role::Header);
+    let Some(inner) = details::draw_beside(canvas, area, &detail.title(look)) else { return };
     let room = usize::from(inner.width.saturating_sub(STRIP_COLUMN));
     let levels: Vec<(u8, u8)> = known.watch.history.port_levels(id, room).collect();
-    canvas.draw_text(inner, 0, 2, "waited", Role::Label);
-    heat::draw_strip(canvas, inner, (STRIP_COLUMN, 2), levels.iter().map(|(waited, _)| *waited), |_| None);
-    canvas.draw_text(inner, 0, 3, "load", Role::Label);
-    heat::draw_strip(canvas, inner, (STRIP_COLUMN, 3), levels.iter().map(|(_, used)| *used), |_| None);
+    canvas.draw_text(inner, 0, 0, "waited", Role::Label);
+    heat::draw_strip(canvas, inner, (STRIP_COLUMN, 0), levels.iter().map(|(waited, _)| *waited), |_| None);
+    canvas.draw_text(inner, 0, 1, "load", Role::Label);
+    heat::draw_strip(canvas, inner, (STRIP_COLUMN, 1), levels.iter().map(|(_, used)| *used), |_| None);
     let end = STRIP_COLUMN + u16::try_from(levels.len()).unwrap_or(0);
     if let Some(oldest) = known.watch.history.oldest_ms(room) {
         let text = format!("{} s", oldest / 1000);
-        let behind = canvas.draw_text(inner, STRIP_COLUMN, 4, &text, Role::Dim);
+        let behind = canvas.draw_text(inner, STRIP_COLUMN, 2, &text, Role::Dim);
         if let Some(latest) = known.watch.history.oldest_ms(1).filter(|latest| *latest > oldest) {
             let text = format!("{} s", latest / 1000);
             let x = end.saturating_sub(width(&text)).max(behind + 1);
-            canvas.draw_text(inner, x, 4, &text, Role::Dim);
+            canvas.draw_text(inner, x, 2, &text, Role::Dim);
         }
     }
-    let skipped = 6.min(inner.height);
+    let skipped = 4.min(inner.height);
     let below = Rect { y: inner.y + skipped, height: inner.height - skipped, ..inner };
     let mut lines = hot_lines(known, what);
     lines.extend(detail.lines(known));
