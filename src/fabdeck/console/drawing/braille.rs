@@ -166,7 +166,7 @@ mod tests {
     fn a_line_goes_from_corner_to_corner() {
         let mut grid = DotGrid::new(3, 2, CellSharing::AllDots);
         grid.draw_line((0, 0), (5, 7), Role::Text, 1, 0);
-        assert_eq!(drawn(&grid, Symbols::UNICODE), ["⠑⢄ ", " ⠑⢄"]);
+        assert_eq!(drawn(&grid, Symbols::UNICODE), ["⠱⡀ ", " ⠈⢆"]);
         grid.set(-1, 0, Role::Text, 1);
         grid.set(6, 0, Role::Text, 1);
     }

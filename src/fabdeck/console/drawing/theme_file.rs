@@ -52,18 +52,27 @@ struct StyleAttributes {
     /// The colour on a terminal of sixteen colours, where the nearest one would not do.
     sixteen: Option<String>,
     bg: Option<String>,
+    #[serde(rename = "sixteen-bg")]
+    sixteen_bg: Option<String>,
     bold: bool,
     dim: bool,
     underlined: bool,
     reversed: bool,
 }
 
+/// The colours of a role on a terminal of sixteen colours; `None` takes the nearest ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SixteenColors {
+    pub fg: Option<Color>,
+    pub bg: Option<Color>,
+}
+
 /// A theme merged with those that it inherits.
 #[derive(Debug)]
 pub struct ThemeStyles {
     pub styles: BTreeMap<Role, Style>,
-    /// Colours of roles on a terminal of sixteen colours.
-    pub sixteen: BTreeMap<Role, Color>,
+    /// Colours of roles on a terminal of sixteen colours, where a theme states them.
+    pub sixteen: BTreeMap<Role, SixteenColors>,
     pub ground: Option<Color>,
     /// Word in the header, so that no information depends on a colour alone.
     pub word: Option<String>,
@@ -97,11 +106,13 @@ pub fn resolve<'t>(name: &str, text: &dyn Fn(&str) -> Option<&'t str>) -> Result
     let style = |(role, (theme, look)): (&Role, &(&String, &RoleStyle))| {
         Ok((*role, parse_style(look, theme, &palette)?))
     };
-    let sixteen = |(role, (theme, look)): (&Role, &(&String, &RoleStyle))| {
-        let RoleStyle::Full(StyleAttributes { sixteen: Some(name), .. }) = look else { return None };
-        Some(parse_color(name, theme, &palette).map(|color| (*role, color)))
-    };
-    let sixteen = roles.iter().filter_map(sixteen).collect::<Result<_, _>>()?;
+    let sixteen = roles.iter().map(|(role, (theme, look))| {
+        let RoleStyle::Full(full) = look else { return Ok((*role, SixteenColors::default())) };
+        let read =
+            |name: &Option<String>| name.as_ref().map(|name| parse_color(name, theme, &palette)).transpose();
+        Ok((*role, SixteenColors { fg: read(&full.sixteen)?, bg: read(&full.sixteen_bg)? }))
+    });
+    let sixteen = sixteen.collect::<Result<_, ThemeError>>()?;
     let word = chain.iter().find_map(|(_, file)| file.word.clone());
     let ground = chain.iter().find_map(|(theme, file)| Some((theme, file.ground.as_deref()?)));
     let ground = match ground {
@@ -170,7 +181,7 @@ mod tests {
         let word = of("inherits = 'base'\nword = 'TEST'").unwrap().word;
         assert_eq!(word.as_deref(), Some("TEST"));
         let sixteen = of("[roles]\ntext = { fg = '#010203', sixteen = 'red' }").unwrap().sixteen;
-        assert_eq!(sixteen[&Role::Text], Color::Red);
+        assert_eq!((sixteen[&Role::Text].fg, sixteen[&Role::Text].bg), (Some(Color::Red), None));
         assert!(matches!(of("inherits = 'ring'"), Err(ThemeError::Cycle(_))));
         assert!(matches!(of("inherits = 'nothing'"), Err(ThemeError::Unknown(_))));
         assert!(matches!(of("[roles]\nxyz = 'red'"), Err(ThemeError::Role { .. })));
