@@ -19,12 +19,12 @@ fn whole_frame(session: &mut Session) -> usize {
 #[test]
 fn a_frame_has_its_bounds() {
     for (colours, variables, bound) in
-        [("16 colours", &SIXTEEN[..], 6 * 1024), ("true colours", &[], 24 * 1024)]
+        [("16 colours", &SIXTEEN[..], 13 * 1024), ("true colours", &[], 24 * 1024)]
     {
         let mut session = Session::open_with(&["--source", "sim:switch648"], variables, 120, 40);
         session.until("spines");
         for (screen, key, wanted) in
-            [("Fabric", "1\t", "PORTS"), ("Links", "3", "DEGRADED"), ("map", "1\t\t", "well")]
+            [("switches", "2\t", "PORTS"), ("Links", "3", "DEGRADED"), ("map", "2\t\t", "well")]
         {
             session.press(key);
             session.until(wanted);
@@ -40,8 +40,8 @@ fn idle_costs_nothing_and_a_move_little() {
     for (beside, width, bound) in [("with details", 200, 2048), ("without details", 100, 500)] {
         let mut session = Session::open(&["--source", "sim:switch648"], width, 60);
         session.until("spines");
-        session.press("2/switch-switch\r");
-        session.until("of 1296");
+        session.press("3/switch-switch\r");
+        session.until(", 1296 in all");
         // A fabric under watch is not idle: the next test has that.
         session.until("watch 5s");
         session.press("W");
@@ -93,7 +93,7 @@ fn a_window_that_runs_down_sends_little() {
     session.until("watch 5s");
     session.press("W");
     session.until("paused");
-    session.press("3:preview updn\r");
+    session.press("6:preview updn\r");
     session.until("clean");
     session.press("/updn\ra");
     session.until("[ cancel ]");
@@ -127,7 +127,7 @@ fn keys_are_answered_at_any_size() {
     for fabric in fabrics {
         let begun = Instant::now();
         let mut session = Session::open(&["--source", &format!("sim:{fabric}")], 120, 40);
-        session.until("1 Fabric");
+        session.until("2 Map");
         let first = begun.elapsed();
         session.until("switches,");
         let sight = begun.elapsed();

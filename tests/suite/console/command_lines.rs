@@ -59,7 +59,7 @@ fn lists_are_what_their_lines_print() {
         "tab tab c",
         "3 c",
         "3 / kind=switch-switch enter s s s S c",
-        "2 / width<4x enter c",
+        "3 / width<4x enter c",
         "tab / ~spn enter c",
         "3 / efi>50 enter c",
         "3 / kind=switch-switch enter down down U c",

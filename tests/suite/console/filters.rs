@@ -27,7 +27,10 @@ fn a_filter_dims_the_rest_of_the_map() {
     let dimmed = |driver: &TestSession, name: &str| {
         let buffer = frame(&driver.state, &looks);
         let all = text(&buffer);
-        let y = all.lines().position(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{all}"));
+        let y = all
+            .lines()
+            .position(|line| line.trim_start_matches('│').starts_with(name))
+            .unwrap_or_else(|| panic!("{all}"));
         let colour = |x| buffer[(x, y as u16 + 1)].style().fg;
         let signs = all.lines().nth(y + 1).unwrap().chars().enumerate();
         let signs: Vec<_> = signs.filter(|(x, sign)| *x < 60 && "■◪".contains(*sign)).collect();
@@ -77,7 +80,7 @@ fn the_bad_come_first() {
     };
     assert_eq!(driver.state.snapshot().unwrap().is_degraded(link), Some(true), "{}", shown(&driver));
     driver.press("2 :sort space state enter");
-    let first = shown(&driver).lines().nth(3).unwrap().to_owned();
+    let first = shown(&driver).lines().nth(4).unwrap().to_owned();
     assert!(first.contains("degraded"), "{}", shown(&driver));
 }
 

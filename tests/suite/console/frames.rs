@@ -100,5 +100,9 @@ fn the_first_row_and_the_last_cost_the_same() {
     let mut driver = open_session("sim:kary,k=6,n=3");
     driver.press("3 G");
     let look = appearance("dark", ColorDepth::True);
-    assert!(text(&frame(&driver.state, &look)).contains("648/648"), "{}", text(&frame(&driver.state, &look)));
+    assert!(
+        text(&frame(&driver.state, &look)).contains("648 of 648"),
+        "{}",
+        text(&frame(&driver.state, &look))
+    );
 }

@@ -243,7 +243,7 @@ fn a_long_path_leaves_the_figures_in_sight() {
     const PATH: &str = "/site/lists/of/a/deep/folder/which-jobs-run-in-the-north-hall.txt";
     let (mut driver, _) = listed(Some(LIST));
     named(&mut driver, PATH);
-    let line = |driver: &TestSession| shown(driver).lines().nth(2).unwrap().to_owned();
+    let line = |driver: &TestSession| shown(driver).lines().nth(3).unwrap().to_owned();
     assert!(line(&driver).starts_with(" ..."), "{}", line(&driver));
     assert!(line(&driver).ends_with("2 on several switches; 1 host unknown"), "{}", line(&driver));
     driver.send_input(SessionInput::Resized(Size { width: 260, height: 24 }));
@@ -444,7 +444,7 @@ fn a_slurm_that_hangs_blocks_nothing() {
     std::fs::write(&config, format!("[jobs]\nslurm = true\nsqueue = \"{}\"\n", squeue.display())).unwrap();
     let config = config.display().to_string();
     let mut session = Session::open(&["--source", "sim:demo", "--config", &config], 80, 24);
-    session.until("1 Fabric");
+    session.until("2 Map");
     session.press("8");
     session.until("is being read");
     session.press("3");

@@ -121,7 +121,7 @@ fn tab_completes_what_is_common_and_then_picks() {
     let line = |driver: &TestSession| driver.state.prompt.as_ref().unwrap().clone();
     assert_eq!((line(&driver).text.as_str(), line(&driver).picked), ("screen-", None));
     driver.press("tab tab tab enter");
-    assert_eq!(driver.state.screen, ScreenId::Whatif, "the third of the offers");
+    assert_eq!(driver.state.screen, ScreenId::Hotspots, "the third of the offers");
     // An arrow picks as well, and what cannot do without more goes on.
     driver.press(": r a n down enter");
     assert_eq!(line(&driver).text, "random ");
@@ -387,13 +387,13 @@ fn the_footer_shows_enter_and_tab_where_they_lead_somewhere() {
     let mut driver = open_session("sim:demo");
     let footer = |driver: &TestSession| shown(driver).lines().last().unwrap().to_owned();
     driver.send_input(SessionInput::Resized(Size { width: 120, height: 30 }));
-    assert!(footer(&driver).contains("enter in") && footer(&driver).contains("tab view"));
+    assert!(footer(&driver).contains("enter open") && footer(&driver).contains("tab view"));
     driver.press("3");
-    assert!(!footer(&driver).contains("enter in") && !footer(&driver).contains("tab view"));
+    assert!(!footer(&driver).contains("enter open") && !footer(&driver).contains("tab view"));
     driver.press("6");
-    assert!(!footer(&driver).contains("enter in"), "no engine has answered");
+    assert!(!footer(&driver).contains("enter open"), "no engine has answered");
     driver.press("p");
-    assert!(footer(&driver).contains("enter in"));
+    assert!(footer(&driver).contains("enter open"));
     for width in [40, 80] {
         driver.send_input(SessionInput::Resized(Size { width, height: 24 }));
         assert!(footer(&driver).contains("q back"), "the way out is always there: {}", footer(&driver));

@@ -284,7 +284,7 @@ fn events_times_and_bookmarks_are_found() {
     }
     driver.press(":at space noon enter");
     assert!(last_message(&driver).contains("FD-5062"), "{}", last_message(&driver));
-    driver.press("@ 0 6 : 2 6 : 5 2 enter m");
+    driver.press("@ 0 3 : 1 3 : 4 1 enter m");
     assert_eq!(playback(&driver).place(), 1);
     assert_eq!(last_message(&driver), "03:13:41 has a bookmark now; 1 bookmark in this session");
     driver.press("} 0 / kind=bookmark enter g enter");
@@ -692,7 +692,7 @@ fn the_program_replays_a_capture_and_a_pause() {
     session.until("L returns to live");
     session.press("[");
     session.until("moment");
-    session.press("5L");
+    session.press("4L");
     session.until("watch 1s");
     session.until("5 sweeps");
     session.press("qq");

@@ -163,7 +163,7 @@ fn hung(variables: &[(&str, &str)]) -> Session {
     session.until("spines");
     session.take_nothing();
     for _ in 0..40 {
-        session.press("2\x0c1\x0c");
+        session.press("3\x0c2\x0c");
         std::thread::sleep(Duration::from_millis(10));
     }
     session
@@ -211,7 +211,7 @@ fn left_while_a_plan_is_written(place: &str, leave: &str) -> (Session, u32) {
     session.until("spines");
     session.press("\t");
     session.until("SWITCH LINKS");
-    session.press("f3p");
+    session.press("f6p");
     session.until("clean");
     session.quiet();
     session.press("w\x15mine.plan\r");

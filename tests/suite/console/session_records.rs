@@ -77,7 +77,7 @@ fn keys_of_ones_own_are_replayed() {
 fn a_session_of_the_program_is_replayed_into_the_same_frame() {
     let folder = tempfile::tempdir().unwrap();
     let (config, events) = (folder.path().join("own.toml"), folder.path().join("events"));
-    std::fs::write(&config, "[keys]\nmark = \"x\"\nscreen-2 = \"f\"\n").unwrap();
+    std::fs::write(&config, "[keys]\nmark = \"x\"\nscreen-links = \"f\"\n").unwrap();
     let (config, events_arg) = (config.display().to_string(), events.display().to_string());
     let args = ["--config", &config, "--source", "sim:demo", "--record-events", &events_arg];
     let mut session = Session::open(&args, 100, 30);
@@ -85,8 +85,8 @@ fn a_session_of_the_program_is_replayed_into_the_same_frame() {
     session.quiet();
     session.press("f/");
     session.press("\x1b[200~switch-switch\x1b[201~\r");
-    session.until("of 81");
-    session.press("jx3p\x1b");
+    session.until(", 81 in all");
+    session.press("jx6p\x1b");
     session.until("cancelled");
     session.press("p");
     session.quiet();

@@ -12,7 +12,7 @@ fn open_move_filter_mark_preview_plan_and_quit() {
     session.until("1/3 of");
     session.press("jf");
     session.until("is marked as failed");
-    session.press("3p");
+    session.press("6p");
     session.until("clean");
     session.press("\r");
     session.until("ordered pairs");

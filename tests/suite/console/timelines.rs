@@ -45,8 +45,7 @@ fn the_event_under_the_cursor_is_shown_in_full() {
         }
         assert!(!page.contains("The fabric"), "{page}");
         let list = screen_text(&driver);
-        let beside: Vec<&str> =
-            list.lines().map(|line| line.split_once('│').map_or(line, |(_, pane)| pane)).collect();
+        let beside: Vec<&str> = list.lines().map(|line| line.rsplit('│').nth(1).unwrap_or(line)).collect();
         let words: Vec<&str> = event.text.split_whitespace().collect();
         match width {
             80 => assert!(

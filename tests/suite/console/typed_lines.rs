@@ -65,7 +65,7 @@ fn a_prefix_without_a_match_is_refused_at_once() {
 
 #[test]
 fn hints_about_names_are_shown_for_typed_keys_only() {
-    for keys in ["4 enter zzzzzz enter", ":mark space zzzzzz enter", "4 enter node01 enter zzzzzz enter"] {
+    for keys in ["5 enter zzzzzz enter", ":mark space zzzzzz enter", "5 enter node01 enter zzzzzz enter"] {
         let mut driver = open_session("sim:demo");
         driver.press(keys);
         let said = last_message(&driver);

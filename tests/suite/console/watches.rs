@@ -274,7 +274,7 @@ fn ports_that_do_not_tell_whether_they_wait_can_be_listed() {
     assert!(!shown(&driver).contains("node12"), "nothing is above a threshold: {}", shown(&driver));
     driver.press("tab / role=unknown enter");
     let seen = shown(&driver);
-    assert!(seen.contains("node12") && seen.contains("1/1 of 162"), "{seen}");
+    assert!(seen.contains("node12") && seen.contains("1 of 1, 162 in all"), "{seen}");
 }
 
 #[test]
@@ -544,7 +544,7 @@ fn what_a_cable_counts_is_reported_by_kind_and_listed_among_the_links() {
         messages(&driver)
     );
     driver.press("3 / errors>0 enter");
-    assert!(shown(&driver).contains("1 of 81"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("1 of 1, 81 in all"), "{}", shown(&driver));
 }
 
 /// What was wrong hours ago is not what is wrong now.

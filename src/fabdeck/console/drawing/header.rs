@@ -39,6 +39,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
     for fact in &right {
         from = canvas.draw_text(at, from + 1, 0, &fact.text, fact.role) + 1;
     }
+    draw_tabs(canvas, state);
 }
 
 /// Least room of the source beside the facts that always stay, and beside all facts.

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::buffer_area::buffer_area;
-use super::canvas::Canvas;
+use super::canvas::{Canvas, width};
 use super::pane::{PaneHead, draw_pane};
 use super::theme::Role;
 use crate::console::model::state::SessionState;
@@ -21,20 +21,25 @@ pub fn draw_overlay_pane(
     canvas.clear(middle);
     let height = usize::from(areas.overlay.height);
     let top = top.min(rows.saturating_sub(height));
-    let extent = extent_text(canvas, top, height, rows);
+    let extent = extent_text(canvas, top, height, rows, middle.width.saturating_sub(width(title)));
     let right = [(extent.as_str(), Role::Key)];
     let right = if extent.is_empty() { &[][..] } else { &right[..] };
     let inside = draw_pane(canvas, middle, &PaneHead { title, right, focused: true }, areas.boxed);
     (inside, top)
 }
 
-/// Which rows are visible, and that there are more; empty if all are.
-pub fn extent_text(canvas: &Canvas<'_>, top: usize, height: usize, rows: usize) -> String {
+/// Columns of a border besides title and extent: corners, blanks, the sign of the focus.
+const BORDER_MARGIN: u16 = 11;
+
+/// Which rows are visible, and that there are more; empty if all are. Beside a long title only signs remain. `room` is
+/// the width of the pane without its title.
+pub fn extent_text(canvas: &Canvas<'_>, top: usize, height: usize, rows: usize, room: u16) -> String {
     if rows <= height {
         return String::new();
     }
     let last = (top + height).min(rows);
     let above = if top > 0 { canvas.signs.up } else { "" };
     let below = if last < rows { canvas.signs.down } else { "" };
-    format!("{}-{last} of {rows} {above}{below}", top + 1)
+    let long = format!("{}-{last} of {rows} {above}{below}", top + 1);
+    if width(&long) + BORDER_MARGIN <= room { long } else { format!("{above}{below}") }
 }

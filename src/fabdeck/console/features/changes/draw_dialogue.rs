@@ -21,10 +21,10 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) 
     let rows = dialogue.rows(seen, dialogue_width(state));
     let height = dialogue_height(state).min(usize::from(areas.overlay.height.saturating_sub(1)));
     let top = dialogue.scroll.top.min(rows.len().saturating_sub(height));
-    let extent = extent_text(canvas, top, height, rows.len());
+    let title = shorten_name(&dialogue.title(seen), middle.width.saturating_sub(6), canvas.signs.more);
+    let extent = extent_text(canvas, top, height, rows.len(), middle.width.saturating_sub(width(&title)));
     let right = [(extent.as_str(), Role::Key)];
     let right = if extent.is_empty() { &[][..] } else { &right[..] };
-    let title = shorten_name(&dialogue.title(seen), middle.width.saturating_sub(6), canvas.signs.more);
     let at = draw_pane(canvas, middle, &PaneHead { title: &title, right, focused: true }, areas.boxed);
     // If there is room for only one row, the buttons get it.
     let inner =
