@@ -170,7 +170,7 @@ fn go_through_rows(session: &mut Session, fabric: &str) {
     session.quiet();
     let begun = Instant::now();
     let sorted = session.frame_after("ss");
-    session.until(" 1/");
+    session.until(" 1 of ");
     keys.sort_unstable();
     println!(
         "{fabric}: a filter over all links, key to frame {:.1} ms in the middle and {:.1} ms at the most, its rows {:.0} ms after the last key; sorted, key to frame {:.1} ms, rows after {:.0} ms",

@@ -448,7 +448,7 @@ fn a_slurm_that_hangs_blocks_nothing() {
     session.press("8");
     session.until("is being read");
     session.press("3");
-    session.until("2 Links");
+    session.until("3 Links");
     session.press("q");
     session.press("q");
 }

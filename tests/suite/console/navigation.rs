@@ -125,7 +125,7 @@ fn tab_completes_what_is_common_and_then_picks() {
     // An arrow picks as well, and what cannot do without more goes on.
     driver.press(": r a n down enter");
     assert_eq!(line(&driver).text, "random ");
-    driver.press("3 enter");
+    driver.press("2 enter");
     assert_eq!(driver.state.known.marks.len(), 2);
     driver.press("2 tab : s o r t space l tab enter");
     assert_eq!(driver.state.current().table().sort.as_ref().unwrap().0, "lid");

@@ -249,7 +249,7 @@ fn the_tour_is_read_to_its_end_on_a_small_screen() {
         let mut longer = 0;
         for (at, (title, text)) in TOUR.iter().enumerate() {
             let page = format!("{} of {}: {title}", at + 1, TOUR.len());
-            let page = &page[..page.len().min(30)];
+            let page = &page[..page.len().min(24)];
             assert!(all.contains(page), "{page}: {all}");
             longer += usize::from(all.contains('▼'));
             while all.contains(page) && driver.state.layer.is_some() {

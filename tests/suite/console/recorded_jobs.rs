@@ -113,7 +113,7 @@ fn what_if_asks_the_named_job_source() {
     let seen = shown(&driver);
     assert!(seen.contains("no jobs: none were known"), "{seen}");
     let mut driver = open_session("sim:demo");
-    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.send_input(SessionInput::Resized(Size { width: 140, height: 40 }));
     driver.state.known.jobs.settings.from =
         Some(fabdeck::operations::jobs::job_request::JobListSource::Slurm(None));
     driver.lister = JobLister(Box::new(|_| Ok(list(LIST))));

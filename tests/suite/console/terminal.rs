@@ -9,7 +9,7 @@ fn open_move_filter_mark_preview_plan_and_quit() {
     session.press("\t");
     session.until("SWITCH LINKS");
     session.press("/leaf\r");
-    session.until("1/3 of");
+    session.until("1 of 3, 6 in all");
     session.press("jf");
     session.until("is marked as failed");
     session.press("6p");

@@ -23,7 +23,7 @@ fn screen_text(driver: &TestSession) -> String {
 
 /// Without the blanks that lines are broken at.
 fn run_on(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A long text is cut in the list, and whole below it, beside it and on its page.

@@ -46,7 +46,7 @@ fn waiting_is_drawn_by_its_share_of_time() {
     }
     let mut driver = watching(shares);
     swept(&mut driver, 4);
-    driver.press("4").send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.press("4").send_input(SessionInput::Resized(Size { width: 130, height: 40 }));
     let looks = appearance("dark", ColorDepth::True);
     let buffer = frame(&driver.state, &looks);
     let all = text(&buffer);
@@ -73,7 +73,7 @@ fn errors_beyond_their_threshold_are_named_in_the_tree_and_coloured_in_links() {
     assert_eq!(leaf(&driver), "");
     swept(&mut driver, 8);
     assert_eq!(leaf(&driver), "a link has errors");
-    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.send_input(SessionInput::Resized(Size { width: 130, height: 40 }));
     let tree = shown(&driver);
     assert!(tree.contains("1 with errors") && tree.contains("a link has errors"), "{tree}");
     driver.press("3 :sort space errors_per_hour enter down");

@@ -38,7 +38,7 @@ pub fn draw_beside(canvas: &mut Canvas<'_>, area: Rect, title: &str) -> Option<R
     }
     let title = shorten_name(title, area.width - 6, canvas.signs.more);
     let inside = draw_pane(canvas, area, &PaneHead { title: &title, ..PaneHead::default() }, true);
-    Some(Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside })
+    Some(Rect { x: inside.x + 1, width: inside.width.saturating_sub(1), ..inside })
 }
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::buffer_area::buffer_area;
-use super::canvas::{Canvas, width};
+use super::canvas::{Canvas, truncate_text, width};
 use super::pane::{PaneHead, draw_pane};
 use super::theme::Role;
 use crate::console::model::state::SessionState;
@@ -21,10 +21,12 @@ pub fn draw_overlay_pane(
     canvas.clear(middle);
     let height = usize::from(areas.overlay.height);
     let top = top.min(rows.saturating_sub(height));
-    let extent = extent_text(canvas, top, height, rows, middle.width.saturating_sub(width(title)));
+    // The signs that there is more matter more than the end of a title.
+    let title = truncate_text(title, middle.width.saturating_sub(BORDER_MARGIN), canvas.signs.more);
+    let extent = extent_text(canvas, top, height, rows, middle.width.saturating_sub(width(&title)));
     let right = [(extent.as_str(), Role::Key)];
     let right = if extent.is_empty() { &[][..] } else { &right[..] };
-    let inside = draw_pane(canvas, middle, &PaneHead { title, right, focused: true }, areas.boxed);
+    let inside = draw_pane(canvas, middle, &PaneHead { title: &title, right, focused: true }, areas.boxed);
     (inside, top)
 }
 

@@ -66,8 +66,8 @@ pub const DETAILS_MIN_SCREEN: u16 = 110;
 /// On wide screens, the details take a third of the width. On others, they leave the list the columns that
 /// its signs of trouble need.
 const DETAILS_SHARE: u16 = 3;
-const LIST_MIN_WIDTH: u16 = 82;
-const DETAILS_MIN_WIDTH: u16 = 34;
+const LIST_MIN_WIDTH: u16 = 88;
+const DETAILS_MIN_WIDTH: u16 = 30;
 
 /// The areas that every screen has.
 ///
