@@ -6,8 +6,25 @@ use std::borrow::Cow;
 use super::snapshot::Snapshot;
 use super::value::{FieldKind, Value};
 
-/// Fields whose digits are a name and no amount: a LID is written 12345, never 12,345.
-const DIGITS_THAT_NAME: [&str; 4] = ["lid", "top_lid", "number", "moment"];
+/// What the values of a column are to a reader: it decides how they are written and cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColumnContent {
+    #[default]
+    Plain,
+    /// Digits that are a name and no amount: a LID is written 12345, never 12,345.
+    Identifier,
+    /// The name of a node. A printed table cuts its middle, because both ends distinguish nodes. Names of elements are
+    /// [`Self::Plain`], because they are typed into commands.
+    NodeName,
+    /// Words that the console never cuts.
+    Keyword,
+    /// Words that the console never cuts, in a column that is visible on any screen because it shows trouble.
+    Status,
+    /// The levels of the last sweeps, a digit for each. The console draws them as a strip.
+    LevelHistory,
+    /// A whole sentence. A printed table wraps it within its column.
+    Sentence,
+}
 
 /// The part of a field's description that needs no row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +56,9 @@ pub struct Column {
     pub scaled: bool,
     /// Whether a table omits this field first where a terminal is too narrow for all fields.
     pub spare: bool,
+    /// Whether the console cuts names as far as possible before it hides this field.
+    pub outranks_names: bool,
+    pub content: ColumnContent,
 }
 
 impl Column {
@@ -63,12 +83,14 @@ impl Column {
             largest_first: false,
             scaled: false,
             spare: false,
+            outranks_names: false,
+            content: ColumnContent::Plain,
         }
     }
 
     /// A value of it as a table prints it.
     pub fn in_words<'v>(&self, value: &'v Value<'_>) -> Cow<'v, str> {
-        if DIGITS_THAT_NAME.contains(&&*self.id) { value.display_text() } else { value.in_groups() }
+        if self.content == ColumnContent::Identifier { value.display_text() } else { value.in_groups() }
     }
 }
 
@@ -121,6 +143,47 @@ impl<R, C> Field<R, C> {
     /// Omits the field first where a terminal is too narrow.
     pub const fn spare(mut self) -> Self {
         self.column.spare = true;
+        self
+    }
+
+    /// Cuts names as far as possible before the console hides the field.
+    pub const fn outranks_names(mut self) -> Self {
+        self.column.outranks_names = true;
+        self
+    }
+
+    /// The digits of the field are a name and no amount.
+    pub const fn identifier(self) -> Self {
+        self.content(ColumnContent::Identifier)
+    }
+
+    /// The field is the name of a node.
+    pub const fn node_name(self) -> Self {
+        self.content(ColumnContent::NodeName)
+    }
+
+    /// The words of the field are never cut.
+    pub const fn keyword(self) -> Self {
+        self.content(ColumnContent::Keyword)
+    }
+
+    /// The field shows trouble and is visible on any screen.
+    pub const fn status(self) -> Self {
+        self.content(ColumnContent::Status)
+    }
+
+    /// The field holds the levels of the last sweeps.
+    pub const fn level_history(self) -> Self {
+        self.content(ColumnContent::LevelHistory)
+    }
+
+    /// The field is a whole sentence.
+    pub const fn sentence(self) -> Self {
+        self.content(ColumnContent::Sentence)
+    }
+
+    const fn content(mut self, content: ColumnContent) -> Self {
+        self.column.content = content;
         self
     }
 

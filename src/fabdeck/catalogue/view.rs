@@ -1,4 +1,5 @@
-//! A view is described once: its fields, the text where it has no row, and the columns that give way on a narrow screen.
+//! A view is described once: its fields, the text where it has no row, the columns that give way on a narrow screen, and
+//! the orders that a screen offers.
 //! Commands, screens, schemas and documentation take them from here.
 
 use std::borrow::Cow;
@@ -6,6 +7,14 @@ use std::borrow::Cow;
 use super::field::{Column, Field, Listing};
 use super::snapshot::Snapshot;
 use super::value::Value;
+
+/// An order of all rows that a screen offers by name. It begins with the largest value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ViewOrder {
+    pub title: &'static str,
+    /// The id of the column.
+    pub field: &'static str,
+}
 
 /// A view of rows of one type. `C` is what all rows share.
 #[derive(Debug)]
@@ -16,16 +25,23 @@ pub struct View<R: 'static, C: 'static = Snapshot> {
     /// The ids of the columns that a narrow screen hides first, in this order. The details show the same values, and
     /// the arrow keys lead to the columns.
     pub optional: &'static [&'static str],
+    pub orders: &'static [ViewOrder],
 }
 
 impl<R: Clone, C: Clone> View<R, C> {
     pub const fn new(fields: &'static [Field<R, C>], when_empty: &'static str) -> Self {
-        Self { fields, when_empty, optional: &[] }
+        Self { fields, when_empty, optional: &[], orders: &[] }
     }
 
     /// Sets the columns that a narrow screen hides first.
     pub const fn optional(mut self, optional: &'static [&'static str]) -> Self {
         self.optional = optional;
+        self
+    }
+
+    /// Sets the orders that a screen offers.
+    pub const fn orders(mut self, orders: &'static [ViewOrder]) -> Self {
+        self.orders = orders;
         self
     }
 

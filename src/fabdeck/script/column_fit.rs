@@ -7,13 +7,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::table::{GAP, widths};
 use super::terminal_info::TerminalInfo;
-use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::field::{Column, ColumnContent, Listing};
 use crate::catalogue::query::Selection;
 use crate::catalogue::value::{FieldKind, Value};
-
-/// Fields with names of nodes. The field `element` is not among them, because its value is typed into commands.
-const NAME_FIELDS: &[&str] =
-    &["name", "node", "a", "b", "peer", "switch", "destination", "next", "description"];
 
 /// Length of the longest node description.
 const MAX_NAME_WIDTH: usize = 64;
@@ -24,9 +20,8 @@ const MIN_NAME_WIDTH: usize = 12;
 /// Names are cut down to this width before a spare column is kept.
 const READABLE_NAME_WIDTH: usize = 24;
 
-/// Field with a whole sentence. It wraps within its column, which keeps a minimum width.
-pub const PROSE_FIELD: &str = "about";
-const MIN_PROSE_WIDTH: usize = 24;
+/// A column of sentences keeps this width.
+const MIN_SENTENCE_WIDTH: usize = 24;
 
 /// Width of a terminal whose width is unknown.
 pub const DEFAULT_WIDTH: usize = 80;
@@ -78,8 +73,9 @@ impl TableLayout {
         let guid = |at: usize| listing.column(at).kind == FieldKind::Guid && !listing.is_distinguishing(at);
         self.drop_while_wide(listing, selection, (READABLE_NAME_WIDTH, &guid), &mut dropped);
         let other = |at: usize| {
-            let id = listing.column(at).id.as_ref();
-            !NAME_FIELDS.contains(&id) && id != PROSE_FIELD && !listing.is_distinguishing(at)
+            let is_cut =
+                matches!(listing.column(at).content, ColumnContent::NodeName | ColumnContent::Sentence);
+            !is_cut && !listing.is_distinguishing(at)
         };
         self.drop_while_wide(listing, selection, (MIN_NAME_WIDTH, &other), &mut dropped);
         dropped
@@ -97,9 +93,9 @@ impl TableLayout {
         let mut least = widths(listing, selection);
         for (at, width) in selection.columns.iter().zip(&mut least) {
             let column = listing.column(*at);
-            *width = match column.id.as_ref() {
-                id if NAME_FIELDS.contains(&id) => (*width).min(name.max(column.title.width())),
-                PROSE_FIELD => (*width).min(MIN_PROSE_WIDTH),
+            *width = match column.content {
+                ColumnContent::NodeName => (*width).min(name.max(column.title.width())),
+                ColumnContent::Sentence => (*width).min(MIN_SENTENCE_WIDTH),
                 _ => *width,
             };
         }
@@ -120,13 +116,14 @@ impl TableLayout {
     /// wide.
     pub fn narrow(self, columns: &[&Column], titles: &[String], widths: &mut [usize]) {
         let names: Vec<usize> =
-            (0..columns.len()).filter(|at| NAME_FIELDS.contains(&columns[*at].id.as_ref())).collect();
+            (0..columns.len()).filter(|at| columns[*at].content == ColumnContent::NodeName).collect();
         for at in &names {
             widths[*at] = widths[*at].min(MAX_NAME_WIDTH);
         }
-        if let Some(prose) = columns.iter().position(|column| column.id == PROSE_FIELD) {
-            let least = widths[prose].min(MIN_PROSE_WIDTH);
-            widths[prose] = widths[prose].saturating_sub(self.excess(widths)).max(least);
+        let is_sentence = |column: &&Column| column.content == ColumnContent::Sentence;
+        if let Some(sentence) = columns.iter().position(is_sentence) {
+            let least = widths[sentence].min(MIN_SENTENCE_WIDTH);
+            widths[sentence] = widths[sentence].saturating_sub(self.excess(widths)).max(least);
         }
         let floor = |at: usize| titles[at].width().max(MIN_NAME_WIDTH);
         for _ in 0..self.excess(widths) {

@@ -122,7 +122,8 @@ static FIELD_FIELDS: &[RowField] = &[
         Some(field.unit).filter(|unit| !unit.is_empty()).into()
     }),
     RowField::new("shown", "SHOWN", FieldKind::Flag, "", |(), field| field.shown.into()),
-    RowField::new("about", "MEANING", FieldKind::Text, "", |(), field| field.about.as_ref().into()),
+    RowField::new("about", "MEANING", FieldKind::Text, "", |(), field| field.about.as_ref().into())
+        .sentence(),
 ];
 
 json_type! {

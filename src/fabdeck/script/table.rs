@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::column_fit::{PROSE_FIELD, TableLayout};
+use super::column_fit::TableLayout;
 use super::paint::Paint;
-use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::field::{Column, ColumnContent, Listing};
 use crate::catalogue::query::Selection;
 use crate::operations::check::certificate_text::wrap_text;
 use fabdeck_fabric::observe::escape_unprintable;
@@ -43,7 +43,7 @@ pub fn write_table(
         for ((at, column), width) in selection.columns.iter().zip(&columns).zip(&widths) {
             let value = listing.cell(*row, *at);
             let shown = column.in_words(&value);
-            let text = match column.id == PROSE_FIELD && shown.width() > *width {
+            let text = match column.content == ColumnContent::Sentence && shown.width() > *width {
                 true => {
                     let before = line_width(&widths, &columns);
                     let mut lines = wrap_text(&escape_unprintable(&shown), *width).into_iter();
@@ -77,7 +77,7 @@ pub fn widths(listing: &dyn Listing, selection: &Selection) -> Vec<usize> {
 
 /// Width of the columns before the sentence of a row.
 fn line_width(widths: &[usize], columns: &[&Column]) -> usize {
-    let before = columns.iter().take_while(|column| column.id != PROSE_FIELD).zip(widths);
+    let before = columns.iter().take_while(|column| column.content != ColumnContent::Sentence).zip(widths);
     before.map(|(_, width)| width + GAP.len()).sum()
 }
 

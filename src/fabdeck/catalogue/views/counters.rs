@@ -21,7 +21,8 @@ pub const COUNTERS: View<CounterSample> = View::new(COUNTER_FIELDS, "the source 
 static COUNTER_FIELDS: &[RowField] = &[
     RowField::new("node", "NODE", FieldKind::Text, "name of the node", |l, sample| {
         sample_node(l.fabric(), sample).map(|node| l.name(node)).into()
-    }),
+    })
+    .node_name(),
     RowField::new(
         "guid",
         "GUID",
@@ -36,6 +37,7 @@ static COUNTER_FIELDS: &[RowField] = &[
     RowField::new("lid", "LID", FieldKind::Number, "LID, where the sample is named by LID", |_, sample| {
         sample.lid.into()
     })
+    .identifier()
     .on_request(),
     RowField::new(
         "port",

@@ -21,20 +21,22 @@ pub const ENTRIES: View<ForwardingEntry> =
     View::new(ENTRY_FIELDS, "the source has no forwarding table of this switch");
 
 static ENTRY_FIELDS: &[RowField] = &[
-    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, &r| r.lid.into()),
+    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, &r| r.lid.into()).identifier(),
     RowField::new("port", "PORT", FieldKind::Number, "egress port; none where there is no path", |_, &r| {
         r.egress.into()
     }),
     RowField::new("destination", "DESTINATION", FieldKind::Text, "node that owns the LID", |l, &r| {
         owner(l, r).map(|port| l.name(port.node)).into()
-    }),
+    })
+    .node_name(),
     RowField::new("destination_port", "AT PORT", FieldKind::Number, "port that owns the LID", |l, &r| {
         owner(l, r).map(|port| port.number).into()
     })
     .on_request(),
     RowField::new("next", "NEXT", FieldKind::Text, "node behind the egress port", |l, &r| {
         next(l, r).map(|p| l.name(p.node)).into()
-    }),
+    })
+    .node_name(),
     RowField::new("next_port", "NEXT PORT", FieldKind::Number, "ingress port of the next node", |l, &r| {
         next(l, r).map(|port| port.number).into()
     }),

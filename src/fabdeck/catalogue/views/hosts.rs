@@ -32,7 +32,8 @@ static HOST_FIELDS: &[RowField] = &[
         FieldKind::Text,
         "its name: node-name-map, then description, then GUID",
         |l, &r| l.name(r.node).into(),
-    ),
+    )
+    .node_name(),
     RowField::new("guid", "GUID", FieldKind::Guid, "node GUID", |l, &r| {
         l.fabric().node(r.node).guid().into()
     }),
@@ -45,14 +46,16 @@ static HOST_FIELDS: &[RowField] = &[
     .on_request(),
     RowField::new("lid", "LID", FieldKind::Number, "base LID of the port", |l, &r| {
         port(l, r).and_then(|p| p.facts.lid).into()
-    }),
+    })
+    .identifier(),
     RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: the port owns 2^LMC LIDs", |l, &r| {
         port(l, r).map(|port| port.facts.lmc.value()).into()
     })
     .on_request(),
     RowField::new("switch", "SWITCH", FieldKind::Text, "the node at the other end of the cable", |l, &r| {
         peer(l, r).map(|peer| l.name(peer.node)).into()
-    }),
+    })
+    .node_name(),
     RowField::new(
         "switch_guid",
         "SWITCH GUID",
@@ -76,7 +79,8 @@ static HOST_FIELDS: &[RowField] = &[
     }),
     RowField::new("state", "STATE", FieldKind::State, "logical state of the port", |l, &r| {
         port(l, r).and_then(|p| p.facts.state).into()
-    }),
+    })
+    .status(),
     RowField::new("physical", "PHYSICAL", FieldKind::PhysicalState, "physical state of the port", |l, &r| {
         port(l, r).and_then(|p| p.facts.physical_state).into()
     })
@@ -120,6 +124,7 @@ static HOST_FIELDS: &[RowField] = &[
     RowField::new("description", "DESCRIPTION", FieldKind::Text, "node description", |l, &r| {
         l.fabric().node(r.node).facts.description.as_str().into()
     })
+    .node_name()
     .on_request(),
     RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, &r| {
         Element::from_id(l.fabric(), &l.names, ElementId::Node(r.node)).to_string().into()

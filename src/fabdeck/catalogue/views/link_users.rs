@@ -26,7 +26,7 @@ static USER_FIELDS: &[RowField] = &[
     RowField::new("to", "TO", FieldKind::Text, "node that owns the LID", |l, &r| {
         destination(l, r).map(|port| l.name(port.node)).into()
     }),
-    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, &r| r.over.lid.into()),
+    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, &r| r.over.lid.into()).identifier(),
     RowField::new(
         "sources",
         "SOURCES",

@@ -33,9 +33,9 @@ pub const LINKS: View<Cable> =
     View::new(LINK_FIELDS, "the fabric has no cable").optional(&["parallel", "kind", "speed", "width"]);
 
 static LINK_FIELDS: &[RowField] = &[
-    RowField::new("a", "A", FieldKind::Text, "node at the first end", |l, &r| l.name(ends(l, r)[0].node).into()),
+    RowField::new("a", "A", FieldKind::Text, "node at the first end", |l, &r| l.name(ends(l, r)[0].node).into()).node_name(),
     RowField::new("a_port", "PORT", FieldKind::Number, "port at the first end", |l, &r| ends(l, r)[0].number.into()),
-    RowField::new("b", "B", FieldKind::Text, "node at the other end", |l, &r| l.name(ends(l, r)[1].node).into()),
+    RowField::new("b", "B", FieldKind::Text, "node at the other end", |l, &r| l.name(ends(l, r)[1].node).into()).node_name(),
     RowField::new("b_port", "PORT", FieldKind::Number, "port at the other end", |l, &r| ends(l, r)[1].number.into()),
     RowField::new("a_guid", "A GUID", FieldKind::Guid, "node GUID at the first end", |l, &r| {
         l.fabric().node(ends(l, r)[0].node).guid().into()
@@ -45,7 +45,7 @@ static LINK_FIELDS: &[RowField] = &[
         l.fabric().node(ends(l, r)[1].node).guid().into()
     })
     .when_ambiguous(),
-    RowField::new("state", "STATE", FieldKind::State, "logical state, of the worse end", |l, &r| state(l, r).into()),
+    RowField::new("state", "STATE", FieldKind::State, "logical state, of the worse end", |l, &r| state(l, r).into()).status(),
     RowField::new("width", "WIDTH", FieldKind::Width, "width in use, the smaller of both ends", |l, &r| {
         l.width_in_use(r.link).into()
     }),

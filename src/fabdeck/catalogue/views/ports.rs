@@ -14,14 +14,16 @@ pub const PORTS: View<PortId> =
 static PORT_FIELDS: &[RowField] = &[
     RowField::new("node", "NODE", FieldKind::Text, "name of its node", |l, &id| {
         l.name(port(l, id).node).into()
-    }),
+    })
+    .node_name(),
     RowField::new(
         "number",
         "PORT",
         FieldKind::Number,
         "port number on the node; 0 is a switch's own",
         |l, &id| port(l, id).number.into(),
-    ),
+    )
+    .identifier(),
     RowField::new("kind", "KIND", FieldKind::Text, "kind of its node: switch, host or router", |l, &id| {
         l.fabric().node(port(l, id).node).facts.kind.word().into()
     })
@@ -35,14 +37,16 @@ static PORT_FIELDS: &[RowField] = &[
         .on_request(),
     RowField::new("lid", "LID", FieldKind::Number, "base LID; of a switch port the switch's", |l, &id| {
         l.fabric().address_of(id).map(|(lid, _)| lid).into()
-    }),
+    })
+    .identifier(),
     RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: 2^LMC LIDs are owned", |l, &id| {
         l.fabric().address_of(id).map(|(_, lmc)| lmc.value()).into()
     })
     .on_request(),
     RowField::new("state", "STATE", FieldKind::State, "logical state", |l, &id| {
         port(l, id).facts.state.into()
-    }),
+    })
+    .status(),
     RowField::new("physical", "PHYSICAL", FieldKind::PhysicalState, "physical state", |l, &id| {
         port(l, id).facts.physical_state.into()
     })
@@ -83,7 +87,8 @@ static PORT_FIELDS: &[RowField] = &[
     .on_request(),
     RowField::new("peer", "PEER", FieldKind::Text, "node at the other end of the cable", |l, &id| {
         peer(l, id).map(|peer| l.name(peer.node)).into()
-    }),
+    })
+    .node_name(),
     RowField::new(
         "peer_port",
         "PEER PORT",

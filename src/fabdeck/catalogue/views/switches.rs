@@ -18,11 +18,13 @@ static SWITCH_FIELDS: &[RowField] = &[
         FieldKind::Text,
         "its name: node-name-map, then description, then GUID",
         |l, &id| l.name(id).into(),
-    ),
+    )
+    .node_name(),
     RowField::new("guid", "GUID", FieldKind::Guid, "node GUID", |l, &id| l.fabric().node(id).guid().into()),
     RowField::new("lid", "LID", FieldKind::Number, "base LID of port 0", |l, &id| {
         address(l, id).map(|(lid, _)| lid).into()
-    }),
+    })
+    .identifier(),
     RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: it owns 2^LMC LIDs", |l, &id| {
         address(l, id).map(|(_, lmc)| lmc).into()
     })
@@ -88,6 +90,7 @@ static SWITCH_FIELDS: &[RowField] = &[
     RowField::new("description", "DESCRIPTION", FieldKind::Text, "node description", |l, &id| {
         l.fabric().node(id).facts.description.as_str().into()
     })
+    .node_name()
     .on_request(),
     RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, &id| {
         Element::from_id(l.fabric(), &l.names, ElementId::Node(id)).to_string().into()

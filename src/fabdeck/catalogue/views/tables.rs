@@ -12,13 +12,15 @@ type RowField = Field<NodeId>;
 pub const TABLES: View<NodeId> = View::new(TABLE_FIELDS, "the source has no forwarding tables");
 
 static TABLE_FIELDS: &[RowField] = &[
-    RowField::new("switch", "SWITCH", FieldKind::Text, "name of the switch", |l, &id| l.name(id).into()),
+    RowField::new("switch", "SWITCH", FieldKind::Text, "name of the switch", |l, &id| l.name(id).into())
+        .node_name(),
     RowField::new("guid", "GUID", FieldKind::Guid, "node GUID of the switch", |l, &id| {
         l.fabric().node(id).guid().into()
     }),
     RowField::new("lid", "LID", FieldKind::Number, "base LID of the switch", |l, &id| {
         address(l, id).map(|(lid, _)| lid).into()
-    }),
+    })
+    .identifier(),
     RowField::new(
         "known",
         "KNOWN",
@@ -55,7 +57,8 @@ static TABLE_FIELDS: &[RowField] = &[
     .largest_first(),
     RowField::new("top_lid", "TOP LID", FieldKind::Number, "highest LID with an egress port", |l, &id| {
         lft(l, id).and_then(|lft| lft.routed_lids().last()).map(|(lid, _)| lid).into()
-    }),
+    })
+    .identifier(),
     RowField::new(
         "groups",
         "GROUPS",

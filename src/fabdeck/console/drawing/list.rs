@@ -8,11 +8,10 @@ use ratatui::layout::Rect;
 use super::canvas::{Canvas, shorten_name, truncate_text, width};
 use super::heat;
 use super::theme::Role;
-use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::field::{Column, ColumnContent, Listing};
 use crate::catalogue::value::{FieldKind, Value};
 use crate::console::features::screen::Screen;
 use crate::console::model::state::SessionState;
-use crate::operations::watch::hot_ports::HISTORIES;
 
 /// Number of rows beyond the visible ones that influence column widths, so that scrolling seldom moves columns.
 const SAMPLE_ROWS: usize = 64;
@@ -95,13 +94,6 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     }
 }
 
-/// For this column names are cut as far as possible.
-const PREFERRED_TO_NAMES: &str = "share_of_time";
-/// The column that shows trouble is visible on any screen.
-const STATE_COLUMN: &str = "state";
-/// Columns whose words are never cut.
-const UNCUT_COLUMNS: [&str; 4] = [STATE_COLUMN, "role", "left", "time"];
-
 /// A visible column with its position and width.
 struct VisibleColumn {
     column: usize,
@@ -181,7 +173,8 @@ fn cell_text<'v>(about: &Column, value: &'v Value<'_>) -> Cow<'v, str> {
 
 /// Whether the column holds names, which both of their ends distinguish.
 fn is_name(column: &Column) -> bool {
-    matches!(column.kind, FieldKind::Text) && !UNCUT_COLUMNS.contains(&&*column.id)
+    let is_uncut = matches!(column.content, ColumnContent::Keyword | ColumnContent::Status);
+    matches!(column.kind, FieldKind::Text) && !is_uncut
 }
 
 impl VisibleColumn {
@@ -202,16 +195,18 @@ fn min_total_width(columns: &[VisibleColumn], name: u16) -> u16 {
 
 /// Hides lesser columns until the others fit, then columns before the one that shows trouble until that is visible.
 fn drop_optional_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: usize, room: u16) {
-    let id = |shown: &VisibleColumn| listing.column(shown.column).id.clone();
+    let about = |shown: &VisibleColumn| listing.column(shown.column);
     for lesser in listing.optional_columns() {
-        let Some(at) = columns.iter().skip(fixed).position(|shown| id(shown) == *lesser) else { continue };
-        let name = if *lesser == PREFERRED_TO_NAMES { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };
+        let mut unfixed = columns.iter().enumerate().skip(fixed);
+        let Some((at, shown)) = unfixed.find(|(_, shown)| about(shown).id == *lesser) else { continue };
+        let name = if about(shown).outranks_names { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };
         if min_total_width(columns, name) <= room {
             return;
         }
-        columns.remove(fixed + at);
+        columns.remove(at);
     }
-    while let Some(at) = columns.iter().position(|shown| id(shown) == STATE_COLUMN) {
+    let is_status = |shown: &VisibleColumn| about(shown).content == ColumnContent::Status;
+    while let Some(at) = columns.iter().position(is_status) {
         if at < 2 || min_total_width(&columns[..=at], NAME_LEAST_WIDTH) <= room {
             return;
         }
@@ -299,7 +294,7 @@ fn draw_cell(
     let value = listing.cell(row, shown.column);
     let about = listing.column(shown.column);
     let text = cell_text(about, &value);
-    if HISTORIES.contains(&about.id.as_ref()) && !value.is_missing() {
+    if about.content == ColumnContent::LevelHistory && !value.is_missing() {
         let inside = Rect { width: area.width.min(shown.x + shown.width), ..area };
         let steps = || heat::parse_levels(truncate_history(&text, shown.width));
         // A row has one colour, that of the latest level. A colour for each level would be most of the output of

@@ -58,7 +58,7 @@ pub fn switch_view(state: &mut SessionState, forward: bool) -> Vec<Effect> {
     match screen.next_view(known, forward) {
         Err(why) => state.log_message(Severity::Info, why),
         // On Hotspots a view can be an order of rows; the cursor then goes to the first one.
-        Ok(()) if state.screen == ScreenId::Hotspots && state.screens.hotspots.view.is_order() => {
+        Ok(()) if state.screen == ScreenId::Hotspots && state.screens.hotspots.view.order().is_some() => {
             select_rows(state, true);
         }
         Ok(()) => {}

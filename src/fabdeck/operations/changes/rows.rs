@@ -23,10 +23,12 @@ pub const CHANGES: View<ChangeRow, DisplayTime> =
 
 static CHANGE_FIELDS: &[RowField] = &[
     RowField::new("number", "NO", FieldKind::Number, "the number of the change", |_, row| row.number.into())
+        .identifier()
         .largest_first(),
     RowField::new("state", "STATE", FieldKind::Text, "the state of the change", |_, row| {
         Value::text(row.state_title())
-    }),
+    })
+    .status(),
     RowField::new(
         "left",
         "LEFT",
@@ -34,6 +36,7 @@ static CHANGE_FIELDS: &[RowField] = &[
         "time until it is rolled back unless confirmed, or the writes that are done",
         |now, row| progress(row, *now),
     )
+    .keyword()
     .when_known(),
     RowField::new(
         "what",
@@ -52,7 +55,8 @@ static CHANGE_FIELDS: &[RowField] = &[
     RowField::new("user", "USER", FieldKind::Text, "the user who began it", |_, row| Value::text(&row.user)),
     RowField::new("time", "BEGUN", FieldKind::Text, "when it was begun", |_, row| {
         short_time(&row.time).into()
-    }),
+    })
+    .keyword(),
     RowField::new(
         "via",
         "VIA",

@@ -43,7 +43,7 @@ static FLOW_FIELDS: &[FlowField] = &[
             let (spot, flow) = flow_at(state, row);
             flow.map_or(spot.standing, |flow| flow.standing).word().into()
         },
-    ),
+    ).status(),
     FlowField::new(
         "levels",
         "LEVEL",
@@ -115,7 +115,8 @@ static TABLE_FIELDS: &[TableField] = &[
         FieldKind::Text,
         "whether the table is as the lanes need it",
         |(state, _), row| table_status_word(&state.tables[*row].standing).into(),
-    ),
+    )
+    .status(),
     TableField::new(
         "held",
         "IN FORCE",

@@ -18,7 +18,8 @@ static HOP_FIELDS: &[RowField] = &[
     RowField::new("hop", "HOP", FieldKind::Number, "number of the hop, from 1", |_, &(at, _)| {
         (at as u64).into()
     }),
-    RowField::new("node", "NODE", FieldKind::Text, "node that sends", |l, &(_, hop)| l.name(hop.node).into()),
+    RowField::new("node", "NODE", FieldKind::Text, "node that sends", |l, &(_, hop)| l.name(hop.node).into())
+        .node_name(),
     RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node that sends", |l, &(_, hop)| {
         l.fabric().node(hop.node).guid().into()
     })
@@ -46,7 +47,8 @@ static HOP_FIELDS: &[RowField] = &[
     ),
     RowField::new("peer", "PEER", FieldKind::Text, "node that receives", |l, &(_, hop)| {
         ends(l, hop)[1].map(|port| l.name(port.node)).into()
-    }),
+    })
+    .node_name(),
     RowField::new(
         "peer_guid",
         "PEER GUID",

@@ -4,7 +4,7 @@ use super::interval_verdict::{trouble_rate, waiting_words};
 use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
-use crate::catalogue::view::View;
+use crate::catalogue::view::{View, ViewOrder};
 use fabdeck_fabric::counters::{CongestedPort, CongestionRole as CounterRole, LinkProblemKind};
 use fabdeck_fabric::{Port, PortId};
 
@@ -101,12 +101,13 @@ pub struct HotPort {
 type RowField = Field<HotPort>;
 
 /// The ports with a cable.
-pub const HOT_PORTS: View<HotPort> = View::new(HOT_FIELDS, "no port has a cable").optional(&[
-    "share_of_all",
-    "rcv_mbps",
-    "xmit_mbps",
-    "share_of_time",
-]);
+pub const HOT_PORTS: View<HotPort> = View::new(HOT_FIELDS, "no port has a cable")
+    .optional(&["share_of_all", "rcv_mbps", "xmit_mbps", "share_of_time"])
+    .orders(&[
+        ViewOrder { title: "most waiting", field: "waiting" },
+        ViewOrder { title: "most data", field: "xmit_mbps" },
+        ViewOrder { title: "most errors", field: "errors_per_hour" },
+    ]);
 
 static HOT_FIELDS: &[RowField] = &[
     RowField::new("port", "PORT", FieldKind::Text, "the port that counts", |l, &r| l.unique_port_name(r.port).into()),
@@ -117,7 +118,7 @@ static HOT_FIELDS: &[RowField] = &[
         "its role in the verdict: - where nothing is above a threshold, unknown where its waiting is not known, undecided for a contributor or victim, \
          where counters and tables prove neither",
         |_, &r| r.role.map(HotRole::word).into(),
-    )
+    ).keyword()
     .words(HotRole::WORDS),
     RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, &r| r.waiting.into())
         .unit("ticks/s")
@@ -132,10 +133,10 @@ static HOT_FIELDS: &[RowField] = &[
         FieldKind::Text,
         "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in sevenths of the time, 0 below 1 %; where the device does not report the length of a tick, 4 and more are above the threshold",
         |_, &r| level_digits(&r.waited_levels).into(),
-    ),
+    ).level_history(),
     RowField::new("peer", "PEER", FieldKind::Text, "the port at the other end", |l, &r| {
         port(l, r).peer.map(|peer| l.port_name(peer)).into()
-    }),
+    }).node_name(),
     RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, &r| r.sent_mbps.into())
         .unit("Mbit/s")
         .largest_first(),
@@ -158,7 +159,8 @@ static HOT_FIELDS: &[RowField] = &[
         |_, &r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
     )
     .unit("%")
-    .largest_first(),
+    .largest_first()
+    .outranks_names(),
     RowField::new(
         "share_of_all",
         "OF ALL",
@@ -174,13 +176,10 @@ static HOT_FIELDS: &[RowField] = &[
         FieldKind::Text,
         "load of its link in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in eighths of what the link carries",
         |_, &r| level_digits(&r.used_levels).into(),
-    )
+    ).level_history()
     .on_request(),
     RowField::new("why", "WHY", FieldKind::Text, "counter, rate and threshold", |l, &r| reason_words(l, &r).into()).on_request(),
 ];
-
-/// Columns that show the levels of a history.
-pub const HISTORIES: [&str; 2] = ["wait_history", "used_history"];
 
 fn port(look: &Snapshot, row: HotPort) -> &Port {
     look.fabric().port(row.port)

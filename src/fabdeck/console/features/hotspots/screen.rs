@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalogue::field::Listing;
+use crate::catalogue::view::ViewOrder;
 use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::features::timeline::playback::Playback;
@@ -11,43 +12,32 @@ use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
 use crate::operations::view_id::ViewId;
+use crate::operations::watch::hot_ports::HOT_PORTS;
 use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::ElementId;
 
-/// The view: ports with a verdict, or all ports in an order.
+/// The list: ports with a verdict, or all ports in an order of their view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum HotspotsView {
     #[default]
     Verdicts,
-    Waiting,
-    Data,
-    Errors,
+    AllPorts(&'static ViewOrder),
 }
 
 impl HotspotsView {
-    pub const ALL: [Self; 4] = [Self::Verdicts, Self::Waiting, Self::Data, Self::Errors];
+    fn all() -> Vec<Self> {
+        std::iter::once(Self::Verdicts).chain(HOT_PORTS.orders.iter().map(Self::AllPorts)).collect()
+    }
 
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Verdicts => "verdicts",
-            Self::Waiting => "most waiting",
-            Self::Data => "most data",
-            Self::Errors => "most errors",
-        }
+        self.order().map_or("verdicts", |order| order.title)
     }
 
-    /// Whether the view is an order of all ports.
-    pub fn is_order(self) -> bool {
-        self.sort_field().is_some()
-    }
-
-    /// The field of the order.
-    fn sort_field(self) -> Option<&'static str> {
+    /// The order of all ports, where the list has them.
+    pub fn order(self) -> Option<&'static ViewOrder> {
         match self {
             Self::Verdicts => None,
-            Self::Waiting => Some("waiting"),
-            Self::Data => Some("xmit_mbps"),
-            Self::Errors => Some("errors_per_hour"),
+            Self::AllPorts(order) => Some(order),
         }
     }
 }
@@ -137,12 +127,12 @@ impl Screen for HotspotsScreen {
     }
 
     fn next_view(&mut self, _: &Model, forward: bool) -> Result<(), &'static str> {
-        let all = HotspotsView::ALL;
+        let all = HotspotsView::all();
         let at = all.iter().position(|view| *view == self.view).unwrap_or(0);
         let by = if forward { 1 } else { all.len() - 1 };
         self.view = all[(at + by) % all.len()];
-        if let Some(field) = self.view.sort_field() {
-            self.ports.table.sort = Some((field.to_owned(), true));
+        if let Some(order) = self.view.order() {
+            self.ports.table.sort = Some((order.field.to_owned(), true));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::catalogue::field::{Column, Listing};
+use crate::catalogue::field::{Column, ColumnContent, Listing};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::{FieldKind, Value};
@@ -148,12 +148,13 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
             FieldKind::Text,
             "rank, switch, port with its peer, rack (hosts on the same switches), or host",
         ),
-        column("lid", "LID", FieldKind::Number, "base LID"),
+        Column { content: ColumnContent::Identifier, ..column("lid", "LID", FieldKind::Number, "base LID") },
         amount("hosts", "HOSTS", "hosts attached"),
         amount("links", "LINKS", "cables to other switches"),
         // The order begins with trouble, because an item without trouble has an empty text.
         Column {
             largest_first: true,
+            content: ColumnContent::Status,
             ..column(
                 "state",
                 "STATE",

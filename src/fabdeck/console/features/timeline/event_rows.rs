@@ -129,7 +129,8 @@ pub const EVENTS: View<EventRow, ()> =
 static EVENT_FIELDS: &[RowField] = &[
     RowField::new("time", "TIME", FieldKind::Text, "time by the recorder's clock", |(), row| {
         Value::text(&row.time)
-    }),
+    })
+    .keyword(),
     RowField::new("kind", "KIND", FieldKind::Text, "kind of the event", |(), row| row.label.into()),
     RowField::new(
         "by",
@@ -141,5 +142,6 @@ static EVENT_FIELDS: &[RowField] = &[
     RowField::new("what", "WHAT", FieldKind::Text, "text of the event", |(), row| Value::text(&row.text)),
     RowField::new("moment", "MOMENT", FieldKind::Number, "number of its moment, from 1", |(), row| {
         Value::count(row.place + 1)
-    }),
+    })
+    .identifier(),
 ];

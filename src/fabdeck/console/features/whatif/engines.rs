@@ -37,7 +37,7 @@ const STATE: EngineField = EngineField::new(
     FieldKind::Text,
     "not run, waiting for another, under way, refused, clean, or with findings; (old): run with other jobs than the present ones",
     |states, row| states.get(row.engine).copied().into(),
-);
+).status();
 
 const JOBS_MAX: EngineField = EngineField::new(
     "jobs_max",

@@ -10,7 +10,6 @@ use crate::catalogue::query::{Columns, Query};
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::View;
 use crate::operations::changes::change_row::{ChangeRow, deadline_words, silent_words};
-use crate::script::column_fit::PROSE_FIELD;
 use crate::script::context::Context;
 use fabdeck_change::ChangePhase;
 
@@ -22,13 +21,14 @@ type RowField = Field<ChangeLine, ()>;
 const CHANGE_TABLE: View<ChangeLine, ()> = View::new(FIELDS, "nothing is pending");
 
 static FIELDS: &[RowField] = &[
-    RowField::new("number", "NO", FieldKind::Number, "", |(), (_, row)| row.number.into()),
+    RowField::new("number", "NO", FieldKind::Number, "", |(), (_, row)| row.number.into()).identifier(),
     RowField::new("id", "ID", FieldKind::Text, "", |(), (_, row)| Value::text(&row.id)),
-    RowField::new("state", "STATE", FieldKind::Text, "", |(), (_, row)| row.state_title().into()),
+    RowField::new("state", "STATE", FieldKind::Text, "", |(), (_, row)| row.state_title().into()).status(),
     // To the second, which is precise enough for a reader.
     RowField::new("time", "TIME", FieldKind::Text, "", |(), (_, row)| {
         row.time.get(..19).unwrap_or(&row.time).replace('T', " ").into()
-    }),
+    })
+    .keyword(),
     RowField::new("user", "USER", FieldKind::Text, "", |(), (_, row)| Value::text(&row.user)),
     RowField::new("via", "VIA", FieldKind::Text, "", |(), (_, row)| Value::text(&row.via)).spare(),
     RowField::new("engine", "ENGINE", FieldKind::Text, "", |(), (_, row)| Value::text(&row.engine)),
@@ -38,9 +38,10 @@ static FIELDS: &[RowField] = &[
         row.comparison.as_ref().map(|found| found.verdict.column_text()).into()
     })
     .when_known(),
-    RowField::new(PROSE_FIELD, "WHY", FieldKind::Text, "", |(), (words, _)| {
+    RowField::new("about", "WHY", FieldKind::Text, "", |(), (words, _)| {
         Some(words.as_str()).filter(|words| !words.is_empty()).into()
-    }),
+    })
+    .sentence(),
 ];
 
 /// Prints all changes, or that these folders have none.
