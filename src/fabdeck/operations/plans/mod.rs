@@ -7,6 +7,7 @@ pub(crate) mod plan_check;
 pub(crate) mod plan_file;
 mod plan_json;
 pub mod plan_origin;
+pub(crate) mod plan_overview;
 pub mod plan_request;
 pub(crate) mod plan_snapshot;
 pub(crate) mod plan_verdict;

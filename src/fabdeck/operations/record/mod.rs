@@ -1,5 +1,6 @@
 //! Recordings of live fabrics: their files, and the running jobs and notes that they hold.
 
+pub mod capture_rewrite;
 pub mod job_thread;
 pub mod recording;
 pub mod recording_output;

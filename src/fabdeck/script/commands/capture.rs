@@ -6,6 +6,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::summary::count_words;
+use crate::operations::record::capture_rewrite::StretchRequest;
 use crate::script::answer::{Lines, json_answer, write_object};
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
@@ -46,6 +47,12 @@ pub struct StretchArgs {
     /// End with the last sweep at or before this time; 02:13 means the end of that minute (default: the last sweep)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
+}
+
+impl StretchArgs {
+    pub fn request(&self) -> StretchRequest<'_> {
+        StretchRequest { from: self.from.as_deref(), to: self.to.as_deref() }
+    }
 }
 
 /// The output file of a capture made from another one.

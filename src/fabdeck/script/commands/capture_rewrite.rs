@@ -1,6 +1,5 @@
 //! `capture cut`, `capture anonymize` and `capture note`: captures made from captures.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,20 +9,17 @@ use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
-use crate::operations::record::recording_output::StdoutSink;
+use crate::operations::record::capture_rewrite::{
+    CaptureOutput, CaptureRewrite, NoteRequest, add_note, open_anonymized, open_cut,
+};
 use crate::script::answer::{json_answer, write_object};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
 use crate::script::json::ObjectHead;
 use crate::script::json_schema::JsonSchema;
-use crate::system::output_file::{is_stdout, write_with};
+use crate::system::output_file::is_stdout;
 use fabdeck_fabric::observe::{NotePlace, Notes};
-use fabdeck_files::capture::{
-    Aliases, CaptureRange, FileBytes, Moments, RewriteError, RewriteOptions, RewriteSummary, TimeSpec,
-    fits_note, open, rewrite,
-};
-use fabdeck_files::capture_format::CaptureRecord;
-use fabdeck_mad::access::SourceError;
+use fabdeck_files::capture::RewriteSummary;
 
 pub const CAPTURE_CUT: CommandEntry = CommandEntry::new(
     "capture cut",
@@ -94,97 +90,39 @@ pub struct NoteArgs {
 }
 
 fn cut(context: &mut Context<'_, '_>, args: &CutArgs) -> Result<Exit, Failure> {
-    let (file, made) = (args.capture.file.as_path(), &args.made);
-    let mut moments = Moments::new(open(file)?);
-    let stretch = resolve_stretch(&moments, &args.stretch)?;
-    let written = write(context, &mut moments, &stretch, RewriteOptions::default(), made)?;
-    report(context, "capture-cut", file, &made.output, &written)
+    let file = args.capture.file.as_path();
+    let cut = open_cut(file, args.stretch.request())?;
+    write(context, "capture-cut", (file, &args.made), cut)
 }
 
 fn anonymize(context: &mut Context<'_, '_>, args: &AnonymizeArgs) -> Result<Exit, Failure> {
-    let (file, made) = (args.capture.file.as_path(), &args.made);
-    let mut moments = Moments::new(open(file)?);
-    let stretch = CaptureRange::all(&moments)?;
-    let aliases = Aliases::from_capture(&mut moments);
-    let mut edit = |record: CaptureRecord| aliases.anonymize(record, args.keep_notes);
-    let changes = RewriteOptions { edit: Some(&mut edit), note: None };
-    let written = write(context, &mut moments, &stretch, changes, made)?;
-    report(context, "capture-anonymize", file, &made.output, &written)
+    let file = args.capture.file.as_path();
+    let anonymized = open_anonymized(file, args.keep_notes)?;
+    write(context, "capture-anonymize", (file, &args.made), anonymized)
 }
 
-/// Adds a note: writes the capture again beside itself, and replaces it once the copy is complete.
 fn note(context: &mut Context<'_, '_>, args: &NoteArgs) -> Result<Exit, Failure> {
-    let (file, text) = (args.file.as_path(), args.text.trim());
-    if text.is_empty() || !fits_note(text) {
-        let bytes = text.len();
-        return Err(Failure::usage(format!(
-            "FD-7967: a note has from 1 character to 64 KiB in its JSON form, and this text has {bytes} bytes"
-        )));
-    }
-    if is_stdout(file) {
-        return Err(Failure::usage(
-            "FD-7970: a note is written to the capture itself, which stdin does not permit; give the file of the capture",
-        ));
-    }
-    let mut moments = Moments::new(open(file)?);
-    let name = file.display();
-    let reader = &moments.reader;
-    if !reader.has_end() || !reader.index().holes.is_empty() {
-        return Err(Failure::new(
-            Exit::Failed,
-            format!(
-                "FD-7969: {name} has no end or is damaged, so it gets no note: it may still be recorded, or would lose its \
-                 unreadable parts; add notes with `record --notes` during the recording, or write a complete capture of the readable part \
-                 with `capture cut {name} -o OUT`"
-            ),
-        ));
-    }
-    let at = context.options.reach.at.as_deref().map(TimeSpec::parse).transpose()?;
-    let time = match at {
-        Some(at) => moments.resolve_beginning(at)?,
-        None => moments.bounds().map_or(0, |(_, last)| last),
-    };
-    let stretch = CaptureRange::all(&moments)?;
-    let made = OutputFileArgs { output: file.to_owned(), force: true };
-    let changes = RewriteOptions { edit: None, note: Some((time, text.to_owned())) };
-    let written = write_with(&made.output, true, |sink| {
-        let written = rewrite(&mut moments, &stretch, changes, sink).map_err(|e| rewrite_failure(file, e))?;
-        match written.damage.first() {
-            // A damaged capture is not replaced.
-            Some(damage) => Err(Failure::new(
-                Exit::BadInput,
-                format!("FD-7969: {name} is damaged and was not changed: {damage}"),
-            )),
-            None => Ok(written),
-        }
-    })?;
+    let file = args.file.as_path();
+    let at = context.options.reach.at.as_deref();
+    let written = add_note(&NoteRequest { file, text: &args.text, at })?;
     report(context, "capture-note", file, file, &written)
 }
 
-/// The requested stretch of a capture.
-pub fn resolve_stretch(
-    moments: &Moments<FileBytes>,
-    asked: &StretchArgs,
-) -> Result<CaptureRange, SourceError> {
-    let time = |text: &Option<String>| text.as_deref().map(TimeSpec::parse).transpose();
-    CaptureRange::between(moments, time(&asked.from)?, time(&asked.to)?)
-}
-
+/// Writes the new capture to its file or to stdout, and reports it.
 fn write(
     context: &mut Context<'_, '_>,
-    moments: &mut Moments<FileBytes>,
-    stretch: &CaptureRange,
-    changes: RewriteOptions<'_>,
-    made: &OutputFileArgs,
-) -> Result<RewriteSummary, Failure> {
-    if is_stdout(&made.output) {
+    schema: &str,
+    (file, made): (&Path, &OutputFileArgs),
+    capture: CaptureRewrite,
+) -> Result<Exit, Failure> {
+    let output = if is_stdout(&made.output) {
         refuse_two_outputs(context)?;
-        let sink = StdoutSink(&mut *context.output.out);
-        return rewrite(moments, stretch, changes, sink).map_err(|e| rewrite_failure(&made.output, e));
-    }
-    write_with(&made.output, made.force, |sink| {
-        rewrite(moments, stretch, changes, sink).map_err(|e| rewrite_failure(&made.output, e))
-    })
+        CaptureOutput::Stdout(&mut *context.output.out)
+    } else {
+        CaptureOutput::File { path: &made.output, force: made.force }
+    };
+    let written = capture.write(output)?;
+    report(context, schema, file, &made.output, &written)
 }
 
 /// Refuses `--json` with output to stdout.
@@ -193,17 +131,6 @@ pub fn refuse_two_outputs(context: &Context<'_, '_>) -> Result<(), Failure> {
         true => Err(Failure::usage("FD-7501: --json and '-o -' both write to stdout; leave one out")),
         false => Ok(()),
     }
-}
-
-fn rewrite_failure(file: &Path, error: RewriteError) -> Failure {
-    match error {
-        RewriteError::Read(error) => error.into(),
-        RewriteError::Write(error) => write_failure(file, &error),
-    }
-}
-
-pub fn write_failure(file: &Path, error: &io::Error) -> Failure {
-    Failure::writing(&file.display().to_string(), error)
 }
 
 fn report(

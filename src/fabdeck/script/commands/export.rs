@@ -7,13 +7,12 @@ use std::path::Path;
 use clap::Args;
 
 use super::capture::{CaptureFileArgs, OutputFileArgs, StretchArgs};
-use super::capture_rewrite::{
-    damage_notes, refuse_two_outputs, report_damage, resolve_stretch, write_failure,
-};
+use super::capture_rewrite::{damage_notes, refuse_two_outputs, report_damage};
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::count_words;
+use crate::operations::record::capture_rewrite::{resolve_stretch, write_failure};
 use crate::script::answer::{json_answer, write_object};
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
@@ -70,7 +69,7 @@ type RateGetter = fn(&PortRates) -> Option<f64>;
 fn run(context: &mut Context<'_, '_>, args: &ExportArgs) -> Result<Exit, Failure> {
     let (file, made) = (args.capture.file.as_path(), &args.made);
     let mut moments = Moments::new(open(file)?);
-    let stretch = resolve_stretch(&moments, &args.stretch)?;
+    let stretch = resolve_stretch(&moments, args.stretch.request())?;
     let found = survey(&mut moments, stretch.places());
     let mut damage: Vec<String> = found.holes.iter().map(Hole::to_string).collect();
     damage.extend(found.damage.iter().map(Damage::to_string));

@@ -9,11 +9,12 @@ use crate::catalogue::summary::count_words;
 use crate::operations::changes::change_row::day_and_time;
 use crate::operations::check::certificate_text::job_figures_words;
 use crate::operations::check::judgement::CertificateReport;
-use crate::operations::check::loads::{JobFigures, JobGain};
+use crate::operations::check::loads::JobGain;
 use crate::operations::lanes::migrations::migration_lines;
 use crate::operations::plans::phases::phase_lines;
 use crate::operations::plans::plan_check::{PlanCheck, PlanComparison, check_plan, compare_plan};
 use crate::operations::plans::plan_file::read;
+use crate::operations::plans::plan_overview::{MovedPairs, read_overview};
 use crate::operations::plans::plan_verdict::{
     DriftReport, ExcludedElement, PlanFit, RemainingDifference, StalePlan,
 };
@@ -102,7 +103,8 @@ fn show(context: &mut Context<'_, '_>, args: &PlanFileArgs) -> Result<Exit, Fail
 
 fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
-    let number = |value: &serde_json::Value| value.as_u64().map_or_else(|| "?".to_owned(), digits_in_groups);
+    let number = |value: Option<u64>| value.map_or_else(|| "?".to_owned(), digits_in_groups);
+    let overview = read_overview(plan);
     let assumed = plan.assumed.as_ref().map(|engine| {
         (
             "assumed",
@@ -111,14 +113,14 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     });
     let failed: Vec<&str> = plan.failed.iter().map(|failed| failed.element.as_str()).collect();
     let pairs = if plan.scope.switches { "paths of switches too" } else { "paths between terminals" };
-    let deadlock = match plan.certificate["deadlock_free"].as_bool() {
+    let deadlock = match overview.deadlock_free {
         Some(true) => "yes",
         Some(false) => "no",
         None => "not known",
     };
-    let moved = match plan.transition.reason.as_deref() {
-        Some(NO_TABLES) => format!("not known: {NO_TABLES}"),
-        _ => number(&plan.impact["moved_pairs"]),
+    let moved = match overview.moved_pairs {
+        MovedPairs::NoTables => format!("not known: {NO_TABLES}"),
+        MovedPairs::Count(pairs) => number(pairs),
     };
     let rows = vec![
         ("engine", plan.engine.clone()),
@@ -128,7 +130,7 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("author", or_unknown(&plan.author)),
         ("lanes", plan.lanes.summary()),
         ("judged over", pairs.to_owned()),
-        ("unreachable", number(&plan.certificate["unreachable"])),
+        ("unreachable", number(overview.unreachable)),
         ("deadlock free", deadlock.to_owned()),
         ("moved pairs", moved),
         ("changes", change_summary(plan)),
@@ -138,23 +140,19 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     let rows = rows
         .into_iter()
         .chain(cut_off)
-        .chain(job_lines(plan))
+        .chain(overview.jobs.iter().flat_map(job_lines))
         .chain(migration_lines(plan))
         .chain(phase_lines(plan));
     assumed.into_iter().chain(rows).chain(plan.transition.lines()).chain(found).collect()
 }
 
 /// The jobs for which the plan was made, and their gain.
-fn job_lines(plan: &Plan) -> Vec<(&'static str, String)> {
-    let Ok(JobGain { count, now, then }) = serde_json::from_value(plan.jobs.clone()) else {
-        return Vec::new();
-    };
-    let words = |figures: &JobFigures| job_figures_words(figures);
-    let now = now.as_ref().map_or_else(|| "not known without tables".to_owned(), words);
-    vec![
-        ("for jobs", format!("{} that ran when the plan was made", count_words(count, "job", "jobs"))),
+fn job_lines(JobGain { count, now, then }: &JobGain) -> [(&'static str, String); 3] {
+    let now = now.as_ref().map_or_else(|| "not known without tables".to_owned(), job_figures_words);
+    [
+        ("for jobs", format!("{} that ran when the plan was made", count_words(*count, "job", "jobs"))),
         ("jobs then", now),
-        ("  after", words(&then)),
+        ("  after", job_figures_words(then)),
     ]
 }
 

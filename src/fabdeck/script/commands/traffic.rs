@@ -1,34 +1,24 @@
 //! `simulate --pattern`.
 
-use std::path::Path;
-
 use clap::Args;
 
 use super::check;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::lane_choice::LaneChoice;
-use crate::operations::lanes::lanes_in_force;
-use crate::operations::lanes::lanes_in_force::LaneReading;
-use crate::operations::preview::engine_names;
-use crate::operations::preview::engine_request::{MarkRequest, read_faults};
-use crate::operations::traffic::{
-    DeadlockReport, FlowRate, HostRate, TrafficOptions, TrafficReport, TrafficRoutes, TrafficRunEnd,
-    flow_between, simulate,
+use crate::operations::preview::engine_request::MarkRequest;
+use crate::operations::traffic::traffic_run::{
+    DeadlockReport, FlowRate, HostRate, TrafficReport, TrafficRunEnd,
+};
+use crate::operations::traffic::traffic_study::{
+    TrafficRequest, TrafficRouteChoice, TrafficStudy, study_traffic,
 };
 use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::argument_values::moment;
 use crate::script::context::Context;
 use crate::script::table::write_pairs;
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::{Faults, ServiceLevel};
-use fabdeck_mad::access::ReadOptions;
-use fabdeck_routing::Request;
-use fabdeck_simulator::Share;
-use fabdeck_simulator::traffic::{
-    Flow, PATTERN_NAMES, PatternName, PatternOptions, TrafficPattern, TrafficSettings,
-};
+use fabdeck_simulator::traffic::{PATTERN_NAMES, TrafficSettings};
 
 /// The traffic to simulate.
 #[derive(Debug, Args)]
@@ -95,98 +85,39 @@ pub fn run(
              processes"
         )));
     };
-    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
-    let (snapshot, in_force) = match args.engine {
-        // The engine's routes have their own lanes, so those in force do not count.
-        Some(_) => lanes_in_force::read_snapshot_without_lanes(&mut context.operation(), wanted)?,
-        None => lanes_in_force::read_snapshot(
-            &mut context.operation(),
-            wanted,
-            LaneReading { choice: args.lanes_in_force, switches: false },
-        )?,
-    };
-    let marks = MarkRequest { elements: args.fail.clone(), random: args.fail_random, seed: args.seed };
-    let faults = read_faults(&mut context.operation(), &snapshot, &marks)?;
-    let asked = read_traffic_args(context, &snapshot, pattern, args)?;
-    let routes = match &args.engine {
-        Some(id) => {
-            let (engine, manager) = (engine_names::engine_named(id)?, snapshot.manager());
-            let request = Request { manager, ..Request::default() }
-                .with_lanes(args.lanes, context.options.supposed_lanes);
-            context.operation().run_with_progress(engine.id, |progress| {
-                TrafficRoutes::from_engine(&snapshot, &faults, engine, &request, progress)
-            })?
-        }
-        None if snapshot.observation.tables.has_forwarding() => {
-            TrafficRoutes::from_tables(&snapshot, &faults, in_force.sent())
-        }
-        None => {
-            return Err(Failure::usage(
-                "FD-7803: the source has no forwarding tables for packets to follow; name an engine with --engine, or put \
-                 a dump of tables beside the topology (dump_lfts, opensm-lfts.dump)",
-            ));
-        }
-    };
-    let report =
-        simulate(&snapshot, &faults, &routes, &asked).map_err(|error| Failure::usage(error.to_string()))?;
-    write(context, &snapshot, &faults, pattern, &report)?;
-    let concluded = context.conclude(&snapshot);
-    Ok(if report.has_findings() { Exit::Findings } else { concluded })
+    let study = study_traffic(&mut context.operation(), &traffic_request(pattern, args))?;
+    write(context, pattern, &study)?;
+    let concluded = context.conclude(&study.snapshot);
+    Ok(if study.report.has_findings() { Exit::Findings } else { concluded })
 }
 
-fn read_traffic_args(
-    context: &Context<'_, '_>,
-    snapshot: &Snapshot,
-    pattern: &str,
-    args: &TrafficArgs,
-) -> Result<TrafficOptions, Failure> {
-    let share = Share::parse(&args.share).ok_or_else(|| {
-        Failure::usage(format!("FD-7804: '{}' is not a share; write a percentage, as in 5%", args.share))
-    })?;
-    let level = args.slow_level.and_then(|level| ServiceLevel::new(level.into()));
-    let details = PatternOptions { spots: args.spots, share, level, message: args.message };
-    let pattern = match PatternName::parse(pattern, details) {
-        Some(PatternName::Pattern(pattern)) => pattern,
-        Some(PatternName::Flows(file)) => {
-            TrafficPattern::Flows(read_flows(context, snapshot, Path::new(&file))?)
-        }
-        None => {
-            return Err(Failure::usage(format!(
-                "FD-7802: '{pattern}' is not a pattern; the patterns are {PATTERN_NAMES}"
-            )));
-        }
-    };
-    let settings = TrafficSettings {
-        payload: args.payload,
-        host_limit_mbps: args.host_limit.map(|gbps| (gbps * 1000.0) as u32),
-        load: args.load,
-        seed: args.seed,
-        ..TrafficSettings::default()
-    };
-    let (for_ns, until_steady, rows) = (args.time_ns, args.until_steady, args.top);
-    Ok(TrafficOptions { pattern, settings, for_ns, until_steady, rows })
-}
-
-/// Reads the flows of a file. An unknown end is a mistake in the file.
-fn read_flows(context: &Context<'_, '_>, snapshot: &Snapshot, file: &Path) -> Result<Vec<Flow>, Failure> {
-    let mut flows = Vec::new();
-    for line in context.outside.flows(file).map_err(Failure::from_list_error)? {
-        let flow = flow_between(snapshot, &line.from, &line.to).map_err(|error| {
-            let place = format!("{}:{}", file.display(), line.number);
-            Failure::new(Exit::BadInput, format!("{place}: FD-7805: {error}; correct the line"))
-        })?;
-        flows.push(Flow { level: line.level, mbps: line.mbps, ..flow });
+fn traffic_request<'a>(pattern: &'a str, args: &'a TrafficArgs) -> TrafficRequest<'a> {
+    TrafficRequest {
+        pattern,
+        spots: args.spots,
+        share: &args.share,
+        slow_level: args.slow_level,
+        message: args.message,
+        settings: TrafficSettings {
+            payload: args.payload,
+            host_limit_mbps: args.host_limit.map(|gbps| (gbps * 1000.0) as u32),
+            load: args.load,
+            seed: args.seed,
+            ..TrafficSettings::default()
+        },
+        for_ns: args.time_ns,
+        until_steady: args.until_steady,
+        rows: args.top,
+        routes: match &args.engine {
+            Some(id) => TrafficRouteChoice::Engine { id, lanes: args.lanes },
+            None => TrafficRouteChoice::InForce(args.lanes_in_force),
+        },
+        marks: MarkRequest { elements: args.fail.clone(), random: args.fail_random, seed: args.seed },
     }
-    Ok(flows)
 }
 
-fn write(
-    context: &mut Context<'_, '_>,
-    snapshot: &Snapshot,
-    faults: &Faults,
-    pattern: &str,
-    report: &TrafficReport,
-) -> Result<(), Failure> {
+fn write(context: &mut Context<'_, '_>, pattern: &str, study: &TrafficStudy) -> Result<(), Failure> {
+    let TrafficStudy { snapshot, faults, report } = study;
     let failed: Vec<String> =
         faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {

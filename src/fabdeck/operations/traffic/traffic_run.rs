@@ -202,13 +202,25 @@ pub fn flow_between(look: &Snapshot, from: &str, to: &str) -> Result<Flow, Trace
     Ok(Flow::new(port(from)?, port(to)?))
 }
 
+/// A run without a report.
+#[derive(Debug, thiserror::Error)]
+pub enum TrafficRunError {
+    /// The traffic is impossible on this fabric.
+    #[error(transparent)]
+    Traffic(#[from] TrafficError),
+    /// The operator ended the run.
+    #[error(transparent)]
+    Cancelled(EngineRefusal),
+}
+
 /// Simulates traffic and reports the result.
 pub fn simulate(
     look: &Snapshot,
     faults: &Faults,
     course: &TrafficRoutes,
     asked: &TrafficOptions,
-) -> Result<TrafficReport, TrafficError> {
+    progress: &dyn RouteProgress,
+) -> Result<TrafficReport, TrafficRunError> {
     let TrafficRoutes { routes, service, tables, .. } = course;
     let given = NetworkSetup { fabric: look.fabric(), faults, routes, service, tables };
     let load = TrafficLoad { pattern: asked.pattern.clone(), settings: asked.settings };
@@ -220,6 +232,9 @@ pub fn simulate(
     run.begin_measuring();
     let (mut ended, mut found) = (TrafficRunEnd::Time, None);
     while run.now_ns() + 1 < asked.for_ns {
+        if progress.is_cancelled() {
+            return Err(TrafficRunError::Cancelled(EngineRefusal::Cancelled));
+        }
         let begun = run.now_ns();
         run.advance((begun + WINDOW_NS).min(asked.for_ns));
         run.sample_rates();

@@ -1,0 +1,152 @@
+//! Captures made from captures: a part of one, an anonymous one, or one with a further note.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::recording_output::StdoutSink;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::system::output_file::{is_stdout, write_with};
+use fabdeck_files::capture::{
+    Aliases, CaptureRange, FileBytes, Moments, RewriteError, RewriteOptions, RewriteSummary, Sink, TimeSpec,
+    fits_note, open, rewrite,
+};
+use fabdeck_files::capture_format::CaptureRecord;
+use fabdeck_mad::access::SourceError;
+
+/// A stretch of a capture by its times; `None` is its begin or end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StretchRequest<'r> {
+    pub from: Option<&'r str>,
+    pub to: Option<&'r str>,
+}
+
+/// A note for a capture.
+#[derive(Clone, Copy, Debug)]
+pub struct NoteRequest<'r> {
+    pub file: &'r Path,
+    pub text: &'r str,
+    /// Its moment; `None` is the end of the capture.
+    pub at: Option<&'r str>,
+}
+
+/// Where a capture is written.
+pub enum CaptureOutput<'o> {
+    File { path: &'o Path, force: bool },
+    Stdout(&'o mut dyn Write),
+}
+
+/// A capture that is open and can be written again.
+pub struct CaptureRewrite {
+    moments: Moments<FileBytes>,
+    stretch: CaptureRange,
+    change: CaptureChange,
+}
+
+enum CaptureChange {
+    None,
+    Anonymize { aliases: Box<Aliases>, keeps_notes: bool },
+}
+
+/// Opens a capture to write a part of it.
+pub fn open_cut(file: &Path, stretch: StretchRequest<'_>) -> Result<CaptureRewrite, Failure> {
+    let moments = Moments::new(open(file)?);
+    let stretch = resolve_stretch(&moments, stretch)?;
+    Ok(CaptureRewrite { moments, stretch, change: CaptureChange::None })
+}
+
+/// Opens a capture to write it without names and GUIDs.
+pub fn open_anonymized(file: &Path, keeps_notes: bool) -> Result<CaptureRewrite, Failure> {
+    let mut moments = Moments::new(open(file)?);
+    let stretch = CaptureRange::all(&moments)?;
+    let aliases = Box::new(Aliases::from_capture(&mut moments));
+    Ok(CaptureRewrite { moments, stretch, change: CaptureChange::Anonymize { aliases, keeps_notes } })
+}
+
+impl CaptureRewrite {
+    /// Writes the capture. A file appears complete or not at all.
+    pub fn write(mut self, output: CaptureOutput<'_>) -> Result<RewriteSummary, Failure> {
+        match output {
+            CaptureOutput::File { path, force } => write_with(path, force, |sink| self.write_to(path, sink)),
+            CaptureOutput::Stdout(out) => self.write_to(Path::new("-"), StdoutSink(out)),
+        }
+    }
+
+    fn write_to(&mut self, name: &Path, sink: impl Sink) -> Result<RewriteSummary, Failure> {
+        let Self { moments, stretch, change } = self;
+        let written = match change {
+            CaptureChange::None => rewrite(moments, stretch, RewriteOptions::default(), sink),
+            CaptureChange::Anonymize { aliases, keeps_notes } => {
+                let mut edit = |record: CaptureRecord| aliases.anonymize(record, *keeps_notes);
+                rewrite(moments, stretch, RewriteOptions { edit: Some(&mut edit), note: None }, sink)
+            }
+        };
+        written.map_err(|error| rewrite_failure(name, error))
+    }
+}
+
+/// Adds a note: writes the capture again beside itself, and replaces it once the copy is complete.
+pub fn add_note(request: &NoteRequest<'_>) -> Result<RewriteSummary, Failure> {
+    let (file, text) = (request.file, request.text.trim());
+    if text.is_empty() || !fits_note(text) {
+        let bytes = text.len();
+        return Err(Failure::usage(format!(
+            "FD-7967: a note has from 1 character to 64 KiB in its JSON form, and this text has {bytes} bytes"
+        )));
+    }
+    if is_stdout(file) {
+        return Err(Failure::usage(
+            "FD-7970: a note is written to the capture itself, which stdin does not permit; give the file of the capture",
+        ));
+    }
+    let mut moments = Moments::new(open(file)?);
+    let name = file.display();
+    let reader = &moments.reader;
+    if !reader.has_end() || !reader.index().holes.is_empty() {
+        return Err(Failure::new(
+            Exit::Failed,
+            format!(
+                "FD-7969: {name} has no end or is damaged, so it gets no note: it may still be recorded, or would lose its \
+                 unreadable parts; add notes with `record --notes` during the recording, or write a complete capture of the readable part \
+                 with `capture cut {name} -o OUT`"
+            ),
+        ));
+    }
+    let time = match request.at.map(TimeSpec::parse).transpose()? {
+        Some(at) => moments.resolve_beginning(at)?,
+        None => moments.bounds().map_or(0, |(_, last)| last),
+    };
+    let stretch = CaptureRange::all(&moments)?;
+    let changes = RewriteOptions { edit: None, note: Some((time, text.to_owned())) };
+    write_with(file, true, |sink| {
+        let written = rewrite(&mut moments, &stretch, changes, sink).map_err(|e| rewrite_failure(file, e))?;
+        match written.damage.first() {
+            // A damaged capture is not replaced.
+            Some(damage) => Err(Failure::new(
+                Exit::BadInput,
+                format!("FD-7969: {name} is damaged and was not changed: {damage}"),
+            )),
+            None => Ok(written),
+        }
+    })
+}
+
+/// The requested stretch of a capture.
+pub fn resolve_stretch(
+    moments: &Moments<FileBytes>,
+    asked: StretchRequest<'_>,
+) -> Result<CaptureRange, SourceError> {
+    let time = |text: Option<&str>| text.map(TimeSpec::parse).transpose();
+    CaptureRange::between(moments, time(asked.from)?, time(asked.to)?)
+}
+
+fn rewrite_failure(file: &Path, error: RewriteError) -> Failure {
+    match error {
+        RewriteError::Read(error) => error.into(),
+        RewriteError::Write(error) => write_failure(file, &error),
+    }
+}
+
+pub fn write_failure(file: &Path, error: &io::Error) -> Failure {
+    Failure::writing(&file.display().to_string(), error)
+}

@@ -1,0 +1,154 @@
+//! Traffic under a pattern over a fabric: reads the fabric, its failures and the flows, and simulates them.
+
+use std::path::Path;
+
+use super::traffic_run::{
+    TrafficOptions, TrafficReport, TrafficRoutes, TrafficRunError, flow_between, simulate,
+};
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::environment::Env;
+use crate::operations::lanes::lane_choice::LaneChoice;
+use crate::operations::lanes::lanes_in_force;
+use crate::operations::lanes::lanes_in_force::{LaneReading, LanesInForce};
+use crate::operations::operation::Operation;
+use crate::operations::preview::engine_names;
+use crate::operations::preview::engine_request::{MarkRequest, read_faults};
+use crate::operations::progress::StopOnlyProgress;
+use fabdeck_fabric::{Faults, ServiceLevel};
+use fabdeck_mad::access::ReadOptions;
+use fabdeck_routing::Request;
+use fabdeck_simulator::Share;
+use fabdeck_simulator::traffic::{
+    Flow, PATTERN_NAMES, PatternName, PatternOptions, TrafficPattern, TrafficSettings,
+};
+
+/// The traffic to simulate, as the operator describes it.
+#[derive(Clone, Debug)]
+pub struct TrafficRequest<'r> {
+    /// The name of a pattern, or `flows=FILE`.
+    pub pattern: &'r str,
+    /// For hot-spots: their number, and the share of packets that each host sends to its own.
+    pub spots: u32,
+    pub share: &'r str,
+    /// For hot-spots: the service level of the packets to them.
+    pub slow_level: Option<u8>,
+    /// For the shift pattern: number of packets in each message.
+    pub message: u32,
+    pub settings: TrafficSettings,
+    pub for_ns: u64,
+    /// Whether the run ends as soon as the rates are steady.
+    pub until_steady: bool,
+    /// Number of hosts and flows to name, from the top and from the bottom.
+    pub rows: usize,
+    pub routes: TrafficRouteChoice<'r>,
+    pub marks: MarkRequest,
+}
+
+/// Which routes the packets take.
+#[derive(Clone, Copy, Debug)]
+pub enum TrafficRouteChoice<'r> {
+    /// The tables in force, with service levels that are determined in this way.
+    InForce(Option<LaneChoice>),
+    /// The routes of an engine, on at most this many lanes. They have their own lanes, so those in force do not count.
+    Engine { id: &'r str, lanes: Option<u8> },
+}
+
+/// A simulated run, with the fabric and its failed elements.
+#[derive(Debug)]
+pub struct TrafficStudy {
+    pub snapshot: Snapshot,
+    pub faults: Faults,
+    pub report: TrafficReport,
+}
+
+/// Reads the named source and simulates the traffic. The stop flag ends the run.
+pub fn study_traffic(
+    operation: &mut Operation<'_>,
+    request: &TrafficRequest<'_>,
+) -> Result<TrafficStudy, Failure> {
+    let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
+    let (snapshot, in_force) = match request.routes {
+        TrafficRouteChoice::Engine { .. } => lanes_in_force::read_snapshot_without_lanes(operation, wanted)?,
+        TrafficRouteChoice::InForce(choice) => {
+            lanes_in_force::read_snapshot(operation, wanted, LaneReading { choice, switches: false })?
+        }
+    };
+    let faults = read_faults(operation, &snapshot, &request.marks)?;
+    let options = TrafficOptions {
+        pattern: read_pattern(operation.env, &snapshot, request)?,
+        settings: request.settings,
+        for_ns: request.for_ns,
+        until_steady: request.until_steady,
+        rows: request.rows,
+    };
+    let routes = choose_routes(operation, &snapshot, &faults, request.routes, &in_force)?;
+    let progress = StopOnlyProgress(operation.stop.as_ref());
+    let report = simulate(&snapshot, &faults, &routes, &options, &progress).map_err(|error| match error {
+        TrafficRunError::Traffic(error) => Failure::usage(error.to_string()),
+        TrafficRunError::Cancelled(refusal) => refusal.into(),
+    })?;
+    Ok(TrafficStudy { snapshot, faults, report })
+}
+
+fn choose_routes(
+    operation: &mut Operation<'_>,
+    snapshot: &Snapshot,
+    faults: &Faults,
+    choice: TrafficRouteChoice<'_>,
+    in_force: &LanesInForce,
+) -> Result<TrafficRoutes, Failure> {
+    match choice {
+        TrafficRouteChoice::Engine { id, lanes } => {
+            let (engine, manager) = (engine_names::engine_named(id)?, snapshot.manager());
+            let request = Request { manager, ..Request::default() }
+                .with_lanes(lanes, operation.env.given.supposed_lanes);
+            let routes = operation.run_with_progress(engine.id, |progress| {
+                TrafficRoutes::from_engine(snapshot, faults, engine, &request, progress)
+            })?;
+            Ok(routes)
+        }
+        TrafficRouteChoice::InForce(_) if snapshot.observation.tables.has_forwarding() => {
+            Ok(TrafficRoutes::from_tables(snapshot, faults, in_force.sent()))
+        }
+        TrafficRouteChoice::InForce(_) => Err(Failure::usage(
+            "FD-7803: the source has no forwarding tables for packets to follow; name an engine with --engine, or put \
+             a dump of tables beside the topology (dump_lfts, opensm-lfts.dump)",
+        )),
+    }
+}
+
+fn read_pattern(
+    env: Env<'_>,
+    snapshot: &Snapshot,
+    request: &TrafficRequest<'_>,
+) -> Result<TrafficPattern, Failure> {
+    let TrafficRequest { pattern, share, spots, message, .. } = *request;
+    let share = Share::parse(share).ok_or_else(|| {
+        Failure::usage(format!("FD-7804: '{share}' is not a share; write a percentage, as in 5%"))
+    })?;
+    let level = request.slow_level.and_then(|level| ServiceLevel::new(level.into()));
+    match PatternName::parse(pattern, PatternOptions { spots, share, level, message }) {
+        Some(PatternName::Pattern(pattern)) => Ok(pattern),
+        Some(PatternName::Flows(file)) => {
+            Ok(TrafficPattern::Flows(read_flows(env, snapshot, Path::new(&file))?))
+        }
+        None => Err(Failure::usage(format!(
+            "FD-7802: '{pattern}' is not a pattern; the patterns are {PATTERN_NAMES}"
+        ))),
+    }
+}
+
+/// Reads the flows of a file. An unknown end is a mistake in the file.
+fn read_flows(env: Env<'_>, snapshot: &Snapshot, file: &Path) -> Result<Vec<Flow>, Failure> {
+    let mut flows = Vec::new();
+    for line in env.outside.flows(file).map_err(Failure::from_list_error)? {
+        let flow = flow_between(snapshot, &line.from, &line.to).map_err(|error| {
+            let place = format!("{}:{}", file.display(), line.number);
+            Failure::new(Exit::BadInput, format!("{place}: FD-7805: {error}; correct the line"))
+        })?;
+        flows.push(Flow { level: line.level, mbps: line.mbps, ..flow });
+    }
+    Ok(flows)
+}
