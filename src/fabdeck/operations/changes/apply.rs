@@ -1,11 +1,12 @@
-//! Applies a plan: the one way of the command, runbook steps and watches over jobs. Front ends differ in whom they ask
-//! and in how they wait. A console takes the same parts in two steps, because its operator answers later.
+//! Applies a plan and waits: the one way of the command, runbook steps and watches over jobs. Front ends differ in whom
+//! they ask and in how they wait. A console takes the same steps, of `asked_change`, and its operator answers later.
 
 use std::time::{Duration, Instant};
 
+use super::asked_change::{ChangeQuestion, QuestionFrontEnd, QuestionOutcome, ask_about};
 use super::changer::Acceptance;
-use super::preparation::{DriverOptions, NothingToDo, PreparedChange, accept_now, begin_change, prepare};
-use super::{acceptance, guard_requests, in_process, refusal_audit};
+use super::preparation::{DriverOptions, NothingToDo, PreparedChange};
+use super::{guard_requests, refusal_audit};
 use crate::catalogue::failure::Failure;
 use crate::operations::environment::Env;
 use crate::operations::operation::Reporter;
@@ -26,16 +27,9 @@ pub struct ApplyOptions<'t> {
     pub audited_as: String,
 }
 
-/// What a front end does while a plan is applied.
-pub trait ApplyFrontEnd {
-    fn report_line(&mut self, line: &str);
-
-    /// Reports what helps with findings that are not accepted.
-    fn report_unaccepted(&mut self, _change: &PreparedChange) {}
-
-    /// Says what will be written, and asks whether to; an error if the answer is not yes.
-    fn ask(&mut self, change: &PreparedChange) -> Result<(), Failure>;
-
+/// What a front end does while a plan is applied, besides asking. Its question ends with an error if the answer is not
+/// yes.
+pub trait ApplyFrontEnd: QuestionFrontEnd {
     /// Records the id of a change before the change exists.
     fn record_id(&mut self, _id: &str) -> Result<(), Failure> {
         Ok(())
@@ -86,26 +80,19 @@ fn apply_unaudited(
     watch: &mut dyn ReadObserver,
     front: &mut dyn ApplyFrontEnd,
 ) -> Result<ApplyOutcome, Failure> {
-    let mut change = match prepare(env, options.source, read, options.driver, watch)? {
-        Ok(change) => change,
-        Err(nothing) => return Ok(ApplyOutcome::NothingToDo(nothing)),
+    let ApplyOptions { source, driver, acceptance, .. } = options;
+    let question = ChangeQuestion { source, driver, accepted: Some(&acceptance.accepted) };
+    let (asked, actuator) = match ask_about(env, question, read, watch, front)? {
+        (QuestionOutcome::Asked(asked), actuator) => (asked, actuator),
+        (QuestionOutcome::NothingToDo(nothing), _) => return Ok(ApplyOutcome::NothingToDo(nothing)),
     };
-    if let Err(refused) = acceptance::refuse_unaccepted(&change.found, &options.acceptance.accepted) {
-        front.report_unaccepted(&change);
-        return Err(refused);
+    let accepted = asked.accept(acceptance)?;
+    if let Some(mut actuator) = actuator {
+        let (status, lines) = accepted.run_in_process(actuator.as_mut(), front.waits_in_process())?;
+        return Ok(ApplyOutcome::EndedInProcess(status, lines));
     }
-    change.refuse(env, options.driver, &mut |line| front.report_line(line))?;
-    front.ask(&change)?;
-    let begun = accept_now(change.begin_record(env, options.driver)?, options.acceptance);
-    let PreparedChange { plan, text, own, simulated, actuator, .. } = change;
-    if let Some(mut actuator) = actuator.filter(|_| own) {
-        let mut said = Vec::new();
-        let waits = front.waits_in_process();
-        let status = in_process::apply_alone(&plan, begun, actuator.as_mut(), waits, &mut said)?;
-        return Ok(ApplyOutcome::EndedInProcess(status, said));
-    }
-    front.record_id(&begun.id)?;
-    let (store, dir) = begin_change(env, simulated, begun, &text, &mut |line| front.report_line(line))?;
+    front.record_id(accepted.id())?;
+    let (store, dir) = accepted.begin(env, &mut |line| front.report_line(line))?;
     let first = ChangeStatus::of(&dir.read.state);
     front.wait(env, &store, &dir, first).map(ApplyOutcome::Begun)
 }
@@ -118,7 +105,7 @@ pub struct UnattendedFrontEnd<'f> {
     pub record_id: &'f mut dyn FnMut(&str) -> Result<(), Failure>,
 }
 
-impl ApplyFrontEnd for UnattendedFrontEnd<'_> {
+impl QuestionFrontEnd for UnattendedFrontEnd<'_> {
     fn report_line(&mut self, line: &str) {
         self.reporter.report_line(line);
     }
@@ -127,7 +114,9 @@ impl ApplyFrontEnd for UnattendedFrontEnd<'_> {
         change.unregistered_warning().iter().for_each(|warning| self.report_line(warning));
         Ok(())
     }
+}
 
+impl ApplyFrontEnd for UnattendedFrontEnd<'_> {
     fn record_id(&mut self, id: &str) -> Result<(), Failure> {
         (self.record_id)(id)
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use super::asked_change::{AskedChange, ChangeQuestion, QuestionFrontEnd, QuestionOutcome, ask_about};
 use super::attestations::Attestations;
 use super::change_comparison::ChangeComparison;
 use super::change_exit::user;
@@ -14,11 +15,8 @@ use super::change_list::{ChangeList, ChangeListCache, ListedChange};
 use super::change_row::ChangeRow;
 use super::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
 use super::in_process::{GuardThreadInput, InProcessChanges};
-use super::preparation::{
-    DriverOptions, NothingToDo, PreparedChange, accept_now, begin_change, prepare, simulator_socket,
-    switch_guids,
-};
-use super::{acceptance, change_comparison, change_store, guard_requests, refusal_audit, seen_changes};
+use super::preparation::{DriverOptions, PreparedChange, simulator_socket, switch_guids};
+use super::{change_comparison, change_store, guard_requests, refusal_audit, seen_changes};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::nothing_to_do;
@@ -34,7 +32,7 @@ use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::plans::proposal_plan::plan_text;
 use crate::system::access::SystemAccess;
-use fabdeck_change::{BeginRecord, ChangeStatus, GuardRequest, Migration, Plan};
+use fabdeck_change::{ChangeStatus, GuardRequest, Migration, Plan};
 use fabdeck_fabric::Element;
 use fabdeck_live::is_live;
 use fabdeck_mad::access::{NoObserver, ReadObserver, RegistrationLookup};
@@ -54,7 +52,7 @@ struct ConsoleChangesInner {
     /// GUIDs of the switches in the current snapshot.
     here: Mutex<BTreeSet<String>>,
     /// The last offer.
-    offered: Mutex<Option<Arc<PreparedOffer>>>,
+    offered: Mutex<Option<Arc<AskedChange>>>,
     known: Mutex<ChangeListCache>,
     own: InProcessChanges,
     /// Ids of the changes that this session showed as pending.
@@ -69,14 +67,45 @@ impl std::fmt::Debug for ConsoleChanges {
     }
 }
 
-/// A checked plan that only waits for the operator's confirmation.
-struct PreparedOffer {
-    plan: Arc<(Plan, String)>,
-    /// First record of the journal, still without user and time.
-    begun: BeginRecord,
-    found: Vec<(&'static str, String)>,
-    own: bool,
-    simulated: bool,
+/// Describes a change to the operator of the console, who answers later.
+struct OfferFrontEnd<'c> {
+    changes: &'c ConsoleChangesInner,
+    offer: ChangeOffer,
+}
+
+impl QuestionFrontEnd for OfferFrontEnd<'_> {
+    fn report_line(&mut self, line: &str) {
+        self.offer.remarks.push(line.to_owned());
+    }
+
+    fn ask(&mut self, change: &PreparedChange) -> Result<(), Failure> {
+        let PreparedChange { look, judged, found, own, simulated, .. } = change;
+        // Applying would be refused later, so the console does not ask the question.
+        match own {
+            true => self.changes.own.refuse_second()?,
+            false => drop(change_store::open_for_source(self.changes.env(), *simulated)?),
+        }
+        let offer = &mut self.offer;
+        offer.remarks.extend(change.unregistered_warning());
+        offer.remarks.extend(self.changes.outside.guard_lifetime_warning().filter(|_| !own));
+        offer.source.clone_from(&look.source);
+        offer.own = *own;
+        offer.findings = found.iter().map(|(name, words)| ((*name).to_owned(), words.clone())).collect();
+        let transition = judged.transition.lines().into_iter();
+        offer.transition = transition.map(|(name, words)| (name.to_owned(), words)).collect();
+        Ok(())
+    }
+}
+
+/// Asks nothing: the operator has accepted the offer already.
+struct AnsweredFrontEnd;
+
+impl QuestionFrontEnd for AnsweredFrontEnd {
+    fn report_line(&mut self, _: &str) {}
+
+    fn ask(&mut self, _: &PreparedChange) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -156,7 +185,7 @@ impl Changer for ConsoleChanges {
     }
 
     fn ask_guard(&mut self, id: &str, ask: &GuardRequest) -> Result<ChangeStatus, String> {
-        self.0.ask(id, ask).map_err(failure_message)
+        self.0.ask_guard(id, ask).map_err(failure_message)
     }
 }
 
@@ -178,55 +207,33 @@ impl ConsoleChangesInner {
 
     fn offer(&self, planned: &PlanSource, watch: &mut dyn ReadObserver) -> Result<ChangeOffer, Failure> {
         let (title, read) = self.read_plan(planned, watch)?;
-        let mut offer = describe_plan(title, &self.source, &read.0);
-        let mut remark = |remark: &str| offer.remarks.push(remark.to_owned());
-        let (ready, begun) = match self.prepare(read, watch, &mut remark)? {
-            Ok(prepared) => prepared,
-            Err(nothing) => {
+        let offer = describe_plan(title, &self.source, &read.0);
+        let mut front = OfferFrontEnd { changes: self, offer };
+        let outcome = self.ask(read, watch, &mut front)?;
+        let mut offer = front.offer;
+        match outcome {
+            QuestionOutcome::NothingToDo(nothing) => {
                 offer.remarks.extend(nothing.warning());
-                return Ok(ChangeOffer { applied: true, ..offer });
+                offer.applied = true;
             }
-        };
-        offer.remarks.extend(ready.unregistered_warning());
-        let PreparedChange { plan, text, look, judged, found, own, simulated, .. } = ready;
-        // Applying would be refused later, so the console does not ask the question.
-        match own {
-            true => self.own.refuse_second()?,
-            false => drop(change_store::open_for_source(self.env(), simulated)?),
+            QuestionOutcome::Asked(asked) => {
+                offer.plan = Some(asked.plan.clone());
+                *lock(&self.offered) = Some(Arc::new(asked));
+            }
         }
-        offer.remarks.extend(self.outside.guard_lifetime_warning().filter(|_| !own));
-        let plan = Arc::new((plan, text));
-        let ready = PreparedOffer { plan: plan.clone(), begun, found, own, simulated };
-        let findings = ready.found.iter().map(|(name, words)| ((*name).to_owned(), words.clone())).collect();
-        *lock(&self.offered) = Some(Arc::new(ready));
-        let transition = judged.transition.lines().into_iter();
-        let line = |(name, words): (&'static str, String)| (name.to_owned(), words);
-        Ok(ChangeOffer {
-            source: look.source,
-            transition: transition.map(line).collect(),
-            findings,
-            own,
-            plan: Some(plan),
-            ..offer
-        })
+        Ok(offer)
     }
 
-    /// Compares a plan with the fabric, refuses what no option accepts, and makes the first record of the journal. The
-    /// inner error says that there is nothing to write.
-    fn prepare(
+    /// Compares a plan with the fabric, refuses what no option accepts, and asks.
+    fn ask(
         &self,
         read: (Plan, String),
         watch: &mut dyn ReadObserver,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<Result<(PreparedChange, BeginRecord), NothingToDo>, Failure> {
+        front: &mut dyn QuestionFrontEnd,
+    ) -> Result<QuestionOutcome, Failure> {
         let driver = DriverOptions::default();
-        let mut ready = match prepare(self.env(), &self.source, read, &driver, watch)? {
-            Ok(ready) => ready,
-            Err(nothing) => return Ok(Err(nothing)),
-        };
-        ready.refuse(self.env(), &driver, say)?;
-        let begun = ready.begin_record(self.env(), &driver)?;
-        Ok(Ok((ready, begun)))
+        let question = ChangeQuestion { source: &self.source, driver: &driver, accepted: None };
+        ask_about(self.env(), question, read, watch, front).map(|(outcome, _)| outcome)
     }
 
     /// The planned change as a plan, with the text that its file would have.
@@ -298,32 +305,33 @@ impl ConsoleChangesInner {
         };
         // Only the last offer is kept; an older plan is checked against the fabric again.
         let last = lock(&self.offered).clone();
-        let ready = match last.filter(|last| Arc::ptr_eq(&last.plan, plan)) {
-            Some(ready) => ready,
-            None => self.prepare_again(plan)?.ok_or_else(|| {
-                Failure::new(crate::catalogue::exit::Exit::Refused, nothing_to_do("the plan", offer.parts))
-            })?,
+        let asked = match last.filter(|last| Arc::ptr_eq(&last.plan, plan)) {
+            Some(asked) => asked,
+            None => match self.ask((**plan).clone(), &mut NoObserver, &mut AnsweredFrontEnd)? {
+                QuestionOutcome::Asked(asked) => Arc::new(asked),
+                QuestionOutcome::NothingToDo(_) => {
+                    return Err(Failure::new(
+                        crate::catalogue::exit::Exit::Refused,
+                        nothing_to_do("the plan", offer.parts),
+                    ));
+                }
+            },
         };
-        acceptance::refuse_unaccepted(&ready.found, &acceptance.accepted)?;
-        let begun = accept_now(ready.begun.clone(), acceptance);
-        let id = match ready.own {
-            true => {
-                let (outside, given) = (self.outside.clone(), self.given.clone());
-                self.own.begin(
-                    begun,
-                    GuardThreadInput { outside, given, plan: plan.clone(), bug: self.bug.clone() },
-                )?
-            }
-            false => {
-                let (_, kept) = begin_change(self.env(), ready.simulated, begun, &plan.1, &mut |_| {})?;
-                kept.read.state.begun.id
-            }
+        let accepted = asked.accept(acceptance)?;
+        let id = match accepted.is_in_process() {
+            true => accepted.begin_in_process(&self.own, |plan| GuardThreadInput {
+                outside: self.outside.clone(),
+                given: self.given.clone(),
+                plan,
+                bug: self.bug.clone(),
+            })?,
+            false => accepted.begin(self.env(), &mut |_| {})?.1.read.state.begun.id,
         };
         lock(&self.watched).insert(id.clone());
         Ok(id)
     }
 
-    fn ask(&self, id: &str, ask: &GuardRequest) -> Result<ChangeStatus, Failure> {
+    fn ask_guard(&self, id: &str, ask: &GuardRequest) -> Result<ChangeStatus, Failure> {
         // The user of this process is the one who asks, whatever name the order contains.
         let ask = ask.clone().with_user(&user());
         let status = match self.own.ask(id, &ask) {
@@ -417,16 +425,6 @@ impl ConsoleChangesInner {
         drop(watched);
         seen_changes::store(self.outside.as_ref(), &pending, &known);
         ended
-    }
-
-    /// Checks an offered plan against the fabric again.
-    fn prepare_again(&self, plan: &Arc<(Plan, String)>) -> Result<Option<Arc<PreparedOffer>>, Failure> {
-        let read = (plan.0.clone(), plan.1.clone());
-        let Ok((ready, begun)) = self.prepare(read, &mut NoObserver, &mut |_| {})? else {
-            return Ok(None);
-        };
-        let PreparedChange { found, own, simulated, .. } = ready;
-        Ok(Some(Arc::new(PreparedOffer { plan: plan.clone(), begun, found, own, simulated })))
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod acceptance;
 pub(crate) mod apply;
+pub(crate) mod asked_change;
 pub mod attestations;
 pub(crate) mod change_comparison;
 pub(crate) mod change_control;

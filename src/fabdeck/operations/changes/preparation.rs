@@ -1,14 +1,9 @@
-//! Prepares a plan: checks it against the fabric, refuses what may not be applied, and begins the change. Commands
-//! and the console share this.
+//! Prepares a plan: checks it against the fabric, and refuses what may not be applied.
 
 use std::path::PathBuf;
 
-use jiff::Timestamp;
-
 use super::change_comparison::pending_elsewhere;
-use super::change_exit::{change_id, user};
-use super::changer::Acceptance;
-use super::{acceptance, change_store, seen_changes};
+use super::{acceptance, change_store};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -17,8 +12,7 @@ use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_verdict::{PlanFit, PlanVerdict, check_plan_fit, judge_plan};
 use crate::operations::preview::comparison::PathScope;
 use fabdeck_change::{
-    BeginRecord, ChangeDir, ChangeStore, Clocks as _, LocalSystem, OpensmDriver, OpensmSite, Plan,
-    SystemClocks, find_defects, first_unreached, host_name, switched_ports,
+    BeginRecord, LocalSystem, OpensmDriver, OpensmSite, Plan, find_defects, first_unreached, switched_ports,
 };
 use fabdeck_live::socket_of;
 use fabdeck_mad::access::{Actuator, ReadObserver, ReadOptions, RegistrationLookup, Surveyor};
@@ -251,43 +245,6 @@ fn refuse_unreachable(surveyor: &mut (impl Surveyor + ?Sized), plan: &Plan) -> R
             format!("FD-7988: without the ports that the plan disables no MAD can reach {device}"),
         )),
     }
-}
-
-/// Completes the first record with the user and the time of the confirmation.
-pub fn accept_now(begun: BeginRecord, terms: &Acceptance) -> BeginRecord {
-    let mut begun = BeginRecord {
-        time: Timestamp::now().to_string(),
-        user: user(),
-        pid: std::process::id(),
-        host: host_name(),
-        boot: SystemClocks.boot_time().boot,
-        window_s: terms.window.as_secs(),
-        accepted: terms.accepted.clone(),
-        unanswered: terms.unanswered,
-        ..begun
-    };
-    begun.id = change_id(&begun);
-    begun
-}
-
-/// Begins a change in its folder: the journal is durable, and a guard starts.
-pub fn begin_change(
-    means: Env<'_>,
-    simulated: bool,
-    begun: BeginRecord,
-    text: &str,
-    say: &mut dyn FnMut(&str),
-) -> Result<(ChangeStore, ChangeDir), Failure> {
-    let home = change_store::open_for_source(means, simulated)?;
-    // `PreparedChange::refuse` has reported the unreadable changes.
-    let (kept, keeping) = home.begin(begun, text).map_err(change_store::store_failure)?;
-    seen_changes::record_phase(means.outside, &kept.read.state.begun.id, kept.read.state.phase);
-    // The guard waits for this lock. If this process dies in between, nothing is written and the journal says so.
-    drop(keeping);
-    let remark =
-        change_store::start_guard(means, &home, &["--begin", &kept.read.state.begun.id], &kept.log())?;
-    remark.iter().for_each(|remark| say(remark));
-    Ok((home, kept))
 }
 
 #[cfg(test)]

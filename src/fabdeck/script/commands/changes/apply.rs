@@ -15,6 +15,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::summary::{count_words, device_words};
 use crate::operations::changes::apply::{ApplyFrontEnd, ApplyOptions, ApplyOutcome, apply};
+use crate::operations::changes::asked_change::QuestionFrontEnd;
 use crate::operations::changes::change_control::driver_options;
 use crate::operations::changes::change_exit::exit_of_status;
 use crate::operations::changes::change_row::span_words;
@@ -132,7 +133,7 @@ struct ApplyCommand<'r, 'a, 'o> {
     args: &'r ApplyArgs,
 }
 
-impl ApplyFrontEnd for ApplyCommand<'_, '_, '_> {
+impl QuestionFrontEnd for ApplyCommand<'_, '_, '_> {
     fn report_line(&mut self, line: &str) {
         self.context.output.print_message(line);
     }
@@ -144,7 +145,9 @@ impl ApplyFrontEnd for ApplyCommand<'_, '_, '_> {
     fn ask(&mut self, change: &PreparedChange) -> Result<(), Failure> {
         ask_for_confirmation(self.context, self.args, change)
     }
+}
 
+impl ApplyFrontEnd for ApplyCommand<'_, '_, '_> {
     fn waits_in_process(&self) -> bool {
         self.args.wait
     }
