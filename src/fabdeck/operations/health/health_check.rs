@@ -1,6 +1,5 @@
 //! Checks the health of a fabric: two sweeps where the source has counters, the tables, the running jobs.
 
-use std::path::Path;
 use std::time::Duration;
 
 use super::acknowledgements::{AcknowledgementChange, change_acknowledgement, mark_acknowledged};
@@ -9,18 +8,16 @@ use super::problem_list::HealthFacts;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::jobs::job_comparison::{JobComparison, SIMULATED_JOBS_SEED, simulated_jobs};
+use crate::operations::jobs::job_comparison::{JobComparison, SIMULATED_JOBS_SEED};
 use crate::operations::jobs::job_request::JobListSource;
 use crate::operations::jobs::list_source::{JobSource, read_list};
-use crate::operations::jobs::recorded_jobs::RecordedJobs;
+use crate::operations::jobs::source_jobs::{SourceJobs, is_capture, place_source_jobs};
 use crate::operations::jobs::summary::place_jobs;
 use crate::operations::lanes::levels::{LevelsInForce, check_in_force};
 use crate::operations::operation::Operation;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::watch::counter_watch::{HotspotInterval, WatchReport, WatchRequest, watch_counters};
 use fabdeck_fabric::Faults;
-use fabdeck_fabric::observe::NotePlace;
-use fabdeck_files::capture::find_capture;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::JobPlacement;
 use fabdeck_mad::access::ReadOptions;
@@ -83,8 +80,7 @@ impl HealthReport {
 pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> Result<HealthReport, Failure> {
     // The list comes first, because it arrives or fails within a known time.
     let source = operation.env.named_source()?;
-    let is_capture = !source.starts_with("sim:") && find_capture(Path::new(source)).is_some();
-    let from = match request.jobs.is_named() || is_capture {
+    let from = match request.jobs.is_named() || is_capture(source) {
         true => request.jobs.clone(),
         false => request.jobs.or_configured(request.configured_jobs.as_ref()),
     };
@@ -170,18 +166,12 @@ fn place_known_jobs(
         Some(Err(failure)) => return (None, Err(failure.message.unwrap_or_default())),
         None => {}
     }
-    let recorded = RecordedJobs::from_snapshot(snapshot).map(|recorded| {
-        (JobList::from_recording(&recorded.said.jobs), recorded.words(), recorded.said.read_at)
-    });
-    match recorded {
-        Some((list, words, Some(_))) => {
-            let place = NotePlace::file(snapshot.source.clone());
-            (Some(place_jobs(snapshot, &list, &place)), Ok(words))
-        }
-        Some((_, words, None)) => (None, Err(words)),
-        None if snapshot.source.starts_with("sim:") => {
-            let words = format!("SIMULATED: generated with seed {SIMULATED_JOBS_SEED}");
-            (Some(simulated_jobs(snapshot.fabric())), Ok(words))
+    let source = snapshot.source.clone();
+    match place_source_jobs(snapshot, &source) {
+        Some(SourceJobs::Recorded { placed, words, .. }) => (Some(placed), Ok(words)),
+        Some(SourceJobs::NotReceived(why)) => (None, Err(why)),
+        Some(SourceJobs::Simulated(placed)) => {
+            (Some(placed), Ok(format!("SIMULATED: generated with seed {SIMULATED_JOBS_SEED}")))
         }
         None => (
             None,

@@ -1,19 +1,14 @@
 //! The running jobs on the fabric: those of a named list, those of a recording, and generated ones for a simulated fabric.
 
-use std::path::Path;
-
-use super::job_comparison::{SIMULATED_JOBS_SEED, simulated_jobs};
+use super::job_comparison::SIMULATED_JOBS_SEED;
 use super::job_request::JobListSource;
 use super::list_source::{JobSource, read_list};
-use super::recorded_jobs::RecordedJobs;
+use super::source_jobs::{SourceJobs, is_capture, place_source_jobs};
 use super::summary::{note_judged_lids, place_jobs};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::operation::Operation;
-use fabdeck_fabric::observe::NotePlace;
-use fabdeck_files::capture::find_capture;
-use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::JobPlacement;
 use fabdeck_mad::access::ReadOptions;
 
@@ -42,7 +37,7 @@ pub fn read_jobs(
     configured: Option<&JobListSource>,
 ) -> Result<PlacedJobs, Failure> {
     if !from.is_named() {
-        return read_source_jobs(operation, (from, configured));
+        return read_source_jobs(operation, from, configured);
     }
     read_named_jobs(operation, from)
 }
@@ -66,23 +61,21 @@ fn read_named_jobs(operation: &mut Operation<'_>, from: &JobSource) -> Result<Pl
 /// Jobs of the source itself if it is a capture, otherwise of the configured source.
 fn read_source_jobs(
     operation: &mut Operation<'_>,
-    (from, configured): (&JobSource, Option<&JobListSource>),
+    from: &JobSource,
+    configured: Option<&JobListSource>,
 ) -> Result<PlacedJobs, Failure> {
     let source = operation.env.named_source()?.to_owned();
-    let kind = source.split(':').next().unwrap_or_default();
-    let (from, is_capture) =
-        (&from.or_configured(configured), kind != "sim" && find_capture(Path::new(&source)).is_some());
+    let (from, is_capture) = (&from.or_configured(configured), is_capture(&source));
     if from.is_named() && !is_capture {
         return read_named_jobs(operation, from);
     }
-    if kind == "umad" {
+    if source.split(':').next() == Some("umad") {
         // An adapter has no list of jobs, so the missing argument is reported before the long reading.
         from.refuse_unnamed()?;
     }
     let mut snapshot = read_snapshot(operation)?;
-    if let Some(recorded) = RecordedJobs::from_snapshot(&snapshot) {
-        if recorded.said.read_at.is_none() {
-            let why = recorded.words();
+    match place_source_jobs(&mut snapshot, &source) {
+        Some(SourceJobs::NotReceived(why)) => {
             return Err(Failure::new(
                 Exit::Failed,
                 format!(
@@ -90,24 +83,19 @@ fn read_source_jobs(
                 ),
             ));
         }
-        let origin = JobOrigin {
-            from: "recorded".to_owned(),
-            words: Some(recorded.words()),
-            read_at: recorded.heard_time(),
-            age_seconds: recorded.age_seconds(),
-        };
-        let list = JobList::from_recording(&recorded.said.jobs);
-        let placed = place_jobs(&mut snapshot, &list, &NotePlace::file(source));
-        return Ok(PlacedJobs { snapshot, placed, origin });
-    }
-    if kind == "sim" {
-        let placed = simulated_jobs(snapshot.fabric());
-        note_judged_lids(&mut snapshot);
-        let words = Some(format!(
-            "SIMULATED: these jobs are generated (seed {SIMULATED_JOBS_SEED}); the simulator runs none"
-        ));
-        let origin = JobOrigin { from: "SIMULATED".to_owned(), words, ..JobOrigin::default() };
-        return Ok(PlacedJobs { snapshot, placed, origin });
+        Some(SourceJobs::Recorded { placed, words, read_at, age_seconds }) => {
+            let origin = JobOrigin { from: "recorded".to_owned(), words: Some(words), read_at, age_seconds };
+            return Ok(PlacedJobs { snapshot, placed, origin });
+        }
+        Some(SourceJobs::Simulated(placed)) => {
+            note_judged_lids(&mut snapshot);
+            let words = Some(format!(
+                "SIMULATED: these jobs are generated (seed {SIMULATED_JOBS_SEED}); the simulator runs none"
+            ));
+            let origin = JobOrigin { from: "SIMULATED".to_owned(), words, ..JobOrigin::default() };
+            return Ok(PlacedJobs { snapshot, placed, origin });
+        }
+        None => {}
     }
     if is_capture && from.is_named() {
         return read_named_jobs(operation, from);

@@ -11,6 +11,7 @@ pub(crate) mod list_source;
 pub(crate) mod plan_applier;
 pub(crate) mod recorded_jobs;
 pub(crate) mod rows;
+pub(crate) mod source_jobs;
 pub(crate) mod summary;
 pub(crate) mod watch_event;
 pub(crate) mod watch_mark;

@@ -1,15 +1,16 @@
 //! `route --phases` and `route --high-lids`: plans for one half of the LIDs.
 
+use std::time::Instant;
+
 use super::phases::{LidHalf, PhasedPlanError, leaving_lids, plan_half};
 use super::plan_origin::PlanOrigin;
-use super::proposal_plan::settle_proposal;
-use super::route_plan::RoutedPlan;
+use super::route_plan::{RoutedPlan, elapsed_seconds, propose_settled};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::lanes_in_force::LanesInForce;
 use crate::operations::operation::Operation;
-use crate::operations::preview::whatif::{EngineRow, ProposalOptions, propose};
+use crate::operations::preview::whatif::{EngineRow, ProposalOptions};
 use fabdeck_fabric::{Faults, Lid};
 use fabdeck_mad::access::{ReadOptions, Source};
 use fabdeck_routing::Engine;
@@ -38,13 +39,8 @@ pub fn route_in_phases(
     (half, agents): (LidHalf, &[(Lid, Option<bool>)]),
     (asked, in_force): (ProposalOptions<'_>, &LanesInForce),
 ) -> Result<RoutedPlan, Failure> {
-    let tables = &snapshot.observation.tables;
-    let begun = std::time::Instant::now();
-    let outcome = operation.run_with_progress(engine.id, |progress| {
-        let proposal = propose(snapshot, tables, faults, engine, asked, progress)?;
-        settle_proposal(snapshot, faults, proposal, asked.sent, progress)
-    });
-    let proposal = outcome?;
+    let begun = Instant::now();
+    let proposal = propose_settled(operation, snapshot, faults, engine, asked)?;
     let made = PlanOrigin::now(operation.env.given);
     let sent = in_force.sent();
     let half = (half, agents);
@@ -56,8 +52,7 @@ pub fn route_in_phases(
         &fabdeck_routing::NoProgress,
     )
     .map_err(phase_failure)?;
-    let seconds = (!operation.env.given.no_times).then(|| begun.elapsed().as_secs_f64());
-    let row = EngineRow::new(engine.id, Ok(&proposal), seconds);
+    let row = EngineRow::new(engine.id, Ok(&proposal), elapsed_seconds(operation, begun));
     Ok(RoutedPlan { plan, proposal, row })
 }
 

@@ -5,15 +5,12 @@
 //! leave and return one by one, so high LIDs may meet base LIDs in the old state or in the new one. Both
 //! combinations have a certificate over all LIDs (definition 5.5, conditions 1 and 3).
 
-use std::sync::Arc;
-
 use super::plan_origin::PlanOrigin;
 use super::proposal_plan::{PlanCreationError, findings, make_plan};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::lanes::slow_lanes::plan_port;
-use crate::operations::preview::comparison::{PathScope, compare_with_tables};
 use crate::operations::preview::whatif::{Proposal, judge_routes, routes_in_force};
 use fabdeck_change::{PhasedHost, Plan, PlanLanes, PlanPhases, SurvivingFabric, TransitionReport};
 use fabdeck_fabric::{Faults, Lid, NO_PATH, PathLanes, Routes};
@@ -118,24 +115,7 @@ fn restrict_proposal(
         }
     }
     routes.lanes = lanes_of_halves(&high, level);
-    let comparison = compare_with_tables(
-        look,
-        tables,
-        &problem,
-        &routes,
-        PathScope { switches: proposal.switches, sent },
-        pulse,
-    )?;
-    let running = proposal.running.as_ref().and_then(|running| running.with_routes(&problem, &routes));
-    Ok(Proposal {
-        running,
-        routes: Arc::new(routes),
-        report: comparison.report,
-        difference: comparison.difference,
-        changed_lanes: comparison.changed_lanes,
-        transition: comparison.transition,
-        ..proposal.clone()
-    })
+    Ok(proposal.clone().with_routes(look, &problem, routes, sent, pulse)?)
 }
 
 /// The service level of high LIDs: 1 where every switch maps it to lane 1, else 0 as for base LIDs. It is 0

@@ -1,7 +1,6 @@
 //! Makes a plan from a proposal.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::plan_origin::PlanOrigin;
 use crate::catalogue::snapshot::Snapshot;
@@ -11,7 +10,7 @@ use crate::operations::lanes::levels::{
     FROM_PATH_LIST, FROM_QOS_POLICY, LEVEL_ASSUMED, LevelsInForce, rearrange_lanes,
 };
 use crate::operations::preview::assume::{assume, assume_empty_tables};
-use crate::operations::preview::comparison::{PathScope, compare_with_tables, transition_without_tables};
+use crate::operations::preview::comparison::transition_without_tables;
 use crate::operations::preview::transition::plan_transition;
 use crate::operations::preview::whatif::{Proposal, routes_in_force};
 use fabdeck_change::{
@@ -95,23 +94,9 @@ pub fn settle_proposal(
         rows.filter(|((id, _), _)| !surviving.contains(*id)).for_each(|(_, row)| row.fill(0));
     }
     let problem = Problem::new(fabric, faults);
-    let comparison = compare_with_tables(
-        look,
-        tables,
-        &problem,
-        &routes,
-        PathScope { switches: proposal.switches, sent },
-        pulse,
-    )?;
-    Ok(Proposal {
-        running: proposal.running.as_ref().and_then(|running| running.with_routes(&problem, &routes)),
-        routes: Arc::new(routes),
-        report: comparison.report.with_unread_tables(unread_tables),
-        difference: comparison.difference,
-        changed_lanes: comparison.changed_lanes,
-        transition: comparison.transition,
-        ..proposal
-    })
+    let mut settled = proposal.with_routes(look, &problem, routes, sent, pulse)?;
+    settled.report = settled.report.with_unread_tables(unread_tables);
+    Ok(settled)
 }
 
 /// The text of a plan file. Reading it back ensures that fabdeck accepts its own file.

@@ -1,5 +1,7 @@
 //! Routes of an engine, as a plan.
 
+use std::time::Instant;
+
 use super::plan_origin::PlanOrigin;
 use super::proposal_plan::{PlanCreationError, make_plan, plan_text, settle_proposal};
 use crate::catalogue::exit::Exit;
@@ -10,13 +12,33 @@ use crate::operations::operation::Operation;
 use crate::operations::preview::whatif::{EngineRow, Proposal, ProposalOptions, propose};
 use fabdeck_change::Plan;
 use fabdeck_fabric::Faults;
-use fabdeck_routing::Engine;
+use fabdeck_routing::{Engine, EngineRefusal};
 
 /// Result of an engine, as a plan.
 pub struct RoutedPlan {
     pub plan: Plan,
     pub proposal: Proposal,
     pub row: EngineRow,
+}
+
+/// Runs an engine, and restricts its routes to the switches that a plan can write.
+pub(super) fn propose_settled(
+    operation: &mut Operation<'_>,
+    snapshot: &Snapshot,
+    faults: &Faults,
+    engine: &'static Engine,
+    asked: ProposalOptions<'_>,
+) -> Result<Proposal, EngineRefusal> {
+    let tables = &snapshot.observation.tables;
+    operation.run_with_progress(engine.id, |progress| {
+        let proposal = propose(snapshot, tables, faults, engine, asked, progress)?;
+        settle_proposal(snapshot, faults, proposal, asked.sent, progress)
+    })
+}
+
+/// Seconds since `begun`, unless the answer is to have no times.
+pub(super) fn elapsed_seconds(operation: &Operation<'_>, begun: Instant) -> Option<f64> {
+    (!operation.env.given.no_times).then(|| begun.elapsed().as_secs_f64())
 }
 
 /// Runs an engine and compares its routes with the fabric.
@@ -27,15 +49,9 @@ pub fn route_plan(
     engine: &'static Engine,
     asked: ProposalOptions<'_>,
 ) -> Result<RoutedPlan, Failure> {
-    let tables = &snapshot.observation.tables;
-    let begun = std::time::Instant::now();
-    let outcome = operation.run_with_progress(engine.id, |progress| {
-        let proposal = propose(snapshot, tables, faults, engine, asked, progress)?;
-        settle_proposal(snapshot, faults, proposal, asked.sent, progress)
-    });
-    let seconds = (!operation.env.given.no_times).then(|| begun.elapsed().as_secs_f64());
-    let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
-    let proposal = outcome?;
+    let begun = Instant::now();
+    let proposal = propose_settled(operation, snapshot, faults, engine, asked)?;
+    let row = EngineRow::new(engine.id, Ok(&proposal), elapsed_seconds(operation, begun));
     let plan =
         make_plan(snapshot, faults, engine.id, &proposal, asked.sent, PlanOrigin::now(operation.env.given))
             .map_err(unwritten_failure)?;

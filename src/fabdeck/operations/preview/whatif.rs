@@ -218,6 +218,31 @@ pub struct Proposal {
     pub took: ProposalTimes,
 }
 
+impl Proposal {
+    /// The proposal with other routes, which are compared with the tables in force again.
+    pub(crate) fn with_routes(
+        self,
+        look: &Snapshot,
+        problem: &Problem<'_>,
+        routes: Routes,
+        sent: LevelsInForce<'_>,
+        pulse: &dyn RouteProgress,
+    ) -> Result<Self, EngineRefusal> {
+        let scope = PathScope { switches: self.switches, sent };
+        let tables = &look.observation.tables;
+        let comparison = compare_with_tables(look, tables, problem, &routes, scope, pulse)?;
+        Ok(Self {
+            running: self.running.as_ref().and_then(|running| running.with_routes(problem, &routes)),
+            routes: Arc::new(routes),
+            report: comparison.report,
+            difference: comparison.difference,
+            changed_lanes: comparison.changed_lanes,
+            transition: comparison.transition,
+            ..self
+        })
+    }
+}
+
 /// Times for the parts of a proposal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ProposalTimes {
