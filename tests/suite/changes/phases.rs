@@ -8,7 +8,7 @@ use super::window::confirm_when_applied;
 use super::{Stage, actuator, fabric, observe_simulator, observe_simulator_whole, order_channel};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
-use fabdeck::operations::plans::phases::{LidHalf, plan_half};
+use fabdeck::operations::plans::phases::{HalfPlanRequest, LidHalf, PhasedAgent};
 use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck_change::{ChangePhase, ChangeState, HostNotification, Plan, SilentHostAction};
@@ -67,20 +67,21 @@ pub fn plan(simulator: &SharedSimulator, engine: &str, phased: bool) -> Plan {
     let (faults, sent) = (Faults::new(), LevelsInForce::One);
     let asked = ProposalOptions { request: &request, switches: false, sent };
     let proposal = propose(&look, &look.observation.tables, &faults, engine, asked, &NoProgress).unwrap();
-    let agents: Vec<(Lid, Option<bool>)> = fabdeck::operations::plans::phases::leaving_lids(&look, &faults)
+    let agents: Vec<PhasedAgent> = fabdeck::operations::plans::phases::leaving_lids(&look, &faults)
         .unwrap()
         .into_iter()
-        .map(|lid| (lid, Some(true)))
+        .map(|lid| PhasedAgent { lid, subscribed: Some(true) })
         .collect();
     let made = PlanOrigin::default();
-    let (mut plan, _) = plan_half(
-        (&look, &faults),
-        (engine.id, &proposal),
-        (LidHalf::Base, &agents),
-        (sent, made),
-        &NoProgress,
-    )
-    .unwrap();
+    let request = HalfPlanRequest {
+        look: &look,
+        faults: &faults,
+        engine: engine.id,
+        half: LidHalf::Base,
+        agents: &agents,
+        sent,
+    };
+    let mut plan = request.plan(&proposal, made, &NoProgress).unwrap().plan;
     if !phased {
         plan.phases = None;
     }

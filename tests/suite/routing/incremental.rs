@@ -9,7 +9,7 @@ use super::fabric;
 use super::random_fabrics::sketch;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::preview::proposals::Proposals;
-use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
+use fabdeck::operations::preview::whatif::{MarkedFabric, ProposalOptions, propose};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{ElementId, Fabric, Faults, NodeId};
 use fabdeck_routing::{
@@ -119,8 +119,7 @@ fn marks_that_return_need_no_engine() {
         let mut ask = |marks: &Faults| {
             proposals
                 .propose(
-                    (&look, &tables),
-                    marks,
+                    MarkedFabric { look: &look, tables: &tables, faults: marks },
                     engine,
                     ProposalOptions::for_terminals(&request),
                     &NoProgress,

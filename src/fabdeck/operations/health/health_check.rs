@@ -89,7 +89,7 @@ pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> R
         (true, true) => Some(Ok(read_list(operation, &from)?)),
         (true, false) => Some(read_list(operation, &from)),
     };
-    let (mut snapshot, interval, uncounted) = read_counters(operation, request.interval)?;
+    let CounterReading { mut snapshot, interval, uncounted } = read_counters(operation, request.interval)?;
     operation.env.assume(&mut snapshot)?;
     let (placed, jobs) = place_known_jobs(&mut snapshot, list, &from);
     let jobs_on_paths = placed.map(|placed| JobComparison::new(&snapshot, placed, &Faults::new(), None));
@@ -132,21 +132,30 @@ pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> R
     Ok(report)
 }
 
-/// Two sweeps with their verdict, or one reading where the source has no second one, with the reason.
+/// Two sweeps with their verdict, or one reading where the source has no second one.
+struct CounterReading {
+    snapshot: Snapshot,
+    interval: Option<HotspotInterval>,
+    /// Why counters were not compared.
+    uncounted: Option<String>,
+}
+
+/// Sweeps the source twice if it can be swept twice.
 fn read_counters(
     operation: &mut Operation<'_>,
     interval: Option<Duration>,
-) -> Result<(Snapshot, Option<HotspotInterval>, Option<String>), Failure> {
+) -> Result<CounterReading, Failure> {
     match watch_counters(operation, WatchRequest::Sweeps { interval, count: 1 }) {
         Ok(WatchReport { snapshot, mut intervals }) => {
             let interval = intervals.pop().filter(|interval| interval.watched.ports > 0);
             let uncounted = interval.is_none().then(|| "no port has counters in both readings".to_owned());
-            Ok((snapshot, interval, uncounted))
+            Ok(CounterReading { snapshot, interval, uncounted })
         }
         // A file has one reading, and a short capture has no two so far apart.
         Err(Failure { exit: Exit::Usage, message }) if interval.is_none() => {
             let snapshot = operation.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
-            Ok((snapshot, None, Some(message.unwrap_or_default())))
+            let uncounted = Some(message.unwrap_or_default());
+            Ok(CounterReading { snapshot, interval: None, uncounted })
         }
         Err(failure) => Err(failure),
     }

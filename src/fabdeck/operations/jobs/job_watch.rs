@@ -23,6 +23,7 @@ use crate::operations::check::loads::{JobFigures, job_figures};
 use crate::operations::lanes::lanes_in_force;
 use crate::operations::lanes::lanes_in_force::{LaneReading, LanesInForce};
 use crate::operations::plans::phased_routing;
+use crate::operations::plans::phased_routing::PhasedHalf;
 use crate::operations::plans::phases::LidHalf;
 use crate::operations::plans::route_plan::{RoutedPlan, route_plan, text_of_plan};
 use crate::operations::preview::engine_names;
@@ -292,7 +293,7 @@ impl JobWatch<'_> {
                 let before = before.and_then(|judgement| judgement.outcome);
                 let (result, figures) = match several.is_empty() {
                     true => (idle_outcome(&snapshot, placed), None),
-                    false => self.judge_routes(front, &mut snapshot, (placed, in_force), before.as_ref())?,
+                    false => self.judge_routes(front, &mut snapshot, placed, in_force, before.as_ref())?,
                 };
                 // A list whose routes failed, or whose plan could not be written, is judged again next time.
                 if !matches!(result.event, JobWatchEvent::Refused { .. } | JobWatchEvent::Unwritten { .. }) {
@@ -314,7 +315,8 @@ impl JobWatch<'_> {
         &self,
         front: &mut dyn JobWatchFrontEnd,
         snapshot: &mut Snapshot,
-        (placed, in_force): (&JobPlacement, &LanesInForce),
+        placed: &JobPlacement,
+        in_force: &LanesInForce,
         before: Option<&ProposalFigures>,
     ) -> Result<(ListOutcome, Option<ProposalFigures>), Failure> {
         let lanes_by = self.request.lanes_by;
@@ -332,10 +334,11 @@ impl JobWatch<'_> {
             true => phased_routing::read_agents(&mut front.operation(), snapshot, &none).and_then(|agents| {
                 phased_routing::route_in_phases(
                     &mut front.operation(),
-                    (snapshot, &none),
+                    snapshot,
+                    &none,
                     engine,
-                    (LidHalf::Base, &agents),
-                    (asked, in_force),
+                    PhasedHalf { half: LidHalf::Base, agents: &agents },
+                    asked,
                 )
             }),
         };

@@ -68,6 +68,11 @@ impl<'a> KnownLevels<'a> {
         Self { levels, from, partly_listed: 0 }
     }
 
+    /// Levels that were computed, with the source of the levels in force.
+    pub fn computed(levels: &'a ServiceLevels, from: &'static str) -> Self {
+        Self::new(Cow::Borrowed(levels), from)
+    }
+
     fn one(from: &'static str) -> Self {
         Self::new(Cow::Owned(ServiceLevels::One(ServiceLevel::default())), from)
     }
@@ -154,47 +159,49 @@ pub fn check_in_force(
         }
         KnownLanes::Partly(levels) => levels,
     };
-    check_hop_by_hop((look, &problem), &routes, &mapping, switches, &levels, pulse)
-        .map(|report| report.with_unread_tables(unread))
+    check_hop_by_hop(
+        &CertificateNames { look, problem: &problem },
+        &routes,
+        &mapping,
+        switches,
+        &levels,
+        pulse,
+    )
+    .map(|report| report.with_unread_tables(unread))
 }
 
-/// Certifies tables with computed levels; `from` is the source of the levels in force.
+/// Certifies tables with computed levels.
 pub(crate) fn check_levels(
     look: &Snapshot,
     tables: &Tables,
-    (levels, from): (&ServiceLevels, &'static str),
+    levels: &KnownLevels<'_>,
     pulse: &dyn RouteProgress,
 ) -> Result<CertificateReport, EngineRefusal> {
     let faults = Faults::default();
     let problem = Problem::new(look.fabric(), &faults);
     let mapping = LaneMapping::new(&problem, tables);
     let routes = routes_of_tables(look, tables);
-    let levels = KnownLevels::new(Cow::Borrowed(levels), from);
-    let report = check_hop_by_hop((look, &problem), &routes, &mapping, false, &levels, pulse)?;
+    let names = CertificateNames { look, problem: &problem };
+    let report = check_hop_by_hop(&names, &routes, &mapping, false, levels, pulse)?;
     Ok(report.with_unread_tables(count_unread_tables(&problem, tables)))
 }
 
 /// Certifies tables by following the levels hop by hop.
 fn check_hop_by_hop(
-    (look, problem): (&Snapshot, &Problem<'_>),
+    names: &CertificateNames<'_, '_>,
     routes: &Routes,
     mapping: &LaneMapping<'_>,
     switches: bool,
     known: &KnownLevels<'_>,
     pulse: &dyn RouteProgress,
 ) -> Result<CertificateReport, EngineRefusal> {
+    let CertificateNames { look, problem } = *names;
     let scope = RouteScope { switches, lanes: LaneKnowledge::Unknown };
     let certificate = certify_partitioned(problem, routes, &scope, look.partitions.as_ref(), pulse)?;
     let mut served = certify_service(problem, routes, switches, mapping, &known.levels, pulse)?;
     served.unknown_levels += known.partly_listed;
-    let names = CertificateNames { look, problem };
-    let is_stated = matches!(*known.levels, ServiceLevels::One(_));
-    Ok(join_lane_verdict(
-        certificate_report(look, problem, &certificate),
-        &served,
-        &names,
-        (known.from, is_stated),
-    ))
+    let base = certificate_report(look, problem, &certificate);
+    Ok(join_lane_verdict(base, &served, names, known))
 }
 
 /// The service levels of the paths in force, with their source.
@@ -268,8 +275,15 @@ pub(crate) fn levels_of_routes(look: &Snapshot, held: &Routes) -> ServiceLevels 
     levels
 }
 
-/// The lanes of the paths in force in the form of routes, with their source. `None` with the reason where
-/// they are unknown, or differ within a (switch, LID).
+/// The lanes of the paths in force in the form of routes.
+pub(crate) struct RouteLanesInForce {
+    /// `None` where they are unknown, or differ within a (switch, LID).
+    pub lanes: Option<PathLanes>,
+    /// Their source, or why they are not known.
+    pub from: &'static str,
+}
+
+/// The lanes of the paths in force in the form of routes.
 pub(crate) fn lanes_in_force(
     look: &Snapshot,
     problem: &Problem<'_>,
@@ -277,12 +291,14 @@ pub(crate) fn lanes_in_force(
     old: &Routes,
     switches: bool,
     sent: LevelsInForce<'_>,
-) -> (Option<PathLanes>, &'static str) {
-    match determine_lanes(look, problem, old, &LaneMapping::new(problem, tables), switches, sent) {
-        KnownLanes::Whole(lanes, from) => (Some(lanes), from),
-        KnownLanes::Partly(..) => (None, "unknown: not one for each switch and LID"),
-        KnownLanes::Unknown => (None, "unknown"),
-    }
+) -> RouteLanesInForce {
+    let (lanes, from) =
+        match determine_lanes(look, problem, old, &LaneMapping::new(problem, tables), switches, sent) {
+            KnownLanes::Whole(lanes, from) => (Some(lanes), from),
+            KnownLanes::Partly(..) => (None, "unknown: not one for each switch and LID"),
+            KnownLanes::Unknown => (None, "unknown"),
+        };
+    RouteLanesInForce { lanes, from }
 }
 
 fn uniform_lanes(lane: u8, routes: &Routes) -> PathLanes {
@@ -348,15 +364,16 @@ fn lanes_for_routes(
     }
 }
 
-/// Combines the certificate for one shared lane with the verdict on the true lanes. With `is_stated`, one level is
-/// stated for all paths. A switch with unknown tables is then assumed to map this level to the lane of its
-/// number. A credit loop then counts, but its absence is not proved.
+/// Combines the certificate for one shared lane with the verdict on the true lanes. Where one level is stated for
+/// all paths, a switch with unknown tables is assumed to map this level to the lane of its number. A credit loop then
+/// counts, but its absence is not proved.
 fn join_lane_verdict(
     base: CertificateReport,
     served: &ServiceCertificate,
     names: &CertificateNames<'_, '_>,
-    (from, is_stated): (&'static str, bool),
+    known: &KnownLevels<'_>,
 ) -> CertificateReport {
+    let is_stated = matches!(*known.levels, ServiceLevels::One(_));
     let acyclic = base.cycle.is_none();
     let cycle = served.credit_loop.as_ref().filter(|_| is_stated || served.without_tables.is_empty());
     let verdict = match () {
@@ -380,7 +397,7 @@ fn join_lane_verdict(
     let limits = served.limits.iter().take(MAX_NAMED_PORTS);
     CertificateReport {
         lanes: served.lanes.len().max(1),
-        lanes_from: from,
+        lanes_from: known.from,
         lane_limits: limits
             .map(|limit| limit_text(names.look, limit.port, limit.lane, limit.paths))
             .collect(),

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::levels::{LevelsInForce, check_in_force, check_levels, levels_of_routes};
+use super::levels::{KnownLevels, LevelsInForce, check_in_force, check_levels, levels_of_routes};
 use super::slow_lanes::{MovePlanError, SlowLaneSetup, is_present, migrations, prepare_slow_lanes};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -98,7 +98,7 @@ pub fn migration_plan(
     };
     plan.cover_adapters(&surviving, tables);
     let after = plan.tables_after(fabric, tables);
-    let report = judge_migrations(look, moves, (worked.as_ref(), sent), &after)?;
+    let report = judge_migrations(look, moves, worked.as_ref(), sent, &after)?;
     plan.transition = transition(look, moves, &report, worked.as_ref())?;
     // No switch counts as unmet: the certificate follows the levels hop by hop, on any lanes.
     plan.findings = findings(&report, &plan.transition, Some(&[]));
@@ -175,13 +175,14 @@ fn resolve_flows(fabric: &Fabric, held: &AppliedFlows<'_>) -> Vec<MovedFlows> {
 fn judge_migrations(
     look: &Snapshot,
     moves: &FlowMoves,
-    (worked, sent): (Option<&SlowLaneSetup<'_>>, LevelsInForce<'_>),
+    worked: Option<&SlowLaneSetup<'_>>,
+    sent: LevelsInForce<'_>,
     after: &Tables,
 ) -> Result<CertificateReport, EngineRefusal> {
     match worked {
         Some(worked) => {
             let either = worked.levels_before_and_after(look, moves);
-            check_levels(look, after, (&either, worked.from), &NoProgress)
+            check_levels(look, after, &KnownLevels::computed(&either, worked.from), &NoProgress)
         }
         None => check_in_force(look, after, &Faults::default(), false, sent, &NoProgress),
     }
@@ -202,7 +203,7 @@ pub(crate) fn rejudge_plan(
         // Hosts with another pair of levels have another migration in the plan.
         levels.map_lid(lid, |bits| if bits & both == 0 { bits } else { bits | both });
     }
-    let report = check_levels(look, after, (&levels, "plan"), &NoProgress)?;
+    let report = check_levels(look, after, &KnownLevels::computed(&levels, "plan"), &NoProgress)?;
     // For hot-spots whose flows stay on the slow lane, the plan states one level; its own certificate covered
     // both.
     let made = plan.certificate["deadlock_free"].as_bool();
@@ -228,8 +229,8 @@ fn transition(
     // The tables in force are certified as well, to confirm that the loop already exists.
     let before = match worked.filter(|_| apart && report.deadlock_free == Some(false)) {
         Some(SlowLaneSetup { fast, from, .. }) => {
-            check_levels(look, &look.observation.tables, (fast, from), &NoProgress)?.deadlock_free
-                == Some(false)
+            let fast = KnownLevels::computed(fast, from);
+            check_levels(look, &look.observation.tables, &fast, &NoProgress)?.deadlock_free == Some(false)
         }
         None => false,
     };

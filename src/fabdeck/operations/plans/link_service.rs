@@ -102,7 +102,7 @@ fn current_proposal(
     let tables = &look.observation.tables;
     let problem = Problem::new(look.fabric(), faults);
     let mut routes = routes_in_force(look, tables, faults);
-    if let (Some(lanes), _) = lanes_in_force(look, &problem, tables, &routes, false, sent) {
+    if let Some(lanes) = lanes_in_force(look, &problem, tables, &routes, false, sent).lanes {
         routes.lanes = lanes;
     }
     let comparison = compare_with_tables(

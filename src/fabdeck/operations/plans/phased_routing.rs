@@ -2,25 +2,31 @@
 
 use std::time::Instant;
 
-use super::phases::{LidHalf, PhasedPlanError, leaving_lids, plan_half};
+use super::phases::{HalfPlan, HalfPlanRequest, LidHalf, PhasedAgent, PhasedPlanError, leaving_lids};
 use super::plan_origin::PlanOrigin;
 use super::route_plan::{RoutedPlan, elapsed_seconds, propose_settled};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::lanes::lanes_in_force::LanesInForce;
 use crate::operations::operation::Operation;
 use crate::operations::preview::whatif::{EngineRow, ProposalOptions};
-use fabdeck_fabric::{Faults, Lid};
+use fabdeck_fabric::Faults;
 use fabdeck_mad::access::{ReadOptions, Source};
-use fabdeck_routing::Engine;
+use fabdeck_routing::{Engine, NoProgress};
+
+/// The half of the LIDs whose tables change, and the agents of the hosts.
+#[derive(Clone, Copy)]
+pub struct PhasedHalf<'r> {
+    pub half: LidHalf,
+    pub agents: &'r [PhasedAgent],
+}
 
 /// Adds lane tables to a snapshot, and queries which of its hosts have an agent.
 pub fn read_agents(
     operation: &mut Operation<'_>,
     snapshot: &mut Snapshot,
     faults: &Faults,
-) -> Result<Vec<(Lid, Option<bool>)>, Failure> {
+) -> Result<Vec<PhasedAgent>, Failure> {
     let lids = leaving_lids(snapshot, faults).map_err(phase_failure)?;
     let mut source = operation.env.open_named_source()?;
     let source: &mut dyn Source = source.as_mut();
@@ -28,30 +34,26 @@ pub fn read_agents(
     operation.read_snapshot_through(source, ReadOptions::default())?;
     operation.read_lanes(source, snapshot, None)?;
     let states = source.find_agents(&lids)?;
-    Ok(lids.into_iter().zip(states).collect())
+    let agent = |(lid, subscribed)| PhasedAgent { lid, subscribed };
+    Ok(lids.into_iter().zip(states).map(agent).collect())
 }
 
-/// Routes with an engine, and makes a plan for one half of the LIDs.
+/// Routes with an engine, and makes a plan for one half of the LIDs, whose hosts have these agents.
 pub fn route_in_phases(
     operation: &mut Operation<'_>,
-    (snapshot, faults): (&Snapshot, &Faults),
+    snapshot: &Snapshot,
+    faults: &Faults,
     engine: &'static Engine,
-    (half, agents): (LidHalf, &[(Lid, Option<bool>)]),
-    (asked, in_force): (ProposalOptions<'_>, &LanesInForce),
+    half: PhasedHalf<'_>,
+    asked: ProposalOptions<'_>,
 ) -> Result<RoutedPlan, Failure> {
     let begun = Instant::now();
     let proposal = propose_settled(operation, snapshot, faults, engine, asked)?;
     let made = PlanOrigin::now(operation.env.given);
-    let sent = in_force.sent();
-    let half = (half, agents);
-    let (plan, proposal) = plan_half(
-        (snapshot, faults),
-        (engine.id, &proposal),
-        half,
-        (sent, made),
-        &fabdeck_routing::NoProgress,
-    )
-    .map_err(phase_failure)?;
+    let PhasedHalf { half, agents } = half;
+    let request =
+        HalfPlanRequest { look: snapshot, faults, engine: engine.id, half, agents, sent: asked.sent };
+    let HalfPlan { plan, proposal } = request.plan(&proposal, made, &NoProgress).map_err(phase_failure)?;
     let row = EngineRow::new(engine.id, Ok(&proposal), elapsed_seconds(operation, begun));
     Ok(RoutedPlan { plan, proposal, row })
 }

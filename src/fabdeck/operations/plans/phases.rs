@@ -26,6 +26,34 @@ pub enum LidHalf {
     High,
 }
 
+/// Whether the agent of a host port is subscribed with the subnet manager, where that is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PhasedAgent {
+    /// Base LID of the port.
+    pub lid: Lid,
+    pub subscribed: Option<bool>,
+}
+
+/// A plan for one half of the LIDs.
+#[derive(Clone, Copy, Debug)]
+pub struct HalfPlanRequest<'r> {
+    pub look: &'r Snapshot,
+    pub faults: &'r Faults,
+    pub engine: &'r str,
+    pub half: LidHalf,
+    /// Agents of the hosts, which leave the base LIDs while these change.
+    pub agents: &'r [PhasedAgent],
+    /// The service levels of the paths in force.
+    pub sent: LevelsInForce<'r>,
+}
+
+/// The plan for one half, and the proposal that it applies.
+#[derive(Clone, Debug)]
+pub struct HalfPlan {
+    pub plan: Plan,
+    pub proposal: Proposal,
+}
+
 /// Reason why no such plan is made.
 #[derive(Debug, thiserror::Error)]
 pub enum PhasedPlanError {
@@ -91,33 +119,6 @@ fn lanes_of_halves(high: &[bool], level: u8) -> PathLanes {
     }
 }
 
-/// Restricts a proposal to one half of the LIDs; the other half keeps its tables in force.
-fn restrict_proposal(
-    look: &Snapshot,
-    faults: &Faults,
-    proposal: &Proposal,
-    half: LidHalf,
-    level: u8,
-    sent: LevelsInForce<'_>,
-    pulse: &dyn RouteProgress,
-) -> Result<Proposal, PhasedPlanError> {
-    let tables = &look.observation.tables;
-    let problem = Problem::new(look.fabric(), faults);
-    let held = routes_in_force(look, tables, faults);
-    let mut routes: Routes = proposal.routes.as_ref().clone();
-    let high = high_lids(&problem, routes.stride());
-    for (switch, row) in routes.rows_mut().enumerate() {
-        let before = held.row(switch as u32);
-        for (lid, port) in row.iter_mut().enumerate() {
-            if high[lid] != (half == LidHalf::High) {
-                *port = before.get(lid).copied().unwrap_or(NO_PATH);
-            }
-        }
-    }
-    routes.lanes = lanes_of_halves(&high, level);
-    Ok(proposal.clone().with_routes(look, &problem, routes, sent, pulse)?)
-}
-
 /// The service level of high LIDs: 1 where every switch maps it to lane 1, else 0 as for base LIDs. It is 0
 /// too where no SL2VL tables are known; the certificate then covers both halves on one lane.
 fn high_level(look: &Snapshot, faults: &Faults) -> u8 {
@@ -157,36 +158,62 @@ fn check_both_halves(
     }
 }
 
-/// Makes a plan from a proposal for one half of the LIDs. `agents` states for hosts whether an agent is
-/// subscribed, where that is known.
-pub fn plan_half(
-    (look, faults): (&Snapshot, &Faults),
-    (engine, proposal): (&str, &Proposal),
-    (half, agents): (LidHalf, &[(Lid, Option<bool>)]),
-    (sent, made): (LevelsInForce<'_>, PlanOrigin),
-    pulse: &dyn RouteProgress,
-) -> Result<(Plan, Proposal), PhasedPlanError> {
-    leaving_lids(look, faults)?;
-    let lanes = proposal.routes.lane_count();
-    if lanes > 1 {
-        return Err(PhasedPlanError::Lanes(lanes));
+impl HalfPlanRequest<'_> {
+    /// Makes the plan from a proposal for all LIDs.
+    pub fn plan(
+        &self,
+        proposal: &Proposal,
+        made: PlanOrigin,
+        pulse: &dyn RouteProgress,
+    ) -> Result<HalfPlan, PhasedPlanError> {
+        let Self { look, faults, engine, sent, .. } = *self;
+        leaving_lids(look, faults)?;
+        let lanes = proposal.routes.lane_count();
+        if lanes > 1 {
+            return Err(PhasedPlanError::Lanes(lanes));
+        }
+        if self.half == LidHalf::High {
+            let proposal = self.restrict(proposal, 0, pulse)?;
+            let plan = make_plan(look, faults, engine, &proposal, sent, made)?;
+            return Ok(HalfPlan { plan, proposal });
+        }
+        let hosts = phased_hosts(look, faults, self.agents)?;
+        let level = high_level(look, faults);
+        check_both_halves(look, faults, proposal.switches, level)?;
+        let proposal = self.restrict(proposal, level, pulse)?;
+        let mut plan = make_plan(look, faults, engine, &proposal, sent, made)?;
+        let safe_without = plan.transition.safe;
+        plan.phases = Some(PlanPhases { base_level: 0, high_level: level, safe_without, hosts });
+        plan.transition = phased_transition(&plan.transition, safe_without);
+        let surviving = SurvivingFabric::new(look.fabric(), faults, look.manager());
+        let unmet = plan.lanes.unmet_switches(&surviving, &look.observation.tables);
+        plan.findings = findings(&proposal.report, &plan.transition, unmet.as_deref());
+        Ok(HalfPlan { plan, proposal })
     }
-    if half == LidHalf::High {
-        let proposal = restrict_proposal(look, faults, proposal, half, 0, sent, pulse)?;
-        return Ok((make_plan(look, faults, engine, &proposal, sent, made)?, proposal));
+
+    /// Restricts a proposal to the half; the other half keeps its tables in force.
+    fn restrict(
+        &self,
+        proposal: &Proposal,
+        level: u8,
+        pulse: &dyn RouteProgress,
+    ) -> Result<Proposal, EngineRefusal> {
+        let (look, faults) = (self.look, self.faults);
+        let problem = Problem::new(look.fabric(), faults);
+        let held = routes_in_force(look, &look.observation.tables, faults);
+        let mut routes: Routes = proposal.routes.as_ref().clone();
+        let high = high_lids(&problem, routes.stride());
+        for (switch, row) in routes.rows_mut().enumerate() {
+            let before = held.row(switch as u32);
+            for (lid, port) in row.iter_mut().enumerate() {
+                if high[lid] != (self.half == LidHalf::High) {
+                    *port = before.get(lid).copied().unwrap_or(NO_PATH);
+                }
+            }
+        }
+        routes.lanes = lanes_of_halves(&high, level);
+        proposal.clone().with_routes(look, &problem, routes, self.sent, pulse)
     }
-    let hosts = phased_hosts(look, faults, agents)?;
-    let level = high_level(look, faults);
-    check_both_halves(look, faults, proposal.switches, level)?;
-    let proposal = restrict_proposal(look, faults, proposal, half, level, sent, pulse)?;
-    let mut plan = make_plan(look, faults, engine, &proposal, sent, made)?;
-    let safe_without = plan.transition.safe;
-    plan.phases = Some(PlanPhases { base_level: 0, high_level: level, safe_without, hosts });
-    plan.transition = phased_transition(&plan.transition, safe_without);
-    let surviving = SurvivingFabric::new(look.fabric(), faults, look.manager());
-    let unmet = plan.lanes.unmet_switches(&surviving, &look.observation.tables);
-    plan.findings = findings(&proposal.report, &plan.transition, unmet.as_deref());
-    Ok((plan, proposal))
 }
 
 /// The report on a transition in five phases: no traffic uses the LIDs whose entries change, so no packet
@@ -213,7 +240,7 @@ fn phased_transition(plain: &TransitionReport, without: Option<bool>) -> Transit
 fn phased_hosts(
     look: &Snapshot,
     faults: &Faults,
-    agents: &[(Lid, Option<bool>)],
+    agents: &[PhasedAgent],
 ) -> Result<Vec<PhasedHost>, PhasedPlanError> {
     const MAX_NAMED: usize = 3;
     let problem = Problem::new(look.fabric(), faults);
@@ -221,7 +248,7 @@ fn phased_hosts(
     for end in problem.graph.terminals() {
         let Some(lid) = end.lid else { continue };
         let Some(port) = plan_port(look, lid) else { continue };
-        if !agents.contains(&(lid, Some(true))) {
+        if !agents.contains(&PhasedAgent { lid, subscribed: Some(true) }) {
             without.push(port.name.clone());
         }
         hosts.push(PhasedHost { port, lids: end.lmc.lid_count() });

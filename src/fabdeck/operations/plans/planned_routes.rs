@@ -1,6 +1,7 @@
 //! Reads the fabric and makes a plan for the routes of one engine.
 
 use super::phased_routing;
+use super::phased_routing::PhasedHalf;
 use super::phases::LidHalf;
 use super::route_plan::{RoutedPlan, route_plan};
 use crate::catalogue::failure::Failure;
@@ -62,10 +63,11 @@ pub fn plan_routes(
         None => route_plan(operation, &snapshot, &faults, engine, asked)?,
         Some(half) => phased_routing::route_in_phases(
             operation,
-            (&snapshot, &faults),
+            &snapshot,
+            &faults,
             engine,
-            (*half, &agents),
-            (asked, &in_force),
+            PhasedHalf { half: *half, agents: &agents },
+            asked,
         )?,
     };
     Ok(PlannedRoutes { snapshot, routed, jobs, has_tables })

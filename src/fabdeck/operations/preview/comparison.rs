@@ -10,7 +10,7 @@ use crate::operations::check::certificate_text::adaptive_words;
 use crate::operations::check::judgement::{
     CertificateNames, CertificateReport, certificate_report, count_unread_tables, routes_of_tables,
 };
-use crate::operations::lanes::levels::{LevelsInForce, lanes_in_force, rearrange_lanes};
+use crate::operations::lanes::levels::{LevelsInForce, RouteLanesInForce, lanes_in_force, rearrange_lanes};
 use fabdeck_change::TransitionReport;
 use fabdeck_fabric::observe::AdaptiveRouting;
 use fabdeck_fabric::{Faults, Routes, Tables, UnreadEntries};
@@ -124,7 +124,8 @@ impl TablesInForce {
     ) -> Self {
         let PathScope { switches, sent } = scope;
         let mut old = routes_in_force(look, tables, problem.faults);
-        let (lanes, old_lanes) = lanes_in_force(look, problem, tables, &old, switches, sent);
+        let RouteLanesInForce { lanes, from: old_lanes } =
+            lanes_in_force(look, problem, tables, &old, switches, sent);
         let known = lanes.is_some();
         // Where lanes are unknown, the old routes get those of the new ones, so only changed ports count as
         // moves.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::whatif::{Proposal, ProposalOptions, ProposalTimes, propose_incremental};
-use crate::catalogue::snapshot::Snapshot;
-use fabdeck_fabric::{Faults, Tables};
+use super::whatif::{
+    IncrementalProposal, MarkedFabric, Proposal, ProposalOptions, ProposalTimes, propose_incremental,
+};
+use fabdeck_fabric::Faults;
 use fabdeck_routing::{Engine, EngineRefusal, PreviousRun, Request, RouteProgress, RunExtent};
 
 /// Maximum size of the cached tables, in bytes; the newest proposal always stays. The next constant limits
@@ -36,13 +37,12 @@ impl Proposals {
     /// so cached proposals share them.
     pub fn propose(
         &mut self,
-        (look, tables): (&Snapshot, &Tables),
-        marks: &Faults,
+        fabric: MarkedFabric<'_>,
         engine: &'static Engine,
         asked: ProposalOptions<'_>,
         pulse: &dyn RouteProgress,
     ) -> Result<Arc<Proposal>, EngineRefusal> {
-        let ProposalOptions { request, switches, .. } = asked;
+        let (ProposalOptions { request, switches, .. }, marks) = (asked, fabric.faults);
         let same = |made: &StoredProposal| {
             (made.engine, made.switches) == (engine.id, switches)
                 && made.marks == *marks
@@ -58,8 +58,8 @@ impl Proposals {
             self.made.push(made);
             return Ok(Arc::new(again));
         }
-        let run = (engine, self.past.get(engine.id));
-        let (proposal, past) = propose_incremental((look, tables), marks, run, asked, pulse)?;
+        let past = self.past.get(engine.id);
+        let IncrementalProposal { proposal, past } = propose_incremental(fabric, engine, past, asked, pulse)?;
         if let Some(past) = past {
             self.past.insert(engine.id, past);
         }

@@ -268,6 +268,20 @@ impl<'a> ProposalOptions<'a> {
     }
 }
 
+/// A fabric with marked elements, and the tables in force.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkedFabric<'a> {
+    pub look: &'a Snapshot,
+    pub tables: &'a Tables,
+    pub faults: &'a Faults,
+}
+
+/// A proposal, and the state from which the engine's next run starts.
+pub(crate) struct IncrementalProposal {
+    pub proposal: Proposal,
+    pub past: Option<PreviousRun>,
+}
+
 /// Computes the routes of an engine, with their certificate and transition.
 pub fn propose(
     look: &Snapshot,
@@ -277,17 +291,18 @@ pub fn propose(
     asked: ProposalOptions<'_>,
     pulse: &dyn RouteProgress,
 ) -> Result<Proposal, EngineRefusal> {
-    propose_incremental((look, tables), faults, (engine, None), asked, pulse).map(|(proposal, _)| proposal)
+    let fabric = MarkedFabric { look, tables, faults };
+    propose_incremental(fabric, engine, None, asked, pulse).map(|run| run.proposal)
 }
 
-/// As [`propose`], but starts from an earlier run of the engine, and returns the state for the next run.
+/// As [`propose`], but starts from an earlier run of the engine.
 pub(crate) fn propose_incremental(
-    (look, tables): (&Snapshot, &Tables),
-    faults: &Faults,
-    (engine, past): (&Engine, Option<&PreviousRun>),
+    MarkedFabric { look, tables, faults }: MarkedFabric<'_>,
+    engine: &Engine,
+    past: Option<&PreviousRun>,
     asked: ProposalOptions<'_>,
     pulse: &dyn RouteProgress,
-) -> Result<(Proposal, Option<PreviousRun>), EngineRefusal> {
+) -> Result<IncrementalProposal, EngineRefusal> {
     let switches = asked.switches;
     let problem = Problem::new(look.fabric(), faults);
     let begun = Instant::now();
@@ -317,7 +332,7 @@ pub(crate) fn propose_incremental(
         ran: answer.extent,
         took: ProposalTimes { route, certificate: comparison.took },
     };
-    Ok((proposal, answer.past))
+    Ok(IncrementalProposal { proposal, past: answer.past })
 }
 
 json_type! {

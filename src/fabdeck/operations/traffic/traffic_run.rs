@@ -393,3 +393,43 @@ impl TrafficReport {
         self.deadlock.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::observe::Observation;
+    use fabdeck_routing::{NoProgress, find_engine};
+
+    /// Cancels at once.
+    struct Cancelled;
+
+    impl RouteProgress for Cancelled {
+        fn report(&self, _: usize, _: usize) {}
+
+        fn is_cancelled(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_run_ends_when_it_is_cancelled() {
+        let fabric = generate(&"kary,k=4,n=2".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let look =
+            Snapshot::new("here", Observation { fabric, ..Observation::default() }, &Default::default());
+        let faults = Faults::new();
+        let engine = find_engine("minhop").unwrap();
+        let routes =
+            TrafficRoutes::from_engine(&look, &faults, engine, &Request::default(), &NoProgress).unwrap();
+        let options = TrafficOptions {
+            pattern: TrafficPattern::Uniform,
+            settings: TrafficSettings::default(),
+            for_ns: 100_000,
+            until_steady: false,
+            rows: 1,
+        };
+        assert!(simulate(&look, &faults, &routes, &options, &NoProgress).unwrap().packets_arrived > 0);
+        let cancelled = simulate(&look, &faults, &routes, &options, &Cancelled);
+        assert!(matches!(cancelled, Err(TrafficRunError::Cancelled(EngineRefusal::Cancelled))));
+    }
+}

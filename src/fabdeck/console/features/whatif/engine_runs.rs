@@ -13,7 +13,7 @@ use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskDependency;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::preview::proposals::Proposals;
-use crate::operations::preview::whatif::{Proposal, ProposalOptions};
+use crate::operations::preview::whatif::{MarkedFabric, Proposal, ProposalOptions};
 use fabdeck_fabric::Faults;
 use fabdeck_routing::{ENGINES, Engine, EngineRefusal, Request, RouteProgress};
 
@@ -38,10 +38,11 @@ impl BackgroundTask for ProposalTask {
         progress: &dyn RouteProgress,
     ) -> Option<Box<dyn TaskOutcome>> {
         let mut proposals = self.proposals.lock().unwrap_or_else(PoisonError::into_inner);
-        let snapshot = (&*self.look, &self.look.observation.tables);
+        let (look, faults) = (&*self.look, &self.marks);
+        let fabric = MarkedFabric { look, tables: &look.observation.tables, faults };
         let asked =
             ProposalOptions { sent: LevelsInForce::Unsaid, ..ProposalOptions::for_terminals(&self.request) };
-        let outcome = proposals.propose(snapshot, &self.marks, self.engine, asked, progress);
+        let outcome = proposals.propose(fabric, self.engine, asked, progress);
         Some(Box::new(ProposalOutcome { engine: self.engine.id, outcome, took_ms: services.elapsed_ms() }))
     }
 }
