@@ -240,7 +240,7 @@ fn pages_that_do_not_fit_say_so_and_scroll() {
 /// However small the screen is, every word of the tour comes by.
 #[test]
 fn the_tour_is_read_to_its_end_on_a_small_screen() {
-    for (width, height) in [(40, 12), (40, 9)] {
+    for (width, height) in [(40, 10), (40, 8)] {
         let mut driver = open_session("sim:demo");
         driver.press(":tour enter");
         let mut all = sized(&mut driver, width, height);
