@@ -118,7 +118,7 @@ impl Operation<'_> {
         work: impl FnOnce(&dyn RouteProgress) -> T + Send,
     ) -> T {
         match self.reporter.shows_engines() {
-            true => run_engine(self.reporter.begin_progress(), (engine, self.stop.as_ref()), work),
+            true => run_engine(self.reporter.begin_progress(), engine, self.stop.as_ref(), work),
             false => work(&StopOnlyProgress(self.stop.as_ref())),
         }
     }

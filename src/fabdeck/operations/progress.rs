@@ -78,7 +78,8 @@ impl EngineProgress<'_> {
 /// Runs an engine in another thread and shows its progress.
 pub fn run_engine<T: Send>(
     mut line: Box<dyn ProgressLine + '_>,
-    (engine, stop): (&str, Option<&StopFlag>),
+    engine: &str,
+    stop: Option<&StopFlag>,
     work: impl FnOnce(&dyn RouteProgress) -> T + Send,
 ) -> T {
     let (progress, watcher) = (EngineProgress { stop, ..EngineProgress::default() }, std::thread::current());

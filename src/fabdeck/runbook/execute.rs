@@ -105,7 +105,10 @@ pub fn run_steps(book: &Runbook, runner: &mut dyn StepRunner) -> RunReport {
     for (at, step) in book.steps.iter().enumerate() {
         let outcome = match runner.is_stop_requested() {
             true => StepOutcome::interrupted(at + 1, step),
-            false => run_step(runner, step, (false, at + 1, book.steps.len()), &mut values, &book.guards),
+            false => {
+                let place = StepPlace { on_failure: false, number: at + 1, of: book.steps.len() };
+                run_step(runner, step, place, &mut values, &book.guards)
+            }
         };
         let ended = outcome.ended;
         report.steps[at] = outcome.report;
@@ -145,7 +148,10 @@ fn run_failure_steps(
     for (at, step) in book.on_failure.iter().enumerate() {
         let outcome = match runner.is_stop_requested() {
             true => StepOutcome::interrupted(at + 1, step),
-            false => run_step(runner, step, (true, at + 1, book.on_failure.len()), values, &[]),
+            false => {
+                let place = StepPlace { on_failure: true, number: at + 1, of: book.on_failure.len() };
+                run_step(runner, step, place, values, &[])
+            }
         };
         report.on_failure[at] = outcome.report;
     }
@@ -177,11 +183,20 @@ impl StepOutcome {
     }
 }
 
+/// The place of a step among the steps of a runbook, or among its steps on failure.
+#[derive(Clone, Copy)]
+struct StepPlace {
+    on_failure: bool,
+    /// From 1.
+    number: usize,
+    of: usize,
+}
+
 /// Runs a step and judges the guards after it.
 fn run_step(
     runner: &mut dyn StepRunner,
     step: &RunbookStep,
-    (on_failure, number, of): (bool, usize, usize),
+    StepPlace { on_failure, number, of }: StepPlace,
     values: &mut Values,
     guards: &[StepGuard],
 ) -> StepOutcome {

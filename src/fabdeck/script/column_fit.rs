@@ -69,15 +69,15 @@ impl TableLayout {
         self.drop_unknown(listing, selection);
         let mut dropped = Vec::new();
         let spare = |at: usize| listing.column(at).spare;
-        self.drop_while_wide(listing, selection, (READABLE_NAME_WIDTH, &spare), &mut dropped);
+        self.drop_while_wide(listing, selection, READABLE_NAME_WIDTH, &spare, &mut dropped);
         let guid = |at: usize| listing.column(at).kind == FieldKind::Guid && !listing.is_distinguishing(at);
-        self.drop_while_wide(listing, selection, (READABLE_NAME_WIDTH, &guid), &mut dropped);
+        self.drop_while_wide(listing, selection, READABLE_NAME_WIDTH, &guid, &mut dropped);
         let other = |at: usize| {
             let is_cut =
                 matches!(listing.column(at).content, ColumnContent::NodeName | ColumnContent::Sentence);
             !is_cut && !listing.is_distinguishing(at)
         };
-        self.drop_while_wide(listing, selection, (MIN_NAME_WIDTH, &other), &mut dropped);
+        self.drop_while_wide(listing, selection, MIN_NAME_WIDTH, &other, &mut dropped);
         dropped
     }
 
@@ -87,7 +87,8 @@ impl TableLayout {
         self,
         listing: &dyn Listing,
         selection: &mut Selection,
-        (name, is_droppable): (usize, &dyn Fn(usize) -> bool),
+        name: usize,
+        is_droppable: &dyn Fn(usize) -> bool,
         dropped: &mut Vec<String>,
     ) {
         let mut least = widths(listing, selection);

@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_slow_engine_shows_a_line_of_progress_that_is_cleared() {
         let mut err = Vec::new();
-        let done = run_engine(Box::new(ProgressMeter::new(&mut err, true)), ("nue", None), |progress| {
+        let done = run_engine(Box::new(ProgressMeter::new(&mut err, true)), "nue", None, |progress| {
             progress.report(3, 4);
             std::thread::sleep(FIRST_DELAY + 3 * UPDATE_INTERVAL);
             7
@@ -101,7 +101,7 @@ mod tests {
         assert!(output.ends_with("\r\x1b[K") && !output.contains('\n'), "{output:?}");
         let mut err = Vec::new();
         let line = Box::new(ProgressMeter::new(&mut err, true));
-        assert_eq!(run_engine(line, ("nue", None), |_| 7), 7);
+        assert_eq!(run_engine(line, "nue", None, |_| 7), 7);
         assert!(err.is_empty(), "a quick engine shows no line");
     }
 }

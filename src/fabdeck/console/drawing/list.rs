@@ -88,8 +88,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         };
         canvas.draw_text(area, 1, y, sign, base);
         let over = what.is_some_and(|what| state.known.has_errors(what));
+        let drawn = DrawnRow { listing, row: *row, y, base, over };
         for column in &columns {
-            draw_cell(canvas, area, y, column, (listing, *row), (base, over));
+            draw_cell(canvas, area, column, &drawn);
         }
     }
 }
@@ -283,14 +284,19 @@ fn draw_headings(
     }
 }
 
-fn draw_cell(
-    canvas: &mut Canvas<'_>,
-    area: Rect,
+/// A row of the listing on its line of the list.
+struct DrawnRow<'l> {
+    listing: &'l dyn Listing,
+    row: usize,
     y: u16,
-    shown: &VisibleColumn,
-    (listing, row): (&dyn Listing, usize),
-    (base, over): (Role, bool),
-) {
+    /// The colour of the whole row.
+    base: Role,
+    /// Whether the errors of its element exceed their threshold.
+    over: bool,
+}
+
+fn draw_cell(canvas: &mut Canvas<'_>, area: Rect, shown: &VisibleColumn, drawn: &DrawnRow<'_>) {
+    let DrawnRow { listing, row, y, base, over } = *drawn;
     let value = listing.cell(row, shown.column);
     let about = listing.column(shown.column);
     let text = cell_text(about, &value);

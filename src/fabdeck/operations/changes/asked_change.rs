@@ -43,7 +43,7 @@ pub trait QuestionFrontEnd {
 pub enum QuestionOutcome {
     /// Everything that the plan writes is in place already.
     NothingToDo(NothingToDo),
-    Asked(AskedChange),
+    Asked(Box<AskedChange>),
 }
 
 /// A checked plan that only waits for the operator's acceptance.
@@ -90,7 +90,7 @@ pub fn ask_about(
     let begun = change.begin_record(env, question.driver)?;
     let PreparedChange { plan, text, found: findings, own, simulated, actuator, .. } = change;
     let asked = AskedChange { plan: Arc::new((plan, text)), begun, findings, own, simulated };
-    Ok((QuestionOutcome::Asked(asked), actuator.filter(|_| own)))
+    Ok((QuestionOutcome::Asked(Box::new(asked)), actuator.filter(|_| own)))
 }
 
 impl AskedChange {

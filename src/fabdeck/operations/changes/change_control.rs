@@ -167,7 +167,8 @@ pub fn wait_until(
 pub fn name_and_roll_back(
     means: Env<'_>,
     id: &str,
-    (anyway, process): (bool, &str),
+    anyway: bool,
+    process: &str,
     say: &mut dyn FnMut(&str),
 ) -> Result<ChangeStatus, Failure> {
     if let Some(status) = guard_requests::restart_rollback(means, id, anyway, Some(process), say)? {

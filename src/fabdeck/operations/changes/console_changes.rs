@@ -218,7 +218,7 @@ impl ConsoleChangesInner {
             }
             QuestionOutcome::Asked(asked) => {
                 offer.plan = Some(asked.plan.clone());
-                *lock(&self.offered) = Some(Arc::new(asked));
+                *lock(&self.offered) = Some(Arc::from(asked));
             }
         }
         Ok(offer)
@@ -308,7 +308,7 @@ impl ConsoleChangesInner {
         let asked = match last.filter(|last| Arc::ptr_eq(&last.plan, plan)) {
             Some(asked) => asked,
             None => match self.ask((**plan).clone(), &mut NoObserver, &mut AnsweredFrontEnd)? {
-                QuestionOutcome::Asked(asked) => Arc::new(asked),
+                QuestionOutcome::Asked(asked) => Arc::from(asked),
                 QuestionOutcome::NothingToDo(_) => {
                     return Err(Failure::new(
                         crate::catalogue::exit::Exit::Refused,
@@ -374,7 +374,7 @@ impl ConsoleChangesInner {
         let mut rows: Vec<ChangeRow> = self.own.rows();
         rows.reverse();
         here.extend(rows.iter().map(|row| row.id.clone()));
-        let ended_since = self.ended_since((&listed, &rows), &here);
+        let ended_since = self.ended_since(&listed, &rows, &here);
         rows.extend(listed.into_iter().map(|listed| listed.row));
         Ok(ChangeOverview { rows, here, ended_since, unread, now: Timestamp::now().to_string() })
     }
@@ -401,7 +401,8 @@ impl ConsoleChangesInner {
     /// the current list.
     fn ended_since(
         &self,
-        (listed, own): (&[ListedChange], &[ChangeRow]),
+        listed: &[ListedChange],
+        own: &[ChangeRow],
         here: &BTreeSet<String>,
     ) -> Vec<String> {
         let before = seen_changes::read_pending(self.outside.as_ref());

@@ -24,7 +24,8 @@ impl LaneMoves {
     /// Asks the hosts of the moves whether they have agents.
     pub fn read(
         source: &mut dyn Source,
-        (snapshot, in_force): (Snapshot, LanesInForce),
+        snapshot: Snapshot,
+        in_force: LanesInForce,
         moves: FlowMoves,
     ) -> Result<Self, Failure> {
         let hosts: Vec<Lid> = moves.affected_hosts(snapshot.fabric()).into_iter().collect();

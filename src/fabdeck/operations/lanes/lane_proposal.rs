@@ -54,7 +54,7 @@ pub fn read_lane_state(
         LaneReading { choice, switches: false },
     )?;
     let moves = FlowMoves::keep_all(snapshot.fabric(), &flows_in_force(operation, &snapshot)?);
-    let moves = LaneMoves::read(source.as_mut(), (snapshot, sent), moves)?;
+    let moves = LaneMoves::read(source.as_mut(), snapshot, sent, moves)?;
     let state = moves.state();
     Ok((moves.snapshot, state))
 }
@@ -76,7 +76,7 @@ pub fn propose_lanes(
         Some(watched) => propose_moves(snapshot.fabric(), &watched.verdict, &watched.told, &in_force),
         None => FlowMoves::return_all(snapshot.fabric(), &in_force),
     };
-    let moves = LaneMoves::read(source.as_mut(), (snapshot, sent), moves)?;
+    let moves = LaneMoves::read(source.as_mut(), snapshot, sent, moves)?;
     let state = moves.state();
     let plan = match moves.has_moves() || state.needs_tables() {
         true => moves.plan(PlanOrigin::now(operation.env.given)).map(Some).map_err(plan_failure),

@@ -67,7 +67,7 @@ impl LaneRequest {
             }
             None => FlowMoves::keep_all(look.fabric(), &moved),
         };
-        LaneMoves::read(open.as_mut(), (look, in_force), moves)
+        LaneMoves::read(open.as_mut(), look, in_force, moves)
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {

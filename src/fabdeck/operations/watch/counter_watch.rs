@@ -92,7 +92,7 @@ pub fn watch_counters(
 ) -> Result<WatchReport, Failure> {
     match request {
         WatchRequest::Sweeps { interval, count } => judge_sweeps(operation, interval, count),
-        WatchRequest::Files { before, after, seconds } => judge_files(operation, (before, after), seconds),
+        WatchRequest::Files { before, after, seconds } => judge_files(operation, before, after, seconds),
     }
 }
 
@@ -237,7 +237,8 @@ fn sweep(
 
 fn judge_files(
     operation: &mut Operation<'_>,
-    (before, after): (&Path, &Path),
+    before: &Path,
+    after: &Path,
     seconds: f64,
 ) -> Result<WatchReport, Failure> {
     let mut snapshot = operation.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;

@@ -115,26 +115,26 @@ pub fn fabric_event_text(look: &Snapshot, news: &FabricEvent) -> String {
                 count_words(*entries, "LID", "LIDs"),
                 if blocks.len() == 1 { "block" } else { "blocks" },
                 blocks.join(", "),
-                named_words(look, (*entries, first), *manager, entry_words),
+                named_words(look, *entries, first, *manager, entry_words),
             )
         }
         FabricEvent::GroupDrift { switch, entries, first, manager } => format!(
             "{} forwards {} differently than when its table was last read: {}",
             node_name(look, *switch),
             count_words(*entries, "group", "groups"),
-            named_words(look, (*entries, first), *manager, group_words),
+            named_words(look, *entries, first, *manager, group_words),
         ),
         FabricEvent::LanesDrift { node, entries, first, manager } => format!(
             "{} maps service levels to other lanes than when its tables were last read, over {}: {}",
             node_name(look, *node),
             count_words(*entries, "pair of ports", "pairs of ports"),
-            named_words(look, (*entries, first), *manager, lanes_words),
+            named_words(look, *entries, first, *manager, lanes_words),
         ),
         FabricEvent::ArbitrationDrift { node, entries, first, manager } => format!(
             "{} weighs lanes differently than when its tables were last read, at {}: {}",
             node_name(look, *node),
             count_words(*entries, "port", "ports"),
-            named_words(look, (*entries, first), *manager, arbitration_words),
+            named_words(look, *entries, first, *manager, arbitration_words),
         ),
         FabricEvent::JobsChanged { began: 0, ended: 0, running } => {
             format!("{running} run, on other hosts or listed again")
@@ -209,7 +209,8 @@ pub fn producer_word(producer: u32) -> &'static str {
 /// The first differences, with the subnet manager that may have made them.
 fn named_words<T>(
     look: &Snapshot,
-    (entries, first): (usize, &[T]),
+    entries: usize,
+    first: &[T],
     manager: Option<Lid>,
     words: impl Fn(&T) -> String,
 ) -> String {

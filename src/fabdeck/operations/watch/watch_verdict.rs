@@ -110,7 +110,7 @@ impl VerdictRequest {
         let all: u128 = rates.ports.iter().filter_map(|port| port.waited.lower_bound()).map(u128::from).sum();
         let row = |(id, port): (PortId, &fabdeck_fabric::Port)| {
             port.peer?;
-            Some(port_row(id, (rates.port(id), since.port(id)), all, history))
+            Some(port_row(id, rates.port(id), since.port(id), all, history))
         };
         self.look.fabric().ports().map(row).collect()
     }
@@ -224,7 +224,8 @@ fn sort_worst_first(ports: &mut [HotPort], verdict: &HotSpots) {
 /// The row of a port: its rates, and its errors since the baseline.
 fn port_row(
     id: PortId,
-    (now, since): (Option<&PortRates>, Option<&PortRates>),
+    now: Option<&PortRates>,
+    since: Option<&PortRates>,
     all_waiting: u128,
     history: &PortHistory,
 ) -> HotPort {
@@ -287,7 +288,7 @@ mod tests {
         let port = |id, role, waiting| HotPort {
             role: Some(role),
             waiting: Some(waiting),
-            ..port_row(PortId(id), (None, None), 0, &PortHistory::default())
+            ..port_row(PortId(id), None, None, 0, &PortHistory::default())
         };
         let mut ports = [
             port(1, HotRole::Contributor, 300_000),

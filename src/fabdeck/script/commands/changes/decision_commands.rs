@@ -161,7 +161,7 @@ fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<Exit,
         Some(process) => {
             let output = &mut context.output;
             let say = &mut |line: &str| output.print_message(line);
-            change_control::name_and_roll_back(env, &id, (args.force, process), say)?
+            change_control::name_and_roll_back(env, &id, args.force, process, say)?
         }
         None => send_order(context, &id, &GuardRequest::RollBack { user: user(), anyway: args.force })?,
     };
