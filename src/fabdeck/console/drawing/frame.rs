@@ -53,8 +53,7 @@ fn draw_body(canvas: &mut Canvas<'_>, state: &SessionState) {
     let above = state.current().rows_above(&state.known).min(at.height);
     let head = Rect { height: above, ..at };
     let rest = Rect { y: at.y + above, height: at.height - above, ..at };
-    let areas =
-        BodyAreas { whole: at, head, rest, details: buffer_area(areas.details_pane), boxed: areas.boxed };
+    let areas = BodyAreas { whole: at, head, rest, details: buffer_area(areas.details_pane) };
     (feature.draw)(canvas, &areas, state);
 }
 

@@ -19,8 +19,6 @@ pub struct BodyAreas {
     pub rest: Rect,
     /// The pane beside the list, with its border.
     pub details: Rect,
-    /// Whether panes are boxes.
-    pub boxed: bool,
 }
 
 /// A feature. Fields that a feature does not need stay as in [`Feature::NEW`].
