@@ -72,7 +72,7 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("screen-lanes", &[Only("what would move follows from a verdict, which is one of a moment")]),
     ("screen-jobs", &[Only("jobs of a simulated fabric are made up; jobs.rs compares the line of a list")]),
     ("jobs", &[Only("who knows the jobs stands in the line of the list, which jobs.rs compares")]),
-    ("screen-changes", &[Only("changes ended and pending are told by changes; applying.rs has its line")]),
+    ("screen-changes", &[Only("changes ended and pending are listed by changes")]),
     ("apply", &[Only(CHANGE)]),
     ("confirm", &[Only(CHANGE)]),
     ("rollback", &[Only(CHANGE)]),
@@ -82,7 +82,7 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("enable", &[Only(CHANGE)]),
     (
         "screen-timeline",
-        &[Only("what happened in a capture is told by capture info; a live session has no file")],
+        &[Only("what happened in a capture is listed by capture info; a live session has no file")],
     ),
     ("watch", &[Only(SESSION)]),
     ("pause", &[Only(TIME)]),

@@ -87,8 +87,8 @@ impl DotGrid {
         }
     }
 
-    /// Writes the cells that have dots at the upper left corner of an area. Without Unicode, characters of similar
-    /// shape take their place, and lines of no weight are left out.
+    /// Writes the cells that have dots, from the upper left corner of an area on. Without Unicode, characters of similar
+    /// shape take their place.
     pub fn draw(&self, canvas: &mut Canvas<'_>, area: Rect) {
         let area = area.intersection(canvas.buffer.area);
         for y in 0..self.height.min(area.height) {
@@ -124,13 +124,8 @@ fn ascii_sign(bits: u8) -> char {
     match (left.len(), right.len()) {
         _ if all == 0 => ' ',
         _ if all == 1 => '.',
-        (0, _) | (_, 0) => {
-            if all > 2 {
-                '|'
-            } else {
-                ':'
-            }
-        }
+        (0, _) | (_, 0) if all > 2 => '|',
+        (0, _) | (_, 0) => ':',
         _ if all >= 5 => '+',
         (of_left, of_right) => {
             let mean = |rows: &[i32], count: usize| f64::from(rows.iter().sum::<i32>()) / count as f64;

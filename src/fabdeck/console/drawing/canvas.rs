@@ -101,22 +101,22 @@ impl Canvas<'_> {
 
     /// Writes into a heading which rows of a scrolled list are visible, and that there are more.
     pub fn draw_extent(&mut self, heading: Rect, from: u16, top: usize, height: usize, rows: usize) {
+        let room = heading.width.saturating_sub(from + 1);
+        let extent = self.extent_text(top, height, rows, room);
+        self.draw_right_aligned(heading, from + 1, 0, &extent, Role::Key);
+    }
+
+    /// Which rows are visible, and signs that there are more; signs alone where there is little room, and nothing if
+    /// all rows are visible.
+    pub fn extent_text(&self, top: usize, height: usize, rows: usize, room: u16) -> String {
         if rows <= height {
-            return;
+            return String::new();
         }
         let last = (top + height).min(rows);
         let above = if top > 0 { self.signs.up } else { "" };
         let below = if last < rows { self.signs.down } else { "" };
         let long = format!("{}-{last} of {rows} {above}{below}", top + 1);
-        let short = format!("{above}{below}");
-        let room = heading.width.saturating_sub(from + 1);
-        self.draw_right_aligned(
-            heading,
-            from + 1,
-            0,
-            if width(&long) <= room { &long } else { &short },
-            Role::Key,
-        );
+        if width(&long) <= room { long } else { format!("{above}{below}") }
     }
 
     /// Writes at the right edge of a row, unless that would reach left of `from`.
@@ -152,7 +152,7 @@ impl Canvas<'_> {
         let label = u16::try_from(label).unwrap_or(u16::MAX);
         let mut y = 0;
         for (name, line) in rows.into_iter().skip(skip).take(area.height.into()) {
-            self.draw_text(area, 0, y, name, Role::Label);
+            self.draw_text(Rect { width: area.width.min(label), ..area }, 0, y, name, Role::Label);
             self.draw_text(area, label + 2, y, &line, Role::Text);
             y += 1;
         }

@@ -22,22 +22,20 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
 }
 
 fn draw_status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &SessionState) {
-    let left = at;
+    let table = state.current().table();
     if let Some(message) = state.status_message() {
-        draw_message(canvas, left, state, message);
+        draw_message(canvas, at, state, message);
     } else if let Some(task) = state.tasks.running_tasks().first() {
-        super::progress::draw(canvas, left, state, task);
+        super::progress::draw(canvas, at, state, task);
     } else if let Some(words) = state.known.changes.progress() {
-        canvas.draw_text(left, 0, 0, &words, Role::Prompt);
+        canvas.draw_text(at, 0, 0, &words, Role::Prompt);
     } else if let LoadState::Failed(error) = &state.loading {
-        canvas.draw_text(left, 0, 0, &format!("error: {error}"), Role::Danger);
-    } else if let table = state.current().table()
-        && !table.filter.is_empty()
-    {
+        canvas.draw_text(at, 0, 0, &format!("error: {error}"), Role::Danger);
+    } else if !table.filter.is_empty() {
         let problem = table.problem.as_ref();
         let role = if problem.is_some() { Role::Danger } else { Role::Prompt };
         let text = problem.map_or_else(|| format!("/{}", table.filter), Clone::clone);
-        canvas.draw_text(left, 0, 0, &text, role);
+        canvas.draw_text(at, 0, 0, &text, role);
     }
 }
 

@@ -73,8 +73,7 @@ fn draw_body_pane(canvas: &mut Canvas<'_>, state: &SessionState) -> Rect {
         false => whole,
     };
     let right = [(position.as_str(), Role::Dim)];
-    let right = if position.is_empty() { &[][..] } else { &right[..] };
-    draw_pane(canvas, pane, &PaneHead { title: &title, right, focused: true }, areas.boxed)
+    draw_pane(canvas, pane, &PaneHead { title: &title, right: &right, focused: true }, areas.boxed)
 }
 
 /// Columns of the upper border besides title and amounts: corners, blanks, the sign of the focus.

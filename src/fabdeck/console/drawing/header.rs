@@ -151,7 +151,7 @@ fn size_text(state: &SessionState) -> String {
         (Some(look), _) => {
             let fabric = look.fabric();
             let hosts = fabric.count(fabdeck_fabric::NodeKind::ChannelAdapter);
-            size_words(fabric.switch_count(), hosts, fabric.links().count(), state.areas().boxed)
+            size_words(fabric.switch_count(), hosts, fabric.links().len(), state.areas().boxed)
         }
         (None, LoadState::Failed(_)) => "not read".to_owned(),
         (None, _) => "reading".to_owned(),
@@ -187,12 +187,11 @@ fn manager_text(state: &SessionState) -> String {
 /// digits of all screens but the open one.
 fn draw_tabs(canvas: &mut Canvas<'_>, state: &SessionState) {
     let at = buffer_area(state.areas().tabs);
-    let tab = |screen: &ScreenTitle, length: TabLength| match (length, screen.id == state.screen) {
-        (TabLength::Full, true) => format!(" {} {} ", screen.number, screen.title),
-        (TabLength::Full, false) => format!(" {} {} ", screen.number, screen.title),
-        (_, true) => format!(" {} {} ", screen.number, screen.short),
-        (TabLength::Short, false) => format!(" {}{}", screen.number, screen.short),
-        (TabLength::Digit, false) => format!(" {}", screen.number),
+    let tab = |screen: &ScreenTitle, length: TabLength| match length {
+        TabLength::Full => format!(" {} {} ", screen.number, screen.title),
+        _ if screen.id == state.screen => format!(" {} {} ", screen.number, screen.short),
+        TabLength::Short => format!(" {}{}", screen.number, screen.short),
+        TabLength::Digit => format!(" {}", screen.number),
     };
     let total = |length| SCREENS.iter().map(|screen| width(&tab(screen, length))).sum::<u16>();
     let lengths = [TabLength::Full, TabLength::Short, TabLength::Digit];

@@ -23,25 +23,16 @@ pub fn draw_overlay_pane(
     let top = top.min(rows.saturating_sub(height));
     // The signs that there is more matter more than the end of a title.
     let title = truncate_text(title, middle.width.saturating_sub(BORDER_MARGIN), canvas.signs.more);
-    let extent = extent_text(canvas, top, height, rows, middle.width.saturating_sub(width(&title)));
+    let extent = canvas.extent_text(top, height, rows, extent_room(middle, &title));
     let right = [(extent.as_str(), Role::Key)];
-    let right = if extent.is_empty() { &[][..] } else { &right[..] };
-    let inside = draw_pane(canvas, middle, &PaneHead { title: &title, right, focused: true }, areas.boxed);
-    (inside, top)
+    let head = PaneHead { title: &title, right: &right, focused: true };
+    (draw_pane(canvas, middle, &head, areas.boxed), top)
 }
 
 /// Columns of a border besides title and extent: corners, blanks, the sign of the focus.
 const BORDER_MARGIN: u16 = 11;
 
-/// Which rows are visible, and that there are more; empty if all are. Beside a long title only signs remain. `room` is
-/// the width of the pane without its title.
-pub fn extent_text(canvas: &Canvas<'_>, top: usize, height: usize, rows: usize, room: u16) -> String {
-    if rows <= height {
-        return String::new();
-    }
-    let last = (top + height).min(rows);
-    let above = if top > 0 { canvas.signs.up } else { "" };
-    let below = if last < rows { canvas.signs.down } else { "" };
-    let long = format!("{}-{last} of {rows} {above}{below}", top + 1);
-    if width(&long) + BORDER_MARGIN <= room { long } else { format!("{above}{below}") }
+/// Room for the extent in the border of a pane, beside its title.
+pub fn extent_room(pane: Rect, title: &str) -> u16 {
+    pane.width.saturating_sub(width(title) + BORDER_MARGIN)
 }

@@ -66,8 +66,9 @@ fn draw_head(canvas: &mut Canvas<'_>, area: Rect, head: &PaneHead<'_>, indent: u
         x = canvas.draw_text(row, x, 0, head.title, Role::Strong);
         x = canvas.draw_text(row, x, 0, " ", Role::Text);
     }
-    let room: u16 = head.right.iter().map(|(text, _)| width(text)).sum::<u16>() + 2;
-    if head.right.is_empty() || x + 1 + room > row.width {
+    let amounts: u16 = head.right.iter().map(|(text, _)| width(text)).sum();
+    let room = amounts + 2;
+    if amounts == 0 || x + 1 + room > row.width {
         return;
     }
     let mut x = canvas.draw_text(row, row.width - room, 0, " ", Role::Text);

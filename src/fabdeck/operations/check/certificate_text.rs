@@ -460,9 +460,9 @@ pub fn wrap_text(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// Wraps label and text pairs into rows; returns the width of the labels and the rows.
+/// Wraps label and text pairs into rows, of which labels take three fifths at most; returns the width of the labels and the rows.
 pub fn wrap_pairs<'p>(pairs: &[(&'p str, String)], room: usize) -> (usize, Vec<(&'p str, String)>) {
-    let label = pairs.iter().map(|(label, _)| label.width()).max().unwrap_or(0).min(room / 2);
+    let label = pairs.iter().map(|(label, _)| label.width()).max().unwrap_or(0).min(room * 3 / 5);
     let lines = |text: &str| wrap_text(text, room.saturating_sub(label + 2));
     let rows = pairs.iter().flat_map(|(name, text)| {
         lines(text).into_iter().enumerate().map(|(at, line)| (if at == 0 { *name } else { "" }, line))

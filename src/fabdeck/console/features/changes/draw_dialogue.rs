@@ -8,7 +8,7 @@ use super::dialogue_size::{dialogue_height, dialogue_width};
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
-use crate::console::drawing::overlay_pane::extent_text;
+use crate::console::drawing::overlay_pane::extent_room;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
@@ -22,10 +22,10 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) 
     let height = dialogue_height(state).min(usize::from(areas.overlay.height.saturating_sub(1)));
     let top = dialogue.scroll.top.min(rows.len().saturating_sub(height));
     let title = shorten_name(&dialogue.title(seen), middle.width.saturating_sub(6), canvas.signs.more);
-    let extent = extent_text(canvas, top, height, rows.len(), middle.width.saturating_sub(width(&title)));
+    let extent = canvas.extent_text(top, height, rows.len(), extent_room(middle, &title));
     let right = [(extent.as_str(), Role::Key)];
-    let right = if extent.is_empty() { &[][..] } else { &right[..] };
-    let at = draw_pane(canvas, middle, &PaneHead { title: &title, right, focused: true }, areas.boxed);
+    let head = PaneHead { title: &title, right: &right, focused: true };
+    let at = draw_pane(canvas, middle, &head, areas.boxed);
     // If there is room for only one row, the buttons get it.
     let inner =
         Rect { x: at.x + 2.min(at.width), width: at.width.saturating_sub(4), height: height as u16, ..at };
