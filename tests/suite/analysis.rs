@@ -412,7 +412,7 @@ fn what_marks_take_is_a_bound_where_tables_are_missing_or_do_not_tell_the_paths(
     let cost = |tables: &Tables, adaptive| {
         let observation = Observation { fabric: fabric.clone(), adaptive, ..Observation::default() };
         let look = Snapshot::new("here", observation, &Default::default());
-        fabdeck::operations::preview::whatif::mark_cost(&look, tables, &none, None).unwrap()
+        Preview::with_marks(&look, tables, &none).unwrap().cost(None)
     };
     let whole = cost(&tables, None);
     assert_eq!((whole.is_lower_bound(), whole.without_path_before), (false, 0));

@@ -24,6 +24,8 @@ pub enum ColumnContent {
     LevelHistory,
     /// A whole sentence. A printed table wraps it within its column.
     Sentence,
+    /// A number that the console draws as a gauge too, as a share of the largest in the list.
+    Gauge,
 }
 
 /// The part of a field's description that needs no row.
@@ -59,6 +61,8 @@ pub struct Column {
     /// Whether the console cuts names as far as possible before it hides this field.
     pub outranks_names: bool,
     pub content: ColumnContent,
+    /// The words that tables print for yes and no.
+    pub flag_words: [&'static str; 2],
 }
 
 impl Column {
@@ -85,12 +89,17 @@ impl Column {
             spare: false,
             outranks_names: false,
             content: ColumnContent::Plain,
+            flag_words: ["yes", "no"],
         }
     }
 
     /// A value of it as a table prints it.
     pub fn in_words<'v>(&self, value: &'v Value<'_>) -> Cow<'v, str> {
-        if self.content == ColumnContent::Identifier { value.display_text() } else { value.in_groups() }
+        match value {
+            Value::Flag(flag) => Cow::Borrowed(self.flag_words[usize::from(!flag)]),
+            _ if self.content == ColumnContent::Identifier => value.display_text(),
+            _ => value.in_groups(),
+        }
     }
 }
 
@@ -180,6 +189,17 @@ impl<R, C> Field<R, C> {
     /// The field is a whole sentence.
     pub const fn sentence(self) -> Self {
         self.content(ColumnContent::Sentence)
+    }
+
+    /// The console draws the number as a gauge too.
+    pub const fn gauge(self) -> Self {
+        self.content(ColumnContent::Gauge)
+    }
+
+    /// Tables print these words for yes and no.
+    pub const fn flag_words(mut self, yes: &'static str, no: &'static str) -> Self {
+        self.column.flag_words = [yes, no];
+        self
     }
 
     const fn content(mut self, content: ColumnContent) -> Self {

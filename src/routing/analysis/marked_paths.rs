@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::failed_parts::FailedParts;
 use super::path_index::{ElementLoss, LossCounts, MarkIndex, PathIndex, PathLosses};
-use fabdeck_fabric::{Channel, ElementId, Fabric, Faults, SwitchGraph};
+use fabdeck_fabric::{Channel, ElementId, Fabric, Faults, PortId, SwitchGraph};
 
 /// How many ports that keep some of their LIDs only are named.
 const MAX_NAMED: usize = 5;
@@ -67,6 +67,18 @@ impl MarkedPaths {
     /// The marks.
     pub fn faults(&self) -> &Faults {
         &self.faults
+    }
+
+    pub(super) fn paths(&self) -> &PathIndex {
+        &self.paths
+    }
+
+    /// The ports to which pairs have no path because of the marks: the switch of each, and the number of those pairs.
+    pub(super) fn losses_to_ports(&self) -> impl Iterator<Item = (PortId, u32, u64)> {
+        let hit = self.taken.iter().zip(&self.ports).filter(|(taken, _)| taken.pairs > 0);
+        hit.filter_map(|(taken, lids)| {
+            Some((self.paths.port_of_ends(lids)?, self.paths.end_of_port(lids)?.0, taken.pairs))
+        })
     }
 
     /// Adds a mark; `None` when it was there, else the number of ports that were examined. `fabric` is the fabric
@@ -259,7 +271,7 @@ fn connected_pairs(graph: &SwitchGraph, marks: &MarkIndex) -> u64 {
 }
 
 /// The first switch of the part that each switch is in, over cables that are not marked; `u32::MAX` for one that failed.
-fn components(graph: &SwitchGraph, marks: &MarkIndex) -> Vec<u32> {
+pub(super) fn components(graph: &SwitchGraph, marks: &MarkIndex) -> Vec<u32> {
     let mut part = vec![u32::MAX; graph.switch_count()];
     let works = |switch: u32| graph.is_alive(switch) && !marks.switches[switch as usize];
     let mut queue = Vec::new();

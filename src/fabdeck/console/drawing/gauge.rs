@@ -19,10 +19,22 @@ pub fn draw_gauge(
     share: f64,
     quantity: Quantity,
 ) {
+    let role = quantity.step_role(step_of(share).max(2));
+    draw_plain_gauge(canvas, area, (x, y), width, share, role);
+}
+
+/// Draws a thin gauge whose filled part has this role.
+pub fn draw_plain_gauge(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    (x, y): (u16, u16),
+    width: u16,
+    share: f64,
+    role: Role,
+) {
     let share = share.clamp(0.0, 1.0);
     let least = u16::from(share > 0.0);
     let filled = ((share * f64::from(width)).round() as u16).clamp(least.min(width), width);
-    let role = quantity.step_role(step_of(share).max(2));
     let [full, rest] = canvas.signs.gauge;
     let x = canvas.draw_text(area, x, y, &full.repeat(filled.into()), role);
     canvas.draw_text(area, x, y, &rest.repeat((width - filled).into()), Role::Border);

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, shorten_name, truncate_text, width};
-use super::heat;
-use super::theme::Role;
+use super::theme::{Quantity, Role};
+use super::{gauge, heat};
 use crate::catalogue::field::{Column, ColumnContent, Listing};
 use crate::catalogue::value::{FieldKind, Value};
 use crate::console::features::screen::Screen;
@@ -25,6 +25,8 @@ const SYMBOLS_WIDTH: u16 = 3;
 /// Least width of names beside lesser columns, and least width at all.
 const NAME_MIN_WIDTH: u16 = 14;
 const NAME_LEAST_WIDTH: u16 = 10;
+const GAUGE_MIN_WIDTH: u16 = 5;
+const GAUGE_MAX_WIDTH: u16 = 16;
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let screen = state.current();
@@ -105,6 +107,9 @@ struct VisibleColumn {
     /// Whether it holds names, which can be cut.
     name: bool,
     right: bool,
+    /// Room for a gauge left of the number, and the number that fills it.
+    gauge: u16,
+    largest: u64,
 }
 
 /// Chooses the columns, with room for the sign that there are more.
@@ -148,6 +153,7 @@ fn layout_columns_in(
         drop_optional_columns(&mut shown, listing, held, room);
     }
     distribute_width(&mut shown, room);
+    add_gauges(&mut shown, listing, room);
     place_columns(shown, room)
 }
 
@@ -164,7 +170,12 @@ fn measure_column(
     let title = width(&about.title);
     let wide = texts.min(if first { most * 2 } else { most }).max(title);
     let (name, right) = (is_name(about), about.kind.is_right_aligned());
-    VisibleColumn { column, x: 0, width: wide, widest: texts.max(title), name, right }
+    let largest = match about.content {
+        ColumnContent::Gauge => sample.iter().filter_map(|row| amount(&listing.cell(*row, column))).max(),
+        _ => None,
+    };
+    let largest = largest.unwrap_or(0);
+    VisibleColumn { column, x: 0, width: wide, widest: texts.max(title), name, right, gauge: 0, largest }
 }
 
 /// A value as the list shows it.
@@ -234,6 +245,29 @@ fn distribute_width(columns: &mut [VisibleColumn], room: u16) {
         let more = left.min(shown.widest.saturating_sub(shown.width));
         shown.width += more;
         left -= more;
+    }
+}
+
+/// The amount that a gauge shows.
+fn amount(value: &Value<'_>) -> Option<u64> {
+    match value {
+        Value::Number(number) | Value::AtLeast(number) | Value::Tenths(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// Gives the room that is left to the gauges of columns that have one.
+fn add_gauges(columns: &mut [VisibleColumn], listing: &dyn Listing, room: u16) {
+    let left = room.saturating_sub(min_total_width(columns, u16::MAX));
+    let has_gauge = |shown: &VisibleColumn| {
+        listing.column(shown.column).content == ColumnContent::Gauge && shown.largest > 0
+    };
+    let gauges = columns.iter().filter(|shown| has_gauge(shown)).count() as u16;
+    let each = left.checked_div(gauges).unwrap_or(0).min(GAUGE_MAX_WIDTH + 1);
+    if each > GAUGE_MIN_WIDTH {
+        for shown in columns.iter_mut().filter(|shown| has_gauge(shown)) {
+            (shown.width, shown.gauge) = (shown.width + each, each - 1);
+        }
     }
 }
 
@@ -312,6 +346,11 @@ fn draw_cell(canvas: &mut Canvas<'_>, area: Rect, shown: &VisibleColumn, drawn: 
             other => Some(other),
         };
         return heat::draw_strip(canvas, inside, (shown.x, y), steps(), role);
+    }
+    if let Some(number) = amount(&value).filter(|_| shown.gauge > 0) {
+        let inside = Rect { width: area.width.min(shown.x + shown.gauge), ..area };
+        let share = number as f64 / shown.largest.max(1) as f64;
+        gauge::draw_gauge(canvas, inside, (shown.x, y), shown.gauge, share, Quantity::Load);
     }
     let cut = if is_name(about) { shorten_name } else { truncate_text };
     let text = cut(&text, shown.width, canvas.signs.more);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::catalogue::field::Listing;
 use crate::console::model::fabric_model::Model;
-use crate::console::model::layout::Size;
+use crate::console::model::layout::{Areas, Size};
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
 use fabdeck_fabric::ElementId;
@@ -54,6 +54,11 @@ pub trait Screen {
     /// Number of rows of the body below the list, at this size.
     fn rows_below(&self, _known: &Model, _size: Size) -> u16 {
         0
+    }
+
+    /// Number of rows in sight, for a screen with panes of its own.
+    fn page_rows(&self, _areas: &Areas) -> Option<usize> {
+        None
     }
 
     /// The cached rows of the list, if there are any; background tasks can filter them.

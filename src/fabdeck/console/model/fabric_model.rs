@@ -13,6 +13,7 @@ use crate::console::features::timeline::playback::Playback;
 use crate::console::features::watch::watch_state::WatchState;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::proposals::Proposals;
+use crate::operations::preview::victims::HitHosts;
 use crate::operations::preview::whatif::{Cost, EngineRow, Proposal};
 use fabdeck_fabric::{ElementId, Faults, NodeId, PortId, PortNum, PortState};
 use fabdeck_mad::access::FAILED_BEFORE;
@@ -101,6 +102,8 @@ pub struct Model {
     pub marks_before: Vec<Faults>,
     /// The cost of the marks; `None` until it is counted.
     pub cost: Option<Cost>,
+    /// The hosts that the marks hit; `None` until they are counted.
+    pub hit: Option<HitHosts>,
     /// The pairs that the marks cut off, where there are no tables to count the cost with.
     pub cut_off: Option<CutOffPairs>,
     /// The multicast groups that the marks break; `None` where the source has no groups.

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use super::assume::assume_lids;
 use super::engine_request::{EngineOptions, MarkRequest, read_faults, route_request};
-use super::whatif::{Cost, EngineRow, ProposalOptions, mark_cost, propose};
+use super::path_preview::Preview;
+use super::victims::{HitHosts, Victims};
+use super::whatif::{Cost, EngineRow, ProposalOptions, propose};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::loads::{JobFigures, job_figures_in_force};
@@ -29,6 +31,7 @@ pub struct EnginePreview {
     pub snapshot: Snapshot,
     pub faults: Faults,
     pub loss: MarkLoss,
+    pub victims: Victims,
     /// Figures of the jobs under the tables in force.
     pub jobs: Option<JobFigures>,
     pub engines: Vec<EngineRow>,
@@ -61,10 +64,18 @@ pub fn preview_engines(
     if !has_tables {
         assume_lids(&mut snapshot);
     }
-    let loss = match has_tables {
-        true => MarkLoss::Counted(Box::new(mark_cost(&snapshot, &tables, &faults, *expected)?)),
-        false => MarkLoss::ByCables(CutOffPairs::count(snapshot.fabric(), &faults)),
+    let (loss, hit) = match has_tables {
+        true => {
+            let preview = Preview::with_marks(&snapshot, &tables, &faults)?;
+            (MarkLoss::Counted(Box::new(preview.cost(*expected))), preview.hit_hosts(&snapshot))
+        }
+        false => (
+            MarkLoss::ByCables(CutOffPairs::count(snapshot.fabric(), &faults)),
+            HitHosts::by_cables(&snapshot, &faults),
+        ),
     };
+    let known_jobs = (!request.jobs.is_empty()).then_some(&*request.jobs);
+    let victims = hit.with_jobs(&snapshot, known_jobs);
     let jobs = job_figures_in_force(&snapshot, &tables, &faults, &request.jobs);
     let times = !operation.env.given.no_times;
     let rows = engines.iter().map(|engine| {
@@ -77,5 +88,5 @@ pub fn preview_engines(
         if has_tables { row } else { row.without_tables() }
     });
     let engines = rows.collect();
-    Ok(EnginePreview { snapshot, faults, loss, jobs, engines })
+    Ok(EnginePreview { snapshot, faults, loss, victims, jobs, engines })
 }

@@ -9,7 +9,7 @@ use crate::catalogue::view::{RowContext, View};
 use crate::operations::check::judgement::CertificateReport;
 
 /// The state of each engine, by its id, where a front end shows it beside the figures.
-pub type EngineStates = BTreeMap<&'static str, &'static str>;
+pub type EngineStates = BTreeMap<&'static str, String>;
 
 impl RowContext for EngineStates {}
 
@@ -52,11 +52,12 @@ pub const LOST: EngineField = EngineField::new(
 
 pub const DEADLOCK_FREE: EngineField = EngineField::new(
     "deadlock_free",
-    "ACYCLIC",
+    "DEADLOCK",
     FieldKind::Flag,
-    "no credit loop: packets cannot wait for each other forever",
+    "free: no credit loop, so packets cannot wait for each other forever",
     |_, row| of_certificate(row, |report| report.deadlock_free),
-);
+)
+.flag_words("free", "possible");
 
 pub const LANES: EngineField =
     EngineField::new("lanes", "LANES", FieldKind::Number, "lanes that it uses", |_, row| row.lanes_cell())
@@ -72,13 +73,14 @@ pub const LONGEST: EngineField = EngineField::new(
 .largest_first();
 
 pub const MAX_EFI: EngineField =
-    EngineField::new("max_efi", "EFI", FieldKind::Number, "paths over the busiest channel", |_, row| {
+    EngineField::new("max_efi", "BUSIEST", FieldKind::Number, "paths over the busiest channel", |_, row| {
         of_certificate(row, |report| Some(report.edge_forwarding_index.max))
     })
-    .largest_first();
+    .largest_first()
+    .gauge();
 
 pub const SWITCHES: EngineField =
-    EngineField::new("switches", "SWITCH", FieldKind::Number, "switches whose table changes", |_, row| {
+    EngineField::new("switches", "WRITES", FieldKind::Number, "switches whose table changes", |_, row| {
         row.changed_switches.into()
     })
     .largest_first();
@@ -99,15 +101,18 @@ pub const MOVED: EngineField =
     EngineField::new("moved", "MOVED", FieldKind::Number, "pairs whose path changes", |_, row| {
         row.moved_pairs.into()
     })
-    .largest_first();
+    .largest_first()
+    .gauge();
 
 pub const TRANSITION: EngineField = EngineField::new(
     "transition",
-    "BOTH",
+    "LIVE",
     FieldKind::Flag,
-    "old and new paths, and any mixture of their entries, have no credit loop; -: a mixture may; a plan reports it",
+    "safe: the tables can be pushed live, for no mixture of old and new entries has a credit loop; -: not known; a plan \
+     reports it",
     |_, row| row.transition_safe.into(),
-);
+)
+.flag_words("safe", "unsafe");
 
 pub const DARK_FIBER: EngineField = EngineField::new(
     "dark_fiber",

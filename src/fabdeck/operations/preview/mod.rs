@@ -6,6 +6,7 @@ pub(crate) mod engine_names;
 pub(crate) mod path_preview;
 pub mod proposals;
 pub(crate) mod transition;
+pub mod victims;
 pub mod whatif;
 
 pub(crate) mod engine_preview;

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use super::victims::HitHosts;
 use super::whatif::{Cost, routes_in_force};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::judgement::count_unread_tables;
 use fabdeck_fabric::observe::AdaptiveRouting;
 use fabdeck_fabric::{ElementId, Faults, Tables};
 use fabdeck_routing::analysis::{MarkedPaths, PathIndex};
-use fabdeck_routing::{EngineRefusal, Problem, RouteProgress};
+use fabdeck_routing::{EngineRefusal, NoProgress, Problem, RouteProgress};
 
 /// The marks over the tables of one snapshot.
 #[derive(Clone, Debug)]
@@ -35,6 +36,13 @@ impl Preview {
         })
     }
 
+    /// Indexes the tables for one set of marks.
+    pub fn with_marks(look: &Snapshot, tables: &Tables, faults: &Faults) -> Result<Self, EngineRefusal> {
+        let mut preview = Self::new(look, tables, &NoProgress)?;
+        preview.set_marks(look, faults);
+        Ok(preview)
+    }
+
     /// The paths in force, over which the cost is counted.
     pub fn paths(&self) -> &Arc<PathIndex> {
         &self.paths
@@ -57,6 +65,11 @@ impl Preview {
     /// Replaces the current marks with `faults`.
     pub fn set_marks(&mut self, look: &Snapshot, faults: &Faults) {
         self.marked.set_marks(look.fabric(), faults);
+    }
+
+    /// The hosts that the marks hit.
+    pub fn hit_hosts(&self, look: &Snapshot) -> HitHosts {
+        HitHosts::under_tables(look, &self.marked)
     }
 
     /// The cost of the marks, and that of `random` random links; by default as many links as the marks take

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::comparison::{PathScope, compare_with_tables};
-use super::path_preview::Preview;
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -159,18 +158,6 @@ fn why_cut_off(cut: CutOffPairs) -> Option<String> {
         all if all == cut.pairs => Some(", as one end failed".to_owned()),
         some => Some(format!(": {} as one end failed", digits_in_groups(some))),
     }
-}
-
-/// The cost of faults under tables, with the expected cost of random links.
-pub fn mark_cost(
-    look: &Snapshot,
-    tables: &Tables,
-    faults: &Faults,
-    random: Option<usize>,
-) -> Result<Cost, EngineRefusal> {
-    let mut preview = Preview::new(look, tables, &NoProgress)?;
-    preview.set_marks(look, faults);
-    Ok(preview.cost(random))
 }
 
 /// Tables as routes, without the tables of failed switches.

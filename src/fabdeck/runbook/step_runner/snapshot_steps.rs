@@ -16,7 +16,7 @@ use crate::operations::plans::plan_verdict::check_after_change;
 use crate::operations::preview::engine_names;
 use crate::operations::preview::engine_table::defect_words;
 use crate::operations::preview::path_preview::Preview;
-use crate::operations::preview::whatif::{EngineRow, ProposalOptions, mark_cost, propose};
+use crate::operations::preview::whatif::{EngineRow, ProposalOptions, propose};
 use crate::operations::watch::counter_watch::{
     CONTRIBUTOR_ROLES, HotspotInterval, VICTIM_ROLES, WatchRequest, uncounted_failure, watch_counters,
 };
@@ -206,7 +206,7 @@ impl Runner<'_> {
             self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
         let faults = self.faults(&snapshot);
         let tables = snapshot.observation.tables.clone();
-        let cost = mark_cost(&snapshot, &tables, &faults, None)?;
+        let cost = Preview::with_marks(&snapshot, &tables, &faults)?.cost(None);
         // Pairs that neither end at a marked element nor are cut off by one, and have no path without it.
         let report = check_in_force(&snapshot, &tables, &faults, false, in_force.sent(), &NoProgress)?;
         let passing = report.unreachable - report.by_cause.cut_off.min(report.unreachable);

@@ -17,6 +17,7 @@ use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::engine_names::engines;
 use crate::operations::preview::engine_preview::{EnginePreview, MarkLoss, PreviewRequest, preview_engines};
 use crate::operations::preview::engine_table::{ENGINE_TABLE, EngineStates, defect_words};
+use crate::operations::preview::victims::Victims;
 use crate::operations::preview::whatif::{Cost, EngineRow, cut_off_words, supposed_words};
 use crate::script::answer::{Lines, Part, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
@@ -75,9 +76,9 @@ fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure
     let engines = engines(&args.engine)?;
     let (marks, options) = (args.fail.marks(), args.route.options());
     let request = PreviewRequest { marks, options, engines, expected: args.expect };
-    let EnginePreview { snapshot, faults, loss, jobs, engines } =
+    let EnginePreview { snapshot, faults, loss, victims, jobs, engines } =
         preview_engines(&mut context.operation(), &request)?;
-    write(context, &snapshot, (&faults, jobs.as_ref()), &loss, &engines)?;
+    write(context, &snapshot, (&faults, jobs.as_ref()), (&loss, &victims), &engines)?;
     let concluded = context.conclude(&snapshot);
     let faults = defect_words(&engines);
     faults.iter().for_each(|fault| context.output.print_message(fault));
@@ -92,18 +93,21 @@ fn write(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
     (faults, jobs): (&Faults, Option<&JobFigures>),
-    loss: &MarkLoss,
+    (loss, victims): (&MarkLoss, &Victims),
     rows: &[EngineRow],
 ) -> Result<(), Failure> {
     let groups = group_damage(snapshot.fabric(), &snapshot.observation.tables, faults);
     let failed: Vec<String> =
         faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {
-        return write_json(context, snapshot, &failed, (loss, jobs), groups.as_ref(), rows);
+        return write_json(context, snapshot, &failed, (loss, victims, jobs), groups.as_ref(), rows);
     }
     let mut lines = check::premises(snapshot);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first_elements(&failed) }));
     lines.extend(loss_lines(snapshot, &failed, loss, context.output.verbose));
+    if !failed.is_empty() {
+        lines.extend(victims.lines());
+    }
     lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
     lines.extend(supposed_words(rows).map(|words| ("lanes", words)));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
@@ -150,7 +154,7 @@ fn write_json(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
     failed: &[String],
-    (loss, jobs): (&MarkLoss, Option<&JobFigures>),
+    (loss, victims, jobs): (&MarkLoss, &Victims, Option<&JobFigures>),
     groups: Option<&GroupDamage>,
     rows: &[EngineRow],
 ) -> Result<(), Failure> {
@@ -166,6 +170,7 @@ fn write_json(
         failed,
         tables_in_force: matches!(loss, MarkLoss::Counted(_)),
         cost: Part(cost),
+        victims: Sorted(victims),
         groups_cut: groups.map(|groups| Sorted(GroupsObject::from(groups))),
         jobs,
         engines: Lines::of(rows),
@@ -178,6 +183,7 @@ json_answer! {
         failed: &'a [String],
         tables_in_force: bool,
         cost: Part<CostAnswer<'a>>,
+        victims: Sorted<&'a Victims>,
         groups_cut: Option<Sorted<GroupsObject>>,
         jobs: Option<&'a JobFigures>,
         engines: Lines<'a, &'a EngineRow>,

@@ -1,97 +1,95 @@
-//! What-if: the numbers above the list, and the page of one engine.
+//! What-if: what the marks hit, the routes of engines around them, and the page of one engine.
 
 use ratatui::layout::Rect;
 
-use super::engine_page::engine_lines;
-use crate::catalogue::summary::count_words;
+use super::draw_pairs::draw_pairs;
+use super::draw_victims::{draw_victims, victims_head};
+use super::engine_page::{engine_lines, engine_reason};
+use super::screen::WhatifPane;
+use super::whatif_layout::WhatifPanes;
+use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::Canvas;
+use crate::console::drawing::list;
+use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
-use crate::console::drawing::{details, list};
 use crate::console::features::feature::BodyAreas;
-use crate::console::model::fabric_model::TABLES_BEING_READ;
-use crate::console::model::state::{LoadState, SessionState};
-use crate::operations::check::certificate_text::wrap_pairs;
-use crate::operations::preview::comparison::NO_TABLES;
-use crate::operations::preview::whatif::cut_off_words;
-use fabdeck_fabric::observe::digits_in_groups;
+use crate::console::model::fabric_model::ProposalState;
+use crate::console::model::state::SessionState;
+use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
 
-pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
+pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
+    let areas = state.areas();
     if state.screens.whatif.page.is_some() {
-        draw_page(canvas, areas.whole, state);
-    } else {
-        draw_head(canvas, areas.head, state);
-        list::draw(canvas, areas.rest, state);
+        return draw_page(canvas, body.whole, areas.boxed, state);
     }
-    details::draw(canvas, areas.details, state);
+    let panes = WhatifPanes::new(&areas);
+    if !panes.pairs.is_empty() {
+        let right = [("nothing of this is real", Role::Preview)];
+        let head = PaneHead { title: "What if", right: &right, focused: false };
+        let inside = draw_pane(canvas, buffer_area(panes.pairs), &head, areas.boxed);
+        draw_pairs(canvas, inside, state);
+    }
+    if !panes.victims.is_empty() {
+        let count = victims_head(state);
+        let right = [(count.as_str(), Role::Danger)];
+        let head = PaneHead { title: "Who is hit", right: &right, focused: false };
+        let inside = draw_pane(canvas, buffer_area(panes.victims), &head, areas.boxed);
+        draw_victims(canvas, inside, state);
+    }
+    draw_routes(canvas, &panes, areas.boxed, state);
 }
 
-/// Draws the marks, what they cost, and what the proposals are compared with.
-fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
-    let known = &state.known;
-    let marks = match known.marks.len() {
-        0 => "nothing yet: f marks what the cursor is on, :random 3 draws links".to_owned(),
-        count => {
-            let names: Vec<String> =
-                known.marks.iter().take(3).filter_map(|mark| known.element(mark)).collect();
-            let more = if count > 3 { format!(" and {} more", count - 3) } else { String::new() };
-            format!("{}{more}", names.join(", "))
-        }
+fn draw_routes(canvas: &mut Canvas<'_>, panes: &WhatifPanes, boxed: bool, state: &SessionState) {
+    let title = match state.screens.whatif.pane {
+        WhatifPane::Engines if state.known.marks.is_empty() => "New routes",
+        WhatifPane::Engines => "New routes around it",
+        WhatifPane::Marks => "Marked as failed",
     };
-    let mut pairs = vec![("marked", marks)];
-    match &known.cost {
-        Some(cost) => {
-            pairs.push(("lost", cost.lost_words()));
-            pairs.push(("for good", cost.cut_off_words()));
-            let expected = &cost.expected;
-            let links = count_words(expected.faults, "random link", "random links");
-            pairs.push((
-                "compare",
-                format!(
-                    "{links} would cost {} {}; one alone {} to {}",
-                    digits_in_groups(format_args!("{:.1}", expected.mean)),
-                    cost.expected_counts(),
-                    digits_in_groups(expected.best),
-                    digits_in_groups(expected.worst)
-                ),
-            ));
-        }
-        None if matches!(state.loading, LoadState::Under(_)) => {
-            pairs.push(("lost", TABLES_BEING_READ.to_owned()))
-        }
-        None if known.look.is_some() && !known.tables => {
-            pairs.push(("lost", format!("not known: {NO_TABLES}")));
-            pairs.extend(known.cut_off.map(|cut| ("for good", cut_off_words(cut))));
-        }
-        None => pairs.push(match &known.unindexed {
-            Some(why) => ("lost", format!("not known: {why}")),
-            None => ("lost", "being counted".to_owned()),
-        }),
+    let amounts = amounts_words(state);
+    let right = [(amounts.as_str(), Role::Dim)];
+    draw_pane(canvas, buffer_area(panes.routes), &PaneHead { title, right: &right, focused: true }, boxed);
+    list::draw(canvas, buffer_area(panes.table), state);
+    if state.screens.whatif.pane == WhatifPane::Engines {
+        draw_reason(canvas, buffer_area(panes.reasons), state);
     }
-    for (y, (label, text)) in (0..4).zip(&pairs) {
-        canvas.draw_text(area, 0, y, label, Role::Label);
-        let is_lost = known.cost.as_ref().is_some_and(|cost| cost.lost_pairs() > 0)
-            || (*label == "for good" && known.cut_off.is_some());
-        let danger = matches!(*label, "lost" | "for good") && is_lost;
-        let role = match (*label, danger) {
-            ("for good", _) if text.starts_with("none") => Role::Good,
-            (_, true) => Role::Danger,
-            _ => Role::Text,
-        };
-        match *label {
-            "marked" => canvas.draw_name(area, 10, y, text, role),
-            _ => canvas.draw_text(area, 10, y, text, role),
-        };
+}
+
+/// How many engines were run and in what time; otherwise the row of the cursor.
+fn amounts_words(state: &SessionState) -> String {
+    let done = state.known.proposed.values().filter_map(|proposed| match proposed {
+        ProposalState::Done { row, .. } => Some(row.seconds.unwrap_or(0.0)),
+        _ => None,
+    });
+    let (count, seconds) = done.fold((0, 0.0), |(count, all), seconds| (count + 1, all + seconds));
+    match (count, state.known.proposed.len()) {
+        (_, 0) => "p runs all engines".to_owned(),
+        (done, all) if done < all => format!("{done} of {all} engines done"),
+        (done, _) => format!("{done} engines, {seconds:.3} s   by verdict, then busiest"),
+    }
+}
+
+/// Draws why the engine at the cursor can be pushed live, or not.
+fn draw_reason(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+    let Some((title, text)) = engine_reason(state) else { return };
+    let rule = canvas.signs.rule;
+    canvas.draw_text(area, 0, 0, &rule.repeat(area.width.into()), Role::Border);
+    let x = canvas.draw_text(area, 1, 0, &format!(" {title} "), Role::Label);
+    debug_assert!(x <= area.width);
+    for (y, line) in (1..area.height).zip(wrap_text(&text, area.width.saturating_sub(2).into())) {
+        canvas.draw_text(area, 1, y, &line, Role::Text);
     }
 }
 
 /// Draws the page of an engine: its certificate, and the writes that lead to its tables.
-fn draw_page(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+fn draw_page(canvas: &mut Canvas<'_>, area: Rect, boxed: bool, state: &SessionState) {
     let whatif = &state.screens.whatif;
     let Some(engine) = whatif.page else { return };
-    let x = canvas.draw_text(area, 0, 0, &format!("{}: {}", engine.id, engine.title), Role::Header);
-    let below = Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
+    let title = format!("What-if {} {}: {}", canvas.signs.crumb, engine.id, engine.title);
     let lines = engine_lines(&state.known, engine);
-    let rows = wrap_pairs(&lines, area.width.into()).1.len();
-    canvas.draw_extent(area, x, whatif.top, below.height.into(), rows);
-    canvas.draw_pairs(below, &lines, whatif.top);
+    let inside = crate::console::drawing::pane::pane_inside(area, boxed);
+    let rows = wrap_pairs(&lines, inside.width.into()).1.len();
+    let extent = canvas.extent_text(whatif.top, inside.height.into(), rows, area.width / 3);
+    let right = [(extent.as_str(), Role::Key)];
+    let inside = draw_pane(canvas, area, &PaneHead { title: &title, right: &right, focused: true }, boxed);
+    canvas.draw_pairs(inside, &lines, whatif.top);
 }

@@ -1,8 +1,10 @@
 //! The details of an engine, and of the cost of the marks, line by line.
 
+use super::engines::verdict_words;
 use crate::catalogue::summary::count_words;
 use crate::console::model::detail_page::DetailLine;
 use crate::console::model::fabric_model::{Model, ProposalState};
+use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::{groups_line, job_figures_words, report_lines};
 use crate::operations::check::loads::JobFigures;
 use crate::operations::preview::comparison::NO_TABLES;
@@ -65,8 +67,8 @@ fn change_words(known: &Model, proposal: &Proposal) -> String {
 /// The certificate of an engine's proposal, and its changes.
 pub fn engine_lines(known: &Model, engine: &'static Engine) -> Vec<DetailLine> {
     let Some(ProposalState::Done { outcome, row }) = known.proposed.get(engine.id) else {
-        let state = super::engines::state(known, engine);
-        return vec![("state", if state == "-" { "not run: p runs all of them" } else { state }.to_owned())];
+        let state = verdict_words(known, engine);
+        return vec![("state", if state == "-" { NOT_RUN.to_owned() } else { state })];
     };
     let proposal = match outcome {
         Err(refusal) => return vec![("refused", refusal.to_string())],
@@ -80,4 +82,35 @@ pub fn engine_lines(known: &Model, engine: &'static Engine) -> Vec<DetailLine> {
     lines.extend(row.seconds.map(|seconds| ("took", format!("{seconds:.3} s"))));
     lines.extend(proposal.remarks.iter().map(|remark| ("remark", remark.clone())));
     lines
+}
+
+const NOT_RUN: &str = "not run: p runs all of them";
+
+/// The title and the text below the engines: whether the routes of the engine at the cursor can be pushed live, and why.
+pub fn engine_reason(state: &SessionState) -> Option<(String, String)> {
+    let engine = state.screens.whatif.engine()?;
+    let title = |words: &str| format!("{}, {words}", engine.id);
+    let Some(ProposalState::Done { outcome, .. }) = state.known.proposed.get(engine.id) else {
+        return Some((engine.id.to_owned(), format!("{}; {NOT_RUN}", engine.title)));
+    };
+    let proposal = match outcome {
+        Err(refusal) => return Some((title("why it has no routes"), refusal.to_string())),
+        Ok(proposal) => proposal,
+    };
+    if !state.known.tables {
+        return Some((title("pushed live"), format!("not known: {NO_TABLES}")));
+    }
+    let words = match proposal.transition.safe {
+        Some(true) => "safe to push live",
+        Some(false) => "why it is unsafe to push live",
+        None => "why pushed live is not known",
+    };
+    let mut text: Vec<String> = proposal.transition.lines().into_iter().map(|(_, text)| text).collect();
+    if text.is_empty() {
+        text.push(proposal.transition.short_verdict());
+    }
+    if proposal.transition.safe != Some(true) {
+        text.push("Safe instead: write in phases, or while no traffic uses what changes".to_owned());
+    }
+    Some((title(words), text.join(". ")))
 }

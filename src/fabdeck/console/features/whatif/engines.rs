@@ -7,14 +7,15 @@ use crate::console::model::fabric_model::{Model, ProposalState};
 use crate::operations::preview::engine_table as table;
 use crate::operations::preview::engine_table::{EngineField, EngineStates};
 use crate::operations::preview::whatif::EngineRow;
-use fabdeck_routing::{ENGINES, Engine};
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_routing::{ENGINES, Engine, find_engine};
 
 const ENGINE_STATES: View<EngineRow, EngineStates> = View::new(FIELDS, "there is no engine");
 
 /// The most important column comes first; a screen shows as many as fit.
 static FIELDS: &[EngineField] = &[
     table::ENGINE,
-    STATE,
+    VERDICT,
     table::LOST,
     table::DEADLOCK_FREE,
     table::TRANSITION,
@@ -31,12 +32,13 @@ static FIELDS: &[EngineField] = &[
     table::DARK_FIBER,
 ];
 
-const STATE: EngineField = EngineField::new(
-    "state",
-    "STATE",
+const VERDICT: EngineField = EngineField::new(
+    "verdict",
+    "VERDICT",
     FieldKind::Text,
-    "not run, waiting for another, under way, refused, clean, or with findings; (old): run with other jobs than the present ones",
-    |states, row| states.get(row.engine).copied().into(),
+    "clean, or the worst defect of its routes; or how far it is: not run, waiting, running, refused; (old): run with other \
+     jobs than the present ones",
+    |states, row| states.get(row.engine).map_or(Value::Missing, |words| Value::text(words)),
 ).status();
 
 const JOBS_MAX: EngineField = EngineField::new(
@@ -59,7 +61,8 @@ const JOBS_DARK_FIBER: EngineField = EngineField::new(
 .largest_first()
 .when_known();
 
-/// All engines of the registry with their states, whether requested or not.
+/// All engines of the registry with their verdicts, whether requested or not. When all that were requested are done, the
+/// best comes first.
 #[derive(Debug)]
 pub struct EngineList {
     rows: Vec<EngineRow>,
@@ -72,12 +75,29 @@ impl EngineList {
             Some(ProposalState::Done { row, .. }) => row.as_ref().clone(),
             _ => EngineRow::not_requested(engine.id),
         };
-        let state = |engine: &Engine| (engine.id, state(known, engine));
-        Self { rows: ENGINES.iter().map(row).collect(), states: ENGINES.iter().map(state).collect() }
+        let mut engines: Vec<&'static Engine> = ENGINES.iter().collect();
+        if known.proposed.values().all(|state| matches!(state, ProposalState::Done { .. })) {
+            engines.sort_by_key(|engine| {
+                let Some(ProposalState::Done { outcome, .. }) = known.proposed.get(engine.id) else {
+                    return (EngineVerdict::NotRun, u64::MAX);
+                };
+                let busiest = outcome.as_ref().ok().map(|done| done.report.edge_forwarding_index.max);
+                (EngineVerdict::of(known, engine), busiest.unwrap_or(u64::MAX))
+            });
+        }
+        Self {
+            rows: engines.iter().map(|engine| row(engine)).collect(),
+            states: engines.iter().map(|engine| (engine.id, verdict_words(known, engine))).collect(),
+        }
     }
 
     pub fn listing(&self) -> impl Listing {
         ENGINE_STATES.rows(&self.states, &self.rows)
+    }
+
+    /// The engine of a row.
+    pub fn engine(&self, row: usize) -> Option<&'static Engine> {
+        find_engine(self.rows.get(row)?.engine)
     }
 }
 
@@ -87,21 +107,61 @@ impl Default for EngineList {
     }
 }
 
-/// The state of an engine, in a word.
-pub fn state(known: &Model, engine: &Engine) -> &'static str {
-    match known.proposed.get(engine.id) {
-        None => "-",
-        Some(ProposalState::Waiting) => "waiting",
-        Some(ProposalState::Under(_)) => "under way",
-        Some(ProposalState::Done { outcome: Err(_), .. }) => "refused",
-        Some(ProposalState::Done { outcome: Ok(proposal), row }) => {
-            let others = row.jobs.is_some() && known.jobs.engines_have_other_jobs();
-            match (proposal.report.has_findings(), others) {
-                (true, true) => "findings (old)",
-                (true, false) => "findings",
-                (false, true) => "clean (old)",
-                (false, false) => "clean",
-            }
+/// What became of an engine, the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum EngineVerdict {
+    Clean,
+    /// Pairs of hosts have no path though cables connect them.
+    LosesPairs(u64),
+    /// The certificate has another finding.
+    Findings,
+    MayDeadlock,
+    Loops,
+    Refused,
+    NotRun,
+}
+
+impl EngineVerdict {
+    pub fn of(known: &Model, engine: &Engine) -> Self {
+        let Some(ProposalState::Done { outcome, .. }) = known.proposed.get(engine.id) else {
+            return Self::NotRun;
+        };
+        let Ok(proposal) = outcome else { return Self::Refused };
+        let report = &proposal.report;
+        let lost = report.unreachable.saturating_sub(report.by_cause.cut_off);
+        match () {
+            () if !report.has_findings() => Self::Clean,
+            () if report.loops > 0 => Self::Loops,
+            () if report.deadlock_free == Some(false) => Self::MayDeadlock,
+            () if lost > 0 => Self::LosesPairs(lost),
+            () => Self::Findings,
         }
+    }
+}
+
+/// The verdict on an engine, in a few words.
+pub fn verdict_words(known: &Model, engine: &Engine) -> String {
+    let words = match known.proposed.get(engine.id) {
+        None => return "-".to_owned(),
+        Some(ProposalState::Waiting) => return "waiting".to_owned(),
+        Some(ProposalState::Under(_)) => return "running".to_owned(),
+        Some(ProposalState::Done { .. }) => match EngineVerdict::of(known, engine) {
+            EngineVerdict::Clean => "clean".to_owned(),
+            EngineVerdict::LosesPairs(pairs) => {
+                let pairs = digits_in_groups(pairs);
+                format!("{pairs} {} lost", if pairs == "1" { "pair" } else { "pairs" })
+            }
+            EngineVerdict::Findings => "findings".to_owned(),
+            EngineVerdict::MayDeadlock => "may deadlock".to_owned(),
+            EngineVerdict::Loops => "loops".to_owned(),
+            EngineVerdict::Refused => "refused".to_owned(),
+            EngineVerdict::NotRun => "not run".to_owned(),
+        },
+    };
+    let has_jobs =
+        matches!(known.proposed.get(engine.id), Some(ProposalState::Done { row, .. }) if row.jobs.is_some());
+    match has_jobs && known.jobs.engines_have_other_jobs() {
+        true => format!("{words} (old)"),
+        false => words,
     }
 }

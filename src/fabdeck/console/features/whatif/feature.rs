@@ -98,6 +98,7 @@ pub const FEATURE: Feature = Feature {
             .prominent(),
         ],
     }],
+    has_own_panes: true,
     draw: draw::draw,
     ..Feature::NEW
 };

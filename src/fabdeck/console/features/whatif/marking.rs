@@ -14,6 +14,7 @@ use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
 use crate::operations::preview::path_preview::Preview;
+use crate::operations::preview::victims::HitHosts;
 use crate::operations::preview::whatif::Cost;
 use fabdeck_fabric::{ElementId, Faults};
 use fabdeck_routing::RouteProgress;
@@ -36,19 +37,22 @@ impl BackgroundTask for MarkCostTask {
         let mut preview = self.preview.lock().unwrap_or_else(PoisonError::into_inner);
         preview.set_marks(&self.look, &self.marks);
         let groups = group_damage(self.look.fabric(), &self.look.observation.tables, &self.marks);
-        Some(Box::new(MarkCostOutcome { cost: preview.cost(None), groups }))
+        let hit = preview.hit_hosts(&self.look);
+        Some(Box::new(MarkCostOutcome { cost: preview.cost(None), hit, groups }))
     }
 }
 
 #[derive(Debug)]
 pub struct MarkCostOutcome {
     cost: Cost,
+    hit: HitHosts,
     groups: Option<GroupDamage>,
 }
 
 impl TaskOutcome for MarkCostOutcome {
     fn receive(self: Box<Self>, state: &mut SessionState, _: TaskId) -> Vec<Effect> {
         (state.known.cost, state.known.groups) = (Some(self.cost), self.groups);
+        state.known.hit = Some(self.hit);
         refresh_screens(state);
         Vec::new()
     }
@@ -81,6 +85,7 @@ pub(crate) fn count_lost_paths(state: &mut SessionState) -> Vec<Effect> {
 pub(crate) fn count_cut_off_pairs(known: &mut Model) {
     let without_tables = known.look.as_ref().filter(|_| !known.tables && !known.marks.is_empty());
     known.cut_off = without_tables.map(|look| CutOffPairs::count(look.fabric(), &known.marks));
+    known.hit = without_tables.map(|look| HitHosts::by_cables(look, &known.marks));
 }
 
 /// Drops results for the old marks, and counts the cost of the new ones.
@@ -98,6 +103,7 @@ pub(crate) fn drop_results(state: &mut SessionState, changed: TaskDependency) ->
         state.tasks.running_tasks().iter().filter(|task| task.needs >= changed).map(|task| task.id).collect();
     state.queue.clear();
     (state.known.cost, state.known.groups) = (None, None);
+    state.known.hit = None;
     let others = if changed == TaskDependency::Snapshot {
         "the fabric or its tables changed"
     } else {

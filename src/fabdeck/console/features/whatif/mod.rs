@@ -1,6 +1,8 @@
 //! The screen What-if: the marks, their cost, and the engines side by side.
 
 pub(crate) mod draw;
+mod draw_pairs;
+mod draw_victims;
 pub(crate) mod engine_page;
 pub mod engine_runs;
 mod engines;
@@ -10,5 +12,6 @@ mod marks;
 pub(crate) mod plan_file;
 mod proposal_outcome;
 pub mod screen;
+mod whatif_layout;
 
 pub(crate) use feature::FEATURE;

@@ -1,13 +1,18 @@
 //! The screen What-if has two lists, engines and marks, and a page for one engine.
 
+use std::sync::Arc;
+
 use super::engines::EngineList;
 use super::marks::{MARKS, MarkRow, mark_rows};
+use super::whatif_layout::WhatifPanes;
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::{Model, ProposalState};
+use crate::console::model::layout::Areas;
 use crate::console::model::table::Table;
+use crate::operations::preview::victims::Victims;
 use fabdeck_fabric::ElementId;
-use fabdeck_routing::{ENGINES, Engine};
+use fabdeck_routing::Engine;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WhatifPane {
@@ -27,13 +32,29 @@ pub struct WhatifScreen {
     marks_table: Table,
     engines: EngineList,
     engines_table: Table,
+    /// The hosts and jobs that the marks hit.
+    victims: Option<Victims>,
 }
 
 impl WhatifScreen {
+    pub fn victims(&self) -> Option<&Victims> {
+        self.victims.as_ref()
+    }
+
     /// The engine of the page, or else the one at the cursor.
     pub fn engine(&self) -> Option<&'static Engine> {
-        self.page.or_else(|| ENGINES.get(self.engines_table.row()?))
+        self.page.or_else(|| self.engines.engine(self.engines_table.row()?))
     }
+}
+
+/// The hosts and jobs that the marks hit, where they are counted.
+fn victims(known: &Model) -> Option<Victims> {
+    let look = known.look.as_ref()?;
+    let jobs = known.jobs.comparison.as_ref().filter(|_| {
+        // Jobs of another snapshot have other ids.
+        known.jobs.snapshot().is_some_and(|of| Arc::ptr_eq(of, look))
+    });
+    Some(known.hit.as_ref()?.with_jobs(look, jobs.map(|comparison| &*comparison.jobs)))
 }
 
 impl Screen for WhatifScreen {
@@ -67,9 +88,8 @@ impl Screen for WhatifScreen {
         })
     }
 
-    /// Rows for the marks, the lost pairs, the expected loss of random links, and a blank.
-    fn rows_above(&self, _: &Model) -> u16 {
-        if self.page.is_some() { 0 } else { 5 }
+    fn page_rows(&self, areas: &Areas) -> Option<usize> {
+        Some(usize::from(WhatifPanes::new(areas).table.height.saturating_sub(1)).max(1))
     }
 
     fn element(&self, row: usize, _: &Model) -> Option<ElementId> {
@@ -83,7 +103,7 @@ impl Screen for WhatifScreen {
         match self.pane {
             WhatifPane::Marks => EnterResult::Nothing("f removes the mark"),
             WhatifPane::Engines => {
-                let engine = self.engines_table.row().and_then(|row| ENGINES.get(row));
+                let engine = self.engines_table.row().and_then(|row| self.engines.engine(row));
                 match engine.filter(|engine| {
                     matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }))
                 }) {
@@ -123,6 +143,7 @@ impl Screen for WhatifScreen {
     fn refresh(&mut self, known: &Model) {
         self.marks = mark_rows(known);
         self.marks_table.refresh(&MARKS.of(&self.marks));
+        self.victims = victims(known);
         self.engines = EngineList::new(known);
         self.engines_table.refresh(&self.engines.listing());
         let done =
