@@ -98,6 +98,7 @@ pub const FEATURE: Feature = Feature {
             .prominent(),
         ],
     }],
+    cancels_first: |state| state.screens.whatif.page.is_none() && state.has_engine_under_way(),
     draw: draw::draw,
     ..Feature::NEW
 };
