@@ -5,6 +5,7 @@
 
 mod anonymization;
 mod busy_sweeps;
+mod cancelled_rewrites;
 mod command_cases;
 mod commands;
 mod cut;

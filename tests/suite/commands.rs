@@ -6,6 +6,7 @@
 mod adaptive_routing;
 mod assumed_tables;
 pub mod binary;
+pub mod command_examples;
 mod control_characters;
 
 mod docs;

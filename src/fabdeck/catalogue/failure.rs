@@ -25,6 +25,11 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
+    /// The end by a signal, about which nothing is printed: the user sent it.
+    pub fn interrupted() -> Self {
+        Self { exit: Exit::Interrupted, message: None }
+    }
+
     /// Failure of a write. A closed pipe is no failure, because its reader needs no further output.
     pub fn writing(what: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

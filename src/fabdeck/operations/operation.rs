@@ -45,6 +45,14 @@ pub struct OpenSnapshot {
 }
 
 impl Operation<'_> {
+    /// Lets a signal end this operation: from now on readings, engines and other long work check the stop flag.
+    pub fn listen_to_stop(&mut self) -> StopFlag {
+        let stop = self.env.outside.stop();
+        stop.listen();
+        *self.stop = Some(stop.clone());
+        stop
+    }
+
     /// Begins a reading that shows its progress and ends when the stop flag is set.
     pub fn begin_reading(&mut self) -> ReadingProgress<'_> {
         ReadingProgress::new(self.reporter.begin_progress(), self.stop.as_ref())

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::anonymize_jobs::{JobAliases, JobNames};
+use super::info::report_or_cancel;
 use super::moments::Moments;
 use crate::capture_format::{
     ByteSource, CaptureHeader, CaptureRecord, DeviceModel, ManagerRecord, NodeLabel, NoteRecord,
@@ -14,6 +15,7 @@ use crate::capture_format::{
 };
 use fabdeck_fabric::observe::{FabricEvent, KnownManager, SubnetManager};
 use fabdeck_fabric::{Guid, NodeKind};
+use fabdeck_mad::access::{ReadObserver, ReadProgress, SourceError};
 
 /// Replacement of a text that is left out.
 const LEFT_OUT: &str = "(left out)";
@@ -41,53 +43,77 @@ struct NodeAliases {
     aggregation: bool,
 }
 
-impl Aliases {
-    pub fn from_capture<B: ByteSource>(moments: &mut Moments<B>) -> Self {
-        let reader = &mut moments.reader;
-        let (mut guids, mut nodes) = (BTreeSet::new(), BTreeMap::<(NodeKind, Guid), NodeAliases>::new());
-        let mut given = BTreeMap::<Guid, BTreeSet<String>>::new();
-        let (mut devices, mut counters) = (FxHashMap::default(), BTreeSet::new());
-        let mut of_jobs = JobNames::default();
-        for slot in 0..reader.index().slots.len() {
-            // A frame that cannot be read has no names, and is not written again.
-            for line in reader.read_lines(slot, !flags::END).unwrap_or_default() {
-                match &line.record {
-                    CaptureRecord::Topology(topology) => {
-                        guids.extend(topology.guids());
-                        for device in topology.device_models().filter(|device| *device != (None, None, None))
-                        {
-                            let number = devices.len() as u32 + 1;
-                            devices.entry(device).or_insert(number);
-                        }
-                        for NodeLabel { kind, guid, name, aggregation } in topology.node_labels() {
-                            let known = nodes.entry((kind, guid)).or_default();
-                            known.names.extend((!name.is_empty()).then(|| name.to_owned()));
-                            known.aggregation |= aggregation;
-                        }
-                    }
-                    CaptureRecord::Names(names) => {
-                        for (guid, name) in names {
-                            if let Ok(guid) = Guid::from_hex(guid) {
-                                given.entry(guid).or_default().insert(name.clone());
-                            }
-                        }
-                    }
-                    CaptureRecord::Counters(sweep) => {
-                        guids.extend(sweep.guids());
-                        counters.extend(sweep.vendor_names());
-                    }
-                    CaptureRecord::Jobs(jobs) => of_jobs.add(jobs),
-                    record => guids.extend(guids_in(record)),
+/// All names in a capture.
+#[derive(Default)]
+struct CaptureNames {
+    guids: BTreeSet<Guid>,
+    nodes: BTreeMap<(NodeKind, Guid), NodeAliases>,
+    /// Names that a map of names gave.
+    given: BTreeMap<Guid, BTreeSet<String>>,
+    devices: FxHashMap<DeviceModel, u32>,
+    counters: BTreeSet<String>,
+    jobs: JobNames,
+}
+
+impl CaptureNames {
+    fn add(&mut self, record: &CaptureRecord) {
+        match record {
+            CaptureRecord::Topology(topology) => {
+                self.guids.extend(topology.guids());
+                for device in topology.device_models().filter(|device| *device != (None, None, None)) {
+                    let number = self.devices.len() as u32 + 1;
+                    self.devices.entry(device).or_insert(number);
+                }
+                for NodeLabel { kind, guid, name, aggregation } in topology.node_labels() {
+                    let known = self.nodes.entry((kind, guid)).or_default();
+                    known.names.extend((!name.is_empty()).then(|| name.to_owned()));
+                    known.aggregation |= aggregation;
                 }
             }
+            CaptureRecord::Names(names) => {
+                for (guid, name) in names {
+                    if let Ok(guid) = Guid::from_hex(guid) {
+                        self.given.entry(guid).or_default().insert(name.clone());
+                    }
+                }
+            }
+            CaptureRecord::Counters(sweep) => {
+                self.guids.extend(sweep.guids());
+                self.counters.extend(sweep.vendor_names());
+            }
+            CaptureRecord::Jobs(jobs) => self.jobs.add(jobs),
+            record => self.guids.extend(guids_in(record)),
         }
+    }
+}
+
+impl Aliases {
+    /// The aliases for a capture. The observer may cancel the reading.
+    pub fn from_capture<B: ByteSource>(
+        moments: &mut Moments<B>,
+        observer: &mut dyn ReadObserver,
+    ) -> Result<Self, SourceError> {
+        let reader = &mut moments.reader;
+        let (mut names, frames) = (CaptureNames::default(), reader.index().slots.len());
+        for slot in 0..frames {
+            let (done, known) = (slot as u64, frames as u64);
+            report_or_cancel(observer, ReadProgress { phase: "reading names", done, known })?;
+            // A frame that cannot be read has no names, and is not written again.
+            let lines = reader.read_lines(slot, !flags::END).unwrap_or_default();
+            lines.iter().for_each(|line| names.add(&line.record));
+        }
+        Ok(Self::from_names(names))
+    }
+
+    fn from_names(names: CaptureNames) -> Self {
+        let CaptureNames { mut guids, nodes, given, devices, counters, jobs } = names;
         guids.extend(given.keys());
         guids.remove(&Guid(0));
         // Numbers of equal length sort as the names do, so columns keep their order.
         let counters =
             counters.into_iter().zip(1..).map(|(name, at)| (name, format!("vendor-{at:06}"))).collect();
         let aliases = Self { devices, counters, ..Self::new(&guids, &nodes, &given) };
-        let jobs = aliases.job_aliases(&of_jobs, &nodes, &given);
+        let jobs = aliases.job_aliases(&jobs, &nodes, &given);
         Self { jobs, ..aliases }
     }
 

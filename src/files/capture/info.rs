@@ -9,7 +9,7 @@ use super::cursor::MomentStore;
 use super::moments::Moments;
 use crate::capture_format::{ByteSource, CaptureHeader, CaptureReader, CaptureRecord, Damage, Hole, flags};
 use fabdeck_fabric::observe::Observation;
-use fabdeck_mad::access::SourceError;
+use fabdeck_mad::access::{ReadObserver, ReadProgress, SourceError};
 
 #[derive(Debug)]
 pub struct CaptureInfo {
@@ -43,7 +43,7 @@ pub struct CaptureInfo {
 }
 
 /// Which moments of a range are readable.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CaptureSurvey {
     /// Readable moments, as ranges of neighbours.
     pub runs: Vec<RangeInclusive<usize>>,
@@ -57,41 +57,76 @@ pub struct CaptureSurvey {
 
 /// Reads a range of moments, with the records between them and after the last.
 pub fn survey<B: ByteSource>(moments: &mut Moments<B>, places: RangeInclusive<usize>) -> CaptureSurvey {
-    let mut found = CaptureSurvey { runs: Vec::new(), lost: 0, damage: Vec::new(), holes: Vec::new() };
-    for at in places.clone() {
-        match (moments.read(at), found.runs.last_mut()) {
+    let mut found = CaptureSurvey::default();
+    places.clone().for_each(|at| found.read_moment(moments, at));
+    found.read_other_records(moments, &places);
+    found
+}
+
+/// The same, with an observer of its progress, which may cancel it.
+pub fn survey_observed<B: ByteSource>(
+    moments: &mut Moments<B>,
+    places: RangeInclusive<usize>,
+    observer: &mut dyn ReadObserver,
+) -> Result<CaptureSurvey, SourceError> {
+    let mut found = CaptureSurvey::default();
+    let known = places.clone().count() as u64;
+    for (at, done) in places.clone().zip(0..) {
+        report_or_cancel(observer, ReadProgress { phase: "checking sweeps", done, known })?;
+        found.read_moment(moments, at);
+    }
+    found.read_other_records(moments, &places);
+    Ok(found)
+}
+
+/// Reports progress, and ends the work with an error where the observer has cancelled it.
+pub fn report_or_cancel(observer: &mut dyn ReadObserver, progress: ReadProgress) -> Result<(), SourceError> {
+    observer.report_progress(progress);
+    if observer.is_cancelled() { Err(SourceError::Cancelled) } else { Ok(()) }
+}
+
+impl CaptureSurvey {
+    fn read_moment<B: ByteSource>(&mut self, moments: &mut Moments<B>, at: usize) {
+        match (moments.read(at), self.runs.last_mut()) {
             (Ok(()), Some(run)) if *run.end() + 1 == at => *run = *run.start()..=at,
-            (Ok(()), _) => found.runs.push(at..=at),
+            (Ok(()), _) => self.runs.push(at..=at),
             (Err(damage), _) => {
-                found.lost += 1;
-                if found.damage.last() != Some(&damage) {
-                    found.damage.push(damage);
+                self.lost += 1;
+                if self.damage.last() != Some(&damage) {
+                    self.damage.push(damage);
                 }
             }
         }
     }
-    // Notes, news and the end belong to no sweep.
-    let ends = moments.reader.moments();
-    let first = places.start().checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |slot| slot + 1);
-    let slots = moments.reader.index().slots.len();
-    let behind = ends.get(places.end() + 1).copied().unwrap_or(slots);
-    let mut known: BTreeSet<Damage> = found.damage.iter().cloned().collect();
-    for slot in first..behind {
-        let lead = moments.reader.frame_slot(slot).lead;
-        if lead.flags & (flags::EVENT | flags::END) != 0
-            && let Err(damage) = moments.reader.read_lines(slot, flags::EVENT | flags::END)
-            && known.insert(damage.clone())
-        {
-            found.damage.push(damage);
+
+    /// Reads what belongs to no sweep: notes, news and the end.
+    fn read_other_records<B: ByteSource>(
+        &mut self,
+        moments: &mut Moments<B>,
+        places: &RangeInclusive<usize>,
+    ) {
+        let ends = moments.reader.moments();
+        let first =
+            places.start().checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |slot| slot + 1);
+        let slots = moments.reader.index().slots.len();
+        let behind = ends.get(places.end() + 1).copied().unwrap_or(slots);
+        let mut known: BTreeSet<Damage> = self.damage.iter().cloned().collect();
+        for slot in first..behind {
+            let lead = moments.reader.frame_slot(slot).lead;
+            if lead.flags & (flags::EVENT | flags::END) != 0
+                && let Err(damage) = moments.reader.read_lines(slot, flags::EVENT | flags::END)
+                && known.insert(damage.clone())
+            {
+                self.damage.push(damage);
+            }
         }
+        self.damage.sort_by_key(|damage| damage.offset);
+        let index = moments.reader.index();
+        let from = if first == 0 { 0 } else { index.slots[first].offset };
+        let to = index.slots.get(behind).map_or(u64::MAX, |slot| slot.offset);
+        let within = |hole: &&Hole| (from..to).contains(&hole.offset);
+        self.holes = index.holes.iter().filter(within).copied().collect();
     }
-    found.damage.sort_by_key(|damage| damage.offset);
-    let index = moments.reader.index();
-    let from = if first == 0 { 0 } else { index.slots[first].offset };
-    let to = index.slots.get(behind).map_or(u64::MAX, |slot| slot.offset);
-    let within = |hole: &&Hole| (from..to).contains(&hole.offset);
-    found.holes = index.holes.iter().filter(within).copied().collect();
-    found
 }
 
 /// Reads a whole capture.

@@ -23,7 +23,9 @@ pub use info::{CaptureInfo, CaptureSurvey, examine, survey};
 pub use moments::Moments;
 pub use player::RecordingPlayer;
 pub use recorder::{OperatorEntry, RecordError, RecordedPart, Recorder, Sink, fits_note, recordable_jobs};
-pub use rewrite::{CaptureRange, RecordEdit, RewriteError, RewriteOptions, RewriteSummary, rewrite};
+pub use rewrite::{
+    CaptureRange, RecordEdit, RewriteError, RewriteOptions, RewriteSummary, rewrite, rewrite_observed,
+};
 pub use ring::RingRecording;
 pub use series::{FileSeries, RotationLimits};
 pub use time_spec::TimeSpec;

@@ -5,7 +5,7 @@ use std::io;
 use std::ops::RangeInclusive;
 
 use super::cursor::MomentStore;
-use super::info::survey;
+use super::info::{report_or_cancel, survey_observed};
 use super::moments::Moments;
 use super::recorder::{RecordedPart, Sink};
 use super::time_spec::TimeSpec;
@@ -13,7 +13,7 @@ use crate::capture_format::{
     ByteSource, CaptureRecord, CounterBase, Damage, FramePacker, Hole, NoteRecord, PackedFrames,
     RecordingEnd, encode, flags,
 };
-use fabdeck_mad::access::SourceError;
+use fabdeck_mad::access::{NoObserver, ReadObserver, ReadProgress, SourceError};
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
 /// The note on what is missing in a rewritten capture.
@@ -116,7 +116,19 @@ pub fn rewrite<B: ByteSource, S: Sink>(
     changes: RewriteOptions<'_>,
     sink: S,
 ) -> Result<RewriteSummary, RewriteError> {
-    let survey = survey(moments, stretch.places());
+    rewrite_observed(moments, stretch, changes, sink, &mut NoObserver)
+}
+
+/// The same, with an observer of its progress, which may cancel it before any frame. The sink then holds a part of the
+/// file.
+pub fn rewrite_observed<B: ByteSource, S: Sink>(
+    moments: &mut Moments<B>,
+    stretch: &CaptureRange,
+    changes: RewriteOptions<'_>,
+    sink: S,
+    observer: &mut dyn ReadObserver,
+) -> Result<RewriteSummary, RewriteError> {
+    let survey = survey_observed(moments, stretch.places(), observer)?;
     if survey.runs.is_empty() {
         return Err(SourceError::from(moments.reader.unreadable_error(survey.damage.first().cloned())).into());
     }
@@ -133,8 +145,8 @@ pub fn rewrite<B: ByteSource, S: Sink>(
         partial: true,
     });
     let packer = FramePacker::default();
-    let mut writer =
-        Writer { moments, stretch, changes, sink, packer, remark, kept: RecordedPart::default() };
+    let (kept, sweeps) = (RecordedPart::default(), survey.runs.iter().map(|run| run.clone().count()).sum());
+    let mut writer = Writer { moments, stretch, changes, sink, packer, remark, kept, sweeps, observer };
     for run in survey.runs {
         writer.write_run(run)?;
     }
@@ -150,6 +162,9 @@ struct Writer<'a, 'e, B, S> {
     packer: FramePacker,
     remark: Option<NoteRecord>,
     kept: RecordedPart,
+    /// Number of sweeps to write.
+    sweeps: usize,
+    observer: &'a mut dyn ReadObserver,
 }
 
 impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
@@ -298,6 +313,8 @@ impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
     }
 
     fn append(&mut self, packed: &PackedFrames, moment: Option<i64>) -> Result<(), RewriteError> {
+        let (done, known) = (self.kept.sweeps, self.sweeps as u64);
+        report_or_cancel(self.observer, ReadProgress { phase: "writing sweeps", done, known })?;
         self.sink.append(&packed.bytes)?;
         self.kept.bytes += packed.bytes.len() as u64;
         if let Some(time) = moment {

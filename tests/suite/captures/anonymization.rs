@@ -6,6 +6,7 @@ use fabdeck_files::capture::{
     Aliases, CaptureRange, Moments, OperatorEntry, Recorder, RewriteOptions, rewrite,
 };
 use fabdeck_files::capture_format::{CaptureReader, CaptureRecord, OperatorAction};
+use fabdeck_mad::access::NoObserver;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use super::sample_fabric::{BEGUN, Memory, header, look, news, sweep};
 fn anonymous(bytes: &[u8], keep_notes: bool) -> Vec<u8> {
     let mut moments = Moments::new(CaptureReader::open("f", bytes).unwrap());
     let stretch = CaptureRange::all(&moments).unwrap();
-    let aliases = Aliases::from_capture(&mut moments);
+    let aliases = Aliases::from_capture(&mut moments, &mut NoObserver).unwrap();
     let mut edit = |record: CaptureRecord| aliases.anonymize(record, keep_notes);
     let (memory, changes) = (Memory::default(), RewriteOptions { edit: Some(&mut edit), note: None });
     rewrite(&mut moments, &stretch, changes, memory.clone()).unwrap();

@@ -12,6 +12,7 @@ use fabdeck_files::capture::{
 use fabdeck_files::capture_format::{CaptureReader, ParsedLine, flags};
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::HostIndex;
+use fabdeck_mad::access::NoObserver;
 
 use super::sample_fabric::{BEGUN, Memory, header, look, sweep};
 
@@ -148,7 +149,7 @@ fn what_is_cut_out_has_the_jobs_of_its_beginning() {
 fn anonymous_jobs_are_on_the_adapters_of_their_hosts() {
     let (bytes, look) = recorded();
     let mut moments = Moments::new(CaptureReader::open("heard", bytes.as_slice()).unwrap());
-    let aliases = Aliases::from_capture(&mut moments);
+    let aliases = Aliases::from_capture(&mut moments, &mut NoObserver).unwrap();
     let stretch = CaptureRange::all(&moments).unwrap();
     let memory = Memory::default();
     let mut edit = |record| aliases.anonymize(record, false);

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::command_examples::example_words;
 use super::json::violations;
 use super::test_system::{fabdeck, fabdeck_with, notes, small};
 use fabdeck::catalogue::danger::Danger;
@@ -15,7 +16,7 @@ use fabdeck_fabric::NameMap;
 
 const FIRST: &str = concat!(env!("FABDECK_ROOT"), "/tests/fixtures/capture/first.fdcap");
 
-/// A command line for every command that has one, with the schema of its JSON.
+/// Command lines with the schema of their JSON. A command without a row here is tried by the first example of its help.
 const LINES: &[(&str, &[&str], &str)] = &[
     ("", &[], "fabric"),
     ("sources", &["sources"], "sources"),
@@ -86,8 +87,8 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ("man", &["man"], "man"),
 ];
 
-#[test]
-fn every_command_stands_in_the_table_of_command_lines() {
+/// The command lines of the table, and an example of every command that has no row in it.
+fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
     // What reads plans needs one first: see `plans`.
     let plans = |name: &str| name == "plan" || name.starts_with("plan ");
     // A note changes the capture that it is for: see `captures`.
@@ -95,16 +96,25 @@ fn every_command_stands_in_the_table_of_command_lines() {
     let others = ["show", "capture", "capture note", "disable", "enable", "agent"];
     // What writes to a fabric needs one that can be written to: see `changing`.
     let reads = COMMANDS.iter().filter(|command| command.danger != Danger::WritesFabric);
-    for command in reads.filter(|command| !others.contains(&command.name) && !plans(command.name)) {
-        assert!(LINES.iter().any(|(name, ..)| *name == command.name), "{}", command.name);
-    }
+    let listed = |name: &str| LINES.iter().any(|(known, ..)| *known == name);
+    let unlisted = reads
+        .filter(|command| !others.contains(&command.name) && !plans(command.name) && !listed(command.name));
+    let by_example = unlisted.map(|command| {
+        let source: &[&str] = if command.needs == Requirement::Fabric { &["--source", "small"] } else { &[] };
+        let words = [source, &example_words(command)].concat();
+        let schema = command.schemas.first().map(|schema| schema.file_of(command.name).0);
+        let schema = schema.unwrap_or_else(|| panic!("{} has no schema", command.name));
+        (command.name, words, schema.trim_end_matches(".json").to_owned())
+    });
+    let rows = LINES.iter().map(|(name, line, schema)| (*name, line.to_vec(), (*schema).to_owned()));
+    rows.chain(by_example).collect()
 }
 
 #[test]
 fn json_is_what_its_schema_says_and_equal_between_runs() {
     let schemas = schemas();
-    for (_, line, schema) in LINES {
-        let args = [line, &["--json"][..]].concat();
+    for (_, line, schema) in command_lines() {
+        let args = [&line[..], &["--json"]].concat();
         let ended = fabdeck(&args);
         assert_eq!(ended.err, "", "{args:?}");
         assert_eq!(ended.out, fabdeck(&args).out, "{args:?}");
@@ -139,11 +149,11 @@ fn a_run_reports_as_its_schema_says() {
 fn text_has_colour_only_when_it_should() {
     let terminal = TerminalInfo { stdout: true, stderr: true, ..TerminalInfo::default() };
     let no_color = TerminalInfo { no_color: true, ..terminal.clone() };
-    for (_, line, _) in LINES {
+    for (_, line, _) in command_lines() {
         for (args, terminal) in [
-            (line.to_vec(), &TerminalInfo::default()),
-            ([line, &["--color", "never"][..]].concat(), &terminal),
-            (line.to_vec(), &no_color),
+            (line.clone(), &TerminalInfo::default()),
+            ([&line[..], &["--color", "never"]].concat(), &terminal),
+            (line.clone(), &no_color),
         ] {
             let ended = fabdeck_with(&args, terminal);
             assert!(!ended.out.contains('\u{1b}') && !ended.err.contains('\u{1b}'), "{args:?}");
@@ -213,10 +223,11 @@ fn exit_codes() {
 
 #[test]
 fn a_command_that_looks_needs_a_source() {
+    let lines = command_lines();
     for command in
         COMMANDS.iter().filter(|command| command.needs == Requirement::Fabric && command.name != "show")
     {
-        let Some((_, line, _)) = LINES.iter().find(|(name, ..)| *name == command.name) else { continue };
+        let Some((_, line, _)) = lines.iter().find(|(name, ..)| *name == command.name) else { continue };
         let ended = fabdeck(&line[2..]);
         assert_eq!(ended.exit, Exit::Usage, "{line:?}");
         assert!(ended.err.contains("--source") && ended.err.contains("sim:demo"), "{}", ended.err);

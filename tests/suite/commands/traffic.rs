@@ -1,11 +1,17 @@
 //! `simulate --pattern`.
 
+use std::ffi::OsString;
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::stderr_messages::simulated;
 use super::test_system::CommandResult;
 use fabdeck::catalogue::exit::Exit;
+use fabdeck::script::run::{CliResult, run as run_line};
 use fabdeck::script::terminal_info::TerminalInfo;
+use fabdeck::system::access::SystemAccess;
+use fabdeck::system::local_access::LocalSystemAccess;
 
 const RING: [&str; 3] = ["--source", "sim:torus,dims=6,terminals=2", "simulate"];
 
@@ -93,4 +99,28 @@ fn an_exchange_ends_by_itself_and_rates_settle() {
     let value: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(value["ended"], "steady", "{}", ended.out);
     assert!(value["simulated_ns"].as_u64().is_some_and(|nanos| nanos < 2_000_000));
+}
+
+/// A signal sets the stop flag while packets move. Without an end by the flag the run reports its traffic.
+#[test]
+fn a_signal_ends_a_simulation_without_a_report() {
+    let machine = LocalSystemAccess::default();
+    let stop = machine.stop();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut waits = 0;
+            while !stop.has_listener() && waits < 1000 {
+                std::thread::sleep(Duration::from_millis(1));
+                waits += 1;
+            }
+            stop.request();
+        });
+        let line = ["--pattern", "uniform", "--for", "200ms", "--engine", "dfsssp"];
+        let args = ["fabdeck"].iter().chain(&RING).chain(&line).map(OsString::from);
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let ended = run_line(args, &machine, &TerminalInfo::default(), &mut out, &mut err);
+        let CliResult::Exit(exit) = ended else { panic!("a console") };
+        assert_eq!(exit, Exit::Interrupted);
+        assert_eq!((out, String::from_utf8(err).unwrap()), (Vec::new(), String::new()));
+    });
 }

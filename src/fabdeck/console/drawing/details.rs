@@ -6,11 +6,7 @@ use super::canvas::{Canvas, shorten_name, width};
 use super::overlay_pane::draw_overlay_pane;
 use super::pane::{PaneHead, draw_pane};
 use super::theme::Role;
-use crate::console::features::changes::detail::change_detail;
 use crate::console::features::details::ElementDetail;
-use crate::console::features::jobs::detail::job_detail;
-use crate::console::features::lanes::detail::lane_detail;
-use crate::console::features::timeline::detail::event_detail;
 use crate::console::model::detail_page::{DetailLine, PortDetail};
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
@@ -51,9 +47,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     if let Some((title, lines)) = ElementDetail::engine_detail(state) {
         return draw_page(canvas, &title, &lines);
     }
-    let page = event_detail(state).or_else(|| change_detail(state)).or_else(|| lane_detail(state));
-    if let Some(event) = page.or_else(|| job_detail(state)) {
-        return draw_page(canvas, &event.title, &event.pairs);
+    if let Some(page) = state.current().row_page(&state.known) {
+        return draw_page(canvas, &page.title, &page.pairs);
     }
     let Some(what) = state.current().current(&state.known) else {
         return draw_page(canvas, "The fabric", &state.known.numbers);

@@ -90,14 +90,8 @@ const GENERAL: &[ActionGroup] = &[
                 {
                     return vec![effect];
                 }
-                let on_list = match state.screen {
-                    ScreenId::Whatif => !above && state.screens.whatif.page.is_none(),
-                    ScreenId::Jobs => !above && unfiltered,
-                    _ => false,
-                };
-                if (on_list && state.has_engine_under_way())
-                    || (!step_out(state) && !state.tasks.running_tasks().is_empty())
-                {
+                let cancels_first = !above && (state.screen.feature().cancels_first)(state);
+                if cancels_first || (!step_out(state) && !state.tasks.running_tasks().is_empty()) {
                     return results::cancel_all(state);
                 }
                 Vec::new()

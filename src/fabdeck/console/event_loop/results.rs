@@ -17,21 +17,15 @@ pub fn receive_outcome(state: &mut SessionState, task: TaskId, outcome: Box<dyn 
     }
 }
 
-/// Cancels long tasks and reports them: reading the source, and engines. Other tasks are short, or must not
-/// stop halfway.
+/// Cancels the running tasks that can be cancelled, and reports them.
 pub fn cancel_all(state: &mut SessionState) -> Vec<Effect> {
-    let is_reading = |task: TaskId| state.loading == LoadState::Under(task);
-    let routing = |task: TaskId| {
-        let mut proposed = state.known.proposed.values();
-        proposed.any(|proposed| matches!(proposed, ProposalState::Under(under) if *under == task))
-    };
-    let long: Vec<(TaskId, String)> = (state.tasks.running_tasks().iter())
-        .filter(|task| routing(task.id) || is_reading(task.id))
+    let cancelled: Vec<(TaskId, String)> = (state.tasks.running_tasks().iter())
+        .filter(|task| task.cancellable)
         .map(|task| (task.id, task.title.clone()))
         .collect();
     let mut effects: Vec<Effect> = change_requests::cancel_offer(state).into_iter().collect();
     state.queue.clear();
-    for (task, title) in long {
+    for (task, title) in cancelled {
         state.tasks.end(task);
         effects.push(Effect::Cancel(task));
         state.log_message(Severity::Warning, format!("cancelled: {title}"));

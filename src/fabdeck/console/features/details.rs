@@ -42,22 +42,13 @@ impl ElementDetail {
         lines
     }
 
-    /// The details of the element at the cursor, or else of the fabric.
+    /// The details of the row or element at the cursor, or else of the fabric.
     pub fn detail_page(state: &SessionState) -> Option<DetailPage> {
         if let Some(hot) = crate::console::features::hotspots::detail::hot_detail(state) {
             return Some(hot);
         }
-        if let Some(event) = crate::console::features::timeline::detail::event_detail(state) {
-            return Some(event);
-        }
-        if let Some(change) = crate::console::features::changes::detail::change_detail(state) {
-            return Some(change);
-        }
-        if let Some(lane) = crate::console::features::lanes::detail::lane_detail(state) {
-            return Some(lane);
-        }
-        if let Some(job) = crate::console::features::jobs::detail::job_detail(state) {
-            return Some(job);
+        if let Some(page) = state.current().row_page(&state.known) {
+            return Some(page);
         }
         let look = state.snapshot()?;
         let Some(what) = state.current().current(&state.known) else {

@@ -33,6 +33,8 @@ pub struct Feature {
     pub follow: fn(&mut SessionState) -> Vec<Effect>,
     /// Time at which the feature needs a tick, even without any other event.
     pub next_wake_ms: fn(&SessionState) -> Option<u64>,
+    /// Whether Esc cancels the running tasks before it leaves the screen.
+    pub cancels_first: fn(&SessionState) -> bool,
     /// Whether the feature draws its panes itself.
     pub has_own_panes: bool,
     pub draw: fn(&mut Canvas<'_>, &BodyAreas, &SessionState),
@@ -46,6 +48,7 @@ impl Feature {
         tick: |_| Vec::new(),
         follow: |_| Vec::new(),
         next_wake_ms: |_| None,
+        cancels_first: |_| false,
         has_own_panes: false,
         draw: |canvas, areas, state| {
             list::draw(canvas, areas.rest, state);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalogue::field::Listing;
+use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::{Areas, Size};
 use crate::console::model::table::Table;
@@ -84,6 +85,11 @@ pub trait Screen {
     /// The element at the cursor.
     fn current(&self, known: &Model) -> Option<ElementId> {
         self.element(self.table().row()?, known)
+    }
+
+    /// The details of the row at the cursor, where they are not those of an element of the fabric.
+    fn row_page(&self, _known: &Model) -> Option<DetailPage> {
+        None
     }
 
     fn enter(&mut self, known: &Model) -> EnterResult;

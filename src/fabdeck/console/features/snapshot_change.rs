@@ -34,6 +34,10 @@ impl BackgroundTask for SnapshotTask {
         TaskPlace::NewSource
     }
 
+    fn is_cancellable(&self) -> bool {
+        true
+    }
+
     fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
         Some(Box::new(SnapshotOutcome(services.read_snapshot())))
     }

@@ -42,6 +42,11 @@ pub trait BackgroundTask: Any + Debug + Send + Sync {
         TaskPlace::Worker
     }
 
+    /// Whether Esc cancels the task. Other tasks are short, or must not stop halfway.
+    fn is_cancellable(&self) -> bool {
+        false
+    }
+
     /// The file that the task writes. The process waits for it when the operator quits.
     fn file(&self) -> Option<&Path> {
         None

@@ -177,6 +177,9 @@ impl SessionState {
     /// Begins a background task.
     pub fn begin(&mut self, title: impl Into<String>, job: impl BackgroundTask) -> (TaskId, Effect) {
         let task = self.tasks.begin(title, job.dependency(), self.now_ms);
+        if job.is_cancellable() {
+            self.tasks.set_cancellable(task);
+        }
         (task, Effect::Begin { task, job: Arc::new(job) })
     }
 

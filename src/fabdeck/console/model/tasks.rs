@@ -29,6 +29,8 @@ pub struct Task {
     pub title: String,
     pub begun_ms: u64,
     pub needs: TaskDependency,
+    /// Whether Esc cancels the task.
+    pub cancellable: bool,
     /// The number of the current part. Each part counts its steps from 0: routes, their certificate, the
     /// difference.
     pub part: u64,
@@ -92,7 +94,15 @@ impl Tasks {
         let id = TaskId(self.next);
         self.next += 1;
         let (part, part_begun_ms, told_ms) = (1, now_ms, now_ms);
-        Task { id, title, begun_ms: now_ms, needs, part, part_begun_ms, told_ms, done: 0, of: 0 }
+        let (begun_ms, cancellable) = (now_ms, false);
+        Task { id, title, begun_ms, needs, cancellable, part, part_begun_ms, told_ms, done: 0, of: 0 }
+    }
+
+    /// Lets Esc cancel a task.
+    pub fn set_cancellable(&mut self, id: TaskId) {
+        if let Some(task) = self.running.iter_mut().find(|task| task.id == id) {
+            task.cancellable = true;
+        }
     }
 
     pub fn update_progress(&mut self, id: TaskId, done: u64, of: u64, now_ms: u64) {

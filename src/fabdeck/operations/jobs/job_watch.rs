@@ -73,10 +73,7 @@ pub fn watch_jobs(front: &mut dyn JobWatchFrontEnd, request: &JobWatchRequest) -
             ))
         })?;
     }
-    let operation = front.operation();
-    let stop = operation.env.outside.stop();
-    stop.listen();
-    *operation.stop = Some(stop.clone());
+    let stop = front.operation().listen_to_stop();
     let applier = match &request.apply {
         Some(how) => Some(JobPlanApplier::new(front, how)?),
         None => None,

@@ -78,9 +78,7 @@ pub fn read_list(operation: &mut Operation<'_>, from: &JobSource) -> Result<JobL
         return operation.env.outside.jobs(file).map_err(Failure::from_list_error);
     }
     // A signal ends the running `squeue`, and the command with it.
-    let stop = operation.env.outside.stop();
-    stop.listen();
-    *operation.stop = Some(stop.clone());
+    let stop = operation.listen_to_stop();
     let failed =
         |trouble: fabdeck_files::jobs::SqueueError| Failure::new(Exit::Unreachable, trouble.to_string());
     let since = Instant::now();
@@ -90,7 +88,7 @@ pub fn read_list(operation: &mut Operation<'_>, from: &JobSource) -> Result<JobL
             return list.map_err(failed);
         }
         if stop.is_requested() {
-            return Err(Failure { exit: Exit::Interrupted, message: None });
+            return Err(Failure::interrupted());
         }
         std::thread::sleep(POLL_INTERVAL);
     }

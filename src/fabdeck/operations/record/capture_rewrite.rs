@@ -6,13 +6,16 @@ use std::path::Path;
 use super::recording_output::StdoutSink;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::operations::operation::Operation;
+use crate::operations::progress::ProgressLine;
 use crate::system::output_file::{is_stdout, write_with};
+use crate::system::stop_flag::StopFlag;
 use fabdeck_files::capture::{
     Aliases, CaptureRange, FileBytes, Moments, RewriteError, RewriteOptions, RewriteSummary, Sink, TimeSpec,
-    fits_note, open, rewrite,
+    fits_note, open, rewrite_observed,
 };
 use fabdeck_files::capture_format::CaptureRecord;
-use fabdeck_mad::access::SourceError;
+use fabdeck_mad::access::{ReadObserver, ReadProgress, SourceError};
 
 /// A stretch of a capture by its times; `None` is its begin or end.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,7 +48,30 @@ pub struct CaptureRewrite {
 
 enum CaptureChange {
     None,
-    Anonymize { aliases: Box<Aliases>, keeps_notes: bool },
+    Anonymize { keeps_notes: bool },
+}
+
+/// The line of progress of a rewrite, and the flag that ends it.
+struct RewriteProgress<'p> {
+    line: Box<dyn ProgressLine + 'p>,
+    stop: StopFlag,
+}
+
+impl<'p> RewriteProgress<'p> {
+    fn begin(operation: &'p mut Operation<'_>) -> Self {
+        let stop = operation.listen_to_stop();
+        Self { line: operation.reporter.begin_progress(), stop }
+    }
+}
+
+impl ReadObserver for RewriteProgress<'_> {
+    fn report_progress(&mut self, ReadProgress { phase, done, known }: ReadProgress) {
+        self.line.show_line(&|| format!("{phase}: {done} of {known}"));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.stop.is_requested()
+    }
 }
 
 /// Opens a capture to write a part of it.
@@ -57,28 +83,43 @@ pub fn open_cut(file: &Path, stretch: StretchRequest<'_>) -> Result<CaptureRewri
 
 /// Opens a capture to write it without names and GUIDs.
 pub fn open_anonymized(file: &Path, keeps_notes: bool) -> Result<CaptureRewrite, Failure> {
-    let mut moments = Moments::new(open(file)?);
+    let moments = Moments::new(open(file)?);
     let stretch = CaptureRange::all(&moments)?;
-    let aliases = Box::new(Aliases::from_capture(&mut moments));
-    Ok(CaptureRewrite { moments, stretch, change: CaptureChange::Anonymize { aliases, keeps_notes } })
+    Ok(CaptureRewrite { moments, stretch, change: CaptureChange::Anonymize { keeps_notes } })
 }
 
 impl CaptureRewrite {
-    /// Writes the capture. A file appears complete or not at all.
-    pub fn write(mut self, output: CaptureOutput<'_>) -> Result<RewriteSummary, Failure> {
+    /// Writes the capture. A file appears complete or not at all, also when a signal ends the operation.
+    pub fn write(
+        mut self,
+        operation: &mut Operation<'_>,
+        output: CaptureOutput<'_>,
+    ) -> Result<RewriteSummary, Failure> {
+        let progress = &mut RewriteProgress::begin(operation);
         match output {
-            CaptureOutput::File { path, force } => write_with(path, force, |sink| self.write_to(path, sink)),
-            CaptureOutput::Stdout(out) => self.write_to(Path::new("-"), StdoutSink(out)),
+            CaptureOutput::File { path, force } => {
+                write_with(path, force, |sink| self.write_to(path, sink, progress))
+            }
+            CaptureOutput::Stdout(out) => self.write_to(Path::new("-"), StdoutSink(out), progress),
         }
     }
 
-    fn write_to(&mut self, name: &Path, sink: impl Sink) -> Result<RewriteSummary, Failure> {
+    fn write_to(
+        &mut self,
+        name: &Path,
+        sink: impl Sink,
+        progress: &mut RewriteProgress<'_>,
+    ) -> Result<RewriteSummary, Failure> {
         let Self { moments, stretch, change } = self;
         let written = match change {
-            CaptureChange::None => rewrite(moments, stretch, RewriteOptions::default(), sink),
-            CaptureChange::Anonymize { aliases, keeps_notes } => {
+            CaptureChange::None => {
+                rewrite_observed(moments, stretch, RewriteOptions::default(), sink, progress)
+            }
+            CaptureChange::Anonymize { keeps_notes } => {
+                let aliases = Aliases::from_capture(moments, progress).map_err(read_failure)?;
                 let mut edit = |record: CaptureRecord| aliases.anonymize(record, *keeps_notes);
-                rewrite(moments, stretch, RewriteOptions { edit: Some(&mut edit), note: None }, sink)
+                let changes = RewriteOptions { edit: Some(&mut edit), note: None };
+                rewrite_observed(moments, stretch, changes, sink, progress)
             }
         };
         written.map_err(|error| rewrite_failure(name, error))
@@ -86,7 +127,7 @@ impl CaptureRewrite {
 }
 
 /// Adds a note: writes the capture again beside itself, and replaces it once the copy is complete.
-pub fn add_note(request: &NoteRequest<'_>) -> Result<RewriteSummary, Failure> {
+pub fn add_note(operation: &mut Operation<'_>, request: &NoteRequest<'_>) -> Result<RewriteSummary, Failure> {
     let (file, text) = (request.file, request.text.trim());
     if text.is_empty() || !fits_note(text) {
         let bytes = text.len();
@@ -118,8 +159,10 @@ pub fn add_note(request: &NoteRequest<'_>) -> Result<RewriteSummary, Failure> {
     };
     let stretch = CaptureRange::all(&moments)?;
     let changes = RewriteOptions { edit: None, note: Some((time, text.to_owned())) };
+    let progress = &mut RewriteProgress::begin(operation);
     write_with(file, true, |sink| {
-        let written = rewrite(&mut moments, &stretch, changes, sink).map_err(|e| rewrite_failure(file, e))?;
+        let written = rewrite_observed(&mut moments, &stretch, changes, sink, progress)
+            .map_err(|error| rewrite_failure(file, error))?;
         match written.damage.first() {
             // A damaged capture is not replaced.
             Some(damage) => Err(Failure::new(
@@ -142,8 +185,15 @@ pub fn resolve_stretch(
 
 fn rewrite_failure(file: &Path, error: RewriteError) -> Failure {
     match error {
-        RewriteError::Read(error) => error.into(),
+        RewriteError::Read(error) => read_failure(error),
         RewriteError::Write(error) => write_failure(file, &error),
+    }
+}
+
+fn read_failure(error: SourceError) -> Failure {
+    match error {
+        SourceError::Cancelled => Failure::interrupted(),
+        error => error.into(),
     }
 }
 

@@ -228,15 +228,14 @@ pub fn simulate(
     // An exchange begins and ends, so all of it is measured.
     let exchange = run.exchange_progress().is_some();
     let warm_up = if exchange { 0 } else { asked.for_ns / WARM_UP };
+    while run.now_ns() + 1 < warm_up {
+        advance_window(&mut run, warm_up, asked.for_ns, progress)?;
+    }
     run.advance(warm_up);
     run.begin_measuring();
     let (mut ended, mut found) = (TrafficRunEnd::Time, None);
     while run.now_ns() + 1 < asked.for_ns {
-        if progress.is_cancelled() {
-            return Err(TrafficRunError::Cancelled(EngineRefusal::Cancelled));
-        }
-        let begun = run.now_ns();
-        run.advance((begun + WINDOW_NS).min(asked.for_ns));
+        advance_window(&mut run, asked.for_ns, asked.for_ns, progress)?;
         run.sample_rates();
         let [made, arrived, lost] = run.packet_totals();
         found = run.find_deadlock();
@@ -252,6 +251,22 @@ pub fn simulate(
         break;
     }
     Ok(Reporter { look, run: &run, asked, course }.report((ended, found), warm_up))
+}
+
+/// Advances a run by one window, at most until `until_ns`, and reports its progress.
+fn advance_window(
+    run: &mut TrafficRun,
+    until_ns: u64,
+    for_ns: u64,
+    progress: &dyn RouteProgress,
+) -> Result<(), TrafficRunError> {
+    if progress.is_cancelled() {
+        return Err(TrafficRunError::Cancelled(EngineRefusal::Cancelled));
+    }
+    let begun = run.now_ns();
+    progress.report(begun as usize, for_ns as usize);
+    run.advance((begun + WINDOW_NS).min(until_ns));
+    Ok(())
 }
 
 struct Reporter<'a> {

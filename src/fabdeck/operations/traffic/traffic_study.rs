@@ -15,7 +15,6 @@ use crate::operations::lanes::lanes_in_force::{LaneReading, LanesInForce};
 use crate::operations::operation::Operation;
 use crate::operations::preview::engine_names;
 use crate::operations::preview::engine_request::{MarkRequest, read_faults};
-use crate::operations::progress::StopOnlyProgress;
 use fabdeck_fabric::{Faults, ServiceLevel};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::Request;
@@ -63,11 +62,19 @@ pub struct TrafficStudy {
     pub report: TrafficReport,
 }
 
-/// Reads the named source and simulates the traffic. The stop flag ends the run.
+/// Reads the named source and simulates the traffic. A signal ends the reading, the engine or the run.
 pub fn study_traffic(
     operation: &mut Operation<'_>,
     request: &TrafficRequest<'_>,
 ) -> Result<TrafficStudy, Failure> {
+    operation.listen_to_stop();
+    run_study(operation, request).map_err(|failure| match failure.exit {
+        Exit::Interrupted => Failure::interrupted(),
+        _ => failure,
+    })
+}
+
+fn run_study(operation: &mut Operation<'_>, request: &TrafficRequest<'_>) -> Result<TrafficStudy, Failure> {
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
     let (snapshot, in_force) = match request.routes {
         TrafficRouteChoice::Engine { .. } => lanes_in_force::read_snapshot_without_lanes(operation, wanted)?,
@@ -84,11 +91,12 @@ pub fn study_traffic(
         rows: request.rows,
     };
     let routes = choose_routes(operation, &snapshot, &faults, request.routes, &in_force)?;
-    let progress = StopOnlyProgress(operation.stop.as_ref());
-    let report = simulate(&snapshot, &faults, &routes, &options, &progress).map_err(|error| match error {
-        TrafficRunError::Traffic(error) => Failure::usage(error.to_string()),
-        TrafficRunError::Cancelled(refusal) => refusal.into(),
-    })?;
+    let report = operation
+        .run_with_progress("traffic", |progress| simulate(&snapshot, &faults, &routes, &options, progress))
+        .map_err(|error| match error {
+            TrafficRunError::Traffic(error) => Failure::usage(error.to_string()),
+            TrafficRunError::Cancelled(refusal) => refusal.into(),
+        })?;
     Ok(TrafficStudy { snapshot, faults, report })
 }
 

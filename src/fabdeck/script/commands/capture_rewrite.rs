@@ -104,7 +104,7 @@ fn anonymize(context: &mut Context<'_, '_>, args: &AnonymizeArgs) -> Result<Exit
 fn note(context: &mut Context<'_, '_>, args: &NoteArgs) -> Result<Exit, Failure> {
     let file = args.file.as_path();
     let at = context.options.reach.at.as_deref();
-    let written = add_note(&NoteRequest { file, text: &args.text, at })?;
+    let written = add_note(&mut context.operation(), &NoteRequest { file, text: &args.text, at })?;
     report(context, "capture-note", file, file, &written)
 }
 
@@ -117,11 +117,11 @@ fn write(
 ) -> Result<Exit, Failure> {
     let output = if is_stdout(&made.output) {
         refuse_two_outputs(context)?;
-        CaptureOutput::Stdout(&mut *context.output.out)
+        CaptureOutput::Stdout(context.output.take_stdout())
     } else {
         CaptureOutput::File { path: &made.output, force: made.force }
     };
-    let written = capture.write(output)?;
+    let written = capture.write(&mut context.operation(), output)?;
     report(context, schema, file, &made.output, &written)
 }
 

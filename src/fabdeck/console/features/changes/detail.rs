@@ -1,15 +1,14 @@
 //! The details of the change at the cursor.
 
-use crate::console::features::screens::ScreenId;
+use super::screen::ChangesScreen;
 use crate::console::model::detail_page::DetailPage;
-use crate::console::model::state::SessionState;
+use crate::console::model::fabric_model::Model;
 use crate::operations::changes::change_row::{countdown, silent_words};
 use fabdeck_change::ChangePhase;
 
 /// The details of the change at the cursor.
-pub fn change_detail(state: &SessionState) -> Option<DetailPage> {
-    let row = state.screens.changes.change().filter(|_| state.screen == ScreenId::Changes)?;
-    let seen = &state.known.changes;
+pub fn change_detail(screen: &ChangesScreen, known: &Model) -> Option<DetailPage> {
+    let (row, seen) = (screen.change()?, &known.changes);
     let left = seen.left_ms(row).map(|left| format!("; {} left", countdown(left / 1000)));
     let mut pairs = vec![
         ("state", format!("{}{}", row.state_title(), left.unwrap_or_default())),

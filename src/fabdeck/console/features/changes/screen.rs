@@ -1,9 +1,11 @@
 //! The screen Changes: all changes of the fabric with their results, the last one first. The operator decides
 //! about pending changes here.
 
+use super::detail::change_detail;
 use crate::catalogue::field::Listing;
 use crate::catalogue::summary::count_words;
 use crate::console::features::screen::{EnterResult, Screen};
+use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::changes::change_row::ChangeRow;
@@ -34,6 +36,10 @@ impl Screen for ChangesScreen {
 
     fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
         Some(Box::new(CHANGES.rows_in(known.changes.clock(), &self.rows).when_empty(&self.empty)))
+    }
+
+    fn row_page(&self, known: &Model) -> Option<DetailPage> {
+        change_detail(self, known)
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {

@@ -1,10 +1,8 @@
 //! The details of the job at the cursor.
 
-use super::screen::MAX_NAMED_CHANNELS;
+use super::screen::{JobsScreen, MAX_NAMED_CHANNELS};
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::features::screens::ScreenId;
 use crate::console::model::detail_page::{DetailLine, DetailPage};
-use crate::console::model::state::SessionState;
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::rows::percent_change;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -13,9 +11,8 @@ use fabdeck_files::slurm::{compress, host_name};
 use fabdeck_routing::analysis::EffectiveIndex;
 
 /// The details of the job at the cursor.
-pub fn job_detail(state: &SessionState) -> Option<DetailPage> {
-    let screen = &state.screens.jobs;
-    let (comparison, look) = screen.comparison.as_ref().filter(|_| state.screen == ScreenId::Jobs)?;
+pub fn job_detail(screen: &JobsScreen) -> Option<DetailPage> {
+    let (comparison, look) = screen.comparison.as_ref()?;
     let job = screen.job()?;
     let (name, ports) = comparison.jobs.iter().nth(job)?;
     let (now, then) = (comparison.effective_in_force(job), comparison.effective_proposed(job));

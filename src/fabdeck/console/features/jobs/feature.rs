@@ -21,6 +21,7 @@ pub const FEATURE: Feature = Feature {
 }],
     follow: running_jobs::tick,
     next_wake_ms: running_jobs::next_wake_ms,
+    cancels_first: |state| state.current().table().filter.is_empty() && state.has_engine_under_way(),
     draw: draw::draw,
     ..Feature::NEW
 };

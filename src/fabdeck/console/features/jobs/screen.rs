@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::current_job_source::{CurrentJobSource, current_job_source, current_jobs, trouble_words};
+use super::detail::job_detail;
 use super::job_lines::{dropped_answer_line, jobs_command, lost_line};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screen::{EnterResult, Screen};
+use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::jobs::job_comparison::JobComparison;
@@ -137,6 +139,10 @@ impl Screen for JobsScreen {
             + gone
             + u16::from(comparison.in_force.is_some())
             + u16::from(comparison.proposed.is_some())
+    }
+
+    fn row_page(&self, _: &Model) -> Option<DetailPage> {
+        job_detail(self)
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {

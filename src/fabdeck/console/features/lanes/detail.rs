@@ -3,16 +3,13 @@
 use super::screen::{LaneView, LanesScreen, follows_words, status_words};
 use crate::catalogue::value::rate_in_millions;
 use crate::console::features::screen::Screen;
-use crate::console::features::screens::ScreenId;
 use crate::console::model::detail_page::DetailPage;
-use crate::console::model::state::SessionState;
 use crate::operations::lanes::rows::{levels_word, table_status_word};
 use crate::operations::lanes::slow_lanes::TableStatus;
 
 /// The details of the flow or table at the cursor.
-pub fn lane_detail(state: &SessionState) -> Option<DetailPage> {
-    let screen = &state.screens.lanes;
-    let row = screen.table().row().filter(|_| state.screen == ScreenId::Lanes)?;
+pub fn lane_detail(screen: &LanesScreen) -> Option<DetailPage> {
+    let row = screen.table().row()?;
     match screen.view {
         LaneView::Flows => flow_detail(screen, row),
         LaneView::Tables => table_detail(screen, row),

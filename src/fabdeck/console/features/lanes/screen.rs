@@ -1,10 +1,12 @@
 //! The screen Lanes: flows that are on the slow lane or would move, and the status of the tables on their
 //! paths.
 
+use super::detail::lane_detail;
 use super::lane_lines::lanes_head;
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screen::{EnterResult, Screen};
+use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::lanes::rows::{
@@ -109,6 +111,10 @@ impl Screen for LanesScreen {
             LaneView::Tables => self.table_at(row)?.port,
         };
         ElementId::Port(port).translate(look.fabric(), known.look.as_ref()?.fabric())
+    }
+
+    fn row_page(&self, _: &Model) -> Option<DetailPage> {
+        lane_detail(self)
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {

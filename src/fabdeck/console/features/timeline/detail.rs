@@ -1,14 +1,13 @@
 //! The details of the event at the cursor.
 
 use super::event_rows::BY_COUNTERS;
-use crate::console::features::screens::ScreenId;
+use super::screen::TimelineScreen;
 use crate::console::model::detail_page::DetailPage;
-use crate::console::model::state::SessionState;
+use crate::console::model::fabric_model::Model;
 
 /// The details of the event at the cursor.
-pub fn event_detail(state: &SessionState) -> Option<DetailPage> {
-    let row = state.screens.timeline.event().filter(|_| state.screen == ScreenId::Timeline)?;
-    let playback = state.known.playback.as_ref()?;
+pub fn event_detail(screen: &TimelineScreen, known: &Model) -> Option<DetailPage> {
+    let (row, playback) = (screen.event()?, known.playback.as_ref()?);
     let count = playback.timeline().times.len();
     let by = match row.by {
         BY_COUNTERS => "counters: derived from the recording, as a watch would report it".to_owned(),

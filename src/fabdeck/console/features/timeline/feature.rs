@@ -119,6 +119,6 @@ pub const FEATURE: Feature = Feature {
     tick: frame_requests::tick,
     follow: derived_events::derive_next_part,
     next_wake_ms: frame_requests::next_wake_ms,
-    has_own_panes: false,
     draw: draw::draw,
+    ..Feature::NEW
 };

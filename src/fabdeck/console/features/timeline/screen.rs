@@ -1,8 +1,10 @@
 //! The screen Timeline: the events, and the position in time.
 
+use super::detail::event_detail;
 use super::event_rows::{EVENTS, EventRow, event_rows};
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{EnterResult, Screen};
+use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::{DETAILS_MIN_SCREEN, Size};
 use crate::console::model::table::Table;
@@ -64,6 +66,10 @@ impl Screen for TimelineScreen {
         const TEXT: u16 = 3;
         let room = size.width < DETAILS_MIN_SCREEN && size.height >= TEXT_MIN_HEIGHT;
         if room && self.listing(known).is_some() { TEXT } else { 0 }
+    }
+
+    fn row_page(&self, known: &Model) -> Option<DetailPage> {
+        event_detail(self, known)
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {

@@ -32,6 +32,10 @@ impl BackgroundTask for ProposalTask {
         TaskDependency::Marks
     }
 
+    fn is_cancellable(&self) -> bool {
+        true
+    }
+
     fn run(
         &self,
         services: &mut dyn TaskServices,

@@ -99,6 +99,7 @@ pub const FEATURE: Feature = Feature {
         ],
     }],
     has_own_panes: true,
+    cancels_first: |state| state.screens.whatif.page.is_none() && state.has_engine_under_way(),
     draw: draw::draw,
     ..Feature::NEW
 };
