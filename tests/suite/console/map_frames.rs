@@ -234,3 +234,102 @@ fn the_map_at_two_sizes() {
         );
     }
 }
+
+/// A tree of three ranks that is too large for lines: 108 switches, 216 hosts, 6 pods.
+fn large() -> TestSession {
+    let mut driver = open_session("sim:kary,k=6,n=3");
+    drawn(&mut driver, 120, 40);
+    driver.press("v v v");
+    driver
+}
+
+#[test]
+fn a_large_tree_is_a_matrix_of_pods() {
+    let driver = large();
+    let map = &driver.state.screens.map.drawn;
+    assert!(map.layout.is_none() && map.matrix.shown);
+    assert_eq!((map.matrix.table.rows.len(), map.matrix.table.columns.len()), (6, 6));
+    assert_eq!(map.matrix.table.broken, 0);
+    // Each pair of pods is connected, so each cell but those of the same pod has a port with paths.
+    let known = map.matrix.table.cells.iter().filter(|cell| cell.is_some()).count();
+    assert_eq!(known, 36);
+    let all = shown(&driver);
+    assert!(all.contains("from pod (row) to pod (column)"), "{all}");
+    assert!(all.contains("36 roots, one bar each"), "{all}");
+    assert!(!all.contains("not arrive"), "{all}");
+}
+
+#[test]
+fn enter_zooms_from_pods_to_ports_and_esc_back() {
+    let mut driver = large();
+    driver.press("down right right");
+    assert_eq!(driver.state.screens.map.drawn.matrix.cursor, (1, 2));
+    let port = here(&driver);
+    assert!(port.starts_with("port:"), "the worst port of the pair: {port}");
+    driver.press("enter");
+    let crumbs = |driver: &TestSession| driver.state.current().crumbs(&driver.state.known);
+    assert_eq!(crumbs(&driver), ["drawn", "pod 1 to pod 2"]);
+    let table = &driver.state.screens.map.drawn.matrix.table;
+    assert_eq!((table.rows.len(), table.columns.len()), (6, 6), "the leaves of both pods");
+    assert!(shown(&driver).contains("from pod 1 (rows) to pod 2 (columns)"), "{}", shown(&driver));
+    driver.press("down enter");
+    assert_eq!(crumbs(&driver).len(), 3);
+    assert!(shown(&driver).contains("PEER"), "the ports of the leaf: {}", shown(&driver));
+    driver.press("esc");
+    assert_eq!(crumbs(&driver).len(), 2);
+    driver.press("esc");
+    assert_eq!(crumbs(&driver).len(), 1);
+    assert_eq!(driver.state.screens.map.drawn.matrix.cursor, (1, 2), "back at the same pair");
+    assert_eq!(here(&driver), port);
+}
+
+#[test]
+fn a_matrix_always_fits_one_screen() {
+    let mut driver = large();
+    for (width, height) in [(80, 24), (120, 40), (200, 60), (60, 16)] {
+        driver.send_input(SessionInput::Resized(Size { width, height }));
+        let matrix = &driver.state.screens.map.drawn.matrix;
+        assert!(matrix.shown && !matrix.stale);
+        let rows = matrix.table.rows.len();
+        assert_eq!(matrix.table.rows.last().map(|bucket| bucket.leaves.end), Some(36), "no pod is left out");
+        assert!(rows <= usize::from(height), "{rows} rows at {width}x{height}");
+        assert!(shown(&driver).contains("worst"), "{}", shown(&driver));
+    }
+    // Where rows are few, neighbours are joined.
+    driver.send_input(SessionInput::Resized(Size { width: 60, height: 15 }));
+    let matrix = &driver.state.screens.map.drawn.matrix;
+    assert!(
+        matrix.table.rows.len() < 6 && matrix.table.rows[0].name.contains('-'),
+        "{:?}",
+        matrix.table.rows
+    );
+}
+
+#[test]
+fn a_matrix_counts_the_paths_that_do_not_arrive() {
+    use super::fixture::shared;
+    let mut broken = super::fixture::look("sim:kary,k=6,n=3");
+    let (node, _) = broken.fabric().switches().next().unwrap();
+    broken.observation.tables.nodes.get_mut(&node).unwrap().lft =
+        Some(fabdeck_fabric::Lft::from_entries(Vec::new()));
+    let mut driver = shared(broken);
+    drawn(&mut driver, 120, 40);
+    assert!(driver.state.screens.map.drawn.matrix.table.broken > 0);
+    assert!(shown(&driver).contains("paths do not arrive"), "{}", shown(&driver));
+}
+
+/// A frame draws the cells of the table, which has as many as the screen: eight times the hosts make no more of them.
+#[test]
+fn the_work_of_a_frame_follows_the_screen() {
+    let room = 120 * 40;
+    for (source, hosts) in [("sim:kary,k=5,n=3", 125), ("sim:kary,k=10,n=3", 1_000)] {
+        let mut driver = open_session(source);
+        drawn(&mut driver, 120, 40);
+        assert_eq!(driver.state.known.hosts.len(), hosts);
+        let matrix = &driver.state.screens.map.drawn.matrix;
+        assert!(matrix.shown && matrix.table.cells.len() <= 100, "{}", matrix.table.cells.len());
+        // Single switches are more than the screen has rows, so neighbours are joined.
+        driver.press("enter");
+        assert!(driver.state.screens.map.drawn.matrix.table.cells.len() * 3 <= room);
+    }
+}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::figures::{FigureTable, MapQuantity};
 use super::line_layout::LineLayout;
 use super::lit_path::LitPath;
+use super::matrix::{MatrixState, update_matrix};
 use super::structure::{MapCable, MapStructure};
 use crate::console::features::screen::CursorDirection;
 use crate::console::model::effect::Effect;
@@ -27,6 +28,8 @@ pub struct DrawnMap {
     pub cable: Option<LinkId>,
     /// The layout of the lines; `None` where the area is too small or the fabric too large for them.
     pub layout: Option<LineLayout>,
+    /// What is shown instead of lines where the fabric is too large for them.
+    pub matrix: MatrixState,
     /// The structure, the size and the room for a path that the layout is for.
     layout_of: Option<(usize, (u16, u16), bool)>,
     lit_of: Option<LitSource>,
@@ -46,6 +49,7 @@ impl DrawnMap {
             _ => None,
         };
         (self.figures, self.lit, self.lit_of) = (FigureTable::default(), None, None);
+        self.matrix.reset();
     }
 
     /// Where the cursor goes from a switch or from the cable at it.
@@ -154,11 +158,12 @@ pub fn update_drawn_map(state: &mut SessionState) -> Vec<Effect> {
         let map = &mut state.screens.map.drawn;
         (map.lit, map.lit_of) = (lit, Some(lit_of));
     }
-    update_layout(state);
-    Vec::new()
+    let room = update_layout(state);
+    update_matrix(state, room)
 }
 
-fn update_layout(state: &mut SessionState) {
+/// Brings the layout of lines up to date, and returns the room of the map.
+fn update_layout(state: &mut SessionState) -> (u16, u16) {
     let areas = state.areas();
     let above = match state.known.missing_note() {
         Some(_) => 1,
@@ -169,7 +174,7 @@ fn update_layout(state: &mut SessionState) {
     let map = &mut state.screens.map.drawn;
     let Some(structure) = map.structure.clone() else {
         (map.layout, map.layout_of) = (None, None);
-        return;
+        return size;
     };
     let layout_of = (Arc::as_ptr(&structure) as usize, size, path);
     if map.layout_of != Some(layout_of) {
@@ -179,4 +184,5 @@ fn update_layout(state: &mut SessionState) {
     if map.layout.is_none() || map.cable.as_ref().is_some_and(gone) {
         map.cable = None;
     }
+    size
 }

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::drawn_map::update_drawn_map;
-use super::{draw_lines, draw_map, draw_path};
+use super::{draw_lines, draw_map, draw_matrix, draw_path};
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::theme::Role;
@@ -49,6 +49,7 @@ fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
     let lines = map.shows_map() && map.drawn.layout.is_some();
     match (map.shows_map(), lines) {
         (_, true) => draw_lines::draw(canvas, areas.rest, state),
+        (true, false) if map.drawn.matrix.shown => draw_matrix::draw(canvas, areas.rest, state),
         (true, false) => draw_map::draw(canvas, areas.rest, state),
         (false, _) => list::draw(canvas, areas.rest, state),
     }

@@ -108,6 +108,24 @@ impl MapFigures {
         self.errors = self.errors.max(other.errors);
     }
 
+    /// Sets the paths over a port, of which the busiest cable has `most`.
+    pub fn set_paths(&mut self, paths: u64, most: u64) {
+        (self.paths, self.paths_share) = (Some(paths), (paths * 100).div_ceil(most.max(1)) as u16);
+    }
+
+    /// A number that orders ports by the quantity; `None` where it is not known.
+    pub fn score(&self, quantity: MapQuantity) -> Option<u64> {
+        match quantity {
+            // A level stands for the percentage that it begins with.
+            MapQuantity::Wait => {
+                self.wait.or(self.wait_level.map(|level| u16::from(level) * 14)).map(u64::from)
+            }
+            MapQuantity::Load => self.load.map(u64::from),
+            MapQuantity::Errors => self.errors,
+            MapQuantity::Paths => self.paths,
+        }
+    }
+
     /// The step from 0 to 4; `None` where the quantity is not known.
     pub fn step(&self, quantity: MapQuantity) -> Option<u8> {
         match quantity {

@@ -2,14 +2,18 @@
 
 pub mod draw_lines;
 pub(crate) mod draw_map;
+pub(crate) mod draw_matrix;
 pub(crate) mod draw_path;
 pub mod drawn_map;
 mod feature;
 pub mod figures;
 mod grid;
+pub mod groups;
 pub(crate) mod health;
 pub mod line_layout;
 pub mod lit_path;
+pub mod matrix;
+pub mod pair_table;
 pub(crate) mod rank_task;
 pub(crate) mod ranks;
 pub mod screen;

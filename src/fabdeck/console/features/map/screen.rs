@@ -77,6 +77,11 @@ impl MapScreen {
         self.inside.is_empty() && self.view == MapView::Drawn
     }
 
+    /// Whether the map is a matrix, or shows the ports of a switch that was entered from it.
+    pub fn shows_matrix(&self) -> bool {
+        self.view == MapView::Drawn && self.drawn.matrix.shown
+    }
+
     pub fn item(&self) -> Option<TreeItem> {
         self.tree_rows.get(self.tree.row()?).map(|row| row.item)
     }
@@ -151,6 +156,10 @@ fn peer_node(look: &Snapshot, what: ElementId) -> Option<NodeId> {
 impl Screen for MapScreen {
     fn crumbs(&self, known: &Model) -> Vec<String> {
         let mut crumbs = vec![self.view.title().to_owned()];
+        if let (Some(look), Some(structure), true) = (&known.look, &self.drawn.structure, self.shows_matrix())
+        {
+            crumbs.extend(self.drawn.matrix.crumbs(structure, look));
+        }
         if let Some(look) = &known.look {
             crumbs.extend(self.inside.iter().map(|node| look.name(*node).to_owned()));
         }
@@ -207,6 +216,9 @@ impl Screen for MapScreen {
     }
 
     fn current(&self, known: &Model) -> Option<ElementId> {
+        if self.shows_map() && self.drawn.matrix.shown {
+            return self.drawn.matrix.port().map(ElementId::Port);
+        }
         let cable = self.drawn.cable.filter(|_| self.shows_map());
         cable.map(ElementId::Link).or_else(|| self.element(self.table().row()?, known))
     }
@@ -216,6 +228,13 @@ impl Screen for MapScreen {
         let tree = self.inside.is_empty() && self.view == MapView::Tree;
         if let Some(item) = self.item().filter(|_| tree) {
             return self.toggle(item, known);
+        }
+        if self.shows_map() && self.drawn.matrix.shown {
+            let structure = self.drawn.structure.clone();
+            if let Some(leaf) = structure.and_then(|structure| self.drawn.matrix.zoom_in(&structure)) {
+                self.enter_node(leaf, known);
+            }
+            return EnterResult::Done;
         }
         match self.current(known) {
             Some(ElementId::Node(id)) => self.enter_node(id, known),
@@ -231,6 +250,9 @@ impl Screen for MapScreen {
 
     fn can_enter(&self, known: &Model) -> bool {
         let Some(look) = known.look.as_deref() else { return false };
+        if self.shows_map() && self.drawn.matrix.shown {
+            return self.drawn.matrix.chosen().is_some();
+        }
         let tree = self.inside.is_empty() && self.view == MapView::Tree;
         match (tree.then(|| self.item()).flatten(), self.current(known)) {
             (Some(TreeItem::Port(port)), _) => peer_node(look, ElementId::Port(port)).is_some(),
@@ -242,6 +264,10 @@ impl Screen for MapScreen {
     fn move_by_arrow(&mut self, known: &Model, direction: CursorDirection, width: u16) -> bool {
         if !self.shows_map() {
             return false;
+        }
+        if self.drawn.matrix.shown {
+            self.drawn.matrix.move_by(direction);
+            return true;
         }
         if self.drawn.layout.is_some() {
             self.move_on_lines(known, direction);
@@ -255,7 +281,7 @@ impl Screen for MapScreen {
 
     fn step_out(&mut self, known: &Model) -> bool {
         if self.inside.pop().is_none() {
-            return false;
+            return self.shows_matrix() && self.drawn.matrix.zoom_out();
         }
         if let Some(look) = known.look.clone() {
             self.ports = RowTable::default();

@@ -45,6 +45,8 @@ pub struct MapStructure {
     pub switches: Vec<MapSwitch>,
     /// The cables, by their upper and lower switch, then by port.
     pub cables: Vec<MapCable>,
+    /// Whether the ranks are those of a tree.
+    pub tree: bool,
     /// Aggregation nodes, which the map leaves out.
     pub left_out: usize,
 }
@@ -61,7 +63,7 @@ impl MapStructure {
             false => ranks_by_distance(look, tiers),
         };
         let fabric = look.fabric();
-        let mut structure = Self { ranks: ranked.iter().map(Vec::len).collect(), ..Self::default() };
+        let mut structure = Self { ranks: ranked.iter().map(Vec::len).collect(), tree, ..Self::default() };
         for (rank, id) in
             ranked.iter().enumerate().flat_map(|(rank, ids)| ids.iter().map(move |id| (rank, *id)))
         {
@@ -113,6 +115,7 @@ impl MapStructure {
         let cable = |cable: &MapCable| Some(MapCable { link: link(cable.link)?, ..*cable });
         Some(Self {
             ranks: self.ranks.clone(),
+            tree: self.tree,
             switches: self.switches.iter().map(switch).collect::<Option<_>>()?,
             cables: self.cables.iter().filter_map(cable).collect(),
             left_out: self.left_out,
