@@ -16,6 +16,7 @@ mod frames;
 mod jobs;
 mod lane_demo;
 mod lanes;
+mod map_frames;
 mod navigation;
 mod overdue_changes;
 mod pauses;

@@ -21,8 +21,9 @@ fn on(driver: &TestSession) -> Option<String> {
 #[test]
 fn a_filter_dims_the_rest_of_the_map() {
     let mut driver = open_session("sim:demo");
+    // Lines have no room here: the map is a sign for each switch.
+    driver.send_input(SessionInput::Resized(Size { width: 80, height: 12 }));
     driver.press("tab tab tab / l e a f");
-    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
     let looks = appearance("dark", ColorDepth::True);
     let dimmed = |driver: &TestSession, name: &str| {
         let buffer = frame(&driver.state, &looks);

@@ -223,8 +223,10 @@ fn on_map(driver: &TestSession) -> (usize, String) {
 #[test]
 fn arrows_follow_the_map() {
     let mut driver = open_session("sim:demo");
+    // Lines have no room here: the map is a sign for each switch.
+    driver.send_input(SessionInput::Resized(Size { width: 80, height: 12 }));
     driver.press("tab tab tab right");
-    assert_eq!(driver.state.screens.map.view, MapView::Map);
+    assert_eq!(driver.state.screens.map.view, MapView::Drawn);
     assert_eq!(on_map(&driver), (0, "spine-2".to_owned()));
     driver.press("right right right");
     assert_eq!(on_map(&driver), (0, "spine-3".to_owned()), "left and right stay in the rank");
@@ -242,6 +244,7 @@ fn arrows_follow_the_map() {
 #[test]
 fn arrows_lead_along_cables_only() {
     let mut driver = open_session("sim:mport,m=4,n=3");
+    driver.send_input(SessionInput::Resized(Size { width: 80, height: 12 }));
     driver.press("tab tab tab");
     let of = driver.state.snapshot().unwrap().clone();
     let linked = |from: &str, to: &str| {

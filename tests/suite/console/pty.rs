@@ -103,6 +103,13 @@ impl Session {
         session
     }
 
+    /// Waits for the first screen, and turns from the drawn map to the tree.
+    pub fn until_tree(&mut self) {
+        self.until("drawn");
+        self.press("\t");
+        self.until("spines");
+    }
+
     /// Where the program runs.
     pub fn home(&self) -> &Path {
         self.home.path()

@@ -552,7 +552,7 @@ const PLACES: [&str; 26] = [
     "tree",
     "switches",
     "hosts",
-    "map",
+    "drawn",
     "Links",
     "Hotspots",
     "Timeline",

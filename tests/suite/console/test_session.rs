@@ -185,7 +185,15 @@ impl TestSession {
             effects: effects.into(),
         };
         driver.run_until_idle();
+        driver.show_tree();
         driver
+    }
+
+    /// Turns from the drawn map to the tree, where most tests begin. The key is recorded; messages stay unread.
+    fn show_tree(&mut self) {
+        let seen = self.state.seen;
+        self.press("tab");
+        self.state.seen = seen;
     }
 
     /// Presses keys given as text (`2 / leaf enter f`), and runs until idle after each.

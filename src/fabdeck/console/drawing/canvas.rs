@@ -10,6 +10,7 @@ use super::theme::{Role, Theme};
 use crate::operations::check::certificate_text::wrap_pairs;
 use fabdeck_fabric::observe::is_printable;
 
+#[derive(Debug)]
 pub struct Canvas<'b> {
     pub buffer: &'b mut Buffer,
     pub theme: &'b Theme,

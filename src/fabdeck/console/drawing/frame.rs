@@ -64,7 +64,8 @@ fn draw_body_pane(canvas: &mut Canvas<'_>, state: &SessionState) -> Rect {
     let crumbs = state.current().crumbs(&state.known);
     let sign = format!(" {} ", canvas.signs.crumb);
     let names = std::iter::once(state.screen.title().title.to_owned()).chain(crumbs).collect::<Vec<_>>();
-    let position = position_text(state);
+    let note = state.current().pane_note(&state.known);
+    let position = note.unwrap_or_else(|| position_text(state));
     let room = pane.width.saturating_sub(width(&position) + PANE_HEAD_MARGIN);
     // The innermost name matters most, so a title that is too long loses its beginning.
     let whole = names.join(&sign);

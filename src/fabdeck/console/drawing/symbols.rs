@@ -23,6 +23,8 @@ pub struct Symbols {
     pub time: [&'static str; 4],
     /// Corners of a pane: upper left, upper right, lower left, lower right.
     pub corners: [&'static str; 4],
+    /// Where a cable begins at a box: above it and below it.
+    pub ticks: [&'static str; 2],
     /// The pane that has the keys.
     pub focus: &'static str,
     /// A gauge: its filled part and the rest.
@@ -56,6 +58,7 @@ impl Symbols {
         scale: "▁▄█",
         time: ["━", "·", "╳", "▲"],
         corners: ["╭", "╮", "╰", "╯"],
+        ticks: ["┴", "┬"],
         focus: "▸",
         gauge: ["━", "╌"],
         chart: ["┤", "│", "╰", "┊", "·"],
@@ -82,6 +85,7 @@ impl Symbols {
         scale: "_=#",
         time: ["=", ".", "X", "^"],
         corners: ["+", "+", "+", "+"],
+        ticks: ["+", "+"],
         focus: ">",
         gauge: ["=", "-"],
         chart: ["+", "|", "+", ":", "."],

@@ -160,7 +160,7 @@ const GENERAL: &[ActionGroup] = &[
     ActionGroup {
         section: ActionSection::Navigation,
         actions: &[
-            new("next-view", &["tab"], "Switch to the next view", |state, _| switch_view(state, true))
+            new("next-view", &["tab", "V"], "Switch to the next view", |state, _| switch_view(state, true))
                 .over_screens(OverlayScope::Layers)
                 .prominent(),
             new("previous-view", &["shift-tab"], "Switch to the previous view", |state, _| {

@@ -196,8 +196,26 @@ fn link_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine> {
             format!("{} one way, {} the other", digits_in_groups(there), digits_in_groups(back)),
         ));
     }
+    lines.extend(direction_lines(look, known, id));
     lines.extend(error_lines(look, known, id));
     lines
+}
+
+/// Wait and load of both directions of a cable, during a watch.
+fn direction_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine> {
+    let Some(reading) = &known.watch.reading else { return Vec::new() };
+    let link = look.fabric().link(id);
+    let rows = [link.a, link.b].map(|port| reading.port_row_of(ElementId::Port(port)));
+    let percent = |share: Option<u16>| match share {
+        Some(0) => "none".to_owned(),
+        Some(share) => format!("{share} %"),
+        None => "not known".to_owned(),
+    };
+    let both =
+        |[there, back]: [Option<u16>; 2]| format!("{} one way, {} the other", percent(there), percent(back));
+    let wait =
+        rows.map(|row| row.and_then(|row| row.time_waited).map(|share| (share * 100.0).round() as u16));
+    vec![("wait", both(wait)), ("load", both(rows.map(|row| row.and_then(|row| row.used))))]
 }
 
 /// Number of rows of the open engine page.

@@ -40,6 +40,11 @@ pub trait Screen {
         Vec::new()
     }
 
+    /// The text at the right of the pane's border, instead of the place in the list.
+    fn pane_note(&self, _known: &Model) -> Option<String> {
+        None
+    }
+
     fn table(&self) -> &Table;
 
     fn table_mut(&mut self) -> &mut Table;

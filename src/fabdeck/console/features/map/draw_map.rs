@@ -1,4 +1,4 @@
-//! Draws the map: a row of characters for each rank, one for each switch. Where there is room, the names of the
+//! Draws the map where lines have no room: a row of characters for each rank, one for each switch. Where there is room, the names of the
 //! cursor's rank stand below.
 
 use ratatui::layout::Rect;
@@ -204,7 +204,8 @@ fn draw_legend(canvas: &mut Canvas<'_>, at: Rect, under: &str, state: &SessionSt
     }
 }
 
-fn switch_symbol(
+/// The sign of a switch: its trouble, or its load during a watch.
+pub(super) fn switch_symbol(
     canvas: &Canvas<'_>,
     state: &SessionState,
     look: &Snapshot,

@@ -1,20 +1,64 @@
-//! The drawing of the screen Map: the map, or a list.
+//! The drawing and the actions of the screen Map.
 
-use super::draw_map;
+use ratatui::layout::Rect;
+
+use super::drawn_map::update_drawn_map;
+use super::{draw_lines, draw_map, draw_matrix, draw_path};
+use crate::catalogue::severity::Severity;
+use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::theme::Role;
 use crate::console::drawing::{details, list};
-use crate::console::features::feature::Feature;
+use crate::console::features::feature::{BodyAreas, Feature};
+use crate::console::features::preconditions::has_fabric;
+use crate::console::features::screens::ScreenId;
+use crate::console::model::action::{ActionGroup, ActionSection, new};
+use crate::console::model::state::SessionState;
 
 pub const FEATURE: Feature = Feature {
-    draw: |canvas, areas, state| {
-        if let Some(missing) = state.known.missing_note().filter(|_| areas.head.height > 0) {
-            canvas.draw_name(areas.head, 0, 0, missing, Role::Warning);
-        }
-        match state.screens.map.shows_map() {
-            true => draw_map::draw(canvas, areas.rest, state),
-            false => list::draw(canvas, areas.rest, state),
-        }
-        details::draw(canvas, areas.details, state);
-    },
+    actions: &[ActionGroup {
+        section: ActionSection::Navigation,
+        actions: &[new(
+            "quantity",
+            &["v"],
+            "Colour the drawn map by the next quantity: wait, load, errors, paths",
+            |state, _| {
+                let map = &mut state.screens.map.drawn;
+                map.quantity = map.quantity.next();
+                let word = map.quantity.word();
+                state.log_message(Severity::Info, format!("the map shows {word}"));
+                Vec::new()
+            },
+        )
+        .on_screen(ScreenId::Map)
+        .with_precondition(has_fabric)
+        .prominent()],
+    }],
+    follow: update_drawn_map,
+    draw,
     ..Feature::NEW
 };
+
+/// Least height of the pane with the details of an element below the path.
+const DETAILS_MIN_HEIGHT: u16 = 8;
+
+fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
+    if let Some(missing) = state.known.missing_note().filter(|_| areas.head.height > 0) {
+        canvas.draw_name(areas.head, 0, 0, missing, Role::Warning);
+    }
+    let map = &state.screens.map;
+    let lines = map.shows_map() && map.drawn.layout.is_some();
+    match (map.shows_map(), lines) {
+        (_, true) => draw_lines::draw(canvas, areas.rest, state),
+        (true, false) if map.drawn.matrix.shown => draw_matrix::draw(canvas, areas.rest, state),
+        (true, false) => draw_map::draw(canvas, areas.rest, state),
+        (false, _) => list::draw(canvas, areas.rest, state),
+    }
+    let path = map.drawn.lit.as_ref().filter(|_| lines && areas.details.width > 0);
+    let Some(path) = path else { return details::draw(canvas, areas.details, state) };
+    let most = areas.details.height.saturating_sub(DETAILS_MIN_HEIGHT);
+    let rows = draw_path::pane_rows(path).min(most);
+    let upper = Rect { height: rows, ..areas.details };
+    let lower = Rect { y: upper.bottom(), height: areas.details.height - rows, ..areas.details };
+    draw_path::draw_pane_of(canvas, upper, state, path);
+    details::draw(canvas, lower, state);
+}

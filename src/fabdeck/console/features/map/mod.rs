@@ -1,12 +1,23 @@
-//! The screen Map: the tree by rank, tables of switches and hosts, the map, and the ports of a node.
+//! The screen Map: the drawn map, the tree by rank, tables of switches and hosts, and the ports of a node.
 
+pub mod draw_lines;
 pub(crate) mod draw_map;
+pub(crate) mod draw_matrix;
+pub(crate) mod draw_path;
+pub mod drawn_map;
 mod feature;
+pub mod figures;
 mod grid;
+pub mod groups;
 pub(crate) mod health;
+pub mod line_layout;
+pub mod lit_path;
+pub mod matrix;
+pub mod pair_table;
 pub(crate) mod rank_task;
 pub(crate) mod ranks;
 pub mod screen;
+pub mod structure;
 pub mod tree;
 
 pub(crate) use feature::FEATURE;

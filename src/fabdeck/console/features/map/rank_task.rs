@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ranks::ranks;
+use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::refresh::refresh_screens;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
@@ -27,17 +28,19 @@ impl RankTask {
 
 impl BackgroundTask for RankTask {
     fn run(&self, _: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
-        Some(Box::new(RankOutcome(ranks(&self.look))))
+        let (ranks, structure) = ranks(&self.look);
+        Some(Box::new(RankOutcome(ranks, structure)))
     }
 }
 
 #[derive(Debug)]
-pub struct RankOutcome(Ranks);
+pub struct RankOutcome(Ranks, MapStructure);
 
 impl TaskOutcome for RankOutcome {
     fn receive(self: Box<Self>, state: &mut SessionState, _: TaskId) -> Vec<Effect> {
         let places = state.screens.places(&state.known);
         state.known.arrange(self.0);
+        state.screens.map.drawn.set_structure(self.1);
         refresh_screens(state);
         state.screens.restore_cursors(&places, &state.known);
         Vec::new()

@@ -2,13 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::fabric_model::{Rack, Ranks, SwitchRank};
 use fabdeck_fabric::{Faults, NodeId};
 use fabdeck_routing::{Problem, heights};
 
-pub fn ranks(look: &Snapshot) -> Ranks {
-    Ranks { tiers: switch_ranks(look), racks: racks(look), hosts: sort_by_name(look, hosts(look)) }
+/// The nodes in the order of the tree, and the structure of the drawn map.
+pub fn ranks(look: &Snapshot) -> (Ranks, MapStructure) {
+    let (tiers, tree) = switch_ranks(look);
+    let structure = MapStructure::new(look, &tiers, tree);
+    (Ranks { tiers, racks: racks(look), hosts: sort_by_name(look, hosts(look)) }, structure)
 }
 
 fn hosts(look: &Snapshot) -> impl Iterator<Item = NodeId> {
@@ -47,8 +51,8 @@ fn racks(look: &Snapshot) -> Vec<Rack> {
 }
 
 /// The ranks of switches, from the top to the bottom. A fabric that is no tree has two: switches without
-/// hosts, and switches with hosts.
-fn switch_ranks(look: &Snapshot) -> Vec<SwitchRank> {
+/// hosts, and switches with hosts. Also returns whether the fabric is a tree.
+fn switch_ranks(look: &Snapshot) -> (Vec<SwitchRank>, bool) {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
     let hosts = |switch: u32| problem.graph.terminals_of(switch).len() as u64;
@@ -66,7 +70,7 @@ fn switch_ranks(look: &Snapshot) -> Vec<SwitchRank> {
         let count = switches.iter().map(|id| hosts(id.0)).sum();
         tiers.push(SwitchRank { name: rank_name(tree, height, top), switches, hosts: count });
     }
-    tiers
+    (tiers, tree)
 }
 
 fn rank_name(tree: bool, height: u32, top: u32) -> String {

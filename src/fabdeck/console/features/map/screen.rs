@@ -1,9 +1,11 @@
-//! The first screen of a session.
+//! The views of the screen Map, and the ports of the nodes that were entered.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::drawn_map::{DrawnMap, MapCursor};
 use super::grid;
+use super::lit_path::host_name;
 use super::tree::{TreeItem, TreeListing, TreeRow, containers, map_node, tree_rows};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
@@ -19,21 +21,21 @@ use fabdeck_fabric::{ElementId, NodeId};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MapView {
     #[default]
+    Drawn,
     Tree,
     Switches,
     Hosts,
-    Map,
 }
 
 impl MapView {
-    pub const ALL: &[Self] = &[Self::Tree, Self::Switches, Self::Hosts, Self::Map];
+    pub const ALL: &[Self] = &[Self::Drawn, Self::Tree, Self::Switches, Self::Hosts];
 
     pub fn title(self) -> &'static str {
         match self {
+            Self::Drawn => "drawn",
             Self::Tree => "tree",
             Self::Switches => "switches",
             Self::Hosts => "hosts",
-            Self::Map => "map",
         }
     }
 }
@@ -44,6 +46,7 @@ const OPEN_TREE_LIMIT: usize = 14;
 #[derive(Clone, Debug, Default)]
 pub struct MapScreen {
     pub view: MapView,
+    pub drawn: DrawnMap,
     open: BTreeSet<TreeItem>,
     tree_rows: Vec<TreeRow>,
     tree: Table,
@@ -65,13 +68,18 @@ impl MapScreen {
             (_, MapView::Tree) => None,
             (_, MapView::Switches) => Some(&self.switches),
             (_, MapView::Hosts) => Some(&self.hosts),
-            (_, MapView::Map) => Some(&self.map),
+            (_, MapView::Drawn) => Some(&self.map),
         }
     }
 
     /// Whether the screen shows the map instead of a list.
     pub fn shows_map(&self) -> bool {
-        self.inside.is_empty() && self.view == MapView::Map
+        self.inside.is_empty() && self.view == MapView::Drawn
+    }
+
+    /// Whether the map is a matrix, or shows the ports of a switch that was entered from it.
+    pub fn shows_matrix(&self) -> bool {
+        self.view == MapView::Drawn && self.drawn.matrix.shown
     }
 
     pub fn item(&self) -> Option<TreeItem> {
@@ -148,10 +156,21 @@ fn peer_node(look: &Snapshot, what: ElementId) -> Option<NodeId> {
 impl Screen for MapScreen {
     fn crumbs(&self, known: &Model) -> Vec<String> {
         let mut crumbs = vec![self.view.title().to_owned()];
+        if let (Some(look), Some(structure), true) = (&known.look, &self.drawn.structure, self.shows_matrix())
+        {
+            crumbs.extend(self.drawn.matrix.crumbs(structure, look));
+        }
         if let Some(look) = &known.look {
             crumbs.extend(self.inside.iter().map(|node| look.name(*node).to_owned()));
         }
         crumbs
+    }
+
+    fn pane_note(&self, known: &Model) -> Option<String> {
+        let look = known.look.as_deref().filter(|_| self.shows_map())?;
+        let lit = self.drawn.lit.as_ref().map(|lit| lit.title(|node| host_name(look.name(node))));
+        let path = lit.map_or_else(String::new, |title| format!("   path {title}"));
+        Some(format!("by {}{path}", self.drawn.quantity.word()))
     }
 
     fn table(&self) -> &Table {
@@ -164,7 +183,7 @@ impl Screen for MapScreen {
             (_, MapView::Tree) => &mut self.tree,
             (_, MapView::Switches) => &mut self.switches.table,
             (_, MapView::Hosts) => &mut self.hosts.table,
-            (_, MapView::Map) => &mut self.map.table,
+            (_, MapView::Drawn) => &mut self.map.table,
         }
     }
 
@@ -182,7 +201,7 @@ impl Screen for MapScreen {
     }
 
     fn has_only_switches(&self) -> bool {
-        self.inside.is_empty() && matches!(self.view, MapView::Switches | MapView::Map)
+        self.inside.is_empty() && matches!(self.view, MapView::Switches | MapView::Drawn)
     }
 
     fn stored_rows(&self) -> Option<&Arc<Rowset>> {
@@ -196,14 +215,30 @@ impl Screen for MapScreen {
         }
     }
 
+    fn current(&self, known: &Model) -> Option<ElementId> {
+        if self.shows_map() && self.drawn.matrix.shown {
+            return self.drawn.matrix.port().map(ElementId::Port);
+        }
+        let cable = self.drawn.cable.filter(|_| self.shows_map());
+        cable.map(ElementId::Link).or_else(|| self.element(self.table().row()?, known))
+    }
+
     fn enter(&mut self, known: &Model) -> EnterResult {
         let Some(look) = known.look.clone() else { return EnterResult::Nothing("nothing was read yet") };
         let tree = self.inside.is_empty() && self.view == MapView::Tree;
         if let Some(item) = self.item().filter(|_| tree) {
             return self.toggle(item, known);
         }
+        if self.shows_map() && self.drawn.matrix.shown {
+            let structure = self.drawn.structure.clone();
+            if let Some(leaf) = structure.and_then(|structure| self.drawn.matrix.zoom_in(&structure)) {
+                self.enter_node(leaf, known);
+            }
+            return EnterResult::Done;
+        }
         match self.current(known) {
             Some(ElementId::Node(id)) => self.enter_node(id, known),
+            Some(ElementId::Link(_)) => return EnterResult::Show,
             Some(what) => match peer_node(&look, what) {
                 Some(node) => self.enter_node(node, known),
                 None => return EnterResult::Nothing("this port has no cable"),
@@ -215,10 +250,13 @@ impl Screen for MapScreen {
 
     fn can_enter(&self, known: &Model) -> bool {
         let Some(look) = known.look.as_deref() else { return false };
+        if self.shows_map() && self.drawn.matrix.shown {
+            return self.drawn.matrix.chosen().is_some();
+        }
         let tree = self.inside.is_empty() && self.view == MapView::Tree;
         match (tree.then(|| self.item()).flatten(), self.current(known)) {
             (Some(TreeItem::Port(port)), _) => peer_node(look, ElementId::Port(port)).is_some(),
-            (Some(_), _) | (None, Some(ElementId::Node(_))) => true,
+            (Some(_), _) | (None, Some(ElementId::Node(_) | ElementId::Link(_))) => true,
             (None, what) => what.is_some_and(|what| peer_node(look, what).is_some()),
         }
     }
@@ -226,6 +264,14 @@ impl Screen for MapScreen {
     fn move_by_arrow(&mut self, known: &Model, direction: CursorDirection, width: u16) -> bool {
         if !self.shows_map() {
             return false;
+        }
+        if self.drawn.matrix.shown {
+            self.drawn.matrix.move_by(direction);
+            return true;
+        }
+        if self.drawn.layout.is_some() {
+            self.move_on_lines(known, direction);
+            return true;
         }
         if let Some(to) = grid::neighbour(known, &self.map.table, direction, width) {
             self.map.table.move_to(to);
@@ -235,7 +281,7 @@ impl Screen for MapScreen {
 
     fn step_out(&mut self, known: &Model) -> bool {
         if self.inside.pop().is_none() {
-            return false;
+            return self.shows_matrix() && self.drawn.matrix.zoom_out();
         }
         if let Some(look) = known.look.clone() {
             self.ports = RowTable::default();
@@ -268,6 +314,7 @@ impl Screen for MapScreen {
         self.open = self.open.iter().filter_map(|item| item.map_ids(again)).collect();
         let inside = self.inside.iter().map_while(|node| map_node(*node, again));
         self.inside = inside.collect();
+        self.drawn.carry_over(again);
         let tables = [&mut self.tree, &mut self.switches.table, &mut self.hosts.table, &mut self.map.table];
         for table in tables.into_iter().chain([&mut self.ports.table]) {
             table.selected = table.selected.iter().filter_map(|what| again(*what)).collect();
@@ -326,13 +373,44 @@ impl Screen for MapScreen {
 }
 
 impl MapScreen {
+    /// Moves over the lines of the map, to a switch that passes the filter or to a cable.
+    fn move_on_lines(&mut self, known: &Model, direction: CursorDirection) {
+        let row = self.map.table.row();
+        let Some(ElementId::Node(mut switch)) = row.and_then(|row| self.map.rows.element(row)) else {
+            return;
+        };
+        while let Some(to) = self.drawn.neighbour(switch, direction) {
+            match to {
+                MapCursor::Cable(link) => {
+                    self.drawn.cable = Some(link);
+                    return;
+                }
+                MapCursor::Switch(id) => {
+                    let rows = &self.map.table.selection.rows;
+                    let listed =
+                        rows.iter().position(|row| self.element(*row, known) == Some(ElementId::Node(id)));
+                    if let Some(at) = listed {
+                        self.drawn.cable = None;
+                        self.map.table.move_to(at);
+                        return;
+                    }
+                    // The end of a cable may be hidden by the filter; the cursor then stays.
+                    if self.drawn.cable.is_some() {
+                        return;
+                    }
+                    switch = id;
+                }
+            }
+        }
+    }
+
     fn refilter(&mut self, known: &Model) {
         match (self.inside.is_empty(), self.view) {
             (false, _) => self.ports.refresh(known),
             (_, MapView::Tree) => self.make_tree(known, false),
             (_, MapView::Switches) => self.switches.refresh(known),
             (_, MapView::Hosts) => self.hosts.refresh(known),
-            (_, MapView::Map) => self.map.refresh(known),
+            (_, MapView::Drawn) => self.map.refresh(known),
         }
     }
 }

@@ -1,0 +1,183 @@
+//! Draws the matrix: a cell for each pair of groups with the worst figure on its paths, the worst of each column below,
+//! and the switches of the top rank.
+//!
+//! ```text
+//!  from  to pod
+//!          0  1  2        rows send, columns receive
+//!  0       ▪  ·  4        ▪ the same part
+//!  1       3  ▪ 91
+//!  worst  ▂▂ ▂▂ ▇▇
+//! ```
+
+use ratatui::layout::Rect;
+
+use super::figures::{MapFigures, MapQuantity, step_role};
+use super::matrix::{MatrixState, label_width};
+use crate::console::drawing::canvas::{Canvas, shorten_name, width};
+use crate::console::drawing::gauge::bar_symbol;
+use crate::console::drawing::theme::Role;
+use crate::console::model::state::SessionState;
+
+/// Columns of a cell with a number.
+const CELL_WIDTH: u16 = 3;
+/// Longest name of a column that stands above it in one row.
+const COLUMN_NAME_WIDTH: u16 = 2;
+
+pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+    let drawn = &state.screens.map.drawn;
+    let (Some(structure), Some(look)) = (&drawn.structure, state.snapshot()) else { return };
+    let (matrix, quantity) = (&drawn.matrix, drawn.quantity);
+    let [one, _] = matrix.groups.kind.words();
+    if matrix.stale {
+        let text = "the paths between the parts of the fabric are being followed";
+        canvas.draw_text(area, 1, 1, text, Role::Dim);
+        return;
+    }
+    let part = matrix.part().map(|of| matrix.groups.title(structure, look, &of));
+    let inner = matrix.crumbs(structure, look).is_empty();
+    let heading = match inner {
+        true => format!("from {one} (row) to {one} (column)"),
+        false => format!("from {} (rows) to {} (columns)", part[0], part[1]),
+    };
+    canvas.draw_name(area, 1, 0, &heading, Role::Label);
+    let label = label_width(area.width);
+    let cells = Rect { x: area.x + label, width: area.width.saturating_sub(label), ..area };
+    let wide = cell_width(matrix, cells.width);
+    draw_column_names(canvas, cells, matrix, wide);
+    let rows = matrix.table.rows.len() as u16;
+    for (row, bucket) in matrix.table.rows.iter().enumerate() {
+        let y = 2 + row as u16;
+        let role = if row == matrix.cursor.0 { Role::Strong } else { Role::Dim };
+        let name = shorten_name(&bucket.name, label - 2, canvas.signs.more);
+        canvas.draw_text(area, 1, y, &name, role);
+        draw_row(canvas, cells, (row, y), matrix, wide, quantity);
+    }
+    let y = 2 + rows;
+    canvas.draw_text(area, 1, y, "worst", Role::Label);
+    for column in 0..matrix.table.columns.len() {
+        let worst = matrix.table.worst_of_column(column, quantity);
+        let (sign, role) = bar_of(canvas, worst.map(|(_, figures)| figures), quantity);
+        let text = sign.repeat(usize::from(wide.saturating_sub(1).max(1)));
+        let x = column as u16 * wide + u16::from(wide == CELL_WIDTH);
+        canvas.draw_text(cells, x, y, &text, role);
+    }
+    draw_top_rank(canvas, area, y + 1, state);
+    draw_legend(canvas, area, state);
+}
+
+/// Columns of a cell: 3 with a number, 1 with a sign where there are many.
+fn cell_width(matrix: &MatrixState, room: u16) -> u16 {
+    let columns = matrix.table.columns.len().max(1);
+    if columns * usize::from(CELL_WIDTH) <= usize::from(room) { CELL_WIDTH } else { 1 }
+}
+
+fn draw_column_names(canvas: &mut Canvas<'_>, cells: Rect, matrix: &MatrixState, wide: u16) {
+    for (column, bucket) in matrix.table.columns.iter().enumerate() {
+        let role = if column == matrix.cursor.1 { Role::Strong } else { Role::Dim };
+        let x = column as u16 * wide;
+        let short = width(&bucket.name) <= COLUMN_NAME_WIDTH && wide == CELL_WIDTH;
+        if short {
+            let room = Rect { x: cells.x + x, width: wide.min(cells.width.saturating_sub(x)), ..cells };
+            canvas.draw_right_aligned(room, 0, 1, &bucket.name, role);
+        } else if column == matrix.cursor.1 {
+            // Of long names there is room for that of the cursor's column, which stands beside it.
+            let x = x.min(cells.width.saturating_sub(width(&bucket.name)));
+            canvas.draw_name(cells, x, 1, &bucket.name, role);
+        }
+    }
+}
+
+fn draw_row(
+    canvas: &mut Canvas<'_>,
+    cells: Rect,
+    (row, y): (usize, u16),
+    matrix: &MatrixState,
+    wide: u16,
+    quantity: MapQuantity,
+) {
+    let from = &matrix.table.rows[row];
+    for (column, to) in matrix.table.columns.iter().enumerate() {
+        let here = (row, column) == matrix.cursor;
+        let figures = matrix.table.cell(row, column).map(|(_, figures)| figures);
+        let same = from.leaves == to.leaves;
+        let (text, role) = match (same, figures.and_then(|figures| figures.step(quantity))) {
+            (true, None | Some(0)) => (canvas.signs.map[0].to_owned(), Role::Border),
+            (_, Some(0)) => (canvas.signs.untold.to_owned(), Role::Faint),
+            (_, Some(step)) if wide == CELL_WIDTH => {
+                let text = figures.and_then(|figures| figures.short_text(quantity));
+                (text.unwrap_or_else(|| step.to_string()), step_role(quantity, step))
+            }
+            (_, Some(step)) => (step.to_string(), step_role(quantity, step)),
+            (_, None) => (canvas.signs.severity[3].to_owned(), Role::Faint),
+        };
+        let x = column as u16 * wide;
+        let room = Rect { x: cells.x + x, width: wide.min(cells.width.saturating_sub(x)), ..cells };
+        if here {
+            canvas.draw_text(room, 0, y, &format!("{text:>0$}", usize::from(wide)), Role::Cursor);
+        } else {
+            canvas.draw_right_aligned(room, 0, y, &text, role);
+        }
+    }
+}
+
+fn bar_of(canvas: &Canvas<'_>, figures: Option<MapFigures>, quantity: MapQuantity) -> (&'static str, Role) {
+    let step = figures.and_then(|figures| figures.step(quantity));
+    let share = figures.and_then(|figures| figures.share(quantity)).unwrap_or(0.0);
+    match step {
+        None => (canvas.signs.severity[3], Role::Faint),
+        Some(0) => (canvas.signs.untold, Role::Faint),
+        Some(step) => (bar_symbol(canvas, share), step_role(quantity, step)),
+    }
+}
+
+/// Draws a bar for each switch of the top rank, as many as there is room for.
+fn draw_top_rank(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionState) {
+    let drawn = &state.screens.map.drawn;
+    let (Some(structure), Some(tier)) = (&drawn.structure, state.known.tiers.first()) else { return };
+    let last = area.height.saturating_sub(1);
+    if !structure.tree || y + 2 >= last {
+        return;
+    }
+    let (y, quantity) = (y + 1, drawn.quantity);
+    let count = structure.ranks.first().copied().unwrap_or(0);
+    let room = usize::from(area.width.saturating_sub(2)) * usize::from(last - y - 1);
+    let shown = count.min(room);
+    let text = match shown == count {
+        true => format!("{count} {}, one bar each, by worst {}", tier.name, quantity.word()),
+        false => format!("{shown} of {count} {}, one bar each, by worst {}", tier.name, quantity.word()),
+    };
+    canvas.draw_text(area, 1, y, &text, Role::Label);
+    let per_row = usize::from(area.width.saturating_sub(2)).max(1);
+    for (at, switch) in structure.switches[..shown].iter().enumerate() {
+        let (sign, role) = bar_of(canvas, Some(drawn.figures.node(switch.id)), quantity);
+        canvas.draw_text(area, 1 + (at % per_row) as u16, y + 1 + (at / per_row) as u16, sign, role);
+    }
+}
+
+fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+    let drawn = &state.screens.map.drawn;
+    let quantity = drawn.quantity;
+    let y = area.height.saturating_sub(1);
+    let [title, least, most] = quantity.scale();
+    let mut x = canvas.draw_text(area, 1, y, title, Role::Text) + 1;
+    x = canvas.draw_text(area, x, y, least, Role::Dim) + 1;
+    for step in 0..5 {
+        x = canvas.draw_text(area, x, y, &canvas.signs.bar[0].repeat(2), step_role(quantity, step));
+    }
+    x = canvas.draw_text(area, x + 1, y, most, Role::Dim);
+    let signs = [
+        (canvas.signs.map[0], "same"),
+        (canvas.signs.untold, "next to nothing"),
+        (canvas.signs.severity[3], "not known"),
+    ];
+    for (sign, word) in signs {
+        if x + width(sign) + width(word) + 3 <= area.width {
+            x = canvas.draw_text(area, x + 2, y, sign, Role::Dim);
+            x = canvas.draw_text(area, x + 1, y, word, Role::Dim);
+        }
+    }
+    if drawn.matrix.table.broken > 0 {
+        let text = format!("{} paths do not arrive", drawn.matrix.table.broken);
+        canvas.draw_right_aligned(area, x + 2, y, &text, Role::Warning);
+    }
+}

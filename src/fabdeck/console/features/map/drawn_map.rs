@@ -1,0 +1,188 @@
+//! The state of the drawn map: its structure and layout, the quantity of its colours, the lit path, and the cable at the
+//! cursor. Everything that is summed up over the fabric is made here, after an event, and only read by a frame.
+
+use std::sync::Arc;
+
+use super::figures::{FigureTable, MapQuantity};
+use super::line_layout::LineLayout;
+use super::lit_path::LitPath;
+use super::matrix::{MatrixState, update_matrix};
+use super::structure::{MapCable, MapStructure};
+use crate::console::features::screen::CursorDirection;
+use crate::console::model::effect::Effect;
+use crate::console::model::state::SessionState;
+use crate::operations::trace::path_trace::Trace;
+use crate::operations::watch::watch_verdict::WatchVerdict;
+use fabdeck_fabric::{ElementId, LinkId, NodeId};
+
+/// What a lit path depends on: the reading, the snapshot, and the path that the operator follows.
+type LitSource = (Option<usize>, Option<usize>, Option<Trace>);
+
+#[derive(Clone, Debug, Default)]
+pub struct DrawnMap {
+    pub structure: Option<Arc<MapStructure>>,
+    pub quantity: MapQuantity,
+    pub figures: FigureTable,
+    pub lit: Option<LitPath>,
+    /// The cable at the cursor; without one, the cursor is on a switch.
+    pub cable: Option<LinkId>,
+    /// The layout of the lines; `None` where the area is too small or the fabric too large for them.
+    pub layout: Option<LineLayout>,
+    /// What is shown instead of lines where the fabric is too large for them.
+    pub matrix: MatrixState,
+    /// The structure, the size and the room for a path that the layout is for.
+    layout_of: Option<(usize, (u16, u16), bool)>,
+    lit_of: Option<LitSource>,
+}
+
+impl DrawnMap {
+    pub fn set_structure(&mut self, structure: MapStructure) {
+        self.structure = Some(Arc::new(structure));
+    }
+
+    /// Converts ids to those of a new snapshot, until its structure is made.
+    pub fn carry_over(&mut self, again: &dyn Fn(ElementId) -> Option<ElementId>) {
+        let structure = self.structure.take();
+        self.structure = structure.and_then(|structure| structure.carry_over(again)).map(Arc::new);
+        self.cable = match self.cable.map(|link| again(ElementId::Link(link))) {
+            Some(Some(ElementId::Link(link))) => Some(link),
+            _ => None,
+        };
+        (self.figures, self.lit, self.lit_of) = (FigureTable::default(), None, None);
+        self.matrix.reset();
+    }
+
+    /// Where the cursor goes from a switch or from the cable at it.
+    pub fn neighbour(&self, switch: NodeId, direction: CursorDirection) -> Option<MapCursor> {
+        let (structure, layout) = (self.structure.as_ref()?, self.layout.as_ref()?);
+        let at = structure.switches.iter().position(|other| other.id == switch)?;
+        let walk = MapWalk { structure, layout, at };
+        match self.cable.and_then(|link| structure.cables.iter().position(|cable| cable.link == link)) {
+            Some(cable) => walk.from_cable(cable, direction),
+            None => walk.from_switch(direction),
+        }
+    }
+}
+
+/// A place of the cursor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapCursor {
+    Switch(NodeId),
+    Cable(LinkId),
+}
+
+/// The ways of the cursor from a switch of the drawn map.
+struct MapWalk<'m> {
+    structure: &'m MapStructure,
+    layout: &'m LineLayout,
+    at: usize,
+}
+
+impl MapWalk<'_> {
+    fn switch(&self, at: usize) -> MapCursor {
+        MapCursor::Switch(self.structure.switches[at].id)
+    }
+
+    fn cable(&self, at: usize) -> MapCursor {
+        MapCursor::Cable(self.structure.cables[at].link)
+    }
+
+    /// Left and right stay in the rank; up and down go to the nearest cable on that side.
+    fn from_switch(&self, direction: CursorDirection) -> Option<MapCursor> {
+        let rank = |at: usize| self.structure.switches.get(at).map(|switch| switch.rank);
+        let beside = |at: usize| (rank(at) == rank(self.at)).then(|| self.switch(at));
+        match direction {
+            CursorDirection::Left => self.at.checked_sub(1).and_then(beside),
+            CursorDirection::Right => beside(self.at + 1),
+            CursorDirection::Down => self.nearest_cable(true),
+            CursorDirection::Up => self.nearest_cable(false),
+        }
+    }
+
+    /// Left and right go through the cables of the same switch and side; up and down go to the ends.
+    fn from_cable(&self, cable: usize, direction: CursorDirection) -> Option<MapCursor> {
+        let MapCable { upper, lower, .. } = self.structure.cables[cable];
+        let beside = self.cables(upper == self.at);
+        let at = beside.iter().position(|other| *other == cable)?;
+        match direction {
+            CursorDirection::Up => Some(self.switch(upper)),
+            CursorDirection::Down => Some(self.switch(lower)),
+            CursorDirection::Left => beside.get(at.checked_sub(1)?).map(|at| self.cable(*at)),
+            CursorDirection::Right => beside.get(at + 1).map(|at| self.cable(*at)),
+        }
+    }
+
+    /// The cables of the switch whose lower, or upper, end is elsewhere, from left to right at the switch.
+    fn cables(&self, down: bool) -> Vec<usize> {
+        let own = |cable: &MapCable| if down { cable.upper == self.at } else { cable.lower == self.at };
+        let cables = self.structure.cables.iter().enumerate();
+        let mut cables: Vec<usize> = cables.filter(|(_, cable)| own(cable)).map(|(at, _)| at).collect();
+        let place = |at: &usize| {
+            let place = self.layout.cables[*at];
+            if down { (place.from.0, place.to.0) } else { (place.to.0, place.from.0) }
+        };
+        cables.sort_by_key(place);
+        cables
+    }
+
+    fn nearest_cable(&self, down: bool) -> Option<MapCursor> {
+        let middle = i32::from(self.layout.switches[self.at].middle()) * 2;
+        let far = |at: &usize| {
+            let place = self.layout.cables[*at];
+            let x = if down { place.to.0 } else { place.from.0 };
+            (x.abs_diff(middle), *at)
+        };
+        self.cables(down).into_iter().min_by_key(far).map(|at| self.cable(at))
+    }
+}
+
+/// Brings the drawn map up to date after an event: figures of a new reading, the lit path, and the layout.
+pub fn update_drawn_map(state: &mut SessionState) -> Vec<Effect> {
+    let known = &state.known;
+    let map = &state.screens.map.drawn;
+    let address = |reading: &Arc<WatchVerdict>| Arc::as_ptr(reading) as usize;
+    if let Some(figures) = map.figures.update_from(known) {
+        state.screens.map.drawn.figures = figures;
+    }
+    let followed = state.screens.paths.trace.as_ref().filter(|_| state.screens.paths.users.is_none());
+    let lit_of = (
+        known.watch.reading.as_ref().map(address),
+        known.look.as_ref().map(|look| Arc::as_ptr(look) as usize),
+        followed.cloned(),
+    );
+    if state.screens.map.drawn.lit_of.as_ref() != Some(&lit_of) {
+        let lit = match followed {
+            Some(trace) => LitPath::from_trace(trace, known, ""),
+            None => LitPath::of_worst_problem(known),
+        };
+        let map = &mut state.screens.map.drawn;
+        (map.lit, map.lit_of) = (lit, Some(lit_of));
+    }
+    let room = update_layout(state);
+    update_matrix(state, room)
+}
+
+/// Brings the layout of lines up to date, and returns the room of the map.
+fn update_layout(state: &mut SessionState) -> (u16, u16) {
+    let areas = state.areas();
+    let above = match state.known.missing_note() {
+        Some(_) => 1,
+        None => 0,
+    };
+    let size = (areas.body.width, areas.body.height.saturating_sub(above));
+    let path = areas.details_pane.is_empty();
+    let map = &mut state.screens.map.drawn;
+    let Some(structure) = map.structure.clone() else {
+        (map.layout, map.layout_of) = (None, None);
+        return size;
+    };
+    let layout_of = (Arc::as_ptr(&structure) as usize, size, path);
+    if map.layout_of != Some(layout_of) {
+        (map.layout, map.layout_of) = (LineLayout::new(&structure, size, path), Some(layout_of));
+    }
+    let gone = |link: &LinkId| structure.cables.iter().all(|cable| cable.link != *link);
+    if map.layout.is_none() || map.cable.as_ref().is_some_and(gone) {
+        map.cable = None;
+    }
+    size
+}

@@ -1,0 +1,212 @@
+//! The state of the matrix: the part of the fabric that it shows, the cursor, and the table of pairs with the task that
+//! makes it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::groups::{MapBucket, MapGroups};
+use super::pair_table::{PairTable, PairTask};
+use super::structure::MapStructure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::screen::CursorDirection;
+use crate::console::features::screens::ScreenId;
+use crate::console::model::effect::Effect;
+use crate::console::model::state::SessionState;
+use crate::console::model::tasks::TaskId;
+use fabdeck_fabric::{NodeId, PortId};
+
+/// Parts of the switches with hosts: those that send, and those that receive.
+type MatrixPart = [Range<usize>; 2];
+
+/// What a table of pairs depends on: structure, reading, paths, quantity, the part of the fabric, and the room.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct PairSource {
+    structure: usize,
+    reading: usize,
+    paths: usize,
+    quantity: super::figures::MapQuantity,
+    part: MatrixPart,
+    room: (u16, u16),
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct MatrixState {
+    pub groups: Arc<MapGroups>,
+    /// The structure of the groups, by its address.
+    groups_of: Option<usize>,
+    pub table: PairTable,
+    /// Whether the map is a matrix: lines have no room, and the tables are known.
+    pub shown: bool,
+    /// Whether the table is that of another part of the fabric, and must not be shown.
+    pub stale: bool,
+    table_of: Option<PairSource>,
+    running: Option<(TaskId, PairSource)>,
+    /// The parts that were entered, outermost first, with the cursor of each before it was entered.
+    zoom: Vec<(MatrixPart, (usize, usize))>,
+    /// The row and the column at the cursor.
+    pub cursor: (usize, usize),
+}
+
+/// Rows of the matrix besides its cells: the directions, the names of columns, the worst of each column and the legend.
+pub const MATRIX_FRAME_ROWS: u16 = 6;
+/// Least size of a matrix.
+const MATRIX_MIN: (u16, u16) = (40, 12);
+
+/// Columns of the names of rows.
+pub fn label_width(width: u16) -> u16 {
+    if width >= 80 { 9 } else { 7 }
+}
+
+/// Most rows and columns of a matrix in an area, and the columns of a cell.
+pub fn matrix_room((width, height): (u16, u16)) -> Option<(usize, usize)> {
+    if width < MATRIX_MIN.0 || height < MATRIX_MIN.1 {
+        return None;
+    }
+    Some((usize::from(height - MATRIX_FRAME_ROWS), usize::from(width - label_width(width))))
+}
+
+impl MatrixState {
+    /// The part of the fabric that is shown.
+    pub fn part(&self) -> MatrixPart {
+        let all = 0..self.groups.leaves.len();
+        self.zoom.last().map_or([all.clone(), all], |(part, _)| part.clone())
+    }
+
+    /// The part that the cursor is on.
+    pub fn chosen(&self) -> Option<[&MapBucket; 2]> {
+        Some([self.table.rows.get(self.cursor.0)?, self.table.columns.get(self.cursor.1)?])
+    }
+
+    /// The worst port of the pair at the cursor.
+    pub fn port(&self) -> Option<PortId> {
+        self.table.cell(self.cursor.0, self.cursor.1).map(|(port, _)| port).filter(|_| !self.stale)
+    }
+
+    pub fn move_by(&mut self, direction: CursorDirection) {
+        let (row, column) = &mut self.cursor;
+        match direction {
+            CursorDirection::Up => *row = row.saturating_sub(1),
+            CursorDirection::Down => *row += 1,
+            CursorDirection::Left => *column = column.saturating_sub(1),
+            CursorDirection::Right => *column += 1,
+        }
+        self.clamp();
+    }
+
+    fn clamp(&mut self) {
+        self.cursor.0 = self.cursor.0.min(self.table.rows.len().saturating_sub(1));
+        self.cursor.1 = self.cursor.1.min(self.table.columns.len().saturating_sub(1));
+    }
+
+    /// Shows the switches of the two parts at the cursor. Of two single switches, returns the one that sends, whose ports
+    /// are next.
+    pub fn zoom_in(&mut self, structure: &MapStructure) -> Option<NodeId> {
+        let [rows, columns] = self.chosen()?.map(|bucket| bucket.leaves.clone());
+        if rows.len() <= 1 && columns.len() <= 1 {
+            let leaf = *self.groups.leaves.get(rows.start)?;
+            return structure.switches.get(leaf).map(|switch| switch.id);
+        }
+        self.zoom.push(([rows, columns], self.cursor));
+        (self.cursor, self.stale) = ((0, 0), true);
+        None
+    }
+
+    /// Shows the part around; returns false at the whole fabric.
+    pub fn zoom_out(&mut self) -> bool {
+        let Some((_, cursor)) = self.zoom.pop() else { return false };
+        (self.cursor, self.stale) = (cursor, true);
+        true
+    }
+
+    /// The names of the parts that were entered.
+    pub fn crumbs(&self, structure: &MapStructure, look: &Snapshot) -> Vec<String> {
+        let title = |of: &Range<usize>| self.groups.title(structure, look, of);
+        self.zoom
+            .iter()
+            .map(|([rows, columns], _)| format!("{} to {}", title(rows), title(columns)))
+            .collect()
+    }
+
+    /// Receives a table, unless another one was asked for since.
+    pub fn receive(&mut self, task: TaskId, table: PairTable) {
+        if let Some((_, of)) = self.running.take_if(|(running, _)| *running == task) {
+            (self.table, self.table_of, self.stale) = (table, Some(of), false);
+            self.clamp();
+        }
+    }
+
+    /// Forgets what another structure gave.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Asks for the table of pairs where the map shows one that has changed.
+pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> {
+    let known = &state.known;
+    let map = &state.screens.map;
+    let fits = map.drawn.layout.is_none() && map.drawn.structure.is_some() && known.tables;
+    let sizes = matrix_room(room).filter(|_| fits);
+    let asked = state.screen == ScreenId::Map && map.shows_map();
+    state.screens.map.drawn.matrix.shown = sizes.is_some();
+    let (known, map) = (&state.known, &state.screens.map);
+    let (Some(structure), Some(look), true) = (map.drawn.structure.clone(), known.look.clone(), asked) else {
+        return Vec::new();
+    };
+    let Some((most_rows, most_columns)) = sizes else { return Vec::new() };
+    let address = Arc::as_ptr(&structure) as usize;
+    if map.drawn.matrix.groups_of != Some(address) {
+        let matrix = &mut state.screens.map.drawn.matrix;
+        matrix.reset();
+        let groups = Arc::new(MapGroups::new(&structure));
+        (matrix.groups, matrix.groups_of, matrix.stale, matrix.shown) = (groups, Some(address), true, true);
+    }
+    let (known, drawn) = (&state.known, &state.screens.map.drawn);
+    let (reading, paths) = (known.watch.reading.clone(), known.paths.clone());
+    let part = drawn.matrix.part();
+    let of = PairSource {
+        structure: address,
+        reading: reading.as_ref().map_or(0, |reading| Arc::as_ptr(reading) as usize),
+        paths: paths.as_ref().map_or(0, |paths| Arc::as_ptr(paths) as usize),
+        quantity: drawn.quantity,
+        part: part.clone(),
+        room,
+    };
+    if drawn.matrix.table_of.as_ref() == Some(&of) {
+        return Vec::new();
+    }
+    let mut effects = Vec::new();
+    if let Some((task, running)) = drawn.matrix.running.clone() {
+        let same = running.part == of.part && running.room == of.room && running.quantity == of.quantity;
+        // A table of an earlier reading is finished first, so that a slow one comes to an end.
+        if running == of || (same && state.tasks.get(task).is_some()) {
+            return effects;
+        }
+        if state.tasks.end(task).is_some() {
+            effects.push(Effect::Cancel(task));
+        }
+    }
+    let matrix = &state.screens.map.drawn.matrix;
+    let rows = matrix.groups.buckets(&structure, &look, &part[0], most_rows);
+    let columns = matrix.groups.buckets(&structure, &look, &part[1], most_columns);
+    let task = PairTask {
+        look,
+        structure,
+        groups: matrix.groups.clone(),
+        reading,
+        paths,
+        quantity: of.quantity,
+        rows,
+        columns,
+    };
+    let other = matrix.table_of.as_ref().is_none_or(|before| {
+        (before.structure, &before.part, before.room, before.quantity)
+            != (of.structure, &of.part, of.room, of.quantity)
+    });
+    let (id, effect) = state.begin_quiet("following the paths of the map", task);
+    let matrix = &mut state.screens.map.drawn.matrix;
+    matrix.running = Some((id, of));
+    matrix.stale |= other;
+    effects.push(effect);
+    effects
+}

@@ -1,0 +1,335 @@
+//! The drawn map: its cables, their colours, the lit path, marks and the cursor.
+
+use ratatui::buffer::Buffer;
+use ratatui::style::Color;
+
+use super::fixture::{appearance, frame, golden, open_session, styles, text};
+use super::test_session::TestSession;
+use super::watches::{WAIT, swept, watching};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::frame::Appearance;
+use fabdeck::console::drawing::symbols::Symbols;
+use fabdeck::console::drawing::theme::Role;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::map::screen::MapView;
+use fabdeck::console::model::layout::Size;
+use fabdeck_fabric::ElementId;
+use fabdeck_fabric::observe::Counter;
+
+/// Turns to the drawn map at a size.
+fn drawn(driver: &mut TestSession, width: u16, height: u16) {
+    driver.send_input(SessionInput::Resized(Size { width, height }));
+    while driver.state.screens.map.view != MapView::Drawn {
+        driver.press("shift-tab");
+    }
+}
+
+fn buffer(driver: &TestSession) -> Buffer {
+    frame(&driver.state, &appearance("dark", ColorDepth::True))
+}
+
+fn shown(driver: &TestSession) -> String {
+    text(&buffer(driver))
+}
+
+fn colour(role: Role) -> Option<Color> {
+    appearance("dark", ColorDepth::True).theme.style(role).fg
+}
+
+/// Number of cells with dots in the colour of a role.
+fn dots(buffer: &Buffer, role: Role) -> usize {
+    let is_dots = |sign: &str| sign.chars().all(|sign| ('\u{2801}'..='\u{28ff}').contains(&sign));
+    let wanted = colour(role);
+    let cells = buffer.content.iter().filter(|cell| is_dots(cell.symbol()));
+    cells.filter(|cell| Some(cell.fg) == wanted).count()
+}
+
+fn here(driver: &TestSession) -> String {
+    let known = &driver.state.known;
+    driver.state.current().current(known).and_then(|what| known.element(what)).unwrap_or_default()
+}
+
+#[test]
+fn the_map_is_the_first_view_and_v_turns_to_the_others() {
+    let mut driver = open_session("sim:demo");
+    drawn(&mut driver, 80, 24);
+    for view in [MapView::Tree, MapView::Switches, MapView::Hosts, MapView::Drawn] {
+        driver.press("V");
+        assert_eq!(driver.state.screens.map.view, view);
+    }
+    assert_eq!(MapView::default(), MapView::Drawn);
+}
+
+#[test]
+fn the_demo_is_drawn_whole() {
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        let mut driver = open_session("sim:demo");
+        drawn(&mut driver, width, height);
+        let map = &driver.state.screens.map.drawn;
+        let (structure, layout) = (map.structure.as_ref().unwrap(), map.layout.as_ref().unwrap());
+        assert_eq!((structure.switches.len(), structure.cables.len()), (9, 36));
+        let mut places = layout.cables.clone();
+        places.sort_by_key(|place| (place.from, place.to));
+        places.dedup();
+        assert_eq!(places.len(), 36, "each cable has a line of its own");
+        let all = shown(&driver);
+        for switch in ["spine-1", "spine-2", "spine-3", "rack1", "rack6"] {
+            assert!(all.contains(switch), "{switch} at {width}x{height}: {all}");
+        }
+        assert_eq!(all.matches("▲1x").count(), 1, "the cable below its width: {all}");
+        let all = buffer(&driver);
+        assert!(dots(&all, Role::Border) > 100, "cables whose wait is not known are faint");
+        assert_eq!(dots(&all, Role::Wait4) + dots(&all, Role::Load4), 0);
+    }
+}
+
+#[test]
+fn without_a_reading_nothing_is_said_to_be_zero() {
+    let mut driver = open_session("sim:demo");
+    drawn(&mut driver, 120, 40);
+    let all = shown(&driver);
+    assert!(all.contains("wait, % of time ○ not known yet"), "{all}");
+    assert!(!all.contains("wait 0 %"), "{all}");
+    // Paths are known from the tables.
+    driver.press("v v v");
+    assert!(shown(&driver).contains("busiest cable"), "{}", shown(&driver));
+    assert!(dots(&buffer(&driver), Role::Load4) > 0);
+}
+
+#[test]
+fn each_quantity_has_its_colours() {
+    // A cable that waits and another one that sends, without a hot-spot.
+    fn busy(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+        vec![
+            ("rack3-leaf", 7, WAIT, 2_800_000_000 * second),
+            ("rack5-leaf", 8, Counter::PortXmitDataExtended, 5_000_000_000 * second),
+        ]
+    }
+    let mut driver = watching(busy);
+    swept(&mut driver, 4);
+    drawn(&mut driver, 120, 40);
+    driver.press("3 2");
+    let count = |driver: &TestSession, steps: [Role; 4]| -> usize {
+        let all = buffer(driver);
+        steps.into_iter().map(|role| dots(&all, role)).sum()
+    };
+    let wait = [Role::Wait1, Role::Wait2, Role::Wait3, Role::Wait4];
+    let load = [Role::Load1, Role::Load2, Role::Load3, Role::Load4];
+    let seen = |driver: &TestSession| (count(driver, wait) > 0, count(driver, load) > 0);
+    assert_eq!(seen(&driver), (true, false), "{}", shown(&driver));
+    driver.press("v");
+    assert!(shown(&driver).contains("by load"), "{}", shown(&driver));
+    assert_eq!(seen(&driver), (false, true), "{}", shown(&driver));
+    driver.press("v v v");
+    assert!(shown(&driver).contains("by wait"), "{}", shown(&driver));
+    assert!(!seen(&driver).1, "{}", shown(&driver));
+}
+
+#[test]
+fn the_path_that_the_operator_follows_is_lit() {
+    let mut driver = open_session("sim:demo");
+    driver.press(":trace space \"node01 space mlx5_0\" space \"node16 space mlx5_0\" enter 2");
+    drawn(&mut driver, 80, 24);
+    let lit = driver.state.screens.map.drawn.lit.clone().expect("a path is lit");
+    assert_eq!((lit.hops.len(), lit.arrives), (5, true));
+    assert!(dots(&buffer(&driver), Role::Strong) > 10, "its cables between switches");
+    let all = shown(&driver);
+    assert!(all.contains("path node01 to node16") && all.contains("node01 › rack1-leaf["), "{all}");
+    drawn(&mut driver, 120, 40);
+    let all = shown(&driver);
+    let hops = ["● node01", "■ rack1-leaf[", "■ spine-", "■ rack3-leaf[", "● node16"];
+    assert!(hops.iter().all(|hop| all.contains(hop)), "a pane of its own: {all}");
+    assert!(all.contains("○ not known"), "nothing was read yet: {all}");
+}
+
+#[test]
+fn marks_are_dashed_and_violet() {
+    let mut driver = open_session("sim:demo");
+    drawn(&mut driver, 120, 40);
+    assert_eq!(dots(&buffer(&driver), Role::Marked), 0);
+    driver.press("f");
+    let all = buffer(&driver);
+    assert!(dots(&all, Role::Marked) > 40, "the cables of the marked switch");
+    assert!(text(&all).contains("✗ spine-1"), "{}", text(&all));
+    driver.press("f down f");
+    assert_eq!(driver.state.known.marks.len(), 1);
+    assert!(
+        driver.state.known.marks.iter().all(|mark| matches!(mark, ElementId::Link(_))),
+        "a cable is marked"
+    );
+}
+
+#[test]
+fn the_cursor_goes_over_switches_and_cables() {
+    let mut driver = open_session("sim:demo");
+    drawn(&mut driver, 120, 40);
+    assert_eq!(here(&driver), "switch:spine-1");
+    driver.press("right");
+    assert_eq!(here(&driver), "switch:spine-2");
+    driver.press("down");
+    assert!(here(&driver).starts_with("link:"), "{}", here(&driver));
+    let before = here(&driver);
+    assert!(dots(&buffer(&driver), Role::Key) > 5, "the cable at the cursor");
+    assert!(shown(&driver).contains("from"), "its details are beside the map");
+    driver.press("right");
+    assert_ne!(here(&driver), before, "the next cable");
+    driver.press("enter");
+    assert!(driver.state.layer.is_some(), "Enter opens the details of a cable");
+    driver.press("esc down");
+    assert!(here(&driver).ends_with("-leaf"), "{}", here(&driver));
+    driver.press("up up");
+    assert_eq!(here(&driver), "switch:spine-2", "up a cable, up to its end");
+    driver.press("enter");
+    assert_eq!(
+        driver.state.current().crumbs(&driver.state.known).len(),
+        2,
+        "Enter opens the ports of a switch"
+    );
+}
+
+#[test]
+fn a_filter_dims_switches_and_cables() {
+    let mut driver = open_session("sim:demo");
+    drawn(&mut driver, 120, 40);
+    let grid = |driver: &TestSession| dots(&buffer(driver), Role::Grid);
+    assert_eq!(grid(&driver), 0);
+    driver.press("/ rack1 enter");
+    assert!(grid(&driver) > 100, "{}", shown(&driver));
+    assert_eq!(here(&driver), "switch:rack1-leaf");
+    driver.press("right");
+    assert_eq!(here(&driver), "switch:rack1-leaf", "the cursor goes to what passes the filter only");
+    driver.press("esc");
+    assert_eq!(grid(&driver), 0);
+    driver.press("/ nonesuch");
+    assert!(shown(&driver).contains("no switch of 9 matches 'nonesuch'"), "{}", shown(&driver));
+}
+
+#[test]
+fn ascii_has_its_own_lines_and_leaves_idle_cables_out() {
+    let mut driver = open_session("sim:demo");
+    drawn(&mut driver, 120, 40);
+    let ascii = Appearance { signs: Symbols::ASCII, ..appearance("mono", ColorDepth::Mono) };
+    let lines = |driver: &TestSession| {
+        let all = text(&frame(&driver.state, &ascii));
+        assert!(all.is_ascii(), "{all}");
+        let body = all.lines().skip(6).take(15).map(|line| line.chars().skip(1).take(80).collect::<String>());
+        body.map(|line| line.matches(['.', ':', '/', '\\']).count()).sum::<usize>()
+    };
+    assert_eq!(lines(&driver), 0, "no cable has a value yet");
+    driver.press("v v v");
+    assert!(lines(&driver) > 50, "{}", text(&frame(&driver.state, &ascii)));
+}
+
+#[test]
+fn the_map_at_two_sizes() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut driver = open_session("sim:demo");
+        driver.press(":trace space \"node01 space mlx5_0\" space \"node16 space mlx5_0\" enter 2");
+        drawn(&mut driver, width, height);
+        driver.press("v v v");
+        let (all, plain) = (buffer(&driver), appearance("dark", ColorDepth::True).theme.blank());
+        golden(
+            &format!("map {width}x{height}"),
+            &format!("{}-- styles\n{}", text(&all), styles(&all, plain)),
+        );
+    }
+}
+
+/// A tree of three ranks that is too large for lines: 108 switches, 216 hosts, 6 pods.
+fn large() -> TestSession {
+    let mut driver = open_session("sim:kary,k=6,n=3");
+    drawn(&mut driver, 120, 40);
+    driver.press("v v v");
+    driver
+}
+
+#[test]
+fn a_large_tree_is_a_matrix_of_pods() {
+    let driver = large();
+    let map = &driver.state.screens.map.drawn;
+    assert!(map.layout.is_none() && map.matrix.shown);
+    assert_eq!((map.matrix.table.rows.len(), map.matrix.table.columns.len()), (6, 6));
+    assert_eq!(map.matrix.table.broken, 0);
+    // Each pair of pods is connected, so each cell but those of the same pod has a port with paths.
+    let known = map.matrix.table.cells.iter().filter(|cell| cell.is_some()).count();
+    assert_eq!(known, 36);
+    let all = shown(&driver);
+    assert!(all.contains("from pod (row) to pod (column)"), "{all}");
+    assert!(all.contains("36 roots, one bar each"), "{all}");
+    assert!(!all.contains("not arrive"), "{all}");
+}
+
+#[test]
+fn enter_zooms_from_pods_to_ports_and_esc_back() {
+    let mut driver = large();
+    driver.press("down right right");
+    assert_eq!(driver.state.screens.map.drawn.matrix.cursor, (1, 2));
+    let port = here(&driver);
+    assert!(port.starts_with("port:"), "the worst port of the pair: {port}");
+    driver.press("enter");
+    let crumbs = |driver: &TestSession| driver.state.current().crumbs(&driver.state.known);
+    assert_eq!(crumbs(&driver), ["drawn", "pod 1 to pod 2"]);
+    let table = &driver.state.screens.map.drawn.matrix.table;
+    assert_eq!((table.rows.len(), table.columns.len()), (6, 6), "the leaves of both pods");
+    assert!(shown(&driver).contains("from pod 1 (rows) to pod 2 (columns)"), "{}", shown(&driver));
+    driver.press("down enter");
+    assert_eq!(crumbs(&driver).len(), 3);
+    assert!(shown(&driver).contains("PEER"), "the ports of the leaf: {}", shown(&driver));
+    driver.press("esc");
+    assert_eq!(crumbs(&driver).len(), 2);
+    driver.press("esc");
+    assert_eq!(crumbs(&driver).len(), 1);
+    assert_eq!(driver.state.screens.map.drawn.matrix.cursor, (1, 2), "back at the same pair");
+    assert_eq!(here(&driver), port);
+}
+
+#[test]
+fn a_matrix_always_fits_one_screen() {
+    let mut driver = large();
+    for (width, height) in [(80, 24), (120, 40), (200, 60), (60, 16)] {
+        driver.send_input(SessionInput::Resized(Size { width, height }));
+        let matrix = &driver.state.screens.map.drawn.matrix;
+        assert!(matrix.shown && !matrix.stale);
+        let rows = matrix.table.rows.len();
+        assert_eq!(matrix.table.rows.last().map(|bucket| bucket.leaves.end), Some(36), "no pod is left out");
+        assert!(rows <= usize::from(height), "{rows} rows at {width}x{height}");
+        assert!(shown(&driver).contains("worst"), "{}", shown(&driver));
+    }
+    // Where rows are few, neighbours are joined.
+    driver.send_input(SessionInput::Resized(Size { width: 60, height: 15 }));
+    let matrix = &driver.state.screens.map.drawn.matrix;
+    assert!(
+        matrix.table.rows.len() < 6 && matrix.table.rows[0].name.contains('-'),
+        "{:?}",
+        matrix.table.rows
+    );
+}
+
+#[test]
+fn a_matrix_counts_the_paths_that_do_not_arrive() {
+    use super::fixture::shared;
+    let mut broken = super::fixture::look("sim:kary,k=6,n=3");
+    let (node, _) = broken.fabric().switches().next().unwrap();
+    broken.observation.tables.nodes.get_mut(&node).unwrap().lft =
+        Some(fabdeck_fabric::Lft::from_entries(Vec::new()));
+    let mut driver = shared(broken);
+    drawn(&mut driver, 120, 40);
+    assert!(driver.state.screens.map.drawn.matrix.table.broken > 0);
+    assert!(shown(&driver).contains("paths do not arrive"), "{}", shown(&driver));
+}
+
+/// A frame draws the cells of the table, which has as many as the screen: eight times the hosts make no more of them.
+#[test]
+fn the_work_of_a_frame_follows_the_screen() {
+    let room = 120 * 40;
+    for (source, hosts) in [("sim:kary,k=5,n=3", 125), ("sim:kary,k=10,n=3", 1_000)] {
+        let mut driver = open_session(source);
+        drawn(&mut driver, 120, 40);
+        assert_eq!(driver.state.known.hosts.len(), hosts);
+        let matrix = &driver.state.screens.map.drawn.matrix;
+        assert!(matrix.shown && matrix.table.cells.len() <= 100, "{}", matrix.table.cells.len());
+        // Single switches are more than the screen has rows, so neighbours are joined.
+        driver.press("enter");
+        assert!(driver.state.screens.map.drawn.matrix.table.cells.len() * 3 <= room);
+    }
+}
