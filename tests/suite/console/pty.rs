@@ -217,6 +217,14 @@ impl Session {
         begun.elapsed()
     }
 
+    /// Goes to the Map of a tree, where most tests begin: the program opens on Health.
+    #[track_caller]
+    pub fn open_map(&mut self) {
+        self.until("1 Health");
+        self.press("2");
+        self.until("spines");
+    }
+
     /// Waits until something has come, and then nothing for a while.
     #[track_caller]
     pub fn settled_after(&self, before: usize) {

@@ -1,16 +1,13 @@
 //! Draws the state of the console into a buffer. It decides nothing.
 
-#[allow(dead_code, reason = "the screens Health and Map will draw with it")]
 pub(crate) mod braille;
 pub(crate) mod buffer_area;
 pub(crate) mod canvas;
-#[allow(dead_code, reason = "the screens Health and Map will draw with it")]
 pub(crate) mod chart;
 pub mod color_depth;
 pub(crate) mod details;
 mod footer;
 pub mod frame;
-#[allow(dead_code, reason = "the screens Health and Map will draw with it")]
 pub(crate) mod gauge;
 mod header;
 pub(crate) mod heat;

@@ -13,6 +13,9 @@ pub fn page_rows(state: &SessionState) -> usize {
 
 pub(crate) fn rows_in_sight(state: &SessionState) -> usize {
     let screen = state.current();
+    if let Some(rows) = screen.page_rows(&state.areas()) {
+        return rows;
+    }
     let other = screen.rows_above(&state.known) + screen.rows_below(&state.known, state.size) + 1;
     usize::from(state.areas().body.height.saturating_sub(other)).max(1)
 }

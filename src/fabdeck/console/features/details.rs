@@ -47,6 +47,9 @@ impl ElementDetail {
         if let Some(hot) = crate::console::features::hotspots::detail::hot_detail(state) {
             return Some(hot);
         }
+        if let Some(problem) = crate::console::features::health::detail::problem_detail(state) {
+            return Some(problem);
+        }
         if let Some(event) = crate::console::features::timeline::detail::event_detail(state) {
             return Some(event);
         }

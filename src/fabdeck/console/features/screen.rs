@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::screens::ScreenId;
 use crate::catalogue::field::Listing;
 use crate::console::model::fabric_model::Model;
-use crate::console::model::layout::Size;
+use crate::console::model::layout::{Areas, Size};
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
 use fabdeck_fabric::ElementId;
@@ -21,6 +22,17 @@ pub enum EnterResult {
     Ask(crate::console::model::prompt::Purpose),
     /// Shows another moment of the recording.
     ToMoment(usize),
+    /// Opens another screen at a row.
+    Open(ScreenTarget),
+}
+
+/// What another screen opens at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ScreenTarget {
+    Element(ScreenId, ElementId),
+    Job(String),
+    /// The events: on the Timeline of a recording, otherwise in the log.
+    Events,
 }
 
 /// The direction of an arrow key.
@@ -54,6 +66,11 @@ pub trait Screen {
     /// Number of rows of the body below the list, at this size.
     fn rows_below(&self, _known: &Model, _size: Size) -> u16 {
         0
+    }
+
+    /// Number of rows in sight, for a screen with panes of its own.
+    fn page_rows(&self, _areas: &Areas) -> Option<usize> {
+        None
     }
 
     /// The cached rows of the list, if there are any; background tasks can filter them.
