@@ -22,7 +22,7 @@ fn a_frame_has_its_bounds() {
         [("16 colours", &SIXTEEN[..], 13 * 1024), ("true colours", &[], 24 * 1024)]
     {
         let mut session = Session::open_with(&["--source", "sim:switch648"], variables, 120, 40);
-        session.until_tree();
+        session.open_map();
         for (screen, key, wanted) in
             [("switches", "2\t", "PORTS"), ("Links", "3", "DEGRADED"), ("map", "2\t\t", "well")]
         {
@@ -39,7 +39,7 @@ fn a_frame_has_its_bounds() {
 fn idle_costs_nothing_and_a_move_little() {
     for (beside, width, bound) in [("with details", 200, 2048), ("without details", 100, 500)] {
         let mut session = Session::open(&["--source", "sim:switch648"], width, 60);
-        session.until_tree();
+        session.open_map();
         session.press("3/switch-switch\r");
         session.until(", 1296 in all");
         // A fabric under watch is not idle: the next test has that.

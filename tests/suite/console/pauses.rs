@@ -486,7 +486,7 @@ fn a_note_stands_at_the_time_of_now() {
 #[test]
 fn notes_in_no_file_are_announced_before_they_are_lost() {
     let mut driver = watch_with_history("sim:demo", MOST);
-    driver.send_input(SessionInput::Tick).press(":note space one enter").press("2 q");
+    driver.send_input(SessionInput::Tick).press(":note space one enter").press("1 q");
     let said = last_message(&driver).to_owned();
     assert!(!driver.state.leaving && said.contains(":save FILE") && said.contains("1 note is"), "{said}");
     driver.press("g q");
@@ -497,7 +497,7 @@ fn notes_in_no_file_are_announced_before_they_are_lost() {
     saved
         .send_input(SessionInput::Tick)
         .press(":note space one enter")
-        .press(":save space a.fdcap enter 2 q");
+        .press(":save space a.fdcap enter 1 q");
     assert!(saved.state.leaving);
 }
 

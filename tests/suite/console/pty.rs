@@ -103,13 +103,6 @@ impl Session {
         session
     }
 
-    /// Waits for the first screen, and turns from the drawn map to the tree.
-    pub fn until_tree(&mut self) {
-        self.until("drawn");
-        self.press("\t");
-        self.until("spines");
-    }
-
     /// Where the program runs.
     pub fn home(&self) -> &Path {
         self.home.path()
@@ -222,6 +215,16 @@ impl Session {
             std::thread::sleep(Duration::from_millis(2));
         }
         begun.elapsed()
+    }
+
+    /// Goes to the Map and from the drawn map to the tree, where most tests begin: the program opens on Health.
+    #[track_caller]
+    pub fn open_map(&mut self) {
+        self.until("1 Health");
+        self.press("2");
+        self.until("drawn");
+        self.press("\t");
+        self.until("spines");
     }
 
     /// Waits until something has come, and then nothing for a while.

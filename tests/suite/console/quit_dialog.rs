@@ -10,12 +10,12 @@ use fabdeck_change::ChangePhase;
 fn quitting_asks_where_the_change_would_end() {
     let fake = FakeChanges::new(Ok(offer(0)), vec![row(7, ChangePhase::Applied)]);
     let mut driver = fake.session(WriteAccess::Simulated);
-    driver.press("q");
+    driver.press("1 q");
     assert!(driver.state.leaving, "the guard keeps it");
     let parting = driver.state.known.changes.leave_warning().unwrap();
     assert!(parting.contains("10:00 left; 'fabdeck confirm 7-abcd' keeps it"), "{parting}");
     let mut driver = fake.session(WriteAccess::Own);
-    driver.press("q");
+    driver.press("1 q");
     assert!(
         !driver.state.leaving
             && matches!(dialogue(&driver).unwrap().question, DialogueQuestion::Leave { number: 7 })

@@ -136,7 +136,7 @@ fn a_squeue_that_hangs_ends_with_the_session() {
     for (screen, end) in [("8", "q"), ("6", "TERM")] {
         let args = ["--source", "sim:demo", "--config", config.to_str().unwrap()];
         let mut session = Session::open(&args, 80, 24);
-        session.until_tree();
+        session.open_map();
         session.press(screen);
         let stat = child(folder.path());
         assert!(stat.exists(), "it hangs");

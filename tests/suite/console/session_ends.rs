@@ -12,7 +12,7 @@ use super::pty::{PATIENCE, Session};
 
 fn demo() -> Session {
     let mut session = Session::open(&["--source", "sim:demo"], 80, 24);
-    session.until_tree();
+    session.open_map();
     session.assert_taken();
     session
 }
@@ -26,7 +26,7 @@ fn count(session: &Session, since: usize, sequence: &str) -> usize {
 /// Keys until the session has ended leave no thread, no mode and no screen of it behind.
 #[test]
 fn quitting_leaves_the_terminal_as_it_was() {
-    for (keys, code) in [("q", 0), ("\x11", 0), ("\x03", 130), (":quit\r", 0)] {
+    for (keys, code) in [("qq", 0), ("\x11", 0), ("\x03", 130), (":quit\r", 0)] {
         let mut session = demo();
         session.press(keys);
         assert_eq!(session.ended(), code, "{keys:?}");
@@ -53,7 +53,7 @@ fn a_bug_restores_the_terminal_and_says_so() {
     for place in ["worker", "draw", "input"] {
         let mut session = Session::open_with(&["--source", "sim:demo"], &[("FABDECK_BREAK", place)], 80, 24);
         if place == "input" {
-            session.until_tree();
+            session.open_map();
             session.press(PASTE);
         }
         assert_eq!(session.ended(), 101, "{place}");
@@ -73,7 +73,7 @@ fn a_session_stops_and_goes_on() {
         let before = session.bytes();
         session.signal("CONT");
         session.settled_after(before);
-        session.until("spines");
+        session.open_map();
         session.assert_taken();
         assert_eq!(count(&session, before, "\x1b[?1049h"), 1, "the terminal is taken once");
         assert_eq!(count(&session, before, "\x1b[2J"), 1, "and drawn once");
@@ -117,12 +117,12 @@ fn a_job_of_a_shell_stops_goes_on_and_ends() {
     let mut shell = Session::shell();
     shell.until("$ ");
     shell.press("$fabdeck --source sim:demo\r");
-    shell.until_tree();
+    shell.open_map();
     shell.press("\x1a");
     shell.until("Stopped");
     let before = shell.bytes();
     shell.press("fg\r");
-    shell.until("spines");
+    shell.open_map();
     shell.settled_after(before);
     assert_eq!(count(&shell, before, "\x1b[?1049h"), 1, "the terminal is taken once");
     shell.press("3");
@@ -152,7 +152,7 @@ fn a_terminal_that_is_closed_ends_the_session() {
     assert_eq!(session.ended(), 129);
     // Not every process gets a signal when its terminal goes.
     let mut session = Session::without_signals(&["--source", "sim:demo"]);
-    session.until_tree();
+    session.open_map();
     session.hang_up();
     assert_eq!(session.ended(), 129);
 }
@@ -160,7 +160,7 @@ fn a_terminal_that_is_closed_ends_the_session() {
 /// A session whose line has taken all that it takes.
 fn hung(variables: &[(&str, &str)]) -> Session {
     let mut session = Session::open_with(&["--source", "sim:switch648"], variables, 200, 60);
-    session.until_tree();
+    session.open_map();
     session.take_nothing();
     for _ in 0..40 {
         session.press("3\x0c2\x0c");
@@ -208,7 +208,7 @@ fn a_line_that_hung_gets_the_latest_frame() {
 fn left_while_a_plan_is_written(place: &str, leave: &str) -> (Session, u32) {
     let variables = [("FABDECK_BREAK", place)];
     let mut session = Session::open_with(&["--source", "sim:kary,k=3,n=2"], &variables, 100, 30);
-    session.until_tree();
+    session.open_map();
     session.press("\t");
     session.until("SWITCH LINKS");
     session.press("f6p");
@@ -273,7 +273,7 @@ fn what_is_cancelled_works_no_more() {
     std::fs::write(&config, "[watch]\ninterval = \"0s\"\n").unwrap();
     let config = config.display().to_string();
     let mut session = Session::open(&["--config", &config, "--source", "sim:switch3456"], 100, 30);
-    session.until_tree();
+    session.open_map();
     session.quiet();
     session.press("6");
     session.until("ENGINE");
@@ -314,7 +314,7 @@ fn a_source_that_goes_away_ends_nothing() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let mut session = Session::open(&["--source", &format!("sim:{socket}")], 100, 30);
-    session.until_tree();
+    session.open_map();
     session.quiet();
     server.kill().unwrap();
     server.wait().unwrap();
@@ -338,7 +338,7 @@ fn a_session_that_subscribed_to_traps_unsubscribes() {
     };
     let story = file("it.story", "1500ms silent node3\n");
     let config = file("config.toml", "[watch]\ninterval = \"500ms\"\n");
-    for (leave, code) in [("qq", 0), ("\x03", 130)] {
+    for (leave, code) in [("qqq", 0), ("\x03", 130)] {
         let socket = folder.path().join("s");
         let text = format!("sim:kary,k=2,n=2,story={story}");
         let (simulator, _) = create_simulator(&text, &LiveOptions::default()).unwrap();
@@ -349,7 +349,7 @@ fn a_session_that_subscribed_to_traps_unsubscribes() {
         let source = format!("sim:{}", socket.display());
         let live = ["--config", &config, "--retries", "0", "--timeout", "100ms", "--traps"];
         let mut session = Session::open(&[&["--source", &source], &live[..]].concat(), 120, 30);
-        session.until_tree();
+        session.open_map();
         session.press("M");
         session.until("trap: 65, a port is out of service: node3");
         session.press(leave);

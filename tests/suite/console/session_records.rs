@@ -81,7 +81,7 @@ fn a_session_of_the_program_is_replayed_into_the_same_frame() {
     let (config, events_arg) = (config.display().to_string(), events.display().to_string());
     let args = ["--config", &config, "--source", "sim:demo", "--record-events", &events_arg];
     let mut session = Session::open(&args, 100, 30);
-    session.until_tree();
+    session.open_map();
     session.quiet();
     session.press("f/");
     session.press("\x1b[200~switch-switch\x1b[201~\r");

@@ -5,7 +5,7 @@ use super::pty::Session;
 #[test]
 fn open_move_filter_mark_preview_plan_and_quit() {
     let mut session = Session::open(&["--source", "sim:kary,k=3,n=2"], 100, 30);
-    session.until_tree();
+    session.open_map();
     session.press("\t");
     session.until("SWITCH LINKS");
     session.press("/leaf\r");
@@ -22,7 +22,7 @@ fn open_move_filter_mark_preview_plan_and_quit() {
     session.until("write the plan to");
     session.press("\r");
     session.until("the plan is in");
-    session.press("q");
+    session.press("2");
     session.until("leaf0");
     session.press("qq");
     assert_eq!(session.ended(), 0);
@@ -34,7 +34,7 @@ fn open_move_filter_mark_preview_plan_and_quit() {
 fn a_redraw_at_the_very_end_wipes_nothing() {
     for keys in ["\x0cqq", "\x0c\x03"] {
         let mut session = Session::open(&["--source", "sim:demo"], 80, 24);
-        session.until_tree();
+        session.open_map();
         session.quiet();
         let before = session.bytes();
         session.press(keys);
@@ -49,7 +49,7 @@ fn a_redraw_at_the_very_end_wipes_nothing() {
 #[test]
 fn a_storm_of_sizes_ends_in_the_last_one() {
     let mut session = Session::open(&["--source", "sim:demo"], 80, 24);
-    session.until_tree();
+    session.open_map();
     for step in 0..60u16 {
         session.resize(20 + step * 3, 5 + step);
     }

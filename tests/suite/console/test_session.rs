@@ -24,6 +24,7 @@ use fabdeck::operations::jobs::job_request::JobListSource;
 use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck::operations::replay::replay_frame::{FrameSource, NoRecording};
 use fabdeck::operations::watch::sweep::SweepResult;
+use fabdeck::system::access::SystemAccess;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_routing::NoProgress;
 
@@ -40,6 +41,8 @@ pub struct TestSession {
     recorded: ReplayBox,
     pub changing: ChangerBox,
     pub lister: JobLister,
+    /// The system with the state folder of the user.
+    pub system: UserSystem,
     /// Time of the last sweep.
     swept_ms: u64,
     effects: VecDeque<Effect>,
@@ -90,6 +93,16 @@ impl Default for JobLister {
 impl std::fmt::Debug for JobLister {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Lister")
+    }
+}
+
+/// The system of the user, where the session has one.
+#[derive(Default)]
+pub struct UserSystem(pub Option<Box<dyn SystemAccess>>);
+
+impl std::fmt::Debug for UserSystem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("UserSystem")
     }
 }
 
@@ -181,9 +194,11 @@ impl TestSession {
             recorded,
             changing,
             lister: JobLister::default(),
+            system: UserSystem::default(),
             swept_ms: 0,
             effects: effects.into(),
         };
+        driver.open_map();
         driver.run_until_idle();
         driver.show_tree();
         driver
@@ -194,6 +209,15 @@ impl TestSession {
         let seen = self.state.seen;
         self.press("tab");
         self.state.seen = seen;
+    }
+
+    /// Goes to the Map, where most tests begin: a session opens on Health. The key comes before anything is read, so it
+    /// dismisses no message.
+    fn open_map(&mut self) {
+        let map = self.state.keymap.find_action("screen-map");
+        if let Some(key) = map.and_then(|map| map.first_key(&self.state.keymap)) {
+            self.update_state(SessionInput::Key(key));
+        }
     }
 
     /// Presses keys given as text (`2 / leaf enter f`), and runs until idle after each.
@@ -234,6 +258,7 @@ impl TestSession {
                             recorded: &mut self.recorded,
                             changing: &mut self.changing,
                             lister: &mut self.lister,
+                            system: self.system.0.as_deref(),
                             written: &mut self.written,
                             took_ms: 0,
                         };
@@ -267,6 +292,7 @@ pub struct TestServices<'t> {
     pub recorded: &'t mut ReplayBox,
     pub changing: &'t mut ChangerBox,
     pub lister: &'t mut JobLister,
+    pub system: Option<&'t dyn SystemAccess>,
     pub written: &'t mut Vec<(PathBuf, String)>,
     pub took_ms: u64,
 }
@@ -287,7 +313,7 @@ impl<'t> TestServices<'t> {
     pub fn nothing(nothing: &'t mut NoServices) -> Self {
         let NoServices { look, sweeper, recorded, changing, lister, written } = nothing;
         let look = look.get_or_insert_with(|| Err("this session has no source".to_owned()));
-        Self { look, sweeper, recorded, changing, lister, written, took_ms: 0 }
+        Self { look, sweeper, recorded, changing, lister, system: None, written, took_ms: 0 }
     }
 }
 
@@ -310,6 +336,10 @@ impl TaskServices for TestServices<'_> {
 
     fn list_jobs(&mut self, from: &JobListSource) -> Option<Result<JobList, String>> {
         Some((self.lister.0)(from))
+    }
+
+    fn system(&self) -> Option<&dyn SystemAccess> {
+        self.system
     }
 
     fn plan_origin(&self) -> PlanOrigin {

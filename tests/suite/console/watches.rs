@@ -34,7 +34,7 @@ use fabdeck_mad::access::{NoObserver, ReadOptions, Source};
 use fabdeck_simulator::{LineFaults, SharedSimulator, SimulatedFabric, Simulator};
 
 pub const WAIT: Counter = Counter::PortXmitWaitExt;
-const SENT: Counter = Counter::PortXmitDataExtended;
+pub const SENT: Counter = Counter::PortXmitDataExtended;
 const ERRORS: Counter = Counter::SymbolErrorCounterExt;
 
 /// Words a second of a cable of the demo, which is 4x HDR.

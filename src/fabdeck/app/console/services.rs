@@ -26,6 +26,7 @@ use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::preview::assume::{assume, assume_lids};
 use crate::operations::replay::replay_frame::FrameSource;
 use crate::operations::watch::sweep::SweepResult;
+use crate::system::access::SystemAccess;
 use crate::system::local_access::LocalSystemAccess;
 use fabdeck_change::{ChangeStatus, GuardRequest};
 use fabdeck_files::job_lists::JobList;
@@ -93,6 +94,10 @@ impl TaskServices for ProcessServices<'_> {
         let list = list_jobs(&self.context.machine, from, || RouteProgress::is_cancelled(self.progress))?;
         self.context.history.record_jobs(list.as_ref().map_err(String::as_str));
         Some(list)
+    }
+
+    fn system(&self) -> Option<&dyn SystemAccess> {
+        Some(&*self.context.machine)
     }
 
     fn plan_origin(&self) -> PlanOrigin {

@@ -7,13 +7,6 @@ use super::braille::{CellSharing, DotGrid};
 use super::canvas::{Canvas, width};
 use super::theme::{Quantity, Role};
 
-/// What a column shows of the values that fall into it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ColumnValue {
-    Worst,
-    Mean,
-}
-
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ChartScale {
     Linear,
@@ -29,14 +22,14 @@ pub struct ChartMark {
     pub role: Role,
 }
 
-/// A chart. Values are oldest first and evenly spaced, and the last one is now; `None` where nothing was read.
+/// A chart. It has a value for each column of dots, two in a cell, the last one at the right; `None` where nothing was
+/// read.
 #[derive(Clone, Copy, Debug)]
 pub struct Chart<'c> {
     pub quantity: Quantity,
     pub values: &'c [Option<f64>],
     /// A second curve on the same scale, drawn as a line.
     pub curve: &'c [Option<f64>],
-    pub column: ColumnValue,
     pub scale: ChartScale,
     /// The value at the top.
     pub top: f64,
@@ -111,10 +104,10 @@ fn draw_scale(canvas: &mut Canvas<'_>, area: Rect, plot: Rect, chart: &Chart<'_>
 
 fn draw_values(canvas: &mut Canvas<'_>, plot: Rect, chart: &Chart<'_>) {
     let mut dots = DotGrid::new(plot.width, plot.height, CellSharing::AllDots);
-    let columns = resample(chart.values, dots.dots_wide() as usize, chart.column);
+    let columns = last_columns(chart.values, &dots);
     let first = dots.dots_wide() - columns.len() as i32;
     for (x, value) in (first..).zip(columns) {
-        let Some(value) = value else { continue };
+        let Some(value) = *value else { continue };
         let height = (chart.share(value) * f64::from(dots.dots_high())).round() as i32;
         let height = if value > 0.0 { height.max(1) } else { height };
         for level in 0..height {
@@ -133,11 +126,11 @@ fn draw_values(canvas: &mut Canvas<'_>, plot: Rect, chart: &Chart<'_>) {
 /// Draws the second curve in cells of its own: the area leaves the cells that it goes through.
 fn draw_curve(canvas: &mut Canvas<'_>, plot: Rect, chart: &Chart<'_>) {
     let mut dots = DotGrid::new(plot.width, plot.height, CellSharing::AllDots);
-    let columns = resample(chart.curve, dots.dots_wide() as usize, chart.column);
+    let columns = last_columns(chart.curve, &dots);
     let first = dots.dots_wide() - columns.len() as i32;
     let mut before: Option<(i32, i32)> = None;
     for (x, value) in (first..).zip(columns) {
-        let Some(value) = value else {
+        let Some(value) = *value else {
             before = None;
             continue;
         };
@@ -178,36 +171,31 @@ fn draw_axis(canvas: &mut Canvas<'_>, plot: Rect, chart: &Chart<'_>) {
     }
     canvas.draw_text(whole, 0, y, &canvas.signs.rule.repeat(plot.width.into()), Role::Border);
     let marks: Vec<u16> = chart.marks.iter().map(|mark| column_of(plot, mark.at)).collect();
+    let mut end = plot.width;
     for (at, text) in chart.ticks {
         let (column, wide) = (column_of(plot, *at), width(text));
-        // A label that would touch the sign of an event gives way.
-        if wide > plot.width || marks.iter().any(|mark| mark.abs_diff(column) < wide / 2 + 2) {
+        if wide > plot.width {
             continue;
         }
         let x = column.saturating_sub(wide / 2).min(plot.width - wide);
+        // A label that would touch the sign of an event gives way, but not the one at the end.
+        let touches = |mark: &u16| *mark + 1 >= x && *mark <= x + wide;
+        if *at >= 1.0 {
+            end = x;
+        } else if marks.iter().any(touches) {
+            continue;
+        }
         canvas.draw_text(whole, x, y, text, Role::Dim);
     }
-    for (mark, x) in chart.marks.iter().zip(marks) {
+    for (mark, x) in chart.marks.iter().zip(marks).filter(|(_, x)| *x < end) {
         canvas.draw_text(whole, x, y, mark.sign, mark.role);
     }
 }
 
-/// Values for this number of columns: each shows the worst or the mean of what falls into it. Fewer values stay as
-/// they are.
-pub fn resample(values: &[Option<f64>], columns: usize, column: ColumnValue) -> Vec<Option<f64>> {
-    let count = values.len();
-    if count <= columns || columns == 0 {
-        return values.to_vec();
-    }
-    let of_column = |at: usize| {
-        let (from, to) = (at * count / columns, ((at + 1) * count / columns).max(at * count / columns + 1));
-        let known = || values[from..to].iter().flatten().copied();
-        match column {
-            ColumnValue::Worst => known().reduce(f64::max),
-            ColumnValue::Mean => known().next().map(|_| known().sum::<f64>() / known().count() as f64),
-        }
-    };
-    (0..columns).map(of_column).collect()
+/// The last values, as many as the grid has columns of dots.
+fn last_columns<'v>(values: &'v [Option<f64>], dots: &DotGrid) -> &'v [Option<f64>] {
+    let skipped = values.len().saturating_sub(usize::try_from(dots.dots_wide()).unwrap_or(0));
+    values.get(skipped..).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -231,7 +219,6 @@ mod tests {
         quantity: Quantity::Wait,
         values: &[],
         curve: &[],
-        column: ColumnValue::Worst,
         scale: ChartScale::Linear,
         top: 100.0,
         labels: &[],
@@ -267,10 +254,8 @@ mod tests {
     }
 
     #[test]
-    fn a_column_shows_the_worst_or_the_mean() {
-        let values = [Some(1.0), Some(3.0), None, Some(8.0), None, None];
-        assert_eq!(resample(&values, 3, ColumnValue::Worst), [Some(3.0), Some(8.0), None]);
-        assert_eq!(resample(&values, 3, ColumnValue::Mean), [Some(2.0), Some(8.0), None]);
-        assert_eq!(resample(&values, 9, ColumnValue::Mean), values);
+    fn values_beyond_the_columns_are_the_oldest() {
+        let values = [Some(100.0), Some(0.0), Some(0.0)];
+        assert_eq!(drawn(&Chart { values: &values, ..PLAIN }, (1, 1)), ["⣀"]);
     }
 }

@@ -160,6 +160,8 @@ fn has_effect_here(state: &SessionState, action: &Action) -> bool {
         "extend" => state.screen != ScreenId::Paths,
         "enter" => state.current().can_enter(&state.known),
         "mark" => !state.target_elements().is_empty(),
+        // Enter opens the same page there.
+        "details" => state.screen != ScreenId::Health,
         "next-view" => state.current().has_views(&state.known),
         id if TIME_ACTIONS.contains(&id) => state.screen == ScreenId::Timeline,
         _ => true,
@@ -167,13 +169,16 @@ fn has_effect_here(state: &SessionState, action: &Action) -> bool {
 }
 
 fn is_at_top(state: &SessionState) -> bool {
-    state.screen == ScreenId::Map && state.current().crumbs(&state.known).len() < 2
+    state.screen == ScreenId::Health && state.current().crumbs(&state.known).len() < 2
 }
 
 /// Short word for the footer, which has no room for a sentence.
 fn short_title(action: &Action, state: &SessionState) -> &'static str {
     match action.id {
+        "next-view" if state.screen == ScreenId::Health => "next pane",
         "enter" => "open",
+        "preview-fix" => "preview its fix",
+        "longer-window" => state.known.problems.window.words(),
         "next-view" => "view",
         "palette" => "go to",
         "write-plan" => "plan",

@@ -3,7 +3,6 @@
 pub(crate) mod braille;
 pub(crate) mod buffer_area;
 pub(crate) mod canvas;
-#[allow(dead_code, reason = "the screens Health and Map will draw with it")]
 pub(crate) mod chart;
 pub mod color_depth;
 pub(crate) mod details;

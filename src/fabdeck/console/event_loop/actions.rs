@@ -18,6 +18,7 @@ use crate::console::features::jobs::running_jobs;
 use crate::console::features::preconditions::{has_fabric, has_list};
 use crate::console::features::row_selection::set_filter;
 use crate::console::features::screen::{CursorDirection, EnterResult};
+use crate::console::features::screen_change::open_target;
 use crate::console::features::screen_table::screen_table;
 use crate::console::features::screens::ScreenId;
 use crate::console::features::timeline::{derived_events, time_navigation};
@@ -111,6 +112,7 @@ const GENERAL: &[ActionGroup] = &[
                     EnterResult::Nothing(why) => state.log_message(Severity::Info, why),
                     EnterResult::Ask(purpose) => begin_line(state, purpose, ""),
                     EnterResult::ToMoment(place) => return time_navigation::seek_place(state, place),
+                    EnterResult::Open(target) => open_target(state, &target),
                 }
                 Vec::new()
             })

@@ -37,8 +37,8 @@ pub fn step_out(state: &mut SessionState) -> bool {
     if stepped {
         return true;
     }
-    let elsewhere = state.screen != ScreenId::Map;
-    state.screen = ScreenId::Map;
+    let elsewhere = state.screen != ScreenId::Health;
+    state.screen = ScreenId::Health;
     elsewhere
 }
 

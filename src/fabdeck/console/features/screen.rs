@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::screens::ScreenId;
 use crate::catalogue::field::Listing;
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
@@ -22,6 +23,17 @@ pub enum EnterResult {
     Ask(crate::console::model::prompt::Purpose),
     /// Shows another moment of the recording.
     ToMoment(usize),
+    /// Opens another screen at a row.
+    Open(ScreenTarget),
+}
+
+/// What another screen opens at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ScreenTarget {
+    Element(ScreenId, ElementId),
+    Job(String),
+    /// The events: on the Timeline of a recording, otherwise in the log.
+    Events,
 }
 
 /// The direction of an arrow key.

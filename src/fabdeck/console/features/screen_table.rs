@@ -5,6 +5,7 @@
 macro_rules! screen_table {
     ($define:ident) => {
         $define! {
+            Health health HealthScreen 1 "Health" "Health" "what is wrong, who is hit, why, and what can safely be done next";
             Map map MapScreen 2 "Map" "Map" "the fabric drawn, as a tree, and its switches and hosts as tables";
             Links links LinksScreen 3 "Links" "Links" "every cable with its state, its speed and the paths over it";
             Hotspots hotspots HotspotsScreen 4 "Hot-spots" "Hot" "ports that wait or have errors, the reasons, and the rates of every port";

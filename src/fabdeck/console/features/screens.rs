@@ -66,14 +66,14 @@ macro_rules! define_screens {
     };
 }
 
-/// Moves the cursor to an element. Of several rows for the element, the nearest one is chosen.
-fn move_cursor_to(screen: &mut dyn Screen, what: ElementId, known: &Model) {
+/// Moves the cursor to an element. Of several rows for the element, the nearest one is chosen. Returns whether there
+/// is one.
+pub(super) fn move_cursor_to(screen: &mut dyn Screen, what: ElementId, known: &Model) -> bool {
     let table = screen.table();
     let rows = table.selection.rows.iter().enumerate();
     let same = rows.filter(|(_, row)| screen.element(**row, known) == Some(what)).map(|(at, _)| at);
-    if let Some(at) = same.min_by_key(|at| at.abs_diff(table.cursor)) {
-        screen.table_mut().move_to(at);
-    }
+    let nearest = same.min_by_key(|at| at.abs_diff(table.cursor));
+    nearest.inspect(|at| screen.table_mut().move_to(*at)).is_some()
 }
 
 screen_table!(define_screens);

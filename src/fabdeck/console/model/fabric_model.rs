@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::tasks::TaskId;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::changes::changes_model::ChangesModel;
+use crate::console::features::health::health_model::HealthModel;
 use crate::console::features::jobs::jobs_model::JobsModel;
 use crate::console::features::lanes::lanes_model::LanesModel;
 use crate::console::features::map::health::FabricHealth;
@@ -85,6 +86,8 @@ pub struct Model {
     pub arranged: u64,
     /// The problems of nodes, and their summaries for ranks and racks.
     pub health: FabricHealth,
+    /// The ranked problems of the fabric.
+    pub problems: HealthModel,
     /// The index of the paths in force; `None` without tables, and until it is made.
     pub paths: Option<Arc<PathIndex>>,
     /// Reason why the paths could not be indexed.

@@ -96,7 +96,7 @@ impl SessionState {
             options: Vec::new(),
             loading: LoadState::Done,
             known: Model::default(),
-            screen: ScreenId::Map,
+            screen: ScreenId::Health,
             screens: Screens::default(),
             layer: None,
             prompt: None,

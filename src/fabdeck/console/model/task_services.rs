@@ -10,6 +10,7 @@ use crate::operations::jobs::job_request::JobListSource;
 use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::replay::replay_frame::FrameSource;
 use crate::operations::watch::sweep::SweepResult;
+use crate::system::access::SystemAccess;
 use fabdeck_files::job_lists::JobList;
 
 /// The services of the process. Those of the source are for tasks in the thread that owns it.
@@ -28,6 +29,11 @@ pub trait TaskServices {
 
     /// Reads the list of running jobs; `None` where the task was cancelled.
     fn list_jobs(&mut self, from: &JobListSource) -> Option<Result<JobList, String>>;
+
+    /// The system of this user; `None` for a session that has none.
+    fn system(&self) -> Option<&dyn SystemAccess> {
+        None
+    }
 
     /// Who made a plan and when.
     fn plan_origin(&self) -> PlanOrigin;

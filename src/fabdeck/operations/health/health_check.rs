@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use super::acknowledgements::{AcknowledgementChange, change_acknowledgement, mark_acknowledged};
+use super::acknowledgements::{AcknowledgementChange, change_acknowledgement};
 use super::problem::{FabricProblem, ProblemSeverity};
 use super::problem_list::HealthFacts;
+use super::ranked_problems::rank_problems;
+use super::table_certificate::certify_tables;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -13,7 +15,6 @@ use crate::operations::jobs::job_request::JobListSource;
 use crate::operations::jobs::list_source::{JobSource, read_list};
 use crate::operations::jobs::source_jobs::{SourceJobs, is_capture, place_source_jobs};
 use crate::operations::jobs::summary::place_jobs;
-use crate::operations::lanes::levels::{LevelsInForce, check_in_force};
 use crate::operations::operation::Operation;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::watch::counter_watch::{HotspotInterval, WatchReport, WatchRequest, watch_counters};
@@ -94,14 +95,9 @@ pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> R
     let (placed, jobs) = place_known_jobs(&mut snapshot, list, &from);
     let jobs_on_paths = placed.map(|placed| JobComparison::new(&snapshot, placed, &Faults::new(), None));
     let tables = snapshot.observation.tables.has_forwarding();
-    let (certificate, paths) = match tables {
-        true => {
-            let (tables, sent) = (&snapshot.observation.tables, LevelsInForce::Unsaid);
-            let report = check_in_force(&snapshot, tables, &Faults::new(), false, sent, &NoProgress)?;
-            (Some(report), Some(Preview::new(&snapshot, tables, &NoProgress)?))
-        }
-        false => (None, None),
-    };
+    let certificate = certify_tables(&snapshot, &NoProgress)?;
+    let paths =
+        tables.then(|| Preview::new(&snapshot, &snapshot.observation.tables, &NoProgress)).transpose()?;
     let fabric = snapshot.fabric();
     let facts = HealthFacts {
         look: &snapshot,
@@ -121,15 +117,13 @@ pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> R
         jobs,
         unacknowledged: None,
     };
-    let problems = facts.problems();
-    let mut report = HealthReport { problems, snapshot, checks };
+    let (problems, _) = rank_problems(facts.problems(), &snapshot, None);
     let outside = operation.env.outside;
     if let Some(change) = &request.change {
-        change_acknowledgement(outside, &report.snapshot, &report.problems, change)?;
+        change_acknowledgement(outside, &snapshot, &problems, change)?;
     }
-    report.checks.unacknowledged = mark_acknowledged(outside, &report.snapshot, &mut report.problems);
-    report.problems.sort_by_cached_key(FabricProblem::rank);
-    Ok(report)
+    let (problems, unacknowledged) = rank_problems(problems, &snapshot, Some(outside));
+    Ok(HealthReport { problems, snapshot, checks: HealthChecks { unacknowledged, ..checks } })
 }
 
 /// Two sweeps with their verdict, or one reading where the source has no second one.

@@ -8,4 +8,6 @@ mod link_problems;
 mod node_problems;
 pub mod problem;
 pub(crate) mod problem_list;
+pub mod ranked_problems;
+pub mod table_certificate;
 mod table_problems;

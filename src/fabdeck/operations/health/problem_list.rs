@@ -29,13 +29,12 @@ pub struct HealthFacts<'h> {
 }
 
 impl HealthFacts<'_> {
-    /// All problems, the worst first.
-    pub fn problems(&self) -> Vec<FabricProblem> {
+    /// All problems, in no order.
+    pub(super) fn problems(&self) -> Vec<FabricProblem> {
         let mut all = self.node_problems();
         all.extend(self.table_problems());
         all.extend(self.link_problems());
         all.extend(self.congestion_problems());
-        all.sort_by_cached_key(FabricProblem::rank);
         all
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::event_scan::{EventDeriver, RecordingScan};
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::watch::fabric_history::{FabricHistory, IntervalSums};
 use crate::operations::watch::history::{MAX_SWEEPS, PortHistory, PortLevels, UNKNOWN_LEVELS, pack_levels};
 use fabdeck_fabric::counters::rates_of_sweeps;
 use fabdeck_fabric::observe::{Observation, Sweep};
@@ -59,6 +60,8 @@ pub struct ReplayFrame {
     pub after: Arc<Sweep>,
     /// The history without this moment.
     pub history: PortHistory,
+    /// The sums of the fabric over the same time.
+    pub totals: FabricHistory,
     /// Whether the history is complete.
     pub whole: bool,
     /// Number of sweeps up to this moment, and in the next field the time since the first moment in
@@ -112,6 +115,15 @@ pub const CANCELLED: &str = "cancelled";
 /// Makes a snapshot of an observation, with the operator's names and assumed tables.
 pub type SnapshotMaker = Arc<dyn Fn(Observation) -> Result<Snapshot, String> + Send + Sync>;
 
+/// What a moment adds to the histories.
+struct HistoryColumn {
+    /// Number of nodes of its fabric.
+    nodes: usize,
+    levels: PortLevels,
+    seconds: f64,
+    sums: IntervalSums,
+}
+
 /// The moments of a recording, with a cache of the latest ones.
 pub struct ReplayFrames<B> {
     tape: RecordingPlayer<B>,
@@ -124,7 +136,7 @@ pub struct ReplayFrames<B> {
     /// Sweeps that many moments are compared with.
     pinned: BTreeMap<usize, Arc<Sweep>>,
     /// History columns, computed with the threshold `congestion`.
-    columns: BTreeMap<usize, (usize, PortLevels)>,
+    columns: BTreeMap<usize, HistoryColumn>,
     congestion: u64,
     /// The snapshot of a state, with the state and the moment of its counters.
     look: Option<(Option<usize>, usize, Arc<Snapshot>)>,
@@ -227,35 +239,39 @@ impl<B: ByteSource> ReplayFrames<B> {
         Ok(look)
     }
 
-    /// The history column at the position of the reader: the levels of every port.
-    fn history_column(&mut self, place: usize) -> Option<PortLevels> {
+    /// Computes the history column of a moment: the levels of every port, and the sums of the fabric.
+    fn add_history_column(&mut self, place: usize) {
         if !self.timeline.is_comparable(place) {
-            return None;
+            return;
         }
-        let (Ok(before), Ok(after)) = (self.read_sweep(place - 1), self.read_sweep(place)) else {
-            return None;
-        };
-        self.tape.show_moment(place).ok()?;
+        let (Ok(before), Ok(after)) = (self.read_sweep(place - 1), self.read_sweep(place)) else { return };
+        if self.tape.show_moment(place).is_err() {
+            return;
+        }
         let ticks = self.tape.ticks().clone();
         let fabric = self.tape.fabric();
         let mut levels = vec![UNKNOWN_LEVELS; fabric.ports().len()];
-        for port in &rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &ticks).ports {
+        let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &ticks);
+        for port in &rates.ports {
             levels[port.port.index()] = pack_levels(port, self.congestion as f64);
         }
-        let nodes = fabric.nodes().len();
-        let levels: PortLevels = levels.into();
-        self.cache_column(place, nodes, levels.clone());
-        Some(levels)
+        let column = HistoryColumn {
+            nodes: fabric.nodes().len(),
+            levels: levels.into(),
+            seconds: after.began.saturating_sub(before.began).as_secs_f64(),
+            sums: IntervalSums::new(fabric, &rates),
+        };
+        self.cache_column(place, column);
     }
 
-    fn cache_column(&mut self, place: usize, nodes: usize, levels: PortLevels) {
-        let most = (MAX_COLUMN_BYTES / levels.len().max(1)).max(2 * MAX_SWEEPS);
+    fn cache_column(&mut self, place: usize, column: HistoryColumn) {
+        let most = (MAX_COLUMN_BYTES / column.levels.len().max(1)).max(2 * MAX_SWEEPS);
         while self.columns.len() >= most {
             let ends = [self.columns.first_key_value(), self.columns.last_key_value()];
             let far = ends.into_iter().flatten().map(|(at, _)| *at).max_by_key(|at| at.abs_diff(place));
             far.and_then(|far| self.columns.remove(&far));
         }
-        self.columns.insert(place, (nodes, levels));
+        self.columns.insert(place, column);
     }
 
     /// The first history column before a moment; the column of the moment itself is the latest of the maximum
@@ -277,7 +293,7 @@ impl<B: ByteSource> ReplayFrames<B> {
             if pulse.is_cancelled() {
                 return Err(CANCELLED.to_owned());
             }
-            self.history_column(*at);
+            self.add_history_column(*at);
         }
         Ok(missing.len() <= once)
     }
@@ -289,8 +305,10 @@ impl<B: ByteSource> ReplayFrames<B> {
             let at_ms = u64::try_from(self.elapsed[at]).unwrap_or(0);
             match self.columns.get(&at) {
                 // A node appeared, and port ids have changed since.
-                Some((nodes, levels)) if (*nodes, levels.len()) != size => history = PortHistory::default(),
-                Some((_, levels)) => history.push(at_ms, levels.clone()),
+                Some(column) if (column.nodes, column.levels.len()) != size => {
+                    history = PortHistory::default();
+                }
+                Some(column) => history.push(at_ms, column.levels.clone()),
                 None => history.push_gap(at_ms),
             }
         }
@@ -298,6 +316,16 @@ impl<B: ByteSource> ReplayFrames<B> {
             history.push_gap(u64::try_from(self.elapsed[place]).unwrap_or(0));
         }
         history
+    }
+
+    /// The sums of the fabric before a moment.
+    fn totals(&self, place: usize) -> FabricHistory {
+        let mut totals = FabricHistory::default();
+        for (at, column) in self.columns.range(self.oldest_column(place)..place) {
+            let at_ms = u64::try_from(self.elapsed[*at]).unwrap_or(0);
+            totals.push(at_ms, column.seconds, &column.sums);
+        }
+        totals
     }
 
     fn sweep_before(&mut self, place: usize) -> Result<Arc<Sweep>, NoBaseline> {
@@ -343,7 +371,7 @@ impl<B: ByteSource> ReplayFrames<B> {
         self.tape.show_moment(shown).map_err(|damage| damage.to_string())?;
         let (look, after) = (self.read_snapshot(begun)?, self.cache_sweep(shown));
         let size = (look.fabric().nodes().len(), look.fabric().ports().len());
-        let history = self.history(shown, size);
+        let (history, totals) = (self.history(shown, size), self.totals(shown));
         let first = self.pinned_sweep(begin).unwrap_or_else(|| after.clone());
         let half = self.pinned_sweep(end).unwrap_or_else(|| after.clone());
         let ms = |place: usize| u64::try_from(self.elapsed[place]).unwrap_or(0);
@@ -357,6 +385,7 @@ impl<B: ByteSource> ReplayFrames<B> {
             before,
             after,
             history,
+            totals,
             whole,
             sweeps: (shown + 1 - self.timeline.series_start(shown)) as u64,
             at_ms: ms(shown),

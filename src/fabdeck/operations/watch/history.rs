@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::fabric_history::{ColumnSum, SpanValue, TimeWindow};
 use super::hot_ports::UNKNOWN_LEVEL;
 use fabdeck_fabric::counters::PortRates;
 use fabdeck_fabric::{ElementId, Fabric, PortId};
@@ -15,6 +16,13 @@ pub const MAX_SWEEPS: usize = 120;
 
 /// The levels of every port; waiting is in the upper four bits of each byte.
 pub type PortLevels = Arc<[u8]>;
+
+/// What the history has of a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PortFigure {
+    Waiting,
+    Utilization,
+}
 
 /// The latest sweeps, the oldest first.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +72,32 @@ impl PortHistory {
     /// Time of the oldest of the last `most` sweeps.
     pub fn oldest_ms(&self, most: usize) -> Option<u64> {
         self.columns.get(self.columns.len().saturating_sub(most)).map(|(at_ms, _)| *at_ms)
+    }
+
+    /// Waiting or utilization of one port in equal columns of a window, in percent as far as the levels tell.
+    pub fn port_columns(
+        &self,
+        port: PortId,
+        figure: PortFigure,
+        window: TimeWindow,
+        columns: usize,
+    ) -> Vec<Option<f64>> {
+        let ms = |at_ms: u64| i64::try_from(at_ms).unwrap_or(i64::MAX);
+        let span = |at: usize| {
+            let (at_ms, levels) = self.columns.get(at)?;
+            // The interval before the oldest sweep of the history is not known.
+            let (before, _) = self.columns.get(at.checked_sub(1)?)?;
+            let (waited, used) = unpack_levels(*levels.get(port.index())?);
+            let (level, most) = match figure {
+                PortFigure::Waiting => (waited, 7.0),
+                PortFigure::Utilization => (used, 8.0),
+            };
+            let last = at + 1 == self.columns.len();
+            let to_ms = if last { ms(*at_ms).max(window.to_ms) } else { ms(*at_ms) };
+            let value = (level != UNKNOWN_LEVEL).then(|| f64::from(level) / most * 100.0);
+            Some(SpanValue { from_ms: ms(*before), to_ms, value })
+        };
+        window.columns((0..self.columns.len()).filter_map(span), columns, ColumnSum::Worst)
     }
 
     /// Levels of waiting and utilization of one port in the last sweeps, the oldest first.

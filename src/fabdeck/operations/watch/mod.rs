@@ -2,6 +2,7 @@
 
 pub(crate) mod counter_watch;
 pub(crate) mod fabric_events;
+pub mod fabric_history;
 pub mod history;
 pub(crate) mod hot_ports;
 pub mod interval_verdict;

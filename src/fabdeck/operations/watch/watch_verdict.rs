@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use super::fabric_history::IntervalSums;
 use super::history::{PortHistory, PortLevels, UNKNOWN_LEVELS, pack_levels, used_level};
 use super::hot_ports::{HotPort, HotRole, SPARK, Spark, UNKNOWN_LEVEL};
 use super::interval_verdict::IntervalVerdict;
@@ -49,6 +50,8 @@ pub struct VerdictRequest {
 pub struct WatchVerdict {
     pub watched: IntervalVerdict,
     pub levels: PortLevels,
+    /// The sums over all ports.
+    pub sums: IntervalSums,
     /// Highest utilization of the links of each node, in eighths.
     pub node_load: Vec<u8>,
     /// The ports with a role, the worst first.
@@ -92,6 +95,7 @@ impl VerdictRequest {
         let ports = Arc::new(Rowset::Hot(ports.into_iter().flatten().collect()));
         let changes = sweep_messages(look, &watched, self.earlier.as_deref(), &self.thresholds);
         WatchVerdict {
+            sums: IntervalSums::new(fabric, &rates),
             watched,
             levels,
             node_load,

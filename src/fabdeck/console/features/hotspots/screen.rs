@@ -60,6 +60,13 @@ impl HotspotsScreen {
         &self.ports.table
     }
 
+    /// Shows all ports, by waiting.
+    pub(in crate::console) fn show_all_ports(&mut self) {
+        if let Some(order) = HOT_PORTS.orders.first() {
+            self.view = HotspotsView::AllPorts(order);
+        }
+    }
+
     /// Takes over the rows of a sweep. The cursor stays on its port.
     pub fn set_verdict(&mut self, reading: &WatchVerdict, known: &Model) {
         let port = self.verdicts.table.row().and_then(|row| self.verdicts.rows.element(row));

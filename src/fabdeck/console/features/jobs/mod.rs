@@ -1,6 +1,6 @@
 //! The screen Jobs: running jobs, the channels that they load, and the proposal of sar.
 
-mod current_job_source;
+pub(in crate::console) mod current_job_source;
 pub mod detail;
 pub(crate) mod draw;
 mod feature;

@@ -1,4 +1,4 @@
-//! The jobs of a session. The list of running jobs is requested while Jobs or What-if is visible. A
+//! The jobs of a session. The list of running jobs is requested while Health, Jobs or What-if is visible. A
 //! background task computes the channel loads, under the tables in force and under sar's proposal.
 
 use std::sync::Arc;
@@ -112,13 +112,15 @@ fn current_request(state: &SessionState) -> Option<JobComparisonRequest> {
 fn outdated_request(state: &SessionState) -> Option<JobComparisonRequest> {
     let jobs = &state.known.jobs;
     let under = jobs.pending.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());
-    let here = is_wanted(state) && !under;
+    // Health places jobs itself, on the fabric without marks.
+    let here = is_wanted(state) && state.screen != ScreenId::Health && !under;
     current_request(state).filter(|asked| here && jobs.of.as_ref().is_none_or(|of| !of.is_same(asked)))
 }
 
-/// Whether a visible screen uses the jobs: Jobs shows them, and What-if adds them to the request of engines.
+/// Whether a visible screen uses the list of jobs: Jobs and Health show them, and What-if adds them to the request of
+/// engines.
 fn is_wanted(state: &SessionState) -> bool {
-    matches!(state.screen, ScreenId::Jobs | ScreenId::Whatif)
+    matches!(state.screen, ScreenId::Health | ScreenId::Jobs | ScreenId::Whatif)
 }
 
 /// Whether a list may be requested now.

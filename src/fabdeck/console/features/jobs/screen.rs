@@ -60,6 +60,13 @@ impl JobsScreen {
         ))
     }
 
+    /// Moves the cursor to a job, if it has a row.
+    pub(in crate::console) fn move_to_job(&mut self, job: &str) {
+        if let Some(row) = self.seen.iter().position(|seen| seen.job == job) {
+            self.table.move_to_row(row);
+        }
+    }
+
     fn rows(&mut self, comparison: &JobComparison) {
         let size = |job: usize| comparison.effective_in_force(job).or(comparison.effective_proposed(job));
         let several = |job: &usize| size(*job).is_some_and(EffectiveIndex::is_multi_switch);

@@ -242,7 +242,7 @@ fn show_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec<Effect> {
         effects.extend(snapshot_change::replace_snapshot(state, frame.look));
     }
     let known = &mut state.known.watch;
-    known.history = frame.history;
+    (known.history, known.totals) = (frame.history, frame.totals.shifted(base));
     (known.sweeps, known.since_ms) = (frame.sweeps, base + frame.since_ms);
     (known.first, known.half) = (Some(frame.first.clone()), Some(frame.half));
     known.alone = frame.before.as_ref().err().copied();

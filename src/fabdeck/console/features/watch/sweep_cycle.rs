@@ -200,7 +200,10 @@ fn apply_fabric_change(state: &mut SessionState, swept: &SweepResult) -> Vec<Eff
     let look = swept.look.clone().or(held);
     if let Some(look) = look.as_ref().or(state.known.look.as_ref()) {
         let news = change_messages::fabric_event_messages(look, &swept.sweep.news);
-        news.into_iter().for_each(|(severity, text)| state.log_message(severity, text));
+        for (severity, text) in news {
+            state.known.problems.add_event(state.now_ms, severity, text.clone());
+            state.log_message(severity, text);
+        }
     }
     match look {
         None => Vec::new(),
@@ -308,6 +311,7 @@ fn receive_verdict(state: &mut SessionState, task: TaskId, reading: Arc<WatchVer
     }
     watch.judging = None;
     watch.history.push(reading.at_ms, reading.levels.clone());
+    watch.totals.push(reading.at_ms, reading.watched.seconds, &reading.sums);
     watch.reading = Some(reading.clone());
     state.screens.links.set_loads(&reading, &state.known);
     state.screens.hotspots.set_verdict(&reading, &state.known);
@@ -319,6 +323,7 @@ fn receive_verdict(state: &mut SessionState, task: TaskId, reading: Arc<WatchVer
     let silent = state.known.watch.recorded || state.known.watch.again;
     let changes: &[_] = if silent { &[] } else { &reading.changes };
     for (severity, text) in changes {
+        state.known.problems.add_event(reading.at_ms, *severity, text.clone());
         state.log_message(*severity, text.clone());
     }
     Vec::new()
@@ -349,10 +354,13 @@ pub fn restart_after_snapshot(state: &mut SessionState, before: Option<Arc<Snaps
     let paused = state.known.playback.take();
     paused.iter().for_each(|paused| paused_watch::restore_bookmarks(state, paused));
     // During a pause, the paused watch is the one that continues.
-    let (before, earlier) = match paused_watch::watch_at_pause(paused.as_ref()) {
-        Some((look, watch)) => (Some(look.clone()), (watch.history.clone(), watch.reading.clone())),
-        None => (before, (earlier.history, earlier.reading)),
+    let (before, earlier, totals) = match paused_watch::watch_at_pause(paused.as_ref()) {
+        Some((look, watch)) => {
+            (Some(look.clone()), (watch.history.clone(), watch.reading.clone()), watch.totals.clone())
+        }
+        None => (before, (earlier.history, earlier.reading), earlier.totals),
     };
+    state.known.watch.totals = totals;
     carry_over(state, before.as_deref(), earlier.0, earlier.1);
     if swept && live == Some(true) {
         effects.extend(operator_log::log_reload(state, paused.is_some()));

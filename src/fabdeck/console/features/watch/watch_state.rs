@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::tasks::TaskId;
 use crate::operations::replay::replay_frame::{NoBaseline, ReplayFrame};
+use crate::operations::watch::fabric_history::FabricHistory;
 use crate::operations::watch::history::PortHistory;
 use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::counters::{ERROR_WINDOW, Thresholds};
@@ -79,6 +80,8 @@ pub struct WatchState {
     pub sweeps: u64,
     pub since_ms: u64,
     pub history: PortHistory,
+    /// The sums of the fabric over time.
+    pub totals: FabricHistory,
     pub reading: Option<Arc<WatchVerdict>>,
 }
 
@@ -122,6 +125,7 @@ impl WatchState {
             live: self.live,
             recorded: true,
             history: self.history.clone(),
+            totals: self.totals.clone(),
             reading: self.reading.clone(),
             sweeps: self.sweeps,
             since_ms: self.since_ms,
@@ -144,7 +148,10 @@ impl WatchState {
         trouble: Option<String>,
         base_ms: u64,
     ) -> Self {
+        let mut totals = self.totals.clone();
+        totals.continue_with(&frame.totals.clone().shifted(base_ms));
         Self {
+            totals,
             trouble,
             first: Some(frame.first.clone()),
             half: Some(frame.half.clone()),

@@ -1,0 +1,159 @@
+//! The texts of a card, as runs with their roles.
+
+use crate::console::drawing::canvas::width;
+use crate::console::drawing::theme::Role;
+use crate::operations::health::problem::{Certainty, FabricProblem, HitHost, HitRole, ProblemHits};
+use fabdeck_fabric::observe::digits_in_groups;
+
+/// A text with its role.
+pub type OwnedRun = (String, Role);
+
+/// How sure a cause is, before its text.
+pub fn certainty_words(certainty: Certainty) -> &'static str {
+    match certainty {
+        Certainty::Sure => "",
+        Certainty::Likely => "likely: ",
+        Certainty::Unknown => "not known: ",
+    }
+}
+
+/// Most hosts of a role that are named, and in the next constant most jobs.
+const MAX_HOSTS: usize = 4;
+const MAX_JOBS: usize = 5;
+
+/// Who is hit: hosts by role, paths, jobs. Names give way to the counts where there is little room.
+pub fn hit_runs(problem: &FabricProblem, jobs_known: bool, room: u16) -> Vec<OwnedRun> {
+    let fits = |runs: &Vec<OwnedRun>| runs.iter().map(|(text, _)| width(text)).sum::<u16>() <= room;
+    let of = |named: usize| runs_of(&problem.hits, jobs_known, named.min(MAX_HOSTS), named.min(MAX_JOBS));
+    (0..=MAX_JOBS).rev().map(of).find(fits).unwrap_or_else(|| of(0))
+}
+
+fn runs_of(hits: &ProblemHits, jobs_known: bool, hosts: usize, jobs: usize) -> Vec<OwnedRun> {
+    let mut runs = Vec::new();
+    let mut worst = true;
+    for role in HitRole::ALL {
+        let own: Vec<&HitHost> = hits.hosts.iter().filter(|host| host.role == role).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let role_of = match role {
+            HitRole::CutOff | HitRole::Victim => Role::Danger,
+            HitRole::Undecided => Role::Warning,
+            HitRole::Contributor | HitRole::Attached => Role::Text,
+        };
+        runs.push((format!("{} {}", digits_in_groups(own.len()), short_role(role, own.len())), role_of));
+        // Only those that are hit worst have names.
+        for host in own.iter().take(if worst { hosts } else { 0 }) {
+            let name = host.host.split(' ').next().unwrap_or_default();
+            runs.push((format!(" {name}"), Role::Text));
+            runs.extend(host.time_waited.map(|share| (format!(" {:.0} %", share * 100.0), Role::Wait)));
+        }
+        runs.push(("   ".to_owned(), Role::Dim));
+        worst = false;
+    }
+    if let Some(paths) = hits.paths {
+        let role = if worst { Role::Warning } else { Role::Text };
+        let word = if paths == 1 { "path" } else { "paths" };
+        runs.push((format!("{} {word}", digits_in_groups(paths)), role));
+        runs.push(("   ".to_owned(), Role::Dim));
+    }
+    if runs.is_empty() {
+        runs.push(("no host is known to be hit   ".to_owned(), Role::Dim));
+    }
+    match hits.jobs.as_deref() {
+        Some([]) => runs.push(("no job".to_owned(), Role::Dim)),
+        Some(all) => {
+            let names: Vec<&str> = all.iter().take(jobs).map(|hit| hit.job.as_str()).collect();
+            let more = all.len() - names.len();
+            let count = digits_in_groups(more);
+            runs.push((if all.len() == 1 { "job " } else { "jobs " }.to_owned(), Role::Dim));
+            runs.push((names.join(" "), Role::Text));
+            match (more, names.is_empty()) {
+                (0, _) => {}
+                (_, true) => runs.push((count, Role::Text)),
+                (_, false) => runs.push((format!(" and {count} more"), Role::Dim)),
+            }
+        }
+        None if jobs_known => runs.push(("jobs not counted".to_owned(), Role::Dim)),
+        None => runs.push(("jobs not known".to_owned(), Role::Dim)),
+    }
+    runs
+}
+
+/// A role in a short form, for after the number of hosts.
+fn short_role(role: HitRole, hosts: usize) -> &'static str {
+    match (role, hosts) {
+        (HitRole::Undecided, 1) => "waits, undecided",
+        (HitRole::Undecided, _) => "wait, undecided",
+        (HitRole::Attached, 1) => "host attached",
+        (HitRole::Attached, _) => "hosts attached",
+        (role, hosts) => role.words_of(hosts),
+    }
+}
+
+/// A length of time: `45 s`, `2 min 51 s`, `3 h 20 min`.
+pub fn length_words(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, 0) => format!("{minutes} min"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, 0, _) => format!("{hours} h"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+/// A number with at most three digits and a letter for thousands: `0.4`, `46`, `101`, `1.2k`.
+pub fn short_number(value: f64) -> String {
+    match value {
+        value if value >= 999_500.0 => format!("{}M", three_digits(value / 1e6)),
+        value if value >= 999.5 => format!("{}k", three_digits(value / 1000.0)),
+        value => three_digits(value),
+    }
+}
+
+fn three_digits(value: f64) -> String {
+    let rounded = (value * 10.0).round() / 10.0;
+    match value {
+        // What is there is not shown as nothing.
+        value if value > 0.0 && rounded == 0.0 => "<0.1".to_owned(),
+        value if value < 9.95 && rounded.fract() != 0.0 => format!("{rounded:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_and_something_is_not_nothing() {
+        let numbers = [0.0, 0.01, 0.44, 5.0, 9.96, 359.4, 1000.0, 1234.0, 45_600.0, 2_000_000.0];
+        let words = ["0", "<0.1", "0.4", "5", "10", "359", "1k", "1.2k", "46k", "2M"];
+        assert_eq!(numbers.map(short_number), words);
+        let lengths = [0, 59_999, 60_000, 171_000, 3_600_000, 12_000_000];
+        assert_eq!(lengths.map(length_words), ["0 s", "59 s", "1 min", "2 min 51 s", "1 h", "3 h 20 min"]);
+    }
+
+    #[test]
+    fn names_give_way_to_counts() {
+        let host = |name: &str, role| HitHost { host: name.to_owned(), role, time_waited: Some(0.87) };
+        let hits = ProblemHits {
+            hosts: vec![
+                host("node01 mlx5_0", HitRole::Victim),
+                host("node07 mlx5_0", HitRole::Victim),
+                host("node09 mlx5_0", HitRole::Contributor),
+            ],
+            paths: None,
+            jobs: None,
+        };
+        let text = |runs: Vec<OwnedRun>| runs.into_iter().map(|(text, _)| text).collect::<String>();
+        assert_eq!(
+            text(runs_of(&hits, false, 2, 2)),
+            "2 victims node01 87 % node07 87 %   1 contributor   jobs not known"
+        );
+        assert_eq!(text(runs_of(&hits, true, 0, 0)), "2 victims   1 contributor   jobs not counted");
+        let none = ProblemHits { jobs: Some(Vec::new()), ..ProblemHits::default() };
+        assert_eq!(text(runs_of(&none, true, 2, 2)), "no host is known to be hit   no job");
+    }
+}

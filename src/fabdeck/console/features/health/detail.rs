@@ -1,0 +1,77 @@
+//! The page of a problem: all of it, then the details of the element that has it.
+
+use super::card_text::certainty_words;
+use super::screen::{HealthPane, HealthScreen};
+use crate::console::features::details::ElementDetail;
+use crate::console::features::hotspots::detail::hot_lines;
+use crate::console::model::detail_page::{DetailLine, DetailPage};
+use crate::console::model::fabric_model::Model;
+use crate::operations::health::problem::{FabricProblem, HitRole};
+use crate::operations::watch::interval_verdict::per_cent;
+use fabdeck_fabric::observe::digits_in_groups;
+
+/// The page of the problem at the cursor of Health.
+pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage> {
+    if health.pane != HealthPane::Problems {
+        return None;
+    }
+    let (_, problem) = health.problem()?;
+    let look = known.look.as_deref()?;
+    let mut pairs = problem_lines(problem, known.problems.ranked.as_ref()?.jobs.is_some());
+    let mut ports = Vec::new();
+    for element in problem.elements.iter().take(1) {
+        let detail = ElementDetail(*element);
+        pairs.push(("", String::new()));
+        pairs.push(("element", detail.title(look)));
+        // The role of a hot-spot is that of the port which leads to it.
+        let judged = problem.elements.get(1).unwrap_or(element);
+        pairs.extend(hot_lines(known, *judged));
+        pairs.extend(detail.lines(known));
+        ports = detail.ports(known);
+    }
+    Some(DetailPage { title: problem.title.clone(), pairs, ports })
+}
+
+fn problem_lines(problem: &FabricProblem, jobs_known: bool) -> Vec<DetailLine> {
+    let mut lines = vec![
+        (problem.severity.word(), problem.title.clone()),
+        ("cause", format!("{}{}", certainty_words(problem.cause.certainty), problem.cause.text)),
+    ];
+    for role in HitRole::ALL {
+        let names: Vec<String> =
+            problem.hits.hosts.iter().filter(|host| host.role == role).map(host_words).collect();
+        if !names.is_empty() {
+            let count = digits_in_groups(names.len());
+            lines.push(("hits", format!("{count} {}: {}", role.words_of(names.len()), names.join(", "))));
+        }
+    }
+    lines.extend(problem.hits.paths.map(|paths| ("paths", digits_in_groups(paths))));
+    let jobs = match problem.hits.jobs.as_deref() {
+        Some([]) => "none".to_owned(),
+        Some(jobs) => {
+            let job = |hit: &crate::operations::health::problem::HitJob| match hit.hosts {
+                0 => format!("{} ({} paths)", hit.job, digits_in_groups(hit.paths)),
+                hosts => format!("{} ({} hosts)", hit.job, digits_in_groups(hosts)),
+            };
+            jobs.iter().map(job).collect::<Vec<_>>().join(", ")
+        }
+        None if jobs_known => "not counted for this problem".to_owned(),
+        None => "not known: :jobs slurm asks Slurm, :jobs FILE reads a list".to_owned(),
+    };
+    lines.push(("jobs", jobs));
+    lines.push(("next", problem.next.text.clone()));
+    lines.push(("", problem.next.command.clone()));
+    lines.push(("id", problem.id.clone()));
+    lines.extend(problem.acknowledged.as_ref().map(|by| {
+        let note = by.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+        ("acknowledged", format!("by {} at {}{note}", by.by, by.at))
+    }));
+    lines
+}
+
+fn host_words(host: &crate::operations::health::problem::HitHost) -> String {
+    match host.time_waited {
+        Some(waited) => format!("{} ({} of the time)", host.host, per_cent(waited)),
+        None => host.host.clone(),
+    }
+}

@@ -1,0 +1,290 @@
+//! The problems as cards.
+//!
+//! ```text
+//! ▌ ◆ 1 storage01 accepts 51 % of its link, and 15 hosts wait    for 2 min    node01 waits 87 %
+//! ▌ cause likely: a slow host                                            100┤       ⣤⣶⣶⣶⣶⣶
+//! ▌ hits  2 victims node01 87 %  node07 10 %   jobs 83 81 74                │      ⢸⣿⣿⣿⣿⣿⣿
+//! ▌ next  p see which flows would move to the slow lane                    0┤⣀⣀⣀⣀⣀⣸⣿⣿⣿⣿⣿⣿
+//! ```
+
+use ratatui::layout::Rect;
+
+use super::card_text::{OwnedRun, certainty_words, hit_runs, length_words, short_number};
+use super::draw::{draw_frame, draw_runs};
+use super::draw_charts::chart_window;
+use super::health_layout::{CARD_ROWS, HealthLayout};
+use super::problem_actions::fix_preview;
+use super::screen::HealthPane;
+use crate::catalogue::summary::count_words;
+use crate::console::drawing::canvas::{Canvas, truncate_text, width};
+use crate::console::drawing::chart::{Chart, ChartScale, draw_chart};
+use crate::console::drawing::theme::{Quantity, Role};
+use crate::console::event_loop::actions::action;
+use crate::console::features::watch::watch_text::empty_words;
+use crate::console::model::state::SessionState;
+use crate::operations::check::certificate_text::wrap_text;
+use crate::operations::health::problem::{FabricProblem, ProblemSeverity};
+use crate::operations::health::ranked_problems::{ProblemMeasure, RankedProblems};
+use crate::operations::watch::history::PortFigure;
+use fabdeck_fabric::observe::digits_in_groups;
+
+pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
+    let health = &state.screens.health;
+    let table = health.table_of(HealthPane::Problems);
+    let ranked = state.known.problems.ranked.as_deref();
+    let (sight, problems) = (layout.cards_in_sight(), ranked.map_or(&[][..], |ranked| &ranked.problems));
+    let head = head_runs(canvas, layout, ranked, (table.top, sight));
+    let focused = health.pane == HealthPane::Problems;
+    let inside = draw_frame(canvas, layout.problems, ("Problems", &head), focused, layout.boxed);
+    let Some(ranked) = ranked.filter(|ranked| !ranked.problems.is_empty()) else {
+        return draw_no_problem(canvas, inside, state, ranked);
+    };
+    for (place, problem) in problems.iter().enumerate().skip(table.top).take(sight) {
+        let y = layout.card_row(place - table.top);
+        let height = if layout.is_compact { 1 } else { CARD_ROWS };
+        let area = Rect { y: inside.y + y, height: height.min(inside.height.saturating_sub(y)), ..inside };
+        if area.height > 0 {
+            let chosen = focused && place == table.cursor;
+            draw_card(canvas, area, state, &Card { ranked, problem, place, chosen });
+        }
+    }
+}
+
+/// How many problems there are, and those in sight where that is not all.
+fn head_runs(
+    canvas: &Canvas<'_>,
+    layout: &HealthLayout,
+    ranked: Option<&RankedProblems>,
+    (top, sight): (usize, usize),
+) -> Vec<OwnedRun> {
+    let Some(ranked) = ranked else { return Vec::new() };
+    let count = |severity| {
+        let open = ranked.problems.iter().filter(|problem| problem.acknowledged.is_none());
+        open.filter(|problem| problem.severity == severity).count()
+    };
+    let [critical, warning, ..] = canvas.signs.severity;
+    let mut runs = Vec::new();
+    for (sign, severity, words, role) in [
+        (critical, ProblemSeverity::Critical, ["critical", "critical"], Role::Danger),
+        (warning, ProblemSeverity::Warning, ["warning", "warnings"], Role::Warning),
+    ] {
+        let number = count(severity);
+        if number > 0 {
+            let word =
+                if layout.boxed { count_words(number, words[0], words[1]) } else { digits_in_groups(number) };
+            runs.push((format!("{sign} {word}  "), role));
+        }
+    }
+    let acknowledged = ranked.problems.iter().filter(|problem| problem.acknowledged.is_some()).count();
+    if acknowledged > 0 {
+        runs.push((format!("{acknowledged} acknowledged  "), Role::Dim));
+    }
+    let extent = canvas.extent_text(top, sight, ranked.problems.len(), 30);
+    if !extent.is_empty() {
+        runs.push((extent, Role::Key));
+    } else if ranked.problems.len() > 1 {
+        let order = if layout.boxed { " ranked by jobs, then hosts hit" } else { "by jobs, hosts hit" };
+        runs.push((order.to_owned(), Role::Dim));
+    }
+    runs
+}
+
+/// A problem with its place in the list.
+struct Card<'c> {
+    ranked: &'c RankedProblems,
+    problem: &'c FabricProblem,
+    place: usize,
+    chosen: bool,
+}
+
+/// Width of the graph at the right of a card, on wide and on narrow screens.
+const GRAPH_WIDTH: u16 = 30;
+const NARROW_GRAPH_WIDTH: u16 = 14;
+const WIDE_CARD: u16 = 100;
+/// Columns of the scale of a graph.
+const GRAPH_LABELS: u16 = 4;
+
+fn draw_card(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &Card<'_>) {
+    let problem = card.problem;
+    let (sign, role) = severity_sign(canvas, problem);
+    for y in 0..area.height {
+        canvas.draw_text(area, 0, y, canvas.signs.card, role);
+    }
+    let body = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+    if card.chosen {
+        canvas.fill_row(body, 0, Role::Cursor);
+    }
+    let graph = if area.width >= WIDE_CARD { GRAPH_WIDTH } else { NARROW_GRAPH_WIDTH };
+    let measure = card.ranked.measures.get(card.place).and_then(Option::as_ref);
+    let wide = area.width >= WIDE_CARD;
+    let right = measure.map(|measure| measure_runs(canvas, measure, wide)).unwrap_or_default();
+    let right_width: u16 = right.iter().map(|(text, _)| width(text)).sum();
+    let right_at = body.width.saturating_sub(right_width + 1);
+    let x = canvas.draw_text(body, 1, 0, &format!("{sign} {} ", card.place + 1), role);
+    let title_end = if wide { body.width.saturating_sub(graph + 2) } else { right_at.saturating_sub(1) };
+    let titles = Rect { width: title_end, ..body };
+    let age = if wide { age_words(state, problem) } else { String::new() };
+    let room = title_end.saturating_sub(x);
+    let title = truncate_text(&problem.title, room, canvas.signs.more);
+    let title_role = if problem.acknowledged.is_some() { Role::Dim } else { Role::Strong };
+    let behind = canvas.draw_text(titles, x, 0, &title, title_role);
+    canvas.draw_right_aligned(titles, behind + 2, 0, &age, Role::Dim);
+    draw_runs(canvas, body, (right_at, 0), &right);
+    if area.height < CARD_ROWS {
+        return;
+    }
+    // Without a graph, the texts have its room.
+    let texts = if measure.is_some() { body.width.saturating_sub(graph + 2) } else { body.width };
+    draw_texts(canvas, Rect { width: texts, ..body }, state, card);
+    let graph = graph.min(body.width);
+    let at = Rect { x: body.x + body.width - graph, y: body.y + 1, width: graph, height: CARD_ROWS - 1 };
+    if let Some(measure) = measure {
+        draw_graph(canvas, Rect { width: graph.saturating_sub(1), ..at }, state, measure);
+    }
+}
+
+/// Cause, hits and next step.
+fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &Card<'_>) {
+    const TEXT: u16 = 7;
+    let problem = card.problem;
+    for (y, label) in [(1, "cause"), (2, "hits"), (3, "next")] {
+        canvas.draw_text(area, 1, y, label, Role::Label);
+    }
+    let certainty = certainty_words(problem.cause.certainty);
+    let x = canvas.draw_text(area, TEXT, 1, certainty, Role::Dim);
+    canvas.draw_text(area, x, 1, &problem.cause.text, Role::Text);
+    let room = area.width.saturating_sub(TEXT);
+    let hits = hit_runs(problem, card.ranked.jobs.is_some(), room);
+    draw_runs(canvas, area, (TEXT, 2), &hits);
+    if let Some(by) = &problem.acknowledged {
+        let note = by.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+        let text = format!("acknowledged by {} at {}{note}", by.by, by.at);
+        canvas.draw_text(area, TEXT, 3, &text, Role::Dim);
+        return;
+    }
+    let key = action("preview-fix").filter(|_| fix_preview(problem).is_some());
+    let key = key.and_then(|preview| preview.first_key(&state.keymap));
+    let x = key.map_or(TEXT, |key| canvas.draw_text(area, TEXT, 3, &key.to_string(), Role::Key) + 1);
+    canvas.draw_text(area, x, 3, &problem.next.text, Role::Text);
+}
+
+fn severity_sign(canvas: &Canvas<'_>, problem: &FabricProblem) -> (&'static str, Role) {
+    let [critical, warning, well, _] = canvas.signs.severity;
+    match (problem.acknowledged.is_some(), problem.severity) {
+        (true, _) => (well, Role::Dim),
+        (false, ProblemSeverity::Critical) => (critical, Role::Danger),
+        (false, ProblemSeverity::Warning) => (warning, Role::Warning),
+    }
+}
+
+/// Since when the problem is there, as far as the session knows.
+fn age_words(state: &SessionState, problem: &FabricProblem) -> String {
+    match state.known.problems.age_ms(&problem.id) {
+        Some(ms) => format!("for {}", length_words(ms)),
+        None if state.known.watch.recorded => String::new(),
+        None => "since the first reading".to_owned(),
+    }
+}
+
+/// The figure of a problem in the last interval.
+fn measure_runs(canvas: &Canvas<'_>, measure: &ProblemMeasure, wide: bool) -> Vec<OwnedRun> {
+    let unknown = || (format!("{} not known", canvas.signs.severity[3]), Role::Dim);
+    let (label, figure) = match measure {
+        ProblemMeasure::Wait { name, share, .. } => {
+            let figure = share.map(|share| (format!("{:.0} %", share * 100.0), Role::Wait));
+            (format!("{name} waits  "), figure)
+        }
+        ProblemMeasure::Load { percent, .. } => {
+            ("load  ".to_owned(), percent.map(|percent| (format!("{percent} %"), Role::Load)))
+        }
+        ProblemMeasure::Errors { per_s, .. } => {
+            let figure = per_s.map(|errors| (format!("{} /s", short_number(errors)), Role::Errors));
+            ("errors, log  ".to_owned(), figure)
+        }
+    };
+    let mut runs = vec![figure.unwrap_or_else(unknown)];
+    if wide {
+        runs.insert(0, (label, Role::Dim));
+    }
+    runs
+}
+
+fn draw_graph(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, measure: &ProblemMeasure) {
+    let watch = &state.known.watch;
+    let plot = area.width.saturating_sub(GRAPH_LABELS);
+    let (window, columns) = (chart_window(state, plot), usize::from(plot) * 2);
+    let port = |port, figure| watch.history.port_columns(port, figure, window, columns);
+    let (quantity, values) = match measure {
+        ProblemMeasure::Wait { share: None, .. } => return,
+        ProblemMeasure::Wait { port: at, .. } => (Quantity::Wait, port(*at, PortFigure::Waiting)),
+        ProblemMeasure::Load { port: at, .. } => (Quantity::Load, port(*at, PortFigure::Utilization)),
+        ProblemMeasure::Errors { ports, .. } => {
+            (Quantity::Errors, watch.totals.error_columns(window, columns, ports))
+        }
+    };
+    let (scale, top, label) = match quantity {
+        Quantity::Errors => (ChartScale::Logarithmic, 1000.0, "1k"),
+        Quantity::Load | Quantity::Wait => (ChartScale::Linear, 100.0, "100"),
+    };
+    let chart = Chart {
+        quantity,
+        values: &values,
+        curve: &[],
+        scale,
+        top,
+        labels: &[(1.0, label.to_owned()), (0.0, "0".to_owned())],
+        ticks: &[],
+        marks: &[],
+        label_width: GRAPH_LABELS,
+    };
+    draw_chart(canvas, area, &chart);
+}
+
+/// A fabric without problems: what was checked, and what is not known.
+fn draw_no_problem(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    state: &SessionState,
+    ranked: Option<&RankedProblems>,
+) {
+    let Some(ranked) = ranked else {
+        canvas.draw_text(area, 1, 0, "The fabric is being checked.", Role::Dim);
+        return;
+    };
+    let (known, [_, _, well, unknown]) = (&state.known, canvas.signs.severity);
+    let links = count_words(ranked.links, "cable", "cables");
+    let ports = count_words(ranked.ports, "port", "ports");
+    let mut lines = Vec::new();
+    match &known.watch.reading {
+        Some(reading) => {
+            let seconds = reading.watched.seconds;
+            let counted = digits_in_groups(reading.watched.ports);
+            lines.push((true, format!("counters: {counted} ports compared over {seconds:.1} s")));
+        }
+        None => lines.push((false, format!("counters: {}", empty_words(&known.watch)))),
+    }
+    lines.push(match known.problems.tables_checked() {
+        Ok(true) => (true, "tables: every pair of hosts has a path".to_owned()),
+        Ok(false) if known.problems.is_checking() => (false, "tables: being checked".to_owned()),
+        Ok(false) => (false, "tables: the source has none".to_owned()),
+        Err(why) => (false, format!("tables: {why}")),
+    });
+    lines.push(match &ranked.jobs {
+        Some(jobs) => (true, format!("jobs: {} on the fabric", digits_in_groups(jobs.jobs))),
+        None => (false, "jobs: not known; :jobs slurm asks Slurm".to_owned()),
+    });
+    lines.extend(ranked.unacknowledged.iter().map(|why| (false, format!("acknowledgements: {why}"))));
+    let checked = known.watch.reading.is_some() && known.problems.tables_checked() == Ok(true);
+    let (sign, role) = if checked { (well, Role::Good) } else { (unknown, Role::Text) };
+    let title = format!("{sign} No problem in {links} and {ports}");
+    canvas.draw_text(area, 1, 0, &title, role);
+    let mut y = 2;
+    for (is_known, text) in lines {
+        let (sign, role) = if is_known { (well, Role::Dim) } else { (unknown, Role::Text) };
+        for (at, line) in wrap_text(&text, area.width.saturating_sub(5).into()).iter().enumerate() {
+            let sign = if at == 0 { sign } else { " " };
+            canvas.draw_text(area, 3, y, &format!("{sign} {line}"), role);
+            y += 1;
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The lists of Health: jobs that are hit, ports that wait, the latest events.
+
+use ratatui::layout::Rect;
+
+use super::card_text::{OwnedRun, length_words};
+use super::draw::{draw_frame, draw_runs};
+use super::health_layout::HealthLayout;
+use super::screen::HealthPane;
+use crate::catalogue::severity::Severity;
+use crate::console::drawing::canvas::{Canvas, width};
+use crate::console::drawing::gauge::{bar_symbol, draw_gauge, step_of};
+use crate::console::drawing::theme::{Quantity, Role};
+use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
+use crate::console::model::state::SessionState;
+use crate::operations::check::certificate_text::wrap_text;
+use crate::operations::health::ranked_problems::{JobHit, RankedProblems};
+use crate::operations::watch::hot_ports::HotRole;
+use fabdeck_fabric::observe::digits_in_groups;
+
+/// Rows of a job, with the empty one below it.
+pub const JOB_ROWS: u16 = 3;
+
+pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
+    if layout.jobs.height == 0 {
+        return;
+    }
+    let ranked = state.known.problems.ranked.as_deref();
+    draw_jobs(canvas, layout, state, ranked);
+    draw_waits(canvas, layout, state, ranked);
+    draw_events(canvas, layout, state);
+}
+
+/// Which rows of a list are in sight: the first one, and their number.
+fn rows_in_sight(state: &SessionState, pane: HealthPane, inside: Rect, step: u16) -> (usize, usize) {
+    let sight = usize::from((inside.height / step.max(1)).max(1));
+    let table = state.screens.health.table_of(pane);
+    (table.top.min(table.selection.rows.len().saturating_sub(1)), sight)
+}
+
+fn is_chosen(state: &SessionState, pane: HealthPane, row: usize) -> bool {
+    let health = &state.screens.health;
+    health.pane == pane && health.table_of(pane).cursor == row
+}
+
+/// Writes a sentence in the middle of a pane that has no row.
+fn draw_sentence(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
+    let lines = wrap_text(text, area.width.saturating_sub(4).into());
+    let above = area.height.saturating_sub(u16::try_from(lines.len()).unwrap_or(0)) / 2;
+    for (y, line) in (above..area.height).zip(&lines) {
+        canvas.draw_text(area, area.width.saturating_sub(width(line)) / 2, y, line, Role::Dim);
+    }
+}
+
+fn draw_jobs(
+    canvas: &mut Canvas<'_>,
+    layout: &HealthLayout,
+    state: &SessionState,
+    ranked: Option<&RankedProblems>,
+) {
+    let jobs = ranked.and_then(|ranked| ranked.jobs.as_ref());
+    let head: Vec<OwnedRun> = jobs.map_or_else(Vec::new, |jobs| {
+        let hit = format!("{} of {}", digits_in_groups(jobs.hit), digits_in_groups(jobs.jobs));
+        let role = if jobs.hit > 0 { Role::Wait } else { Role::Dim };
+        vec![(hit, role), (format!("  {} hosts", digits_in_groups(jobs.hosts)), Role::Dim)]
+    });
+    let focused = state.screens.health.pane == HealthPane::Jobs;
+    let inside = draw_frame(canvas, layout.jobs, ("Jobs hit", &head), focused, layout.boxed);
+    let Some(jobs) = jobs else {
+        let named = !matches!(current_job_source(&state.known), CurrentJobSource::Unknown);
+        let text = match (ranked, named) {
+            (None, _) => "The fabric is being checked.",
+            (Some(_), true) => "The list of jobs is not known yet.",
+            (Some(_), false) => "No job is known. :jobs slurm asks Slurm.",
+        };
+        return draw_sentence(canvas, inside, text);
+    };
+    if jobs.rows.is_empty() {
+        return draw_sentence(canvas, inside, "No job is hit.");
+    }
+    let (top, sight) = rows_in_sight(state, HealthPane::Jobs, inside, JOB_ROWS);
+    for (place, job) in jobs.rows.iter().enumerate().skip(top).take(sight) {
+        let y = u16::try_from(place - top).unwrap_or(u16::MAX).saturating_mul(JOB_ROWS);
+        let area = Rect { y: inside.y + y, height: inside.height.saturating_sub(y).min(JOB_ROWS), ..inside };
+        if is_chosen(state, HealthPane::Jobs, place) {
+            canvas.fill_row(area, 0, Role::Cursor);
+        }
+        draw_job(canvas, area, job);
+    }
+}
+
+/// A job: its hosts, how many wait, and a bar for each of them.
+fn draw_job(canvas: &mut Canvas<'_>, area: Rect, job: &JobHit) {
+    let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
+    let runs = [
+        ("job ".to_owned(), Role::Dim),
+        (job.job.clone(), Role::Strong),
+        (format!("  {} hosts", digits_in_groups(job.hosts)), Role::Text),
+    ];
+    let x = draw_runs(canvas, area, (0, 0), &runs);
+    let unknown = canvas.signs.severity[3];
+    let worst = match job.worst {
+        Some(share) => format!("{} wait, worst {:.0} %", digits_in_groups(job.waiting), share * 100.0),
+        None => format!("{unknown} waits not known"),
+    };
+    let role = if job.waiting > 0 { Role::Wait } else { Role::Dim };
+    canvas.draw_right_aligned(area, x + 1, 0, &worst, role);
+    if area.height < 2 {
+        return;
+    }
+    let numbers: Vec<String> = job.problems.iter().map(|at| (at + 1).to_string()).collect();
+    let word = if numbers.len() == 1 { "problem" } else { "problems" };
+    let text = format!("{word} {}", numbers.join(" "));
+    let room = area.width.saturating_sub(width(&text) + 2);
+    let mut x = 0;
+    for share in job.shares.iter().take(room.into()) {
+        let (sign, role) = match share {
+            Some(share) => (bar_symbol(canvas, *share), Quantity::Wait.step_role(step_of(*share))),
+            None => (canvas.signs.untold, Role::Dim),
+        };
+        x = canvas.draw_text(area, x, 1, sign, role);
+    }
+    if job.shares.len() > usize::from(room) {
+        x = canvas.draw_text(area, x, 1, canvas.signs.more, Role::Dim);
+    }
+    canvas.draw_right_aligned(area, x + 1, 1, &text, Role::Dim);
+}
+
+fn draw_waits(
+    canvas: &mut Canvas<'_>,
+    layout: &HealthLayout,
+    state: &SessionState,
+    ranked: Option<&RankedProblems>,
+) {
+    let waits = ranked.and_then(|ranked| ranked.waits.as_ref());
+    let head: Vec<OwnedRun> = waits.map_or_else(Vec::new, |waits| {
+        let count = digits_in_groups(waits.count);
+        let unknown = waits.ports - waits.known;
+        let unknown = match unknown {
+            0 => String::new(),
+            some => format!("  {} {} not known", canvas.signs.severity[3], digits_in_groups(some)),
+        };
+        vec![(format!("{count} ports"), Role::Text), (format!("{unknown}  % of time"), Role::Dim)]
+    });
+    let focused = state.screens.health.pane == HealthPane::Waits;
+    let inside = draw_frame(canvas, layout.waits, ("Worst waits", &head), focused, layout.boxed);
+    let Some(waits) = waits else {
+        let text = match state.known.watch.reading {
+            Some(_) => {
+                "No port reports the length of a tick, so no share of time is known. Hot-spots has the ticks."
+            }
+            None => "Counters are not compared yet.",
+        };
+        return draw_sentence(canvas, inside, text);
+    };
+    if waits.rows.is_empty() {
+        return draw_sentence(canvas, inside, "No port waits 1 % of the time or longer.");
+    }
+    let (top, sight) = rows_in_sight(state, HealthPane::Waits, inside, 1);
+    let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+    let role_width = 11.min(area.width / 3);
+    let gauge_width = (area.width / 4).max(4);
+    let gauge_at = area.width.saturating_sub(role_width + gauge_width + 8);
+    for (y, (place, port)) in (0..area.height).zip(waits.rows.iter().enumerate().skip(top).take(sight)) {
+        if is_chosen(state, HealthPane::Waits, place) {
+            canvas.fill_row(inside, y, Role::Cursor);
+        }
+        let names = Rect { width: gauge_at.saturating_sub(1), ..area };
+        canvas.draw_name(names, 0, y, &port.name, Role::Text);
+        draw_gauge(canvas, area, (gauge_at, y), gauge_width, port.share, Quantity::Wait);
+        let percent = format!("{:>3.0} %", port.share * 100.0);
+        canvas.draw_text(area, gauge_at + gauge_width + 1, y, &percent, Role::Wait);
+        let (word, role) = role_word(port.role);
+        canvas.draw_right_aligned(area, gauge_at + gauge_width + 7, y, word, role);
+    }
+}
+
+/// The role of a port in a word that fits beside its gauge.
+fn role_word(role: Option<HotRole>) -> (&'static str, Role) {
+    match role {
+        Some(HotRole::HotSpot) => ("root", Role::Danger),
+        Some(HotRole::Victim) => ("victim", Role::Danger),
+        Some(HotRole::Contributor) => ("contributor", Role::Dim),
+        Some(HotRole::ContributorOrVictim) => ("undecided", Role::Warning),
+        Some(HotRole::OnTheWay) => ("path", Role::Dim),
+        Some(HotRole::TooNarrow) => ("narrow", Role::Warning),
+        Some(role) => (role.word(), Role::Dim),
+        None => ("", Role::Dim),
+    }
+}
+
+fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
+    let events = &state.known.problems;
+    let count = events.events().len();
+    let head = [(format!("{} since the watch began", digits_in_groups(count)), Role::Dim)];
+    let head = if count > 0 { &head[..] } else { &[] };
+    let focused = state.screens.health.pane == HealthPane::Events;
+    let inside = draw_frame(canvas, layout.events, ("Latest", head), focused, layout.boxed);
+    if count == 0 {
+        let text = match state.known.watch.can_watch() || state.known.watch.recorded {
+            true => "No event so far.",
+            false => "Events need a watch, and this source has one reading.",
+        };
+        return draw_sentence(canvas, inside, text);
+    }
+    let (top, sight) = rows_in_sight(state, HealthPane::Events, inside, 1);
+    let latest = events.latest_ms();
+    let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+    for (y, (place, event)) in (0..area.height).zip(events.events().rev().enumerate().skip(top).take(sight)) {
+        if is_chosen(state, HealthPane::Events, place) {
+            canvas.fill_row(inside, y, Role::Cursor);
+        }
+        let before = u64::try_from(latest.saturating_sub(event.at_ms)).unwrap_or(0);
+        let age = if before == 0 { "now".to_owned() } else { format!("-{}", length_words(before)) };
+        const AGE_WIDTH: u16 = 12;
+        canvas.draw_right_aligned(Rect { width: AGE_WIDTH, ..area }, 0, y, &age, Role::Dim);
+        let [critical, warning, well, _] = canvas.signs.severity;
+        let (sign, role) = match event.severity {
+            Severity::Error => (critical, Role::Danger),
+            Severity::Warning => (warning, Role::Warning),
+            Severity::Info => (well, Role::Dim),
+        };
+        let x = canvas.draw_text(area, AGE_WIDTH + 1, y, sign, role);
+        canvas.draw_text(area, x + 1, y, &event.text, Role::Text);
+    }
+}

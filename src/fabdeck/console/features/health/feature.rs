@@ -1,0 +1,51 @@
+//! The actions of Health.
+
+use super::{acknowledging, draw, problem_actions, ranking};
+use crate::console::features::feature::Feature;
+use crate::console::features::screens::ScreenId;
+use crate::console::model::action::{ActionGroup, ActionSection, new};
+
+pub const FEATURE: Feature = Feature {
+    actions: &[ActionGroup {
+        section: ActionSection::Screens,
+        actions: &[
+            new(
+                "preview-fix",
+                &["p"],
+                "Preview the next step of the problem; nothing is written",
+                problem_actions::preview_fix,
+            )
+            .on_screen(ScreenId::Health)
+            .with_precondition(problem_actions::has_preview)
+            .prominent(),
+            new(
+                "acknowledge",
+                &["x"],
+                "Acknowledge the problem with a note, or take that back",
+                acknowledging::acknowledge,
+            )
+            .with_argument("[NOTE]")
+            .on_screen(ScreenId::Health)
+            .with_precondition(problem_actions::has_problem)
+            .writes_file()
+            .prominent(),
+            new("longer-window", &["+"], "Show a longer time in the charts", |state, _| {
+                problem_actions::change_window(state, true)
+            })
+            .on_screen(ScreenId::Health)
+            .prominent(),
+            new("shorter-window", &["-"], "Show a shorter time in the charts", |state, _| {
+                problem_actions::change_window(state, false)
+            })
+            .on_screen(ScreenId::Health),
+        ],
+    }],
+    follow: |state| {
+        let areas = state.areas();
+        state.screens.health.set_areas(&areas);
+        ranking::follow(state)
+    },
+    has_own_panes: true,
+    draw: draw::draw,
+    ..Feature::NEW
+};

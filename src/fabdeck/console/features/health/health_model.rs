@@ -1,0 +1,164 @@
+//! The problems of the fabric in a session: the ranked list, what it rests on, and the events of the watch.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use super::recorded_events::RecordedEvents;
+use crate::catalogue::severity::Severity;
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::model::tasks::TaskId;
+use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest};
+use crate::operations::health::table_certificate::CertificateInForce;
+use crate::operations::jobs::job_comparison::JobComparison;
+use crate::operations::jobs::job_request::JobInput;
+
+/// The time that the charts show.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum ChartWindow {
+    Minute,
+    #[default]
+    FiveMinutes,
+    Quarter,
+    Hour,
+    SixHours,
+    Day,
+}
+
+impl ChartWindow {
+    const ALL: [Self; 6] =
+        [Self::Minute, Self::FiveMinutes, Self::Quarter, Self::Hour, Self::SixHours, Self::Day];
+
+    pub fn length_ms(self) -> u64 {
+        const MINUTE: u64 = 60_000;
+        MINUTE
+            * match self {
+                Self::Minute => 1,
+                Self::FiveMinutes => 5,
+                Self::Quarter => 15,
+                Self::Hour => 60,
+                Self::SixHours => 360,
+                Self::Day => 1440,
+            }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Minute => "1 min",
+            Self::FiveMinutes => "5 min",
+            Self::Quarter => "15 min",
+            Self::Hour => "1 h",
+            Self::SixHours => "6 h",
+            Self::Day => "24 h",
+        }
+    }
+
+    /// The next longer or shorter window; `None` at the end of the list.
+    pub fn next(self, longer: bool) -> Option<Self> {
+        let at = Self::ALL.iter().position(|window| *window == self)?;
+        Self::ALL.get(if longer { at + 1 } else { at.checked_sub(1)? }).copied()
+    }
+}
+
+/// An event of the watch, at a time of the session.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HealthEvent {
+    pub at_ms: i64,
+    pub severity: Severity,
+    pub text: String,
+}
+
+/// Most events that are kept.
+pub(super) const MAX_EVENTS: usize = 200;
+
+/// A value that a background task computes from a snapshot, and from the jobs in `input`.
+#[derive(Debug)]
+pub(super) struct DerivedValue<T> {
+    pub(super) look: Arc<Snapshot>,
+    pub(super) input: Option<Arc<JobInput>>,
+    pub(super) value: Arc<T>,
+}
+
+/// The task that computes such a value, and what it began with.
+#[derive(Debug)]
+pub(super) struct PendingValue {
+    pub(super) task: TaskId,
+    pub(super) look: Arc<Snapshot>,
+    pub(super) input: Option<Arc<JobInput>>,
+}
+
+/// The problems of the fabric in a session.
+#[derive(Debug, Default)]
+pub struct HealthModel {
+    /// The ranked problems; `None` until they are ranked first.
+    pub ranked: Option<Arc<RankedProblems>>,
+    /// What was ranked; the next field is the task in progress with its request.
+    pub(super) of: Option<RankingRequest>,
+    pub(super) pending: Option<(TaskId, RankingRequest)>,
+    pub(super) certificate: Option<DerivedValue<CertificateInForce>>,
+    pub(super) certifying: Option<PendingValue>,
+    pub(super) jobs: Option<DerivedValue<JobComparison>>,
+    pub(super) placing: Option<PendingValue>,
+    pub(super) acknowledging: Option<TaskId>,
+    pub(super) acknowledgements: u64,
+    pub window: ChartWindow,
+    /// Time of the first reading with each problem, `None` for those of the first one.
+    pub(super) first_seen: BTreeMap<String, Option<u64>>,
+    events: VecDeque<HealthEvent>,
+    /// The events of a recording, which are shown instead.
+    pub(super) recorded: Option<RecordedEvents>,
+}
+
+impl HealthModel {
+    /// Adds an event of the watch.
+    pub fn add_event(&mut self, at_ms: u64, severity: Severity, text: impl Into<String>) {
+        if self.events.len() == MAX_EVENTS {
+            self.events.pop_front();
+        }
+        let at_ms = i64::try_from(at_ms).unwrap_or(i64::MAX);
+        self.events.push_back(HealthEvent { at_ms, severity, text: text.into() });
+    }
+
+    /// The events, the latest last.
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = &HealthEvent> + ExactSizeIterator {
+        self.recorded.as_ref().map_or(&self.events, |recorded| &recorded.events).iter()
+    }
+
+    /// The time from which the ages of events count: that of the last reading, or of a later event.
+    pub fn latest_ms(&self) -> i64 {
+        let reading = self.ranked.as_ref().and_then(|ranked| ranked.at_ms);
+        let reading = reading.map_or(i64::MIN, |at_ms| i64::try_from(at_ms).unwrap_or(i64::MAX));
+        self.events().next_back().map_or(reading, |event| event.at_ms.max(reading))
+    }
+
+    /// Milliseconds since the first reading with a problem; `None` where the first reading of all had it.
+    pub fn age_ms(&self, id: &str) -> Option<u64> {
+        let first = self.first_seen.get(id).copied().flatten()?;
+        Some(self.ranked.as_ref()?.at_ms?.saturating_sub(first))
+    }
+
+    /// Whether the tables were checked; an error has the reason why they cannot be.
+    pub fn tables_checked(&self) -> Result<bool, &str> {
+        match self.certificate.as_ref().map(|certificate| &*certificate.value) {
+            Some(Err(why)) => Err(why),
+            Some(Ok(certificate)) => Ok(certificate.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether the tables are being checked.
+    pub fn is_checking(&self) -> bool {
+        self.certifying.is_some()
+    }
+
+    /// Takes over a ranking. Problems that are new since the ranking before have begun with this reading.
+    pub(super) fn set_ranked(&mut self, ranked: RankedProblems, of: RankingRequest) {
+        // Only against a reading that was judged as far is a problem new.
+        let is_comparable =
+            |before: &RankingRequest| before.reading.is_some() && before.certificate.is_some();
+        let since = ranked.at_ms.filter(|_| self.of.as_ref().is_some_and(is_comparable));
+        let seen = |id: &String| self.first_seen.get(id).copied().unwrap_or(since);
+        self.first_seen =
+            ranked.problems.iter().map(|problem| (problem.id.clone(), seen(&problem.id))).collect();
+        (self.ranked, self.of) = (Some(Arc::new(ranked)), Some(of));
+    }
+}

@@ -1,0 +1,18 @@
+//! The screen Health: charts of the whole fabric, and its problems as cards in the order of `fabdeck health`.
+
+mod acknowledging;
+mod card_text;
+pub(crate) mod detail;
+mod draw;
+mod draw_cards;
+mod draw_charts;
+mod draw_lists;
+mod feature;
+pub mod health_layout;
+pub mod health_model;
+mod problem_actions;
+pub mod ranking;
+mod recorded_events;
+pub mod screen;
+
+pub(crate) use feature::FEATURE;

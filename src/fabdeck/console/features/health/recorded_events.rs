@@ -1,0 +1,55 @@
+//! The events of a recording up to the moment on the screens, for the list and the charts.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::health_model::{HealthEvent, MAX_EVENTS};
+use crate::catalogue::severity::Severity;
+use crate::console::features::timeline::event_words::event_words;
+use crate::console::features::timeline::playback::Playback;
+use crate::console::model::fabric_model::Model;
+use fabdeck_files::capture::TimelineEntry;
+
+/// The recording, the number of its changes, the moment of the events, and the time of its reading.
+pub type RecordedKey = (usize, u64, usize, u64);
+
+/// The events of a recording, and what they were made of.
+#[derive(Clone, Debug)]
+pub struct RecordedEvents {
+    of: RecordedKey,
+    pub events: VecDeque<HealthEvent>,
+}
+
+/// Takes over the events of the moment that is shown; `None` without a recording.
+pub fn follow_recording(known: &mut Model) {
+    let at_ms = known.watch.reading.as_ref().map_or(known.watch.since_ms, |reading| reading.at_ms);
+    let key = |playback: &Playback| -> Option<RecordedKey> {
+        Some((Arc::as_ptr(playback.timeline()) as usize, playback.changed, playback.shown?, at_ms))
+    };
+    let Some(of) = known.playback.as_ref().and_then(key) else {
+        known.problems.recorded = None;
+        return;
+    };
+    if known.problems.recorded.as_ref().is_none_or(|recorded| recorded.of != of) {
+        known.problems.recorded = Some(RecordedEvents { of, events: events_until(known, of.2, at_ms) });
+    }
+}
+
+/// The latest events up to a moment, at times of the session.
+fn events_until(known: &Model, shown: usize, at_ms: u64) -> VecDeque<HealthEvent> {
+    let (Some(playback), Some(look)) = (&known.playback, &known.look) else { return VecDeque::new() };
+    let Some(now) = playback.timeline().times.get(shown) else { return VecDeque::new() };
+    let latest = i64::try_from(at_ms).unwrap_or(i64::MAX);
+    let event = |entry: &TimelineEntry| {
+        let (label, text, trouble) = event_words(look, &entry.event);
+        HealthEvent {
+            at_ms: latest.saturating_sub(now.saturating_sub(entry.time)),
+            severity: if trouble { Severity::Warning } else { Severity::Info },
+            text: format!("{label}: {text}"),
+        }
+    };
+    let mut entries: Vec<&TimelineEntry> = playback.entries().filter(|entry| entry.place <= shown).collect();
+    entries.sort_by_key(|entry| (entry.place, entry.time));
+    let skipped = entries.len().saturating_sub(MAX_EVENTS);
+    entries.into_iter().skip(skipped).map(event).collect()
+}

@@ -1,0 +1,181 @@
+//! The screen Health: problems as cards, and lists of jobs that are hit, of ports that wait, and of events.
+
+use std::sync::Arc;
+
+use super::detail::problem_detail;
+use super::health_layout::HealthLayout;
+use crate::catalogue::field::Listing;
+use crate::catalogue::query::Selection;
+use crate::console::features::screen::{EnterResult, Screen, ScreenTarget};
+use crate::console::features::screens::ScreenId;
+use crate::console::model::detail_page::DetailPage;
+use crate::console::model::fabric_model::Model;
+use crate::console::model::layout::Areas;
+use crate::console::model::table::Table;
+use crate::operations::health::problem::FabricProblem;
+use crate::operations::health::ranked_problems::RankedProblems;
+use fabdeck_fabric::ElementId;
+
+/// The panes that take keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum HealthPane {
+    #[default]
+    Problems,
+    Jobs,
+    Waits,
+    Events,
+}
+
+impl HealthPane {
+    const ALL: [Self; 4] = [Self::Problems, Self::Jobs, Self::Waits, Self::Events];
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct HealthScreen {
+    pub pane: HealthPane,
+    /// The list of each pane, in the order of the panes.
+    tables: [Table; 4],
+    ranked: Option<Arc<RankedProblems>>,
+    /// Whether the lists have room on this screen.
+    has_lists: bool,
+}
+
+impl HealthScreen {
+    /// Takes the size of the screen into account: a list that is out of sight takes no keys.
+    pub(super) fn set_areas(&mut self, areas: &Areas) {
+        self.has_lists = HealthLayout::new(areas).jobs.height > 0;
+        if !self.has_lists {
+            self.pane = HealthPane::Problems;
+        }
+    }
+
+    /// The list of a pane.
+    pub fn table_of(&self, pane: HealthPane) -> &Table {
+        &self.tables[pane as usize]
+    }
+
+    /// The problem at the cursor of the cards, with its place in the list.
+    pub fn problem(&self) -> Option<(usize, &FabricProblem)> {
+        let at = self.table_of(HealthPane::Problems).row()?;
+        Some((at, self.ranked.as_ref()?.problems.get(at)?))
+    }
+
+    fn set_rows(&mut self, pane: HealthPane, count: usize) {
+        let selection = Selection { rows: (0..count).collect(), columns: Vec::new(), of: count };
+        self.tables[pane as usize].set_selection(selection, None);
+    }
+}
+
+impl Screen for HealthScreen {
+    fn table(&self) -> &Table {
+        self.table_of(self.pane)
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        &mut self.tables[self.pane as usize]
+    }
+
+    /// Cards are not rows of a table: nothing filters or sorts them.
+    fn listing<'s>(&'s self, _: &'s Model) -> Option<Box<dyn Listing + 's>> {
+        None
+    }
+
+    fn page_rows(&self, areas: &Areas) -> Option<usize> {
+        let layout = HealthLayout::new(areas);
+        let rows = |pane: crate::console::model::layout::Rect| usize::from(pane.inside(layout.boxed).height);
+        Some(match self.pane {
+            HealthPane::Problems => layout.cards_in_sight(),
+            HealthPane::Jobs => (rows(layout.jobs) / usize::from(super::draw_lists::JOB_ROWS)).max(1),
+            HealthPane::Waits => rows(layout.waits).max(1),
+            HealthPane::Events => rows(layout.events).max(1),
+        })
+    }
+
+    fn element(&self, row: usize, _: &Model) -> Option<ElementId> {
+        let ranked = self.ranked.as_ref()?;
+        match self.pane {
+            HealthPane::Problems => ranked.problems.get(row)?.elements.first().copied(),
+            HealthPane::Waits => Some(ElementId::Port(ranked.waits.as_ref()?.rows.get(row)?.port)),
+            HealthPane::Jobs | HealthPane::Events => None,
+        }
+    }
+
+    fn row_page(&self, known: &Model) -> Option<DetailPage> {
+        problem_detail(self, known)
+    }
+
+    fn enter(&mut self, known: &Model) -> EnterResult {
+        let (Some(row), Some(ranked)) = (self.table().row(), self.ranked.as_ref()) else {
+            return EnterResult::Nothing("there is nothing to open");
+        };
+        match self.pane {
+            HealthPane::Problems => EnterResult::Show,
+            HealthPane::Jobs => match ranked.jobs.as_ref().and_then(|jobs| jobs.rows.get(row)) {
+                Some(hit) => EnterResult::Open(ScreenTarget::Job(hit.job.clone())),
+                None => EnterResult::Nothing("there is no job to open"),
+            },
+            HealthPane::Waits => match self.element(row, known) {
+                Some(port) => EnterResult::Open(ScreenTarget::Element(ScreenId::Hotspots, port)),
+                None => EnterResult::Nothing("there is no port to open"),
+            },
+            HealthPane::Events => EnterResult::Open(ScreenTarget::Events),
+        }
+    }
+
+    fn can_enter(&self, _: &Model) -> bool {
+        self.table().row().is_some()
+    }
+
+    fn has_views(&self, _: &Model) -> bool {
+        self.has_lists
+    }
+
+    fn next_view(&mut self, _: &Model, forward: bool) -> Result<(), &'static str> {
+        if !self.has_lists {
+            return Err("a larger screen has further panes: 100 columns and 32 rows");
+        }
+        let count = HealthPane::ALL.len();
+        let by = if forward { 1 } else { count - 1 };
+        self.pane = HealthPane::ALL[(self.pane as usize + by) % count];
+        Ok(())
+    }
+
+    fn step_out(&mut self, _: &Model) -> bool {
+        std::mem::take(&mut self.pane) != HealthPane::Problems
+    }
+
+    /// The cursor stays on its problem, whatever its place in the new order.
+    fn refresh(&mut self, known: &Model) {
+        let here = self.problem().map(|(_, problem)| problem.id.clone());
+        self.ranked = known.problems.ranked.clone();
+        let ranked = self.ranked.clone();
+        let ranked = ranked.as_deref();
+        self.set_rows(HealthPane::Problems, ranked.map_or(0, |ranked| ranked.problems.len()));
+        let same = |problem: &FabricProblem| Some(&problem.id) == here.as_ref();
+        if let Some(row) = ranked.and_then(|ranked| ranked.problems.iter().position(same)) {
+            self.tables[HealthPane::Problems as usize].move_to(row);
+        }
+        let jobs = ranked.and_then(|ranked| ranked.jobs.as_ref());
+        self.set_rows(HealthPane::Jobs, jobs.map_or(0, |jobs| jobs.rows.len()));
+        let waits = ranked.and_then(|ranked| ranked.waits.as_ref());
+        self.set_rows(HealthPane::Waits, waits.map_or(0, |waits| waits.rows.len()));
+        self.set_rows(HealthPane::Events, known.problems.events().len());
+    }
+
+    /// Ids of elements belong to the snapshot before; a new ranking follows.
+    fn carry_over(&mut self, _: &dyn Fn(ElementId) -> Option<ElementId>) {
+        self.tables.iter_mut().for_each(|table| table.selected.clear());
+    }
+
+    fn command(&self, _: &Model) -> Option<String> {
+        Some("health".to_owned())
+    }
+
+    fn is_printed(&self) -> bool {
+        false
+    }
+
+    fn empty_text(&self, _: &Model) -> String {
+        String::new()
+    }
+}

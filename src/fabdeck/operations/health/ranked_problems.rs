@@ -1,0 +1,309 @@
+//! The problems of a fabric under watch, ranked as `fabdeck health` ranks them, with the jobs that they hit and the ports
+//! that wait longest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::acknowledgements::mark_acknowledged;
+use super::problem::{FabricProblem, ProblemKind};
+use super::problem_list::HealthFacts;
+use super::table_certificate::CertificateInForce;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::jobs::job_comparison::JobComparison;
+use crate::operations::rowset::Rowset;
+use crate::operations::watch::hot_ports::{HotPort, HotRole};
+use crate::operations::watch::watch_verdict::WatchVerdict;
+use crate::system::access::SystemAccess;
+use fabdeck_fabric::observe::{FabricEvent, PortIdentity};
+use fabdeck_fabric::{ElementId, NodeId, PortId};
+use fabdeck_routing::analysis::PathIndex;
+
+/// Most rows of a list beside the problems; the counts have all.
+const MAX_ROWS: usize = 1000;
+
+/// What is known when problems are ranked.
+#[derive(Clone, Debug)]
+pub struct RankingRequest {
+    pub look: Arc<Snapshot>,
+    /// The moment of a capture, for command lines.
+    pub at: Option<String>,
+    /// The verdict on the last interval; `None` where counters were not compared.
+    pub reading: Option<Arc<WatchVerdict>>,
+    /// What changed during the interval.
+    pub news: Vec<FabricEvent>,
+    /// `None` until it is computed.
+    pub certificate: Option<Arc<CertificateInForce>>,
+    pub paths: Option<Arc<PathIndex>>,
+    /// The running jobs; `None` where they are not known.
+    pub jobs: Option<Arc<JobComparison>>,
+    /// Number of changes of acknowledgements so far.
+    pub acknowledgements: u64,
+}
+
+impl RankingRequest {
+    /// Whether another request has the same facts.
+    pub fn is_same(&self, other: &Self) -> bool {
+        fn same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
+            match (a, b) {
+                (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+                (a, b) => a.is_none() && b.is_none(),
+            }
+        }
+        Arc::ptr_eq(&self.look, &other.look)
+            && self.at == other.at
+            && self.news == other.news
+            && self.acknowledgements == other.acknowledgements
+            && same(self.reading.as_ref(), other.reading.as_ref())
+            && same(self.certificate.as_ref(), other.certificate.as_ref())
+            && same(self.paths.as_ref(), other.paths.as_ref())
+            && same(self.jobs.as_ref(), other.jobs.as_ref())
+    }
+
+    /// Ranks the problems. `system` has the acknowledgements of the user.
+    pub fn run(&self, system: Option<&dyn SystemAccess>) -> RankedProblems {
+        let jobs = self.jobs.as_deref();
+        let facts = HealthFacts {
+            look: &self.look,
+            at: self.at.as_deref(),
+            interval: self.reading.as_ref().map(|reading| &reading.watched),
+            news: &self.news,
+            certificate: self
+                .certificate
+                .as_ref()
+                .and_then(|certificate| certificate.as_ref().as_ref().ok()?.as_ref()),
+            paths: self.paths.as_deref(),
+            jobs,
+        };
+        let (problems, unacknowledged) = rank_problems(facts.problems(), &self.look, system);
+        let waits = self.reading.as_ref().and_then(|reading| PortWaits::new(&self.look, reading));
+        let measures = problems.iter().map(|problem| self.measure(problem)).collect();
+        let jobs = jobs.map(|jobs| HitJobs::new(&self.look, jobs, self.reading.as_deref(), &problems));
+        let fabric = self.look.fabric();
+        RankedProblems {
+            problems,
+            measures,
+            unacknowledged,
+            waits,
+            jobs,
+            links: fabric.links().len(),
+            ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
+            at_ms: self.reading.as_ref().map(|reading| reading.at_ms),
+        }
+    }
+}
+
+/// A quantity over time that shows how bad a problem is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ProblemMeasure {
+    /// The wait of the worst host, or of the port itself, as a share of the time.
+    Wait { port: PortId, name: String, share: Option<f64> },
+    /// The load of the busier direction of a link, in percent.
+    Load { port: PortId, percent: Option<u16> },
+    /// The errors at both ends of a link in the last interval.
+    Errors { ports: Vec<PortIdentity>, per_s: Option<f64> },
+}
+
+impl RankingRequest {
+    fn measure(&self, problem: &FabricProblem) -> Option<ProblemMeasure> {
+        let reading = self.reading.as_ref()?;
+        match problem.kind {
+            ProblemKind::HotSpot | ProblemKind::NarrowLinks | ProblemKind::Stalled => {
+                self.longest_wait(reading, problem)
+            }
+            ProblemKind::LinkErrors | ProblemKind::DegradedLink => {
+                let Some(ElementId::Link(link)) = problem.elements.first() else { return None };
+                let fabric = self.look.fabric();
+                let ends = [fabric.link(*link).a, fabric.link(*link).b];
+                if problem.kind == ProblemKind::LinkErrors {
+                    let identity = |port: PortId| {
+                        let port = fabric.port(port);
+                        (fabric.node(port.node).guid(), port.number)
+                    };
+                    let ports = ends.map(identity).to_vec();
+                    return Some(ProblemMeasure::Errors { per_s: reading.sums.errors_of(&ports), ports });
+                }
+                let used = |port: PortId| reading.port_row_of(ElementId::Port(port)).and_then(|row| row.used);
+                let port = if used(ends[1]) > used(ends[0]) { ends[1] } else { ends[0] };
+                Some(ProblemMeasure::Load { port, percent: used(port) })
+            }
+            _ => None,
+        }
+    }
+
+    /// The wait of the host that is hit worst, or else of the first port of the problem.
+    fn longest_wait(&self, reading: &WatchVerdict, problem: &FabricProblem) -> Option<ProblemMeasure> {
+        let fabric = self.look.fabric();
+        let worst = problem.hits.hosts.iter().find(|host| host.time_waited.is_some());
+        let adapters = reading.watched.verdict.congested_adapters.iter();
+        let held = worst.and_then(|worst| {
+            let mut own = adapters.map(|held| held.at);
+            own.find(|at| {
+                at.time_waited == worst.time_waited
+                    && self.look.unique_name(fabric.port(at.port).node) == worst.host
+            })
+        });
+        let port = held.map(|at| at.port).or_else(|| {
+            problem.elements.iter().rev().find_map(|element| match element {
+                ElementId::Port(port) => Some(*port),
+                _ => None,
+            })
+        })?;
+        let share = reading.port_row_of(ElementId::Port(port)).and_then(|row| row.time_waited);
+        Some(ProblemMeasure::Wait { port, name: short_port_name(&self.look, port), share })
+    }
+}
+
+/// Ranks problems: the worst come first, and acknowledged ones last. Also returns the reason why acknowledgements are not
+/// known. `system` has the acknowledgements of the user.
+pub fn rank_problems(
+    mut problems: Vec<FabricProblem>,
+    look: &Snapshot,
+    system: Option<&dyn SystemAccess>,
+) -> (Vec<FabricProblem>, Option<String>) {
+    let why = system.and_then(|system| mark_acknowledged(system, look, &mut problems));
+    problems.sort_by_cached_key(FabricProblem::rank);
+    (problems, why)
+}
+
+/// The problems of a fabric under watch.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RankedProblems {
+    pub problems: Vec<FabricProblem>,
+    /// What shows how bad each of them is; `None` where no counter does.
+    pub measures: Vec<Option<ProblemMeasure>>,
+    /// Why acknowledgements are not known.
+    pub unacknowledged: Option<String>,
+    /// The ports by waiting; `None` where no share of time is known.
+    pub waits: Option<PortWaits>,
+    /// The jobs that are hit; `None` where no job is known.
+    pub jobs: Option<HitJobs>,
+    /// Number of links that were checked, and in the next field of ports with a cable.
+    pub links: usize,
+    pub ports: usize,
+    /// Time of the reading that was judged.
+    pub at_ms: Option<u64>,
+}
+
+/// A port that waits.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WaitingPort {
+    pub port: PortId,
+    /// The name of a host with one cabled port, or that of the port.
+    pub name: String,
+    /// Share of the time that it waits.
+    pub share: f64,
+    pub role: Option<HotRole>,
+}
+
+/// The ports that wait longest.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PortWaits {
+    /// Those that wait at least 1 % of the time, the longest waits first.
+    pub rows: Vec<WaitingPort>,
+    /// Number of all such ports.
+    pub count: usize,
+    /// Number of ports whose share of time is known, and in the next field of all ports with a cable.
+    pub known: usize,
+    pub ports: usize,
+}
+
+impl PortWaits {
+    fn new(look: &Snapshot, reading: &WatchVerdict) -> Option<Self> {
+        const MIN_SHARE: f64 = 0.01;
+        let Rowset::Hot(ports) = &*reading.ports.rows else { return None };
+        let known = ports.iter().filter(|port| port.time_waited.is_some()).count();
+        let mut waiting: Vec<_> = ports
+            .iter()
+            .filter_map(|port| Some((port, port.time_waited.filter(|share| *share >= MIN_SHARE)?)))
+            .collect();
+        waiting.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        let row = |(port, share): &(&HotPort, f64)| WaitingPort {
+            port: port.port,
+            name: short_port_name(look, port.port),
+            share: *share,
+            role: port.role,
+        };
+        let rows = waiting.iter().take(MAX_ROWS).map(row).collect();
+        (known > 0).then_some(Self { rows, count: waiting.len(), known, ports: ports.len() })
+    }
+}
+
+/// The name of a host with one cabled port; of other nodes, that of the port.
+fn short_port_name(look: &Snapshot, port: PortId) -> String {
+    let fabric = look.fabric();
+    let node = fabric.port(port).node;
+    let cabled = || fabric.ports_of(node).filter(|(_, port)| port.peer.is_some()).count();
+    match !fabric.node(node).is_switch() && cabled() == 1 {
+        true => look.unique_name(node).split(' ').next().unwrap_or_default().to_owned(),
+        false => look.port_name(port),
+    }
+}
+
+/// A job that a problem hits.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobHit {
+    pub job: String,
+    pub hosts: usize,
+    /// Number of its hosts that wait, and in the next field the longest of their waits.
+    pub waiting: usize,
+    pub worst: Option<f64>,
+    /// The wait of each of its hosts as a share of the time, `None` where it is not known.
+    pub shares: Vec<Option<f64>>,
+    /// The problems that hit it, as indexes of the ranked list.
+    pub problems: Vec<usize>,
+}
+
+/// The jobs that problems hit, those with the most waiting hosts first.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct HitJobs {
+    pub rows: Vec<JobHit>,
+    /// Number of jobs that are hit, and in the next field of all jobs.
+    pub hit: usize,
+    pub jobs: usize,
+    /// Number of hosts of the jobs that are hit.
+    pub hosts: usize,
+}
+
+impl HitJobs {
+    fn new(
+        look: &Snapshot,
+        jobs: &JobComparison,
+        reading: Option<&WatchVerdict>,
+        problems: &[FabricProblem],
+    ) -> Self {
+        let fabric = look.fabric();
+        let mut hit: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, problem) in problems.iter().enumerate() {
+            for job in problem.hits.jobs.iter().flatten() {
+                hit.entry(&job.job).or_default().push(at);
+            }
+        }
+        let waiting: BTreeSet<NodeId> = reading
+            .iter()
+            .flat_map(|reading| &reading.watched.verdict.congested_adapters)
+            .map(|held| fabric.port(held.at.port).node)
+            .collect();
+        let share = |port: &PortId| {
+            let row = reading?.port_row_of(ElementId::Port(*port))?;
+            row.time_waited
+        };
+        let row = |(job, ports): (&String, &BTreeSet<PortId>)| {
+            let problems = hit.get(job.as_str())?.clone();
+            let hosts: BTreeSet<NodeId> = ports.iter().map(|port| fabric.port(*port).node).collect();
+            let shares: Vec<Option<f64>> = ports.iter().map(share).collect();
+            Some(JobHit {
+                job: job.clone(),
+                hosts: hosts.len(),
+                waiting: hosts.intersection(&waiting).count(),
+                worst: shares.iter().copied().flatten().reduce(f64::max),
+                shares,
+                problems,
+            })
+        };
+        let mut rows: Vec<JobHit> = jobs.jobs.iter().filter_map(row).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.waiting, row.hosts)));
+        let (hit, hosts) = (rows.len(), rows.iter().map(|row| row.hosts).sum());
+        rows.truncate(MAX_ROWS);
+        Self { rows, hit, jobs: jobs.jobs.iter().len(), hosts }
+    }
+}

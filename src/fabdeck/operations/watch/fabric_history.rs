@@ -1,0 +1,358 @@
+//! Traffic, waiting and errors of the whole fabric over time. Each entry is the sum of one interval; coarser levels keep
+//! the worst wait and the most errors of longer times, and the mean of the traffic.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use fabdeck_fabric::counters::{PortRates, Rates};
+use fabdeck_fabric::observe::PortIdentity;
+use fabdeck_fabric::{Fabric, PortId};
+
+/// The sums of one interval. A sum is `None` where no port reports what it needs.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct FabricSums {
+    /// What all adapters send.
+    pub traffic_gbps: Option<f64>,
+    /// The longest wait of a port, in percent of the time.
+    pub worst_wait: Option<f64>,
+    /// The mean wait of adapters, in percent of the time.
+    pub mean_wait: Option<f64>,
+    /// Link errors of all ports.
+    pub errors_per_s: Option<f64>,
+}
+
+/// Most ports whose errors an interval keeps, those with the most errors.
+const MAX_ERRONEOUS_PORTS: usize = 1000;
+
+/// The sums of one interval, and the ports with errors in it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct IntervalSums {
+    pub sums: FabricSums,
+    /// Errors a second, in the order of the identities of ports. Ports are known by GUID, so the values stay valid in
+    /// another snapshot.
+    errors: Arc<[(PortIdentity, f64)]>,
+}
+
+impl IntervalSums {
+    /// The sums over all ports.
+    pub fn new(fabric: &Fabric, rates: &Rates) -> Self {
+        let is_adapter = |port: PortId| !fabric.node(fabric.port(port).node).is_switch();
+        let adapters = || rates.ports.iter().filter(|port| is_adapter(port.port));
+        let percent = |port: &PortRates| port.wait_share().map(|share| (share * 100.0).min(100.0));
+        let waits: Vec<f64> = adapters().filter_map(percent).collect();
+        let errors = |port: &PortRates| port.errors_per_hour().map(|errors| errors / 3600.0);
+        let sums = FabricSums {
+            traffic_gbps: sum(adapters().filter_map(PortRates::bandwidth)).map(|bytes| bytes * 8.0 / 1e9),
+            worst_wait: rates.ports.iter().filter_map(percent).reduce(f64::max),
+            mean_wait: sum(waits.iter().copied()).map(|all| all / waits.len() as f64),
+            errors_per_s: sum(rates.ports.iter().filter_map(errors)),
+        };
+        let identity = |port: PortId| {
+            let port = fabric.port(port);
+            (fabric.node(port.node).guid(), port.number)
+        };
+        let erroneous = rates.ports.iter().filter_map(|port| Some((port.port, errors(port)?)));
+        let mut erroneous: Vec<(PortIdentity, f64)> = erroneous
+            .filter(|(_, errors)| *errors > 0.0)
+            .map(|(port, errors)| (identity(port), errors))
+            .collect();
+        erroneous.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        erroneous.truncate(MAX_ERRONEOUS_PORTS);
+        erroneous.sort_by_key(|(port, _)| *port);
+        Self { sums, errors: erroneous.into() }
+    }
+}
+
+impl IntervalSums {
+    /// Errors a second of these ports together; `None` where no port counts errors.
+    pub fn errors_of(&self, ports: &[PortIdentity]) -> Option<f64> {
+        self.sums.errors_per_s?;
+        let of = |port: &PortIdentity| {
+            let at = self.errors.binary_search_by_key(port, |(port, _)| *port).ok()?;
+            self.errors.get(at).map(|(_, errors)| *errors)
+        };
+        Some(ports.iter().filter_map(of).sum())
+    }
+}
+
+/// The sum of what is known; `None` where nothing is.
+fn sum(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.fold(None, |all, value| Some(all.unwrap_or(0.0) + value))
+}
+
+/// What a column of a chart shows of the values in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ColumnSum {
+    Worst,
+    Mean,
+}
+
+/// The time that a chart shows, in milliseconds of the clock of the session. It may begin before the session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeWindow {
+    pub from_ms: i64,
+    pub to_ms: i64,
+}
+
+/// The value of a span of time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SpanValue {
+    pub from_ms: i64,
+    pub to_ms: i64,
+    pub value: Option<f64>,
+}
+
+impl TimeWindow {
+    /// The window of this length that ends with a reading. Its end lies on a step, so that charts move by whole steps.
+    pub fn ending_at(at_ms: u64, length_ms: u64, step_ms: u64) -> Self {
+        let to = at_ms.div_ceil(step_ms.max(1)) * step_ms.max(1);
+        let to_ms = i64::try_from(to).unwrap_or(i64::MAX);
+        Self { from_ms: to_ms.saturating_sub(i64::try_from(length_ms).unwrap_or(i64::MAX)), to_ms }
+    }
+
+    /// The place of a time in the window, as a share of its length; `None` outside it.
+    pub fn share(self, at_ms: i64) -> Option<f64> {
+        let inside = at_ms >= self.from_ms && at_ms <= self.to_ms && self.to_ms > self.from_ms;
+        inside.then(|| (at_ms - self.from_ms) as f64 / (self.to_ms - self.from_ms) as f64)
+    }
+
+    /// The values of equal columns: each has the worst or the mean of the spans that reach into it, and `None` where
+    /// nothing was read.
+    pub fn columns(
+        self,
+        spans: impl Iterator<Item = SpanValue>,
+        columns: usize,
+        sum: ColumnSum,
+    ) -> Vec<Option<f64>> {
+        let mut all: Vec<(f64, f64)> = vec![(0.0, 0.0); columns];
+        let length = (self.to_ms - self.from_ms).max(1) as f64;
+        let place = |at: i64| (at - self.from_ms) as f64 / length * columns as f64;
+        for SpanValue { from_ms, to_ms, value } in spans {
+            let Some(value) = value.filter(|_| to_ms > self.from_ms && from_ms < self.to_ms) else {
+                continue;
+            };
+            let (first, last) = (place(from_ms).max(0.0), place(to_ms).min(columns as f64));
+            for (at, (total, weight)) in all.iter_mut().enumerate().skip(first as usize) {
+                let share = last.min(at as f64 + 1.0) - first.max(at as f64);
+                // A span that only touches the column says nothing about it.
+                if share <= 1e-6 {
+                    break;
+                }
+                match sum {
+                    ColumnSum::Worst if *weight > 0.0 => *total = total.max(value),
+                    ColumnSum::Worst => *total = value,
+                    ColumnSum::Mean => *total += value * share,
+                }
+                *weight += share;
+            }
+        }
+        let value = |(total, weight): (f64, f64)| {
+            let divisor = if sum == ColumnSum::Mean { weight } else { 1.0 };
+            (weight > 0.0).then(|| total / divisor)
+        };
+        all.into_iter().map(value).collect()
+    }
+}
+
+/// The sums of a span of time.
+#[derive(Clone, PartialEq, Debug)]
+struct HistoryEntry {
+    from_ms: u64,
+    to_ms: u64,
+    interval: IntervalSums,
+}
+
+/// One resolution of the history: entries that begin within the same step are one.
+#[derive(Clone, PartialEq, Debug)]
+struct HistoryLevel {
+    step_ms: u64,
+    capacity: usize,
+    entries: VecDeque<HistoryEntry>,
+}
+
+impl HistoryLevel {
+    fn push(&mut self, entry: &HistoryEntry) {
+        let step = |at_ms: u64| at_ms / self.step_ms.max(1);
+        if let Some(last) = self.entries.back_mut()
+            && self.step_ms > 0
+            && step(last.from_ms) == step(entry.from_ms)
+            && last.to_ms == entry.from_ms
+        {
+            return last.merge(entry);
+        }
+        if self.entries.len() == self.capacity {
+            self.entries.pop_front();
+        }
+        let errors = if self.step_ms > 0 { Arc::default() } else { entry.interval.errors.clone() };
+        let interval = IntervalSums { errors, ..entry.interval };
+        self.entries.push_back(HistoryEntry { interval, ..*entry });
+    }
+}
+
+impl HistoryEntry {
+    fn merge(&mut self, later: &Self) {
+        let length = |entry: &Self| entry.to_ms.saturating_sub(entry.from_ms).max(1) as f64;
+        let (own, other) = (length(self), length(later));
+        let (a, b) = (self.interval.sums, later.interval.sums);
+        let either = |a: Option<f64>, b: Option<f64>, both: &dyn Fn(f64, f64) -> f64| match (a, b) {
+            (Some(a), Some(b)) => Some(both(a, b)),
+            (a, b) => a.or(b),
+        };
+        let mean = |a: f64, b: f64| (a * own + b * other) / (own + other);
+        self.interval.sums = FabricSums {
+            traffic_gbps: either(a.traffic_gbps, b.traffic_gbps, &mean),
+            worst_wait: either(a.worst_wait, b.worst_wait, &f64::max),
+            mean_wait: either(a.mean_wait, b.mean_wait, &f64::max),
+            errors_per_s: either(a.errors_per_s, b.errors_per_s, &f64::max),
+        };
+        self.to_ms = later.to_ms;
+    }
+}
+
+/// The sums of the fabric over up to a day.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FabricHistory {
+    /// The finest level first: each reading, minutes, ten minutes.
+    levels: [HistoryLevel; 3],
+}
+
+impl Default for FabricHistory {
+    fn default() -> Self {
+        let level = |step_ms, capacity| HistoryLevel { step_ms, capacity, entries: VecDeque::new() };
+        Self { levels: [level(0, 900), level(60_000, 420), level(600_000, 150)] }
+    }
+}
+
+impl FabricHistory {
+    /// Adds the interval that ended at this time. The same interval, judged again, is not added twice.
+    pub fn push(&mut self, at_ms: u64, seconds: f64, interval: &IntervalSums) {
+        let last = self.levels[0].entries.back().map(|entry| entry.to_ms);
+        if last.is_some_and(|last| last >= at_ms) {
+            return;
+        }
+        let length = (seconds.max(0.0) * 1000.0).round() as u64;
+        let begin = at_ms.saturating_sub(length.max(1));
+        // The clocks of source and session differ a little; without a gap between them, intervals touch.
+        let from_ms = last.filter(|last| last.abs_diff(begin) <= length / 2).unwrap_or(begin);
+        let entry = HistoryEntry { from_ms, to_ms: at_ms, interval: interval.clone() };
+        self.levels.iter_mut().for_each(|level| level.push(&entry));
+    }
+
+    /// The same history, with all times later by this.
+    pub fn shifted(mut self, by_ms: u64) -> Self {
+        for entry in self.levels.iter_mut().flat_map(|level| &mut level.entries) {
+            (entry.from_ms, entry.to_ms) = (entry.from_ms + by_ms, entry.to_ms + by_ms);
+        }
+        self
+    }
+
+    /// Adds the intervals of another history that ended later.
+    pub fn continue_with(&mut self, later: &Self) {
+        for entry in &later.levels[0].entries {
+            let seconds = entry.to_ms.saturating_sub(entry.from_ms) as f64 / 1000.0;
+            self.push(entry.to_ms, seconds, &entry.interval);
+        }
+    }
+
+    /// The sums of the last interval, and when it ended.
+    pub fn latest(&self) -> Option<(u64, FabricSums)> {
+        self.levels[0].entries.back().map(|entry| (entry.to_ms, entry.interval.sums))
+    }
+
+    /// The finest level that reaches back to the window, or as far as the history does.
+    fn level(&self, window: TimeWindow) -> &HistoryLevel {
+        let begin = |level: &HistoryLevel| level.entries.front().map_or(0, |entry| entry.from_ms);
+        let oldest = begin(&self.levels[2]);
+        let from = u64::try_from(window.from_ms).unwrap_or(0).max(oldest);
+        let reaches = |level: &&HistoryLevel| begin(level) <= from;
+        self.levels.iter().find(reaches).unwrap_or(&self.levels[2])
+    }
+
+    /// One sum in equal columns of a window.
+    pub fn columns(
+        &self,
+        window: TimeWindow,
+        columns: usize,
+        sum: ColumnSum,
+        value: fn(&FabricSums) -> Option<f64>,
+    ) -> Vec<Option<f64>> {
+        let entries = &self.level(window).entries;
+        let spans = entries.iter().map(|entry| (entry, value(&entry.interval.sums)));
+        window.columns(extend_last(spans, window), columns, sum)
+    }
+
+    /// Errors a second of ports in equal columns, as far back as each reading is kept.
+    pub fn error_columns(
+        &self,
+        window: TimeWindow,
+        columns: usize,
+        ports: &[PortIdentity],
+    ) -> Vec<Option<f64>> {
+        let spans = self.levels[0].entries.iter().map(|entry| (entry, entry.interval.errors_of(ports)));
+        window.columns(extend_last(spans, window), columns, ColumnSum::Worst)
+    }
+}
+
+/// The spans of entries. The last one reaches to the end of the window, which lies less than a step behind it.
+fn extend_last<'h>(
+    entries: impl ExactSizeIterator<Item = (&'h HistoryEntry, Option<f64>)>,
+    window: TimeWindow,
+) -> impl Iterator<Item = SpanValue> {
+    let last = entries.len();
+    let ms = |at_ms: u64| i64::try_from(at_ms).unwrap_or(i64::MAX);
+    entries.enumerate().map(move |(at, (entry, value))| {
+        let to_ms = ms(entry.to_ms);
+        let to_ms = if at + 1 == last { to_ms.max(window.to_ms) } else { to_ms };
+        SpanValue { from_ms: ms(entry.from_ms), to_ms, value }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(traffic: f64, wait: f64) -> IntervalSums {
+        let sums =
+            FabricSums { traffic_gbps: Some(traffic), worst_wait: Some(wait), ..FabricSums::default() };
+        IntervalSums { sums, ..IntervalSums::default() }
+    }
+
+    #[test]
+    fn a_column_has_the_worst_or_the_mean_of_its_time() {
+        let mut history = FabricHistory::default();
+        for (at, traffic) in [(1, 10.0), (2, 30.0), (3, 0.0), (4, 20.0)] {
+            history.push(at * 1000, 1.0, &interval(traffic, traffic));
+        }
+        let window = TimeWindow::ending_at(4000, 4000, 1000);
+        let columns = |sum| history.columns(window, 2, sum, |sums| sums.traffic_gbps);
+        assert_eq!(columns(ColumnSum::Mean), [Some(20.0), Some(10.0)]);
+        assert_eq!(columns(ColumnSum::Worst), [Some(30.0), Some(20.0)]);
+        let unknown = history.columns(window, 2, ColumnSum::Worst, |sums| sums.errors_per_s);
+        assert_eq!(unknown, [None, None], "unknown is not zero");
+    }
+
+    #[test]
+    fn what_was_not_read_is_a_gap() {
+        let mut history = FabricHistory::default();
+        history.push(1000, 1.0, &interval(1.0, 1.0));
+        history.push(4000, 1.0, &interval(2.0, 2.0));
+        history.push(4000, 1.0, &interval(9.0, 9.0));
+        let window = TimeWindow::ending_at(4000, 5000, 1000);
+        let columns = history.columns(window, 5, ColumnSum::Worst, |sums| sums.worst_wait);
+        assert_eq!(columns, [None, Some(1.0), None, None, Some(2.0)]);
+    }
+
+    #[test]
+    fn coarse_levels_keep_the_worst_wait_and_the_mean_traffic() {
+        let mut history = FabricHistory::default();
+        for at in 1..=3600u64 {
+            let worst = if at == 5 { 80.0 } else { 1.0 };
+            history.push(at * 1000, 1.0, &interval(at as f64 % 2.0 * 10.0, worst));
+        }
+        let hour = TimeWindow::ending_at(3_600_000, 3_600_000, 60_000);
+        let waits = history.columns(hour, 60, ColumnSum::Worst, |sums| sums.worst_wait);
+        assert_eq!((waits[0], waits[1], waits[59]), (Some(80.0), Some(1.0), Some(1.0)));
+        let traffic = history.columns(hour, 1, ColumnSum::Mean, |sums| sums.traffic_gbps);
+        assert!((traffic[0].unwrap() - 5.0).abs() < 0.1, "{traffic:?}");
+    }
+}
