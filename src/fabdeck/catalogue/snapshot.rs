@@ -74,6 +74,23 @@ impl Snapshot {
         }
     }
 
+    /// A unique name for a host: without its adapter where it has only one, `node01` of `node01 mlx5_0`.
+    pub fn host_name(&self, node: NodeId) -> Cow<'_, str> {
+        const MAX_ADAPTERS: u8 = 16;
+        let name = self.name(node);
+        let split = name.rsplit_once(' ').and_then(|(host, device)| {
+            let kind = device.trim_end_matches(|sign: char| sign.is_ascii_digit());
+            (kind.len() < device.len() && !host.contains(' ')).then_some((host, kind))
+        });
+        let Some((host, kind)) = split else { return self.unique_name(node) };
+        let named = |name: &str| self.names.nodes_named(name).len();
+        let adapters: usize = (0..MAX_ADAPTERS).map(|number| named(&format!("{host} {kind}{number}"))).sum();
+        match adapters == 1 && named(host) == 0 {
+            true => Cow::Borrowed(host),
+            false => self.unique_name(node),
+        }
+    }
+
     /// A unique name for a port: `leaf0[3]`, `Aggregation Node[1] at spine1[41]`.
     pub fn unique_port_name(&self, port: PortId) -> String {
         let Port { node, number, .. } = *self.fabric().port(port);

@@ -25,8 +25,9 @@ const SYMBOLS_WIDTH: u16 = 3;
 /// Least width of names beside lesser columns, and least width at all.
 const NAME_MIN_WIDTH: u16 = 14;
 const NAME_LEAST_WIDTH: u16 = 10;
-const GAUGE_MIN_WIDTH: u16 = 5;
-const GAUGE_MAX_WIDTH: u16 = 16;
+/// Columns of a gauge, and the least width of a list that has gauges.
+const GAUGE_WIDTH: u16 = 12;
+const GAUGES_MIN_ROOM: u16 = 96;
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let screen = state.current();
@@ -152,8 +153,10 @@ fn layout_columns_in(
     if table.left == 0 {
         drop_optional_columns(&mut shown, listing, held, room);
     }
+    if room >= GAUGES_MIN_ROOM {
+        add_gauges(&mut shown, listing);
+    }
     distribute_width(&mut shown, room);
-    add_gauges(&mut shown, listing, room);
     place_columns(shown, room)
 }
 
@@ -256,18 +259,14 @@ fn amount(value: &Value<'_>) -> Option<u64> {
     }
 }
 
-/// Gives the room that is left to the gauges of columns that have one.
-fn add_gauges(columns: &mut [VisibleColumn], listing: &dyn Listing, room: u16) {
-    let left = room.saturating_sub(min_total_width(columns, u16::MAX));
+/// Adds room for the gauges of columns that have one.
+fn add_gauges(columns: &mut [VisibleColumn], listing: &dyn Listing) {
     let has_gauge = |shown: &VisibleColumn| {
         listing.column(shown.column).content == ColumnContent::Gauge && shown.largest > 0
     };
-    let gauges = columns.iter().filter(|shown| has_gauge(shown)).count() as u16;
-    let each = left.checked_div(gauges).unwrap_or(0).min(GAUGE_MAX_WIDTH + 1);
-    if each > GAUGE_MIN_WIDTH {
-        for shown in columns.iter_mut().filter(|shown| has_gauge(shown)) {
-            (shown.width, shown.gauge) = (shown.width + each, each - 1);
-        }
+    for shown in columns.iter_mut().filter(|shown| has_gauge(shown)) {
+        (shown.width, shown.widest) = (shown.width + GAUGE_WIDTH + 2, shown.widest + GAUGE_WIDTH + 2);
+        shown.gauge = GAUGE_WIDTH;
     }
 }
 

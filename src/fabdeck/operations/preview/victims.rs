@@ -109,7 +109,7 @@ impl HitHosts {
         let touched = cut_off.len() + degraded.len();
         let hosts = || fabric.nodes().filter(|(id, _)| is_host(id)).count();
         let name = |(id, senders): &(NodeId, u64)| DegradedHost {
-            host: look.unique_name(*id).into_owned(),
+            host: look.host_name(*id).into_owned(),
             senders: *senders,
         };
         let victims = Victims {
@@ -155,7 +155,7 @@ impl HitHosts {
 
 impl NamedHosts {
     fn new(look: &Snapshot, hosts: &BTreeSet<NodeId>) -> Self {
-        let first = hosts.iter().take(MAX_NAMED).map(|host| look.unique_name(*host).into_owned());
+        let first = hosts.iter().take(MAX_NAMED).map(|host| look.host_name(*host).into_owned());
         Self { count: hosts.len(), first: first.collect() }
     }
 }

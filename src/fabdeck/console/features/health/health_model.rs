@@ -11,6 +11,7 @@ use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest}
 use crate::operations::health::table_certificate::CertificateInForce;
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::job_request::JobInput;
+use fabdeck_fabric::JobMap;
 
 /// The time that the charts show.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -109,6 +110,12 @@ pub struct HealthModel {
 }
 
 impl HealthModel {
+    /// The running jobs on the ports of this snapshot, where they are known.
+    pub fn placed_jobs(&self, look: &Arc<Snapshot>) -> Option<&JobMap> {
+        let placed = self.jobs.as_ref().filter(|placed| Arc::ptr_eq(&placed.look, look))?;
+        Some(&placed.value.jobs)
+    }
+
     /// Adds an event of the watch.
     pub fn add_event(&mut self, at_ms: u64, severity: Severity, text: impl Into<String>) {
         if self.events.len() == MAX_EVENTS {

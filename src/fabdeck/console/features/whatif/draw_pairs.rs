@@ -9,6 +9,7 @@ use crate::console::model::fabric_model::{Model, TABLES_BEING_READ};
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::whatif::{Cost, cut_off_words};
+use fabdeck_fabric::ElementId;
 use fabdeck_fabric::observe::digits_in_groups;
 
 /// Marks that are named before the others are counted.
@@ -29,7 +30,17 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         x = canvas.draw_text(area, x, 0, verb, Role::Strong);
         if let Some(cost) = &known.cost {
             let pairs = digits_in_groups(cost.pairs);
-            let text = format!("Of {pairs} pairs of end ports{}:", bound_words(cost));
+            let text = match area.height {
+                0..3 => {
+                    let parts = PairParts::new(cost);
+                    let [waiting, cut_off] = [parts.waiting, parts.cut_off].map(digits_in_groups);
+                    format!(
+                        "Of {pairs} pairs{} {waiting} wait for new routes, {cut_off} are cut off",
+                        bound_words(cost)
+                    )
+                }
+                _ => format!("Of {pairs} pairs of end ports{}:", bound_words(cost)),
+            };
             canvas.draw_text(area, x, 0, &text, Role::Dim);
         }
     }
@@ -50,8 +61,18 @@ fn bound_words(cost: &Cost) -> &'static str {
 }
 
 fn mark_names(known: &Model) -> String {
-    let names: Vec<String> =
-        known.marks.iter().take(NAMED_MARKS).filter_map(|mark| known.element(mark)).collect();
+    let name = |mark| {
+        let look = known.look.as_ref()?;
+        Some(match mark {
+            ElementId::Node(node) => look.host_name(node).into_owned(),
+            ElementId::Port(port) => look.unique_port_name(port),
+            ElementId::Link(link) => {
+                let ends = look.fabric().link(link);
+                format!("{} to {}", look.unique_port_name(ends.a), look.unique_port_name(ends.b))
+            }
+        })
+    };
+    let names: Vec<String> = known.marks.iter().take(NAMED_MARKS).filter_map(name).collect();
     match known.marks.len().saturating_sub(NAMED_MARKS) {
         0 => names.join(", "),
         more => format!("{} and {more} more", names.join(", ")),

@@ -50,11 +50,13 @@ impl WhatifScreen {
 /// The hosts and jobs that the marks hit, where they are counted.
 fn victims(known: &Model) -> Option<Victims> {
     let look = known.look.as_ref()?;
-    let jobs = known.jobs.comparison.as_ref().filter(|_| {
-        // Jobs of another snapshot have other ids.
-        known.jobs.snapshot().is_some_and(|of| Arc::ptr_eq(of, look))
-    });
-    Some(known.hit.as_ref()?.with_jobs(look, jobs.map(|comparison| &*comparison.jobs)))
+    // Jobs of another snapshot have other ids.
+    let compared = || {
+        let comparison = known.jobs.comparison.as_ref()?;
+        known.jobs.snapshot().is_some_and(|of| Arc::ptr_eq(of, look)).then_some(&*comparison.jobs)
+    };
+    let jobs = known.problems.placed_jobs(look).or_else(compared);
+    Some(known.hit.as_ref()?.with_jobs(look, jobs))
 }
 
 impl Screen for WhatifScreen {
