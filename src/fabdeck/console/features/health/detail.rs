@@ -21,7 +21,7 @@ pub fn problem_detail(state: &SessionState) -> Option<DetailPage> {
     let (known, look) = (&state.known, state.snapshot()?);
     let mut pairs = problem_lines(problem, known.problems.ranked.as_ref()?.jobs.is_some());
     let mut ports = Vec::new();
-    for element in problem.elements.iter().take(1) {
+    for element in problem.elements.iter().take(if health.is_outdated { 0 } else { 1 }) {
         let detail = ElementDetail(*element);
         pairs.push(("", String::new()));
         pairs.push(("element", detail.title(look)));

@@ -34,6 +34,8 @@ pub struct HealthScreen {
     /// The list of each pane, in the order of the panes.
     tables: [Table; 4],
     ranked: Option<Arc<RankedProblems>>,
+    /// Whether the fabric has changed since the ranking, so that its ids are those of another snapshot.
+    pub is_outdated: bool,
     /// Whether the lists have room on this screen.
     has_lists: bool,
 }
@@ -90,7 +92,7 @@ impl Screen for HealthScreen {
     }
 
     fn element(&self, row: usize, _: &Model) -> Option<ElementId> {
-        let ranked = self.ranked.as_ref()?;
+        let ranked = self.ranked.as_ref().filter(|_| !self.is_outdated)?;
         match self.pane {
             HealthPane::Problems => ranked.problems.get(row)?.elements.first().copied(),
             HealthPane::Waits => Some(ElementId::Port(ranked.waits.as_ref()?.rows.get(row)?.port)),
@@ -141,6 +143,11 @@ impl Screen for HealthScreen {
     /// The cursor stays on its problem, whatever its place in the new order.
     fn refresh(&mut self, known: &Model) {
         let here = self.problem().map(|(_, problem)| problem.id.clone());
+        let same = match (&self.ranked, &known.problems.ranked) {
+            (Some(held), Some(now)) => Arc::ptr_eq(held, now),
+            _ => false,
+        };
+        self.is_outdated &= same;
         self.ranked = known.problems.ranked.clone();
         let ranked = self.ranked.clone();
         let ranked = ranked.as_deref();
@@ -158,6 +165,7 @@ impl Screen for HealthScreen {
 
     /// Ids of elements belong to the snapshot before; a new ranking follows.
     fn carry_over(&mut self, _: &dyn Fn(ElementId) -> Option<ElementId>) {
+        self.is_outdated = true;
         self.tables.iter_mut().for_each(|table| table.selected.clear());
     }
 
