@@ -27,8 +27,9 @@ use fabdeck_fabric::{ElementId, NodeId};
 
 fn opened() -> (SessionState, TaskId) {
     let size = Size { width: 80, height: 24 };
-    let (state, effects) = SessionState::open("sim:demo", Keymap::default(), size);
+    let (mut state, effects) = SessionState::open("sim:demo", Keymap::default(), size);
     let (task, _) = first_task::<SnapshotTask>(&effects);
+    press(&mut state, "2");
     (state, task)
 }
 

@@ -77,7 +77,7 @@ fn a_session_opens_on_health() {
 #[test]
 fn cards_are_those_of_the_command_in_its_order() {
     let mut driver = demo("sim:demo");
-    swept(&mut driver, 1);
+    swept(&mut driver, 2);
     let home = home();
     let ended = program(&home)
         .args(["--source", "sim:demo", "health", "--json", "--interval", "5s"])
@@ -133,6 +133,8 @@ fn the_cursor_stays_on_its_problem_and_enter_opens_its_page() {
     let mut driver = on_health(watching(incast));
     swept(&mut driver, 8);
     assert!(problems(&driver).len() >= 2, "{:?}", problems(&driver));
+    let here = driver.state.screens.health.problem().unwrap().0;
+    assert_eq!(here, 0, "a cursor that was never moved is on the worst problem");
     driver.press("down");
     let chosen = problems(&driver)[1].clone();
     swept(&mut driver, 1);

@@ -80,6 +80,9 @@ fn head_runs(
         let order = if layout.boxed { " ranked by jobs, then hosts hit" } else { "by jobs, hosts hit" };
         runs.push((order.to_owned(), Role::Dim));
     }
+    if let Some((text, _)) = runs.last_mut() {
+        text.truncate(text.trim_end().len());
+    }
     runs
 }
 
