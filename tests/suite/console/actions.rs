@@ -29,8 +29,8 @@ fn opened() -> (SessionState, TaskId) {
     let size = Size { width: 80, height: 24 };
     let (mut state, effects) = SessionState::open("sim:demo", Keymap::default(), size);
     let (task, _) = first_task::<SnapshotTask>(&effects);
-    // To the tree, from the drawn map.
-    press(&mut state, "tab");
+    // To the Map, and from the drawn map to the tree.
+    press(&mut state, "2 tab");
     (state, task)
 }
 

@@ -168,7 +168,7 @@ fn questions() -> Vec<(&'static str, FakeChanges, TestSession)> {
             WriteAccess::Simulated,
             "u tab enter",
         ),
-        ("leave", FakeChanges::new(Ok(offer(0)), applied()), WriteAccess::Own, "2 q"),
+        ("leave", FakeChanges::new(Ok(offer(0)), applied()), WriteAccess::Own, "1 q"),
     ];
     let opened = |(name, fake, writing, keys): (&'static str, FakeChanges, WriteAccess, &str)| {
         fake.0.borrow_mut().answer.clone_from(&lost);

@@ -105,7 +105,7 @@ fn a_guid_finds_its_node_in_every_view() {
         "tab tab",
         "tab tab tab",
         "3",
-        "1 tab / rack2-leaf enter enter",
+        "2 tab / rack2-leaf enter enter",
         "tab tab / node07 enter f 3 tab",
     ] {
         for form in &forms {

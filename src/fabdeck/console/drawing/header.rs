@@ -2,6 +2,7 @@
 
 use super::buffer_area::buffer_area;
 use super::canvas::{Canvas, shorten_name, width};
+use super::symbols::Symbols;
 use super::theme::Role;
 use crate::catalogue::summary::count_words;
 use crate::console::event_loop::actions::action;
@@ -23,7 +24,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
     // `umad` alone lets the machine choose the adapter; the snapshot says which one it is.
     let source = state.snapshot().and_then(|look| look.device()).unwrap_or_else(|| state.source.clone());
     let room = at.width.saturating_sub(x + 2);
-    let (facts, all) = choose_facts(facts(state, canvas.signs.marked), room, width(&source));
+    let (facts, all) = choose_facts(facts(state, &canvas.signs), room, width(&source));
     let manager = if all { manager_text(state) } else { String::new() };
     // A long source is cut in favour of the facts about it.
     let room = room.saturating_sub(facts_width(&facts)).max(SOURCE_MIN_WIDTH);
@@ -62,8 +63,8 @@ struct HeaderFact {
 }
 
 /// Facts from left to right. Marks and the right to write are always shown; the size disappears before a word of
-/// trouble does.
-fn facts(state: &SessionState, marked: &str) -> Vec<HeaderFact> {
+/// trouble does, and the number of problems, which Health has, before the size.
+fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     let fact = |text: String, role: Role, side: HeaderSide, drop_order: u8| HeaderFact {
         text,
         role,
@@ -75,11 +76,19 @@ fn facts(state: &SessionState, marked: &str) -> Vec<HeaderFact> {
     let mut facts = vec![left(size_text(state), Role::Dim, 3)];
     let marks = state.known.marks.len();
     if marks > 0 {
-        facts.push(left(format!("{marked} {marks} marked"), Role::Marked, 0));
+        facts.push(left(format!("{} {marks} marked", signs.marked), Role::Marked, 0));
     }
     // The pending change stands before what follows from it.
     if let Some((word, severity)) = state.known.changes.header_word() {
         facts.push(left(word, Role::from_severity(severity), 0));
+    }
+    if let Some(ranked) = &state.known.problems.ranked {
+        let [critical, warning, ..] = signs.severity;
+        for (sign, count, role) in
+            [(critical, ranked.critical, Role::Danger), (warning, ranked.warnings, Role::Warning)]
+        {
+            facts.extend((count > 0).then(|| right(format!("{sign} {count}"), role, 4)));
+        }
     }
     if state.snapshot().is_some_and(|look| look.observation.notes.grave_notes().next().is_some()) {
         facts.push(right("split fabric".to_owned(), Role::Danger, 0));
@@ -119,7 +128,7 @@ fn facts_width(facts: &[HeaderFact]) -> u16 {
 /// Chooses the facts that fit beside a fair part of the source, and says whether that is all of them.
 fn choose_facts(mut facts: Vec<HeaderFact>, room: u16, source: u16) -> (Vec<HeaderFact>, bool) {
     let before = facts.len();
-    for order in (1..=3).rev() {
+    for order in (1..=4).rev() {
         if facts_width(&facts) + source.min(SOURCE_FAIR_WIDTH) > room {
             facts.retain(|fact| fact.drop_order != order);
         }

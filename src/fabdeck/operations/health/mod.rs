@@ -1,6 +1,7 @@
 //! The problems of a fabric, ranked: what is wrong, why, who is hit, and what to do next.
 
 pub(crate) mod acknowledgements;
+pub mod cable_overview;
 mod congestion_problems;
 pub(crate) mod health_check;
 mod hits;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::acknowledgements::mark_acknowledged;
-use super::problem::{FabricProblem, ProblemKind};
+use super::cable_overview::CableOverview;
+use super::problem::{FabricProblem, ProblemKind, ProblemSeverity};
 use super::problem_list::HealthFacts;
 use super::table_certificate::CertificateInForce;
 use crate::catalogue::snapshot::Snapshot;
@@ -79,10 +80,19 @@ impl RankingRequest {
         let measures = problems.iter().map(|problem| self.measure(problem)).collect();
         let jobs = jobs.map(|jobs| HitJobs::new(&self.look, jobs, self.reading.as_deref(), &problems));
         let fabric = self.look.fabric();
+        let open = |severity| {
+            let open = problems.iter().filter(|problem| problem.acknowledged.is_none());
+            open.filter(|problem| problem.severity == severity).count()
+        };
+        let (critical, warnings) = (open(ProblemSeverity::Critical), open(ProblemSeverity::Warning));
         RankedProblems {
+            critical,
+            warnings,
+            acknowledged: problems.len() - critical - warnings,
             problems,
             measures,
             unacknowledged,
+            cables: CableOverview::new(&self.look, self.reading.as_deref()),
             waits,
             jobs,
             links: fabric.links().len(),
@@ -171,8 +181,14 @@ pub struct RankedProblems {
     pub problems: Vec<FabricProblem>,
     /// What shows how bad each of them is; `None` where no counter does.
     pub measures: Vec<Option<ProblemMeasure>>,
+    /// Number of open critical problems, of open warnings, and of acknowledged problems.
+    pub critical: usize,
+    pub warnings: usize,
+    pub acknowledged: usize,
     /// Why acknowledgements are not known.
     pub unacknowledged: Option<String>,
+    /// The cables, those in trouble first.
+    pub cables: CableOverview,
     /// The ports by waiting; `None` where no share of time is known.
     pub waits: Option<PortWaits>,
     /// The jobs that are hit; `None` where no job is known.

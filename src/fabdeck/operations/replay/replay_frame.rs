@@ -321,7 +321,7 @@ impl<B: ByteSource> ReplayFrames<B> {
     /// The sums of the fabric before a moment.
     fn totals(&self, place: usize) -> FabricHistory {
         let mut totals = FabricHistory::default();
-        for (at, column) in self.columns.range(self.oldest_column(place)..place) {
+        for (at, column) in self.columns.range(self.oldest_column(place).min(place)..place) {
             let at_ms = u64::try_from(self.elapsed[*at]).unwrap_or(0);
             totals.push(at_ms, column.seconds, &column.sums);
         }

@@ -259,6 +259,13 @@ impl FabricHistory {
         self.levels[0].entries.back().map(|entry| (entry.to_ms, entry.interval.sums))
     }
 
+    /// Time from the first interval that is kept to the last.
+    pub fn span_ms(&self) -> Option<u64> {
+        let first =
+            self.levels.iter().filter_map(|level| level.entries.front()).map(|entry| entry.from_ms).min()?;
+        Some(self.latest()?.0.saturating_sub(first))
+    }
+
     /// The finest level that reaches back to the window, or as far as the history does.
     fn level(&self, window: TimeWindow) -> &HistoryLevel {
         let begin = |level: &HistoryLevel| level.entries.front().map_or(0, |entry| entry.from_ms);

@@ -19,7 +19,7 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
     let look = known.look.as_deref()?;
     let mut pairs = problem_lines(problem, known.problems.ranked.as_ref()?.jobs.is_some());
     let mut ports = Vec::new();
-    for element in problem.elements.iter().take(1) {
+    for element in problem.elements.iter().take(if health.is_outdated { 0 } else { 1 }) {
         let detail = ElementDetail(*element);
         pairs.push(("", String::new()));
         pairs.push(("element", detail.title(look)));

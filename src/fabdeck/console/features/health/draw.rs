@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::card_text::OwnedRun;
 use super::health_layout::HealthLayout;
-use super::{draw_cards, draw_charts, draw_lists};
+use super::{draw_cards, draw_charts, draw_lists, draw_wide};
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
@@ -16,6 +16,7 @@ pub fn draw(canvas: &mut Canvas<'_>, _: &BodyAreas, state: &SessionState) {
     draw_charts::draw(canvas, &layout, state);
     draw_cards::draw(canvas, &layout, state);
     draw_lists::draw(canvas, &layout, state);
+    draw_wide::draw(canvas, &layout, state);
 }
 
 /// Draws the border of a pane, and returns its inside.

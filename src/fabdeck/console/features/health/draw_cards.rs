@@ -58,26 +58,20 @@ fn head_runs(
     (top, sight): (usize, usize),
 ) -> Vec<OwnedRun> {
     let Some(ranked) = ranked else { return Vec::new() };
-    let count = |severity| {
-        let open = ranked.problems.iter().filter(|problem| problem.acknowledged.is_none());
-        open.filter(|problem| problem.severity == severity).count()
-    };
     let [critical, warning, ..] = canvas.signs.severity;
     let mut runs = Vec::new();
-    for (sign, severity, words, role) in [
-        (critical, ProblemSeverity::Critical, ["critical", "critical"], Role::Danger),
-        (warning, ProblemSeverity::Warning, ["warning", "warnings"], Role::Warning),
+    for (sign, number, words, role) in [
+        (critical, ranked.critical, ["critical", "critical"], Role::Danger),
+        (warning, ranked.warnings, ["warning", "warnings"], Role::Warning),
     ] {
-        let number = count(severity);
         if number > 0 {
             let word =
                 if layout.boxed { count_words(number, words[0], words[1]) } else { digits_in_groups(number) };
             runs.push((format!("{sign} {word}  "), role));
         }
     }
-    let acknowledged = ranked.problems.iter().filter(|problem| problem.acknowledged.is_some()).count();
-    if acknowledged > 0 {
-        runs.push((format!("{acknowledged} acknowledged  "), Role::Dim));
+    if ranked.acknowledged > 0 {
+        runs.push((format!("{} acknowledged  ", digits_in_groups(ranked.acknowledged)), Role::Dim));
     }
     let extent = canvas.extent_text(top, sight, ranked.problems.len(), 30);
     if !extent.is_empty() {
@@ -85,6 +79,9 @@ fn head_runs(
     } else if ranked.problems.len() > 1 {
         let order = if layout.boxed { " ranked by jobs, then hosts hit" } else { "by jobs, hosts hit" };
         runs.push((order.to_owned(), Role::Dim));
+    }
+    if let Some((text, _)) = runs.last_mut() {
+        text.truncate(text.trim_end().len());
     }
     runs
 }

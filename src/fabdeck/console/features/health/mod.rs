@@ -7,6 +7,7 @@ mod draw;
 mod draw_cards;
 mod draw_charts;
 mod draw_lists;
+mod draw_wide;
 mod feature;
 pub mod health_layout;
 pub mod health_model;

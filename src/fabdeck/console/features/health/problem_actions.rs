@@ -16,6 +16,9 @@ pub fn has_problem(state: &SessionState) -> Result<(), String> {
     has_fabric(state)?;
     let health = &state.screens.health;
     match health.problem() {
+        _ if health.is_outdated => {
+            Err("the fabric has changed: its problems are being ranked again".to_owned())
+        }
         Some(_) if health.pane == HealthPane::Problems => Ok(()),
         Some(_) => Err("this works on a problem: tab goes to the problems".to_owned()),
         None => Err("there is no problem".to_owned()),

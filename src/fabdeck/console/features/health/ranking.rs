@@ -114,6 +114,14 @@ impl TaskOutcome for RankingOutcome {
     }
 }
 
+/// Whether the problems are being ranked, or what that rests on is computed.
+pub fn is_busy(state: &SessionState) -> bool {
+    let model = &state.known.problems;
+    let derived = [&model.certifying, &model.placing].into_iter().flatten().map(|under| under.task);
+    let mut tasks = derived.chain(model.pending.as_ref().map(|(task, _)| *task));
+    tasks.any(|task| state.tasks.get(task).is_some())
+}
+
 /// Begins what the list of problems needs after any event.
 pub fn follow(state: &mut SessionState) -> Vec<Effect> {
     let Some(look) = state.known.look.clone().filter(|_| state.loading == LoadState::Done) else {

@@ -36,6 +36,10 @@ pub struct HealthScreen {
     /// The list of each pane, in the order of the panes.
     tables: [Table; 4],
     ranked: Option<Arc<RankedProblems>>,
+    /// The problem that the cursor is on without a key: while it stays there, it follows the worst one.
+    led: Option<String>,
+    /// Whether the fabric has changed since the ranking, so that its ids are those of another snapshot.
+    pub is_outdated: bool,
     /// Whether the lists have room on this screen.
     has_lists: bool,
 }
@@ -92,7 +96,7 @@ impl Screen for HealthScreen {
     }
 
     fn element(&self, row: usize, _: &Model) -> Option<ElementId> {
-        let ranked = self.ranked.as_ref()?;
+        let ranked = self.ranked.as_ref().filter(|_| !self.is_outdated)?;
         match self.pane {
             HealthPane::Problems => ranked.problems.get(row)?.elements.first().copied(),
             HealthPane::Waits => Some(ElementId::Port(ranked.waits.as_ref()?.rows.get(row)?.port)),
@@ -105,6 +109,8 @@ impl Screen for HealthScreen {
     }
 
     fn enter(&mut self, known: &Model) -> EnterResult {
+        // What is opened stays, whatever comes before it.
+        self.led = None;
         let (Some(row), Some(ranked)) = (self.table().row(), self.ranked.as_ref()) else {
             return EnterResult::Nothing("there is nothing to open");
         };
@@ -144,16 +150,25 @@ impl Screen for HealthScreen {
         std::mem::take(&mut self.pane) != HealthPane::Problems
     }
 
-    /// The cursor stays on its problem, whatever its place in the new order.
+    /// The cursor stays on the problem that it was moved to, whatever its place in the new order; otherwise it is on the
+    /// worst one.
     fn refresh(&mut self, known: &Model) {
         let here = self.problem().map(|(_, problem)| problem.id.clone());
+        let same = match (&self.ranked, &known.problems.ranked) {
+            (Some(held), Some(now)) => Arc::ptr_eq(held, now),
+            _ => false,
+        };
+        self.is_outdated &= same;
         self.ranked = known.problems.ranked.clone();
         let ranked = self.ranked.clone();
         let ranked = ranked.as_deref();
         self.set_rows(HealthPane::Problems, ranked.map_or(0, |ranked| ranked.problems.len()));
         let same = |problem: &FabricProblem| Some(&problem.id) == here.as_ref();
-        if let Some(row) = ranked.and_then(|ranked| ranked.problems.iter().position(same)) {
-            self.tables[HealthPane::Problems as usize].move_to(row);
+        let place = ranked.and_then(|ranked| ranked.problems.iter().position(same));
+        let moved = here.is_some() && self.led != here;
+        self.tables[HealthPane::Problems as usize].move_to(place.filter(|_| moved).unwrap_or(0));
+        if !moved {
+            self.led = self.problem().map(|(_, problem)| problem.id.clone());
         }
         let jobs = ranked.and_then(|ranked| ranked.jobs.as_ref());
         self.set_rows(HealthPane::Jobs, jobs.map_or(0, |jobs| jobs.rows.len()));
@@ -164,6 +179,7 @@ impl Screen for HealthScreen {
 
     /// Ids of elements belong to the snapshot before; a new ranking follows.
     fn carry_over(&mut self, _: &dyn Fn(ElementId) -> Option<ElementId>) {
+        self.is_outdated = true;
         self.tables.iter_mut().for_each(|table| table.selected.clear());
     }
 

@@ -5,6 +5,7 @@
 use super::derivation::Derivation;
 use super::frame_requests;
 use crate::catalogue::severity::Severity;
+use crate::console::features::health::ranking;
 use crate::console::features::screen::Screen;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
 use crate::console::model::effect::Effect;
@@ -43,7 +44,7 @@ impl TaskOutcome for DerivationOutcome {
 
 /// Starts the next part, when the session waits for nothing else.
 pub fn derive_next_part(state: &mut SessionState) -> Vec<Effect> {
-    if !frame_requests::is_idle(state) {
+    if !frame_requests::is_idle(state) || ranking::is_busy(state) {
         return Vec::new();
     }
     let thresholds = state.known.watch.settings.thresholds.clone();
