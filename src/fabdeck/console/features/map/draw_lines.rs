@@ -328,7 +328,7 @@ impl LineMap<'_> {
 }
 
 /// Two names as a range: `node06-11`, or `login1 - node05` where they have no part in common.
-fn name_range(first: &str, last: &str) -> String {
+pub(super) fn name_range(first: &str, last: &str) -> String {
     let stem = first.trim_end_matches(|sign: char| sign.is_ascii_digit());
     match last
         .strip_prefix(stem)

@@ -18,8 +18,8 @@ use crate::console::drawing::gauge::bar_symbol;
 use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
 
-/// Columns of a cell with a number.
-const CELL_WIDTH: u16 = 3;
+/// Columns of a cell with a number, and of one without.
+const CELL_WIDTHS: [u16; 3] = [4, 3, 1];
 /// Longest name of a column that stands above it in one row.
 const COLUMN_NAME_WIDTH: u16 = 2;
 
@@ -27,13 +27,13 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let drawn = &state.screens.map.drawn;
     let (Some(structure), Some(look)) = (&drawn.structure, state.snapshot()) else { return };
     let (matrix, quantity) = (&drawn.matrix, drawn.quantity);
-    let [one, _] = matrix.groups.kind.words();
+    let [one, _] = structure.groups.kind.words();
     if matrix.stale {
         let text = "the paths between the parts of the fabric are being followed";
         canvas.draw_text(area, 1, 1, text, Role::Dim);
         return;
     }
-    let part = matrix.part().map(|of| matrix.groups.title(structure, look, &of));
+    let part = matrix.part().map(|of| structure.groups.title(structure, look, &of));
     let inner = matrix.crumbs(structure, look).is_empty();
     let heading = match inner {
         true => format!("from {one} (row) to {one} (column)"),
@@ -58,24 +58,29 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         let worst = matrix.table.worst_of_column(column, quantity);
         let (sign, role) = bar_of(canvas, worst.map(|(_, figures)| figures), quantity);
         let text = sign.repeat(usize::from(wide.saturating_sub(1).max(1)));
-        let x = column as u16 * wide + u16::from(wide == CELL_WIDTH);
+        let x = column as u16 * wide + u16::from(wide > 1);
         canvas.draw_text(cells, x, y, &text, role);
     }
     draw_top_rank(canvas, area, y + 1, state);
-    draw_legend(canvas, area, state);
+    draw_legend_at(canvas, area, state);
+    if matrix.table.broken > 0 {
+        let text = format!("{} paths do not arrive", matrix.table.broken);
+        canvas.draw_right_aligned(area, width(&heading) + 3, 0, &text, Role::Warning);
+    }
 }
 
-/// Columns of a cell: 3 with a number, 1 with a sign where there are many.
+/// Columns of a cell: a number and blanks, or a sign where there are many.
 fn cell_width(matrix: &MatrixState, room: u16) -> u16 {
     let columns = matrix.table.columns.len().max(1);
-    if columns * usize::from(CELL_WIDTH) <= usize::from(room) { CELL_WIDTH } else { 1 }
+    let fits = |wide: &u16| columns * usize::from(*wide) <= usize::from(room);
+    CELL_WIDTHS.into_iter().find(fits).unwrap_or(1)
 }
 
 fn draw_column_names(canvas: &mut Canvas<'_>, cells: Rect, matrix: &MatrixState, wide: u16) {
     for (column, bucket) in matrix.table.columns.iter().enumerate() {
         let role = if column == matrix.cursor.1 { Role::Strong } else { Role::Dim };
         let x = column as u16 * wide;
-        let short = width(&bucket.name) <= COLUMN_NAME_WIDTH && wide == CELL_WIDTH;
+        let short = width(&bucket.name) <= COLUMN_NAME_WIDTH && wide > 1;
         if short {
             let room = Rect { x: cells.x + x, width: wide.min(cells.width.saturating_sub(x)), ..cells };
             canvas.draw_right_aligned(room, 0, 1, &bucket.name, role);
@@ -103,7 +108,7 @@ fn draw_row(
         let (text, role) = match (same, figures.and_then(|figures| figures.step(quantity))) {
             (true, None | Some(0)) => (canvas.signs.map[0].to_owned(), Role::Border),
             (_, Some(0)) => (canvas.signs.untold.to_owned(), Role::Faint),
-            (_, Some(step)) if wide == CELL_WIDTH => {
+            (_, Some(step)) if wide > 1 => {
                 let text = figures.and_then(|figures| figures.short_text(quantity));
                 (text.unwrap_or_else(|| step.to_string()), step_role(quantity, step))
             }
@@ -120,7 +125,12 @@ fn draw_row(
     }
 }
 
-fn bar_of(canvas: &Canvas<'_>, figures: Option<MapFigures>, quantity: MapQuantity) -> (&'static str, Role) {
+/// The bar of figures, or a sign where they are next to nothing or not known.
+pub(super) fn bar_of(
+    canvas: &Canvas<'_>,
+    figures: Option<MapFigures>,
+    quantity: MapQuantity,
+) -> (&'static str, Role) {
     let step = figures.and_then(|figures| figures.step(quantity));
     let share = figures.and_then(|figures| figures.share(quantity)).unwrap_or(0.0);
     match step {
@@ -154,7 +164,8 @@ fn draw_top_rank(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionSta
     }
 }
 
-fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+/// Draws the scale of the colours and the signs in the last row.
+pub(super) fn draw_legend_at(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let drawn = &state.screens.map.drawn;
     let quantity = drawn.quantity;
     let y = area.height.saturating_sub(1);
@@ -175,9 +186,5 @@ fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
             x = canvas.draw_text(area, x + 2, y, sign, Role::Dim);
             x = canvas.draw_text(area, x + 1, y, word, Role::Dim);
         }
-    }
-    if drawn.matrix.table.broken > 0 {
-        let text = format!("{} paths do not arrive", drawn.matrix.table.broken);
-        canvas.draw_right_aligned(area, x + 2, y, &text, Role::Warning);
     }
 }

@@ -3,11 +3,15 @@
 
 use std::sync::Arc;
 
-use super::figures::{FigureTable, MapQuantity};
+use super::draw_ring::ring_fits;
+use super::draw_slice::slice_fits;
+use super::figures::{FigureTable, MapFigures, MapQuantity};
+use super::groups::GroupKind;
 use super::line_layout::LineLayout;
 use super::lit_path::LitPath;
 use super::matrix::{MatrixState, update_matrix};
 use super::structure::{MapCable, MapStructure};
+use super::torus::{SliceCursor, TorusShape};
 use crate::console::features::screen::CursorDirection;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
@@ -28,6 +32,15 @@ pub struct DrawnMap {
     pub cable: Option<LinkId>,
     /// The layout of the lines; `None` where the area is too small or the fabric too large for them.
     pub layout: Option<LineLayout>,
+    /// The worst figures of each bundle and of each group, for a dragonfly.
+    pub bundles: Vec<MapFigures>,
+    pub groups: Vec<MapFigures>,
+    /// The structure that these are for, by its address.
+    sums_of: Option<usize>,
+    /// The place of the cursor in a torus.
+    pub slice: SliceCursor,
+    /// Columns and rows of the map.
+    pub room: (u16, u16),
     /// What is shown instead of lines where the fabric is too large for them.
     pub matrix: MatrixState,
     /// The structure, the size and the room for a path that the layout is for.
@@ -49,7 +62,55 @@ impl DrawnMap {
             _ => None,
         };
         (self.figures, self.lit, self.lit_of) = (FigureTable::default(), None, None);
+        (self.bundles, self.groups, self.sums_of) = (Vec::new(), Vec::new(), None);
         self.matrix.reset();
+    }
+
+    /// Whether a slice of a torus is shown.
+    pub fn shows_slice(&self, room: (u16, u16)) -> bool {
+        self.torus().is_some_and(|shape| slice_fits(shape, room))
+    }
+
+    /// The shape of the torus, where the fabric is one.
+    pub fn torus(&self) -> Option<&TorusShape> {
+        self.structure.as_ref()?.torus.as_ref()
+    }
+
+    /// Whether the whole fabric is shown as a ring of groups.
+    pub fn shows_ring(&self) -> bool {
+        let ring = |structure: &Arc<MapStructure>| {
+            structure.groups.kind == GroupKind::Dragonfly && ring_fits(&structure.groups, self.room)
+        };
+        self.matrix.shown && self.matrix.is_whole() && self.structure.as_ref().is_some_and(ring)
+    }
+
+    /// The switch at the cursor of a slice.
+    pub fn slice_switch(&self) -> Option<NodeId> {
+        let structure = self.structure.as_ref()?;
+        let at = structure.torus.as_ref()?.switch(self.slice.slice, self.slice.at)?;
+        structure.switches.get(at).map(|switch| switch.id)
+    }
+
+    /// Sums up bundles and groups again after the figures have changed.
+    fn sum_up(&mut self, changed: bool) {
+        let Some(structure) = self.structure.clone() else { return };
+        let address = Some(Arc::as_ptr(&structure) as usize);
+        if !changed && self.sums_of == address {
+            return;
+        }
+        let worst = |all: &mut dyn Iterator<Item = MapFigures>| {
+            let mut sum = MapFigures::default();
+            all.for_each(|figures| sum.worsen(&figures));
+            sum
+        };
+        let bundles = structure.bundles.iter().map(|bundle| {
+            worst(&mut bundle.cables.iter().map(|at| self.figures.link(structure.cables[*at].link)))
+        });
+        let groups = structure.groups.groups.iter().map(|range| {
+            let leaves = &structure.groups.leaves[range.clone()];
+            worst(&mut leaves.iter().map(|at| self.figures.node(structure.switches[*at].id)))
+        });
+        (self.bundles, self.groups, self.sums_of) = (bundles.collect(), groups.collect(), address);
     }
 
     /// Where the cursor goes from a switch or from the cable at it.
@@ -141,9 +202,12 @@ pub fn update_drawn_map(state: &mut SessionState) -> Vec<Effect> {
     let known = &state.known;
     let map = &state.screens.map.drawn;
     let address = |reading: &Arc<WatchVerdict>| Arc::as_ptr(reading) as usize;
-    if let Some(figures) = map.figures.update_from(known) {
+    let figures = map.figures.update_from(known);
+    let changed = figures.is_some();
+    if let Some(figures) = figures {
         state.screens.map.drawn.figures = figures;
     }
+    state.screens.map.drawn.sum_up(changed);
     let followed = state.screens.paths.trace.as_ref().filter(|_| state.screens.paths.users.is_none());
     let lit_of = (
         known.watch.reading.as_ref().map(address),
@@ -172,13 +236,15 @@ fn update_layout(state: &mut SessionState) -> (u16, u16) {
     let size = (areas.body.width, areas.body.height.saturating_sub(above));
     let path = areas.details_pane.is_empty();
     let map = &mut state.screens.map.drawn;
+    map.room = size;
     let Some(structure) = map.structure.clone() else {
         (map.layout, map.layout_of) = (None, None);
         return size;
     };
     let layout_of = (Arc::as_ptr(&structure) as usize, size, path);
     if map.layout_of != Some(layout_of) {
-        (map.layout, map.layout_of) = (LineLayout::new(&structure, size, path), Some(layout_of));
+        let lines = if map.shows_slice(size) { None } else { LineLayout::new(&structure, size, path) };
+        (map.layout, map.layout_of) = (lines, Some(layout_of));
     }
     let gone = |link: &LinkId| structure.cables.iter().all(|cable| cable.link != *link);
     if map.layout.is_none() || map.cable.as_ref().is_some_and(gone) {

@@ -3,7 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::drawn_map::update_drawn_map;
-use super::{draw_lines, draw_map, draw_matrix, draw_path};
+use super::torus::TorusShape;
+use super::{draw_lines, draw_map, draw_matrix, draw_path, draw_ring, draw_slice};
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::theme::Role;
@@ -12,31 +13,61 @@ use crate::console::features::feature::{BodyAreas, Feature};
 use crate::console::features::preconditions::has_fabric;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
+use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 
 pub const FEATURE: Feature = Feature {
     actions: &[ActionGroup {
         section: ActionSection::Navigation,
-        actions: &[new(
-            "quantity",
-            &["v"],
-            "Colour the drawn map by the next quantity: wait, load, errors, paths",
-            |state, _| {
-                let map = &mut state.screens.map.drawn;
-                map.quantity = map.quantity.next();
-                let word = map.quantity.word();
-                state.log_message(Severity::Info, format!("the map shows {word}"));
-                Vec::new()
-            },
-        )
-        .on_screen(ScreenId::Map)
-        .with_precondition(has_fabric)
-        .prominent()],
+        actions: &[
+            new(
+                "quantity",
+                &["v"],
+                "Colour the drawn map by the next quantity: wait, load, errors, paths",
+                |state, _| {
+                    let map = &mut state.screens.map.drawn;
+                    map.quantity = map.quantity.next();
+                    let word = map.quantity.word();
+                    state.log_message(Severity::Info, format!("the map shows {word}"));
+                    Vec::new()
+                },
+            )
+            .on_screen(ScreenId::Map)
+            .with_precondition(has_fabric)
+            .prominent(),
+            new("next-slice", &[")"], "The next slice of a torus", |state, _| turn_slice(state, true))
+                .on_screen(ScreenId::Map)
+                .with_precondition(has_slices),
+            new("previous-slice", &["("], "The previous slice of a torus", |state, _| {
+                turn_slice(state, false)
+            })
+            .on_screen(ScreenId::Map)
+            .with_precondition(has_slices),
+        ],
     }],
     follow: update_drawn_map,
     draw,
     ..Feature::NEW
 };
+
+/// Checks that the map shows slices of a torus.
+fn has_slices(state: &SessionState) -> Result<(), String> {
+    let slices = state.screens.map.drawn.torus().map_or(0, TorusShape::slice_count);
+    match state.screens.map.shows_slice() && slices > 1 {
+        true => Ok(()),
+        false => Err("the map shows no slices: it does of a torus of three dimensions or more".to_owned()),
+    }
+}
+
+fn turn_slice(state: &mut SessionState, forward: bool) -> Vec<Effect> {
+    let map = &mut state.screens.map.drawn;
+    if let Some(structure) = map.structure.clone()
+        && let Some(shape) = &structure.torus
+    {
+        map.slice.turn(shape, forward);
+    }
+    Vec::new()
+}
 
 /// Least height of the pane with the details of an element below the path.
 const DETAILS_MIN_HEIGHT: u16 = 8;
@@ -49,9 +80,21 @@ fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
     let lines = map.shows_map() && map.drawn.layout.is_some();
     match (map.shows_map(), lines) {
         (_, true) => draw_lines::draw(canvas, areas.rest, state),
+        (true, false) if map.shows_slice() => {
+            if let Some(shape) = map.drawn.torus() {
+                draw_slice::draw(canvas, areas.rest, state, shape);
+            }
+        }
+        (true, false) if map.drawn.shows_ring() => draw_ring::draw(canvas, areas.rest, state),
         (true, false) if map.drawn.matrix.shown => draw_matrix::draw(canvas, areas.rest, state),
         (true, false) => draw_map::draw(canvas, areas.rest, state),
         (false, _) => list::draw(canvas, areas.rest, state),
+    }
+    if map.shows_map() && map.drawn.shows_ring() && areas.details.width > 0 {
+        let upper = Rect { height: areas.details.height / 2, ..areas.details };
+        let lower = Rect { y: upper.bottom(), height: areas.details.height - upper.height, ..areas.details };
+        draw_ring::draw_bundle(canvas, upper, state);
+        return draw_ring::draw_group_inside(canvas, lower, state);
     }
     let path = map.drawn.lit.as_ref().filter(|_| lines && areas.details.width > 0);
     let Some(path) = path else { return details::draw(canvas, areas.details, state) };

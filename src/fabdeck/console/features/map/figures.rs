@@ -101,11 +101,13 @@ impl MapFigures {
     }
 
     /// Takes the worse of both figures.
-    fn worsen(&mut self, other: &Self) {
+    pub fn worsen(&mut self, other: &Self) {
         self.wait = self.wait.max(other.wait);
         self.wait_level = self.wait_level.max(other.wait_level);
         self.load = self.load.max(other.load);
         self.errors = self.errors.max(other.errors);
+        self.paths = self.paths.max(other.paths);
+        self.paths_share = self.paths_share.max(other.paths_share);
     }
 
     /// Sets the paths over a port, of which the busiest cable has `most`.

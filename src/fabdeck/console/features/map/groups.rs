@@ -6,8 +6,10 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::draw_lines::name_range;
 use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::value::natural_order;
 
 /// What the groups are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,7 +52,7 @@ pub struct MapBucket {
 }
 
 impl MapGroups {
-    pub fn new(structure: &MapStructure) -> Self {
+    pub fn new(look: &Snapshot, structure: &MapStructure) -> Self {
         let with_hosts = |at: &usize| !structure.switches[*at].hosts.is_empty();
         let parts = match structure.tree && structure.ranks.len() > 2 {
             true => Some((GroupKind::Pods, parts_below_the_top(structure))),
@@ -62,12 +64,20 @@ impl MapGroups {
             _ => (GroupKind::Switches, (0..structure.switches.len()).map(|at| vec![at]).collect()),
         };
         let mut groups = Self { kind, ..Self::default() };
+        let name = |at: &usize| look.name(structure.switches[*at].id);
+        let by_name = |a: &usize, b: &usize| natural_order(name(a), name(b));
+        let sorted = |part: Vec<usize>| {
+            let mut leaves: Vec<usize> = part.into_iter().filter(with_hosts).collect();
+            leaves.sort_by(by_name);
+            leaves
+        };
+        let mut parts: Vec<Vec<usize>> =
+            parts.into_iter().map(sorted).filter(|part| !part.is_empty()).collect();
+        parts.sort_by(|a, b| by_name(&a[0], &b[0]));
         for part in parts {
             let begin = groups.leaves.len();
-            groups.leaves.extend(part.into_iter().filter(with_hosts));
-            if groups.leaves.len() > begin {
-                groups.groups.push(begin..groups.leaves.len());
-            }
+            groups.leaves.extend(part);
+            groups.groups.push(begin..groups.leaves.len());
         }
         groups
     }
@@ -99,7 +109,7 @@ impl MapGroups {
             let last = (first + join).min(of.end);
             let name = match last - first {
                 1 => name(first).to_owned(),
-                _ => format!("{}-{}", name(first), name(last - 1)),
+                _ => name_range(name(first), name(last - 1)),
             };
             MapBucket { name, leaves: first..last }
         };
@@ -206,8 +216,11 @@ impl MapGroups {
         self.groups.iter().enumerate().flat_map(of_group).collect()
     }
 
-    /// The bundles between groups, by the groups.
+    /// The bundles between the groups of a dragonfly, by the groups.
     pub fn bundles(&self, structure: &MapStructure) -> Vec<MapBundle> {
+        if self.kind != GroupKind::Dragonfly {
+            return Vec::new();
+        }
         let group_of = self.group_of();
         let mut bundles: BTreeMap<[usize; 2], Vec<usize>> = BTreeMap::new();
         for (at, cable) in structure.cables.iter().enumerate() {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::groups::{MapBucket, MapGroups};
+use super::groups::MapBucket;
 use super::pair_table::{PairTable, PairTask};
 use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
@@ -31,9 +31,10 @@ struct PairSource {
 
 #[derive(Clone, Debug, Default)]
 pub struct MatrixState {
-    pub groups: Arc<MapGroups>,
-    /// The structure of the groups, by its address.
-    groups_of: Option<usize>,
+    /// The structure that the state is for, by its address.
+    structure_of: Option<usize>,
+    /// Number of switches with hosts.
+    leaves: usize,
     pub table: PairTable,
     /// Whether the map is a matrix: lines have no room, and the tables are known.
     pub shown: bool,
@@ -68,7 +69,7 @@ pub fn matrix_room((width, height): (u16, u16)) -> Option<(usize, usize)> {
 impl MatrixState {
     /// The part of the fabric that is shown.
     pub fn part(&self) -> MatrixPart {
-        let all = 0..self.groups.leaves.len();
+        let all = 0..self.leaves;
         self.zoom.last().map_or([all.clone(), all], |(part, _)| part.clone())
     }
 
@@ -80,6 +81,23 @@ impl MatrixState {
     /// The worst port of the pair at the cursor.
     pub fn port(&self) -> Option<PortId> {
         self.table.cell(self.cursor.0, self.cursor.1).map(|(port, _)| port).filter(|_| !self.stale)
+    }
+
+    /// Moves over the groups of a ring: left and right choose the first one, up and down the second one.
+    pub fn move_on_ring(&mut self, direction: CursorDirection) {
+        let count = self.table.rows.len().max(1);
+        let (first, second) = self.cursor;
+        self.cursor = match direction {
+            CursorDirection::Left => ((first + count - 1) % count, second),
+            CursorDirection::Right => ((first + 1) % count, second),
+            CursorDirection::Up => (first, (second + count - 1) % count),
+            CursorDirection::Down => (first, (second + 1) % count),
+        };
+    }
+
+    /// Whether the whole fabric is shown.
+    pub fn is_whole(&self) -> bool {
+        self.zoom.is_empty()
     }
 
     pub fn move_by(&mut self, direction: CursorDirection) {
@@ -103,7 +121,7 @@ impl MatrixState {
     pub fn zoom_in(&mut self, structure: &MapStructure) -> Option<NodeId> {
         let [rows, columns] = self.chosen()?.map(|bucket| bucket.leaves.clone());
         if rows.len() <= 1 && columns.len() <= 1 {
-            let leaf = *self.groups.leaves.get(rows.start)?;
+            let leaf = *structure.groups.leaves.get(rows.start)?;
             return structure.switches.get(leaf).map(|switch| switch.id);
         }
         self.zoom.push(([rows, columns], self.cursor));
@@ -120,7 +138,7 @@ impl MatrixState {
 
     /// The names of the parts that were entered.
     pub fn crumbs(&self, structure: &MapStructure, look: &Snapshot) -> Vec<String> {
-        let title = |of: &Range<usize>| self.groups.title(structure, look, of);
+        let title = |of: &Range<usize>| structure.groups.title(structure, look, of);
         self.zoom
             .iter()
             .map(|([rows, columns], _)| format!("{} to {}", title(rows), title(columns)))
@@ -145,7 +163,8 @@ impl MatrixState {
 pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> {
     let known = &state.known;
     let map = &state.screens.map;
-    let fits = map.drawn.layout.is_none() && map.drawn.structure.is_some() && known.tables;
+    let other = map.drawn.layout.is_some() || map.drawn.shows_slice(room);
+    let fits = !other && map.drawn.structure.is_some() && known.tables;
     let sizes = matrix_room(room).filter(|_| fits);
     let asked = state.screen == ScreenId::Map && map.shows_map();
     state.screens.map.drawn.matrix.shown = sizes.is_some();
@@ -155,11 +174,11 @@ pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> 
     };
     let Some((most_rows, most_columns)) = sizes else { return Vec::new() };
     let address = Arc::as_ptr(&structure) as usize;
-    if map.drawn.matrix.groups_of != Some(address) {
+    if map.drawn.matrix.structure_of != Some(address) {
         let matrix = &mut state.screens.map.drawn.matrix;
         matrix.reset();
-        let groups = Arc::new(MapGroups::new(&structure));
-        (matrix.groups, matrix.groups_of, matrix.stale, matrix.shown) = (groups, Some(address), true, true);
+        (matrix.structure_of, matrix.leaves) = (Some(address), structure.groups.leaves.len());
+        (matrix.stale, matrix.shown) = (true, true);
     }
     let (known, drawn) = (&state.known, &state.screens.map.drawn);
     let (reading, paths) = (known.watch.reading.clone(), known.paths.clone());
@@ -179,7 +198,7 @@ pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> 
     if let Some((task, running)) = drawn.matrix.running.clone() {
         let same = running.part == of.part && running.room == of.room && running.quantity == of.quantity;
         // A table of an earlier reading is finished first, so that a slow one comes to an end.
-        if running == of || (same && state.tasks.get(task).is_some()) {
+        if (running == of || same) && state.tasks.get(task).is_some() {
             return effects;
         }
         if state.tasks.end(task).is_some() {
@@ -187,18 +206,9 @@ pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> 
         }
     }
     let matrix = &state.screens.map.drawn.matrix;
-    let rows = matrix.groups.buckets(&structure, &look, &part[0], most_rows);
-    let columns = matrix.groups.buckets(&structure, &look, &part[1], most_columns);
-    let task = PairTask {
-        look,
-        structure,
-        groups: matrix.groups.clone(),
-        reading,
-        paths,
-        quantity: of.quantity,
-        rows,
-        columns,
-    };
+    let rows = structure.groups.buckets(&structure, &look, &part[0], most_rows);
+    let columns = structure.groups.buckets(&structure, &look, &part[1], most_columns);
+    let task = PairTask { look, structure, reading, paths, quantity: of.quantity, rows, columns };
     let other = matrix.table_of.as_ref().is_none_or(|before| {
         (before.structure, &before.part, before.room, before.quantity)
             != (of.structure, &of.part, of.room, of.quantity)

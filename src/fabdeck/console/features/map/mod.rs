@@ -4,6 +4,8 @@ pub mod draw_lines;
 pub(crate) mod draw_map;
 pub(crate) mod draw_matrix;
 pub(crate) mod draw_path;
+pub(crate) mod draw_ring;
+pub(crate) mod draw_slice;
 pub mod drawn_map;
 mod feature;
 pub mod figures;
@@ -18,6 +20,7 @@ pub(crate) mod rank_task;
 pub(crate) mod ranks;
 pub mod screen;
 pub mod structure;
+pub mod torus;
 pub mod tree;
 
 pub(crate) use feature::FEATURE;

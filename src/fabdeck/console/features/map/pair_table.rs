@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::figures::{MapFigures, MapQuantity};
-use super::groups::{MapBucket, MapGroups};
+use super::groups::MapBucket;
 use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
@@ -51,7 +51,6 @@ impl PairTable {
 pub struct PairTask {
     pub look: Arc<Snapshot>,
     pub structure: Arc<MapStructure>,
-    pub groups: Arc<MapGroups>,
     pub reading: Option<Arc<WatchVerdict>>,
     pub paths: Option<Arc<PathIndex>>,
     pub quantity: MapQuantity,
@@ -107,7 +106,7 @@ impl PairTask {
         let mut broken = 0;
         let senders = self.host_scores(&score);
         for (column, bucket) in self.columns.iter().enumerate() {
-            for leaf in &self.groups.leaves[bucket.leaves.clone()] {
+            for leaf in &self.structure.groups.leaves[bucket.leaves.clone()] {
                 for host in &self.structure.switches[*leaf].hosts {
                     let Some(lid) = fabric.peer(host.port).and_then(|port| fabric.port(port).facts.lid)
                     else {
@@ -117,7 +116,7 @@ impl PairTask {
                     walk.round += 1;
                     for (row, from) in self.rows.iter().enumerate() {
                         let cell = &mut best[row * self.columns.len() + column];
-                        for source in &self.groups.leaves[from.leaves.clone()] {
+                        for source in &self.structure.groups.leaves[from.leaves.clone()] {
                             if source == leaf {
                                 continue;
                             }

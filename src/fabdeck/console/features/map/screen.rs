@@ -77,6 +77,11 @@ impl MapScreen {
         self.inside.is_empty() && self.view == MapView::Drawn
     }
 
+    /// Whether the map shows a slice of a torus.
+    pub fn shows_slice(&self) -> bool {
+        self.shows_map() && self.drawn.shows_slice(self.drawn.room)
+    }
+
     /// Whether the map is a matrix, or shows the ports of a switch that was entered from it.
     pub fn shows_matrix(&self) -> bool {
         self.view == MapView::Drawn && self.drawn.matrix.shown
@@ -216,6 +221,9 @@ impl Screen for MapScreen {
     }
 
     fn current(&self, known: &Model) -> Option<ElementId> {
+        if self.shows_slice() {
+            return self.drawn.slice_switch().map(ElementId::Node);
+        }
         if self.shows_map() && self.drawn.matrix.shown {
             return self.drawn.matrix.port().map(ElementId::Port);
         }
@@ -265,8 +273,19 @@ impl Screen for MapScreen {
         if !self.shows_map() {
             return false;
         }
+        if self.shows_slice() {
+            if let Some(structure) = self.drawn.structure.clone()
+                && let Some(shape) = &structure.torus
+            {
+                self.drawn.slice.move_by(shape, direction);
+            }
+            return true;
+        }
         if self.drawn.matrix.shown {
-            self.drawn.matrix.move_by(direction);
+            match self.drawn.shows_ring() {
+                true => self.drawn.matrix.move_on_ring(direction),
+                false => self.drawn.matrix.move_by(direction),
+            }
             return true;
         }
         if self.drawn.layout.is_some() {

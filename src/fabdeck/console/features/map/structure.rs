@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::groups::{MapBundle, MapGroups};
+use super::torus::TorusShape;
 use super::tree::map_node;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::fabric_model::SwitchRank;
@@ -47,6 +49,11 @@ pub struct MapStructure {
     pub cables: Vec<MapCable>,
     /// Whether the ranks are those of a tree.
     pub tree: bool,
+    /// The groups of switches, and the bundles of cables between groups of a dragonfly.
+    pub groups: MapGroups,
+    pub bundles: Vec<MapBundle>,
+    /// The coordinates of a torus or mesh.
+    pub torus: Option<TorusShape>,
     /// Aggregation nodes, which the map leaves out.
     pub left_out: usize,
 }
@@ -82,6 +89,11 @@ impl MapStructure {
             }
         }
         structure.cables.sort_by_key(|cable| (cable.upper, cable.lower));
+        if !tree {
+            structure.torus = TorusShape::new(look, &structure.switches, &structure.cables);
+        }
+        structure.groups = MapGroups::new(look, &structure);
+        structure.bundles = structure.groups.bundles(&structure);
         structure
     }
 
@@ -113,13 +125,14 @@ impl MapStructure {
             Some(MapSwitch { id: map_node(switch.id, again)?, hosts, ..switch.clone() })
         };
         let cable = |cable: &MapCable| Some(MapCable { link: link(cable.link)?, ..*cable });
-        Some(Self {
-            ranks: self.ranks.clone(),
-            tree: self.tree,
-            switches: self.switches.iter().map(switch).collect::<Option<_>>()?,
-            cables: self.cables.iter().filter_map(cable).collect(),
-            left_out: self.left_out,
-        })
+        let switches = self.switches.iter().map(switch).collect::<Option<_>>()?;
+        let cables: Vec<MapCable> = self.cables.iter().filter_map(cable).collect();
+        // Without a cable, the numbers of the others change; bundles and coordinates wait for the next structure.
+        let whole = cables.len() == self.cables.len();
+        let torus = self.torus.clone().filter(|_| whole);
+        let mut carried = Self { switches, cables, torus, bundles: Vec::new(), ..self.clone() };
+        carried.bundles = carried.groups.bundles(&carried);
+        Some(carried)
     }
 }
 
