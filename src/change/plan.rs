@@ -293,8 +293,8 @@ impl Plan {
     pub(super) fn certificate_defects(&self) -> (u64, u64) {
         let number = |key: &str| self.certificate[key].as_u64().unwrap_or(0);
         let cut_off = self.certificate["by_cause"]["cut_off"].as_u64().unwrap_or(0);
-        let circle = self.certificate["deadlock_free"] == false;
-        let cycles = u64::from(circle) * number("lanes").max(1) + u64::from(number("loops") > 0);
+        let credit_loop = self.certificate["deadlock_free"] == false;
+        let cycles = u64::from(credit_loop) * number("lanes").max(1) + u64::from(number("loops") > 0);
         (number("unreachable").saturating_sub(cut_off), cycles)
     }
 

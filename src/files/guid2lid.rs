@@ -61,7 +61,7 @@ pub fn read(input: Input<'_>) -> Result<LidFile, Box<FileError>> {
             return Err(FileError::new(
                 BAD_SPAN,
                 place(),
-                format!("the LIDs {} to {}", printable_excerpt(min), printable_excerpt(max)),
+                format!("no port can own the LIDs {} to {}", printable_excerpt(min), printable_excerpt(max)),
                 hint,
             ));
         };

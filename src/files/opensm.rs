@@ -193,7 +193,7 @@ pub(super) fn bad_port(word: &str, place: NotePlace) -> Box<FileError> {
 }
 
 pub(super) fn no_section(place: NotePlace, text: &str) -> Box<FileError> {
-    let what = format!("'{}' before a line that names its switch", printable_excerpt(text));
+    let what = format!("'{}' comes before the line that names its switch", printable_excerpt(text));
     FileError::new(NO_SECTION, place, what, "the beginning of the dump is missing; take it again")
 }
 

@@ -136,12 +136,12 @@ impl<'a> FileSet<'a> {
             && (captures.len() > 1 || *first != name)
         {
             assembly.notes.add("FN-508", NotePlace::file(name.clone()), || {
-                let held = match captures.len() {
-                    1 => "a capture lies".to_owned(),
-                    count => format!("{count} captures lie"),
+                let (held, last) = match captures.len() {
+                    1 => ("a capture lies".to_owned(), "its last moment is read"),
+                    count => (format!("{count} captures lie"), "their last moments are read"),
                 };
-                let way = if first.contains('!') { "unpacked, " } else { "" };
-                format!("{held} among the files, read as it was at the end; {way}--source {first} shows it over time")
+                let way = if first.contains('!') { "Unpacked, " } else { "" };
+                format!("{held} among the files; only {last}. {way}--source {first} shows it over time")
             });
         }
         if !unknown.is_empty() {

@@ -1,9 +1,11 @@
-//! Trees of shortest paths, globally balanced: hops come first, then the paths that the channels of a way carry
-//! already, then the lower channel. With hops first this is a pass over the switches in order of distance, not a search
-//! with a heap (dissertation 3.3.2). A channel weighs as the square of its paths, which is ours: one that is twice as
-//! busy is worse than two channels that are not, so the busiest stays lower than with plain sums. Where paths are of crowds
-//! that are balanced each for itself too, those of the own crowd weigh once more: a job that is small beside the others
-//! would else have no say, and share with itself whatever channels these left.
+//! Trees of shortest paths, globally balanced. A path has the fewest hops; of equals, the one whose channels carry the
+//! fewest paths so far; then the one over the lower channel. Because hops come first, one pass over the switches in order
+//! of distance is enough, without a heap (dissertation 3.3.2).
+//!
+//! Not in the paper: a channel weighs as the square of its paths. One channel that is twice as busy is worse than two that
+//! are not, so the busiest one stays lower than with plain sums. For paths within a job class a channel also weighs
+//! `OWN_CLASS_WEIGHT` times the square of the class's own paths. Without this a small job would not count beside large
+//! ones, and its paths would share whatever channels these left.
 
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use fabdeck_fabric::SwitchGraph;
 /// lower indices of their own with it; with twice as much figure 5.2 has orders of hosts whose busiest channel stays high.
 const OWN_CLASS_WEIGHT: u64 = 2;
 
-/// No more is kept of what crowds have on channels; without it they are balanced all together alone.
+/// The most loads that are kept by job class and channel. Above it all classes are balanced together only.
 const MAX_CLASS_ENTRIES: usize = 1 << 26;
 
 /// What trees have put on channels so far, and the tree that was grown last.
@@ -31,8 +33,9 @@ pub(super) struct ChannelBalance {
     passing: Vec<u32>,
     turns: Vec<PathTurns>,
     among: PathChoice,
-    /// Paths of each crowd over each channel, and where those of the crowd begin whose turn it is.
+    /// Paths of each job class over each channel, one class after the other.
     own: Vec<u32>,
+    /// Where the paths of the selected class begin in `own`.
     turn: Option<usize>,
 }
 
@@ -110,20 +113,20 @@ impl ChannelBalance {
     }
 
     /// Counts the load of each job class on channels separately.
-    pub(super) fn with_job_classes(mut self, crowds: usize) -> Self {
-        let kept = crowds.saturating_mul(self.weight.len());
+    pub(super) fn with_job_classes(mut self, classes: usize) -> Self {
+        let kept = classes.saturating_mul(self.weight.len());
         self.own = vec![0; if kept <= MAX_CLASS_ENTRIES { kept } else { 0 }];
         self
     }
 
-    /// From here on crowds are balanced all together alone.
+    /// Forgets the loads by job class: from now on all classes are balanced together only.
     pub(super) fn drop_job_classes(&mut self) {
         (self.own, self.turn) = (Vec::new(), None);
     }
 
-    /// Whose trees come next.
-    pub(super) fn select_class(&mut self, crowd: Option<u32>) {
-        let begins = crowd.map(|crowd| crowd as usize * self.weight.len());
+    /// Selects the job class to which the next trees belong.
+    pub(super) fn select_class(&mut self, class: Option<u32>) {
+        let begins = class.map(|class| class as usize * self.weight.len());
         self.turn = begins.filter(|begins| begins + self.weight.len() <= self.own.len());
     }
 

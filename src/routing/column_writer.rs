@@ -32,11 +32,12 @@ pub(super) fn placed_destinations<'p>(
     })
 }
 
-/// How many paths to a destination each switch sends that weigh; `None`: none of them does.
+/// The source of the weights of paths.
 pub(super) trait PathSenders: Send {
+    /// How many paths that weigh each switch sends to a destination; `None`: no path to it weighs.
     fn senders_to(&mut self, end: PlacedDestination) -> Option<&[u32]>;
 
-    /// Of crowds that are balanced each for itself too, the one that sends to it.
+    /// The job class that sends to a destination, where job classes are balanced separately too.
     fn job_class(&self, _end: PlacedDestination) -> Option<u32> {
         None
     }
@@ -230,18 +231,18 @@ impl ColumnBlock {
             // Whose tree was grown last, if nothing weighs differently since.
             let mut stands = None;
             for (end, column) in of_switch.iter().zip(&mut columns) {
-                let crowd = senders.job_class(*end);
-                balance.select_class(crowd);
+                let class = senders.job_class(*end);
+                balance.select_class(class);
                 let sent = senders.senders_to(*end);
                 if let Some(sent) = sent.filter(|_| pass == GrowthPass::Again) {
                     let taken = |switch: u32| channel[port_of(switch, column[switch as usize])];
                     balance.unload_tree(net, descent, sent, taken);
                     stands = None;
                 }
-                if stands != Some(crowd) {
+                if stands != Some(class) {
                     balance.grow_tree(descent);
                 }
-                stands = Some(crowd);
+                stands = Some(class);
                 let taken = balance.tree(descent);
                 for (taken, from) in taken.iter().zip(descent.order()).skip(1) {
                     column[*from as usize] = ports[taken.channel as usize];

@@ -73,30 +73,30 @@ fn spots() {
     println!("dFtree figure 13, switch648, 5 % for hot-spots, moved by fabdeck: Gb/s a host");
     let (fabric, routes) = routed("switch648");
     for (spots, paper) in [(1, 480.25), (3, 345.32), (9, 169.17)] {
-        let mut circle = add_hosts_to_hotspot(&fabric, &routes, (spots, 5));
+        let mut lab = add_hosts_to_hotspot(&fabric, &routes, (spots, 5));
         let began = Instant::now();
-        let mut seen = circle.watch(2.0, 4.0);
+        let mut seen = lab.watch(2.0, 4.0);
         let before = mean(&seen);
         println!(
             "  {spots}: {before:.2} before ({:.0} s); {}",
             began.elapsed().as_secs_f64(),
             verdict(&seen)
         );
-        let ProposedMoves { plan, .. } = circle.propose(&mut seen);
+        let ProposedMoves { plan, .. } = lab.propose(&mut seen);
         let Some(plan) = plan else { continue };
         let flows: usize = plan.migrations.iter().map(|migration| migration.flows.len()).sum();
-        let told = circle.apply(&plan, GuardRequest::Confirm { user: "bench".into() }, || ());
+        let told = lab.apply(&plan, GuardRequest::Confirm { user: "bench".into() }, || ());
         assert_eq!(told.phase, ChangePhase::Confirmed);
-        let (at, heard) = circle.told.unwrap();
+        let (at, heard) = lab.told.unwrap();
         println!(
             "    {} writes, {flows} flows; {} agents silent, the last answer {:.0} ms after the notices",
             plan.writes.len(),
             told.silent.len(),
             (heard - at).as_secs_f64() * 1e3
         );
-        let series: Vec<String> = (0..8).map(|_| format!("{:.1}", mean(&circle.watch(0.0, 1.0)))).collect();
+        let series: Vec<String> = (0..8).map(|_| format!("{:.1}", mean(&lab.watch(0.0, 1.0)))).collect();
         println!("    ms by ms of the traffic: {}", series.join(" "));
-        let seen = circle.watch(0.0, 4.0);
+        let seen = lab.watch(0.0, 4.0);
         let after = mean(&seen);
         println!(
             "    {after:.2} after, {:.2} times, {:.0} % more (paper: {paper} % more); {}",
@@ -111,17 +111,17 @@ fn cost() {
     println!("seconds of the wall");
     for name in ["switch648", "switch3456"] {
         let (fabric, routes) = routed(name);
-        let circle = add_hosts_to_hotspot(&fabric, &routes, (1, 5));
-        circle.pass(Duration::from_millis(500));
+        let lab = add_hosts_to_hotspot(&fabric, &routes, (1, 5));
+        lab.pass(Duration::from_millis(500));
         let timed = |began: Instant| began.elapsed().as_secs_f64();
         let began = Instant::now();
-        drop(circle.look());
+        drop(lab.look());
         let look = timed(began);
         let began = Instant::now();
-        let mut seen = circle.watch(0.0, 0.2);
+        let mut seen = lab.watch(0.0, 0.2);
         let swept = timed(began) - look;
         let began = Instant::now();
-        let proposed = circle.propose(&mut seen);
+        let proposed = lab.propose(&mut seen);
         let made = timed(began);
         let writes = proposed.plan.map_or(0, |plan| plan.writes.len());
         println!(

@@ -93,7 +93,7 @@ class Judge:
         for switch in after:
             if switch is not None:
                 before[switch] += 1
-        # From the far ends to the root; what goes round in a circle is never free.
+        # From the far ends to the root; what goes round in a cycle is never free.
         order = [switch for switch, waiting in enumerate(before) if not waiting]
         for switch in order:
             ahead = after[switch]

@@ -94,7 +94,7 @@ fn commands_that_read_send_nothing_that_writes() {
     std::fs::write(home.path().join("jobs.txt"), "node0 1\nnode60 1\n").unwrap();
     let traffic = traffic_of_served_simulator(home.path(), || {
         for (name, args) in &reads {
-            // On shortest paths between switches packets may wait in a circle, which `check` ends with 2 for.
+            // On shortest paths between switches packets may wait in a credit loop, which `check` ends with 2 for.
             // Every cable carries a path.
             let findings = args.contains(&"--switches") || *name == "disable";
             let said = run_command(home.path(), args, if findings { 2 } else { 0 });

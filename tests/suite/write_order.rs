@@ -308,12 +308,12 @@ struct TrialCounts {
     better: u64,
     /// Plans that are worse backwards.
     worse_backwards: u64,
-    /// Plans that say that there is no circle on the way.
+    /// Plans that say that there is no credit loop on the way.
     acyclic: u64,
     /// Those that say that mixing alone closes one.
     mixed: u64,
-    /// Plans on whose way packets can wait for each other in a circle, announced.
-    circles: u64,
+    /// Plans on whose way packets can wait for each other in a credit loop, announced.
+    credit_loops: u64,
 }
 
 fn tried(seed: u64) -> Option<TrialCounts> {
@@ -344,16 +344,16 @@ fn tried(seed: u64) -> Option<TrialCounts> {
     let mut backwards = plan.writes.clone();
     backwards.reverse();
     let backwards = most(&worst_of_walks(&world, tables, &backwards));
-    // Circles: what the walker sees in any state was announced.
+    // Credit loops: what the walker sees in any state was announced.
     let none = Faults::default();
     let whole = Problem::new(fabric, &none);
     let (up, one) = (World::new(&whole), Routes::empty(0, None));
     let mut waits = ChannelWaits::new(fabric.switch_count());
     states(fabric, tables, &plan.writes, &mut |rows| up.waits(rows, [&one, &new], &mut waits));
     // Of all states together, so that packets that were on their way between two are among them.
-    let circle = cyclic(&waits.list(&up));
+    let credit_loop = cyclic(&waits.list(&up));
     let quiet = plan.transition.safe == Some(true);
-    assert!(!(quiet && circle), "{name}: a circle that nobody announced");
+    assert!(!(quiet && credit_loop), "{name}: a credit loop that was not announced");
     let told = &plan.transition;
     Some(TrialCounts {
         plans: 1,
@@ -363,7 +363,7 @@ fn tried(seed: u64) -> Option<TrialCounts> {
         worse_backwards: u64::from(backwards > way.worst_broken),
         acyclic: u64::from(quiet),
         mixed: u64::from(told.mixed_cycle.is_some() && told.safe == Some(false)),
-        circles: u64::from(circle),
+        credit_loops: u64::from(credit_loop),
     })
 }
 
@@ -378,9 +378,9 @@ fn every_state_of_every_plan_is_as_announced_and_none_is_worse_than_by_guid() {
         worse_backwards: a.worse_backwards + b.worse_backwards,
         acyclic: a.acyclic + b.acyclic,
         mixed: a.mixed + b.mixed,
-        circles: a.circles + b.circles,
+        credit_loops: a.credit_loops + b.credit_loops,
     });
     println!("{all:?}");
     assert!(all.plans >= 100 && all.better >= 8 && all.worse_backwards >= 15, "{all:?}");
-    assert!(all.acyclic >= 10 && all.mixed >= 5 && all.circles >= 30, "{all:?}");
+    assert!(all.acyclic >= 10 && all.mixed >= 5 && all.credit_loops >= 30, "{all:?}");
 }

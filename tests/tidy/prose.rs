@@ -1,8 +1,10 @@
-//! Words that neither a comment, a message nor a page uses: people who are no people, and `told` without a teller.
+//! Words that neither a comment, a message nor a page uses: people who are no people, `told` without a teller, and words
+//! that were invented for a credit loop and a job class.
 
 use crate::source::{Source, has_word};
 
-const REFUSED: &[&str] = &["whoever", "somebody", "nobody", "told", "so many"];
+const REFUSED: &[&str] =
+    &["whoever", "somebody", "nobody", "told", "so many", "circle", "circles", "crowd", "crowds"];
 
 /// How often the comments and texts of a source use refused words.
 pub fn in_source(source: &Source) -> usize {
@@ -40,8 +42,11 @@ mod tests {
             "body\");\n",
             "/* so ma",
             "ny of them */ let untold = 1;\n",
+            "let circle = 1; // Adapters of a cro",
+            "wd wait in a cir",
+            "cle.\n",
         );
-        assert_eq!(in_source(&Source::scan("src/a.rs", text)), 4);
+        assert_eq!(in_source(&Source::scan("src/a.rs", text)), 6);
         assert_eq!(in_page(concat!("Who", "ever\nretold and to", "ld\n")), 2);
     }
 }

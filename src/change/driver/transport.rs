@@ -15,16 +15,16 @@ pub(crate) const PARTS_PER_READ: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
     #[error(
-        "FD-5621: {slot} is no longer what it was when the plan was made: another tool has written it; fabdeck left it as it is"
+        "FD-5621: {slot} is no longer what it was when the plan was made: another tool has written it. fabdeck left it as it is; make a new plan"
     )]
     Drift { slot: DeviceAttribute },
     #[error(
-        "FD-5622: {slot} was written and reads back differently: another tool writes there, or the switch stored it wrongly"
+        "FD-5622: {slot} was written and reads back differently: another tool writes there, or the switch stored it wrongly; find the tool, often the subnet manager"
     )]
     Otherwise { slot: DeviceAttribute },
     #[error(
         "FD-5630: {slot} reads back differently, though the switch confirmed the value that was sent: another tool has \
-         written there since"
+         written there since; find the tool, often the subnet manager"
     )]
     Overwritten { slot: DeviceAttribute },
     /// The device answered the step with this number with other bytes than were sent.

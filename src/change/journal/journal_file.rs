@@ -18,7 +18,8 @@ pub enum JournalError {
     )]
     Disk { file: String, what: &'static str, error: io::Error },
     #[error(
-        "{file}: {error}. Save the journal's old and new bytes, and compare them with the fabric, before it is removed"
+        "{file}: {error}. Copy the folder of the journal and compare its old and new bytes with the fabric (cut -d' ' -f3- journal | jq). \
+         Then move the folder out of 'changes'"
     )]
     Damaged { file: String, error: ChainError },
     #[error(

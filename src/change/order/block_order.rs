@@ -34,7 +34,7 @@ impl Loss {
 
     fn of(fate: Fate, pairs: i64) -> Self {
         let broken = if fate == Fate::Arrives { 0 } else { pairs };
-        Self { broken, interrupted: 0, looping: if fate == Fate::Circles { pairs } else { 0 } }
+        Self { broken, interrupted: 0, looping: if fate == Fate::Loops { pairs } else { 0 } }
     }
 }
 

@@ -13,7 +13,8 @@ pub(super) enum Fate {
     Arrives,
     /// The packet is dropped.
     Ends,
-    Circles,
+    /// The packet goes round in a loop of switches.
+    Loops,
 }
 
 /// The next switch of each switch, and the fate of packets there.
@@ -59,7 +60,7 @@ impl DestinationTree {
         let end = match (self.fate[at], self.next[at]) {
             (Fate::Underway, AT_DESTINATION) => Fate::Arrives,
             (Fate::Underway, NO_NEXT) => Fate::Ends,
-            (Fate::Underway, _) => Fate::Circles,
+            (Fate::Underway, _) => Fate::Loops,
             (known, _) => known,
         };
         while let Some(switch) = self.path.pop() {

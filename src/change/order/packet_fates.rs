@@ -41,7 +41,7 @@ impl PacketFates {
             // All switches whose packets cross this one share its fate. So a next switch with another fate does not
             // cross it.
             next if self.fate[next as usize] != self.fate[switch as usize] => self.fate[next as usize],
-            next if self.is_crossing(next, switch) => Fate::Circles,
+            next if self.is_crossing(next, switch) => Fate::Loops,
             next => self.fate[next as usize],
         }
     }

@@ -255,6 +255,7 @@ impl<T: JsonType> JsonType for Vec<T> {
 impl<A: JsonType, B: JsonType> JsonType for (A, B) {
     fn schema() -> Value {
         let (first, second) = (A::schema(), B::schema());
+        // A list of equal items if both types have the same schema, otherwise one schema for each place.
         match first == second {
             true => json!({ "type": "array", "items": first }),
             false => json!({ "type": "array", "prefixItems": [first, second] }),

@@ -312,7 +312,9 @@ fn wait<'r, 't>(fields: &mut Fields<'r, 't>, value: SpannedValue<'r, 't>, words:
         _ => {
             fields.reader.report_fault(
                 inner.line,
-                format!("FD-9205: {words} needs either 'until' or 'file', or is a time"),
+                format!(
+                    "FD-9205: {words} needs 'until' or 'file', and not both; for a pause write wait = \"30s\""
+                ),
             );
             None
         }

@@ -38,7 +38,7 @@ pub enum LinkProblemKind {
 }
 
 impl Thresholds {
-    /// The limit that applies to a kind of link trouble.
+    /// The threshold of a kind of link problem. A degraded link has none; the value returned for it is not used.
     pub fn limit_for(&self, why: LinkProblemKind) -> f64 {
         match why {
             LinkProblemKind::Flaps { .. } => self.flaps_per_hour,

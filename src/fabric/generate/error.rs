@@ -95,7 +95,7 @@ pub enum GenerateError {
     /// An m-port n-tree cannot have this LMC.
     #[error(
         "mport,m={m},n={n} needs LMC {lmc} for its paths, but a port has at most LMC 7 (128 LIDs); choose a \
-         smaller m or n, or kary,k={k},n={n}, which has one LID each"
+         smaller m or n, or kary,k={k},n={n}, whose ports need one LID each"
     )]
     LmcTooLarge {
         /// The ports of a switch.

@@ -233,7 +233,8 @@ impl<S: Sink> Recorder<S> {
         Ok(self.kept)
     }
 
-    /// Returns the bytes written, and the bytes of the uncompressed lines in them.
+    /// Appends records as one frame. `moment`: a sweep is complete with this frame. Returns the size of the frame and the
+    /// size of its lines before compression, in bytes.
     fn write(
         &mut self,
         time: i64,

@@ -190,18 +190,23 @@ impl NetFileReader<'_> {
             let what = format!("'{}' is no number", excerpt(value));
             LineFault::new("FD-2105", what, "write it as C does: 0x10 or 16")
         };
-        let value = parse_c_number(value).ok_or_else(wrong)?;
-        let small = || u32::try_from(value).map_err(|_| wrong());
+        let parsed = parse_c_number(value).ok_or_else(wrong)?;
+        let small = || {
+            u32::try_from(parsed).map_err(|_| {
+                let what = format!("{parsed} is above the 32 bits of its key");
+                LineFault::new("FD-2105", what, "write a number up to 0xffffffff")
+            })
+        };
         match key {
             AttributeKey::Vendor => self.settings.vendor = small()?,
             AttributeKey::Device => self.settings.device = small()?,
-            AttributeKey::SystemImage => self.settings.system = value,
+            AttributeKey::SystemImage => self.settings.system = parsed,
             AttributeKey::Guid(kind) => {
                 let at = kind_index(kind);
                 if !relative {
-                    self.settings.base[at] = value;
+                    self.settings.base[at] = parsed;
                 }
-                let offset = if relative { value } else { 0 };
+                let offset = if relative { parsed } else { 0 };
                 self.settings.next[at] = self.settings.base[at].wrapping_add(offset);
             }
             AttributeKey::Width => self.settings.enabled.set_widths(small()?)?,

@@ -224,7 +224,9 @@ impl<'a> TopologyBuilder<'a> {
                 let names = [facts.description.clone(), facts.description.clone()];
                 self.merged.entry(node).or_insert(names);
                 self.notes.add_partial(CROSSED, self.input.line_place(*line), || {
-                    format!("the cable at port {port} of {node} contradicts an earlier one; it is left out")
+                    format!(
+                        "the cable at port {port} of {node} is left out: one of its two ports has another cable in an earlier line"
+                    )
                 });
             }
         }

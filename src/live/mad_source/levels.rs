@@ -75,7 +75,7 @@ pub fn read_levels(
     if read.without_path > 0 && read.without_path < read.asked {
         let (unsaid, asked) = (read.without_path, read.asked);
         phase.log.note_partial("FN-531", || {
-            format!("the subnet manager returned no path record for {unsaid} of {asked} requested pairs")
+            format!("the subnet manager returned no path record for {unsaid} of {asked} requested pairs; their service levels are not known")
         });
     }
     phase.end();

@@ -71,7 +71,8 @@ pub struct LocalPort {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortError {
     #[error(
-        "FD-4001: method 0x{:02x} of attribute 0x{attribute:04x} writes to the fabric, and this port only reads", method.0
+        "FD-4001: method 0x{:02x} of attribute 0x{attribute:04x} writes to the fabric, and this port only reads; nothing was sent. \
+         This is a bug in fabdeck: report it with the command line", method.0
     )]
     ReadOnly { method: Method, attribute: u16 },
     /// The adapter or the simulator is gone, or the system refuses access.

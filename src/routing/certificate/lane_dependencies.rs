@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::trees::place_of;
 use fabdeck_fabric::SwitchGraph;
 
-/// How many dependencies are looked at for a shorter circle than the first.
+/// Largest number of dependencies that the search for a shorter cycle than the first one visits.
 const MAX_SEARCHED: usize = 20_000_000;
 
 /// A dependency is a bit: the row is the channel and lane by which a packet comes, the column the place of the channel
@@ -73,7 +73,7 @@ impl LaneDependencies {
         })
     }
 
-    /// A circle, as short as a bounded search finds, from its lowest channel on.
+    /// A cycle, as short as a bounded search finds, from its lowest channel on.
     pub fn find_loop(&self, graph: &SwitchGraph) -> Option<Vec<(usize, u8)>> {
         let waiting = self.unsorted_counts(graph);
         let first = waiting.iter().position(|count| *count > 0)?;
@@ -92,7 +92,7 @@ impl LaneDependencies {
         Some(best.into_iter().map(|row| (row / self.lanes, (row % self.lanes) as u8)).collect())
     }
 
-    /// Sorts topologically; for each row how many it still waits behind: all 0 without a circle.
+    /// Sorts topologically. Returns for each row the number of rows before it that could not be sorted: all 0 without a cycle.
     fn unsorted_counts(&self, graph: &SwitchGraph) -> Vec<u32> {
         let rows = self.channels * self.lanes;
         let mut waiting = vec![0u32; rows];
@@ -109,7 +109,7 @@ impl LaneDependencies {
         waiting
     }
 
-    /// Whatever could not be sorted has another before it: going back ends in a circle.
+    /// Whatever could not be sorted has another before it: going back ends in a cycle.
     fn find_loop_behind(&self, graph: &SwitchGraph, waiting: &[u32], start: usize) -> Option<Vec<usize>> {
         let mut seen_at = vec![usize::MAX; waiting.len()];
         let (mut path, mut at) = (Vec::new(), start);
@@ -118,12 +118,12 @@ impl LaneDependencies {
             path.push(at);
             at = self.predecessors(graph, at).find(|other| waiting[*other] > 0)?;
         }
-        let mut circle = path.split_off(seen_at[at]);
-        circle.reverse();
-        Some(circle)
+        let mut cycle = path.split_off(seen_at[at]);
+        cycle.reverse();
+        Some(cycle)
     }
 
-    /// The shortest circle through a row, if it is shorter than `below`.
+    /// The shortest cycle through a row, if it is shorter than `below`.
     fn shortest_loop_through(
         &self,
         graph: &SwitchGraph,
@@ -139,12 +139,12 @@ impl LaneDependencies {
                 for next in self.successors(graph, row) {
                     *budget = budget.checked_sub(1)?;
                     if next == start {
-                        let mut circle = vec![row];
-                        while circle.last().is_some_and(|last| *last != start) {
-                            circle.extend(circle.last().map(|last| from[*last]));
+                        let mut cycle = vec![row];
+                        while cycle.last().is_some_and(|last| *last != start) {
+                            cycle.extend(cycle.last().map(|last| from[*last]));
                         }
-                        circle.reverse();
-                        return Some(circle);
+                        cycle.reverse();
+                        return Some(cycle);
                     }
                     if from[next] == usize::MAX {
                         from[next] = row;

@@ -87,7 +87,7 @@ pub fn certify_service(
     if pulse.is_cancelled() {
         return Err(EngineRefusal::Cancelled);
     }
-    let circle = waits.find_loop(&problem.graph).map(|hops| pass.prove_loop(&hops));
+    let credit_loop = waits.find_loop(&problem.graph).map(|hops| pass.prove_loop(&hops));
     let limit = |((port, lane), paths): (&(PortId, u8), &u64)| {
         let room = super::lane_mapping::data_lane_count(problem.fabric, *port);
         MissingLane { port: *port, lane: *lane, room, paths: *paths }
@@ -97,7 +97,7 @@ pub fn certify_service(
         limits: found.limits.iter().map(limit).collect(),
         unknown_levels: found.unsaid,
         without_tables: found.untold.keys().copied().collect(),
-        credit_loop: circle,
+        credit_loop,
     })
 }
 

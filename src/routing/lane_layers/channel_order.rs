@@ -1,13 +1,14 @@
-//! An order of channels that every dependency taken so far follows, kept up while dependencies are added (a dynamic
-//! topological sort): as long as there is an order there is no cycle. Two searches go step by step, as those of Haeupler,
-//! Kavitha, Mathew, Sen and Tarjan do, and only what the one that ends first has found moves: mostly a few channels, where
-//! the other would go on through thousands. Dependencies are rows of bits, so that a search that comes to a switch a second
-//! time sees at once what it has seen there.
+//! An order of channels that every accepted dependency follows (a dynamic topological sort). As long as such an order exists
+//! there is no cycle.
+//!
+//! To add a dependency against the order, two searches advance in turns, as those of Haeupler, Kavitha, Mathew, Sen and Tarjan
+//! do. Only the channels that the faster search found are moved: mostly a few, where the other would visit thousands.
+//! Dependencies are rows of bits, so a search that returns to a switch sees at once which channels it has visited there.
 
 use super::channel_line::ChannelLine;
 use super::possible_dependencies::{DependencyBit, PossibleDependencies};
 
-/// Of one lane.
+/// The order of the channels of one virtual lane.
 #[derive(Clone, Debug)]
 pub(super) struct ChannelOrder {
     line: ChannelLine,
@@ -20,13 +21,12 @@ pub(super) struct ChannelOrder {
     refused: Vec<u64>,
     later: OrderSearch,
     earlier: OrderSearch,
-    /// Which search has come to each channel last: a mark of its own for each.
+    /// By channel: the number of the search that visited it last.
     mark: Vec<u32>,
     rounds: u32,
 }
 
-/// What one search has found, breadth first, and gone on from. The channels of each switch that it has come to are bits;
-/// a round of its own for each search clears them.
+/// A search, breadth first. Visited channels are bits by switch; a switch whose round is not the current one has none.
 #[derive(Clone, Debug)]
 struct OrderSearch {
     found: Vec<u32>,
@@ -38,7 +38,7 @@ struct OrderSearch {
 }
 
 impl ChannelOrder {
-    /// Without dependencies; `rank` is where channels stand.
+    /// An order without dependencies; `rank` is the first position of each channel.
     pub(super) fn new(on: &PossibleDependencies, rank: &[u32]) -> Self {
         let bits = rank.len() * on.word_count();
         Self {
@@ -54,8 +54,8 @@ impl ChannelOrder {
         }
     }
 
-    /// Takes the dependency of the channel `from` on the channel `to` that leaves where it ends, unless it closes a
-    /// cycle. What is refused once stays refused, as dependencies are only added.
+    /// Adds the dependency of channel `from` on channel `to`, which begins at the switch where `from` ends. Returns false if it
+    /// would close a cycle. A refusal is final, because dependencies are only added.
     pub(super) fn try_use(&mut self, on: &PossibleDependencies, from: u32, to: u32) -> bool {
         let wanted = on.wanted_bit(from, to);
         if self.after[wanted.word] & wanted.mask != 0 {
@@ -74,13 +74,13 @@ impl ChannelOrder {
         true
     }
 
-    /// From now on only what goes with the order as it stands is taken, which costs no search.
+    /// Fixes the order: from now on a dependency that does not follow it is refused without a search.
     pub(super) fn freeze(&mut self) {
         self.settled = true;
     }
 
-    /// Moves what follows `to` behind `from`, or what leads to `from` before `to`, whichever is known first; false when
-    /// `from` follows `to`. A cycle shows where the searches meet, long before either has come to its end.
+    /// Moves the channels that follow `to` behind `from`, or those that lead to `from` before `to`, whichever search ends first.
+    /// Returns false if the searches meet: then `from` follows `to`, and there would be a cycle.
     fn reorder(&mut self, on: &PossibleDependencies, from: u32, to: u32) -> bool {
         let (low, high) = (self.line.number(to), self.line.number(from));
         // Rounds are fewer than dependencies, of which there are fewer than 2^31.

@@ -122,7 +122,7 @@ fn fill_rows(
 #[derive(Debug)]
 struct LidTurns {
     /// Switches with adapters, those with most LIDs of them first.
-    crowded: Vec<u32>,
+    by_adapters: Vec<u32>,
     /// All switches, for their own LIDs: hardly anything goes there, so they take what ways are left.
     all: Vec<u32>,
     /// Hops to the nearest adapter's switch. Of the LIDs behind a leaf few come by at a switch above, those to which the
@@ -161,19 +161,19 @@ impl LidTurns {
     fn new(problem: &Problem<'_>) -> Self {
         let adapters =
             |switch: u32| problem.destinations_behind(switch).iter().filter(|end| !end.is_switch()).count();
-        let mut crowded: Vec<u32> = problem.switches().filter(|switch| adapters(*switch) > 0).collect();
-        crowded.sort_by_key(|switch| std::cmp::Reverse(adapters(*switch)));
-        let level = switch_levels(&problem.graph, &crowded);
+        let mut by_adapters: Vec<u32> = problem.switches().filter(|switch| adapters(*switch) > 0).collect();
+        by_adapters.sort_by_key(|switch| std::cmp::Reverse(adapters(*switch)));
+        let level = switch_levels(&problem.graph, &by_adapters);
         let ends = [false, true].map(|of_switch| SwitchLids::new(problem, of_switch));
-        Self { crowded, all: problem.switches().collect(), level, ends }
+        Self { by_adapters, all: problem.switches().collect(), level, ends }
     }
 }
 
-fn switch_levels(graph: &SwitchGraph, crowded: &[u32]) -> Vec<u32> {
+fn switch_levels(graph: &SwitchGraph, by_adapters: &[u32]) -> Vec<u32> {
     let mut level = vec![0; graph.switch_count()];
     let mut seen = vec![false; graph.switch_count()];
-    crowded.iter().for_each(|switch| seen[*switch as usize] = true);
-    let mut queue: VecDeque<u32> = crowded.iter().copied().collect();
+    by_adapters.iter().for_each(|switch| seen[*switch as usize] = true);
+    let mut queue: VecDeque<u32> = by_adapters.iter().copied().collect();
     while let Some(switch) = queue.pop_front() {
         for channel in &graph.channels()[graph.outgoing(switch)] {
             if !std::mem::replace(&mut seen[channel.to as usize], true) {
@@ -219,7 +219,7 @@ fn fill_row(problem: &Problem<'_>, hops: &[Vec<HopCount>], turns: &LidTurns, swi
         keys: Vec::with_capacity(channels.len()),
     };
     problem.destinations_behind(switch).iter().for_each(|end| row[end.lid.index()] = end.port.value());
-    for (turn, to) in turns.crowded.iter().enumerate() {
+    for (turn, to) in turns.by_adapters.iter().enumerate() {
         making.share_out(*to, (false, turn), row);
     }
     turns.all.iter().for_each(|to| making.share_out(*to, (true, 0), row));

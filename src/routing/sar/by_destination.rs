@@ -41,7 +41,7 @@ pub(super) fn route(
     Ok(answer)
 }
 
-/// A crowd, and the adapters beside one of it that send nothing to it.
+/// A job class, and the adapters of the destination's own host that send nothing to it.
 type ClassKey<'c> = (u32, &'c [(u32, u32)]);
 
 fn demand(problem: &Problem<'_>, order: &SarOrder) -> Demand {

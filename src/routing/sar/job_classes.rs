@@ -1,5 +1,5 @@
-//! Who shares a job with whom. Adapters with the same jobs are one crowd, which the same ones send to within a job; only the
-//! other adapters of its own host send nothing to one.
+//! Job classes: adapters whose jobs are the same form one class. Within jobs, the same adapters send to every member of a class,
+//! except that an adapter sends nothing to the other adapters of its own host.
 
 use std::collections::BTreeSet;
 
@@ -9,23 +9,23 @@ use crate::column_writer::{PathSenders, PlacedDestination};
 use crate::problem::Problem;
 use fabdeck_fabric::{Fabric, JobMap, Lid, NodeId, PortId};
 
-/// No crowd: no job runs there.
+/// The class of an adapter without a job.
 pub(super) const NO_CLASS: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(super) struct JobClasses {
-    /// Of each LID.
+    /// Class of the adapter that has each LID.
     class_by_lid: Vec<u32>,
     classes: Vec<JobClass>,
-    /// By LID, of adapters whose host has others in a job with them: how many of these are on which switch.
+    /// For adapters whose host has other adapters that share a job with them, by LID: the number of these others on each switch.
     siblings: FxHashMap<usize, Vec<(u32, u32)>>,
 }
 
 #[derive(Debug)]
 struct JobClass {
-    /// The nodes of its largest job.
+    /// Size of the largest job of the class, in hosts.
     largest_job: usize,
-    /// How many adapters of each switch share a job with it, where any does.
+    /// Number of adapters of each switch that share a job with the class; switches without any are left out.
     senders: Vec<(u32, u32)>,
 }
 
@@ -41,7 +41,7 @@ impl JobClasses {
         let terminals = problem.graph.terminals();
         let switch: FxHashMap<PortId, u32> =
             terminals.iter().map(|terminal| (terminal.port, terminal.switch)).collect();
-        let crowd = |own: &[usize]| {
+        let class_of_jobs = |own: &[usize]| {
             let together: FxHashSet<&PortId> = own.iter().flat_map(|job| jobs[*job]).collect();
             let mut count: FxHashMap<u32, u32> = FxHashMap::default();
             for switch in together.into_iter().filter_map(|port| switch.get(port)) {
@@ -50,14 +50,14 @@ impl JobClasses {
             let largest_job = own.iter().map(|job| sizes[*job]).max().unwrap_or(0);
             JobClass { largest_job, senders: count.into_iter().collect() }
         };
-        let mut crowds = Vec::new();
+        let mut classes = Vec::new();
         let mut numbers: FxHashMap<&[usize], u32> = FxHashMap::default();
         let mut number_of: FxHashMap<(u32, u8), (u32, PortId)> = FxHashMap::default();
         for terminal in terminals {
             let Some(own) = jobs_of.get(&terminal.port) else { continue };
             let number = *numbers.entry(own).or_insert_with(|| {
-                crowds.push(crowd(own));
-                crowds.len() as u32 - 1
+                classes.push(class_of_jobs(own));
+                classes.len() as u32 - 1
             });
             number_of.insert((terminal.switch, terminal.switch_port.value()), (number, terminal.port));
         }
@@ -72,7 +72,7 @@ impl JobClasses {
                 }
             }
         }
-        Self { class_by_lid: of, classes: crowds, siblings }
+        Self { class_by_lid: of, classes, siblings }
     }
 
     pub(super) fn class_of(&self, lid: Lid) -> u32 {
@@ -83,51 +83,51 @@ impl JobClasses {
         self.classes.len()
     }
 
-    pub(super) fn largest_job(&self, crowd: u32) -> usize {
-        self.classes.get(crowd as usize).map_or(0, |crowd| crowd.largest_job)
+    pub(super) fn largest_job(&self, class: u32) -> usize {
+        self.classes.get(class as usize).map_or(0, |class| class.largest_job)
     }
 
-    /// The other adapters of its host that are in a job with it: how many on which switch.
+    /// The other adapters of a LID's host that share a job with it: their number on each switch.
     pub(super) fn siblings(&self, lid: Lid) -> &[(u32, u32)] {
         self.siblings.get(&lid.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// The paths that each switch sends.
+    /// The paths of jobs that each switch sends, for one destination after the other.
     pub(super) fn class_paths(&self, switches: usize) -> ClassPaths<'_> {
         ClassPaths { classes: self, class: NO_CLASS, senders: vec![0; switches], without: &[] }
     }
 }
 
-/// Paths that each switch sends within a job, to one crowd after the other.
+/// Numbers of paths within jobs that each switch sends. They are kept while the class of the destination stays the same.
 #[derive(Debug)]
 pub(super) struct ClassPaths<'c> {
     classes: &'c JobClasses,
     class: u32,
     senders: Vec<u32>,
-    /// What is taken out of them, as they send to their own host.
+    /// Adapters that are taken out of `senders`, because they belong to the destination's own host.
     without: &'c [(u32, u32)],
 }
 
 impl PathSenders for ClassPaths<'_> {
     fn job_class(&self, end: PlacedDestination) -> Option<u32> {
-        Some(self.classes.class_of(end.to.lid)).filter(|crowd| *crowd != NO_CLASS)
+        Some(self.classes.class_of(end.to.lid)).filter(|class| *class != NO_CLASS)
     }
 
     fn senders_to(&mut self, end: PlacedDestination) -> Option<&[u32]> {
-        let crowd = self.classes.class_of(end.to.lid);
-        let senders = &self.classes.classes.get(crowd as usize)?.senders;
+        let class = self.classes.class_of(end.to.lid);
+        let senders = &self.classes.classes.get(class as usize)?.senders;
         for (switch, count) in std::mem::take(&mut self.without) {
             self.senders[*switch as usize] += count;
         }
-        if crowd != self.class {
+        if class != self.class {
             let before = self.classes.classes.get(self.class as usize);
-            for (switch, _) in before.map_or(&[][..], |crowd| &crowd.senders) {
+            for (switch, _) in before.map_or(&[][..], |class| &class.senders) {
                 self.senders[*switch as usize] = 0;
             }
             for (switch, count) in senders {
                 self.senders[*switch as usize] = *count;
             }
-            self.class = crowd;
+            self.class = class;
         }
         self.without = self.classes.siblings(end.to.lid);
         for (switch, count) in self.without {
@@ -142,7 +142,7 @@ fn job_size(fabric: &Fabric, jobs: &JobMap, ports: &BTreeSet<PortId>) -> usize {
     ports.iter().map(|port| jobs.host(fabric, *port)).collect::<FxHashSet<NodeId>>().len()
 }
 
-/// Of each adapter whose host has others in a job with it, where these are.
+/// For each adapter whose host has other adapters that share a job with it: the number of these others on each switch.
 fn siblings(
     problem: &Problem<'_>,
     jobs: &JobMap,
@@ -187,9 +187,9 @@ mod tests {
         terminals.iter().for_each(|end| jobs.add("1", end.port));
         let other = terminals.iter().position(|end| end.switch != terminals[0].switch).unwrap();
         jobs.join_host(terminals[other].port, fabric.port(terminals[0].port).node);
-        let crowds = JobClasses::new(&problem, &jobs);
-        assert_eq!(crowds.largest_job(0), 3);
-        let mut sent = crowds.class_paths(problem.graph.switch_count());
+        let classes = JobClasses::new(&problem, &jobs);
+        assert_eq!(classes.largest_job(0), 3);
+        let mut sent = classes.class_paths(problem.graph.switch_count());
         let switches = 0..problem.graph.switch_count() as u32;
         let all: Vec<PlacedDestination> =
             placed_destinations(&problem, switches).filter(|end| !end.to.is_switch()).collect();
@@ -197,13 +197,13 @@ mod tests {
         for end in [&all[..], &all[..]].concat() {
             let own = terminals.iter().find(|own| own.lid == Some(end.to.lid)).unwrap();
             let mine = jobs.host(&fabric, own.port);
-            let told = sent.senders_to(end).unwrap();
+            let counted = sent.senders_to(end).unwrap();
             for switch in 0..problem.graph.switch_count() as u32 {
                 let sends = |from: &&fabdeck_fabric::Terminal| {
                     from.switch == switch && (from.port == own.port || jobs.host(&fabric, from.port) != mine)
                 };
                 let count = terminals.iter().filter(sends).count();
-                assert_eq!(told[switch as usize] as usize, count, "{end:?} from {switch}");
+                assert_eq!(counted[switch as usize] as usize, count, "{end:?} from {switch}");
             }
         }
     }

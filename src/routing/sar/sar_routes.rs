@@ -55,7 +55,7 @@ pub fn route(
 /// Destinations in the order of algorithm 5.1.
 pub(super) struct SarOrder {
     pub(super) job_classes: JobClasses,
-    /// What jobs run on.
+    /// Adapters on which jobs run.
     pub(super) working: Vec<PlacedDestination>,
     storage: Vec<PlacedDestination>,
     others: Vec<PlacedDestination>,
@@ -63,22 +63,22 @@ pub(super) struct SarOrder {
 
 impl SarOrder {
     fn new(problem: &Problem<'_>, request: &Request) -> Self {
-        let crowds = JobClasses::new(problem, &request.jobs);
+        let job_classes = JobClasses::new(problem, &request.jobs);
         let computing = ComputeAdapters::new(problem.fabric, request);
         let (mut working, mut storage, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for end in placed_destinations(problem, spread_order(problem.graph.switch_count() as u32)) {
             let terminals = problem.graph.terminals_of(end.switch);
             let terminal = terminals.iter().find(|terminal| terminal.switch_port == end.to.port);
-            match crowds.class_of(end.to.lid) {
+            match job_classes.class_of(end.to.lid) {
                 NO_CLASS if terminal.is_some_and(|end| computing.is_io(end.port)) => storage.push(end),
                 NO_CLASS => others.push(end),
-                crowd => working.push((crowds.largest_job(crowd), end)),
+                class => working.push((job_classes.largest_job(class), end)),
             }
         }
         // Ends of one switch whose jobs are as large stay together, by LID.
         working.sort_by_key(|(nodes, _)| std::cmp::Reverse(*nodes));
         let working = working.into_iter().map(|(_, end)| end).collect();
-        Self { job_classes: crowds, working, storage, others }
+        Self { job_classes, working, storage, others }
     }
 }
 

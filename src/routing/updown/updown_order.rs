@@ -58,7 +58,7 @@ pub(in super::super) struct UpDownOrder {
     /// Inner switches that stand over one inner switch at the most, and beside none. What comes up to such a switch from
     /// that one is not for below it, so any way down may be taken.
     pub one_below: Vec<bool>,
-    /// The channel by which a grafted switch hangs on the rest.
+    /// The channel by which a grafted switch is reached.
     graft: Vec<u32>,
     /// The switch that is not grafted through which it is reached; itself when it is not.
     pub attach: Vec<u32>,
@@ -198,27 +198,28 @@ impl UpDownOrder {
         self.one_below = (0..self.inner.len() as u32).map(one_below).collect();
     }
 
-    /// Round by round from what is served: each takes the neighbour on which the fewest hang, the lowest of equals.
+    /// Grafts every switch that no path serves. Each round grafts the switches beside served ones: each to the served neighbour
+    /// with the fewest grafts, of equals to the lowest one. The next round counts them as served.
     fn graft_rest(&mut self, graph: &SwitchGraph, mut served: Vec<bool>) {
-        let mut hanging = vec![0u32; served.len()];
+        let mut graft_counts = vec![0u32; served.len()];
         let mut rest: Vec<u32> = self.bottom_up.iter().copied().filter(|at| !served[*at as usize]).collect();
         rest.sort_unstable();
         while !rest.is_empty() {
-            let mut hung = Vec::new();
+            let mut grafted_now = Vec::new();
             for switch in &rest {
                 let ways = graph.outgoing(*switch).filter(|id| served[graph.channels()[*id].to as usize]);
                 let to = |id: usize| graph.channels()[id].to;
-                if let Some(id) = ways.min_by_key(|id| (hanging[to(*id) as usize], to(*id))) {
-                    hanging[to(id) as usize] += 1;
+                if let Some(id) = ways.min_by_key(|id| (graft_counts[to(*id) as usize], to(*id))) {
+                    graft_counts[to(id) as usize] += 1;
                     self.graft[*switch as usize] = id as u32;
                     self.attach[*switch as usize] = self.attach[to(id) as usize];
-                    hung.push(*switch);
+                    grafted_now.push(*switch);
                 }
             }
-            if hung.is_empty() {
+            if grafted_now.is_empty() {
                 break;
             }
-            hung.iter().for_each(|switch| served[*switch as usize] = true);
+            grafted_now.iter().for_each(|switch| served[*switch as usize] = true);
             rest.retain(|switch| !served[*switch as usize]);
         }
     }

@@ -37,7 +37,7 @@ impl TrafficRun {
         const MOVES: u32 = NONE - 1;
         const STUCK: u32 = NONE - 2;
         let mut seen = vec![NEW; self.queues.len()];
-        let mut circle: Option<Vec<u32>> = None;
+        let mut cycle: Option<Vec<u32>> = None;
         let mut stuck = 0;
         let mut path = Vec::new();
         for start in 0..self.queues.len() as u32 {
@@ -51,16 +51,13 @@ impl TrafficRun {
             let verdict = if known == MOVES { MOVES } else { STUCK };
             if known == start && !path.is_empty() {
                 let first = path.iter().position(|queue| *queue == at).unwrap_or(0);
-                circle.get_or_insert_with(|| path[first..].to_vec());
+                cycle.get_or_insert_with(|| path[first..].to_vec());
             }
             stuck += if verdict == STUCK { path.len() as u64 } else { 0 };
             path.drain(..).for_each(|queue| seen[queue as usize] = verdict);
         }
-        let circle = circle?;
-        Some(Deadlock {
-            blocked: circle.into_iter().map(|queue| self.blocked_buffer(queue)).collect(),
-            stuck,
-        })
+        let cycle = cycle?;
+        Some(Deadlock { blocked: cycle.into_iter().map(|queue| self.blocked_buffer(queue)).collect(), stuck })
     }
 
     /// The queue whose first packet has to leave before the first of this one can; `NONE` if it can, or is leaving.

@@ -81,7 +81,7 @@ impl TrafficRun {
         let (end, level) = (held.from, held.level);
         let lane = self.adapters[end as usize][usize::from(level)];
         if lane < self.lanes && self.is_idle(end, lane) {
-            self.send_next_flow(end, lane);
+            self.queue_next_packet(end, lane);
         }
     }
 }

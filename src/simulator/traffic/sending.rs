@@ -23,7 +23,7 @@ impl TrafficRun {
             SendScript::Turns(turns) => {
                 let lanes: Vec<u8> = turns.iter().map(|turns| turns.lane).collect();
                 let idle = lanes.into_iter().filter(|lane| self.is_idle(end, *lane)).collect::<Vec<_>>();
-                idle.into_iter().for_each(|lane| self.send_next_flow(end, lane));
+                idle.into_iter().for_each(|lane| self.queue_next_packet(end, lane));
             }
             SendScript::Drawn(drawn) => {
                 let (due, actor) = (drawn.due, self.actor_of_end(end));
@@ -45,7 +45,7 @@ impl TrafficRun {
         self.queues[queue as usize].stage = QueueStage::Idle;
         match &mut self.senders.scripts[end as usize] {
             SendScript::Silent => {}
-            SendScript::Turns(_) => self.send_next_flow(end, lane),
+            SendScript::Turns(_) => self.queue_next_packet(end, lane),
             SendScript::Drawn(drawn) => {
                 drawn.sending &= !(1 << lane);
                 self.fill_queues(end);
@@ -63,12 +63,13 @@ impl TrafficRun {
         self.request_exit(queue);
     }
 
-    /// Makes the next packet of a lane: of the next flow that is due, otherwise of the flow that is due first.
-    pub(crate) fn send_next_flow(&mut self, end: u32, lane: u8) {
+    /// Queues the next packet of a lane: of the first flow in turn that is due. If none is due, of the one that is due next.
+    pub(crate) fn queue_next_packet(&mut self, end: u32, lane: u8) {
         let now = self.wheel.now();
         if self.senders.selections[end as usize].is_draining() {
             return;
         }
+        // The simulator counts in picoseconds.
         let backlog = self.settings.backlog.map(|time| time.as_nanos() as u64 * 1000);
         let TrafficSenders { scripts, flows, .. } = &mut self.senders;
         let SendScript::Turns(all) = &mut scripts[end as usize] else { return };

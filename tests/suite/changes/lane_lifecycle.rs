@@ -376,7 +376,7 @@ fn tables_of_flows_on_the_slow_lane_are_put_right_by_a_plan() {
     assert!(life.lab.run_to_end(&["apply", "repair.plan", "--yes"], 0).contains("nothing to do"));
 }
 
-/// A fabric whose fast lane has a circle already: that is a finding of the certificate, and the moves add none.
+/// A fabric whose fast lane has a credit loop already: that is a finding of the certificate, and the moves add none.
 #[test]
 fn a_credit_loop_that_existed_before_does_not_make_the_transition_unsafe() {
     let life = LaneScenario::on("sim:torus,dims=9,story=heat.story", None);

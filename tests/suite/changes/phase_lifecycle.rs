@@ -100,7 +100,7 @@ fn without_two_lids_a_port_the_plain_update_is_offered() {
     }
 }
 
-/// Where packets wait in a circle already there is nowhere to go: high LIDs come first.
+/// Where packets wait in a credit loop already there is nowhere to go: high LIDs come first.
 #[test]
 fn high_lids_come_first_where_tables_in_force_have_credit_loops() {
     let lab = ServedLab::new("sim:torus,dims=5x5,hosts=25,lmc=1,agents=all");

@@ -93,7 +93,7 @@ pub fn plan(simulator: &SharedSimulator, engine: &str, phased: bool) -> Plan {
 pub struct StateAfterWrite {
     /// Flows to base LIDs that are under way.
     pub at_base: usize,
-    pub circle: bool,
+    pub credit_loop: bool,
 }
 
 /// Writes like anybody, and looks at tables and flows behind each write.
@@ -225,8 +225,8 @@ impl Actuator for ObservingActuator {
         pass(&self.simulator, BETWEEN);
         let flows = flows(&self.simulator);
         let at_base = flows.iter().flat_map(|(_, to)| to).filter(|(lid, _)| !is_high(*lid)).count();
-        let circle = closes_cycle(&observe_simulator(&self.simulator), &flows);
-        self.behind.push(StateAfterWrite { at_base, circle });
+        let credit_loop = closes_cycle(&observe_simulator(&self.simulator), &flows);
+        self.behind.push(StateAfterWrite { at_base, credit_loop });
         self.count_moment();
         written
     }
@@ -307,7 +307,7 @@ fn packets_see_nothing_of_five_phases_and_no_intermediate_state_has_a_credit_loo
         came.said
     );
     let writes = plan.writes.len();
-    assert_eq!(came.hands.behind, vec![StateAfterWrite { at_base: 0, circle: false }; writes]);
+    assert_eq!(came.hands.behind, vec![StateAfterWrite { at_base: 0, credit_loop: false }; writes]);
     let notices: Vec<_> = came.hands.notices.iter().map(|(at, notice)| (*at, notice.back)).collect();
     assert_eq!(notices, [(0, false), (writes, true)]);
     assert!(came.order.iter().all(|order| order.arrived > 500), "{:?}", came.order);
@@ -414,7 +414,7 @@ fn a_host_that_is_slow_is_waited_for() {
     let writes = plan.writes.len();
     let notices: Vec<_> = came.hands.notices.iter().map(|(at, notice)| (*at, notice.back)).collect();
     assert_eq!(notices, [(0, false), (0, false), (0, false), (writes, true)]);
-    assert_eq!(came.hands.behind, vec![StateAfterWrite { at_base: 0, circle: false }; writes]);
+    assert_eq!(came.hands.behind, vec![StateAfterWrite { at_base: 0, credit_loop: false }; writes]);
     assert_eq!(came.out_of_order(), 0);
     let waits =
         came.said.iter().filter(|line| line.contains("phase 2 of 5: 15 agents answered, 1 did not")).count();
@@ -459,7 +459,7 @@ fn a_host_that_lies_is_believed_and_its_own_flows_pay() {
     assert!(touched <= 1, "{:?}", came.order);
 }
 
-/// That no circle was found above is worth something: shortest paths between all hosts of a torus have one.
+/// That no credit loop was found above is worth something: shortest paths between all hosts of a torus have one.
 #[test]
 fn an_existing_credit_loop_is_found() {
     let fabric = fabric("torus,dims=5x5,hosts=25,redundancy=1");

@@ -14,7 +14,7 @@ use super::phases::{ObservingActuator, StateAfterWrite, flows, is_high, lab, pas
 use super::window::{applied, send_ask};
 use super::{Course, KilledProcess, Stage, WatchedPort, actuator, observe_simulator, order_channel};
 
-const NOBODY: StateAfterWrite = StateAfterWrite { at_base: 0, circle: false };
+const NOBODY: StateAfterWrite = StateAfterWrite { at_base: 0, credit_loop: false };
 
 /// What is left of a run that is killed at a moment, taken over by a guard that may be killed too.
 fn killed_at((simulator, plan): (&SharedSimulator, &Plan), moment: usize, again: Option<usize>) -> bool {

@@ -159,7 +159,7 @@ fn a_plan_says_for_which_jobs_it_was_made() {
     assert_eq!((&jobs["count"], &jobs["then"]), (&2.into(), &routed["jobs"]), "{jobs}");
     assert_eq!(jobs["now"], routed["jobs_in_force"]);
     let text = fabdeck(&["plan", "show", &plan]).out;
-    for words in ["for jobs", "2 jobs that ran when the plan was made", "jobs then", "  after"] {
+    for words in ["for jobs", "2 jobs that ran when the plan was made", "jobs now", "jobs then"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     fabdeck(&on_the_tree(&["route", "--engine", "updn", "--no-times", "-o", &plan, "--force"]));

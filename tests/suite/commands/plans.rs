@@ -179,7 +179,7 @@ fn an_unsafe_transition_names_its_credit_loop() {
     run(&["generate", "torus,dims=6", "-o", "ring.net"], 0);
     let own = ["--source", "ring.net", "--assume", "minhop", "route", "--engine", "minhop", "-o", "own.plan"];
     let (_, err) = run(&own, 2);
-    // What it makes of its own tables is no change, so only the circle itself is told.
+    // What it makes of its own tables is no change, so only the credit loop itself is reported.
     assert!(
         err.contains(
             "warning: the plan of minhop: there is a credit loop: packets can wait for each other forever\n"
@@ -293,7 +293,7 @@ fn a_plan_is_judged_in_the_scope_that_it_was_made_in() {
         let why = told["reason"].as_str().unwrap_or_default();
         match (more, flags) {
             ([], []) => assert_eq!(told["safe"], true),
-            // What was seen without the paths of switches is judged again with them: they close a circle.
+            // What was seen without the paths of switches is judged again with them: they close a credit loop.
             ([], _) => assert!(told["safe"] == false && told["cycle"].is_array(), "{told}"),
             _ => assert!(!why.contains("make it again"), "{told}"),
         }
@@ -358,7 +358,7 @@ fn lanes_that_switches_do_not_give_are_a_finding() {
     let (out, _) = run(&["--source", "flat", "plan", "check", "nue.plan", "--json"], 2);
     let value: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(value["unmet_switches"].as_array().map(Vec::len), Some(6));
-    // Where the lanes are met, the tables in force still close a circle on level 0, and that alone is told.
+    // Where the lanes are met, the tables in force still close a credit loop on level 0, and that alone is reported.
     let (_, err) = run(&[&["--source", "met"], &route[..], &["--force"]].concat(), 2);
     assert!(!err.contains("only once") && err.contains("it is not safe while traffic flows"), "{err}");
     let (out, _) = run(&["--source", "met", "plan", "check", "nue.plan"], 2);
@@ -436,7 +436,7 @@ fn a_plan_takes_the_place_of_nothing_by_itself() {
     );
 }
 
-/// A circle among paths that stay as they are is no reason to drain anything.
+/// A credit loop among paths that stay as they are is no reason to drain anything.
 #[test]
 fn a_plan_that_changes_nothing_asks_for_nothing() {
     let folder = tempfile::tempdir().unwrap();

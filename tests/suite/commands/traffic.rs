@@ -26,9 +26,11 @@ fn a_deadlock_is_named_and_ends_with_2_and_congestion_does_not() {
     assert_eq!(ended.exit, Exit::Findings, "{}", ended.out);
     let value: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!((&value["ended"], &value["lanes"]), (&"deadlock".into(), &1.into()));
-    let circle = value["deadlock"]["circle"].as_array().unwrap();
-    assert_eq!(circle.len(), 6);
-    assert!(circle.iter().all(|held| held["channel"].as_str().is_some_and(|name| name.contains(" -> "))));
+    let credit_loop = value["deadlock"]["circle"].as_array().unwrap();
+    assert_eq!(credit_loop.len(), 6);
+    assert!(
+        credit_loop.iter().all(|held| held["channel"].as_str().is_some_and(|name| name.contains(" -> ")))
+    );
     let text = run(&RING, &uniform);
     assert!(
         text.exit == Exit::Findings && text.out.contains("6 buffers wait for each other"),

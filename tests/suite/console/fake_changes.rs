@@ -32,7 +32,10 @@ pub fn dialogue(driver: &TestSession) -> Option<&Dialogue> {
 /// What a plan of 480 parts comes to, with so many findings.
 pub fn offer(findings: usize) -> ChangeOffer {
     const FINDINGS: [(&str, &str); 3] = [
-        ("transition", "not shown to be safe while traffic flows: old and new paths together close a circle"),
+        (
+            "transition",
+            "not shown to be safe while traffic flows: old and new paths together close a credit loop",
+        ),
         ("unreachable", "36 pairs of hosts have no path though cables join them"),
         ("cycle", "12 channels of lane 0 wait for each other"),
     ];

@@ -1,4 +1,4 @@
-//! The circle of dFtree (figure 1 of the paper) on a simulated fabric that carries packets: counters are swept twice, who moves is
+//! The credit loop of dFtree (figure 1 of the paper) on a simulated fabric that carries packets: counters are swept twice, who moves is
 //! proposed and planned, the plan is read back from its text and applied under a guard, and hosts hear of it. Nothing is set by hand,
 //! and what flows carry is what their adapters count.
 

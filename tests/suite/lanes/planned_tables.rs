@@ -1,4 +1,4 @@
-//! After a plan every flow that moved is on its twin lane at every hop, all else is where it was, and nothing waits in a circle:
+//! After a plan every flow that moved is on its twin lane at every hop, all else is where it was, and nothing waits in a credit loop:
 //! on random fabrics, rows and turns, each followed here and not by what made the plan.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -163,7 +163,7 @@ impl Case {
             let before = waits.len();
             waits.values_mut().for_each(|next| next.retain(|place| waiting.contains(place)));
             waits.retain(|_, next| !next.is_empty());
-            assert!(waits.len() < before, "a circle of {before} places");
+            assert!(waits.len() < before, "a credit loop of {before} places");
         }
     }
 }

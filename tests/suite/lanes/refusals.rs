@@ -169,7 +169,7 @@ fn levels_that_others_use_are_named() {
     has(&error, &["FD-7953", "switch B", "node5[1]", "--lanes-in-force exact"]);
 }
 
-/// Routes whose packets wait in a circle on one lane, in a ring.
+/// Routes whose packets wait in a credit loop on one lane, in a ring.
 fn ring(engine_id: &str, lanes: u8) -> (Fabric, Routes) {
     let fabric = with_lanes(&generate(&"torus,dims=7".parse::<FabricSpec>().unwrap()).unwrap().fabric, 8);
     let faults = Default::default();
@@ -180,7 +180,7 @@ fn ring(engine_id: &str, lanes: u8) -> (Fabric, Routes) {
     (fabric, routes)
 }
 
-/// A circle on the fast lane is a fault of the tables in force, and moving adds none; unless flows are on the slow lane whose
+/// A credit loop on the fast lane is a fault of the tables in force, and moving adds none; unless flows are on the slow lane whose
 /// tables are no twins, for then nobody knows what waits for what.
 #[test]
 fn a_credit_loop_that_existed_before_is_none_of_the_transition() {
@@ -200,7 +200,7 @@ fn a_credit_loop_that_existed_before_is_none_of_the_transition() {
     assert_eq!(safe(&plan.tables_after(&fabric, &flat)), Some(true));
 }
 
-/// No circle before and none after, and yet packets on the slow level may close one while its tables are written.
+/// No credit loop before and none after, and yet packets on the slow level may close one while its tables are written.
 #[test]
 fn flows_on_tables_that_are_no_twins_make_the_transition_unknown_where_lanes_split_a_credit_loop() {
     let (fabric, routes) = ring("dfsssp", 4);

@@ -122,7 +122,7 @@ fn without_a_path_there_is_no_record() {
         let data: [u8; SMP_DATA] = block.as_bytes().try_into().unwrap();
         setter.set_attribute(&mut port, &target, attribute::LINEAR_FORWARDING, 0, &data).unwrap();
     }
-    assert_eq!(path(&mut port, mask, asked).status().0, 0x0300, "the tables lead in a circle");
+    assert_eq!(path(&mut port, mask, asked).status().0, 0x0300, "the tables lead in a loop");
 }
 
 #[test]

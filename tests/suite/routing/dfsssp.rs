@@ -28,7 +28,7 @@ fn holds(name: &str, fabric: &Fabric, faults: &Faults, lanes: u8) {
 }
 
 /// More lanes are needed than were given: so many as it says will do, one less will not, and on one lane shortest paths
-/// wait for each other in a circle.
+/// wait for each other in a credit loop.
 fn refused_rightly(name: &str, problem: &Problem<'_>, lanes: u8, refusal: &EngineRefusal) {
     let EngineRefusal::Lanes { engine: "dfsssp", needed, given } = refusal else {
         panic!("{name}: {refusal}")

@@ -244,12 +244,8 @@ fn any_tables_of_lanes_are_judged_as_by_walking_every_path() {
             let naive = naive(&problem, &answer.routes, &tables, &levels, switches);
             assert_eq!(naive_verdict_of_tables(&served), naive, "{seed} {engine} {switches}");
             assert!(served.is_complete(), "{seed}: {served:?}");
-            if let Some(circle) = &served.credit_loop {
-                assert_eq!(
-                    circle.paths.len(),
-                    circle.hops.len(),
-                    "{seed}: every wait has a path: {circle:?}"
-                );
+            if let Some(cycle) = &served.credit_loop {
+                assert_eq!(cycle.paths.len(), cycle.hops.len(), "{seed}: every wait has a path: {cycle:?}");
                 cycles += 1;
             } else {
                 free += 1;
@@ -268,7 +264,7 @@ fn judged(look: &Snapshot, tables: &Tables, sent: LevelsInForce<'_>) -> Certific
     check_in_force(look, tables, &Faults::default(), false, sent, &NoProgress).unwrap()
 }
 
-/// A ring of 5: by shortest paths a circle on one lane, and none with a second one from the first switch's cable on.
+/// A ring of 5: by shortest paths a cycle on one lane, and none with a second one from the first switch's cable on.
 #[test]
 fn a_ring_is_judged_by_the_lanes_of_its_levels() {
     let fabric = fabric("torus,dims=5");
@@ -290,7 +286,7 @@ fn a_ring_is_judged_by_the_lanes_of_its_levels() {
     // The same levels, all put on lane 3: the levels are worth nothing.
     let flat = judged(&look, &tables(&fabric, &layered, |_, _, _| Some(row(&[3, 3]))), records);
     assert_eq!((flat.deadlock_free, flat.cycle_lane, flat.lanes), (Some(false), Some(3), 1));
-    // One switch that swaps them closes a circle over both lanes, or at least changes nothing for the better.
+    // One switch that swaps them closes a cycle over both lanes, or at least changes nothing for the better.
     let one = judged(&look, &straight(&routes), LevelsInForce::One);
     assert_eq!((one.deadlock_free, one.lanes_from, one.cycle_lane), (Some(false), "one", Some(0)));
     assert_eq!(judged(&look, &straight(&routes), LevelsInForce::Unknown).deadlock_free, None);

@@ -90,7 +90,7 @@ fn what_it_says_of_jobs_is_checked_before_the_first_step() {
     runs(&lab, &["makes.toml"], 0);
 }
 
-/// Both halves of the LIDs close a circle on one lane, where path records have them. Hosts get another level for the high ones.
+/// Both halves of the LIDs close a credit loop on one lane, where path records have them. Hosts get another level for the high ones.
 #[test]
 fn a_plan_in_five_phases_is_verified_by_the_levels_that_hosts_receive() {
     let lab = ServedLab::new("sim:torus,dims=3x3,terminals=3,lmc=1,agents=all");

@@ -70,7 +70,7 @@ fn the_nightly_check_ends_with_two_where_something_is_wrong() {
     let lab = ServedLab::new(DEMO);
     let file = shipped("nightly-check.toml");
     let quick = ["--set", "interval=500ms", "--set", "accept=cycle"];
-    // Paths of a ring close a circle, and a cable of the demo runs at 1x.
+    // Paths of a ring close a credit loop, and a cable of the demo runs at 1x.
     let (report, _) = runs(&ServedLab::new("sim:torus,dims=6"), &[file.as_str()], 2);
     assert!(report["why"].as_str().unwrap().contains("(cycle)"), "{report:#}");
     let (report, _) = runs(&lab, &[&[file.as_str()], &quick[..]].concat(), 2);

@@ -21,12 +21,12 @@ use fabdeck_simulator::traffic::{
 
 use crate::routing::{fabric, route};
 
-/// The tree with the four switches of the circle and the leaves of the two hosts.
+/// The tree with the four switches of the credit loop and the leaves of the two hosts.
 struct FourSwitchLoop {
     fabric: Fabric,
     graph: SwitchGraph,
-    /// R0, M2, R1, M0, in the order of the circle.
-    circle: [u32; 4],
+    /// R0, M2, R1, M0, in the order of the credit loop.
+    credit_loop: [u32; 4],
     leaves: [u32; 2],
     hosts: [PortId; 2],
 }
@@ -46,7 +46,7 @@ impl FourSwitchLoop {
         let far = near(other).into_iter().find(is_leaf).unwrap();
         let host = |leaf: u32| graph.terminals_of(leaf)[0].port;
         let hosts = [host(leaf), host(far)];
-        Self { circle: [roots[0], other, roots[1], middle], leaves: [leaf, far], hosts, graph, fabric }
+        Self { credit_loop: [roots[0], other, roots[1], middle], leaves: [leaf, far], hosts, graph, fabric }
     }
 
     fn lid(&self, port: PortId) -> Lid {
@@ -58,7 +58,7 @@ impl FourSwitchLoop {
     }
 
     fn flows(&self) -> Vec<Flow> {
-        let [r0, _, r1, _] = self.circle.map(|switch| self.own(switch));
+        let [r0, _, r1, _] = self.credit_loop.map(|switch| self.own(switch));
         let [a, b] = self.hosts;
         vec![Flow::new(a, b), Flow::new(r0, r1), Flow::new(b, a), Flow::new(r1, r0)]
     }
@@ -78,7 +78,7 @@ impl FourSwitchLoop {
 
     fn by_hand(&self) -> Routes {
         let mut routes = Routes::empty(self.graph.switch_count(), self.fabric.top_lid());
-        let ([r0, m2, r1, m0], [l0, l2]) = (self.circle, self.leaves);
+        let ([r0, m2, r1, m0], [l0, l2]) = (self.credit_loop, self.leaves);
         self.lay(&mut routes, &[l0, m0, r0, m2, l2], self.hosts[1]);
         self.lay(&mut routes, &[r0, m2, r1], self.own(r1));
         self.lay(&mut routes, &[l2, m2, r1, m0, l0], self.hosts[0]);
@@ -88,7 +88,7 @@ impl FourSwitchLoop {
 
     fn run(&self, routes: Routes, flows: Vec<Flow>) -> TrafficRun {
         // Generators as able as hosts, as in the paper's artificial scenario (7.1.3), and a buffer for one packet, as the
-        // multiple LID paper has it (5.1): with more the shares of four flows just fit, and only chance fills the circle.
+        // multiple LID paper has it (5.1): with more the shares of four flows just fit, and only chance fills the credit loop.
         let settings =
             TrafficSettings { switch_limit_mbps: 98_000, buffer: 2100, ..TrafficSettings::default() };
         let given = NetworkSetup {
@@ -121,9 +121,9 @@ fn four_flows_on_routes_by_hand_stand_still_and_the_credit_loop_is_named() {
         );
     }
     seen.sort_unstable();
-    let mut circle = four.circle;
-    circle.sort_unstable();
-    assert_eq!(seen, circle);
+    let mut credit_loop = four.credit_loop;
+    credit_loop.sort_unstable();
+    assert_eq!(seen, credit_loop);
     assert!(found.stuck >= 4);
     let before = run.packet_totals();
     run.begin_measuring();
@@ -152,7 +152,7 @@ fn any_three_of_them_are_congestion_and_so_are_all_four_under_sftree() {
     assert!(run.flow_counts().iter().all(|flow| flow.mbps > 5_000), "{:?}", run.flow_counts());
 }
 
-/// A circle with room in it is none yet. Buffers have room for four packets, so nearly every one that is asked for has
+/// A credit loop with room in it is none yet. Buffers have room for four packets, so nearly every one that is asked for has
 /// something in it and room as well; and every event is looked at.
 #[test]
 fn a_credit_loop_is_reported_when_it_is_full_and_not_before() {
@@ -171,14 +171,14 @@ fn a_credit_loop_is_reported_when_it_is_full_and_not_before() {
         let settings = TrafficSettings { seed, buffer: 4 * 2100, ..TrafficSettings::default() };
         let mut run =
             TrafficRun::new(given, &TrafficLoad { pattern: TrafficPattern::Uniform, settings }).unwrap();
-        let circle = (0..500_000).find_map(|_| {
+        let credit_loop = (0..500_000).find_map(|_| {
             run.run_next_event();
             run.find_deadlock()
         });
-        let circle = circle.expect("a ring under full load stands still").blocked;
+        let credit_loop = credit_loop.expect("a ring under full load stands still").blocked;
         let sent = |run: &TrafficRun| -> Vec<u64> {
             let counts = run.port_counts(&ring);
-            circle.iter().map(|held| counts[held.from.index()].xmit_packets).collect()
+            credit_loop.iter().map(|held| counts[held.from.index()].xmit_packets).collect()
         };
         let then = sent(&run);
         run.advance(run.now_ns() + 1_000_000);

@@ -86,7 +86,9 @@ pub enum OpensmRefusal {
 /// Why a change failed after it had begun.
 #[derive(Debug, thiserror::Error)]
 pub enum OpensmError {
-    #[error("FD-5686: after {seconds} s the tables are not those of the plan: {what}{said}")]
+    #[error(
+        "FD-5686: after {seconds} s the tables are not those of the plan: {what}{said}; look into OpenSM's log"
+    )]
     Waited { seconds: u64, what: String, said: String },
     #[error(
         "FD-5687: for paths to LID {lid} OpenSM answers service level {given}, where the plan wants {planned}{more}"

@@ -32,7 +32,7 @@ pub struct App {
     pub state: SessionState,
     screen: TerminalScreen,
     threads: Workers,
-    wardrobe: Themes,
+    themes: Themes,
     appearance: Appearance,
     /// Adapter for which the theme was chosen, once it is known.
     dressed_for: Option<String>,
@@ -54,7 +54,7 @@ impl App {
         machine: Arc<LocalSystemAccess>,
         opening: ConsoleOptions,
         keymap: Keymap,
-        (wardrobe, appearance): (Themes, Appearance),
+        (themes, appearance): (Themes, Appearance),
         words: UnboundedSender<WorkerMessage>,
     ) -> io::Result<Self> {
         let screen = TerminalScreen::take(words.clone())?;
@@ -74,7 +74,7 @@ impl App {
             state,
             screen,
             threads,
-            wardrobe,
+            themes,
             appearance,
             dressed_for: None,
             begun: Instant::now(),
@@ -167,7 +167,7 @@ impl App {
     fn apply_theme(&mut self) {
         let device = self.state.snapshot().and_then(|snapshot| snapshot.device());
         let Some(device) = device.filter(|device| self.dressed_for.as_ref() != Some(device)) else { return };
-        match self.wardrobe.theme(&device) {
+        match self.themes.theme(&device) {
             Ok(theme) => self.appearance.theme = theme,
             Err(error) => self.state.log_message(Severity::Error, error),
         }

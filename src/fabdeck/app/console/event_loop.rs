@@ -32,24 +32,32 @@ const PLAN_WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs a session until its end.
 pub fn run_event_loop(
-    machine: LocalSystemAccess,
+    system: LocalSystemAccess,
     opening: ConsoleOptions,
     no_color: bool,
     utf8: bool,
 ) -> Result<Exit, Failure> {
     let refused = |text: String| Failure::new(Exit::BadInput, text);
     let keymap = Keymap::with_overrides(&opening.keys).map_err(|error| refused(error.to_string()))?;
-    let wardrobe = Themes::new(&opening, no_color);
-    let appearance = wardrobe.appearance(&opening, utf8).map_err(refused)?;
+    let themes = Themes::new(&opening, no_color);
+    let appearance = themes.appearance(&opening, utf8).map_err(refused)?;
     let record = opening.record_events.as_deref().map(SessionRecorder::create).transpose();
     let record = record.map_err(|text| Failure::new(Exit::Failed, text))?;
-    let failed =
-        |error: io::Error| Failure::new(Exit::Failed, format!("FD-9001: the terminal failed: {error}"));
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(failed)?;
+    let failed = |what: &str| Failure::new(Exit::Failed, format!("FD-9001: {what}"));
+    let no_runtime = |error: io::Error| {
+        failed(&format!("the console cannot start: {error}; check the limit of open files (ulimit -n)"))
+    };
+    let lost_terminal = |error: io::Error| {
+        failed(&format!("the terminal failed: {error}; run 'reset', then start the console again"))
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(no_runtime)?;
     let ended = runtime
-        .block_on(run_session(machine, opening, keymap, (wardrobe, appearance), record))
-        .map_err(failed)?;
+        .block_on(run_session(system, opening, keymap, (themes, appearance), record))
+        .map_err(lost_terminal)?;
     match ended.unwritten.is_empty() {
         true => Ok(ended.exit),
         false => {
@@ -93,7 +101,7 @@ impl Signals {
 }
 
 async fn run_session(
-    machine: LocalSystemAccess,
+    system: LocalSystemAccess,
     opening: ConsoleOptions,
     keymap: Keymap,
     looks: (Themes, Appearance),
@@ -103,61 +111,61 @@ async fn run_session(
     let (to_words, mut words) = unbounded_channel();
     watch_for_hangup(to_words.clone());
     // Simulators of this process keep their state between two readings.
-    let machine = Arc::new(machine.with_persistent_simulators());
-    let mut desk = App::open(machine, opening, keymap, looks, to_words)?;
+    let system = Arc::new(system.with_persistent_simulators());
+    let mut app = App::open(system, opening, keymap, looks, to_words)?;
     if let Some(record) = record {
-        desk.record(record);
+        app.record(record);
     }
     let mut inputs = spawn_input_thread();
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        let busy = !desk.state.tasks.running_tasks().is_empty();
-        let rests = desk.idle_time();
+        let busy = !app.state.tasks.running_tasks().is_empty();
+        let rests = app.idle_time();
         tokio::select! {
             // What ends the session is handled before what continues it.
             biased;
-            _ = signals.interrupt.recv() => desk.end(Exit::Interrupted),
-            _ = signals.terminate.recv() => desk.end(Exit::Terminated),
-            _ = signals.hangup.recv() => desk.end(Exit::Hangup),
-            _ = signals.stop.recv() => desk.suspend()?,
-            _ = signals.go_on.recv() => desk.resume()?,
-            Some(word) = words.recv() => desk.receive(word)?,
+            _ = signals.interrupt.recv() => app.end(Exit::Interrupted),
+            _ = signals.terminate.recv() => app.end(Exit::Terminated),
+            _ = signals.hangup.recv() => app.end(Exit::Hangup),
+            _ = signals.stop.recv() => app.suspend()?,
+            _ = signals.go_on.recv() => app.resume()?,
+            Some(word) = words.recv() => app.receive(word)?,
             input = inputs.recv() => match input {
-                Some(what) => desk.handle(what)?,
+                Some(what) => app.handle(what)?,
                 // The terminal is closed, so no key can come.
-                None => desk.end(Exit::Hangup),
+                None => app.end(Exit::Hangup),
             },
-            _ = ticks.tick(), if busy => desk.handle(SessionInput::Tick)?,
-            () = tokio::time::sleep(rests.unwrap_or_default()), if rests.is_some() && !desk.away => {
-                desk.handle(SessionInput::Tick)?;
+            _ = ticks.tick(), if busy => app.handle(SessionInput::Tick)?,
+            () = tokio::time::sleep(rests.unwrap_or_default()), if rests.is_some() && !app.away => {
+                app.handle(SessionInput::Tick)?;
             }
-            () = tokio::time::sleep(SUSPENDED_POLL_INTERVAL), if desk.away => desk.stay_suspended()?,
+            () = tokio::time::sleep(SUSPENDED_POLL_INTERVAL), if app.away => app.stay_suspended()?,
         }
-        drain(&mut desk, &mut inputs, &mut words)?;
-        if let Some(exit) = desk.exit {
+        drain(&mut app, &mut inputs, &mut words)?;
+        if let Some(exit) = app.exit {
             restore();
-            wait_for_plans(&mut desk, &mut words).await?;
-            desk.shut_down();
-            desk.parting_message()
+            wait_for_plans(&mut app, &mut words).await?;
+            app.shut_down();
+            app.parting_message()
                 .into_iter()
                 .for_each(|words| write_after_exit(format!("fabdeck: {words}\n")));
-            return Ok(SessionEnd { exit, unwritten: std::mem::take(&mut desk.unwritten) });
+            return Ok(SessionEnd { exit, unwritten: std::mem::take(&mut app.unwritten) });
         }
-        desk.show()?;
+        app.show()?;
     }
 }
 
 /// Waits for plans that are being written, because an operator who requests a plan and quits still wants the file.
-async fn wait_for_plans(desk: &mut App, words: &mut UnboundedReceiver<WorkerMessage>) -> io::Result<()> {
+async fn wait_for_plans(app: &mut App, words: &mut UnboundedReceiver<WorkerMessage>) -> io::Result<()> {
     let deadline = tokio::time::Instant::now() + PLAN_WRITE_TIMEOUT;
-    while desk.is_writing() {
+    while app.is_writing() {
         match tokio::time::timeout_at(deadline, words.recv()).await {
             // Whether the terminal took the last frame no longer matters.
             Ok(Some(WorkerMessage::Sent(_))) => {}
-            Ok(Some(word)) => desk.receive(word)?,
+            Ok(Some(word)) => app.receive(word)?,
             Ok(None) | Err(_) => {
-                desk.cancel_plans();
+                app.cancel_plans();
                 break;
             }
         }
@@ -167,19 +175,19 @@ async fn wait_for_plans(desk: &mut App, words: &mut UnboundedReceiver<WorkerMess
 
 /// Handles all waiting events, so that a held key or a storm of resizes costs one frame.
 fn drain(
-    desk: &mut App,
+    app: &mut App,
     inputs: &mut UnboundedReceiver<SessionInput>,
     words: &mut UnboundedReceiver<WorkerMessage>,
 ) -> io::Result<()> {
-    while desk.exit.is_none() {
+    while app.exit.is_none() {
         match (inputs.try_recv(), words.try_recv()) {
             (Err(_), Err(_)) => break,
             (input, word) => {
                 if let Ok(what) = input {
-                    desk.handle(what)?;
+                    app.handle(what)?;
                 }
                 if let Ok(word) = word {
-                    desk.receive(word)?;
+                    app.receive(word)?;
                 }
             }
         }

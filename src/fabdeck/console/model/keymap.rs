@@ -12,7 +12,9 @@ pub enum KeymapError {
     Key { action: String, error: KeyError },
     #[error("FD-6303: [keys]: there is no action '{0}'; 'docs/keys.md' and ? list them")]
     UnknownAction(String),
-    #[error("FD-6304: [keys]: '{key}' is bound to both {one} and {other}, which work on the same screen")]
+    #[error(
+        "FD-6304: [keys]: '{key}' is bound to both {one} and {other}, which work on the same screen; give one of them another key"
+    )]
     Twice { key: String, one: &'static str, other: &'static str },
     #[error("FD-6305: [keys] quit: no key would be left to leave with; name one, as in quit = [\"q\"]")]
     NoWayOut,

@@ -170,7 +170,8 @@ impl CertificateReport {
         !self.defect_words().is_empty()
     }
 
-    /// Whether no pair has a path. This is a finding even where missing cables are the cause.
+    /// Whether no pair has a path, or there is no pair. This is a finding even where missing cables are the cause. With
+    /// partitions it is false: they may leave no pair to judge.
     pub fn is_disconnected(&self) -> bool {
         self.unreachable == self.pairs && self.partitions.is_none()
     }

@@ -239,8 +239,9 @@ impl RunningJobs {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobGain {
     pub count: usize,
-    /// Figures under the tables in force at that time, where there were any.
+    /// Figures under the tables in force when the plan was made, where there were any.
     pub now: Option<JobFigures>,
+    /// Figures under the tables of the plan.
     pub then: JobFigures,
 }
 

@@ -41,7 +41,7 @@ json_type! {
         NarrowLinks,
         LinkErrors,
         DegradedLink,
-        /// The current tables let packets wait for each other in a circle.
+        /// The current tables have a credit loop.
         CreditLoop,
     }
 }

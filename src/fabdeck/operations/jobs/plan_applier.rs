@@ -247,12 +247,16 @@ impl JobPlanApplier {
             return Err("part of the fabric did not answer, so the change cannot be checked".to_owned());
         }
         if let Some(drift) = drift_message(&snapshot, plan) {
-            return Ok(Some(format!("FD-7818: the fabric differs from the applied plan: {drift}")));
+            return Ok(Some(format!(
+                "FD-7818: the fabric differs from the applied plan, so it is rolled back: {drift}"
+            )));
         }
         let report = check_after_change(&snapshot, Some(plan), &Faults::new(), in_force.sent())
             .map_err(|refusal| message_of(refusal.into()))?;
         let open = open_findings(&report, &[]);
-        Ok((!open.is_empty()).then(|| format!("FD-7818: findings after the change: {}", open.join("; "))))
+        Ok((!open.is_empty()).then(|| {
+            format!("FD-7818: findings after the change, so it is rolled back: {}", open.join("; "))
+        }))
     }
 }
 

@@ -187,15 +187,15 @@ impl JobTotals {
         lines.push((
             "effective EFI",
             format!(
-                "{} at most, in the mean {} of a job on several switches",
+                "{} paths on the busiest channel of all jobs; on average {} on that of a job on several switches",
                 digits_in_groups(max),
                 tenths(mean_max)
             ),
         ));
         lines.push((
-            "links used",
+            "channels used",
             format!(
-                "{} by all jobs, in the mean {} by one on several switches",
+                "{} by all jobs; on average {} by a job on several switches",
                 digits_in_groups(links),
                 tenths(mean_links)
             ),

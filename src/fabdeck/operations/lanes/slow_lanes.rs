@@ -194,7 +194,8 @@ fn migration_back(
     })
 }
 
-/// The flows to one LID of a hot-spot, grouped by level.
+/// The flows to one LID of a hot-spot that are to move to the slow lane: one migration for each service level in use. Flows that
+/// moved earlier are left out. Fails if hosts of one switch use several levels to this LID, or none is known (FD-7953).
 fn migrations_to_slow(
     look: &Snapshot,
     spot: &HotSpotMoves,
@@ -505,7 +506,7 @@ fn refused_words(look: &Snapshot, refused: SlowLaneRefusal) -> String {
     let lanes = |count: u8| if count == 1 { "1 lane".to_owned() } else { format!("{count} lanes") };
     match refused {
         SlowLaneRefusal::TooHigh { top } => format!(
-            "FD-7954: levels or lanes up to {top} are in use, and the slow twins of all of them would be beyond lane 14"
+            "FD-7954: levels or lanes up to {top} are in use, and the slow twins of all of them would be beyond lane 14; route on fewer lanes first"
         ),
         SlowLaneRefusal::Taken { level, lid } => format!(
             "FD-7955: level {level} is the slow twin of another, and paths to LID {lid} are on it; give it to no partition and no \
@@ -516,35 +517,40 @@ fn refused_words(look: &Snapshot, refused: SlowLaneRefusal) -> String {
              {twin}; move these flows back first (lanes propose --back)"
         ),
         SlowLaneRefusal::Lanes { port: at, has, needs } => format!(
-            "FD-7956: port {} on the path has {}, and fast and slow ones together are {needs}",
+            "FD-7956: port {} on the path has {}, and fast and slow ones together are {needs}; route on fewer lanes first",
             port(at),
             lanes(has)
         ),
         SlowLaneRefusal::Unread { switch, lid } => format!(
-            "FD-7957: the entry of switch {} for LID {lid} is not known, so the path to the hot-spot is not known either",
+            "FD-7957: the entry of switch {} for LID {lid} was not read, so the path to the hot-spot is not known; \
+             read the fabric again",
             node(switch)
         ),
         SlowLaneRefusal::NoTable { node: at, from, to } => match look.fabric().node(at).is_switch() {
             true => format!(
-                "FD-7957: the SL2VL table of switch {} from port {from} to port {to} is not known",
+                "FD-7957: the SL2VL table of switch {} from port {from} to port {to} was not read; read the fabric again",
                 node(at)
             ),
-            false => format!("FD-7957: the SL2VL table of port {}[{to}] is not known", node(at)),
+            false => format!(
+                "FD-7957: the SL2VL table of port {}[{to}] was not read; read the fabric again",
+                node(at)
+            ),
         },
         SlowLaneRefusal::NoWeights { port: at } => {
-            format!("FD-7957: the arbitration of port {} is not known", port(at))
+            format!("FD-7957: the arbitration of port {} was not read; read the fabric again", port(at))
         }
         SlowLaneRefusal::NeverSends { port: at, lane } => format!(
-            "FD-7958: port {} gives lane {lane} no turn in any table of arbitration, so a slow lane like it would never send",
+            "FD-7958: port {} gives lane {lane} no turn in any table of arbitration, so a slow lane like it would never send; \
+             give the lane a weight",
             port(at)
         ),
         SlowLaneRefusal::NoPlace { port: at, lane, high } => format!(
-            "FD-7958: the {} table of arbitration of port {} has no free place for lane {lane}",
+            "FD-7958: the {} table of arbitration of port {} has no free place for lane {lane}; remove entries that are not needed",
             if high { "high" } else { "low" },
             port(at)
         ),
         SlowLaneRefusal::Dropped { port: at, level, lane } => format!(
-            "FD-7958: packets on level {level} come to lane {lane} at port {}, which it does not have",
+            "FD-7958: packets on level {level} would use lane {lane} at port {}, which does not have it; correct the SL2VL table",
             port(at)
         ),
     }

@@ -74,7 +74,7 @@ impl PlanFit {
         }
     }
 
-    /// Text for the fit: `no: the fabric is as it was`.
+    /// Text of the line `stale`, which begins with the answer: `no: the fabric is as it was`.
     pub fn words(&self) -> String {
         match self {
             Self::AsMade => "no: the fabric is as it was".to_owned(),

@@ -266,7 +266,9 @@ impl Runner<'_> {
         // The values are known even if the step ends the run.
         self.found.clone_from(&values);
         if let Some(drift) = drift {
-            let words = format!("FD-9235: the fabric differs from the applied plan: {drift}");
+            let words = format!(
+                "FD-9235: the fabric differs from the applied plan: {drift}; find the tool that wrote there, often the subnet manager"
+            );
             let exit = Exit::Stale.code();
             return Err(StepFailure { exit, words, change: self.pending.clone() }.into());
         }

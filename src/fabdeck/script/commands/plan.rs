@@ -146,13 +146,13 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     assumed.into_iter().chain(rows).chain(plan.transition.lines()).chain(found).collect()
 }
 
-/// The jobs for which the plan was made, and their gain.
+/// The jobs for which the plan was made, with their figures under the tables before the plan and under its own.
 fn job_lines(JobGain { count, now, then }: &JobGain) -> [(&'static str, String); 3] {
-    let now = now.as_ref().map_or_else(|| "not known without tables".to_owned(), job_figures_words);
+    let before = now.as_ref().map_or_else(|| "not known without tables".to_owned(), job_figures_words);
     [
         ("for jobs", format!("{} that ran when the plan was made", count_words(*count, "job", "jobs"))),
-        ("jobs then", now),
-        ("  after", job_figures_words(then)),
+        ("jobs now", before),
+        ("jobs then", job_figures_words(then)),
     ]
 }
 

@@ -199,7 +199,7 @@ impl std::fmt::Debug for World {
 
 /// Virtual time at which the world begins.
 pub const BEGIN_MS: u64 = 1_000_000;
-/// A run with more steps goes round in a circle.
+/// A run with more steps goes round in a cycle.
 const STEPS_MOST: u64 = 400_000;
 /// No step takes so long.
 const HANGS_AFTER: Duration = Duration::from_secs(60);

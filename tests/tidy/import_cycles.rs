@@ -1,4 +1,4 @@
-//! Circles of imports between the files of one crate: files of which each leads to each other by `use` and by paths.
+//! Cycles of imports between the files of one crate: sets of files that all lead to each other by `use` and by paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,27 +6,27 @@ use crate::imports;
 use crate::source::Source;
 use crate::tree::Tree;
 
-/// The largest circle that needs no row in the list.
+/// Size of the largest cycle that needs no row in the list.
 const FEW: usize = 8;
 
-/// Circles of more than a few files: how many files each has, by the first of its files.
-pub fn circles(tree: &Tree, sources: &BTreeMap<String, Source>) -> BTreeMap<String, usize> {
+/// Cycles of more than `FEW` files: their numbers of files, by the first file.
+pub fn import_cycles(tree: &Tree, sources: &BTreeMap<String, Source>) -> BTreeMap<String, usize> {
     let edges = edges(tree, sources);
-    let mut circles = BTreeMap::new();
+    let mut cycles = BTreeMap::new();
     let mut placed: BTreeSet<&str> = BTreeSet::new();
     for file in edges.keys() {
         if placed.contains(file.as_str()) {
             continue;
         }
         let behind = reached(file, &edges);
-        let circle: Vec<&str> =
+        let cycle: Vec<&str> =
             behind.iter().copied().filter(|other| reached(other, &edges).contains(file.as_str())).collect();
-        placed.extend(&circle);
-        if circle.len() > FEW {
-            circles.insert(file.clone(), circle.len());
+        placed.extend(&cycle);
+        if cycle.len() > FEW {
+            cycles.insert(file.clone(), cycle.len());
         }
     }
-    circles
+    cycles
 }
 
 /// The files that each file of a crate imports from, itself excepted. What tests import does not count.
@@ -45,7 +45,7 @@ fn edges(tree: &Tree, sources: &BTreeMap<String, Source>) -> BTreeMap<String, BT
     edges
 }
 
-/// Every file that imports lead to from one on, itself if a circle leads back.
+/// Every file that imports lead to from one on, itself if a cycle leads back.
 fn reached<'a>(from: &str, edges: &'a BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut ahead = vec![from];
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_circle_of_many_files_is_found() {
+    fn a_cycle_of_many_files_is_found() {
         let ring = |length: usize| {
             let mut sources = BTreeMap::new();
             let mut add =
@@ -77,7 +77,7 @@ mod tests {
                 add(format!("src/x/m{at}.rs"), text);
             }
             let tree = Tree::follow("src/x/lib.rs", &sources);
-            circles(&tree, &sources)
+            import_cycles(&tree, &sources)
         };
         assert_eq!(ring(FEW), BTreeMap::new());
         assert_eq!(ring(FEW + 1), BTreeMap::from([("src/x/m0.rs".to_owned(), FEW + 1)]));
