@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
 use crate::routing::{fabric, route};
 use fabdeck::catalogue::snapshot::Snapshot;
+use fabdeck::operations::preview::path_preview::Preview;
 use fabdeck_fabric::observe::{AdaptiveRouting, Observation};
 use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, Lmc, NodeId, PortId, Routes, Tables};
 use fabdeck_routing::analysis::{MarkedPaths, PathIndex, PathLosses};

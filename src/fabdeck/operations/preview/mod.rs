@@ -3,7 +3,7 @@
 pub(crate) mod assume;
 pub(crate) mod comparison;
 pub(crate) mod engine_names;
-pub(crate) mod path_preview;
+pub mod path_preview;
 pub mod proposals;
 pub(crate) mod transition;
 pub mod victims;
