@@ -20,6 +20,7 @@ use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::changes::change_requests::{BeginChangeTask, GuardTask};
 use fabdeck::console::features::changes::dialogue::{Dialogue, DialogueFocus, DialogueQuestion};
+use fabdeck::console::features::health::screen::HealthPane;
 use fabdeck::console::features::jobs::screen::JobView;
 use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::features::whatif::screen::WhatifPane;
@@ -478,7 +479,7 @@ impl RandomSession {
                 self.press_until(esc, 60, |state| {
                     let table = state.current().table();
                     let top =
-                        state.screen == ScreenId::Map && state.current().crumbs(&state.known).len() == 1;
+                        state.screen == ScreenId::Health && state.screens.health.pane == HealthPane::Problems;
                     top && state.prompt.is_none() && state.layer.is_none() && table.filter.is_empty()
                 });
                 // What is selected is let go first.

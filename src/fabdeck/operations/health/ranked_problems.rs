@@ -202,7 +202,7 @@ pub struct RankedProblems {
 
 /// A port that waits.
 #[derive(Clone, PartialEq, Debug)]
-pub struct WaitingPort {
+pub struct PortWait {
     pub port: PortId,
     /// The name of a host with one cabled port, or that of the port.
     pub name: String,
@@ -215,7 +215,7 @@ pub struct WaitingPort {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PortWaits {
     /// Those that wait at least 1 % of the time, the longest waits first.
-    pub rows: Vec<WaitingPort>,
+    pub rows: Vec<PortWait>,
     /// Number of all such ports.
     pub count: usize,
     /// Number of ports whose share of time is known, and in the next field of all ports with a cable.
@@ -233,7 +233,7 @@ impl PortWaits {
             .filter_map(|port| Some((port, port.time_waited.filter(|share| *share >= MIN_SHARE)?)))
             .collect();
         waiting.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        let row = |(port, share): &(&HotPort, f64)| WaitingPort {
+        let row = |(port, share): &(&HotPort, f64)| PortWait {
             port: port.port,
             name: short_port_name(look, port.port),
             share: *share,

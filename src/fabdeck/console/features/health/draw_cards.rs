@@ -10,16 +10,15 @@
 use ratatui::layout::Rect;
 
 use super::card_text::{OwnedRun, certainty_words, hit_runs, length_words, short_number};
-use super::draw::{draw_frame, draw_runs};
 use super::draw_charts::chart_window;
 use super::health_layout::{CARD_ROWS, HealthLayout};
+use super::pane_frame::{draw_frame, draw_runs};
 use super::problem_actions::fix_preview;
 use super::screen::HealthPane;
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::{Canvas, truncate_text, width};
 use crate::console::drawing::chart::{Chart, ChartScale, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
-use crate::console::event_loop::actions::action;
 use crate::console::features::watch::watch_text::empty_words;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
@@ -159,7 +158,7 @@ fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &
         canvas.draw_text(area, TEXT, 3, &text, Role::Dim);
         return;
     }
-    let key = action("preview-fix").filter(|_| fix_preview(problem).is_some());
+    let key = state.keymap.find_action("preview-fix").filter(|_| fix_preview(problem).is_some());
     let key = key.and_then(|preview| preview.first_key(&state.keymap));
     let x = key.map_or(TEXT, |key| canvas.draw_text(area, TEXT, 3, &key.to_string(), Role::Key) + 1);
     canvas.draw_text(area, x, 3, &problem.next.text, Role::Text);

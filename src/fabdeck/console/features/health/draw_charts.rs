@@ -1,9 +1,9 @@
 //! The charts of Health: traffic, waiting and errors of the whole fabric over the same time.
 
 use super::card_text::{OwnedRun, short_number};
-use super::draw::draw_frame;
 use super::health_layout::HealthLayout;
 use super::health_model::ChartWindow;
+use super::pane_frame::draw_frame;
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::chart::{Chart, ChartMark, ChartScale, draw_chart};

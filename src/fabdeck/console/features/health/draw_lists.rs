@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::card_text::{OwnedRun, length_words};
-use super::draw::{draw_frame, draw_runs};
-use super::health_layout::HealthLayout;
+use super::health_layout::{HealthLayout, JOB_ROWS};
+use super::pane_frame::{draw_frame, draw_runs};
 use super::screen::HealthPane;
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::{Canvas, width};
@@ -16,9 +16,6 @@ use crate::operations::check::certificate_text::wrap_text;
 use crate::operations::health::ranked_problems::{JobHit, RankedProblems};
 use crate::operations::watch::hot_ports::HotRole;
 use fabdeck_fabric::observe::digits_in_groups;
-
-/// Rows of a job, with the empty one below it.
-pub const JOB_ROWS: u16 = 3;
 
 pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
     if layout.jobs.height == 0 {

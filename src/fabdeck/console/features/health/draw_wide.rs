@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::card_text::{OwnedRun, length_words};
-use super::draw::{draw_frame, draw_runs};
 use super::health_layout::HealthLayout;
+use super::pane_frame::{draw_frame, draw_runs};
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::gauge::{bar_symbol, draw_gauge};

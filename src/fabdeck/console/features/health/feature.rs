@@ -40,6 +40,8 @@ pub const FEATURE: Feature = Feature {
             .on_screen(ScreenId::Health),
         ],
     }],
+    // The Timeline derives events once the ranking has begun, so it comes later.
+    rank: 0,
     follow: |state| {
         let areas = state.areas();
         state.screens.health.set_areas(&areas);

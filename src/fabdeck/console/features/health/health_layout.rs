@@ -11,6 +11,8 @@ use crate::console::model::layout::{Areas, Rect};
 /// Rows of a card, and in the next constant with the empty row below it.
 pub const CARD_ROWS: u16 = 4;
 const CARD_STEP: u16 = CARD_ROWS + 1;
+/// Rows of a job in its list, with the empty one below it.
+pub const JOB_ROWS: u16 = 3;
 
 /// A screen that is smaller has a row for each problem, and no charts.
 const MIN_WIDTH: u16 = 60;

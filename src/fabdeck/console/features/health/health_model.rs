@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::recorded_events::RecordedEvents;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::tasks::TaskId;
@@ -66,6 +65,16 @@ pub struct HealthEvent {
     pub at_ms: i64,
     pub severity: Severity,
     pub text: String,
+}
+
+/// The recording, the number of its changes, the moment of the events, and the time of its reading.
+pub(super) type RecordedKey = (usize, u64, usize, u64);
+
+/// The events of a recording, and what they were made of.
+#[derive(Clone, Debug)]
+pub(super) struct RecordedEvents {
+    pub(super) of: RecordedKey,
+    pub events: VecDeque<HealthEvent>,
 }
 
 /// Most events that are kept.

@@ -11,6 +11,7 @@ mod draw_wide;
 mod feature;
 pub mod health_layout;
 pub mod health_model;
+mod pane_frame;
 mod problem_actions;
 pub mod ranking;
 mod recorded_events;

@@ -193,7 +193,7 @@ fn follow_jobs(state: &mut SessionState, look: &Arc<Snapshot>) -> Option<Effect>
         }
     }
     model.jobs = None;
-    let Some(list) = input.clone().filter(|_| model.placing.is_none()) else { return None };
+    let list = input.clone().filter(|_| model.placing.is_none())?;
     let request =
         JobComparisonRequest { look: look.clone(), input: list, marks: Faults::new(), proposal: None };
     let (task, effect) = state.begin_quiet("placing jobs", JobPlacesTask(request));

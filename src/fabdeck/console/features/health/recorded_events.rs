@@ -3,22 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::health_model::{HealthEvent, MAX_EVENTS};
+use super::health_model::{HealthEvent, MAX_EVENTS, RecordedEvents, RecordedKey};
 use crate::catalogue::severity::Severity;
 use crate::console::features::timeline::event_words::event_words;
 use crate::console::features::timeline::playback::Playback;
 use crate::console::model::fabric_model::Model;
 use fabdeck_files::capture::TimelineEntry;
-
-/// The recording, the number of its changes, the moment of the events, and the time of its reading.
-pub type RecordedKey = (usize, u64, usize, u64);
-
-/// The events of a recording, and what they were made of.
-#[derive(Clone, Debug)]
-pub struct RecordedEvents {
-    of: RecordedKey,
-    pub events: VecDeque<HealthEvent>,
-}
 
 /// Takes over the events of the moment that is shown; `None` without a recording.
 pub fn follow_recording(known: &mut Model) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::detail::problem_detail;
-use super::health_layout::HealthLayout;
+use super::health_layout::{HealthLayout, JOB_ROWS};
 use crate::catalogue::field::Listing;
 use crate::catalogue::query::Selection;
 use crate::console::features::screen::{EnterResult, Screen, ScreenTarget};
@@ -89,7 +89,7 @@ impl Screen for HealthScreen {
         let rows = |pane: crate::console::model::layout::Rect| usize::from(pane.inside(layout.boxed).height);
         Some(match self.pane {
             HealthPane::Problems => layout.cards_in_sight(),
-            HealthPane::Jobs => (rows(layout.jobs) / usize::from(super::draw_lists::JOB_ROWS)).max(1),
+            HealthPane::Jobs => (rows(layout.jobs) / usize::from(JOB_ROWS)).max(1),
             HealthPane::Waits => rows(layout.waits).max(1),
             HealthPane::Events => rows(layout.events).max(1),
         })
