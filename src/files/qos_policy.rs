@@ -214,7 +214,7 @@ fn has_rules(input: Input<'_>) -> bool {
     input.lines().flatten().any(|line| line.text.trim() == "qos-match-rules")
 }
 
-/// All service levels in a policy of any form; `None` if a section has no end.
+/// All service levels that a policy names, whichever kinds of sections it has; `None` if a section has no end.
 fn collect_levels(input: Input<'_>) -> Result<Option<BTreeSet<u8>>, Box<FileError>> {
     let (mut open, mut levels) = (Vec::new(), BTreeSet::new());
     for line in input.lines() {

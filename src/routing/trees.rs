@@ -226,7 +226,7 @@ pub(crate) struct TreeReader<'p> {
 }
 
 impl<'p> TreeReader<'p> {
-    /// Makes a reader.
+    /// A reader of the trees of a forwarding table.
     pub(crate) fn new(problem: &'p Problem<'p>, table: &'p PortMap) -> Self {
         let switches = problem.graph.switch_count();
         Self {

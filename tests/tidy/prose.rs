@@ -42,7 +42,8 @@ mod tests {
             "body\");\n",
             "/* so ma",
             "ny of them */ let untold = 1;\n",
-            "let circle = 1; // Adapters of a cro",
+            "let cir",
+            "cle = 1; // Adapters of a cro",
             "wd wait in a cir",
             "cle.\n",
         );

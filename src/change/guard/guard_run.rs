@@ -219,6 +219,7 @@ impl Guard<'_> {
         }
     }
 
+    /// Writes the plan, unless something speaks against it: then the refusal is recorded and nothing is written.
     fn apply(&mut self, steps: &[WriteStep]) -> Result<(), JournalError> {
         if let Some(why) = self.objection(steps) {
             return self.end_refused(&why);

@@ -125,7 +125,7 @@ pub(crate) fn list_names(hosts: &[String]) -> String {
     format!("{named}{more}")
 }
 
-/// Hosts whose flows may still be where the change moved them.
+/// What a rollback leaves undone: hosts whose flows may still be where the change moved them.
 pub(crate) fn hosts_not_back<'h>(silent: impl Iterator<Item = &'h String>) -> Vec<RollbackRemainder> {
     let left = |host: &String| RollbackRemainder {
         what: format!("host {host}"),

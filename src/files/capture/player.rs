@@ -119,7 +119,7 @@ impl<B: ByteSource> RecordingPlayer<B> {
         Observation { time: None, counters: Vec::new(), ..self.reader().observation() }
     }
 
-    /// Identifies the state besides counters: two moments with the same value have the same state.
+    /// The frame in which everything but the counters changed last. Moments with the same frame have the same state.
     pub fn state(&mut self) -> Option<usize> {
         self.reader().state_frame()
     }

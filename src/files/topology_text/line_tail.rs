@@ -91,11 +91,12 @@ impl<'a> LineTail<'a> {
         Ok(())
     }
 
-    /// The width, from the suffix if the words lack it.
+    /// The width at which the link runs: from the words of the line (`4xFDR`), otherwise from its field `w=`.
     pub fn width_in_use(&self) -> Option<LinkWidth> {
         self.width.or_else(|| LinkWidth::from_code(u8::try_from(self.w?).ok()?))
     }
 
+    /// The speed at which the link runs, from the words of the line or its fields `s=` and `e=`.
     pub fn speed_in_use(&self) -> Option<LinkSpeed> {
         let extended = match self.e {
             Some(1) => Some(LinkSpeed::Fdr),

@@ -124,7 +124,7 @@ impl<'p> PairEnds<'p> {
         self.partitions.is_none_or(|held| senders.shares.get(held.class(port) as usize) == Some(&true))
     }
 
-    /// The port that a destination belongs to.
+    /// The port of a destination: port 0 of the switch `root`, or the adapter's port at the other end of the cable.
     fn port_of(&self, root: u32, end: &Destination) -> Option<PortId> {
         let fabric = self.problem.fabric;
         let own = fabric.port_of(NodeId(root), end.port)?;

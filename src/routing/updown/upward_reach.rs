@@ -94,11 +94,12 @@ impl UpwardReach {
         }
     }
 
+    /// How a switch is reached: its distance, and which hops lead there.
     pub fn slot(&self, switch: u32) -> ReachSlot {
         self.slots[switch as usize]
     }
 
-    /// The hops that lead there, in the order in which they are preferred.
+    /// The hops that lead to the switch of a slot, in the order in which they are preferred.
     pub fn hops(&self, slot: ReachSlot) -> &[u8] {
         &self.ways[slot.first as usize..slot.first as usize + usize::from(slot.count)]
     }

@@ -71,7 +71,7 @@ fn flows_of_a_file_get_what_they_are_given() {
     );
     let ended = run(&demo, &[&failed[..], &["--engine", "updn"]].concat());
     assert!(ended.out.contains(" 0 lost (0 at ports") && ended.exit == Exit::Done, "{}", ended.out);
-    let (strange, broken) = (file("strange", "node01 nobody\n"), file("broken", "node01\n"));
+    let (strange, broken) = (file("strange", "node01 node99\n"), file("broken", "node01\n"));
     for (args, exit, code) in [
         (&["--pattern", &*strange][..], Exit::BadInput, "strange:1: FD-7805"),
         (&["--pattern", &*broken], Exit::BadInput, "FD-2303"),

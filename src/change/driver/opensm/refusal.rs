@@ -37,7 +37,7 @@ pub enum OpensmRefusal {
          the tables in force there first ('fabdeck convert' writes such files), or another engine after 'file'"
     )]
     NoWayBack { file: PathBuf },
-    #[error("FD-5677: a file must have the table of every switch: {0}; read the fabric again")]
+    #[error("FD-5677: OpenSM's file needs the table of every switch: {0}; read the fabric again")]
     Incomplete(String),
     #[error(
         "FD-5678: {slot} cannot be written through OpenSM, which takes only forwarding tables and service levels"
@@ -65,7 +65,7 @@ pub enum OpensmRefusal {
     OwnPolicy { file: PathBuf, error: String },
     #[error(
         "FD-5681: the plan uses {lanes} lanes and OpenSM runs with 'qos FALSE', so it would give all paths level 0; set 'qos \
-         TRUE' and restart it"
+         TRUE' and restart OpenSM"
     )]
     NoQos { lanes: u8 },
     #[error("FD-5682: OpenSM cannot apply the lanes of this plan: {0}")]

@@ -46,6 +46,7 @@ pub(crate) fn complete_argument(state: &SessionState, word: &str, rest: &str) ->
     offers.into_iter().map(before).collect()
 }
 
+/// Completions for the last name in a list of engines that commas separate.
 pub(crate) fn complete_engines(rest: &str) -> Vec<Completion> {
     let (done, last) =
         rest.rsplit_once(',').map_or(("", rest), |(_, last)| rest.split_at(rest.len() - last.len()));

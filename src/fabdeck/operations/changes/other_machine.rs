@@ -63,7 +63,7 @@ pub fn take_over(means: Env<'_>, changes: &[(ChangeStore, ChangeDir)], say: &mut
                 Err(failure) => failure.message.unwrap_or_default(),
             },
             Ok(false) => format!(
-                "FD-7974: change {}: its guard on {} lives: it renewed its registration with the subnet manager",
+                "FD-7974: change {}: its guard on {} lives: it renewed its registration with the subnet manager; confirm the change or roll it back there",
                 id(kept),
                 kept.read.state.host
             ),
@@ -81,7 +81,7 @@ fn id(kept: &ChangeDir) -> &str {
 
 fn unknown_state_message(kept: &ChangeDir, why: &str) -> String {
     let host = &kept.read.state.host;
-    format!("FD-7974: change {}: whether its guard on {host} is gone is not known: {why}", id(kept))
+    format!("FD-7974: change {}: it is not known whether its guard on {host} has ended: {why}", id(kept))
 }
 
 fn read_registration(

@@ -45,7 +45,7 @@ pub struct EngineOptions {
     pub lanes_in_force: Option<LaneChoice>,
 }
 
-/// The elements that are marked as failed.
+/// Reads the marks of a request. Reports marked ports that have no cable: their failure changes nothing.
 pub fn read_faults(
     operation: &mut Operation<'_>,
     snapshot: &Snapshot,

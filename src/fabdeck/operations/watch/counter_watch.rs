@@ -78,7 +78,7 @@ pub const CONTRIBUTOR_ROLES: &[&str] = &["contributor", "contributor-or-victim"]
 /// Role of adapters that certainly are victims.
 pub const VICTIM_ROLES: &[&str] = &["victim"];
 
-/// Failure of readings without a common port.
+/// The failure if no port has counters in both readings.
 pub fn uncounted_failure() -> Failure {
     let what = "FD-7941: no port of this fabric has counters in both readings; check the notes, and that both readings \
                 are of this fabric";
