@@ -24,7 +24,7 @@ fn a_frame_has_its_bounds() {
         let mut session = Session::open_with(&["--source", "sim:switch648"], variables, 120, 40);
         session.open_map();
         for (screen, key, wanted) in
-            [("switches", "2\t", "PORTS"), ("Links", "3", "DEGRADED"), ("map", "2\t\t", "well")]
+            [("switches", "2\t", "PORTS"), ("Links", "3", "DEGRADED"), ("map", "2\t\t", "next to nothing")]
         {
             session.press(key);
             session.until(wanted);

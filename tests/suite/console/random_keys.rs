@@ -598,10 +598,13 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
             [WriteAccess::Simulated, WriteAccess::Own, WriteAccess::default(), WriteAccess::NotAsked];
         let writing = writing[sessions as usize % 4].clone();
         let mut mashed = RandomSession::new(look, recorded, writing, dice);
+        let mut paused = false;
         for _ in 0..WAYS {
             for step in 0..mashed.die(STRETCH as usize) {
                 mashed.anything();
                 places.insert(mashed.place());
+                let playback = mashed.state.known.playback.as_ref();
+                paused |= playback.is_some_and(|playback| playback.live.is_some());
                 sizes.insert((mashed.state.size.width, mashed.state.size.height));
                 if step % 16 == 0 {
                     frame(&mashed.state, &colours);
@@ -615,7 +618,7 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
         sweeps += mashed.swept;
         let playback = mashed.state.known.playback.as_ref();
         replays += usize::from(playback.is_some_and(|playback| playback.live.is_none()));
-        pauses += usize::from(playback.is_some_and(|playback| playback.live.is_some()));
+        pauses += usize::from(paused);
         verdicts += usize::from(mashed.state.known.watch.reading.is_some());
         keys += mashed.keys;
         sessions += 1;

@@ -162,7 +162,7 @@ fn same_as_watched(interval_ms: u64, moments: usize, order: &[usize]) {
     let file = home.path().join("demo.fdcap");
     let every = WatchSettings { interval_ms, ..settings() };
     let (mut live, recorder) = watched_every("sim:demo", &file, every.clone());
-    live.press("3 / kind=switch-switch enter down f esc esc");
+    live.press("3 / kind=switch-switch enter down f esc esc :trace space node01 space node24 enter");
     assert_eq!(live.state.known.marks.len(), 1);
     let mut seen = Vec::new();
     for moment in 0..moments {
@@ -175,7 +175,7 @@ fn same_as_watched(interval_ms: u64, moments: usize, order: &[usize]) {
     }
     recorder.borrow_mut().take().unwrap().finish(1_795_313_900_000).unwrap();
     let mut replay = played_with(&file, None, every);
-    replay.press("3 / kind=switch-switch enter down f esc esc");
+    replay.press("3 / kind=switch-switch enter down f esc esc :trace space node01 space node24 enter");
     let count = replay.state.known.playback.as_ref().unwrap().timeline().times.len();
     assert_eq!(count, seen.len());
     for moment in order.iter().copied() {

@@ -238,7 +238,7 @@ impl LineMap<'_> {
         }
         let word = self.look.width_in_use(link).map_or("", |width| width.word());
         // Parallel cables have their signs at different heights.
-        let tenths = if link.0 % 2 == 0 { 5 } else { 6 };
+        let tenths = if link.0.is_multiple_of(2) { 5 } else { 6 };
         let (x, y) = place.cell_at(tenths);
         let sign = format!("{}{word}", canvas.signs.severity[1]);
         canvas.draw_text(area, x.saturating_sub(1), y, &sign, Role::Warning);

@@ -52,7 +52,7 @@ pub fn draw_pane_of(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, p
     canvas.draw_text(inside, 3, 0, "  wait", Role::Label);
     canvas.draw_text(inside, half + 2, 0, "load", Role::Label);
     let room = usize::from(inside.height.saturating_sub(1) / HOP_ROWS);
-    let shown = match path.hops.len() > room + usize::from(inside.height % 2 == 0) {
+    let shown = match path.hops.len() > room + usize::from(inside.height.is_multiple_of(2)) {
         true => room.saturating_sub(1),
         false => path.hops.len(),
     };

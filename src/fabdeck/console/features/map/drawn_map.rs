@@ -119,8 +119,8 @@ impl DrawnMap {
         let at = structure.switches.iter().position(|other| other.id == switch)?;
         let walk = MapWalk { structure, layout, at };
         match self.cable.and_then(|link| structure.cables.iter().position(|cable| cable.link == link)) {
-            Some(cable) => walk.from_cable(cable, direction),
-            None => walk.from_switch(direction),
+            Some(cable) => walk.step_from_cable(cable, direction),
+            None => walk.step_from_switch(direction),
         }
     }
 }
@@ -149,7 +149,7 @@ impl MapWalk<'_> {
     }
 
     /// Left and right stay in the rank; up and down go to the nearest cable on that side.
-    fn from_switch(&self, direction: CursorDirection) -> Option<MapCursor> {
+    fn step_from_switch(&self, direction: CursorDirection) -> Option<MapCursor> {
         let rank = |at: usize| self.structure.switches.get(at).map(|switch| switch.rank);
         let beside = |at: usize| (rank(at) == rank(self.at)).then(|| self.switch(at));
         match direction {
@@ -161,7 +161,7 @@ impl MapWalk<'_> {
     }
 
     /// Left and right go through the cables of the same switch and side; up and down go to the ends.
-    fn from_cable(&self, cable: usize, direction: CursorDirection) -> Option<MapCursor> {
+    fn step_from_cable(&self, cable: usize, direction: CursorDirection) -> Option<MapCursor> {
         let MapCable { upper, lower, .. } = self.structure.cables[cable];
         let beside = self.cables(upper == self.at);
         let at = beside.iter().position(|other| *other == cable)?;

@@ -35,10 +35,12 @@ pub const FEATURE: Feature = Feature {
             .on_screen(ScreenId::Map)
             .with_precondition(has_fabric)
             .prominent(),
-            new("next-slice", &[")"], "The next slice of a torus", |state, _| turn_slice(state, true))
-                .on_screen(ScreenId::Map)
-                .with_precondition(has_slices),
-            new("previous-slice", &["("], "The previous slice of a torus", |state, _| {
+            new("slice-next", &[")"], "The slice after this one, of a torus", |state, _| {
+                turn_slice(state, true)
+            })
+            .on_screen(ScreenId::Map)
+            .with_precondition(has_slices),
+            new("slice-back", &["("], "The slice before this one, of a torus", |state, _| {
                 turn_slice(state, false)
             })
             .on_screen(ScreenId::Map)

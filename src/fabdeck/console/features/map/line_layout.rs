@@ -110,7 +110,7 @@ impl LineLayout {
         let bands = (slots.len() - 1) as u16;
         let room = height.checked_sub(footer + heights.iter().sum::<u16>())?;
         let (hosts, rows) = host_rows(structure, slots.last().copied()?, room, bands)?;
-        let band = if bands == 0 { 0 } else { (room - rows) / bands };
+        let band = (room - rows).checked_div(bands).unwrap_or(0);
         let switches = place_switches(structure, &slots, &heights, band);
         let hosts_y = switches.last().map_or(0, |place| place.below());
         let cables = place_cables(structure, &switches, &heights, band);
