@@ -43,7 +43,7 @@ pub const HEADER: &str =
 #[test]
 fn limits_stand_in_the_page_of_the_layout() {
     let page = include_str!("../../../docs/capture-format.md");
-    let table = page.split("## Limits").nth(1).unwrap().split("What unpacks").next().unwrap();
+    let table = page.split("## Limits").nth(1).unwrap().split("A frame that unpacks").next().unwrap();
     let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
     let number = |number: usize| {
         let digits = number.to_string();

@@ -129,7 +129,7 @@ fn a_topology_without_tables_needs_no_assumption() {
     let mut driver = open_session(topology.to_str().unwrap());
     driver.press("6 :preview space updn enter down");
     let shown = text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));
-    assert!(shown.contains("lost      not known: no tables in force"), "{shown}");
+    assert!(shown.contains("pairs without a path not known: no tables in force"), "{shown}");
     driver.press("enter");
     let page = text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));
     for line in ["loops         none", "no tables in force, so what would change is not known"] {

@@ -444,7 +444,7 @@ fn a_slurm_that_hangs_blocks_nothing() {
     std::fs::write(&config, format!("[jobs]\nslurm = true\nsqueue = \"{}\"\n", squeue.display())).unwrap();
     let config = config.display().to_string();
     let mut session = Session::open(&["--source", "sim:demo", "--config", &config], 80, 24);
-    session.until("2 Map");
+    session.until("Map");
     session.press("8");
     session.until("is being read");
     session.press("3");

@@ -120,8 +120,8 @@ fn tab_completes_what_is_common_and_then_picks() {
     driver.press(": s c tab");
     let line = |driver: &TestSession| driver.state.prompt.as_ref().unwrap().clone();
     assert_eq!((line(&driver).text.as_str(), line(&driver).picked), ("screen-", None));
-    driver.press("tab tab tab enter");
-    assert_eq!(driver.state.screen, ScreenId::Hotspots, "the third of the offers");
+    driver.press("tab tab tab tab enter");
+    assert_eq!(driver.state.screen, ScreenId::Hotspots, "the fourth of the offers");
     // An arrow picks as well, and what cannot do without more goes on.
     driver.press(": r a n down enter");
     assert_eq!(line(&driver).text, "random ");
@@ -409,7 +409,7 @@ fn the_pane_shows_the_engine_and_what_is_torn() {
     driver.send_input(SessionInput::Resized(Size { width: 200, height: 60 }));
     driver.press("2 tab tab f 6");
     let screen = shown(&driver);
-    assert!(screen.contains("not run: p runs all of them") && screen.contains("groups"), "{screen}");
+    assert!(screen.contains("not run: p runs all of them") && screen.contains("multicast group"), "{screen}");
     assert!(screen.contains("as one end failed"), "{screen}");
     driver.press("p");
     let screen = shown(&driver);

@@ -304,6 +304,6 @@ fn what_had_no_path_before_is_shown_within_eighty_columns() {
     }
     let mut driver = TestSession::open(look, Size { width: 80, height: 24 });
     driver.press("tab /").send_input(SessionInput::Paste("spine-1".to_owned())).press("enter f 6");
-    let line = line(&shown(&driver), "for good ");
-    assert_eq!(line, "for good  88 of them are cut off, as one end failed; 44 had no path before");
+    let line = line(&shown(&driver), "CUT OFF");
+    assert_eq!(line, " ◆ CUT OFF      no host; 1 aggregation node; 44 pairs had no path before");
 }

@@ -26,7 +26,7 @@ fn count(session: &Session, since: usize, sequence: &str) -> usize {
 /// Keys until the session has ended leave no thread, no mode and no screen of it behind.
 #[test]
 fn quitting_leaves_the_terminal_as_it_was() {
-    for (keys, code) in [("qq", 0), ("\x11", 0), ("\x03", 130), (":quit\r", 0)] {
+    for (keys, code) in [("qqq", 0), ("\x11", 0), ("\x03", 130), (":quit\r", 0)] {
         let mut session = demo();
         session.press(keys);
         assert_eq!(session.ended(), code, "{keys:?}");
@@ -73,7 +73,7 @@ fn a_session_stops_and_goes_on() {
         let before = session.bytes();
         session.signal("CONT");
         session.settled_after(before);
-        session.open_map();
+        session.until("spines");
         session.assert_taken();
         assert_eq!(count(&session, before, "\x1b[?1049h"), 1, "the terminal is taken once");
         assert_eq!(count(&session, before, "\x1b[2J"), 1, "and drawn once");
@@ -122,7 +122,7 @@ fn a_job_of_a_shell_stops_goes_on_and_ends() {
     shell.until("Stopped");
     let before = shell.bytes();
     shell.press("fg\r");
-    shell.open_map();
+    shell.until("spines");
     shell.settled_after(before);
     assert_eq!(count(&shell, before, "\x1b[?1049h"), 1, "the terminal is taken once");
     shell.press("3");

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::assume::assume_lids;
 use super::engine_request::{EngineOptions, MarkRequest, read_faults, route_request};
 use super::path_preview::Preview;
-use super::victims::{HitHosts, Victims};
+use super::victims::{HitHosts, HostNames, Victims};
 use super::whatif::{Cost, EngineRow, ProposalOptions, propose};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -24,6 +24,8 @@ pub struct PreviewRequest {
     pub engines: Vec<&'static Engine>,
     /// Number of failed links whose mean loss is compared with that of the marks.
     pub expected: Option<usize>,
+    /// How the hosts that the marks hit are named.
+    pub names: HostNames,
 }
 
 /// The engines compared.
@@ -48,7 +50,7 @@ pub enum MarkLoss {
 /// Reads the fabric, marks elements as failed, and runs the engines.
 pub fn preview_engines(
     operation: &mut Operation<'_>,
-    PreviewRequest { marks, options, engines, expected }: &PreviewRequest,
+    PreviewRequest { marks, options, engines, expected, names }: &PreviewRequest,
 ) -> Result<EnginePreview, Failure> {
     let wanted = ReadOptions { tables: true, multicast: true, ..ReadOptions::default() };
     // Without an option only tables are read, because lane tables take many times longer and the costs are wanted at
@@ -75,7 +77,7 @@ pub fn preview_engines(
         ),
     };
     let known_jobs = (!request.jobs.is_empty()).then_some(&*request.jobs);
-    let victims = hit.with_jobs(&snapshot, known_jobs);
+    let victims = hit.victims(&snapshot, known_jobs, *names);
     let jobs = job_figures_in_force(&snapshot, &tables, &faults, &request.jobs);
     let times = !operation.env.given.no_times;
     let rows = engines.iter().map(|engine| {

@@ -67,12 +67,24 @@ json_type! {
     }
 }
 
-/// The hosts that failed elements hit, from which jobs are judged as soon as they are known.
+/// The hosts that failed elements hit; names and jobs follow when they are asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HitHosts {
-    /// What does not depend on jobs.
-    victims: Victims,
     cut_off: BTreeSet<NodeId>,
+    cut_off_aggregation_nodes: usize,
+    /// Hosts to which this number of senders has no path, the most hit first. `None` without tables.
+    degraded: Option<Vec<(NodeId, u64)>>,
+    /// Number of all hosts.
+    hosts: usize,
+}
+
+/// How victims are named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HostNames {
+    /// As in other answers: `node01 mlx5_0`.
+    Full,
+    /// Without an only adapter: `node01`.
+    Short,
 }
 
 impl HitHosts {
@@ -95,42 +107,41 @@ impl HitHosts {
             let mut ports = fabric.ports_of(*id).filter(|(_, port)| port.facts.lid.is_some());
             ports.all(|(port, _)| gone.contains(&port))
         };
-        let nodes: BTreeSet<NodeId> = hit.cut_off.iter().map(|port| node(*port)).filter(is_gone).collect();
         let is_host = |id: &NodeId| is_host(look, *id);
+        let nodes: BTreeSet<NodeId> = hit.cut_off.iter().map(|port| node(*port)).filter(is_gone).collect();
         let (cut_off, aggregation): (BTreeSet<NodeId>, BTreeSet<NodeId>) =
             nodes.into_iter().partition(|id| is_host(id));
-        let mut seen = BTreeSet::new();
-        let degraded: Vec<(NodeId, u64)> = hit
-            .degraded
-            .iter()
-            .map(|hit| (node(hit.port), hit.senders))
-            .filter(|(id, _)| is_host(id) && seen.insert(*id))
-            .collect();
-        let touched = cut_off.len() + degraded.len();
-        let hosts = || fabric.nodes().filter(|(id, _)| is_host(id)).count();
-        let name = |(id, senders): &(NodeId, u64)| DegradedHost {
-            host: look.host_name(*id).into_owned(),
-            senders: *senders,
-        };
-        let victims = Victims {
-            cut_off: NamedHosts::new(look, &cut_off),
+        let mut seen = cut_off.clone();
+        let degraded = hit.degraded.iter().map(|hit| (node(hit.port), hit.senders));
+        let degraded = degraded.filter(|(id, _)| is_host(id) && seen.insert(*id)).collect();
+        Self {
             cut_off_aggregation_nodes: aggregation.len(),
-            degraded: tables.then(|| DegradedHosts {
-                count: degraded.len(),
-                first: degraded.iter().take(MAX_NAMED).map(name).collect(),
+            degraded: tables.then_some(degraded),
+            hosts: fabric.nodes().filter(|(id, _)| is_host(id)).count(),
+            cut_off,
+        }
+    }
+
+    /// The victims by name, with the jobs that lose hosts where jobs are known.
+    pub fn victims(&self, look: &Snapshot, jobs: Option<&JobMap>, names: HostNames) -> Victims {
+        let degraded = self.degraded.as_ref();
+        Victims {
+            cut_off: NamedHosts::new(look, &self.cut_off, names),
+            cut_off_aggregation_nodes: self.cut_off_aggregation_nodes,
+            degraded: degraded.map(|hosts| DegradedHosts {
+                count: hosts.len(),
+                first: hosts
+                    .iter()
+                    .take(MAX_NAMED)
+                    .map(|(host, senders)| DegradedHost { host: names.name(look, *host), senders: *senders })
+                    .collect(),
             }),
-            untouched_hosts: tables.then(|| hosts() - touched),
-            jobs: None,
-        };
-        Self { victims, cut_off }
+            untouched_hosts: degraded.map(|hosts| self.hosts - self.cut_off.len() - hosts.len()),
+            jobs: jobs.map(|jobs| self.broken_jobs(look, jobs, names)),
+        }
     }
 
-    /// The victims, with the jobs that lose hosts where jobs are known.
-    pub fn with_jobs(&self, look: &Snapshot, jobs: Option<&JobMap>) -> Victims {
-        Victims { jobs: jobs.map(|jobs| self.broken_jobs(look, jobs)), ..self.victims.clone() }
-    }
-
-    fn broken_jobs(&self, look: &Snapshot, jobs: &JobMap) -> BrokenJobs {
+    fn broken_jobs(&self, look: &Snapshot, jobs: &JobMap, names: HostNames) -> BrokenJobs {
         let known = jobs.iter().len();
         if self.cut_off.is_empty() {
             return BrokenJobs { known, ..BrokenJobs::default() };
@@ -147,15 +158,24 @@ impl HitHosts {
         let named = broken.into_iter().take(MAX_NAMED).map(|(job, hosts, gone)| BrokenJob {
             job,
             hosts,
-            cut_off: NamedHosts::new(look, &gone),
+            cut_off: NamedHosts::new(look, &gone, names),
         });
         BrokenJobs { count, known, first: named.collect() }
     }
 }
 
+impl HostNames {
+    fn name(self, look: &Snapshot, host: NodeId) -> String {
+        match self {
+            Self::Full => look.unique_name(host).into_owned(),
+            Self::Short => look.host_name(host).into_owned(),
+        }
+    }
+}
+
 impl NamedHosts {
-    fn new(look: &Snapshot, hosts: &BTreeSet<NodeId>) -> Self {
-        let first = hosts.iter().take(MAX_NAMED).map(|host| look.host_name(*host).into_owned());
+    fn new(look: &Snapshot, hosts: &BTreeSet<NodeId>, names: HostNames) -> Self {
+        let first = hosts.iter().take(MAX_NAMED).map(|host| names.name(look, *host));
         Self { count: hosts.len(), first: first.collect() }
     }
 }

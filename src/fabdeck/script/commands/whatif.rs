@@ -17,7 +17,7 @@ use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::engine_names::engines;
 use crate::operations::preview::engine_preview::{EnginePreview, MarkLoss, PreviewRequest, preview_engines};
 use crate::operations::preview::engine_table::{ENGINE_TABLE, EngineStates, defect_words};
-use crate::operations::preview::victims::Victims;
+use crate::operations::preview::victims::{HostNames, Victims};
 use crate::operations::preview::whatif::{Cost, EngineRow, cut_off_words, supposed_words};
 use crate::script::answer::{Lines, Part, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
@@ -75,7 +75,8 @@ fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure
     }
     let engines = engines(&args.engine)?;
     let (marks, options) = (args.fail.marks(), args.route.options());
-    let request = PreviewRequest { marks, options, engines, expected: args.expect };
+    let names = if context.output.json { HostNames::Full } else { HostNames::Short };
+    let request = PreviewRequest { marks, options, engines, expected: args.expect, names };
     let EnginePreview { snapshot, faults, loss, victims, jobs, engines } =
         preview_engines(&mut context.operation(), &request)?;
     write(context, &snapshot, (&faults, jobs.as_ref()), (&loss, &victims), &engines)?;

@@ -73,10 +73,18 @@ fn draw_reason(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let Some((title, text)) = engine_reason(state) else { return };
     let rule = canvas.signs.rule;
     canvas.draw_text(area, 0, 0, &rule.repeat(area.width.into()), Role::Border);
-    let x = canvas.draw_text(area, 1, 0, &format!(" {title} "), Role::Label);
-    debug_assert!(x <= area.width);
-    for (y, line) in (1..area.height).zip(wrap_text(&text, area.width.saturating_sub(2).into())) {
-        canvas.draw_text(area, 1, y, &line, Role::Text);
+    canvas.draw_text(area, 1, 0, &format!(" {title} "), Role::Label);
+    let mut below = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), ..area };
+    below.height = area.height.saturating_sub(1);
+    let lines = wrap_text(&text, below.width.into());
+    for (y, line) in (0..below.height).zip(&lines) {
+        canvas.draw_text(below, 0, y, line, Role::Text);
+    }
+    // What is left of a high screen has the certificate.
+    let used = (lines.len() as u16 + 1).min(below.height);
+    let rest = Rect { y: below.y + used, height: below.height - used, ..below };
+    if let Some(engine) = state.screens.whatif.engine().filter(|_| rest.height > 0) {
+        canvas.draw_pairs(rest, &engine_lines(&state.known, engine), 0);
     }
 }
 

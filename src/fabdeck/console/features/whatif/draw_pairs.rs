@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::catalogue::summary::count_words;
-use crate::console::drawing::canvas::{Canvas, width};
+use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::theme::Role;
 use crate::console::model::fabric_model::{Model, TABLES_BEING_READ};
 use crate::console::model::state::{LoadState, SessionState};
@@ -25,7 +25,8 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     } else {
         let sign = format!("{} ", canvas.signs.marked);
         x = canvas.draw_text(area, x, 0, &sign, Role::Marked);
-        x = canvas.draw_text(area, x, 0, &mark_names(known), Role::Marked);
+        let names = shorten_name(&mark_names(known), area.width * 2 / 5, canvas.signs.more);
+        x = canvas.draw_text(area, x, 0, &names, Role::Marked);
         let verb = if known.marks.len() == 1 { " fails.  " } else { " fail.  " };
         x = canvas.draw_text(area, x, 0, verb, Role::Strong);
         if let Some(cost) = &known.cost {
@@ -86,9 +87,9 @@ fn unknown_words(state: &SessionState) -> String {
         (LoadState::Under(_), _) => TABLES_BEING_READ.to_owned(),
         _ if known.look.is_some() && !known.tables => {
             let cut_off = known.cut_off.map(|cut| format!("; {}", cut_off_words(cut)));
-            format!("pairs without a path: not known, {NO_TABLES}{}", cut_off.unwrap_or_default())
+            format!("pairs without a path not known: {NO_TABLES}{}", cut_off.unwrap_or_default())
         }
-        (_, Some(why)) => format!("pairs without a path: not known, {why}"),
+        (_, Some(why)) => format!("pairs without a path not known: {why}"),
         _ => "pairs are being counted".to_owned(),
     }
 }

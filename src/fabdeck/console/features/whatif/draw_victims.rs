@@ -10,6 +10,7 @@ use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::groups_line;
 use crate::operations::preview::victims::{BrokenJob, NamedHosts, Victims};
+use crate::operations::preview::whatif::Cost;
 use fabdeck_fabric::observe::digits_in_groups;
 
 /// Columns of a label, and of the gauge of a job.
@@ -110,7 +111,15 @@ fn fitting_names(hosts: &NamedHosts, room: usize) -> String {
 /// The rows, without blanks and lesser rows where they do not fit.
 fn victim_rows<'v>(state: &SessionState, victims: &'v Victims, height: usize) -> Vec<VictimRow<'v>> {
     let short = height < 10;
-    let mut rows = cut_off_rows(victims, short);
+    let cost = state.known.cost.as_ref();
+    let mut rows = cut_off_rows(victims, cost.map(Cost::cut_off_words).filter(|_| !short));
+    if let (Some(VictimRow::Head { text, .. }), Some(before @ 1..)) =
+        (rows.first_mut(), cost.map(|cost| cost.lost.critical_without_path))
+        && short
+    {
+        let pairs = if before == 1 { "pair" } else { "pairs" };
+        text.push_str(&format!("; {} {pairs} had no path before", digits_in_groups(before)));
+    }
     rows.extend(job_rows(victims, short));
     let [cut_off, degraded, jobs] = victims.lines().map(|(_, text)| text);
     drop((cut_off, jobs));
@@ -139,24 +148,28 @@ fn victim_rows<'v>(state: &SessionState, victims: &'v Victims, height: usize) ->
     rows
 }
 
-fn cut_off_rows(victims: &Victims, short: bool) -> Vec<VictimRow<'_>> {
+/// `pairs` says which pairs are cut off and why; on a low screen, it is left out.
+fn cut_off_rows(victims: &Victims, pairs: Option<String>) -> Vec<VictimRow<'_>> {
     let [cut_off, ..] = victims.lines().map(|(_, text)| text);
     let count = victims.cut_off.count;
     let is_hit = count + victims.cut_off_aggregation_nodes > 0;
     let (severity, role) = if is_hit { (0, Role::Danger) } else { (2, Role::Good) };
-    if short || count == 0 {
-        return vec![VictimRow::Head { severity, role, label: "CUT OFF", text: cut_off }, VictimRow::Blank];
+    let pairs = pairs.filter(|_| is_hit);
+    if pairs.is_none() || count == 0 {
+        let mut rows = vec![VictimRow::Head { severity, role, label: "CUT OFF", text: cut_off }];
+        rows.extend(pairs.map(VictimRow::Text));
+        rows.push(VictimRow::Blank);
+        return rows;
     }
     let mut text = count_words(count, "host", "hosts");
     if let nodes @ 1.. = victims.cut_off_aggregation_nodes {
         text.push_str(&format!(", {}", count_words(nodes, "aggregation node", "aggregation nodes")));
     }
-    text.push_str("; until repaired, whatever the routes are");
-    vec![
-        VictimRow::Head { severity, role, label: "CUT OFF", text },
-        VictimRow::Names(&victims.cut_off),
-        VictimRow::Blank,
-    ]
+    let mut rows =
+        vec![VictimRow::Head { severity, role, label: "CUT OFF", text }, VictimRow::Names(&victims.cut_off)];
+    rows.extend(pairs.map(|pairs| VictimRow::Text(format!("pairs: {pairs}"))));
+    rows.push(VictimRow::Blank);
+    rows
 }
 
 fn job_rows(victims: &Victims, short: bool) -> Vec<VictimRow<'_>> {

@@ -61,7 +61,7 @@ const JOBS_DARK_FIBER: EngineField = EngineField::new(
 .largest_first()
 .when_known();
 
-/// All engines of the registry with their verdicts, whether requested or not. When all that were requested are done, the
+/// All engines of the registry with their verdicts, whether requested or not. When all of them are done, the
 /// best comes first.
 #[derive(Debug)]
 pub struct EngineList {
@@ -76,7 +76,9 @@ impl EngineList {
             _ => EngineRow::not_requested(engine.id),
         };
         let mut engines: Vec<&'static Engine> = ENGINES.iter().collect();
-        if known.proposed.values().all(|state| matches!(state, ProposalState::Done { .. })) {
+        let is_done =
+            |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
+        if engines.iter().all(|engine| is_done(&engine)) {
             engines.sort_by_key(|engine| {
                 let Some(ProposalState::Done { outcome, .. }) = known.proposed.get(engine.id) else {
                     return (EngineVerdict::NotRun, u64::MAX);

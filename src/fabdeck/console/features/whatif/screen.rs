@@ -10,7 +10,7 @@ use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::{Model, ProposalState};
 use crate::console::model::layout::Areas;
 use crate::console::model::table::Table;
-use crate::operations::preview::victims::Victims;
+use crate::operations::preview::victims::{HostNames, Victims};
 use fabdeck_fabric::ElementId;
 use fabdeck_routing::Engine;
 
@@ -56,7 +56,7 @@ fn victims(known: &Model) -> Option<Victims> {
         known.jobs.snapshot().is_some_and(|of| Arc::ptr_eq(of, look)).then_some(&*comparison.jobs)
     };
     let jobs = known.problems.placed_jobs(look).or_else(compared);
-    Some(known.hit.as_ref()?.with_jobs(look, jobs))
+    Some(known.hit.as_ref()?.victims(look, jobs, HostNames::Short))
 }
 
 impl Screen for WhatifScreen {
