@@ -1,5 +1,6 @@
 //! Lost paths against a walk over every path, and the disconnected-path curves of the dissertation, figure 4.2.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -107,6 +108,57 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
         );
     }
     assert!(taken > 600 && without > 100, "{taken} {without}");
+}
+
+/// Whom marks hit, by walking every path and by the parts that are left.
+#[test]
+fn hit_ports_are_those_that_walks_and_parts_name() {
+    let (mut cut_off, mut degraded) = (0, 0);
+    for seed in 0..150 {
+        let fabric = any_fabric(seed);
+        let none = Faults::default();
+        let problem = Problem::new(&fabric, &none);
+        let routes = route("minhop", &problem).unwrap().routes;
+        let (index, walks) = (paths(&problem, &routes), walks(&fabric, &problem, &routes));
+        let mut dice = Dice(seed + 11);
+        let mut marks = Faults::default();
+        for _ in 0..4 {
+            marks.mark(any_mark(&fabric, &mut dice));
+            let marked = Problem::new(&fabric, &marks);
+            let (part, parts) = marked.graph.components();
+            let left: BTreeMap<PortId, u32> =
+                marked.graph.terminals().iter().map(|end| (end.port, part[end.switch as usize])).collect();
+            let size = |number: &u32| left.values().filter(|part| *part == number).count();
+            let mut sizes: Vec<(usize, u32)> = (0..parts).map(|number| (size(&number), number)).collect();
+            sizes.sort_unstable();
+            // Which of equal parts is the rest of the fabric is another test's.
+            let (Some((most, main)), second) = (sizes.pop(), sizes.pop()) else { continue };
+            if problem.graph.components().1 > 1 || second.is_some_and(|(size, _)| size == most) {
+                continue;
+            }
+            let ends = problem.graph.terminals().iter().map(|end| end.port);
+            let gone: BTreeSet<PortId> = ends.filter(|port| left.get(port) != Some(&main)).collect();
+            let meets = |(from, links, _): &&(u32, Vec<LinkId>, [PortId; 2])| {
+                marks.is_node_failed(NodeId(*from))
+                    || links.iter().any(|link| marks.is_link_failed(&fabric, *link))
+            };
+            let mut senders: BTreeMap<PortId, u64> = BTreeMap::new();
+            for (.., [from, to]) in walks.iter().filter(meets) {
+                if !gone.contains(from) && !gone.contains(to) {
+                    *senders.entry(*to).or_default() += 1;
+                }
+            }
+            let mut set = MarkedPaths::new(Arc::clone(&index));
+            set.set_marks(&fabric, &marks);
+            let hit = set.hit_ports(&fabric, None);
+            assert_eq!(hit.cut_off.iter().copied().collect::<BTreeSet<_>>(), gone, "seed {seed}: {marks:?}");
+            let found: BTreeMap<PortId, u64> =
+                hit.degraded.iter().map(|one| (one.port, one.senders)).collect();
+            assert_eq!(found, senders, "seed {seed}: {marks:?}");
+            (cut_off, degraded) = (cut_off + gone.len(), degraded + senders.len());
+        }
+    }
+    assert!(cut_off > 300 && degraded > 300, "{cut_off} {degraded}");
 }
 
 /// A fabric whose terminals own two LIDs each.

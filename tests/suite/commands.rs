@@ -28,3 +28,4 @@ mod stderr_messages;
 mod test_system;
 mod tracing;
 mod traffic;
+mod victims;

@@ -40,3 +40,4 @@ mod typed_lines;
 mod warnings;
 mod watch_drawing;
 mod watches;
+mod whatif_frames;

@@ -128,14 +128,14 @@ const SCREENS: [(&str, &str); 12] = [
 
 /// All screens, without the line at the top that says what is looked at.
 pub fn screens(driver: &mut TestSession) -> BTreeMap<&'static str, String> {
-    let colours = appearance("dark", ColorDepth::True);
     let mut shown = BTreeMap::new();
     for (name, keys) in SCREENS {
         // Whatever was said goes with the next key.
         driver.press(keys).press("?").press("?");
-        let frame = text(&frame(&driver.state, &colours));
-        let (_, below) = frame.split_once('\n').unwrap();
-        shown.insert(name, below.to_owned());
+        let frame = text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));
+        // A recording without lists of jobs does not know the jobs of the simulator.
+        let known = frame.lines().skip(1).filter(|line| !line.contains(" JOBS "));
+        shown.insert(name, known.collect::<Vec<_>>().join("\n"));
     }
     shown
 }

@@ -24,6 +24,7 @@ fn open_move_filter_mark_preview_plan_and_quit() {
     session.until("the plan is in");
     session.press("2");
     session.until("leaf0");
+    // Out of the filter, to Health, and out.
     session.press("qqq");
     assert_eq!(session.ended(), 0);
     session.assert_restored();
@@ -32,7 +33,7 @@ fn open_move_filter_mark_preview_plan_and_quit() {
 /// The screen of the shell is as it was, whatever was to be drawn when the session ended.
 #[test]
 fn a_redraw_at_the_very_end_wipes_nothing() {
-    for keys in ["\x0cqqq", "\x0c\x03"] {
+    for keys in ["\x0cqq", "\x0c\x03"] {
         let mut session = Session::open(&["--source", "sim:demo"], 80, 24);
         session.open_map();
         session.quiet();

@@ -201,7 +201,12 @@ fn untouched_row(state: &SessionState, victims: &Victims) -> VictimRow<'static> 
         Some(hosts) => format!("{} {}", digits_in_groups(hosts), if hosts == 1 { "host" } else { "hosts" }),
         None => "not known without tables".to_owned(),
     };
-    let groups = state.known.groups.as_ref().filter(|groups| groups.known > 0).map(groups_line);
-    let text = [Some(hosts), groups].into_iter().flatten().collect::<Vec<_>>().join("; ");
-    VictimRow::Head { severity: 2, role: Role::Good, label: "NOT TOUCHED", text }
+    let groups = state.known.groups.as_ref().map(groups_line);
+    let groups = groups.unwrap_or_else(|| "multicast groups not known".to_owned());
+    VictimRow::Head {
+        severity: 2,
+        role: Role::Good,
+        label: "NOT TOUCHED",
+        text: format!("{hosts}; {groups}"),
+    }
 }

@@ -78,7 +78,7 @@ impl EngineList {
         let mut engines: Vec<&'static Engine> = ENGINES.iter().collect();
         let is_done =
             |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
-        if engines.iter().all(|engine| is_done(&engine)) {
+        if engines.iter().all(is_done) {
             engines.sort_by_key(|engine| {
                 let Some(ProposalState::Done { outcome, .. }) = known.proposed.get(engine.id) else {
                     return (EngineVerdict::NotRun, u64::MAX);

@@ -1,0 +1,74 @@
+//! What-if: the bar of pairs, the hosts and jobs that are hit, and the engines by their verdict.
+
+use super::fixture::{appearance, frame, golden, open_session, text};
+use super::test_session::TestSession;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::layout::Size;
+
+fn shown(driver: &TestSession) -> String {
+    text(&frame(&driver.state, &appearance("dark", ColorDepth::True)))
+}
+
+/// What-if of the demo at a size, with an element marked as failed.
+fn marked(element: &str, width: u16, height: u16) -> TestSession {
+    let mut driver = open_session("sim:demo");
+    driver.send_input(SessionInput::Resized(Size { width, height }));
+    driver.press(":").send_input(SessionInput::Paste(format!("mark {element}"))).press("enter 6");
+    driver
+}
+
+/// The texts of a column of the table of engines, from above.
+fn first_words(screen: &str) -> Vec<String> {
+    let rows = screen.lines().skip_while(|line| !line.contains("VERDICT")).skip(1).take(8);
+    let word = |row: &str| row.trim_start_matches(['│', '▶', ' ']).split(' ').next().map(str::to_owned);
+    rows.filter_map(word).collect()
+}
+
+#[test]
+fn hosts_and_jobs_are_named_at_any_size() {
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        let driver = marked("switch:rack2-leaf", width, height);
+        let screen = shown(&driver);
+        for words in ["rack2-leaf fails.", "574", "wait for new routes", "6 hosts", "node06 node07 node08"] {
+            assert!(screen.contains(words), "{words} at {width}x{height}:\n{screen}");
+        }
+        golden(&format!("what-if {width}x{height}"), &screen);
+    }
+}
+
+/// The hosts at a switch are cut off with it, those behind a spine only wait for new routes.
+#[test]
+fn what_a_reroute_restores_is_not_cut_off() {
+    let screen = shown(&marked("switch:spine-2", 120, 40));
+    assert!(screen.contains("504 wait for new routes") && screen.contains("88 cut off"), "{screen}");
+    assert!(screen.contains("CUT OFF      no host; 1 aggregation node"), "{screen}");
+    assert!(screen.contains("16 hosts until rerouted: node02 from 35 senders"), "{screen}");
+    let screen = shown(&marked("link:rack1-leaf[7]", 120, 40));
+    assert!(screen.contains("CUT OFF      no host ") && screen.contains(" 0 cut off"), "{screen}");
+}
+
+#[test]
+fn without_a_mark_no_host_is_hit() {
+    let mut driver = open_session("sim:demo");
+    driver.press("6");
+    let screen = shown(&driver);
+    assert!(screen.contains("Nothing is marked.") && screen.contains("no host is hit"), "{screen}");
+}
+
+/// The order of the registry stays until all engines are done; then the best comes first.
+#[test]
+fn engines_are_listed_by_verdict_once_all_are_done() {
+    let mut driver = marked("switch:rack2-leaf", 120, 40);
+    driver.press(":preview space nue enter");
+    let registry = ["minhop", "updn", "ftree", "sftree", "sssp", "dfsssp", "sar", "nue"];
+    assert_eq!(first_words(&shown(&driver)), registry);
+    driver.press("p");
+    let screen = shown(&driver);
+    let order = first_words(&screen);
+    assert_eq!((order[0].as_str(), order[7].as_str()), ("nue", "ftree"), "{screen}");
+    assert!(screen.contains("6 pairs lost"), "{screen}");
+    // Enter opens the engine at the cursor, not the one that the registry has in this row.
+    driver.press("enter");
+    assert!(shown(&driver).contains("nue: "), "{}", shown(&driver));
+}
