@@ -43,7 +43,7 @@ fn what_a_reroute_restores_is_not_cut_off() {
     let screen = shown(&marked("switch:spine-2", 120, 40));
     assert!(screen.contains("504 wait for new routes") && screen.contains("88 cut off"), "{screen}");
     assert!(screen.contains("CUT OFF      no host; 1 aggregation node"), "{screen}");
-    assert!(screen.contains("16 hosts until rerouted: node02 from 35 senders"), "{screen}");
+    assert!(screen.contains("16 hosts until rerouted: node02 from 35"), "{screen}");
     let screen = shown(&marked("link:rack1-leaf[7]", 120, 40));
     assert!(screen.contains("CUT OFF      no host ") && screen.contains(" 0 cut off"), "{screen}");
 }

@@ -6,7 +6,6 @@ use rustc_hash::FxHashSet;
 use super::draw_map::switch_symbol;
 use super::figures::{MapQuantity, step_role};
 use super::line_layout::{CablePlace, HostRows, LineLayout, SwitchPlace};
-use super::lit_path::host_name;
 use super::structure::{AttachedHost, MapCable, MapStructure, MapSwitch};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::braille::{CellSharing, DotGrid};
@@ -270,7 +269,7 @@ impl LineMap<'_> {
     fn draw_named_host(&self, canvas: &mut Canvas<'_>, room: Rect, y: u16, host: &AttachedHost, found: bool) {
         let (sign, role) = self.host_symbol(canvas, host);
         let lit = self.is_lit(host.link);
-        let name = host_name(self.look.name(host.node));
+        let name = self.look.host_name(host.node);
         let figures = self.state.screens.map.drawn.figures.link(host.link);
         let busy = figures.step(self.quantity()).is_some_and(|step| step > 0);
         let name_role = match () {
@@ -281,7 +280,7 @@ impl LineMap<'_> {
         };
         let figure = figures.short_text(self.quantity()).filter(|_| busy).unwrap_or_default();
         let beside = room.width.saturating_sub(4);
-        let name = shorten_name(name, beside, canvas.signs.more);
+        let name = shorten_name(&name, beside, canvas.signs.more);
         canvas.draw_text(room, 0, y, &name, name_role);
         canvas.draw_text(room, beside, y, sign, if found { role } else { Role::Faint });
         canvas.draw_right_aligned(
@@ -313,7 +312,7 @@ impl LineMap<'_> {
 
     /// The first and the last host of a switch in a row.
     fn draw_host_range(&self, canvas: &mut Canvas<'_>, room: Rect, y: u16, hosts: &[AttachedHost]) {
-        let name = |host: &AttachedHost| host_name(self.look.name(host.node)).to_owned();
+        let name = |host: &AttachedHost| self.look.host_name(host.node).into_owned();
         let text = match hosts {
             [] => String::new(),
             [one] => name(one),

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::figures::{MapFigures, MapQuantity, step_role};
-use super::lit_path::{LitHop, LitPath, host_name};
+use super::lit_path::{LitHop, LitPath};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::gauge::draw_gauge;
@@ -30,7 +30,7 @@ fn hop_name(look: &Snapshot, hop: &LitHop) -> String {
     match (fabric.node(hop.node).is_switch(), hop.port) {
         (true, Some(port)) => format!("{name}[{}]", fabric.port(port).number),
         (true, None) => name.to_owned(),
-        (false, _) => host_name(name).to_owned(),
+        (false, _) => look.host_name(hop.node).into_owned(),
     }
 }
 
@@ -43,7 +43,7 @@ pub fn pane_rows(path: &LitPath) -> u16 {
 /// Draws the pane with the hops of a path; what has no room is counted.
 pub fn draw_pane_of(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, path: &LitPath) {
     let Some(look) = state.snapshot() else { return };
-    let title = path.title(|node| host_name(look.name(node)));
+    let title = path.title(look);
     let right = [(path.role, Role::Warning)];
     let inside = draw_pane(canvas, area, &PaneHead { title: &title, right: &right, focused: false }, true);
     canvas.draw_text(inside, 1, 0, "hop", Role::Label);

@@ -1,6 +1,7 @@
 //! The path that the map lights: the one on the screen Paths, or else that of the host that adds most to the worst
 //! hot-spot.
 
+use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::fabric_model::Model;
 use crate::operations::trace::path_trace::{LidChoice, Trace, TraceEndpoint};
 use fabdeck_fabric::counters::{CongestionRole, Evidence};
@@ -70,14 +71,10 @@ impl LitPath {
         self.hops.iter().any(|hop| hop.node == node)
     }
 
-    /// Both ends in words, by a function that names a node.
-    pub fn title<'n>(&self, name: impl Fn(NodeId) -> &'n str) -> String {
-        let ends = [self.hops.first(), self.hops.last()].map(|hop| hop.map_or("", |hop| name(hop.node)));
+    /// Both ends in words.
+    pub fn title(&self, look: &Snapshot) -> String {
+        let name = |hop: &LitHop| look.host_name(hop.node).into_owned();
+        let ends = [self.hops.first(), self.hops.last()].map(|hop| hop.map(name).unwrap_or_default());
         format!("{} to {}", ends[0], ends[1])
     }
-}
-
-/// The name of a host without its device, for narrow places.
-pub fn host_name(name: &str) -> &str {
-    name.split(' ').next().unwrap_or(name)
 }

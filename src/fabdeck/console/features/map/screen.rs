@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::drawn_map::{DrawnMap, MapCursor};
 use super::grid;
-use super::lit_path::host_name;
 use super::tree::{TreeItem, TreeListing, TreeRow, containers, map_node, tree_rows};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
@@ -173,7 +172,7 @@ impl Screen for MapScreen {
 
     fn pane_note(&self, known: &Model) -> Option<String> {
         let look = known.look.as_deref().filter(|_| self.shows_map())?;
-        let lit = self.drawn.lit.as_ref().map(|lit| lit.title(|node| host_name(look.name(node))));
+        let lit = self.drawn.lit.as_ref().map(|lit| lit.title(look));
         let path = lit.map_or_else(String::new, |title| format!("   path {title}"));
         Some(format!("by {}{path}", self.drawn.quantity.word()))
     }

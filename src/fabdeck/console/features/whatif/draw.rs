@@ -13,6 +13,7 @@ use crate::console::drawing::list;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
 use crate::console::features::feature::BodyAreas;
+use crate::console::features::map::draw_lines::draw_small_map;
 use crate::console::model::fabric_model::ProposalState;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
@@ -35,8 +36,21 @@ pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
         let head = PaneHead { title: "Who is hit", right: &right, focused: false };
         let inside = draw_pane(canvas, buffer_area(panes.victims), &head, areas.boxed);
         draw_victims(canvas, inside, state);
+        draw_map_beside(canvas, buffer_area(panes.map), state);
     }
     draw_routes(canvas, &panes, areas.boxed, state);
+}
+
+/// Draws the fabric with its marks; a fabric that has no room as lines is on the Map.
+fn draw_map_beside(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+    if area.is_empty() {
+        return;
+    }
+    let right = [("with its marks", Role::Preview)];
+    let inside = draw_pane(canvas, area, &PaneHead { title: "Map", right: &right, focused: false }, true);
+    if !draw_small_map(canvas, inside, state) {
+        canvas.draw_text(inside, 1, 0, "no room to draw it here: 2 opens the Map", Role::Dim);
+    }
 }
 
 fn draw_routes(canvas: &mut Canvas<'_>, panes: &WhatifPanes, boxed: bool, state: &SessionState) {

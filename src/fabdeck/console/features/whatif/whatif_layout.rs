@@ -4,9 +4,9 @@
 //! ╭─ What if ──────────────╮
 //! │ the pairs as a bar     │
 //! ╰────────────────────────╯
-//! ╭─ Who is hit ───────────╮
-//! │ hosts and jobs         │
-//! ╰────────────────────────╯
+//! ╭─ Who is hit ╮╭─ Map ───╮
+//! │ hosts, jobs ││         │
+//! ╰─────────────╯╰─────────╯
 //! ╭─ ▸ New routes ─────────╮
 //! │ engines                │
 //! ├─ why ──────────────────┤
@@ -22,6 +22,8 @@ pub struct WhatifPanes {
     pub pairs: Rect,
     /// The hosts and jobs that they hit. Empty on a low screen.
     pub victims: Rect,
+    /// The map beside them. Empty where it has no room.
+    pub map: Rect,
     /// The routes of engines, or the marks.
     pub routes: Rect,
     /// Inside of `routes`: the table with its headings, and the reasons below it with their rule.
@@ -36,6 +38,9 @@ const TABLE_LEAST_ROWS: u16 = 4;
 /// Rows of the victims inside their pane on a high screen, and the least with which the pane is drawn.
 const VICTIMS_MOST_ROWS: u16 = 18;
 const VICTIMS_LEAST_ROWS: u16 = 2;
+/// Width of a screen, and height of the victims, with a map beside them.
+const MAP_LEAST_SCREEN: u16 = 110;
+const MAP_LEAST_ROWS: u16 = 14;
 
 impl WhatifPanes {
     pub fn new(areas: &Areas) -> Self {
@@ -54,9 +59,13 @@ impl WhatifPanes {
         };
         let (pairs, rest) = all.split_rows(pairs);
         let (victims, routes) = rest.split_rows(victims);
+        let (victims, map) = match victims.width >= MAP_LEAST_SCREEN && victims.height >= MAP_LEAST_ROWS {
+            true => victims.split_columns(victims.width - victims.width * 9 / 20),
+            false => (victims, Rect::default()),
+        };
         let inside = routes.inside(boxed);
         let (table, reasons) = inside.split_rows(TABLE_ROWS);
-        Self { pairs, victims, routes, table, reasons }
+        Self { pairs, victims, map, routes, table, reasons }
     }
 }
 
