@@ -81,7 +81,7 @@ impl FileLock {
                         return Ok(Err(holder));
                     }
                     if let Some(replaced) =
-                        replace(system, path, &*file, (&holder, MAX_REPLACED_RELEASE), is_wrong)?
+                        replace(system, path, &*file, &holder, MAX_REPLACED_RELEASE, is_wrong)?
                     {
                         return Ok(replaced);
                     }
@@ -167,7 +167,8 @@ fn replace(
     system: &dyn System,
     path: &Path,
     old: &dyn OpenFile,
-    (wrong, patience): (&LockHolder, Duration),
+    wrong: &LockHolder,
+    patience: Duration,
     is_wrong: WrongHolder<'_>,
 ) -> io::Result<Option<Result<FileLock, LockHolder>>> {
     let (new_path, old_path) = (beside(path, ".new"), beside(path, ".old"));
@@ -269,7 +270,7 @@ mod tests {
                 drop(taken);
             });
             assert!(matches!(
-                replace(&LocalSystem, &path, &*old, (&foreign, MAX_REPLACED_RELEASE), &is_foreign),
+                replace(&LocalSystem, &path, &*old, &foreign, MAX_REPLACED_RELEASE, &is_foreign),
                 Ok(Some(Ok(_)))
             ));
         });
@@ -277,7 +278,7 @@ mod tests {
         assert!(!is_at(&LocalSystem, &path, &*old).unwrap());
         // Another process that saw the same holder finds the file already replaced.
         assert!(
-            replace(&LocalSystem, &path, &*old, (&foreign, MAX_REPLACED_RELEASE), &is_foreign)
+            replace(&LocalSystem, &path, &*old, &foreign, MAX_REPLACED_RELEASE, &is_foreign)
                 .unwrap()
                 .is_none()
         );
@@ -292,7 +293,7 @@ mod tests {
         let taken = FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
         let foreign = LockHolder { pid: Some(1), uid: Some(4242), program: None };
         let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
-        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO), &is_foreign);
+        let replaced = replace(&LocalSystem, &path, &*old, &foreign, Duration::ZERO, &is_foreign);
         assert!(matches!(replaced, Ok(Some(Err(_)))), "{replaced:?}");
         assert!(!is_at(&LocalSystem, &path, &*old).unwrap());
         let other = FileLock::try_acquire(&LocalSystem, &path).unwrap();
@@ -301,7 +302,7 @@ mod tests {
         FileLock::acquire(&LocalSystem, &path, Duration::ZERO).unwrap();
         // The next replaced file takes the place of the old one.
         let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
-        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO), &is_foreign);
+        let replaced = replace(&LocalSystem, &path, &*old, &foreign, Duration::ZERO, &is_foreign);
         assert!(matches!(replaced, Ok(Some(Ok(_)))), "{replaced:?}");
         assert!(is_at(&LocalSystem, &beside(&path, ".old"), &*old).unwrap());
     }
@@ -317,7 +318,7 @@ mod tests {
         drop(lock);
         let foreign = LockHolder { pid: Some(1), uid: Some(4242), program: None };
         let old = LocalSystem.open(&path, OpenMode::Append).unwrap();
-        let replaced = replace(&LocalSystem, &path, &*old, (&foreign, Duration::ZERO), &is_foreign);
+        let replaced = replace(&LocalSystem, &path, &*old, &foreign, Duration::ZERO, &is_foreign);
         assert!(matches!(replaced, Ok(Some(Ok(_)))), "{replaced:?}");
     }
 }

@@ -306,7 +306,8 @@ impl Plan {
     /// Nodes that answer in a fabric with these tables and have no route once the plan is applied.
     pub fn cut_off(
         &self,
-        (fabric, tables): (&Fabric, &Tables),
+        fabric: &Fabric,
+        tables: &Tables,
         manager: Option<Guid>,
         name: &dyn Fn(NodeId) -> String,
     ) -> CutOffReport {
@@ -379,10 +380,7 @@ impl Plan {
 #[cfg(test)]
 impl Plan {
     /// A plan that leads from tables to routes, without certificate, impact or findings.
-    pub(super) fn without_judgement(
-        (fabric, tables): (&Fabric, &Tables),
-        (engine, routes): (&str, &Routes),
-    ) -> Self {
+    pub(super) fn without_judgement(fabric: &Fabric, tables: &Tables, engine: &str, routes: &Routes) -> Self {
         let faults = Faults::default();
         let standing = SurvivingFabric::new(fabric, &faults, None);
         Self {
@@ -429,7 +427,7 @@ mod tests {
         let routes = (find_engine("minhop").unwrap().route)(&problem, &Request::default(), &NoProgress)
             .unwrap()
             .routes;
-        let plan = Plan::without_judgement((&fabric, &tables), ("minhop", &routes));
+        let plan = Plan::without_judgement(&fabric, &tables, "minhop", &routes);
         (fabric, tables, routes, plan)
     }
 

@@ -12,7 +12,7 @@ pub fn user_label(uid: u32) -> String {
 /// Whether a user is in a group: by the primary group, or by the group's list of members.
 pub fn is_in_group(user: &str, gid: u32, group: &str) -> bool {
     let groups = fs::read_to_string("/etc/group").unwrap_or_default();
-    has_member(&groups, (user, gid), group)
+    has_member(&groups, user, gid, group)
 }
 
 /// A line is `name:password:uid:gid:...`
@@ -25,7 +25,7 @@ fn user_name(passwd: &str, uid: u32) -> Option<&str> {
 }
 
 /// A line is `name:password:gid:member,member`
-fn has_member(groups: &str, (user, gid): (&str, u32), group: &str) -> bool {
+fn has_member(groups: &str, user: &str, gid: u32, group: &str) -> bool {
     let mut lines = groups.lines().map(|line| line.split(':').collect::<Vec<_>>());
     let found = lines.find(|fields| fields.first() == Some(&group) && fields.len() >= 4);
     found.is_some_and(|fields| {
@@ -43,9 +43,9 @@ mod tests {
         assert_eq!(user_name(passwd, 1000), Some("ada"));
         assert_eq!(user_name(passwd, 1001), None);
         let groups = "root:x:0:\nfabric:x:300:bo,ada\nada:x:1000:\nshort:x\n";
-        assert!(has_member(groups, ("ada", 1000), "fabric"));
-        assert!(has_member(groups, ("ada", 1000), "ada"), "the own group lists no members");
-        assert!(!has_member(groups, ("cy", 1002), "fabric"));
-        assert!(!has_member(groups, ("ada", 1000), "short"));
+        assert!(has_member(groups, "ada", 1000, "fabric"));
+        assert!(has_member(groups, "ada", 1000, "ada"), "the own group lists no members");
+        assert!(!has_member(groups, "cy", 1002, "fabric"));
+        assert!(!has_member(groups, "ada", 1000, "short"));
     }
 }

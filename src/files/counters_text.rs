@@ -87,7 +87,8 @@ pub(super) fn read_value(
     values: &mut CounterValues,
     counter: Counter,
     text: &str,
-    (input, line): (&Input<'_>, u64),
+    input: &Input<'_>,
+    line: u64,
     notes: &mut Notes,
 ) {
     if values.has(&counter) {

@@ -144,7 +144,7 @@ impl ErrorsReader<'_> {
                 break;
             };
             rest = after;
-            read_value(&mut sample.values, counter, value, (&input, line), notes);
+            read_value(&mut sample.values, counter, value, &input, line, notes);
         }
         sample.values.shrink_to_fit();
         self.file.samples.push(sample);

@@ -65,7 +65,8 @@ pub fn is_packed(bytes: &[u8]) -> bool {
 pub fn unpack<'a>(
     name: &str,
     bytes: Cow<'a, [u8]>,
-    (limits, pace): (Limits, &TimeLimit<'_>),
+    limits: Limits,
+    pace: &TimeLimit<'_>,
     notes: &mut Notes,
     each: &mut dyn FnMut(UnpackedFile<'_>),
 ) {
@@ -85,7 +86,7 @@ pub fn unpack_one(
     }
     let mut found = Vec::new();
     let mut count = 0;
-    unpack(name, bytes.into(), (Limits::default(), pace), &mut Notes::new(), &mut |file| {
+    unpack(name, bytes.into(), Limits::default(), pace, &mut Notes::new(), &mut |file| {
         count += 1;
         if found.is_empty() {
             found.push((file.name, file.bytes.map(Cow::into_owned)));

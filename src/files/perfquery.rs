@@ -154,7 +154,7 @@ impl PerfqueryReader<'_> {
         if block.wide {
             counter = counter.extended();
         }
-        read_value(&mut block.sample.values, counter, value, (&input, line), notes);
+        read_value(&mut block.sample.values, counter, value, &input, line, notes);
     }
 
     fn end_block(&mut self) {

@@ -55,8 +55,8 @@ impl<'a> FileSet<'a> {
         let mut notes = Notes::new();
         let until = self.unpack_until;
         let may_go_on = || Instant::now() < until;
-        let bounds = (Limits::default(), &TimeLimit::new(&may_go_on));
-        packed::unpack(name, bytes, bounds, &mut notes, &mut |file| each(self, file));
+        let pace = TimeLimit::new(&may_go_on);
+        packed::unpack(name, bytes, Limits::default(), &pace, &mut notes, &mut |file| each(self, file));
         self.assembly.notes.extend(notes);
     }
 

@@ -25,8 +25,8 @@ pub fn route(
     }
     let make = |ranks: &TreeRanks| {
         let order = UpDownOrder::new(&problem.graph, &ranks.height, false);
-        let mut routes = fill_tables(problem, &order, TIE_BREAKS, (request, pulse))?;
-        let evened = balance_tables(problem, (request, pulse), CompletionScope::BetweenHosts, &mut routes)?;
+        let mut routes = fill_tables(problem, &order, TIE_BREAKS, request, pulse)?;
+        let evened = balance_tables(problem, request, pulse, CompletionScope::BetweenHosts, &mut routes)?;
         Ok((evened, EngineAnswer { routes, remarks: vec![ranks.remark.clone()], degraded: false }))
     };
     choose_reading(ID, problem, request, found, make)

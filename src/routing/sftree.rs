@@ -37,12 +37,12 @@ pub fn route(
     }
     choose_reading(ID, problem, request, found, |ranks| {
         let [first, second] = TIE_BREAKS;
-        let found = route_by_reading(ranks, first, problem, (request, pulse))?;
+        let found = route_by_reading(ranks, first, problem, request, pulse)?;
         // Where paths had to be moved, what they began from decides where the moves end.
         if found.0.busiest.is_none() || is_large(problem) {
             return Ok(found);
         }
-        let other = route_by_reading(ranks, second, problem, (request, pulse))?;
+        let other = route_by_reading(ranks, second, problem, request, pulse)?;
         Ok(if other.0.is_better(&found.0) { other } else { found })
     })
 }
@@ -53,20 +53,21 @@ fn route_by_reading(
     ranks: &TreeRanks,
     ties: TieBreaks,
     problem: &Problem<'_>,
-    (request, pulse): (&Request, &dyn RouteProgress),
+    request: &Request,
+    pulse: &dyn RouteProgress,
 ) -> Result<(TableBalance, EngineAnswer), EngineRefusal> {
     let plain = UpDownOrder::new(&problem.graph, &ranks.height, false);
     let mut order = plain.clone();
     let roots = subtree_roots(problem, request, &order);
     order.connect_all(&problem.graph, &roots);
-    let mut routes = fill_tables(problem, &order, ties, (request, pulse))?;
-    let evened = balance_tables(problem, (request, pulse), CompletionScope::Everything, &mut routes)?;
+    let mut routes = fill_tables(problem, &order, ties, request, pulse)?;
+    let evened = balance_tables(problem, request, pulse, CompletionScope::Everything, &mut routes)?;
     let answer = |routes, remarks: Vec<String>| {
         let remarks = [ranks.remark.clone()].into_iter().chain(remarks).collect();
         EngineAnswer { routes, remarks, degraded: false }
     };
     if let Some(busiest) = evened.busiest {
-        let between_hosts = fill_tables(problem, &plain, ties, (request, pulse))?;
+        let between_hosts = fill_tables(problem, &plain, ties, request, pulse)?;
         let mut best = (evened, None);
         // On large trees only where hosts alone load the busiest channel less before anything is moved.
         let tried: &[bool] = match is_large(problem) {
@@ -77,9 +78,9 @@ fn route_by_reading(
         for hosts_first in tried.iter().copied() {
             let mut added = between_hosts.clone();
             if hosts_first {
-                balance_tables(problem, (request, pulse), CompletionScope::BetweenHosts, &mut added)?;
+                balance_tables(problem, request, pulse, CompletionScope::BetweenHosts, &mut added)?;
             }
-            let found = balance_tables(problem, (request, pulse), CompletionScope::Everything, &mut added)?;
+            let found = balance_tables(problem, request, pulse, CompletionScope::Everything, &mut added)?;
             // What needs nothing added is what `ftree` gives.
             if found.is_better(&best.0) && found.added {
                 best = (found, Some(added));

@@ -24,13 +24,14 @@ pub fn route(
     request: &Request,
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
-    route_with(problem, TIE_BREAKS, (request, pulse))
+    route_with(problem, TIE_BREAKS, request, pulse)
 }
 
 pub(super) fn route_with(
     problem: &Problem<'_>,
     ties: TieBreaks,
-    (request, pulse): (&Request, &dyn RouteProgress),
+    request: &Request,
+    pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
     let mut remarks = Vec::new();
     let RootedHeights { height, total } = heights(problem, request, &mut remarks)?;
@@ -50,7 +51,7 @@ pub(super) fn route_with(
             "switches that are reached by one cable each, because no root above them reaches all others: {grafted}"
         ));
     }
-    let routes = fill_tables(problem, &order, ties, (request, pulse))?;
+    let routes = fill_tables(problem, &order, ties, request, pulse)?;
     Ok(EngineAnswer { routes, remarks, degraded: false })
 }
 

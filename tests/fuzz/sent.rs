@@ -34,7 +34,7 @@ fn unpacked(data: &[u8], questions: u32) -> Found {
         asked.set(asked.get() + 1);
         asked.get() <= questions
     };
-    unpack("fuzz", data.into(), (LIMITS, &TimeLimit::new(&may_go_on)), &mut Notes::new(), &mut |file| {
+    unpack("fuzz", data.into(), LIMITS, &TimeLimit::new(&may_go_on), &mut Notes::new(), &mut |file| {
         assert!(file.name == "fuzz" || file.name.starts_with("fuzz!"), "{}", file.name);
         if let Err(error) = &file.bytes {
             assert!(error.code.starts_with("FD-") && !error.what.is_empty() && !error.hint.is_empty());

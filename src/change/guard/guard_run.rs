@@ -297,7 +297,7 @@ impl Guard<'_> {
         let refusals = &self.memory.refusals;
         let written = self.driver.write(steps, &mut self.journal, &mut |done| {
             told.written = done;
-            answer_some(orders, (told, trouble), refusals)
+            answer_some(orders, told, trouble, refusals)
         });
         if let Err(Halt::Altered { step, holds, .. }) = &written {
             self.note_altered(*step, holds);
@@ -378,7 +378,7 @@ impl Guard<'_> {
                 GuardRequest::NameOpensm { user, process } => _ = self.name_opensm(&order, user, process),
                 GuardRequest::Confirm { user } => {
                     if self.can_be_confirmed(steps, &order) {
-                        return self.confirm(steps, &order, (user, &mut seen));
+                        return self.confirm(steps, &order, user, &mut seen);
                     }
                 }
                 GuardRequest::GoOn { .. } => self.refuse(&order, nothing_awaited_text(&self.state)),
@@ -534,7 +534,7 @@ impl Guard<'_> {
         left.extend(self.driver.roll_back(steps, &mut altered, &mut |done| {
             told.written = all.saturating_sub(done);
             // Requests are answered, and cannot stop the rollback.
-            let _ = answer_some(orders, (told, trouble), refusals);
+            let _ = answer_some(orders, told, trouble, refusals);
         }));
         altered.retain(|step, holds| before.get(step) != Some(holds));
         altered.iter().for_each(|(step, holds)| self.note_altered(*step, holds));
@@ -546,7 +546,7 @@ impl Guard<'_> {
     pub(crate) fn answer_all(&mut self, orders: Vec<QueuedRequest>) -> Result<(), String> {
         let mut end = Ok(());
         for order in orders {
-            end = end.and(answer_one(&order, (&self.state, self.trouble.as_deref()), &self.memory.refusals));
+            end = end.and(answer_one(&order, &self.state, self.trouble.as_deref(), &self.memory.refusals));
         }
         end
     }
@@ -566,18 +566,20 @@ pub(crate) fn busy_text(state: &ChangeState) -> String {
 /// request to roll back is an error that ends the work.
 fn answer_some(
     orders: &Receiver<QueuedRequest>,
-    (told, trouble): (&ChangeState, Option<&str>),
+    told: &ChangeState,
+    trouble: Option<&str>,
     refusals: &RefusalLog,
 ) -> Result<(), String> {
     for order in orders.try_iter().take(REQUESTS_PER_TURN) {
-        answer_one(&order, (told, trouble), refusals)?;
+        answer_one(&order, told, trouble, refusals)?;
     }
     Ok(())
 }
 
 fn answer_one(
     order: &QueuedRequest,
-    (told, trouble): (&ChangeState, Option<&str>),
+    told: &ChangeState,
+    trouble: Option<&str>,
     refusals: &RefusalLog,
 ) -> Result<(), String> {
     let status = || {

@@ -54,7 +54,8 @@ impl Guard<'_> {
                 SilentHostAction::Wait if begun.elapsed() < window => {
                     self.memory.waited = true;
                     if self.wait_for_decision(
-                        (&begun, (asked + ANSWER_TIMEOUT).min(window)),
+                        &begun,
+                        (asked + ANSWER_TIMEOUT).min(window),
                         &phases,
                         &silent,
                     )? {
@@ -74,7 +75,8 @@ impl Guard<'_> {
     /// otherwise repeat at once.
     fn wait_for_decision(
         &mut self,
-        (begun, end): (&Stopwatch<'_>, Duration),
+        begun: &Stopwatch<'_>,
+        end: Duration,
         phases: &PlanPhases,
         silent: &[String],
     ) -> Result<bool, Halt> {

@@ -74,7 +74,8 @@ impl Guard<'_> {
         &mut self,
         steps: &[WriteStep],
         order: &QueuedRequest,
-        (user, seen): (&str, &mut DriftState),
+        user: &str,
+        seen: &mut DriftState,
     ) -> Result<(), JournalError> {
         self.check_before_confirm(steps, seen);
         let record = JournalRecord::Confirmed { time: self.time(), user: user.to_owned() };

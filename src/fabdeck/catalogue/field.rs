@@ -28,6 +28,30 @@ pub enum ColumnContent {
     Gauge,
 }
 
+/// What a value says of its row. A screen shows it as a colour; the text of the value says the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Warning,
+    Danger,
+    LinkDown,
+    LinkDegraded,
+    Marked,
+}
+
+/// Which values of a column have a tone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tones {
+    #[default]
+    None,
+    /// These words, and counts that begin with one of them: `1 down, 2 marked` has the tone of `down`.
+    Words(&'static [(&'static str, Tone)]),
+    /// Every value but 0.
+    NonZero(Tone),
+    /// Every count but 0, where the errors of the row's element exceed their threshold.
+    OverThreshold,
+}
+
 /// The part of a field's description that needs no row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -60,6 +84,10 @@ pub struct Column {
     pub spare: bool,
     /// Whether the console cuts names as far as possible before it hides this field.
     pub outranks_names: bool,
+    /// A narrow console hides the column of the lowest rank first; the details show the same values, and the arrow keys
+    /// lead to the column. A column without a rank stays.
+    pub shed_rank: Option<u8>,
+    pub tones: Tones,
     pub content: ColumnContent,
     /// The words that tables print for yes and no.
     pub flag_words: [&'static str; 2],
@@ -88,6 +116,8 @@ impl Column {
             scaled: false,
             spare: false,
             outranks_names: false,
+            shed_rank: None,
+            tones: Tones::None,
             content: ColumnContent::Plain,
             flag_words: ["yes", "no"],
         }
@@ -99,6 +129,22 @@ impl Column {
             Value::Flag(flag) => Cow::Borrowed(self.flag_words[usize::from(!flag)]),
             _ if self.content == ColumnContent::Identifier => value.display_text(),
             _ => value.in_groups(),
+        }
+    }
+
+    /// The tone of a value. `over_threshold` says whether the errors of the row's element exceed their threshold.
+    pub fn tone(&self, value: &Value<'_>, over_threshold: bool) -> Option<Tone> {
+        match self.tones {
+            Tones::None => None,
+            Tones::Words(words) => {
+                let text = value.display_text();
+                let of = |text: &str| words.iter().find(|(word, _)| *word == text).map(|(_, tone)| *tone);
+                of(&text).or_else(|| of(text.split(", ").next()?.split_once(' ')?.1))
+            }
+            Tones::NonZero(tone) => (!value.is_missing() && value.display_text() != "0").then_some(tone),
+            Tones::OverThreshold => {
+                (over_threshold && matches!(value, Value::Number(1..))).then_some(Tone::Warning)
+            }
         }
     }
 }
@@ -158,6 +204,30 @@ impl<R, C> Field<R, C> {
     /// Cuts names as far as possible before the console hides the field.
     pub const fn outranks_names(mut self) -> Self {
         self.column.outranks_names = true;
+        self
+    }
+
+    /// Hides the field on a narrow console, the lowest rank first.
+    pub const fn shed(mut self, rank: u8) -> Self {
+        self.column.shed_rank = Some(rank);
+        self
+    }
+
+    /// Gives these words of the field a tone.
+    pub const fn toned(mut self, words: &'static [(&'static str, Tone)]) -> Self {
+        self.column.tones = Tones::Words(words);
+        self
+    }
+
+    /// Gives every value but 0 a tone.
+    pub const fn toned_above_zero(mut self, tone: Tone) -> Self {
+        self.column.tones = Tones::NonZero(tone);
+        self
+    }
+
+    /// Warns where the errors of the row's element exceed their threshold.
+    pub const fn toned_over_threshold(mut self) -> Self {
+        self.column.tones = Tones::OverThreshold;
         self
     }
 
@@ -249,10 +319,6 @@ pub trait Listing {
     /// Whether a table may hide this column when it holds only zeros.
     fn is_hidden_when_zero(&self, _column: usize) -> bool {
         false
-    }
-    /// The ids of the columns that a narrow screen hides first, in this order.
-    fn optional_columns(&self) -> &'static [&'static str] {
-        &[]
     }
     /// The text to show when there is no row.
     fn empty_text(&self) -> &str;

@@ -1,5 +1,5 @@
-//! A view is described once: its fields, the text where it has no row, the columns that give way on a narrow screen, and
-//! the orders that a screen offers.
+//! A view is described once: its fields, the text where it has no row, and the
+//! orders that a screen offers.
 //! Commands, screens, schemas and documentation take them from here.
 
 use std::borrow::Cow;
@@ -22,21 +22,12 @@ pub struct View<R: 'static, C: 'static = Snapshot> {
     pub fields: &'static [Field<R, C>],
     /// The text to show when there is no row.
     pub when_empty: &'static str,
-    /// The ids of the columns that a narrow screen hides first, in this order. The details show the same values, and
-    /// the arrow keys lead to the columns.
-    pub optional: &'static [&'static str],
     pub orders: &'static [ViewOrder],
 }
 
 impl<R: Clone, C: Clone> View<R, C> {
     pub const fn new(fields: &'static [Field<R, C>], when_empty: &'static str) -> Self {
-        Self { fields, when_empty, optional: &[], orders: &[] }
-    }
-
-    /// Sets the columns that a narrow screen hides first.
-    pub const fn optional(mut self, optional: &'static [&'static str]) -> Self {
-        self.optional = optional;
-        self
+        Self { fields, when_empty, orders: &[] }
     }
 
     /// Sets the orders that a screen offers.
@@ -60,8 +51,8 @@ impl<R: Clone, C: Clone> View<R, C> {
     }
 
     fn with_context<'l>(&self, context: Cow<'l, C>, rows: Cow<'l, [R]>) -> Rows<'l, R, C> {
-        let (fields, optional, when_empty) = (self.fields, self.optional, self.when_empty);
-        Rows { fields, optional, context, rows, when_empty }
+        let (fields, when_empty) = (self.fields, self.when_empty);
+        Rows { fields, context, rows, when_empty }
     }
 }
 
@@ -92,7 +83,6 @@ impl RowContext for Snapshot {
 #[derive(Debug)]
 pub struct Rows<'l, R: Clone + 'static, C: Clone + 'static = Snapshot> {
     fields: &'static [Field<R, C>],
-    optional: &'static [&'static str],
     context: Cow<'l, C>,
     rows: Cow<'l, [R]>,
     when_empty: &'l str,
@@ -124,10 +114,6 @@ impl<R: Clone, C: RowContext> Listing for Rows<'_, R, C> {
 
     fn is_distinguishing(&self, column: usize) -> bool {
         self.fields[column].column.tells_apart && self.context.has_duplicate_switches()
-    }
-
-    fn optional_columns(&self) -> &'static [&'static str] {
-        self.optional
     }
 
     fn empty_text(&self) -> &str {

@@ -8,7 +8,7 @@ use super::column_fit::TableLayout;
 use super::paint::Paint;
 use super::progress::ProgressMeter;
 use super::read_statistics::lines;
-use super::table::write_table;
+use super::table::{self, write_table};
 use crate::catalogue::field::Listing;
 use crate::catalogue::query::Selection;
 use crate::catalogue::snapshot::Snapshot;
@@ -58,6 +58,11 @@ impl<'a> Output<'a> {
     /// Prints a line that begins with its own label. It is never wrapped, so that a command in it can be copied.
     pub fn print_unwrapped(&mut self, line: &str) {
         let _ = writeln!(self.err, "fabdeck: {}", escape_unprintable(line));
+    }
+
+    /// Prints names and values as two aligned columns.
+    pub fn write_pairs(&mut self, pairs: &[(&str, String)]) -> io::Result<()> {
+        table::write_pairs(self.out, self.paint, self.page, pairs)
     }
 
     /// Prints rows as a table. All columns are printed if the fields are named or the output is no terminal.

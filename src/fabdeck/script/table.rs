@@ -101,7 +101,8 @@ fn align(text: &str, width: usize, right: bool) -> String {
 /// Prints names and values as two aligned columns; long values wrap on a narrow terminal.
 pub fn write_pairs(
     out: &mut dyn Write,
-    (paint, page): (Paint, TableLayout),
+    paint: Paint,
+    page: TableLayout,
     pairs: &[(&str, String)],
 ) -> io::Result<()> {
     let width = pairs.iter().map(|(name, _)| name.width()).max().unwrap_or(0);

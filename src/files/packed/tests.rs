@@ -44,7 +44,7 @@ fn unpack_all(bytes: &[u8], limits: Limits) -> (UnpackedList, Notes) {
 
 fn unpack_all_while(bytes: &[u8], limits: Limits, may_go_on: &dyn Fn() -> bool) -> (UnpackedList, Notes) {
     let (mut found, mut notes) = (Vec::new(), Notes::new());
-    unpack("f", bytes.into(), (limits, &TimeLimit::new(may_go_on)), &mut notes, &mut |file| {
+    unpack("f", bytes.into(), limits, &TimeLimit::new(may_go_on), &mut notes, &mut |file| {
         found.push((file.name, file.bytes.map(Cow::into_owned).map_err(|error| error.code)));
     });
     (found, notes)

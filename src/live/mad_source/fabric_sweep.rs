@@ -61,7 +61,7 @@ pub fn run_sweep(
     let adaptive = ask_adaptive(reader, nodes, &due_adaptive_switches(&due), &memory.adaptive)?;
     let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
     let silent = silent_nodes(nodes, &states, &counted);
-    let mut suspects = suspect_ports(&look.fabric, nodes, (&states, &counted), &silent);
+    let mut suspects = suspect_ports(&look.fabric, nodes, &states, &counted, &silent);
     suspects.extend(&memory.named);
     let moved = !suspects.is_empty()
         || !states.heard.is_empty()
@@ -211,7 +211,8 @@ fn silent_nodes(nodes: &[DiscoveredNode], states: &SweepStates, counted: &Counte
 fn suspect_ports(
     fabric: &Fabric,
     nodes: &[DiscoveredNode],
-    (states, counted): (&SweepStates, &CounterSweep),
+    states: &SweepStates,
+    counted: &CounterSweep,
     silent: &BTreeSet<usize>,
 ) -> BTreeSet<(usize, u8)> {
     let mut suspects = states.suspects.clone();

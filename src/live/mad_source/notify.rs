@@ -78,7 +78,8 @@ enum SentKind {
 /// followed.
 pub fn notify_hosts<P: MadPort + ?Sized>(
     port: &mut P,
-    (manager, policy): (Option<Lid>, ExchangePolicy),
+    manager: Option<Lid>,
+    policy: ExchangePolicy,
     notices: &[PathNotice],
     whom: &[Lid],
     patience: Duration,
@@ -352,7 +353,7 @@ mod tests {
         let mut port = Fabric::new(silent);
         let patience = Duration::from_secs(5);
         let followed =
-            notify_hosts(&mut port, (None, ExchangePolicy::default()), &notices, &whom, patience).unwrap();
+            notify_hosts(&mut port, None, ExchangePolicy::default(), &notices, &whom, patience).unwrap();
         println!("{hosts} hosts: {} sent, at most {:?} on the way, {:?}", port.sent, port.most, port.now);
         (followed.len(), port.most, port.now)
     }

@@ -84,7 +84,7 @@ impl<P: MadPort> LiveSurveyor<P> {
         whom: &[Lid],
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError> {
-        notify_hosts(&mut self.port, (self.manager, self.policy), notices, whom, patience)
+        notify_hosts(&mut self.port, self.manager, self.policy, notices, whom, patience)
     }
 
     /// Registers a change with the subnet manager of the last snapshot.

@@ -28,7 +28,8 @@ pub(crate) struct TableBalance {
 /// carries more than some channel must stay as they are; so do those that are too large.
 pub(crate) fn balance_tables(
     problem: &Problem<'_>,
-    (request, pulse): (&Request, &dyn RouteProgress),
+    request: &Request,
+    pulse: &dyn RouteProgress,
     wanted: CompletionScope,
     routes: &mut Routes,
 ) -> Result<TableBalance, EngineRefusal> {

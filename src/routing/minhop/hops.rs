@@ -55,7 +55,8 @@ pub(super) fn changed_switches(before: &SwitchGraph, graph: &SwitchGraph) -> Vec
 
 /// The matrix of a graph out of that of the one before. Only rows that what was touched can change are searched anew.
 pub(super) fn update_matrix(
-    (before, hops): (&SwitchGraph, &[Vec<HopCount>]),
+    before: &SwitchGraph,
+    hops: &[Vec<HopCount>],
     graph: &SwitchGraph,
     touched: &[u32],
 ) -> Vec<Vec<HopCount>> {

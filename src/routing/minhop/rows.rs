@@ -20,7 +20,7 @@ pub fn route(
 ) -> Result<EngineAnswer, EngineRefusal> {
     let hops = hop_matrix(&problem.graph);
     let mut routes = problem.empty_routes();
-    fill_rows(problem, (&hops, &LidTurns::new(problem)), &mut routes, &|_| true, pulse)?;
+    fill_rows(problem, &hops, &LidTurns::new(problem), &mut routes, &|_| true, pulse)?;
     Ok(routes.into())
 }
 
@@ -55,7 +55,7 @@ pub fn route_incrementally(
         None => (hop_matrix(graph), vec![true; count]),
         Some((made, _)) => {
             let touched = changed_switches(&made.graph, graph);
-            let hops = update_matrix((&made.graph, &made.hops), graph, &touched);
+            let hops = update_matrix(&made.graph, &made.hops, graph, &touched);
             let mut stale = match made.behind == behind {
                 true => stale_switches(graph, (&made.hops, &hops), &touched),
                 false => vec![true; count],
@@ -70,7 +70,7 @@ pub fn route_incrementally(
         Some((_, routes)) if reused > 0 => routes.clone(),
         _ => problem.empty_routes(),
     };
-    fill_rows(problem, (&hops, &turns), &mut routes, &|switch| stale[switch], pulse)?;
+    fill_rows(problem, &hops, &turns, &mut routes, &|switch| stale[switch], pulse)?;
     let kept = Arc::new(MinhopState { graph: graph.clone(), behind, hops, turns });
     Ok(IncrementalAnswer { answer: routes.into(), state: kept, reused: before.map(|_| reused) })
 }
@@ -100,7 +100,8 @@ fn stale_switches(
 /// Fills the rows of the switches that are wanted.
 fn fill_rows(
     problem: &Problem<'_>,
-    (hops, turns): (&[Vec<HopCount>], &LidTurns),
+    hops: &[Vec<HopCount>],
+    turns: &LidTurns,
     routes: &mut Routes,
     wanted: &(dyn Fn(usize) -> bool + Sync),
     pulse: &dyn RouteProgress,

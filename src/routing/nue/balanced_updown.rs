@@ -30,7 +30,7 @@ impl BalancedUpDown {
         request: &Request,
         pulse: &dyn RouteProgress,
     ) -> Result<Self, EngineRefusal> {
-        let answer = updn::route_with(problem, TIE_BREAKS, (request, pulse))?;
+        let answer = updn::route_with(problem, TIE_BREAKS, request, pulse)?;
         let own = Self::count(answer, problem, net, plan);
         // Never busier than `updn`.
         let other = Self::count(updn::route(problem, request, pulse)?, problem, net, plan);

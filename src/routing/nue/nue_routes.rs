@@ -51,7 +51,7 @@ pub(crate) fn route_for(
     }
     let before = answer.routes.clone();
     let mut least =
-        balance_tables(problem, (request, pulse), CompletionScope::Nothing, &mut answer.routes)?.busiest;
+        balance_tables(problem, request, pulse, CompletionScope::Nothing, &mut answer.routes)?.busiest;
     let mut moved = answer.routes != before;
     if moved {
         answer
@@ -60,8 +60,7 @@ pub(crate) fn route_for(
             .for_each(|remark| *remark = remark.replacen(UPDOWN_REMARK, FROM_UPDOWN_REMARK, 1));
     }
     for AlternativeRoutes { mut routes, how } in others {
-        let busiest =
-            balance_tables(problem, (request, pulse), CompletionScope::Nothing, &mut routes)?.busiest;
+        let busiest = balance_tables(problem, request, pulse, CompletionScope::Nothing, &mut routes)?.busiest;
         if busiest.is_some() && busiest < least {
             (answer.routes, least, moved) = (routes, busiest, true);
             answer.remarks = vec![how];
@@ -189,7 +188,7 @@ fn updown_by_ranks(
             let mut order = plain.clone();
             order.connect_all(&problem.graph, roots);
             for ties in [TIE_BREAKS, updn::TIE_BREAKS] {
-                let routes = fill_tables(problem, &order, ties, (request, pulse))?;
+                let routes = fill_tables(problem, &order, ties, request, pulse)?;
                 filled.push(AlternativeRoutes { routes, how: format!("ways up and down, {}", ranks.remark) });
             }
         }

@@ -19,7 +19,8 @@ pub(in super::super) fn fill_tables(
     problem: &Problem<'_>,
     order: &UpDownOrder,
     ties: TieBreaks,
-    (request, pulse): (&Request, &dyn RouteProgress),
+    request: &Request,
+    pulse: &dyn RouteProgress,
 ) -> Result<Routes, EngineRefusal> {
     let lengths = LengthTable::new(order, pulse)?;
     let ladders = MainPaths::new(problem, order, ties, request);
@@ -338,7 +339,7 @@ mod tests {
         let order = UpDownOrder::new(&problem.graph, &[0; 16], true);
         let pulse = CancelledAfterOne::default();
         let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let ended = one_thread.install(|| fill_tables(&problem, &order, TIES, (&request, &pulse)));
+        let ended = one_thread.install(|| fill_tables(&problem, &order, TIES, &request, &pulse));
         assert!(matches!(ended, Err(EngineRefusal::Cancelled)));
         assert_eq!(pulse.0.into_inner(), 1);
     }

@@ -148,6 +148,7 @@ fn keys_are_answered_at_any_size() {
             ms(took[198])
         );
         go_through_rows(&mut session, fabric);
+        println!("{fabric}: {} MB of memory at the most", session.peak_memory_mb());
         session.press("qqqq");
         assert_eq!(session.ended(), 0);
     }

@@ -153,6 +153,14 @@ impl Session {
         time(11) + time(12)
     }
 
+    /// The largest amount of memory that the program has used until now, in MB.
+    pub fn peak_memory_mb(&self) -> u64 {
+        let id = self.child.process_id().unwrap();
+        let text = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+    }
+
     /// `R`, `S`, `T`: as the kernel tells it.
     pub fn process_state(&self) -> String {
         self.status()[0].clone()

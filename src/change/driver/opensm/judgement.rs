@@ -149,7 +149,7 @@ impl OpensmJudgement {
         let config = &told.config;
         let file = config.lfts_file().map(|file| file_swap::resolve_link(system, &file));
         match file.filter(|_| config.engines().first() == Some(&"file")) {
-            Some(file) => self.prepare_tables((system, told), plan, look, file),
+            Some(file) => self.prepare_tables(system, told, plan, look, file),
             None => self.refusals.push(no_file_engine_refusal(told)),
         }
         if config.has_cache() && told.status.is_none() {
@@ -160,7 +160,8 @@ impl OpensmJudgement {
     /// Makes the file of tables, and checks whether a rollback can restore the present one.
     fn prepare_tables(
         &mut self,
-        (system, told): (&dyn System, &OpensmReport),
+        system: &dyn System,
+        told: &OpensmReport,
         plan: &Plan,
         look: &Observation,
         file: PathBuf,
@@ -294,8 +295,7 @@ mod tests {
         for (id, _) in fabric.switches() {
             tables.node_mut(id).lft = Some(old.lft(id.0));
         }
-        let plan =
-            Plan { hash: "0123".into(), ..Plan::without_judgement((&fabric, &tables), ("sssp", &new)) };
+        let plan = Plan { hash: "0123".into(), ..Plan::without_judgement(&fabric, &tables, "sssp", &new) };
         let manager = SubnetManager { guid: Guid(7), state: Some("MASTER".into()), priority: Some(0) };
         let look = Observation { fabric, tables, subnet_manager: Some(manager), ..Observation::default() };
         (look, plan)

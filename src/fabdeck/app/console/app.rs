@@ -54,7 +54,8 @@ impl App {
         machine: Arc<LocalSystemAccess>,
         opening: ConsoleOptions,
         keymap: Keymap,
-        (themes, appearance): (Themes, Appearance),
+        themes: Themes,
+        appearance: Appearance,
         words: UnboundedSender<WorkerMessage>,
     ) -> io::Result<Self> {
         let screen = TerminalScreen::take(words.clone())?;

@@ -56,7 +56,7 @@ pub fn run_event_loop(
         .build()
         .map_err(no_runtime)?;
     let ended = runtime
-        .block_on(run_session(system, opening, keymap, (themes, appearance), record))
+        .block_on(run_session(system, opening, keymap, themes, appearance, record))
         .map_err(lost_terminal)?;
     match ended.unwritten.is_empty() {
         true => Ok(ended.exit),
@@ -104,7 +104,8 @@ async fn run_session(
     system: LocalSystemAccess,
     opening: ConsoleOptions,
     keymap: Keymap,
-    looks: (Themes, Appearance),
+    themes: Themes,
+    appearance: Appearance,
     record: Option<SessionRecorder>,
 ) -> io::Result<SessionEnd> {
     let mut signals = Signals::catch()?;
@@ -112,7 +113,7 @@ async fn run_session(
     watch_for_hangup(to_words.clone());
     // Simulators of this process keep their state between two readings.
     let system = Arc::new(system.with_persistent_simulators());
-    let mut app = App::open(system, opening, keymap, looks, to_words)?;
+    let mut app = App::open(system, opening, keymap, themes, appearance, to_words)?;
     if let Some(record) = record {
         app.record(record);
     }

@@ -104,7 +104,9 @@ impl WatchedSource {
     pub fn new(
         source: Box<dyn Source>,
         snapshot: Snapshot,
-        (history, fresh, begun): (WatchHistory, WatchRecording, i64),
+        history: WatchHistory,
+        fresh: WatchRecording,
+        begun: i64,
     ) -> Self {
         let (turn, before) = history.take_over(fresh);
         let times = SweepTimes { begun, first: None, before, clock: ClockOffset::default() };
@@ -302,7 +304,7 @@ mod tests {
             };
             let make_snapshot = Arc::new(|observed| Ok(Snapshot::new("sim", observed, &Default::default())));
             let past = WatchRecording::new(header, 1 << 24, make_snapshot);
-            WatchedSource::new(source, snapshot, (history.clone(), past, begun))
+            WatchedSource::new(source, snapshot, history.clone(), past, begun)
         };
         let (messages, _words) = unbounded_channel();
         let progress = Throttle::silent(TaskId(0), messages, Arc::default());

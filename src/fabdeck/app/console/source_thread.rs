@@ -71,8 +71,8 @@ fn session_source(
             replay_options(machine, opening),
         );
         let begun = jiff::Timestamp::now().as_millisecond();
-        let past = (context.history.clone(), fresh, begun);
-        return Some(Box::new(move || Box::new(WatchedSource::new(source, snapshot, past))));
+        let history = context.history.clone();
+        return Some(Box::new(move || Box::new(WatchedSource::new(source, snapshot, history, fresh, begun))));
     }
     if !is_capture(Path::new(&opening.source)) {
         return None;

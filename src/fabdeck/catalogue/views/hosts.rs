@@ -1,7 +1,7 @@
 //! Hosts: a row for each cabled port of a channel adapter, and a row for an adapter without a cable.
 
 use super::switches::hexadecimal;
-use crate::catalogue::field::Field;
+use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
@@ -16,14 +16,7 @@ pub struct HostPort {
 
 type RowField = Field<HostPort>;
 
-pub const HOSTS: View<HostPort> = View::new(HOST_FIELDS, "the fabric has no host").optional(&[
-    "guid",
-    "answered",
-    "lid",
-    "switch_port",
-    "speed",
-    "width",
-]);
+pub const HOSTS: View<HostPort> = View::new(HOST_FIELDS, "the fabric has no host");
 
 static HOST_FIELDS: &[RowField] = &[
     RowField::new(
@@ -36,7 +29,8 @@ static HOST_FIELDS: &[RowField] = &[
     .node_name(),
     RowField::new("guid", "GUID", FieldKind::Guid, "node GUID", |l, &r| {
         l.fabric().node(r.node).guid().into()
-    }),
+    })
+    .shed(1),
     RowField::new("port", "PORT", FieldKind::Number, "port number on the adapter", |l, &r| {
         port(l, r).map(|port| port.number).into()
     }),
@@ -47,6 +41,7 @@ static HOST_FIELDS: &[RowField] = &[
     RowField::new("lid", "LID", FieldKind::Number, "base LID of the port", |l, &r| {
         port(l, r).and_then(|p| p.facts.lid).into()
     })
+    .shed(3)
     .identifier(),
     RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: the port owns 2^LMC LIDs", |l, &r| {
         port(l, r).map(|port| port.facts.lmc.value()).into()
@@ -70,16 +65,20 @@ static HOST_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "the port at the other end of the cable",
         |l, &r| peer(l, r).map(|peer| peer.number).into(),
-    ),
+    )
+    .shed(4),
     RowField::new("width", "WIDTH", FieldKind::Width, "width in use", |l, &r| {
         port(l, r).and_then(|p| p.facts.width).or_else(|| peer(l, r).and_then(|p| p.facts.width)).into()
-    }),
+    })
+    .shed(6),
     RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use", |l, &r| {
         port(l, r).and_then(|p| p.facts.speed).or_else(|| peer(l, r).and_then(|p| p.facts.speed)).into()
-    }),
+    })
+    .shed(5),
     RowField::new("state", "STATE", FieldKind::State, "logical state of the port", |l, &r| {
         port(l, r).and_then(|p| p.facts.state).into()
     })
+    .toned(&[("Down", Tone::LinkDown)])
     .status(),
     RowField::new("physical", "PHYSICAL", FieldKind::PhysicalState, "physical state of the port", |l, &r| {
         port(l, r).and_then(|p| p.facts.physical_state).into()
@@ -92,6 +91,7 @@ static HOST_FIELDS: &[RowField] = &[
         "its cable is below what both ends can do",
         |l, &r| port(l, r).and_then(|p| p.link).and_then(|link| l.is_degraded(link)).into(),
     )
+    .toned(&[("yes", Tone::LinkDegraded)])
     .largest_first()
     .on_request(),
     RowField::new(
@@ -100,7 +100,9 @@ static HOST_FIELDS: &[RowField] = &[
         FieldKind::Flag,
         "no: it stopped answering, or only its peer reports it",
         |l, &r| l.fabric().node(r.node).facts.answered.into(),
-    ),
+    )
+    .toned(&[("no", Tone::Danger)])
+    .shed(2),
     RowField::new("ports", "PORTS", FieldKind::Number, "ports the adapter has", |l, &r| {
         l.port_count(r.node).into()
     })

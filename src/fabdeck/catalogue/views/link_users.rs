@@ -19,14 +19,15 @@ type RowField = Field<LinkUser>;
 pub const LINK_USERS: View<LinkUser> = View::new(
     USER_FIELDS,
     "no path between two switches crosses this cable; an adapter's own carries all of its paths",
-)
-.optional(&["lid"]);
+);
 
 static USER_FIELDS: &[RowField] = &[
     RowField::new("to", "TO", FieldKind::Text, "node that owns the LID", |l, &r| {
         destination(l, r).map(|port| l.name(port.node)).into()
     }),
-    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, &r| r.over.lid.into()).identifier(),
+    RowField::new("lid", "LID", FieldKind::Number, "destination LID", |_, &r| r.over.lid.into())
+        .shed(1)
+        .identifier(),
     RowField::new(
         "sources",
         "SOURCES",

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::counters::errors_by_port;
-use crate::catalogue::field::Field;
+use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
@@ -29,8 +29,7 @@ pub struct Cable {
 
 type RowField = Field<Cable>;
 
-pub const LINKS: View<Cable> =
-    View::new(LINK_FIELDS, "the fabric has no cable").optional(&["parallel", "kind", "speed", "width"]);
+pub const LINKS: View<Cable> = View::new(LINK_FIELDS, "the fabric has no cable");
 
 static LINK_FIELDS: &[RowField] = &[
     RowField::new("a", "A", FieldKind::Text, "node at the first end", |l, &r| l.name(ends(l, r)[0].node).into()).node_name(),
@@ -45,13 +44,13 @@ static LINK_FIELDS: &[RowField] = &[
         l.fabric().node(ends(l, r)[1].node).guid().into()
     })
     .when_ambiguous(),
-    RowField::new("state", "STATE", FieldKind::State, "logical state, of the worse end", |l, &r| state(l, r).into()).status(),
+    RowField::new("state", "STATE", FieldKind::State, "logical state, of the worse end", |l, &r| state(l, r).into()).toned(&[("Down", Tone::LinkDown)]).status(),
     RowField::new("width", "WIDTH", FieldKind::Width, "width in use, the smaller of both ends", |l, &r| {
         l.width_in_use(r.link).into()
-    }),
+    }).shed(4),
     RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use, the smaller of both ends", |l, &r| {
         l.speed_in_use(r.link).into()
-    }),
+    }).shed(3),
     RowField::new("rate_mbps", "RATE", FieldKind::Number, "signalling rate of all physical lanes together", |l, &r| {
         let rate = l.width_in_use(r.link).zip(l.speed_in_use(r.link));
         rate.map(|(width, speed)| u64::from(width.lanes()) * lane_kbps(speed) / 1000).into()
@@ -60,11 +59,11 @@ static LINK_FIELDS: &[RowField] = &[
     .on_request(),
     RowField::new("degraded", "DEGRADED", FieldKind::Flag, "below what both ends can do", |l, &r| {
         l.is_degraded(r.link).into()
-    })
+    }).toned(&[("yes", Tone::LinkDegraded)])
     .largest_first(),
     RowField::new("mismatch", "MISMATCH", FieldKind::Flag, "the ends report different widths or speeds", |l, &r| {
         mismatch(l, r).into()
-    })
+    }).toned(&[("yes", Tone::LinkDegraded)])
     .largest_first()
     .when_yes(),
     RowField::new("efi", "EFI", FieldKind::Number, "paths over it under the tables in force, in the busier direction", |_, &r| {
@@ -78,7 +77,7 @@ static LINK_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "sum of symbol errors, recoveries, link-downs, receive errors, discards and overruns of both ends",
         |_, &r| r.errors.into(),
-    )
+    ).toned_over_threshold()
     .largest_first()
     .when_known(),
     RowField::new("load", "LOAD", FieldKind::Number, "share of its rate in use now, in the busier direction; known while counters are watched", |_, &r| {
@@ -93,12 +92,12 @@ static LINK_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "errors that both ends counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
         |_, &r| r.errors_per_hour.into(),
-    )
+    ).toned_over_threshold()
     .largest_first()
     .when_known(),
     RowField::new("kind", "KIND", FieldKind::Text, "kinds of its ends: switch-switch, switch-host and so on", |l, &r| {
         kind(l, r).into()
-    })
+    }).shed(2)
     .words(&[
         "switch-switch",
         "switch-host",
@@ -124,7 +123,7 @@ static LINK_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "cables between the same two nodes, this one included",
         |_, &r| r.parallel.into(),
-    )
+    ).shed(1)
     .largest_first()
     .spare(),
     RowField::new("self_loop", "SELF LOOP", FieldKind::Flag, "both ends are on one node", |l, &r| {

@@ -1,6 +1,6 @@
 //! Ports, with a row for each port in the source.
 
-use crate::catalogue::field::Field;
+use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
@@ -8,8 +8,7 @@ use fabdeck_fabric::{Element, ElementId, Port, PortId};
 
 type RowField = Field<PortId>;
 
-pub const PORTS: View<PortId> =
-    View::new(PORT_FIELDS, "the source has no port").optional(&["physical", "lid", "speed", "width"]);
+pub const PORTS: View<PortId> = View::new(PORT_FIELDS, "the source has no port");
 
 static PORT_FIELDS: &[RowField] = &[
     RowField::new("node", "NODE", FieldKind::Text, "name of its node", |l, &id| {
@@ -38,6 +37,7 @@ static PORT_FIELDS: &[RowField] = &[
     RowField::new("lid", "LID", FieldKind::Number, "base LID; of a switch port the switch's", |l, &id| {
         l.fabric().address_of(id).map(|(lid, _)| lid).into()
     })
+    .shed(2)
     .identifier(),
     RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: 2^LMC LIDs are owned", |l, &id| {
         l.fabric().address_of(id).map(|(_, lmc)| lmc.value()).into()
@@ -46,17 +46,21 @@ static PORT_FIELDS: &[RowField] = &[
     RowField::new("state", "STATE", FieldKind::State, "logical state", |l, &id| {
         port(l, id).facts.state.into()
     })
+    .toned(&[("Down", Tone::LinkDown)])
     .status(),
     RowField::new("physical", "PHYSICAL", FieldKind::PhysicalState, "physical state", |l, &id| {
         port(l, id).facts.physical_state.into()
     })
+    .shed(1)
     .spare(),
     RowField::new("width", "WIDTH", FieldKind::Width, "width in use", |l, &id| {
         port(l, id).facts.width.into()
-    }),
+    })
+    .shed(4),
     RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use", |l, &id| {
         port(l, id).facts.speed.into()
-    }),
+    })
+    .shed(3),
     RowField::new(
         "width_supported",
         "CAN WIDTH",
@@ -111,6 +115,7 @@ static PORT_FIELDS: &[RowField] = &[
         "its cable is below what both ends can do",
         |l, &id| port(l, id).link.and_then(|link| l.is_degraded(link)).into(),
     )
+    .toned(&[("yes", Tone::LinkDegraded)])
     .largest_first()
     .on_request(),
     RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, &id| {

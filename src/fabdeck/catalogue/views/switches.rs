@@ -1,6 +1,6 @@
 //! Switches, with a row for each.
 
-use crate::catalogue::field::Field;
+use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
@@ -8,8 +8,7 @@ use fabdeck_fabric::{Element, ElementId, NodeId, PortId, PortNum};
 
 type RowField = Field<NodeId>;
 
-pub const SWITCHES: View<NodeId> =
-    View::new(SWITCH_FIELDS, "the fabric has no switch").optional(&["guid", "answered", "lid", "hosts"]);
+pub const SWITCHES: View<NodeId> = View::new(SWITCH_FIELDS, "the fabric has no switch");
 
 static SWITCH_FIELDS: &[RowField] = &[
     RowField::new(
@@ -20,10 +19,12 @@ static SWITCH_FIELDS: &[RowField] = &[
         |l, &id| l.name(id).into(),
     )
     .node_name(),
-    RowField::new("guid", "GUID", FieldKind::Guid, "node GUID", |l, &id| l.fabric().node(id).guid().into()),
+    RowField::new("guid", "GUID", FieldKind::Guid, "node GUID", |l, &id| l.fabric().node(id).guid().into())
+        .shed(1),
     RowField::new("lid", "LID", FieldKind::Number, "base LID of port 0", |l, &id| {
         address(l, id).map(|(lid, _)| lid).into()
     })
+    .shed(3)
     .identifier(),
     RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: it owns 2^LMC LIDs", |l, &id| {
         address(l, id).map(|(_, lmc)| lmc).into()
@@ -43,6 +44,7 @@ static SWITCH_FIELDS: &[RowField] = &[
     RowField::new("hosts", "HOSTS", FieldKind::Number, "ports whose peer is a host or a router", |l, &id| {
         Value::count(peers(l, id).filter(|peer| !is_switch(l, *peer)).count())
     })
+    .shed(4)
     .largest_first(),
     RowField::new(
         "switch_links",
@@ -62,7 +64,9 @@ static SWITCH_FIELDS: &[RowField] = &[
         FieldKind::Flag,
         "no: it stopped answering, or only its peer reports it",
         |l, &id| l.fabric().node(id).facts.answered.into(),
-    ),
+    )
+    .toned(&[("no", Tone::Danger)])
+    .shed(2),
     RowField::new("vendor", "VENDOR", FieldKind::Text, "vendor id", |l, &id| {
         l.fabric().node(id).facts.vendor_id.map(hexadecimal).into()
     })

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use super::canvas::{Canvas, shorten_name, truncate_text, width};
 use super::theme::{Quantity, Role};
 use super::{gauge, heat};
-use crate::catalogue::field::{Column, ColumnContent, Listing};
+use crate::catalogue::field::{Column, ColumnContent, Listing, Tone};
 use crate::catalogue::value::{FieldKind, Value};
 use crate::console::features::screen::Screen;
 use crate::console::model::state::SessionState;
@@ -151,7 +151,7 @@ fn layout_columns_in(
         .collect();
     // When the operator moves through columns with the arrow keys, none is hidden.
     if table.left == 0 {
-        drop_optional_columns(&mut shown, listing, held, room);
+        shed_columns(&mut shown, listing, held, room);
     }
     if room >= GAUGES_MIN_ROOM {
         add_gauges(&mut shown, listing);
@@ -208,12 +208,13 @@ fn min_total_width(columns: &[VisibleColumn], name: u16) -> u16 {
             .saturating_sub(COLUMN_GAP)
 }
 
-/// Hides lesser columns until the others fit, then columns before the one that shows trouble until that is visible.
-fn drop_optional_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: usize, room: u16) {
+/// Hides the columns of the lowest ranks until the others fit, then columns before the one that shows trouble until that is visible.
+fn shed_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: usize, room: u16) {
     let about = |shown: &VisibleColumn| listing.column(shown.column);
-    for lesser in listing.optional_columns() {
-        let mut unfixed = columns.iter().enumerate().skip(fixed);
-        let Some((at, shown)) = unfixed.find(|(_, shown)| about(shown).id == *lesser) else { continue };
+    loop {
+        let unfixed = columns.iter().enumerate().skip(fixed);
+        let ranked = unfixed.filter_map(|(at, shown)| Some((about(shown).shed_rank?, at, shown)));
+        let Some((_, at, shown)) = ranked.min_by_key(|(rank, at, _)| (*rank, *at)) else { break };
         let name = if about(shown).outranks_names { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };
         if min_total_width(columns, name) <= room {
             return;
@@ -354,11 +355,10 @@ fn draw_cell(canvas: &mut Canvas<'_>, area: Rect, shown: &VisibleColumn, drawn: 
     let cut = if is_name(about) { shorten_name } else { truncate_text };
     let text = cut(&text, shown.width, canvas.signs.more);
     let x = if shown.right { shown.x + shown.width.saturating_sub(width(&text)) } else { shown.x };
-    let role = match &*about.id {
+    let role = match about.tone(&value, over) {
         _ if base != Role::Text => base,
-        // The threshold is exceeded; the role of the port or its state says the same in a word.
-        "errors" | "errors_per_hour" if over && matches!(value, Value::Number(1..)) => Role::Warning,
-        id => role_of(id, &value),
+        _ if value.display_text() == "-" => Role::Dim,
+        tone => tone.map_or(Role::Text, tone_role),
     };
     canvas.draw_text(area, x, y, &text, role);
 }
@@ -368,42 +368,14 @@ fn truncate_history(steps: &str, room: u16) -> &str {
     steps.get(steps.len().saturating_sub(room.into())..).unwrap_or(steps)
 }
 
-/// Role of a value, for its colour; its text says the same.
-fn role_of(column: &str, value: &Value<'_>) -> Role {
-    let text = value.display_text();
-    match (column, text.as_ref()) {
-        (_, "-") => Role::Dim,
-        ("degraded" | "mismatch", "yes") => Role::LinkDegraded,
-        ("deadlock_free" | "transition", "yes") => Role::Good,
-        ("deadlock_free" | "transition" | "answered", "no") => Role::Danger,
-        ("state", "not answering") => Role::Danger,
-        ("state", "down" | "a link is down" | "Down") => Role::LinkDown,
-        ("state", "errors" | "a link has errors") => Role::Warning,
-        ("state", "degraded" | "a link is degraded") => Role::LinkDegraded,
-        ("state", "marked" | "a link is marked") => Role::Marked,
-        ("state", "rollback incomplete") => Role::Danger,
-        ("state", "applying" | "applied, not confirmed" | "rolling back") => Role::Warning,
-        ("state", "clean" | "confirmed") => Role::Good,
-        ("state", "findings" | "refused") => Role::Warning,
-        ("state", summed) => summary_role(summed),
-        ("lost", lost) if lost != "0" => Role::Danger,
-        ("role", "hot-spot") => Role::Danger,
-        (
-            "role",
-            "contributor" | "undecided" | "victim" | "link too narrow" | "stands still" | "errored" | "flaps",
-        ) => Role::Warning,
-        _ => Role::Text,
-    }
-}
-
-/// Role of the worst word of a rank or rack, which its summary begins with: `1 down, 2 marked`.
-fn summary_role(summed: &str) -> Role {
-    match summed.split(", ").next().and_then(|worst| worst.split_once(' ')) {
-        Some((_, "not answering")) => Role::Danger,
-        Some((_, "down")) => Role::LinkDown,
-        Some((_, "with errors")) => Role::Warning,
-        Some((_, "degraded")) => Role::LinkDegraded,
-        Some((_, "marked")) => Role::Marked,
-        _ => Role::Text,
+/// The role of a tone, for its colour.
+fn tone_role(tone: Tone) -> Role {
+    match tone {
+        Tone::Good => Role::Good,
+        Tone::Warning => Role::Warning,
+        Tone::Danger => Role::Danger,
+        Tone::LinkDown => Role::LinkDown,
+        Tone::LinkDegraded => Role::LinkDegraded,
+        Tone::Marked => Role::Marked,
     }
 }

@@ -75,7 +75,8 @@ pub fn ask_about(
     watch: &mut dyn ReadObserver,
     front: &mut dyn QuestionFrontEnd,
 ) -> Result<(QuestionOutcome, Option<Box<dyn Actuator>>), Failure> {
-    let mut change = match prepare(env, question.source, read, question.driver, watch)? {
+    let (plan, text) = read;
+    let mut change = match prepare(env, question.source, plan, text, question.driver, watch)? {
         Ok(change) => change,
         Err(nothing) => return Ok((QuestionOutcome::NothingToDo(nothing), None)),
     };

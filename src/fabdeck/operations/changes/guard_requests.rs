@@ -32,17 +32,18 @@ pub fn send_order(
                 return foreign_changes::send_order(means, &home, &id, ask);
             }
             let homes = change_store::open_all(means);
-            let asked = (ask.command_name(), Some(id));
-            return Err(homes
-                .iter()
-                .fold(failure, |failure, home| refusal_audit::audit_refusal(home, asked, failure, say)));
+            let asked = ask.command_name();
+            return Err(homes.iter().fold(failure, |failure, home| {
+                refusal_audit::audit_refusal(home, asked, Some(id), failure, say)
+            }));
         }
     };
     let phase = kept.read.state.phase;
     if !phase.is_pending() && !current_phase(&kept).is_pending() {
         return Err(refusal_audit::audit_refusal(
             &home,
-            (ask.command_name(), Some(id)),
+            ask.command_name(),
+            Some(id),
             decided_failure(id, phase),
             say,
         ));
@@ -75,7 +76,8 @@ pub fn restart_rollback(
         if kept.read.state.begun.opensm.is_none() {
             return Err(refusal_audit::audit_refusal(
                 &home,
-                ("rollback", Some(id)),
+                "rollback",
+                Some(id),
                 Failure::new(Exit::Refused, NOT_VIA_OPENSM),
                 say,
             ));
@@ -86,13 +88,13 @@ pub fn restart_rollback(
         Ok(Some(kept)) => kept,
         Ok(None) => return Ok(None),
         Err(failure) => {
-            return Err(refusal_audit::audit_refusal(&home, ("rollback", Some(id)), failure, say));
+            return Err(refusal_audit::audit_refusal(&home, "rollback", Some(id), failure, say));
         }
     };
     let mut detail: Vec<String> = Vec::new();
     detail.extend(anyway.then(|| "even if that loses paths".to_owned()));
     detail.extend(opensm.map(|process| format!("OpenSM is signalled as process {process}")));
-    refusal_audit::write_audit(&home, ("rolling back again", Some(id)), &detail.join("; "), say);
+    refusal_audit::write_audit(&home, "rolling back again", Some(id), &detail.join("; "), say);
     let remark = change_store::start_successor(means, &home, &kept)?;
     remark.iter().for_each(|remark| say(remark));
     Ok(Some(ChangeStatus::of(&kept.read.state)))

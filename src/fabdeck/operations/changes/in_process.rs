@@ -118,7 +118,7 @@ impl InProcessChanges {
         let end = Arc::new(Mutex::new(None));
         let (to, last) = (end.clone(), ChangeStatus::of(&told));
         let spawned = std::thread::Builder::new().name("guard".to_owned()).spawn(move || {
-            let kept = catch_unwind(AssertUnwindSafe(|| run_guard(&hands, (journal, told), &ordered)));
+            let kept = catch_unwind(AssertUnwindSafe(|| run_guard(&hands, journal, told, &ordered)));
             match kept {
                 Ok(told) => *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(told),
                 Err(_) => (hands.bug)(),
@@ -190,7 +190,8 @@ fn refuse_second(all: &mut [InProcessChange]) -> Result<(), Failure> {
 /// Runs a guard in this process.
 fn run_guard(
     hands: &GuardThreadInput,
-    (journal, mut told): (Journal, ChangeState),
+    journal: Journal,
+    mut told: ChangeState,
     orders: &Receiver<QueuedRequest>,
 ) -> ChangeState {
     let OperationOptions { reach, right, .. } = &hands.given;

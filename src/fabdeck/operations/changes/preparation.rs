@@ -67,7 +67,8 @@ impl NothingToDo {
 pub fn prepare(
     means: Env<'_>,
     source: &str,
-    (plan, text): (Plan, String),
+    plan: Plan,
+    text: String,
     road: &DriverOptions,
     watch: &mut dyn ReadObserver,
 ) -> Result<Result<PreparedChange, NothingToDo>, Failure> {

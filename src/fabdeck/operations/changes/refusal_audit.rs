@@ -24,7 +24,7 @@ pub fn audit_source_refusal(
     let folder = change_store::state_folder(means, source.starts_with("sim:"));
     let there = Some(folder).filter(|folder| folder.join("changes").is_dir());
     match there.and_then(|folder| ChangeStore::open(&folder).ok()) {
-        Some(home) => audit_refusal(&home, (asked, None), failure, say),
+        Some(home) => audit_refusal(&home, asked, None, failure, say),
         None => failure,
     }
 }
@@ -32,13 +32,14 @@ pub fn audit_source_refusal(
 /// Writes a failure to the audit trail if it is a refusal, and returns it.
 pub fn audit_refusal(
     home: &ChangeStore,
-    (asked, change): (&str, Option<&str>),
+    asked: &str,
+    change: Option<&str>,
     failure: Failure,
     say: &mut dyn FnMut(&str),
 ) -> Failure {
     let message = failure.message.as_deref().unwrap_or_default();
     if matches!(failure.exit, Exit::Refused | Exit::Stale) || message.contains("FD-5634") {
-        write_audit(home, ("refused", change), &format!("{asked}: {message}"), say);
+        write_audit(home, "refused", change, &format!("{asked}: {message}"), say);
     }
     failure
 }
@@ -46,7 +47,8 @@ pub fn audit_refusal(
 /// Writes an entry; an error of the trail is reported and changes nothing else.
 pub fn write_audit(
     home: &ChangeStore,
-    (what, change): (&str, Option<&str>),
+    what: &str,
+    change: Option<&str>,
     detail: &str,
     say: &mut dyn FnMut(&str),
 ) {

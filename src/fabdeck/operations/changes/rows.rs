@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 
 use super::change_row::{ChangeRow, countdown, seconds_left};
-use crate::catalogue::field::Field;
+use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{RowContext, View};
 use fabdeck_change::ChangePhase;
@@ -18,8 +18,7 @@ impl RowContext for DisplayTime {}
 
 type RowField = Field<ChangeRow, DisplayTime>;
 
-pub const CHANGES: View<ChangeRow, DisplayTime> =
-    View::new(CHANGE_FIELDS, "no change was made here").optional(&["via", "user"]);
+pub const CHANGES: View<ChangeRow, DisplayTime> = View::new(CHANGE_FIELDS, "no change was made here");
 
 static CHANGE_FIELDS: &[RowField] = &[
     RowField::new("number", "NO", FieldKind::Number, "the number of the change", |_, row| row.number.into())
@@ -28,6 +27,15 @@ static CHANGE_FIELDS: &[RowField] = &[
     RowField::new("state", "STATE", FieldKind::Text, "the state of the change", |_, row| {
         Value::text(row.state_title())
     })
+    .toned(&[
+        ("OVERDUE", Tone::Danger),
+        ("rollback incomplete", Tone::Danger),
+        ("applying", Tone::Warning),
+        ("applied, not confirmed", Tone::Warning),
+        ("rolling back", Tone::Warning),
+        ("refused", Tone::Warning),
+        ("confirmed", Tone::Good),
+    ])
     .status(),
     RowField::new(
         "left",
@@ -52,7 +60,8 @@ static CHANGE_FIELDS: &[RowField] = &[
     RowField::new("writes", "WRITES", FieldKind::Number, "parts of switches that it writes", |_, row| {
         row.writes.into()
     }),
-    RowField::new("user", "USER", FieldKind::Text, "the user who began it", |_, row| Value::text(&row.user)),
+    RowField::new("user", "USER", FieldKind::Text, "the user who began it", |_, row| Value::text(&row.user))
+        .shed(2),
     RowField::new("time", "BEGUN", FieldKind::Text, "when it was begun", |_, row| {
         short_time(&row.time).into()
     })
@@ -63,7 +72,8 @@ static CHANGE_FIELDS: &[RowField] = &[
         FieldKind::Text,
         "how its writes reach the fabric: direct or opensm",
         |_, row| Value::text(&row.via),
-    ),
+    )
+    .shed(1),
     RowField::new(
         "drift",
         "DRIFT",

@@ -100,7 +100,7 @@ impl HealthFacts<'_> {
             _ => ProblemCause::likely("cable: both ends count errors"),
         };
         let text = "preview the routes without this cable; then clean, reseat or replace it";
-        self.link_problem(link, ProblemKind::LinkErrors, (title, cause), text)
+        self.link_problem(link, ProblemKind::LinkErrors, title, cause, text)
     }
 
     fn link_down(&self, link: LinkId) -> FabricProblem {
@@ -108,7 +108,7 @@ impl HealthFacts<'_> {
             ProblemCause::unknown("an end reports the state Down: cable, module, or a port that is disabled");
         let title = format!("{} is down", self.link_name(link));
         let text = "preview the routes without this cable";
-        let mut problem = self.link_problem(link, ProblemKind::LinkDown, (title, cause), text);
+        let mut problem = self.link_problem(link, ProblemKind::LinkDown, title, cause, text);
         problem.hits.hosts.iter_mut().for_each(|host| host.role = HitRole::CutOff);
         problem.severity = ProblemSeverity::Critical;
         problem
@@ -132,7 +132,7 @@ impl HealthFacts<'_> {
             }
         };
         let text = "preview the routes without this cable; reseat or replace it at the next service";
-        let mut problem = self.link_problem(links[0], ProblemKind::DegradedLink, (title, cause), text);
+        let mut problem = self.link_problem(links[0], ProblemKind::DegradedLink, title, cause, text);
         if links.len() > 1 {
             let [used, possible] = rate.map(|rate| rate_words(rate).replace(' ', "-"));
             // With another number of links it is another problem: an acknowledgement covers no further link.
@@ -152,7 +152,8 @@ impl HealthFacts<'_> {
         &self,
         link: LinkId,
         kind: ProblemKind,
-        (title, cause): (String, ProblemCause),
+        title: String,
+        cause: ProblemCause,
         next: &str,
     ) -> FabricProblem {
         let hosts = self.attached_hosts(link);

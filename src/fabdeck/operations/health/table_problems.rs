@@ -32,7 +32,7 @@ impl HealthFacts<'_> {
             true => ProblemCause::likely(format!("part of the fabric did not answer{cut_off}")),
             false => ProblemCause::sure(format!("cables or switches between them are missing{cut_off}")),
         };
-        (pairs > 0).then(|| self.table_problem("cut-off", ProblemSeverity::Critical, (title, cause), pairs))
+        (pairs > 0).then(|| self.table_problem("cut-off", ProblemSeverity::Critical, title, cause, pairs))
     }
 
     fn lost_paths(&self, report: &CertificateReport) -> Option<FabricProblem> {
@@ -51,14 +51,14 @@ impl HealthFacts<'_> {
             .map(|(count, words)| format!("{} {words}", digits_in_groups(count)))
             .collect();
         let cause = ProblemCause::sure(format!("{}{lost}", counts.join(", ")));
-        (pairs > 0).then(|| self.table_problem("no-path", ProblemSeverity::Critical, (title, cause), pairs))
+        (pairs > 0).then(|| self.table_problem("no-path", ProblemSeverity::Critical, title, cause, pairs))
     }
 
     fn partly_reached(&self, report: &CertificateReport) -> Option<FabricProblem> {
         let pairs = report.partly_reached;
         let title = format!("{} of hosts have paths to some LIDs of the destination only", pair_words(pairs));
         let cause = ProblemCause::sure("tables lack entries for the other LIDs");
-        (pairs > 0).then(|| self.table_problem("some-lids", ProblemSeverity::Warning, (title, cause), pairs))
+        (pairs > 0).then(|| self.table_problem("some-lids", ProblemSeverity::Warning, title, cause, pairs))
     }
 
     /// A credit loop of the current tables: nothing may wait now.
@@ -94,7 +94,8 @@ impl HealthFacts<'_> {
         &self,
         what: &str,
         severity: ProblemSeverity,
-        (title, cause): (String, ProblemCause),
+        title: String,
+        cause: ProblemCause,
         pairs: u64,
     ) -> FabricProblem {
         let kind = ProblemKind::LostPaths;

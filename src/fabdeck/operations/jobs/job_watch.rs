@@ -234,7 +234,7 @@ impl JobWatch<'_> {
             front.operation().reporter.report_notes(&snapshot.observation.notes);
         }
         self.report_missing(front, &placed);
-        self.judge(front, (snapshot, &in_force), &placed, now)
+        self.judge(front, snapshot, &in_force, &placed, now)
     }
 
     /// Prints notes about missing hosts, if they differ from those of the list before.
@@ -278,7 +278,8 @@ impl JobWatch<'_> {
     fn judge(
         &mut self,
         front: &mut dyn JobWatchFrontEnd,
-        (mut snapshot, in_force): (Snapshot, &LanesInForce),
+        mut snapshot: Snapshot,
+        in_force: &LanesInForce,
         placed: &JobPlacement,
         now: Duration,
     ) -> Result<ListOutcome, Failure> {

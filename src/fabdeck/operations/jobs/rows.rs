@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::summary::JobSummary;
-use crate::catalogue::field::Field;
+use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::View;
 
@@ -15,11 +15,7 @@ pub const RUNNING_JOBS: View<JobSummary, ()> =
 
 /// The jobs with the figures that sar would give them, the most important first.
 pub const JOB_GAINS: View<JobSummary, ()> =
-    View::new(GAIN_FIELDS, "no job runs on several switches: none has a path between switches").optional(&[
-        "sar_links",
-        "links",
-        "hosts",
-    ]);
+    View::new(GAIN_FIELDS, "no job runs on several switches: none has a path between switches");
 
 static JOB_FIELDS: &[RowField] = &[JOB, HOSTS, PORTS, MISSING, SWITCHES, LINKS, MAX, DARK_FIBER, LOST];
 
@@ -41,6 +37,7 @@ const HOSTS: RowField = RowField::new(
     "its hosts that paths lead to, each counted once",
     |(), job| Value::count(job.hosts),
 )
+.shed(3)
 .largest_first();
 
 const PORTS: RowField = RowField::new(
@@ -79,6 +76,7 @@ const LINKS: RowField = RowField::new(
     "directed channels between switches that paths between its hosts cross",
     |(), job| job.links.map(Value::count).into(),
 )
+.shed(2)
 .largest_first();
 
 const MAX: RowField = RowField::new(
@@ -107,6 +105,7 @@ const LOST: RowField = RowField::new(
     "ordered pairs of ports of its different hosts without a path; no other figure counts them",
     |(), job| job.lost.into(),
 )
+.toned_above_zero(Tone::Danger)
 .largest_first()
 .when_yes();
 
@@ -135,6 +134,7 @@ const SAR_LINKS: RowField = RowField::new(
     "the channels that its paths would cross under sar's routes",
     |(), job| job.proposed.map(|proposed| Value::count(proposed.links)).into(),
 )
+.shed(1)
 .largest_first()
 .when_known();
 

@@ -217,7 +217,7 @@ pub fn judge_plan(
     // Plans that disable ports report nodes that lose their last link separately, with the port.
     let cut_off = match fit {
         PlanFit::AsMade if !plan.has_port_switches() => {
-            plan.cut_off((fabric, tables), look.manager(), &|id| look.unique_name(id).into_owned())
+            plan.cut_off(fabric, tables, look.manager(), &|id| look.unique_name(id).into_owned())
         }
         _ => CutOffReport::default(),
     };

@@ -154,8 +154,8 @@ fn cut_off_by_cables(look: &Snapshot, faults: &Faults, plan: &Plan) -> CutOffRep
     let shortest = find_engine("minhop").map(|engine| assume(&mut assumed, engine));
     match shortest {
         Some(Ok(())) => {
-            let held = (assumed.fabric(), &assumed.observation.tables);
-            plan.cut_off(held, look.manager(), &|id| look.name(id).to_owned())
+            let tables = &assumed.observation.tables;
+            plan.cut_off(assumed.fabric(), tables, look.manager(), &|id| look.name(id).to_owned())
         }
         _ => CutOffReport::default(),
     }
@@ -219,7 +219,7 @@ fn plan_over_tables(
         writes,
         hash: String::new(),
     };
-    plan.cut_off = plan.cut_off((fabric, tables), look.manager(), &name);
+    plan.cut_off = plan.cut_off(fabric, tables, look.manager(), &name);
     Ok(plan)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::whatif::EngineRow;
-use crate::catalogue::field::Field;
+use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{RowContext, View};
 use crate::operations::check::judgement::CertificateReport;
@@ -48,6 +48,7 @@ pub const LOST: EngineField = EngineField::new(
         report => report.as_ref().map(|report| report.unreachable - report.by_cause.cut_off).into(),
     },
 )
+.toned_above_zero(Tone::Danger)
 .largest_first();
 
 pub const DEADLOCK_FREE: EngineField = EngineField::new(
@@ -57,6 +58,7 @@ pub const DEADLOCK_FREE: EngineField = EngineField::new(
     "free: no credit loop, so packets cannot wait for each other forever",
     |_, row| of_certificate(row, |report| report.deadlock_free),
 )
+.toned(&[("yes", Tone::Good), ("no", Tone::Danger)])
 .flag_words("free", "possible");
 
 pub const LANES: EngineField =
@@ -111,7 +113,7 @@ pub const TRANSITION: EngineField = EngineField::new(
     "safe: the tables can be pushed live, for no mixture of old and new entries has a credit loop; -: not known; a plan \
      reports it",
     |_, row| row.transition_safe.into(),
-)
+).toned(&[("yes", Tone::Good), ("no", Tone::Danger)])
 .flag_words("safe", "unsafe");
 
 pub const DARK_FIBER: EngineField = EngineField::new(

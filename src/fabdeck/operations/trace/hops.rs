@@ -10,8 +10,7 @@ use fabdeck_fabric::{LinkId, Port};
 type RowField = Field<(usize, TraceHop)>;
 
 /// The hops of a path.
-pub const HOPS: View<(usize, TraceHop)> =
-    View::new(HOP_FIELDS, "source and destination are the same port").optional(&["guid", "speed", "width"]);
+pub const HOPS: View<(usize, TraceHop)> = View::new(HOP_FIELDS, "source and destination are the same port");
 
 /// The fields of a hop with its number, from 1.
 static HOP_FIELDS: &[RowField] = &[
@@ -23,6 +22,7 @@ static HOP_FIELDS: &[RowField] = &[
     RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node that sends", |l, &(_, hop)| {
         l.fabric().node(hop.node).guid().into()
     })
+    .shed(1)
     .when_ambiguous(),
     RowField::new(
         "port",
@@ -37,14 +37,16 @@ static HOP_FIELDS: &[RowField] = &[
         FieldKind::Width,
         "width of the cable, the smaller of both ends",
         |l, &(_, hop)| link(l, hop).and_then(|link| l.width_in_use(link)).into(),
-    ),
+    )
+    .shed(3),
     RowField::new(
         "speed",
         "SPEED",
         FieldKind::Speed,
         "speed of the cable, the smaller of both ends",
         |l, &(_, hop)| link(l, hop).and_then(|link| l.speed_in_use(link)).into(),
-    ),
+    )
+    .shed(2),
     RowField::new("peer", "PEER", FieldKind::Text, "node that receives", |l, &(_, hop)| {
         ends(l, hop)[1].map(|port| l.name(port.node)).into()
     })

@@ -250,7 +250,7 @@ pub fn simulate(
         }
         break;
     }
-    Ok(Reporter { look, run: &run, asked, course }.report((ended, found), warm_up))
+    Ok(Reporter { look, run: &run, asked, course }.report(ended, found, warm_up))
 }
 
 /// Advances a run by one window, at most until `until_ns`, and reports its progress.
@@ -277,7 +277,7 @@ struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
-    fn report(&self, (ended, found): (TrafficRunEnd, Option<Deadlock>), warm_up_ns: u64) -> TrafficReport {
+    fn report(&self, ended: TrafficRunEnd, found: Option<Deadlock>, warm_up_ns: u64) -> TrafficReport {
         let run = self.run;
         let mut ends = run.end_counts();
         ends.retain(|end| end.is_host || end.sent + end.taken > 0);

@@ -1,7 +1,7 @@
 //! Ports with a cable: their rates between the last two sweeps, and their role in the verdict.
 
 use super::interval_verdict::{trouble_rate, waiting_words};
-use crate::catalogue::field::Field;
+use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{View, ViewOrder};
@@ -101,13 +101,11 @@ pub struct HotPort {
 type RowField = Field<HotPort>;
 
 /// The ports with a cable.
-pub const HOT_PORTS: View<HotPort> = View::new(HOT_FIELDS, "no port has a cable")
-    .optional(&["share_of_all", "rcv_mbps", "xmit_mbps", "share_of_time"])
-    .orders(&[
-        ViewOrder { title: "most waiting", field: "waiting" },
-        ViewOrder { title: "most data", field: "xmit_mbps" },
-        ViewOrder { title: "most errors", field: "errors_per_hour" },
-    ]);
+pub const HOT_PORTS: View<HotPort> = View::new(HOT_FIELDS, "no port has a cable").orders(&[
+    ViewOrder { title: "most waiting", field: "waiting" },
+    ViewOrder { title: "most data", field: "xmit_mbps" },
+    ViewOrder { title: "most errors", field: "errors_per_hour" },
+]);
 
 static HOT_FIELDS: &[RowField] = &[
     RowField::new("port", "PORT", FieldKind::Text, "the port that counts", |l, &r| l.unique_port_name(r.port).into()),
@@ -118,7 +116,16 @@ static HOT_FIELDS: &[RowField] = &[
         "its role in the verdict: - where nothing is above a threshold, unknown where its waiting is not known, undecided for a contributor or victim, \
          where counters and tables prove neither",
         |_, &r| r.role.map(HotRole::word).into(),
-    ).keyword()
+    ).toned(&[
+        ("hot-spot", Tone::Danger),
+        ("contributor", Tone::Warning),
+        ("undecided", Tone::Warning),
+        ("victim", Tone::Warning),
+        ("link too narrow", Tone::Warning),
+        ("stands still", Tone::Warning),
+        ("errored", Tone::Warning),
+        ("flaps", Tone::Warning),
+    ]).keyword()
     .words(HotRole::WORDS),
     RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, &r| r.waiting.into())
         .unit("ticks/s")
@@ -137,10 +144,10 @@ static HOT_FIELDS: &[RowField] = &[
     RowField::new("peer", "PEER", FieldKind::Text, "the port at the other end", |l, &r| {
         port(l, r).peer.map(|peer| l.port_name(peer)).into()
     }).node_name(),
-    RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, &r| r.sent_mbps.into())
+    RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, &r| r.sent_mbps.into()).shed(3)
         .unit("Mbit/s")
         .largest_first(),
-    RowField::new("rcv_mbps", "RCV", FieldKind::Number, "data received", |_, &r| r.received_mbps.into())
+    RowField::new("rcv_mbps", "RCV", FieldKind::Number, "data received", |_, &r| r.received_mbps.into()).shed(2)
         .unit("Mbit/s")
         .largest_first(),
     RowField::new(
@@ -149,7 +156,7 @@ static HOT_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "errors counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
         |_, &r| r.errors_per_hour.into(),
-    )
+    ).toned_over_threshold()
     .largest_first(),
     RowField::new(
         "share_of_time",
@@ -157,7 +164,7 @@ static HOT_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
         |_, &r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
-    )
+    ).shed(4)
     .unit("%")
     .largest_first()
     .outranks_names(),
@@ -167,7 +174,7 @@ static HOT_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "share of all waiting in the fabric that is here",
         |_, &r| r.share_of_all.into(),
-    )
+    ).shed(1)
     .unit("%")
     .largest_first(),
     RowField::new(

@@ -12,7 +12,6 @@ use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
 use crate::script::json::ObjectHead;
 use crate::script::json_schema::JsonSchema;
-use crate::script::table::write_pairs;
 use clap::Args;
 use fabdeck_fabric::NodeKind;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -73,8 +72,7 @@ fn info(context: &mut Context<'_, '_>, args: &CaptureFileArgs) -> Result<Exit, F
     if context.output.json {
         write_json(context, &name, &info)?;
     } else {
-        let page = (context.output.paint, context.output.page);
-        write_pairs(context.output.out, page, &lines(&name, &info))?;
+        context.output.write_pairs(&lines(&name, &info))?;
     }
     let snapshot = context.env().snapshot_of(&name, info.last)?;
     Ok(context.conclude(&snapshot))

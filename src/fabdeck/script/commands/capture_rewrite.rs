@@ -92,13 +92,13 @@ pub struct NoteArgs {
 fn cut(context: &mut Context<'_, '_>, args: &CutArgs) -> Result<Exit, Failure> {
     let file = args.capture.file.as_path();
     let cut = open_cut(file, args.stretch.request())?;
-    write(context, "capture-cut", (file, &args.made), cut)
+    write(context, "capture-cut", file, &args.made, cut)
 }
 
 fn anonymize(context: &mut Context<'_, '_>, args: &AnonymizeArgs) -> Result<Exit, Failure> {
     let file = args.capture.file.as_path();
     let anonymized = open_anonymized(file, args.keep_notes)?;
-    write(context, "capture-anonymize", (file, &args.made), anonymized)
+    write(context, "capture-anonymize", file, &args.made, anonymized)
 }
 
 fn note(context: &mut Context<'_, '_>, args: &NoteArgs) -> Result<Exit, Failure> {
@@ -112,7 +112,8 @@ fn note(context: &mut Context<'_, '_>, args: &NoteArgs) -> Result<Exit, Failure>
 fn write(
     context: &mut Context<'_, '_>,
     schema: &str,
-    (file, made): (&Path, &OutputFileArgs),
+    file: &Path,
+    made: &OutputFileArgs,
     capture: CaptureRewrite,
 ) -> Result<Exit, Failure> {
     let output = if is_stdout(&made.output) {

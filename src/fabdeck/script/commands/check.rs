@@ -14,7 +14,6 @@ use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
-use crate::script::table::write_pairs;
 use clap::Args;
 
 pub const CHECK: CommandEntry = CommandEntry::new(
@@ -99,7 +98,7 @@ fn write(
     }
     let found = finding_lines(findings);
     let pairs: Vec<_> = premises(snapshot).into_iter().chain(report_lines(report)).chain(found).collect();
-    write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
+    context.output.write_pairs(&pairs)?;
     Ok(())
 }
 

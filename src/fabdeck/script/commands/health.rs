@@ -26,7 +26,6 @@ use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::commands::jobs::job_args::JobSourceArgs;
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
-use crate::script::table::write_pairs;
 use fabdeck_fabric::Element;
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -122,18 +121,17 @@ fn run(context: &mut Context<'_, '_>, args: &HealthArgs) -> Result<Exit, Failure
 }
 
 fn write_text(context: &mut Context<'_, '_>, report: &HealthReport, most: usize) -> Result<(), Failure> {
-    let page = (context.output.paint, context.output.page);
     let mut head = premises(&report.snapshot);
     head.push(("health", summary(report)));
     head.extend(check_lines(&report.checks));
-    write_pairs(context.output.out, page, &head)?;
+    context.output.write_pairs(&head)?;
     for problem in report.problems.iter().take(most) {
         writeln!(context.output.out)?;
-        write_pairs(
-            context.output.out,
-            page,
-            &problem_lines(problem, report.checks.jobs.is_ok(), context.output.verbose),
-        )?;
+        context.output.write_pairs(&problem_lines(
+            problem,
+            report.checks.jobs.is_ok(),
+            context.output.verbose,
+        ))?;
     }
     if report.problems.len() > most {
         writeln!(context.output.out)?;

@@ -22,7 +22,6 @@ use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
 use crate::script::fabric_events::FabricEventObject;
 use crate::script::json_schema::JsonSchema;
-use crate::script::table::write_pairs;
 use fabdeck_fabric::counters::{
     CongestedAdapter, CongestedPort, CongestionRole, Evidence, LinkProblem, LinkProblemKind,
     OversubscribedUplink, Thresholds,
@@ -104,8 +103,7 @@ fn write(
         let answer = HotspotsAnswer { thresholds: Sorted(&thresholds), sweeps };
         return context.write_answer("hotspots", snapshot, answer);
     }
-    let page = (context.output.paint, context.output.page);
-    write_pairs(context.output.out, page, &premises(snapshot))?;
+    context.output.write_pairs(&premises(snapshot))?;
     for (at, HotspotInterval { snapshot, watched, basis, news }) in intervals.iter().enumerate() {
         if at > 0 {
             writeln!(context.output.out)?;
@@ -113,7 +111,7 @@ fn write(
         let mut lines = vec![basis.line(watched.seconds)];
         lines.extend(verdict_lines(snapshot, watched, &thresholds, most));
         lines.extend(fabric_event_lines(snapshot, news, most));
-        write_pairs(context.output.out, page, &lines)?;
+        context.output.write_pairs(&lines)?;
     }
     Ok(())
 }

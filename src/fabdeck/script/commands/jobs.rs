@@ -18,7 +18,6 @@ use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
 use crate::script::row_args::RowArgs;
 use crate::script::rows::FIELDS_HELP;
-use crate::script::table::write_pairs;
 use fabdeck_fabric::Faults;
 
 mod event;
@@ -77,12 +76,12 @@ fn report_jobs(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -
         let source = origin.words.iter().map(|words| ("list", words.clone())).collect();
         let missing = if context.output.verbose { all.missing_lines() } else { Vec::new() };
         let lines = [premises(&snapshot), source, all.lines(), missing].concat();
-        write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+        context.output.write_pairs(&lines)?;
         if !summaries.is_empty() {
             writeln!(context.output.out)?;
         }
     }
-    write(context, &snapshot, (&summaries, &all), &args.rows, &origin)?;
+    write(context, &snapshot, &summaries, &all, &args.rows, &origin)?;
     Ok(context.conclude(&snapshot))
 }
 
@@ -120,7 +119,8 @@ fn jobs_answer<'a>(origin: &'a JobOrigin, totals: &'a JobTotals) -> JobsAnswer<'
 fn write(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
-    (summaries, totals): (&[JobSummary], &JobTotals),
+    summaries: &[JobSummary],
+    totals: &JobTotals,
     rows: &RowArgs,
     origin: &JobOrigin,
 ) -> Result<(), Failure> {

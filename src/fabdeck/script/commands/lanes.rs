@@ -26,7 +26,6 @@ use crate::script::argument_values::duration;
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
-use crate::script::table::write_pairs;
 use crate::system::output_file;
 use clap::Args;
 use fabdeck_change::{FollowMode, Plan};
@@ -111,7 +110,7 @@ fn show_state(context: &mut Context<'_, '_>, shown: &LanesShowArgs) -> Result<Ex
         if state.spots.is_empty() {
             lines.push(("slow lane", "no flow is on a slow lane".to_owned()));
         }
-        write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+        context.output.write_pairs(&lines)?;
     }
     let concluded = context.conclude(&snapshot);
     Ok(if has_wrong_tables(&state) { Exit::Findings } else { concluded })
@@ -146,7 +145,7 @@ fn run_propose(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exi
         output_file::write(context.output.out, file, text.as_bytes())?;
     }
     if file.is_none_or(|file| !output_file::is_stdout(file)) {
-        write_report(context, &snapshot, (&state, plan.as_ref()), (file, asked.shown.top))?;
+        write_report(context, &snapshot, &state, plan.as_ref(), file, asked.shown.top)?;
     }
     if let (Some(plan), Some(_)) = (&plan, file) {
         findings_warning(plan).iter().for_each(|line| context.output.print_message(line));
@@ -162,8 +161,10 @@ fn run_propose(context: &mut Context<'_, '_>, asked: &ProposeArgs) -> Result<Exi
 fn write_report(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
-    (state, plan): (&LaneState, Option<&Plan>),
-    (file, most): (Option<&Path>, usize),
+    state: &LaneState,
+    plan: Option<&Plan>,
+    file: Option<&Path>,
+    most: usize,
 ) -> Result<(), Failure> {
     let file = file.map(|file| file.display().to_string());
     let findings = plan.map(|plan| plan.findings.clone()).unwrap_or_default();
@@ -192,7 +193,7 @@ fn write_report(
         }
         None => lines.push(("verdict", "nothing to move".to_owned())),
     }
-    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
+    Ok(context.output.write_pairs(&lines)?)
 }
 
 fn follows_word(follows: FollowMode) -> &'static str {

@@ -24,7 +24,6 @@ use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse, OptionUse};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
-use crate::script::table::write_pairs;
 use clap::Args;
 use fabdeck_change::{CertificateScope, CutOffReport, Plan, TransitionReport};
 use fabdeck_fabric::observe::digits_in_groups;
@@ -97,7 +96,7 @@ fn show(context: &mut Context<'_, '_>, args: &PlanFileArgs) -> Result<Exit, Fail
         return Ok(Exit::Done);
     }
     let lines = lines(&plan);
-    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    context.output.write_pairs(&lines)?;
     Ok(Exit::Done)
 }
 
@@ -185,7 +184,7 @@ fn check(context: &mut Context<'_, '_>, args: &PlanCheckArgs) -> Result<Exit, Fa
         pairs.extend(crate::operations::check::certificate_text::report_lines(&judged.report));
         pairs.extend(judged.transition.lines());
         pairs.extend(finding_lines(&judged.findings));
-        write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
+        context.output.write_pairs(&pairs)?;
     }
     let concluded = context.conclude(&snapshot);
     Ok(if judged.findings.is_empty() { concluded } else { Exit::Findings })
@@ -228,7 +227,7 @@ fn diff(context: &mut Context<'_, '_>, args: &PlanFileArgs) -> Result<Exit, Fail
         pairs.extend(example_lines(&difference.switches));
         pairs.push(("lanes", lanes_line(&plan, difference.lanes.as_deref())));
         pairs.extend(example_lines(difference.lanes.as_deref().unwrap_or_default()));
-        write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
+        context.output.write_pairs(&pairs)?;
     }
     let concluded = context.conclude(&snapshot);
     let differs = !difference.switches.is_empty() || difference.lanes.is_some_and(|lanes| !lanes.is_empty());

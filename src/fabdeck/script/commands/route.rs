@@ -13,14 +13,13 @@ use crate::operations::plans::planned_routes::{PlannedRoutes, RoutesRequest, pla
 use crate::operations::plans::route_plan::{RoutedPlan, change_summary, findings_warning, text_of_plan};
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::engine_names;
-use crate::operations::preview::whatif::{EngineRow, Proposal, supposed_words};
+use crate::operations::preview::whatif::{EngineRow, supposed_words};
 use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
-use crate::script::table::write_pairs;
 use crate::system::output_file;
-use fabdeck_change::{CutOffReport, Plan};
+use fabdeck_change::CutOffReport;
 
 pub const ROUTE: CommandEntry = CommandEntry::new(
     "route",
@@ -68,7 +67,9 @@ fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Fail
     let text = text_of_plan(&plan)?;
     output_file::refuse_unless_forced(&args.output, args.force)?;
     output_file::write(context.output.out, &args.output, text.as_bytes())?;
-    write(context, &snapshot, args, (&plan, before.as_ref()), &proposal, (&row, has_tables))?;
+    let routed = RoutedPlan { plan, proposal, row };
+    write(context, &snapshot, args, &routed, before.as_ref(), has_tables)?;
+    let plan = routed.plan;
     findings_warning(&plan).iter().for_each(|line| context.output.print_message(line));
     let concluded = context.conclude(&snapshot);
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
@@ -78,10 +79,11 @@ fn write(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
     args: &RoutePlanArgs,
-    (plan, before): (&Plan, Option<&JobFigures>),
-    proposal: &Proposal,
-    (row, has_tables): (&EngineRow, bool),
+    routed: &RoutedPlan,
+    before: Option<&JobFigures>,
+    has_tables: bool,
 ) -> Result<(), Failure> {
+    let RoutedPlan { plan, proposal, row } = routed;
     if output_file::is_stdout(&args.output) {
         return Ok(());
     }
@@ -114,7 +116,7 @@ fn write(
     }
     lines.extend(plan.cut_off.words().map(|words| ("cuts off", words)));
     lines.push(("plan", file));
-    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    context.output.write_pairs(&lines)?;
     proposal.remarks.iter().for_each(|remark| context.output.print_message(remark));
     if !proposal.not_used.is_empty() {
         context.output.print_message(&whatif::unused_option_note(&plan.engine, &proposal.not_used));

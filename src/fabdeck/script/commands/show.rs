@@ -27,7 +27,6 @@ use crate::script::option_refusals::unused_assumption_failure;
 use crate::script::read_statistics::ReadStatistics;
 use crate::script::row_args::RowArgs;
 use crate::script::rows::FIELDS_HELP;
-use crate::script::table::write_pairs;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Element, ElementId, Guid};
 use fabdeck_mad::access::ReadOptions;
@@ -428,5 +427,5 @@ pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Resu
             None => pairs.push((name, "unknown".to_owned())),
         }
     }
-    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?)
+    Ok(context.output.write_pairs(&pairs)?)
 }

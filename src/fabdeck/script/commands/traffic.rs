@@ -16,7 +16,6 @@ use crate::operations::traffic::traffic_study::{
 use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::argument_values::moment;
 use crate::script::context::Context;
-use crate::script::table::write_pairs;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_simulator::traffic::{PATTERN_NAMES, TrafficSettings};
 
@@ -130,7 +129,7 @@ fn write(context: &mut Context<'_, '_>, pattern: &str, study: &TrafficStudy) -> 
     lines.extend((!failed.is_empty()).then(|| ("failed", failed.join(", "))));
     lines.push(("simulated", simulated(report)));
     lines.extend(results(report));
-    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    context.output.write_pairs(&lines)?;
     Ok(())
 }
 

@@ -23,7 +23,6 @@ use crate::script::answer::{Lines, Part, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
-use crate::script::table::write_pairs;
 use clap::Args;
 use fabdeck_fabric::Faults;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -79,7 +78,7 @@ fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure
     let request = PreviewRequest { marks, options, engines, expected: args.expect, names };
     let EnginePreview { snapshot, faults, loss, victims, jobs, engines } =
         preview_engines(&mut context.operation(), &request)?;
-    write(context, &snapshot, (&faults, jobs.as_ref()), (&loss, &victims), &engines)?;
+    write(context, &snapshot, &faults, jobs.as_ref(), &loss, &victims, &engines)?;
     let concluded = context.conclude(&snapshot);
     let faults = defect_words(&engines);
     faults.iter().for_each(|fault| context.output.print_message(fault));
@@ -93,15 +92,18 @@ fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure
 fn write(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
-    (faults, jobs): (&Faults, Option<&JobFigures>),
-    (loss, victims): (&MarkLoss, &Victims),
+    faults: &Faults,
+    jobs: Option<&JobFigures>,
+    loss: &MarkLoss,
+    victims: &Victims,
     rows: &[EngineRow],
 ) -> Result<(), Failure> {
     let groups = group_damage(snapshot.fabric(), &snapshot.observation.tables, faults);
     let failed: Vec<String> =
         faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {
-        return write_json(context, snapshot, &failed, (loss, victims, jobs), groups.as_ref(), rows);
+        let damage = MarkDamage { loss, victims, groups, jobs };
+        return write_json(context, snapshot, &failed, damage, rows);
     }
     let mut lines = check::premises(snapshot);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first_elements(&failed) }));
@@ -111,7 +113,7 @@ fn write(
     }
     lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
     lines.extend(supposed_words(rows).map(|words| ("lanes", words)));
-    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    context.output.write_pairs(&lines)?;
     writeln!(context.output.out)?;
     let table = ENGINE_TABLE.rows_in(EngineStates::new(), rows);
     let selection = Query::default().select(&table, crate::catalogue::query::Columns::Shown)?;
@@ -151,14 +153,22 @@ fn write(
     Ok(())
 }
 
+/// What the marks cost under the tables in force.
+struct MarkDamage<'a> {
+    loss: &'a MarkLoss,
+    victims: &'a Victims,
+    groups: Option<GroupDamage>,
+    jobs: Option<&'a JobFigures>,
+}
+
 fn write_json(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
     failed: &[String],
-    (loss, victims, jobs): (&MarkLoss, &Victims, Option<&JobFigures>),
-    groups: Option<&GroupDamage>,
+    damage: MarkDamage<'_>,
     rows: &[EngineRow],
 ) -> Result<(), Failure> {
+    let MarkDamage { loss, victims, groups, jobs } = damage;
     let cost = match loss {
         MarkLoss::Counted(cost) => CostAnswer::new(snapshot, failed, cost),
         MarkLoss::ByCables(cut) => CostAnswer {
@@ -172,7 +182,7 @@ fn write_json(
         tables_in_force: matches!(loss, MarkLoss::Counted(_)),
         cost: Part(cost),
         victims: Sorted(victims),
-        groups_cut: groups.map(|groups| Sorted(GroupsObject::from(groups))),
+        groups_cut: groups.as_ref().map(|groups| Sorted(GroupsObject::from(groups))),
         jobs,
         engines: Lines::of(rows),
     };
@@ -392,7 +402,7 @@ fn write_transition<'r>(
     let mut lines = vec![("transition", engines.join(", "))];
     lines.extend(transition.lines());
     writeln!(context.output.out)?;
-    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
+    Ok(context.output.write_pairs(&lines)?)
 }
 
 impl From<&GroupDamage> for GroupsObject {

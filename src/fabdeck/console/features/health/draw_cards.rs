@@ -34,7 +34,7 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState
     let (sight, problems) = (layout.cards_in_sight(), ranked.map_or(&[][..], |ranked| &ranked.problems));
     let head = head_runs(canvas, layout, ranked, (table.top, sight));
     let focused = health.pane == HealthPane::Problems;
-    let inside = draw_frame(canvas, layout.problems, ("Problems", &head), focused, layout.boxed);
+    let inside = draw_frame(canvas, layout.problems, "Problems", &head, focused, layout.boxed);
     let Some(ranked) = ranked.filter(|ranked| !ranked.problems.is_empty()) else {
         return draw_no_problem(canvas, inside, state, ranked);
     };

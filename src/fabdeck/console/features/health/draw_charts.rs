@@ -86,7 +86,7 @@ fn draw_quantity(
         Quantity::Errors => round_top(most.max(10.0), &[1.0]),
     };
     let head = head_runs(canvas, content, state, most);
-    let inside = draw_frame(canvas, area, (content.title, &head), false, boxed);
+    let inside = draw_frame(canvas, area, content.title, &head, false, boxed);
     let marks = if boxed { event_marks(canvas, state, window) } else { Vec::new() };
     let has_curve = !curve.is_empty() && boxed;
     let chart = Chart {

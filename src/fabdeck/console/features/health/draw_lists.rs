@@ -61,7 +61,7 @@ fn draw_jobs(
         vec![(hit, role), (format!("  {} hosts", digits_in_groups(jobs.hosts)), Role::Dim)]
     });
     let focused = state.screens.health.pane == HealthPane::Jobs;
-    let inside = draw_frame(canvas, layout.jobs, ("Jobs hit", &head), focused, layout.boxed);
+    let inside = draw_frame(canvas, layout.jobs, "Jobs hit", &head, focused, layout.boxed);
     let Some(jobs) = jobs else {
         let named = !matches!(current_job_source(&state.known), CurrentJobSource::Unknown);
         let text = match (ranked, named) {
@@ -139,7 +139,7 @@ fn draw_waits(
         vec![(format!("{count} ports"), Role::Text), (format!("{unknown}  % of time"), Role::Dim)]
     });
     let focused = state.screens.health.pane == HealthPane::Waits;
-    let inside = draw_frame(canvas, layout.waits, ("Worst waits", &head), focused, layout.boxed);
+    let inside = draw_frame(canvas, layout.waits, "Worst waits", &head, focused, layout.boxed);
     let Some(waits) = waits else {
         let text = match state.known.watch.reading {
             Some(_) => {
@@ -191,7 +191,7 @@ fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
     let head = [(format!("{} since the watch began", digits_in_groups(count)), Role::Dim)];
     let head = if count > 0 { &head[..] } else { &[] };
     let focused = state.screens.health.pane == HealthPane::Events;
-    let inside = draw_frame(canvas, layout.events, ("Latest", head), focused, layout.boxed);
+    let inside = draw_frame(canvas, layout.events, "Latest", head, focused, layout.boxed);
     if count == 0 {
         let text = match state.known.watch.can_watch() || state.known.watch.recorded {
             true => "No event so far.",

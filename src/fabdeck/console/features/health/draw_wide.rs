@@ -37,7 +37,7 @@ fn draw_cables(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
         let trouble = format!("{} in trouble", digits_in_groups(overview.in_trouble));
         vec![(trouble, role), (format!("  {cables}"), Role::Dim)]
     });
-    let inside = draw_frame(canvas, layout.cables, ("Cables", &head), false, layout.boxed);
+    let inside = draw_frame(canvas, layout.cables, "Cables", &head, false, layout.boxed);
     let Some(overview) = overview else { return };
     let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let names = area.width.saturating_sub(LOAD_WIDTH + ERRORS_WIDTH + STATE_WIDTH);
@@ -128,7 +128,7 @@ fn draw_watch(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSta
         true => format!("every {}", interval_words(watch.settings.interval_ms)),
         false => String::new(),
     };
-    let inside = draw_frame(canvas, layout.watch, ("Watch", &[(every, Role::Dim)]), false, layout.boxed);
+    let inside = draw_frame(canvas, layout.watch, "Watch", &[(every, Role::Dim)], false, layout.boxed);
     let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     for (y, (label, words, is_known)) in (0..area.height).zip(watch_lines(state)) {
         canvas.draw_text(area, 0, y, label, Role::Label);

@@ -11,7 +11,8 @@ use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
 pub(super) fn draw_frame(
     canvas: &mut Canvas<'_>,
     area: crate::console::model::layout::Rect,
-    (title, right): (&str, &[OwnedRun]),
+    title: &str,
+    right: &[OwnedRun],
     focused: bool,
     boxed: bool,
 ) -> Rect {

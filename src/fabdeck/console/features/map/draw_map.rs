@@ -75,7 +75,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
             canvas,
             Rect { y: area.y + area.height - free, height: free, ..area },
             state,
-            (tier, &found),
+            tier,
+            &found,
             here,
         );
     }
@@ -128,7 +129,8 @@ fn draw_names(
     canvas: &mut Canvas<'_>,
     area: Rect,
     state: &SessionState,
-    (tier, found): (&SwitchRank, &FilterMatches),
+    tier: &SwitchRank,
+    found: &FilterMatches,
     here: NodeId,
 ) {
     let Some(look) = &state.known.look else { return };

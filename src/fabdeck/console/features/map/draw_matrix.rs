@@ -50,7 +50,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         let role = if row == matrix.cursor.0 { Role::Strong } else { Role::Dim };
         let name = shorten_name(&bucket.name, label - 2, canvas.signs.more);
         canvas.draw_text(area, 1, y, &name, role);
-        draw_row(canvas, cells, (row, y), matrix, wide, quantity);
+        draw_row(canvas, cells, row, y, matrix, wide, quantity);
     }
     let y = 2 + rows;
     canvas.draw_text(area, 1, y, "worst", Role::Label);
@@ -95,7 +95,8 @@ fn draw_column_names(canvas: &mut Canvas<'_>, cells: Rect, matrix: &MatrixState,
 fn draw_row(
     canvas: &mut Canvas<'_>,
     cells: Rect,
-    (row, y): (usize, u16),
+    row: usize,
+    y: u16,
     matrix: &MatrixState,
     wide: u16,
     quantity: MapQuantity,

@@ -70,7 +70,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     }
     dots.draw(canvas, area);
     for group in 0..count {
-        draw_group(canvas, area, state, (structure, group));
+        draw_group(canvas, area, state, structure, group);
     }
     if left_out > 0 {
         let of = structure.bundles.len();
@@ -85,7 +85,8 @@ fn draw_group(
     canvas: &mut Canvas<'_>,
     area: Rect,
     state: &SessionState,
-    (structure, group): (&MapStructure, usize),
+    structure: &MapStructure,
+    group: usize,
 ) {
     let drawn = &state.screens.map.drawn;
     let (x, y) = group_place(area, group, structure.groups.groups.len());

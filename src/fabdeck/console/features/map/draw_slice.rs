@@ -44,26 +44,35 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, shape: &T
     let (columns, rows) = shape.size();
     let pitch = (area.width.saturating_sub(1) / columns.max(1) as u16).clamp(2, PITCH_MAX);
     let high = if rows * 2 + usize::from(FRAME_ROWS) <= usize::from(area.height) { 2 } else { 1 };
+    let slice = DrawnSlice { structure, shape, pitch, high };
     for y in 0..rows {
         for x in 0..columns {
-            draw_cell(canvas, area, state, (structure, shape), (x, y), (pitch, high));
+            draw_cell(canvas, area, state, &slice, (x, y));
         }
     }
     let below = 2 + rows as u16 * high;
     if count > 1 {
-        draw_thumbnails(canvas, area, below, state, (structure, shape));
+        draw_thumbnails(canvas, area, below, state, structure, shape);
     }
     draw_legend_at(canvas, area, state);
+}
+
+/// A slice with the distances between its cells.
+struct DrawnSlice<'s> {
+    structure: &'s MapStructure,
+    shape: &'s TorusShape,
+    pitch: u16,
+    high: u16,
 }
 
 fn draw_cell(
     canvas: &mut Canvas<'_>,
     area: Rect,
     state: &SessionState,
-    (structure, shape): (&MapStructure, &TorusShape),
+    drawn_slice: &DrawnSlice<'_>,
     at: (usize, usize),
-    (pitch, high): (u16, u16),
 ) {
+    let DrawnSlice { structure, shape, pitch, high } = *drawn_slice;
     let drawn = &state.screens.map.drawn;
     let (slice, quantity) = (drawn.slice.slice, drawn.quantity);
     let Some(switch) = shape.switch(slice, at).and_then(|at| structure.switches.get(at)) else { return };
@@ -129,7 +138,8 @@ fn draw_thumbnails(
     area: Rect,
     y: u16,
     state: &SessionState,
-    (structure, shape): (&MapStructure, &TorusShape),
+    structure: &MapStructure,
+    shape: &TorusShape,
 ) {
     let drawn = &state.screens.map.drawn;
     let (columns, rows) = shape.size();

@@ -120,7 +120,7 @@ impl PairTask {
                             if source == leaf {
                                 continue;
                             }
-                            if !self.walk(&mut walk, &places, &score, *source, (lid, host.node)) {
+                            if !self.walk(&mut walk, &places, &score, *source, lid, host.node) {
                                 broken += 1;
                                 continue;
                             }
@@ -176,7 +176,8 @@ impl PairTask {
         places: &FxHashMap<NodeId, usize>,
         score: &impl Fn(PortId) -> Option<u64>,
         from: usize,
-        (lid, to): (Lid, NodeId),
+        lid: Lid,
+        to: NodeId,
     ) -> bool {
         let fabric = self.look.fabric();
         let mut way: Vec<(usize, Option<ScoredPort>)> = Vec::new();

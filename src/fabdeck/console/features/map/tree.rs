@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::catalogue::field::{Column, ColumnContent, Listing};
+use super::health::NOT_ANSWERING;
+use crate::catalogue::field::{Column, ColumnContent, Listing, Tone, Tones};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::{FieldKind, Value};
@@ -139,8 +140,11 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let column = |id: &'static str, title: &'static str, kind, about: &'static str| {
         Column::new(id.into(), title.into(), kind, about.into())
     };
-    let amount =
-        |id, title, about| Column { largest_first: true, ..column(id, title, FieldKind::Number, about) };
+    let amount = |id, title, about, rank| Column {
+        largest_first: true,
+        shed_rank: Some(rank),
+        ..column(id, title, FieldKind::Number, about)
+    };
     vec![
         column(
             "name",
@@ -148,13 +152,18 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
             FieldKind::Text,
             "rank, switch, port with its peer, rack (hosts on the same switches), or host",
         ),
-        Column { content: ColumnContent::Identifier, ..column("lid", "LID", FieldKind::Number, "base LID") },
-        amount("hosts", "HOSTS", "hosts attached"),
-        amount("links", "LINKS", "cables to other switches"),
+        Column {
+            content: ColumnContent::Identifier,
+            shed_rank: Some(1),
+            ..column("lid", "LID", FieldKind::Number, "base LID")
+        },
+        amount("hosts", "HOSTS", "hosts attached", 3),
+        amount("links", "LINKS", "cables to other switches", 2),
         // The order begins with trouble, because an item without trouble has an empty text.
         Column {
             largest_first: true,
             content: ColumnContent::Status,
+            tones: Tones::Words(STATE_TONES),
             ..column(
                 "state",
                 "STATE",
@@ -164,6 +173,20 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         },
     ]
 });
+
+/// The states of ports, and of nodes; a summary of a rank or rack counts the nodes of each.
+const STATE_TONES: &[(&str, Tone)] = &[
+    (NOT_ANSWERING, Tone::Danger),
+    ("down", Tone::LinkDown),
+    ("a link is down", Tone::LinkDown),
+    ("errors", Tone::Warning),
+    ("with errors", Tone::Warning),
+    ("a link has errors", Tone::Warning),
+    ("degraded", Tone::LinkDegraded),
+    ("a link is degraded", Tone::LinkDegraded),
+    ("marked", Tone::Marked),
+    ("a link is marked", Tone::Marked),
+];
 
 pub(crate) struct TreeListing<'s> {
     pub known: &'s Model,
@@ -268,10 +291,6 @@ impl Listing for TreeListing<'_> {
             (4, item) => Value::text(self.state(item)),
             _ => Value::text(""),
         }
-    }
-
-    fn optional_columns(&self) -> &'static [&'static str] {
-        &["lid", "links", "hosts"]
     }
 
     fn empty_text(&self) -> &str {

@@ -124,14 +124,14 @@ pub fn event_rows(playback: &Playback, look: &Snapshot) -> Vec<EventRow> {
 type RowField = Field<EventRow, ()>;
 
 pub const EVENTS: View<EventRow, ()> =
-    View::new(EVENT_FIELDS, "there is no event and no bookmark: m sets one").optional(&["kind"]);
+    View::new(EVENT_FIELDS, "there is no event and no bookmark: m sets one");
 
 static EVENT_FIELDS: &[RowField] = &[
     RowField::new("time", "TIME", FieldKind::Text, "time by the recorder's clock", |(), row| {
         Value::text(&row.time)
     })
     .keyword(),
-    RowField::new("kind", "KIND", FieldKind::Text, "kind of the event", |(), row| row.label.into()),
+    RowField::new("kind", "KIND", FieldKind::Text, "kind of the event", |(), row| row.label.into()).shed(1),
     RowField::new(
         "by",
         "BY",

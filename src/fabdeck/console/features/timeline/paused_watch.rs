@@ -176,7 +176,7 @@ pub fn receive_latest_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec
     let at_ms = base + frame.at_ms;
     let size = |look: &Snapshot| (look.fabric().nodes().len(), look.fabric().ports().len());
     let numbered_alike = size(&paused_at) == size(&look);
-    state.known.watch = before.after_pause(&frame, (under, begun_ms, due_ms), trouble, base);
+    state.known.watch = before.after_pause(&frame, under, begun_ms, due_ms, trouble, base);
     if !numbered_alike {
         state.known.watch.reading = None;
         state.screens.hotspots.reset(&state.known);

@@ -144,7 +144,9 @@ impl WatchState {
     pub fn after_pause(
         self,
         frame: &ReplayFrame,
-        (under, begun_ms, due_ms): (Option<TaskId>, u64, u64),
+        under: Option<TaskId>,
+        begun_ms: u64,
+        due_ms: u64,
         trouble: Option<String>,
         base_ms: u64,
     ) -> Self {

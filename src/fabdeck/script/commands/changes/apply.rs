@@ -30,7 +30,6 @@ use crate::script::argument_values::window;
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
-use crate::script::table::write_pairs;
 use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, StagedTransition};
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_mad::access::NoObserver;
@@ -270,5 +269,5 @@ fn report_in_process(
         status.writes
     );
     let what = [("applied", words)];
-    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &what)?)
+    Ok(context.output.write_pairs(&what)?)
 }

@@ -28,7 +28,6 @@ use crate::script::command_entry::{CommandEntry, CommandFunction, FilterUse};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
 use crate::script::progress::{clear_line, rewrite_line};
-use crate::script::table::write_pairs;
 use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardRequest, RollbackRemainder};
 
 pub const CONFIRM: CommandEntry = CommandEntry::new(
@@ -298,7 +297,7 @@ pub fn report(context: &mut Context<'_, '_>, status: &ChangeStatus) -> Result<()
         return context.write_plain_answer("change", answer);
     }
     let lines = change_words(status, Timestamp::now());
-    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+    context.output.write_pairs(&lines)?;
     Ok(())
 }
 

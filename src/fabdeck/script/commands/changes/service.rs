@@ -19,7 +19,6 @@ use crate::script::answer::json_answer;
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
-use crate::script::table::write_pairs;
 use crate::system::output_file;
 use fabdeck_mad::access::ReadOptions;
 
@@ -86,7 +85,7 @@ fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkService) 
         } else {
             let what = format!("{word} {}", args.element);
             let pairs = [("does", what), ("plan", file)];
-            write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
+            context.output.write_pairs(&pairs)?;
         }
     }
     findings_warning(&plan).iter().for_each(|line| context.output.print_message(line));

@@ -10,7 +10,6 @@ use crate::runbook::report::{RunReport, RunState, StepReport, StepState};
 use crate::runbook::step_runner::run_journal::InterruptedRun;
 use crate::script::answer::{Lines, json_answer};
 use crate::script::context::Context;
-use crate::script::table::write_pairs;
 use fabdeck_fabric::observe::NotePlace;
 
 /// Marks the run as partial if a reading of one of its steps was partial.
@@ -78,7 +77,7 @@ pub fn write(
             Some(why) => format!("exit code {}: {why}", report.exit),
         },
     ));
-    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
+    Ok(context.output.write_pairs(&lines)?)
 }
 
 fn step_line(step: &StepReport) -> (&'static str, String) {
