@@ -156,7 +156,8 @@ impl Fabric {
     /// The number of nodes of a type.
     pub fn count(&self, kind: NodeKind) -> usize {
         // Nodes are in the order of their types.
-        let before = |wanted: &dyn Fn(NodeKind) -> bool| self.nodes.partition_point(|node| wanted(node.facts.kind));
+        let before =
+            |wanted: &dyn Fn(NodeKind) -> bool| self.nodes.partition_point(|node| wanted(node.facts.kind));
         before(&|of| of <= kind) - before(&|of| of < kind)
     }
 

@@ -19,7 +19,9 @@ pub use contributors::classify_adapters;
 pub use growth::{Growth, counter_growth};
 pub use hot_spots::find_hot_spots;
 pub use link_problems::{ERROR_WINDOW, LinkProblem, LinkProblemKind, link_problems};
-pub use rates::{PortRates, Rates, growth_between, rates_of_growth, rates_of_samples, rates_of_sweeps};
+pub use rates::{
+    PortRates, Rates, growth_between, link_error_growth, rates_of_growth, rates_of_samples, rates_of_sweeps,
+};
 pub use sample_place::{sample_node, sample_port};
 pub use thresholds::Thresholds;
 pub use waiting_time::port_tick_seconds;

@@ -231,7 +231,7 @@ fn port_rates(
         packets_received: grew(C::PortRcvPkts, C::PortRcvPktsExtended),
         waited: grew(C::PortXmitWait, C::PortXmitWaitExt),
         discarded: grew(C::PortXmitDiscards, C::PortXmitDiscardsExt),
-        errors: error_growth(before, after),
+        errors: link_error_growth(before, after),
         downed: grew(C::LinkDownedCounter, C::LinkDownedCounterExt),
         capacity: data_capacity(facts).or_else(|| peer.and_then(data_capacity)),
         tick: None,
@@ -262,7 +262,7 @@ fn better_growth(wide: Growth, narrow: Growth) -> Growth {
 }
 
 /// All errors of the link: exact as long as every counter is, a bound as soon as one is.
-fn error_growth(before: &CounterValues, after: &CounterValues) -> Growth {
+pub fn link_error_growth(before: &CounterValues, after: &CounterValues) -> Growth {
     let mut sum = Growth::Absent;
     for (narrow, wide) in Counter::link_error_counters() {
         let grew = growth_between(narrow, wide, before, after);

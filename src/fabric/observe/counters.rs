@@ -181,7 +181,7 @@ impl Counter {
     }
 
     /// The counters of bad cables and full buffers, each with its 64-bit form.
-    pub(crate) fn link_error_counters() -> impl Iterator<Item = &'static (Self, Self)> {
+    pub fn link_error_counters() -> impl Iterator<Item = &'static (Self, Self)> {
         LINK_ERRORS.iter()
     }
 

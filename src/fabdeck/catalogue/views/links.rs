@@ -7,7 +7,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
-use fabdeck_fabric::{Element, ElementId, LinkId, LinkSpeed, NodeId, NodeKind, Port, PortState};
+use fabdeck_fabric::{Element, ElementId, LinkId, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortState};
 use fabdeck_routing::analysis::PathIndex;
 
 /// A cable, with the values that need more than its two ends.
@@ -53,7 +53,7 @@ static LINK_FIELDS: &[RowField] = &[
     }).shed(3),
     RowField::new("rate_mbps", "RATE", FieldKind::Number, "signalling rate of all physical lanes together", |l, &r| {
         let rate = l.width_in_use(r.link).zip(l.speed_in_use(r.link));
-        rate.map(|(width, speed)| u64::from(width.lanes()) * lane_kbps(speed) / 1000).into()
+        rate.map(|(width, speed)| signalling_mbps(width, speed)).into()
     })
     .unit("Mbit/s")
     .on_request(),
@@ -185,6 +185,11 @@ fn kind(look: &Snapshot, row: Cable) -> &'static str {
         (ChannelAdapter, _) => "host-router",
         (Router, _) => "router-router",
     }
+}
+
+/// The signalling rate of all physical lanes of a link together.
+pub fn signalling_mbps(width: LinkWidth, speed: LinkSpeed) -> u64 {
+    u64::from(width.lanes()) * lane_kbps(speed) / 1000
 }
 
 /// Signalling rate of one lane in kbit/s. Rates in whole Mbit/s would add up to 56,248 for a link of 56,250.

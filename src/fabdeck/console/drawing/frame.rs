@@ -46,7 +46,7 @@ fn draw_body(canvas: &mut Canvas<'_>, state: &SessionState) {
         return draw_empty_body(canvas, at, state);
     }
     let feature = state.screen.feature();
-    let at = match feature.has_own_panes {
+    let at = match (feature.has_own_panes)(state) {
         true => buffer_area(areas.middle),
         false => draw_body_pane(canvas, state),
     };

@@ -70,7 +70,7 @@ const GENERAL: &[ActionGroup] = &[
                 false => leave_session(state),
             })
             .over_screens(OverlayScope::Lines),
-            new("out", &["esc", "-"], "Go out, or cancel the running task", |state, _| {
+            new("out", &["esc"], "Go out, or cancel the running task", |state, _| {
                 // Esc cancels a task that the status line offers to cancel, before it leaves anything.
                 let above = state.prompt.is_some() || state.layer.is_some();
                 let unfiltered = state.current().table().filter.is_empty();

@@ -36,7 +36,7 @@ pub struct Feature {
     /// Whether Esc cancels the running tasks before it leaves the screen.
     pub cancels_first: fn(&SessionState) -> bool,
     /// Whether the feature draws its panes itself.
-    pub has_own_panes: bool,
+    pub has_own_panes: fn(&SessionState) -> bool,
     pub draw: fn(&mut Canvas<'_>, &BodyAreas, &SessionState),
 }
 
@@ -49,7 +49,7 @@ impl Feature {
         follow: |_| Vec::new(),
         next_wake_ms: |_| None,
         cancels_first: |_| false,
-        has_own_panes: false,
+        has_own_panes: |_| false,
         draw: |canvas, areas, state| {
             list::draw(canvas, areas.rest, state);
             details::draw(canvas, areas.details, state);

@@ -2,6 +2,7 @@
 //! several of them share.
 
 pub mod changes;
+pub mod chart_axes;
 pub mod completion;
 pub mod details;
 pub(crate) mod feature;

@@ -9,7 +9,7 @@ use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::{Areas, Size};
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
-use fabdeck_fabric::ElementId;
+use fabdeck_fabric::{ElementId, LinkId};
 
 /// The result of Enter.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +32,8 @@ pub enum EnterResult {
 pub enum ScreenTarget {
     Element(ScreenId, ElementId),
     Job(String),
+    /// The page of a cable.
+    Cable(LinkId),
     /// The events: on the Timeline of a recording, otherwise in the log.
     Events,
 }

@@ -5,6 +5,7 @@ use super::screens::{ScreenId, move_cursor_to};
 use crate::console::model::overlay::Overlay;
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
+use fabdeck_fabric::ElementId;
 
 /// Opens a screen, and stores the current one for Esc.
 pub fn open_screen(state: &mut SessionState, screen: ScreenId) {
@@ -27,6 +28,12 @@ pub fn open_target(state: &mut SessionState, target: &ScreenTarget) {
         ScreenTarget::Job(job) => {
             open_screen(state, ScreenId::Jobs);
             state.screens.jobs.move_to_job(job);
+        }
+        ScreenTarget::Cable(link) => {
+            open_screen(state, ScreenId::Links);
+            let (shown, known) = state.current_mut();
+            move_cursor_to(shown, ElementId::Link(*link), known);
+            state.screens.links.open_page(*link);
         }
         ScreenTarget::Events if state.known.playback.is_some() => open_screen(state, ScreenId::Timeline),
         ScreenTarget::Events => state.layer = Some(Overlay::Log(Scroll { top: usize::MAX / 4 })),

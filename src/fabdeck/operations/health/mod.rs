@@ -2,6 +2,7 @@
 
 pub(crate) mod acknowledgements;
 pub mod cable_overview;
+pub mod cable_report;
 mod congestion_problems;
 pub(crate) mod health_check;
 mod hits;

@@ -40,6 +40,7 @@ pub struct EnginePreview {
 }
 
 /// Loss that the marks cause.
+#[derive(Debug)]
 pub enum MarkLoss {
     /// Paths lost under the tables in force.
     Counted(Box<Cost>),

@@ -259,7 +259,7 @@ impl<B: ByteSource> ReplayFrames<B> {
             nodes: fabric.nodes().len(),
             levels: levels.into(),
             seconds: after.began.saturating_sub(before.began).as_secs_f64(),
-            sums: IntervalSums::new(fabric, &rates),
+            sums: IntervalSums::new(fabric, &rates, &[]),
         };
         self.cache_column(place, column);
     }

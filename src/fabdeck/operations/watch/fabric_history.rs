@@ -2,8 +2,8 @@
 //! the worst wait and the most errors of longer times, and the mean of the traffic.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
+use super::port_values::{PortQuantity, PortValues};
 use fabdeck_fabric::counters::{PortRates, Rates};
 use fabdeck_fabric::observe::PortIdentity;
 use fabdeck_fabric::{Fabric, PortId};
@@ -21,57 +21,33 @@ pub struct FabricSums {
     pub errors_per_s: Option<f64>,
 }
 
-/// Most ports whose errors an interval keeps, those with the most errors.
-const MAX_ERRONEOUS_PORTS: usize = 1000;
-
-/// The sums of one interval, and the ports with errors in it.
+/// The sums of one interval, and what single ports did in it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct IntervalSums {
     pub sums: FabricSums,
-    /// Errors a second, in the order of the identities of ports. Ports are known by GUID, so the values stay valid in
-    /// another snapshot.
-    errors: Arc<[(PortIdentity, f64)]>,
+    ports: PortValues,
 }
 
 impl IntervalSums {
-    /// The sums over all ports.
-    pub fn new(fabric: &Fabric, rates: &Rates) -> Self {
+    /// The sums over all ports. The values of `pinned` ports are kept in a fabric of any size.
+    pub fn new(fabric: &Fabric, rates: &Rates, pinned: &[PortIdentity]) -> Self {
         let is_adapter = |port: PortId| !fabric.node(fabric.port(port).node).is_switch();
         let adapters = || rates.ports.iter().filter(|port| is_adapter(port.port));
-        let percent = |port: &PortRates| port.wait_share().map(|share| (share * 100.0).min(100.0));
-        let waits: Vec<f64> = adapters().filter_map(percent).collect();
-        let errors = |port: &PortRates| port.errors_per_hour().map(|errors| errors / 3600.0);
+        let waits: Vec<f64> = adapters().filter_map(|port| PortQuantity::Wait.of(port)).collect();
+        let errors = |port: &PortRates| PortQuantity::Errors.of(port);
         let sums = FabricSums {
             traffic_gbps: sum(adapters().filter_map(PortRates::bandwidth)).map(|bytes| bytes * 8.0 / 1e9),
-            worst_wait: rates.ports.iter().filter_map(percent).reduce(f64::max),
+            worst_wait: rates.ports.iter().filter_map(|port| PortQuantity::Wait.of(port)).reduce(f64::max),
             mean_wait: sum(waits.iter().copied()).map(|all| all / waits.len() as f64),
             errors_per_s: sum(rates.ports.iter().filter_map(errors)),
         };
-        let identity = |port: PortId| {
-            let port = fabric.port(port);
-            (fabric.node(port.node).guid(), port.number)
-        };
-        let erroneous = rates.ports.iter().filter_map(|port| Some((port.port, errors(port)?)));
-        let mut erroneous: Vec<(PortIdentity, f64)> = erroneous
-            .filter(|(_, errors)| *errors > 0.0)
-            .map(|(port, errors)| (identity(port), errors))
-            .collect();
-        erroneous.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        erroneous.truncate(MAX_ERRONEOUS_PORTS);
-        erroneous.sort_by_key(|(port, _)| *port);
-        Self { sums, errors: erroneous.into() }
+        Self { sums, ports: PortValues::new(fabric, rates, pinned) }
     }
-}
 
-impl IntervalSums {
     /// Errors a second of these ports together; `None` where no port counts errors.
     pub fn errors_of(&self, ports: &[PortIdentity]) -> Option<f64> {
         self.sums.errors_per_s?;
-        let of = |port: &PortIdentity| {
-            let at = self.errors.binary_search_by_key(port, |(port, _)| *port).ok()?;
-            self.errors.get(at).map(|(_, errors)| *errors)
-        };
-        Some(ports.iter().filter_map(of).sum())
+        Some(ports.iter().filter_map(|port| self.ports.value(port, PortQuantity::Errors)).sum())
     }
 }
 
@@ -162,6 +138,9 @@ struct HistoryEntry {
     interval: IntervalSums,
 }
 
+/// Number of the latest readings whose values of single ports are kept. Of older ones only errors are.
+const DETAILED_INTERVALS: usize = 300;
+
 /// One resolution of the history: entries that begin within the same step are one.
 #[derive(Clone, PartialEq, Debug)]
 struct HistoryLevel {
@@ -183,9 +162,13 @@ impl HistoryLevel {
         if self.entries.len() == self.capacity {
             self.entries.pop_front();
         }
-        let errors = if self.step_ms > 0 { Arc::default() } else { entry.interval.errors.clone() };
-        let interval = IntervalSums { errors, ..entry.interval };
+        let ports = if self.step_ms > 0 { PortValues::default() } else { entry.interval.ports.clone() };
+        let interval = IntervalSums { ports, ..entry.interval };
         self.entries.push_back(HistoryEntry { interval, ..*entry });
+        let older = self.entries.len().checked_sub(DETAILED_INTERVALS + 1);
+        if let Some(entry) = older.and_then(|at| self.entries.get_mut(at)) {
+            entry.interval.ports.keep_errors();
+        }
     }
 }
 
@@ -297,6 +280,25 @@ impl FabricHistory {
     ) -> Vec<Option<f64>> {
         let spans = self.levels[0].entries.iter().map(|entry| (entry, entry.interval.errors_of(ports)));
         window.columns(extend_last(spans, window), columns, ColumnSum::Worst)
+    }
+}
+
+impl FabricHistory {
+    /// A value of one port in equal columns, as far back as it is kept: the mean of traffic, the worst of the others.
+    pub fn port_columns(
+        &self,
+        window: TimeWindow,
+        columns: usize,
+        port: PortIdentity,
+        quantity: PortQuantity,
+    ) -> Vec<Option<f64>> {
+        let value = |interval: &IntervalSums| match quantity {
+            PortQuantity::Errors => interval.errors_of(&[port]),
+            _ => interval.ports.value(&port, quantity),
+        };
+        let spans = self.levels[0].entries.iter().map(|entry| (entry, value(&entry.interval)));
+        let sum = if quantity == PortQuantity::Sent { ColumnSum::Mean } else { ColumnSum::Worst };
+        window.columns(extend_last(spans, window), columns, sum)
     }
 }
 

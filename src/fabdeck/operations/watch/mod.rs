@@ -6,6 +6,7 @@ pub mod fabric_history;
 pub mod history;
 pub(crate) mod hot_ports;
 pub mod interval_verdict;
+pub mod port_values;
 pub mod sweep;
 pub mod sweep_messages;
 pub mod threshold_events;

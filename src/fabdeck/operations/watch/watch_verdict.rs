@@ -16,7 +16,7 @@ use crate::operations::rowset::Rowset;
 use fabdeck_fabric::counters::{
     CongestedPort, CongestionRole, HotSpots, LinkProblemKind, PortRates, Rates, Thresholds, rates_of_sweeps,
 };
-use fabdeck_fabric::observe::Sweep;
+use fabdeck_fabric::observe::{PortIdentity, Sweep};
 use fabdeck_fabric::{ElementId, LinkId, PortId};
 
 /// The new rows of a list, and their selection.
@@ -42,6 +42,8 @@ pub struct VerdictRequest {
     pub links: (Arc<Rowset>, Query),
     /// The query for all ports.
     pub ports: Query,
+    /// Ports whose values are kept in a fabric of any size.
+    pub pinned: Vec<PortIdentity>,
     pub at_ms: u64,
 }
 
@@ -95,7 +97,7 @@ impl VerdictRequest {
         let ports = Arc::new(Rowset::Hot(ports.into_iter().flatten().collect()));
         let changes = sweep_messages(look, &watched, self.earlier.as_deref(), &self.thresholds);
         WatchVerdict {
-            sums: IntervalSums::new(fabric, &rates),
+            sums: IntervalSums::new(fabric, &rates, &self.pinned),
             watched,
             levels,
             node_load,

@@ -10,7 +10,6 @@
 use ratatui::layout::Rect;
 
 use super::card_text::{OwnedRun, certainty_words, hit_runs, length_words, short_number};
-use super::draw_charts::chart_window;
 use super::health_layout::{CARD_ROWS, HealthLayout};
 use super::pane_frame::{draw_frame, draw_runs};
 use super::problem_actions::fix_preview;
@@ -19,6 +18,7 @@ use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::{Canvas, truncate_text, width};
 use crate::console::drawing::chart::{Chart, ChartScale, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
+use crate::console::features::chart_axes::chart_window;
 use crate::console::features::watch::watch_text::empty_words;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;

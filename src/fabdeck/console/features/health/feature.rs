@@ -4,6 +4,18 @@ use super::{acknowledging, draw, problem_actions, ranking};
 use crate::console::features::feature::Feature;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
+use crate::console::model::state::SessionState;
+
+/// Screens with charts of one time.
+const CHART_SCREENS: &[ScreenId] = &[ScreenId::Health, ScreenId::Links];
+
+fn has_charts(state: &SessionState) -> Result<(), String> {
+    match state.screen {
+        ScreenId::Health => Ok(()),
+        ScreenId::Links if state.screens.links.page.is_some() => Ok(()),
+        _ => Err("the charts are on Health, and on the page of a cable: enter on Links opens one".to_owned()),
+    }
+}
 
 pub const FEATURE: Feature = Feature {
     actions: &[ActionGroup {
@@ -32,12 +44,14 @@ pub const FEATURE: Feature = Feature {
             new("longer-window", &["+"], "Show a longer time in the charts", |state, _| {
                 problem_actions::change_window(state, true)
             })
-            .on_screen(ScreenId::Health)
+            .belongs_to(CHART_SCREENS)
+            .with_precondition(has_charts)
             .prominent(),
             new("shorter-window", &["-"], "Show a shorter time in the charts", |state, _| {
                 problem_actions::change_window(state, false)
             })
-            .on_screen(ScreenId::Health),
+            .belongs_to(CHART_SCREENS)
+            .with_precondition(has_charts),
         ],
     }],
     // The Timeline derives events once the ranking has begun, so it comes later.
@@ -47,7 +61,7 @@ pub const FEATURE: Feature = Feature {
         state.screens.health.set_areas(&areas);
         ranking::follow(state)
     },
-    has_own_panes: true,
+    has_own_panes: |_| true,
     draw: draw::draw,
     ..Feature::NEW
 };

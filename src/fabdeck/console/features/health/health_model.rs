@@ -125,6 +125,11 @@ impl HealthModel {
         Some(&placed.value.jobs)
     }
 
+    /// The running jobs with their paths, where they are known for this snapshot.
+    pub fn compared_jobs(&self, look: &Arc<Snapshot>) -> Option<Arc<JobComparison>> {
+        self.jobs.as_ref().filter(|placed| Arc::ptr_eq(&placed.look, look)).map(|placed| placed.value.clone())
+    }
+
     /// Adds an event of the watch.
     pub fn add_event(&mut self, at_ms: u64, severity: Severity, text: impl Into<String>) {
         if self.events.len() == MAX_EVENTS {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::catalogue::field::Listing;
 use crate::catalogue::view::ViewOrder;
 use crate::console::features::row_table::RowTable;
-use crate::console::features::screen::{EnterResult, Screen};
+use crate::console::features::screen::{EnterResult, Screen, ScreenTarget};
 use crate::console::features::timeline::playback::Playback;
 use crate::console::features::watch::watch_text::{empty_words, interval_words};
 use crate::console::model::fabric_model::Model;
@@ -14,7 +14,7 @@ use crate::operations::rowset::Rowset;
 use crate::operations::view_id::ViewId;
 use crate::operations::watch::hot_ports::HOT_PORTS;
 use crate::operations::watch::watch_verdict::WatchVerdict;
-use fabdeck_fabric::ElementId;
+use fabdeck_fabric::{ElementId, LinkId};
 
 /// The list: ports with a verdict, or all ports in an order of their view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -51,6 +51,14 @@ pub struct HotspotsScreen {
 }
 
 impl HotspotsScreen {
+    /// The cable of the port at the cursor.
+    fn cable(&self, known: &Model) -> Option<LinkId> {
+        match self.current(known)? {
+            ElementId::Port(port) => known.look.as_ref()?.fabric().port(port).link,
+            _ => None,
+        }
+    }
+
     fn list(&self) -> &RowTable {
         if self.view == HotspotsView::Verdicts { &self.verdicts } else { &self.ports }
     }
@@ -121,12 +129,15 @@ impl Screen for HotspotsScreen {
         self.list().rows.element(row)
     }
 
-    fn enter(&mut self, _: &Model) -> EnterResult {
-        EnterResult::Nothing("a port has nothing inside; d shows all its details")
+    fn enter(&mut self, known: &Model) -> EnterResult {
+        match self.cable(known) {
+            Some(link) => EnterResult::Open(ScreenTarget::Cable(link)),
+            None => EnterResult::Nothing("this port has no cable"),
+        }
     }
 
-    fn can_enter(&self, _: &Model) -> bool {
-        false
+    fn can_enter(&self, known: &Model) -> bool {
+        self.cable(known).is_some()
     }
 
     fn has_views(&self, _: &Model) -> bool {

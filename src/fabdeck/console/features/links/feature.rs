@@ -1,5 +1,6 @@
-//! The actions of Links: a link goes out of service, or comes back.
+//! The actions of Links: a link goes out of service, or comes back. A cable has a page.
 
+use super::{cable_page, draw_cable};
 use crate::console::features::changes::change_actions;
 use crate::console::features::feature::Feature;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
@@ -26,5 +27,8 @@ pub const FEATURE: Feature = Feature {
             .writes_fabric(),
         ],
     }],
+    follow: cable_page::follow,
+    has_own_panes: |state| state.screens.links.page.is_some(),
+    draw: draw_cable::draw,
     ..Feature::NEW
 };

@@ -17,7 +17,7 @@ use fabdeck_fabric::observe::{Counter, CounterKind, CounterSample, CounterValues
 use fabdeck_fabric::{LinkId, PortId};
 
 /// Both forms of a counter: the narrow one, whose name tools print, and the 64-bit one.
-type CounterForms = (Counter, Counter);
+pub(super) type CounterForms = (Counter, Counter);
 
 /// The counters of a port now, and at the baseline of their growth.
 struct PortCounts<'s> {
@@ -74,7 +74,7 @@ fn cell(end: &PortCounts<'_>, (narrow, wide): (&Counter, &Counter), with_growth:
 }
 
 /// The error counters that some sample has, by the narrow form where there is one.
-fn error_counters<'s>(samples: impl Iterator<Item = &'s CounterValues>) -> Vec<CounterForms> {
+pub(super) fn error_counters<'s>(samples: impl Iterator<Item = &'s CounterValues>) -> Vec<CounterForms> {
     let mut forms: BTreeMap<Counter, Counter> = BTreeMap::new();
     let counters = samples.flat_map(|values| values.iter().map(|(counter, _)| counter));
     for counter in counters.filter(|counter| counter.kind() == Some(CounterKind::Error)) {
@@ -89,11 +89,15 @@ fn error_counters<'s>(samples: impl Iterator<Item = &'s CounterValues>) -> Vec<C
     forms
 }
 
-fn values_in_sweep<'s>(look: &Snapshot, sweep: &'s Sweep, port: PortId) -> Option<&'s CounterValues> {
+pub(super) fn values_in_sweep<'s>(
+    look: &Snapshot,
+    sweep: &'s Sweep,
+    port: PortId,
+) -> Option<&'s CounterValues> {
     values_in_samples(look, &sweep.samples, port)
 }
 
-fn values_in_snapshot(look: &Snapshot, port: PortId) -> Option<&CounterValues> {
+pub(super) fn values_in_snapshot(look: &Snapshot, port: PortId) -> Option<&CounterValues> {
     values_in_samples(look, &look.observation.counters, port)
 }
 

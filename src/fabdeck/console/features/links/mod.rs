@@ -1,5 +1,9 @@
-//! The screen Links: every cable, with the ports at its ends.
+//! The screen Links: every cable, with the ports at its ends, and a page for each.
 
+mod cable_page;
+mod cable_panes;
+mod counter_rows;
+mod draw_cable;
 mod feature;
 pub(crate) mod link_errors;
 pub(crate) mod screen;

@@ -1,21 +1,27 @@
 //! The screen Links: every cable, with the ports at its ends.
 
+use super::cable_page::CablePage;
 use crate::catalogue::field::Listing;
+use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::links::LINKS;
 use crate::console::features::row_table::RowTable;
-use crate::console::features::screen::{EnterResult, Screen};
+use crate::console::features::screen::{CursorDirection, EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
 use crate::operations::view_id::ViewId;
+use crate::operations::watch::port_values::port_identity;
 use crate::operations::watch::watch_verdict::WatchVerdict;
-use fabdeck_fabric::ElementId;
+use fabdeck_fabric::observe::PortIdentity;
+use fabdeck_fabric::{ElementId, LinkId};
 
 #[derive(Clone, Debug, Default)]
 pub struct LinksScreen {
     list: RowTable,
     /// The snapshot and the path index of the rows; with others, the rows are made again.
     of: Option<(usize, Option<usize>)>,
+    /// The page of a cable, which takes the place of the list.
+    pub page: Option<CablePage>,
 }
 
 impl LinksScreen {
@@ -28,6 +34,26 @@ impl LinksScreen {
 }
 
 impl LinksScreen {
+    /// Opens the page of a cable.
+    pub fn open_page(&mut self, link: LinkId) {
+        self.page = Some(CablePage::new(link));
+    }
+
+    /// The ports of the open page: their history is kept in a fabric of any size.
+    pub fn pinned_ports(&self, look: &Snapshot) -> Vec<PortIdentity> {
+        let fabric = look.fabric();
+        let ends = self.page.iter().map(|page| fabric.link(page.link)).flat_map(|link| [link.a, link.b]);
+        ends.map(|port| port_identity(fabric, port)).collect()
+    }
+
+    /// Shows the cable at the cursor on the open page.
+    fn turn_page(&mut self, known: &Model) {
+        let below = self.table().row().and_then(|row| self.element(row, known));
+        if let (Some(ElementId::Link(link)), Some(page)) = (below, &mut self.page) {
+            page.link = link;
+        }
+    }
+
     /// Makes the rows again, without the loads of a sweep.
     pub fn reset(&mut self, known: &Model) {
         self.of = None;
@@ -61,12 +87,52 @@ impl Screen for LinksScreen {
         self.list.rows.element(row)
     }
 
-    fn enter(&mut self, _: &Model) -> EnterResult {
-        EnterResult::Nothing("a link has nothing inside; f marks it as failed")
+    fn current(&self, known: &Model) -> Option<ElementId> {
+        match &self.page {
+            Some(page) => Some(ElementId::Link(page.link)),
+            None => self.element(self.table().row()?, known),
+        }
     }
 
-    fn can_enter(&self, _: &Model) -> bool {
-        false
+    fn enter(&mut self, known: &Model) -> EnterResult {
+        match self.current(known) {
+            Some(ElementId::Link(link)) if self.page.is_none() => self.open_page(link),
+            Some(_) => {
+                return EnterResult::Nothing("this is the page of the cable; esc leads back to the list");
+            }
+            None => return EnterResult::Nothing("there is no cable under the cursor"),
+        }
+        EnterResult::Done
+    }
+
+    fn can_enter(&self, known: &Model) -> bool {
+        self.page.is_none() && self.current(known).is_some()
+    }
+
+    fn step_out(&mut self, _: &Model) -> bool {
+        self.page.take().is_some()
+    }
+
+    /// On the page of a cable, up and down lead to the cables above and below it in the list.
+    fn move_by_arrow(&mut self, known: &Model, direction: CursorDirection, _: u16) -> bool {
+        let by = match direction {
+            _ if self.page.is_none() => return false,
+            CursorDirection::Up => -1,
+            CursorDirection::Down => 1,
+            CursorDirection::Left | CursorDirection::Right => return true,
+        };
+        self.list.table.move_by(by);
+        self.turn_page(known);
+        true
+    }
+
+    fn carry_over(&mut self, again: &dyn Fn(ElementId) -> Option<ElementId>) {
+        let selected = &mut self.table_mut().selected;
+        *selected = selected.iter().filter_map(|what| again(*what)).collect();
+        self.page = self.page.take().and_then(|page| match again(ElementId::Link(page.link)) {
+            Some(ElementId::Link(link)) => Some(CablePage::new(link)),
+            _ => None,
+        });
     }
 
     fn refresh(&mut self, known: &Model) {

@@ -10,7 +10,7 @@ use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::switches::SWITCHES;
 use crate::console::features::row_table::RowTable;
-use crate::console::features::screen::{CursorDirection, EnterResult, Screen};
+use crate::console::features::screen::{CursorDirection, EnterResult, Screen, ScreenTarget};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
@@ -245,7 +245,7 @@ impl Screen for MapScreen {
         }
         match self.current(known) {
             Some(ElementId::Node(id)) => self.enter_node(id, known),
-            Some(ElementId::Link(_)) => return EnterResult::Show,
+            Some(ElementId::Link(link)) => return EnterResult::Open(ScreenTarget::Cable(link)),
             Some(what) => match peer_node(&look, what) {
                 Some(node) => self.enter_node(node, known),
                 None => return EnterResult::Nothing("this port has no cable"),

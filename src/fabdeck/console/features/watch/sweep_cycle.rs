@@ -275,6 +275,7 @@ pub fn request_verdict(
     let judging = VerdictRequest {
         links: (rows, links.table().query()),
         ports: hot.all_ports().query(),
+        pinned: links.pinned_ports(&look),
         look,
         first,
         before,

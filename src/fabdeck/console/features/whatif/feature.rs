@@ -98,7 +98,7 @@ pub const FEATURE: Feature = Feature {
             .prominent(),
         ],
     }],
-    has_own_panes: true,
+    has_own_panes: |_| true,
     cancels_first: |state| state.screens.whatif.page.is_none() && state.has_engine_under_way(),
     draw: draw::draw,
     ..Feature::NEW

@@ -1,0 +1,117 @@
+//! The panes of the page of a cable.
+//!
+//! ```text
+//! title     Links › rack2-leaf[7] ─ spine-1[3]   1 of 2 parallel cables   runs at 1x of 4x
+//! ╭─ one end ────╮   the cable    ╭─ other end ──╮
+//! ╰──────────────╯                ╰──────────────╯
+//! ╭─ sent ─────╮╭─ sent ─────╮╭─ link errors ────╮
+//! ╰────────────╯╰────────────╯╰──────────────────╯
+//! ╭─ ▸ Counters ─────────────────────────────────╮
+//! ├─ Who uses it ──────────┬─ If it fails ───────┤
+//! ╰──────────────────────────────────────────────╯
+//! ```
+
+use crate::console::model::layout::{Areas, Rect};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CablePanes {
+    pub title: Rect,
+    pub ends: [Rect; 2],
+    /// Between the ends, or below them on a narrow screen.
+    pub cable: Rect,
+    /// Empty on a low screen.
+    pub charts: [Rect; 3],
+    /// The pane of the counters, and inside of it the table and both texts below it.
+    pub counters: Rect,
+    pub table: Rect,
+    pub texts: [Rect; 2],
+}
+
+/// Rows of the facts of an end.
+pub const END_ROWS: u16 = 5;
+/// Largest width of an end.
+const END_MAX_WIDTH: u16 = 40;
+/// Rows of the texts below the counters, with their rule.
+const TEXT_ROWS: u16 = 5;
+/// Height of the charts on a high screen, and on a low one.
+const CHART_ROWS: u16 = 10;
+const LOW_CHART_ROWS: u16 = 5;
+/// Least height with charts, and with high ones.
+const CHARTS_MIN_HEIGHT: u16 = 18;
+const HIGH_CHARTS_MIN_HEIGHT: u16 = 32;
+
+impl CablePanes {
+    pub fn new(areas: &Areas) -> Self {
+        let (all, boxed) = (areas.middle, areas.boxed);
+        let (title, rest) = all.split_rows(1);
+        let (ends, cable, rest) = if boxed { wide_ends(rest) } else { narrow_ends(rest) };
+        let chart_rows = match all.height {
+            HIGH_CHARTS_MIN_HEIGHT.. => CHART_ROWS,
+            CHARTS_MIN_HEIGHT.. => LOW_CHART_ROWS,
+            _ => 0,
+        };
+        let (charts, counters) = rest.split_rows(chart_rows);
+        let third = charts.width / 3;
+        let (first, others) = charts.split_columns(third);
+        let (second, third) = others.split_columns(third);
+        let inside = counters.inside(boxed);
+        let texts = if inside.height >= 2 * TEXT_ROWS { TEXT_ROWS } else { inside.height.min(2) };
+        let (table, below) = inside.split_rows(inside.height - texts);
+        // A low screen has a row for each text.
+        let texts = match texts {
+            TEXT_ROWS => {
+                let (left, right) = below.split_columns(below.width / 2);
+                [left, right]
+            }
+            _ => {
+                let (upper, lower) = below.split_rows(1);
+                [upper, lower]
+            }
+        };
+        Self { title, ends, cable, charts: [first, second, third], counters, table, texts }
+    }
+}
+
+/// Both ends as boxes with the cable between them.
+fn wide_ends(area: Rect) -> ([Rect; 2], Rect, Rect) {
+    let (row, rest) = area.split_rows(END_ROWS + 2);
+    let width = (row.width / 3).min(END_MAX_WIDTH);
+    let (left, others) = row.split_columns(width);
+    let (cable, right) = others.split_columns(others.width.saturating_sub(width));
+    ([left, right], cable, rest)
+}
+
+/// A row for each end, and one for the cable.
+fn narrow_ends(area: Rect) -> ([Rect; 2], Rect, Rect) {
+    let (first, rest) = area.split_rows(1);
+    let (second, rest) = rest.split_rows(1);
+    let (cable, rest) = rest.split_rows(1);
+    ([first, second], cable, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::model::layout::Size;
+
+    #[test]
+    fn panes_fill_the_middle_at_any_size() {
+        for (width, height) in
+            [(80, 24), (120, 40), (200, 60), (100, 20), (60, 16), (120, 12), (20, 3), (1, 1)]
+        {
+            let areas = Areas::new(Size { width, height }, false);
+            let panes = CablePanes::new(&areas);
+            let ends = if areas.boxed {
+                panes.ends[0].height
+            } else {
+                panes.ends[0].height + panes.ends[1].height + panes.cable.height
+            };
+            let rows = panes.title.height + ends + panes.charts[0].height + panes.counters.height;
+            assert_eq!(rows, areas.middle.height, "{width}x{height}");
+            let charts: u16 = panes.charts.iter().map(|chart| chart.width).sum();
+            assert_eq!(charts, areas.middle.width, "{width}x{height}");
+        }
+        let panes = CablePanes::new(&Areas::new(Size { width: 80, height: 24 }, false));
+        assert!(panes.table.height >= 8, "{panes:?}");
+    }
+}

@@ -1,0 +1,256 @@
+//! The counters of a cable as rows: each with the values and the rates of both ends.
+//!
+//! ```text
+//! COUNTER               rack2-leaf[7]       rate    spine-1[3]       rate  threshold
+//! Symbol errors                12,194       1 /s             0          0
+//! Link errors, all             12,195       1 /s             1       1 /h      10 /h  over
+//! ```
+
+use super::link_errors::{CounterForms, error_counters, values_in_snapshot, values_in_sweep};
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::health::card_text::short_number;
+use crate::console::model::fabric_model::Model;
+use crate::operations::watch::port_values::PortQuantity;
+use fabdeck_fabric::counters::{growth_between, link_error_growth};
+use fabdeck_fabric::observe::{Counter, CounterValues, Sweep, digits_in_groups};
+use fabdeck_fabric::{ElementId, LinkId, PortId};
+
+/// A counter with its values at both ends.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CounterRow {
+    pub title: String,
+    pub ends: [CounterCell; 2],
+    /// The value from which on the rate is a problem; empty where no threshold judges it.
+    pub threshold: String,
+    pub is_over: bool,
+    /// What the history keeps of it.
+    pub quantity: Option<PortQuantity>,
+}
+
+/// The value of one end, and its growth.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CounterCell {
+    pub value: String,
+    pub rate: String,
+    /// Whether the value is above zero.
+    pub counted: bool,
+}
+
+/// The samples of a port: the latest, the one before it, and the baseline of error rates.
+struct EndSamples<'s> {
+    port: PortId,
+    now: Option<&'s CounterValues>,
+    before: Option<&'s CounterValues>,
+    first: Option<&'s CounterValues>,
+}
+
+/// The lengths between these samples, in seconds.
+#[derive(Clone, Copy)]
+struct SampleTimes {
+    interval: f64,
+    since_first: f64,
+}
+
+/// The counters of both ends: data and waiting first, then errors that were counted, then the others.
+pub fn counter_rows(look: &Snapshot, known: &Model, link: LinkId) -> Vec<CounterRow> {
+    let judged = known.watch.judged.as_ref();
+    let judged_sweeps = judged.map(|judged| [&*judged.after, &*judged.before, &*judged.first]);
+    let sweep = |port, at: usize| values_in_sweep(look, judged_sweeps?[at], port);
+    let ends = [look.fabric().link(link).a, look.fabric().link(link).b].map(|port| EndSamples {
+        port,
+        now: sweep(port, 0).or_else(|| values_in_snapshot(look, port)),
+        before: sweep(port, 1),
+        first: sweep(port, 2),
+    });
+    if ends.iter().all(|end| end.now.is_none()) {
+        return Vec::new();
+    }
+    let seconds = |from: &Sweep, to: &Sweep| to.began.saturating_sub(from.began).as_secs_f64();
+    let times = judged.map_or(SampleTimes { interval: 0.0, since_first: 0.0 }, |judged| SampleTimes {
+        interval: seconds(&judged.before, &judged.after),
+        since_first: seconds(&judged.first, &judged.after),
+    });
+    let mut rows = vec![data_row(known, &ends), wait_row(known, &ends), all_errors_row(known, &ends, times)];
+    let forms = error_counters(ends.iter().filter_map(|end| end.now));
+    let mut errors: Vec<CounterRow> =
+        forms.iter().map(|forms| error_row(known, &ends, forms, times)).collect();
+    errors.sort_by_key(|row| row.ends.iter().all(|cell| !cell.counted));
+    rows.extend(errors);
+    rows
+}
+
+/// The data that each end has sent.
+fn data_row(known: &Model, ends: &[EndSamples<'_>; 2]) -> CounterRow {
+    let cell = |end: &EndSamples<'_>| {
+        let words =
+            end.now.and_then(|now| now.figure(&Counter::PortXmitData, &Counter::PortXmitDataExtended));
+        let value = words.map_or_else(unknown, |words| bytes_words(words.value.saturating_mul(4)));
+        let rate = port_row(known, end.port).and_then(|row| row.sent_mbps);
+        let rate = rate.map_or_else(unknown, |mbps| format!("{} Gb/s", short_number(mbps as f64 / 1000.0)));
+        CounterCell { value, rate, counted: words.is_some_and(|words| words.value > 0) }
+    };
+    CounterRow {
+        title: "Data sent".to_owned(),
+        ends: ends.each_ref().map(cell),
+        threshold: String::new(),
+        is_over: false,
+        quantity: Some(PortQuantity::Sent),
+    }
+}
+
+/// How long packets wait to be sent.
+fn wait_row(known: &Model, ends: &[EndSamples<'_>; 2]) -> CounterRow {
+    let cell = |end: &EndSamples<'_>| {
+        let ticks = end.now.and_then(|now| now.figure(&Counter::PortXmitWait, &Counter::PortXmitWaitExt));
+        let share = port_row(known, end.port).and_then(|row| row.time_waited);
+        CounterCell {
+            value: ticks.map_or_else(unknown, |ticks| format!("{} ticks", short_number(ticks.value as f64))),
+            rate: share.map_or_else(unknown, |share| format!("{:.0} %", (share * 100.0).min(100.0))),
+            counted: share.is_some_and(|share| share > 0.0),
+        }
+    };
+    let limit = known.watch.settings.thresholds.congestion;
+    let waiting = |end: &EndSamples<'_>| port_row(known, end.port).and_then(|row| row.waiting);
+    CounterRow {
+        title: "Wait to send".to_owned(),
+        ends: ends.each_ref().map(cell),
+        threshold: format!("{} ticks/s", short_number(limit)),
+        is_over: ends.iter().filter_map(waiting).any(|ticks| ticks as f64 >= limit),
+        quantity: Some(PortQuantity::Wait),
+    }
+}
+
+/// The sum of the errors that tell of a bad cable or a full buffer: the threshold is one of their sum.
+fn all_errors_row(known: &Model, ends: &[EndSamples<'_>; 2], times: SampleTimes) -> CounterRow {
+    let limit = known.watch.settings.thresholds.errors_per_hour;
+    let cell = |end: &EndSamples<'_>| {
+        let forms = Counter::link_error_counters();
+        let values = forms.filter_map(|(narrow, wide)| Some(end.now?.figure(narrow, wide)?.value));
+        let all = values.reduce(u64::saturating_add);
+        let growth = |before: Option<&CounterValues>| link_error_growth(before?, end.now?).lower_bound();
+        CounterCell {
+            value: all.map_or_else(unknown, digits_in_groups),
+            rate: rate_words(growth(end.before), growth(end.first), times),
+            counted: all.is_some_and(|all| all > 0),
+        }
+    };
+    let per_hour = |end: &EndSamples<'_>| port_row(known, end.port).and_then(|row| row.errors_per_hour);
+    CounterRow {
+        title: "Link errors, all".to_owned(),
+        ends: ends.each_ref().map(cell),
+        threshold: format!("{} /h", short_number(limit)),
+        is_over: ends.iter().filter_map(per_hour).any(|errors| errors as f64 >= limit),
+        quantity: Some(PortQuantity::Errors),
+    }
+}
+
+fn error_row(
+    known: &Model,
+    ends: &[EndSamples<'_>; 2],
+    (narrow, wide): &CounterForms,
+    times: SampleTimes,
+) -> CounterRow {
+    let growth = |end: &EndSamples<'_>, before: Option<&CounterValues>| {
+        growth_between(narrow, wide, before?, end.now?).lower_bound()
+    };
+    let cell = |end: &EndSamples<'_>| {
+        let figure = end.now.and_then(|now| now.figure(narrow, wide));
+        let least = |saturated| if saturated { ">=" } else { "" };
+        CounterCell {
+            value: figure.map_or_else(unknown, |figure| {
+                format!("{}{}", least(figure.saturated), digits_in_groups(figure.value))
+            }),
+            rate: rate_words(growth(end, end.before), growth(end, end.first), times),
+            counted: figure.is_some_and(|figure| figure.value > 0),
+        }
+    };
+    // How often a link may go down has a threshold of its own.
+    let flaps = *narrow == Counter::LinkDownedCounter;
+    let limit = known.watch.settings.thresholds.flaps_per_hour;
+    let hours = times.since_first.max(3600.0) / 3600.0;
+    let often = |end: &EndSamples<'_>| growth(end, end.first).map(|count| count as f64 / hours);
+    CounterRow {
+        title: counter_title(narrow).to_owned(),
+        ends: ends.each_ref().map(cell),
+        threshold: if flaps { format!("{} /h", short_number(limit)) } else { String::new() },
+        is_over: flaps && ends.iter().filter_map(often).any(|count| count >= limit),
+        quantity: None,
+    }
+}
+
+fn port_row(known: &Model, port: PortId) -> Option<&crate::operations::watch::hot_ports::HotPort> {
+    known.watch.reading.as_ref()?.port_row_of(ElementId::Port(port))
+}
+
+/// Growth in the last interval, otherwise since the baseline of error rates.
+fn rate_words(last: Option<u64>, since: Option<u64>, times: SampleTimes) -> String {
+    match (last, since) {
+        (Some(1..), _) if times.interval > 0.0 => {
+            format!("{} /s", short_number(last.unwrap_or(0) as f64 / times.interval))
+        }
+        (_, Some(count @ 1..)) if times.since_first > 0.0 => {
+            format!("{} /h", short_number(count as f64 / (times.since_first.max(3600.0) / 3600.0)))
+        }
+        (Some(0), _) | (_, Some(0)) => "0".to_owned(),
+        _ => unknown(),
+    }
+}
+
+fn unknown() -> String {
+    "?".to_owned()
+}
+
+/// An amount in powers of 1000.
+fn bytes_words(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value >= 999.95 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1000.0, unit + 1);
+    }
+    let digits = usize::from(unit > 0);
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+/// A counter in words; the name that tools print where it has none.
+fn counter_title(counter: &Counter) -> &str {
+    match counter {
+        Counter::SymbolErrorCounter => "Symbol errors",
+        Counter::LinkErrorRecoveryCounter => "Link recovered",
+        Counter::LinkDownedCounter => "Link went down",
+        Counter::PortRcvErrors => "Receive errors",
+        Counter::PortRcvRemotePhysicalErrors => "Remote physical errors",
+        Counter::PortRcvSwitchRelayErrors => "Switch relay errors",
+        Counter::PortXmitDiscards => "Sent but dropped",
+        Counter::PortXmitConstraintErrors => "Send constraint errors",
+        Counter::PortRcvConstraintErrors => "Receive constraint errors",
+        Counter::LocalLinkIntegrityErrors => "Local integrity errors",
+        Counter::ExcessiveBufferOverrunErrors => "Buffer overruns",
+        Counter::QP1Dropped => "Dropped at QP1",
+        Counter::VL15Dropped => "Dropped on VL15",
+        other => other.name(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_of_the_last_interval_or_of_an_hour() {
+        let times = SampleTimes { interval: 2.0, since_first: 7200.0 };
+        assert_eq!(rate_words(Some(3), Some(9), times), "1.5 /s");
+        assert_eq!(rate_words(Some(0), Some(9), times), "4.5 /h");
+        assert_eq!(rate_words(Some(0), Some(0), times), "0");
+        assert_eq!(rate_words(None, None, times), "?");
+        let begun = SampleTimes { interval: 1.0, since_first: 60.0 };
+        assert_eq!(rate_words(Some(0), Some(2), begun), "2 /h", "less than an hour counts as one");
+    }
+
+    #[test]
+    fn amounts_have_powers_of_1000() {
+        assert_eq!(
+            [0, 999, 1000, 128_200_000_000, u64::MAX].map(bytes_words),
+            ["0 B", "999 B", "1.0 kB", "128.2 GB", "18446.7 PB"]
+        );
+    }
+}

@@ -1,0 +1,522 @@
+//! Draws the page of a cable.
+
+use ratatui::layout::Rect;
+
+use super::cable_page::CablePage;
+use super::cable_panes::CablePanes;
+use super::counter_rows::CounterRow;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
+use crate::catalogue::views::links::signalling_mbps;
+use crate::console::drawing::buffer_area::buffer_area;
+use crate::console::drawing::canvas::{Canvas, shorten_name, truncate_text, width};
+use crate::console::drawing::chart::{Chart, draw_chart};
+use crate::console::drawing::gauge::step_of;
+use crate::console::drawing::pane::{PaneHead, draw_pane};
+use crate::console::drawing::theme::{Quantity, Role};
+use crate::console::features::chart_axes::{
+    LABEL_WIDTH, chart_top, chart_window, event_marks, scale_labels, scale_of, time_ticks,
+};
+use crate::console::features::feature::{BodyAreas, Feature};
+use crate::console::features::health::card_text::short_number;
+use crate::console::features::watch::watch_text::empty_words;
+use crate::console::model::state::SessionState;
+use crate::operations::check::certificate_text::wrap_text;
+use crate::operations::health::cable_report::CableReport;
+use crate::operations::preview::engine_preview::MarkLoss;
+use crate::operations::preview::whatif::cut_off_words;
+use crate::operations::watch::hot_ports::HotPort;
+use crate::operations::watch::port_values::{PortQuantity, port_identity};
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_fabric::{ElementId, LinkId, LinkSpeed, LinkWidth, PortId};
+
+/// Width of the names of counters, and of a value or a rate of one end.
+const TITLE_WIDTH: u16 = 25;
+const VALUE_WIDTH: u16 = 14;
+const RATE_WIDTH: u16 = 11;
+/// Columns of the history of a counter.
+const HISTORY_WIDTH: u16 = 14;
+/// Most jobs that are named.
+const MAX_JOBS: usize = 3;
+
+/// Draws the open page, or the list and its details.
+pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
+    let (Some(page), Some(look)) = (&state.screens.links.page, state.snapshot()) else {
+        return (Feature::NEW.draw)(canvas, body, state);
+    };
+    let areas = state.areas();
+    let panes = CablePanes::new(&areas);
+    let ends = [look.fabric().link(page.link).a, look.fabric().link(page.link).b];
+    draw_title(canvas, buffer_area(panes.title), state, look, page);
+    for (at, (port, area)) in ends.iter().zip(panes.ends).enumerate() {
+        let facts = end_facts(look, page.report.as_deref(), *port, at);
+        match areas.boxed {
+            true => draw_end(canvas, buffer_area(area), look, *port, &facts),
+            false => draw_end_row(canvas, buffer_area(area), look, *port, &facts),
+        }
+    }
+    draw_cable(canvas, buffer_area(panes.cable), state, look, page.link, areas.boxed);
+    let quantities = [
+        (PortQuantity::Sent, vec![ends[0]]),
+        (PortQuantity::Sent, vec![ends[1]]),
+        (PortQuantity::Errors, ends.to_vec()),
+    ];
+    for (area, (quantity, ports)) in panes.charts.into_iter().zip(quantities) {
+        draw_history(canvas, buffer_area(area), state, look, quantity, &ports);
+    }
+    draw_counters(canvas, state, look, page, &panes);
+}
+
+/// The way here, the place among parallel cables, and what is wrong.
+fn draw_title(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, look: &Snapshot, page: &CablePage) {
+    let ends = look.fabric().link(page.link);
+    let crumb = format!("{} {} ", state.screen.title().title, canvas.signs.crumb);
+    let x = canvas.draw_text(area, 1, 0, &crumb, Role::Dim);
+    let names = [ends.a, ends.b].map(|port| look.port_name(port)).join(&format!(" {} ", canvas.signs.rule));
+    let room = area.width.saturating_sub(x + 1);
+    let mut x = canvas.draw_text(area, x, 0, &shorten_name(&names, room, canvas.signs.more), Role::Strong);
+    if state.known.is_failed(ElementId::Link(page.link)) {
+        x = canvas.draw_text(
+            area,
+            x + 3,
+            0,
+            &format!("{} marked as failed", canvas.signs.marked),
+            Role::Marked,
+        );
+    }
+    for (text, role) in troubles(canvas, state, look, page.link) {
+        x = canvas.draw_text(area, x + 3, 0, &text, role);
+    }
+    if let Some((place, count @ 2..)) = page.report.as_ref().map(|report| report.parallel) {
+        canvas.draw_text(area, x + 3, 0, &format!("{place} of {count} parallel cables"), Role::Dim);
+    }
+}
+
+/// What is wrong with the cable.
+fn troubles(canvas: &Canvas<'_>, state: &SessionState, look: &Snapshot, link: LinkId) -> Vec<(String, Role)> {
+    let [critical, warning, ..] = canvas.signs.severity;
+    if look.is_down(link) {
+        return vec![(format!("{critical} down"), Role::LinkDown)];
+    }
+    let mut troubles = Vec::new();
+    if look.is_degraded(link) == Some(true) {
+        let used = rate_text(look.width_in_use(link), look.speed_in_use(link));
+        let (width, speed) = possible_rate(look, link);
+        let text = format!("{warning} runs at {used} of {}", rate_text(width, speed));
+        troubles.push((text, Role::LinkDegraded));
+    }
+    if state.known.health.has_errors(link) {
+        troubles.push((format!("{warning} errors above their threshold"), Role::Warning));
+    }
+    troubles
+}
+
+fn rate_text(width: Option<LinkWidth>, speed: Option<LinkSpeed>) -> String {
+    format!("{} {}", width.map_or("?", |width| width.word()), speed.map_or("?", |speed| speed.word()))
+}
+
+fn possible_rate(look: &Snapshot, link: LinkId) -> (Option<LinkWidth>, Option<LinkSpeed>) {
+    let ends = look.fabric().link(link);
+    let [a, b] = [ends.a, ends.b].map(|port| &look.fabric().port(port).facts);
+    (
+        a.width_supported.zip(b.width_supported).map(|(a, b)| a.min(b)),
+        a.speed_supported.zip(b.speed_supported).map(|(a, b)| a.min(b)),
+    )
+}
+
+/// The facts of an end, as labels and texts.
+fn end_facts(
+    look: &Snapshot,
+    report: Option<&CableReport>,
+    port: PortId,
+    at: usize,
+) -> Vec<(&'static str, String)> {
+    let facts = &look.fabric().port(port).facts;
+    let unknown = || "not known".to_owned();
+    let states = [facts.state.map(|state| state.word()), facts.physical_state.map(|state| state.word())];
+    let states: Vec<String> = states.into_iter().flatten().map(str::to_lowercase).collect();
+    let can_do = match (facts.width_supported, facts.speed_supported) {
+        (None, None) => unknown(),
+        (width, speed) => rate_text(width, speed),
+    };
+    let paths = report.map(|report| report.paths.map(|paths| digits_in_groups(paths[at])));
+    vec![
+        ("GUID", look.fabric().node(look.fabric().port(port).node).guid().to_string()),
+        ("state", if states.is_empty() { unknown() } else { states.join(", ") }),
+        ("can do", can_do),
+        ("behind it", report.map_or_else(|| "being read".to_owned(), |report| report.behind[at].clone())),
+        ("paths out", paths.map_or_else(|| "being read".to_owned(), |paths| paths.unwrap_or_else(unknown))),
+    ]
+}
+
+fn lid_words(look: &Snapshot, port: PortId) -> String {
+    let (fabric, node) = (look.fabric(), look.fabric().port(port).node);
+    let management = fabric.port_of(node, fabdeck_fabric::PortNum::MANAGEMENT);
+    let owner = if fabric.node(node).is_switch() { management } else { Some(port) };
+    let lid = owner.and_then(|port| fabric.port(port).facts.lid);
+    lid.map_or_else(|| "LID not known".to_owned(), |lid| format!("LID {}", lid.value()))
+}
+
+fn draw_end(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    look: &Snapshot,
+    port: PortId,
+    facts: &[(&'static str, String)],
+) {
+    let lid = lid_words(look, port);
+    let title =
+        shorten_name(&look.port_name(port), area.width.saturating_sub(width(&lid) + 9), canvas.signs.more);
+    let head = PaneHead { title: &title, right: &[(lid.as_str(), Role::Dim)], focused: false };
+    let inside = draw_pane(canvas, area, &head, true);
+    for (y, (label, text)) in (0..inside.height).zip(facts) {
+        canvas.draw_text(inside, 1, y, label, Role::Label);
+        let text = truncate_text(text, inside.width.saturating_sub(13), canvas.signs.more);
+        canvas.draw_text(inside, 12, y, &text, Role::Text);
+    }
+}
+
+/// An end in a row: state, what it can do, and what lies behind it.
+fn draw_end_row(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    look: &Snapshot,
+    port: PortId,
+    facts: &[(&'static str, String)],
+) {
+    let name = shorten_name(&look.port_name(port), 24, canvas.signs.more);
+    let x = canvas.draw_text(area, 1, 0, &name, Role::Strong).max(26);
+    let text =
+        |label: &str| facts.iter().find(|(own, _)| *own == label).map_or("", |(_, text)| text.as_str());
+    let state = text("state").split(',').next().unwrap_or_default();
+    let all = format!("{state}  {}  {}  {}", lid_words(look, port), text("can do"), text("behind it"));
+    canvas.draw_text(
+        area,
+        x,
+        0,
+        &truncate_text(&all, area.width.saturating_sub(x), canvas.signs.more),
+        Role::Text,
+    );
+}
+
+/// The cable with its rate, and load and wait of both directions.
+fn draw_cable(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    state: &SessionState,
+    look: &Snapshot,
+    link: LinkId,
+    boxed: bool,
+) {
+    let ends = look.fabric().link(link);
+    let rows = [ends.a, ends.b].map(|port| port_row(state, port));
+    let (used_width, speed) = (look.width_in_use(link), look.speed_in_use(link));
+    let gbps = |width: Option<LinkWidth>, speed: Option<LinkSpeed>| {
+        let mbps = signalling_mbps(width?, speed?);
+        Some(format!("{} Gb/s", short_number(mbps as f64 / 1000.0)))
+    };
+    let mut rate = rate_text(used_width, speed);
+    rate.extend(gbps(used_width, speed).map(|gbps| format!("  {gbps}")));
+    let degraded = look.is_degraded(link) == Some(true);
+    if degraded {
+        let (width, speed) = possible_rate(look, link);
+        rate.push_str(&format!("  of {}", rate_text(width, speed)));
+        rate.extend(gbps(width, speed).map(|gbps| format!(", {gbps}")));
+    }
+    let rate_role = if degraded { Role::LinkDegraded } else { Role::Text };
+    let directions = rows.map(direction_words);
+    if !boxed {
+        let x = canvas.draw_text(area, 1, 0, &rate, rate_role);
+        let both = format!("there {}   back {}", directions[0], directions[1]);
+        canvas.draw_text(
+            area,
+            x + 3,
+            0,
+            &truncate_text(&both, area.width.saturating_sub(x + 3), canvas.signs.more),
+            Role::Text,
+        );
+        return;
+    }
+    let centre = |text: &str| area.width.saturating_sub(width(text)) / 2;
+    canvas.draw_text(area, centre(&rate), 1, &rate, rate_role);
+    let loads = rows.map(|row| row.and_then(|row| row.used));
+    let lines = [(2, &directions[0], loads[0], true), (4, &directions[1], loads[1], false)];
+    for (y, text, load, there) in lines {
+        let step = load.map_or(0, |load| step_of(f64::from(load) / 100.0));
+        let line = canvas.signs.gauge[0].repeat(usize::from(area.width.saturating_sub(4)));
+        canvas.draw_text(area, 2, y, &line, Quantity::Load.step_role(step));
+        let sign = if there { ">" } else { "<" };
+        let at = if there { area.width.saturating_sub(2) } else { 1 };
+        canvas.draw_text(area, at, y, sign, Role::Text);
+        canvas.draw_text(area, centre(text), y + 1, text, Role::Text);
+    }
+}
+
+fn port_row(state: &SessionState, port: PortId) -> Option<&HotPort> {
+    state.known.watch.reading.as_ref()?.port_row_of(ElementId::Port(port))
+}
+
+/// What a direction carries: rate, load and wait.
+fn direction_words(row: Option<&HotPort>) -> String {
+    let Some(row) = row else { return "not measured".to_owned() };
+    let sent = row.sent_mbps.map(|mbps| format!("{} Gb/s", short_number(mbps as f64 / 1000.0)));
+    let load = row.used.map(|used| format!("{used} %"));
+    let wait = row.time_waited.map(|share| format!("wait {:.0} %", (share * 100.0).min(100.0)));
+    let known: Vec<String> = [sent, load, wait].into_iter().flatten().collect();
+    if known.is_empty() { "not known".to_owned() } else { known.join("  ") }
+}
+
+/// What an end sends, or the errors of both, over the time of all charts.
+fn draw_history(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    state: &SessionState,
+    look: &Snapshot,
+    quantity: PortQuantity,
+    ports: &[PortId],
+) {
+    if area.height < 3 || area.width < LABEL_WIDTH + 6 {
+        return;
+    }
+    let boxed = state.areas().boxed;
+    let hue = if quantity == PortQuantity::Errors { Quantity::Errors } else { Quantity::Load };
+    let plot = area.width.saturating_sub(LABEL_WIDTH + if boxed { 2 } else { 1 });
+    let window = chart_window(state, plot);
+    let values = worst_columns(state, look, quantity, ports, plot);
+    let most = values.iter().flatten().copied().fold(0.0, f64::max);
+    let latest = values.iter().rev().find_map(|value| *value);
+    let (title, unit) = match (quantity, ports) {
+        (PortQuantity::Errors, _) => ("Link errors".to_owned(), "/s  log"),
+        (_, [port, ..]) => (format!("Sent by {}", look.name(look.fabric().port(*port).node)), "Gb/s"),
+        _ => return,
+    };
+    let figure = latest.map_or_else(String::new, |value| format!("{} {unit}", short_number(value)));
+    let title = shorten_name(&title, area.width.saturating_sub(width(&figure) + 8), canvas.signs.more);
+    let head = PaneHead { title: &title, right: &[(figure.as_str(), hue.figure_role())], focused: false };
+    let inside = draw_pane(canvas, area, &head, boxed);
+    let top = chart_top(hue, most);
+    let marks = if boxed { event_marks(canvas, state, window) } else { Vec::new() };
+    let chart = Chart {
+        quantity: hue,
+        values: &values,
+        curve: &[],
+        scale: scale_of(hue),
+        top,
+        labels: &scale_labels(hue, top, inside.height),
+        ticks: &time_ticks(state.known.problems.window, plot),
+        marks: &marks,
+        label_width: LABEL_WIDTH,
+    };
+    draw_chart(canvas, inside, &chart);
+    if values.iter().all(Option::is_none) {
+        let words = match state.known.watch.totals.latest() {
+            Some(_) => "kept from now on",
+            None => "waiting for two readings",
+        };
+        let x = LABEL_WIDTH + plot.saturating_sub(width(words)) / 2;
+        canvas.draw_text(inside, x, inside.height.saturating_sub(1) / 2, words, Role::Dim);
+    }
+}
+
+/// The worse of these ports in each column of a plot.
+fn worst_columns(
+    state: &SessionState,
+    look: &Snapshot,
+    quantity: PortQuantity,
+    ports: &[PortId],
+    plot: u16,
+) -> Vec<Option<f64>> {
+    let (window, columns) = (chart_window(state, plot), usize::from(plot) * 2);
+    let of = |port: &PortId| {
+        let port = port_identity(look.fabric(), *port);
+        state.known.watch.totals.port_columns(window, columns, port, quantity)
+    };
+    let worse = |a: Vec<Option<f64>>, b: Vec<Option<f64>>| {
+        let pair = |(a, b): (Option<f64>, Option<f64>)| match (a, b) {
+            (Some(a), Some(b)) => Some(f64::max(a, b)),
+            (a, b) => a.or(b),
+        };
+        a.into_iter().zip(b).map(pair).collect()
+    };
+    ports.iter().map(of).reduce(worse).unwrap_or_default()
+}
+
+fn draw_counters(
+    canvas: &mut Canvas<'_>,
+    state: &SessionState,
+    look: &Snapshot,
+    page: &CablePage,
+    panes: &CablePanes,
+) {
+    let boxed = state.areas().boxed;
+    let table = buffer_area(panes.table);
+    let shown = page.counters.len().min(usize::from(table.height.saturating_sub(1)));
+    let count = match page.counters.len() {
+        all if shown < all => format!("{shown} of {all} counters, d shows all"),
+        _ => "both ends".to_owned(),
+    };
+    let head = PaneHead { title: "Counters", right: &[(count.as_str(), Role::Dim)], focused: true };
+    draw_pane(canvas, buffer_area(panes.counters), &head, boxed);
+    let ends = [look.fabric().link(page.link).a, look.fabric().link(page.link).b];
+    if page.counters.is_empty() {
+        canvas.draw_text(table, 1, 0, &empty_words(&state.known.watch), Role::Dim);
+    } else {
+        draw_table(canvas, table, state, look, page, ends);
+    }
+    let (users, cost) = (users_lines(page.report.as_deref()), cost_lines(page.report.as_deref()));
+    draw_text_pane(canvas, buffer_area(panes.texts[0]), "Who uses it", &users);
+    draw_text_pane(canvas, buffer_area(panes.texts[1]), "If it fails", &cost);
+}
+
+fn draw_table(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    state: &SessionState,
+    look: &Snapshot,
+    page: &CablePage,
+    ends: [PortId; 2],
+) {
+    let mut columns = vec![TITLE_WIDTH];
+    for _ in ends {
+        columns.extend([VALUE_WIDTH, RATE_WIDTH]);
+    }
+    let threshold = columns.iter().sum::<u16>();
+    let has_threshold = threshold + VALUE_WIDTH <= area.width;
+    let has_history = threshold + VALUE_WIDTH + HISTORY_WIDTH + 3 <= area.width;
+    canvas.draw_text(area, 1, 0, "COUNTER", Role::Heading);
+    for (at, port) in ends.into_iter().enumerate() {
+        let left = TITLE_WIDTH + at as u16 * (VALUE_WIDTH + RATE_WIDTH);
+        let name = shorten_name(&look.port_name(port), VALUE_WIDTH - 1, canvas.signs.more);
+        draw_right(canvas, area, left + VALUE_WIDTH, 0, &name, Role::Heading);
+        draw_right(canvas, area, left + VALUE_WIDTH + RATE_WIDTH, 0, "RATE", Role::Heading);
+    }
+    if has_threshold {
+        draw_right(canvas, area, threshold + VALUE_WIDTH, 0, "THRESHOLD", Role::Heading);
+    }
+    if has_history {
+        let title = state.known.problems.window.words().to_uppercase();
+        canvas.draw_text(area, threshold + VALUE_WIDTH + 2, 0, &title, Role::Heading);
+    }
+    for (y, row) in (1..area.height).zip(&page.counters) {
+        draw_counter(canvas, area, y, row);
+        if has_threshold {
+            draw_right(canvas, area, threshold + VALUE_WIDTH, y, &row.threshold, Role::Dim);
+        }
+        let Some(quantity) = row.quantity.filter(|_| has_history) else { continue };
+        draw_strip(canvas, area, (threshold + VALUE_WIDTH + 2, y), state, look, quantity, &ends);
+    }
+}
+
+/// A text that ends before a column.
+fn draw_right(canvas: &mut Canvas<'_>, area: Rect, end: u16, y: u16, text: &str, role: Role) {
+    canvas.draw_text(area, end.saturating_sub(width(text)), y, text, role);
+}
+
+fn draw_counter(canvas: &mut Canvas<'_>, area: Rect, y: u16, row: &CounterRow) {
+    let [_, warning, ..] = canvas.signs.severity;
+    let counted = row.ends.iter().any(|cell| cell.counted);
+    let title = if row.is_over { format!("{warning} {}", row.title) } else { format!("  {}", row.title) };
+    let role = match (row.is_over, counted) {
+        (true, _) => Role::Warning,
+        (false, true) => Role::Text,
+        (false, false) => Role::Faint,
+    };
+    canvas.draw_text(area, 0, y, &truncate_text(&title, TITLE_WIDTH - 1, canvas.signs.more), role);
+    for (at, cell) in row.ends.iter().enumerate() {
+        let left = TITLE_WIDTH + at as u16 * (VALUE_WIDTH + RATE_WIDTH);
+        let role = if cell.counted { role } else { Role::Faint };
+        draw_right(canvas, area, left + VALUE_WIDTH, y, &cell.value, role);
+        draw_right(canvas, area, left + VALUE_WIDTH + RATE_WIDTH, y, &cell.rate, role);
+    }
+}
+
+/// The history of a counter in one row.
+fn draw_strip(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    (x, y): (u16, u16),
+    state: &SessionState,
+    look: &Snapshot,
+    quantity: PortQuantity,
+    ends: &[PortId],
+) {
+    let hue = match quantity {
+        PortQuantity::Sent => Quantity::Load,
+        PortQuantity::Wait => Quantity::Wait,
+        PortQuantity::Errors => Quantity::Errors,
+    };
+    let values = worst_columns(state, look, quantity, ends, HISTORY_WIDTH);
+    let most = values.iter().flatten().copied().fold(0.0, f64::max);
+    let chart = Chart {
+        quantity: hue,
+        values: &values,
+        curve: &[],
+        scale: scale_of(hue),
+        top: chart_top(hue, most),
+        labels: &[],
+        ticks: &[],
+        marks: &[],
+        label_width: 0,
+    };
+    let strip = Rect { x: area.x + x, y: area.y + y, width: HISTORY_WIDTH, height: 1 };
+    draw_chart(canvas, strip, &chart);
+}
+
+/// The jobs over the cable, and what it carries besides.
+fn users_lines(report: Option<&CableReport>) -> Vec<String> {
+    let Some(report) = report else { return vec!["being read".to_owned()] };
+    let mut lines = Vec::new();
+    match &report.jobs {
+        None => lines.push("Jobs are not known. :jobs slurm asks Slurm.".to_owned()),
+        Some(jobs) if jobs.is_empty() => lines.push("no job".to_owned()),
+        Some(jobs) => {
+            let use_words = |paths: u64, hosts: usize| match paths {
+                0 => count_words(hosts, "host", "hosts"),
+                paths => count_words(usize::try_from(paths).unwrap_or(usize::MAX), "path", "paths"),
+            };
+            let named = jobs
+                .iter()
+                .take(MAX_JOBS)
+                .map(|hit| format!("job {} {}", hit.job, use_words(hit.paths, hit.hosts)));
+            lines.extend(named);
+            lines.extend((jobs.len() > MAX_JOBS).then(|| format!("and {} more jobs", jobs.len() - MAX_JOBS)));
+        }
+    }
+    lines
+}
+
+/// What the failure of the cable costs.
+fn cost_lines(report: Option<&CableReport>) -> Vec<String> {
+    let Some(report) = report else { return vec!["being counted".to_owned()] };
+    let mut lines = Vec::new();
+    if let MarkLoss::Counted(cost) = &report.loss {
+        lines.push(format!("without a path: {}", cost.lost_words()));
+    }
+    if let MarkLoss::ByCables(cut) = report.loss {
+        lines.push(format!("cut off: {}", cut_off_words(cut)));
+    }
+    let [(_, cut_off), _, (_, jobs)] = report.victims.lines();
+    lines.push(format!("cut off: {cut_off}"));
+    if report.victims.jobs.is_some() {
+        lines.push(format!("jobs: {jobs}"));
+    }
+    lines
+}
+
+/// A text with its title: a rule above it where there is room, otherwise in one row.
+fn draw_text_pane(canvas: &mut Canvas<'_>, area: Rect, title: &str, lines: &[String]) {
+    if area.height <= 1 {
+        let x = canvas.draw_text(area, 1, 0, title, Role::Label);
+        let text = truncate_text(&lines.join(", "), area.width.saturating_sub(x + 3), canvas.signs.more);
+        canvas.draw_text(area, x + 2, 0, &text, Role::Text);
+        return;
+    }
+    let rule = canvas.signs.rule.repeat(area.width.into());
+    canvas.draw_text(area, 0, 0, &rule, Role::Border);
+    canvas.draw_text(area, 1, 0, &format!(" {title} "), Role::Strong);
+    let room = usize::from(area.width.saturating_sub(2));
+    let rows = lines.iter().flat_map(|line| wrap_text(line, room));
+    for (y, line) in (1..area.height).zip(rows) {
+        canvas.draw_text(area, 1, y, &line, Role::Text);
+    }
+}

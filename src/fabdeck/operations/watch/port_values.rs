@@ -1,0 +1,106 @@
+//! What single ports did in one interval: of every port in a fabric of usual size, otherwise of those that sent, waited
+//! or erred most, and of pinned ones. Ports are known by GUID, so the values stay valid in another snapshot.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use fabdeck_fabric::counters::{PortRates, Rates};
+use fabdeck_fabric::observe::PortIdentity;
+use fabdeck_fabric::{Fabric, PortId};
+
+/// Most ports whose values an interval keeps without a choice.
+const MAX_PORTS: usize = 4096;
+
+/// In larger fabrics: most ports that an interval keeps for each quantity, those with the largest values.
+const MAX_PORTS_OF_QUANTITY: usize = 1000;
+
+/// What an interval keeps of a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PortQuantity {
+    /// Gb/s that it sends.
+    Sent,
+    /// Percent of the time in which packets waited.
+    Wait,
+    /// Errors a second.
+    Errors,
+}
+
+impl PortQuantity {
+    const ALL: [Self; 3] = [Self::Sent, Self::Wait, Self::Errors];
+
+    /// The value of the rates of a port.
+    pub fn of(self, rates: &PortRates) -> Option<f64> {
+        match self {
+            Self::Sent => rates.bandwidth().map(|bytes| bytes * 8.0 / 1e9),
+            Self::Wait => rates.wait_share().map(|share| (share * 100.0).min(100.0)),
+            Self::Errors => rates.errors_per_hour().map(|errors| errors / 3600.0),
+        }
+    }
+}
+
+/// The values of a port, in the order of the quantities.
+type ValuesOfPort = [Option<f32>; 3];
+
+/// The values of ports, in the order of their identities.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PortValues(Arc<[(PortIdentity, ValuesOfPort)]>);
+
+impl PortValues {
+    pub fn new(fabric: &Fabric, rates: &Rates, pinned: &[PortIdentity]) -> Self {
+        let chosen = (rates.ports.len() > MAX_PORTS).then(|| {
+            let pinned = pinned.iter().filter_map(|(guid, number)| {
+                let node = fabric.node_by_guid(*guid)?;
+                fabric.port_of(node, *number)
+            });
+            PortQuantity::ALL
+                .iter()
+                .flat_map(|quantity| largest(rates, *quantity))
+                .chain(pinned)
+                .collect::<BTreeSet<_>>()
+        });
+        let is_kept = |port: &&PortRates| chosen.as_ref().is_none_or(|chosen| chosen.contains(&port.port));
+        let values =
+            |port: &PortRates| PortQuantity::ALL.map(|quantity| quantity.of(port).map(|value| value as f32));
+        let mut kept: Vec<(PortIdentity, ValuesOfPort)> = rates
+            .ports
+            .iter()
+            .filter(is_kept)
+            .map(|port| (port_identity(fabric, port.port), values(port)))
+            .collect();
+        kept.sort_by_key(|(port, _)| *port);
+        Self(kept.into())
+    }
+
+    /// A value of a port; `None` where it is not known, or was not kept.
+    pub fn value(&self, port: &PortIdentity, quantity: PortQuantity) -> Option<f64> {
+        let at = self.0.binary_search_by_key(port, |(port, _)| *port).ok()?;
+        self.0.get(at)?.1[quantity as usize].map(f64::from)
+    }
+
+    /// Drops everything but errors.
+    pub fn keep_errors(&mut self) {
+        let errors = |(port, values): &(PortIdentity, ValuesOfPort)| {
+            let errors = values[PortQuantity::Errors as usize].filter(|errors| *errors > 0.0)?;
+            Some((*port, [None, None, Some(errors)]))
+        };
+        self.0 = self.0.iter().filter_map(errors).collect();
+    }
+}
+
+/// The GUID of the node of a port, and its number.
+pub fn port_identity(fabric: &Fabric, port: PortId) -> PortIdentity {
+    let port = fabric.port(port);
+    (fabric.node(port.node).guid(), port.number)
+}
+
+/// The ports with the largest values above zero.
+fn largest(rates: &Rates, quantity: PortQuantity) -> Vec<PortId> {
+    let value = |port: &PortRates| Some((quantity.of(port).filter(|value| *value > 0.0)?, port.port));
+    let mut all: Vec<(f64, PortId)> = rates.ports.iter().filter_map(value).collect();
+    let order = |a: &(f64, PortId), b: &(f64, PortId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if all.len() > MAX_PORTS_OF_QUANTITY {
+        all.select_nth_unstable_by(MAX_PORTS_OF_QUANTITY, order);
+        all.truncate(MAX_PORTS_OF_QUANTITY);
+    }
+    all.into_iter().map(|(_, port)| port).collect()
+}
