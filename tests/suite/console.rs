@@ -5,6 +5,7 @@ mod apply_dialog;
 mod attestation;
 mod budgets;
 mod cable_details;
+mod cable_page;
 mod colour_independence;
 mod command_lines;
 mod derived_model;

@@ -175,7 +175,7 @@ fn the_cursor_goes_over_switches_and_cables() {
     driver.press("right");
     assert_ne!(here(&driver), before, "the next cable");
     driver.press("enter");
-    assert!(driver.state.layer.is_some(), "Enter opens the details of a cable");
+    assert!(driver.state.screens.links.page.is_some(), "Enter opens the page of a cable");
     driver.press("esc down");
     assert!(here(&driver).ends_with("-leaf"), "{}", here(&driver));
     driver.press("up up");

@@ -392,7 +392,10 @@ fn the_footer_shows_enter_and_tab_where_they_lead_somewhere() {
     driver.send_input(SessionInput::Resized(Size { width: 120, height: 30 }));
     assert!(footer(&driver).contains("enter open") && footer(&driver).contains("tab view"));
     driver.press("3");
-    assert!(!footer(&driver).contains("enter open") && !footer(&driver).contains("tab view"));
+    assert!(footer(&driver).contains("enter open") && !footer(&driver).contains("tab view"));
+    driver.press("enter");
+    assert!(!footer(&driver).contains("enter open"), "the page of a cable has nothing inside");
+    driver.press("esc");
     driver.press("6");
     assert!(!footer(&driver).contains("enter open"), "no engine has answered");
     driver.press("p");

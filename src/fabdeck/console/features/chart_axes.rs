@@ -31,12 +31,12 @@ fn round_top(value: f64, steps: &[f64]) -> f64 {
 pub fn chart_top(quantity: Quantity, most: f64) -> f64 {
     match quantity {
         Quantity::Wait => 100.0,
-        Quantity::Load => round_top(most, &[1.0, 2.0, 5.0]),
+        Quantity::Load => round_top(most.max(1.0), &[1.0, 2.0, 5.0]),
         Quantity::Errors => round_top(most.max(10.0), &[1.0]),
     }
 }
 
-/// Errors are so few or so many that only a logarithm shows both.
+/// Some ports have one error a day and others thousands a second: only a logarithm shows both.
 pub fn scale_of(quantity: Quantity) -> ChartScale {
     if quantity == Quantity::Errors { ChartScale::Logarithmic } else { ChartScale::Linear }
 }

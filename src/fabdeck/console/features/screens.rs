@@ -68,7 +68,7 @@ macro_rules! define_screens {
 
 /// Moves the cursor to an element. Of several rows for the element, the nearest one is chosen. Returns whether there
 /// is one.
-pub(super) fn move_cursor_to(screen: &mut dyn Screen, what: ElementId, known: &Model) -> bool {
+pub fn move_cursor_to(screen: &mut dyn Screen, what: ElementId, known: &Model) -> bool {
     let table = screen.table();
     let rows = table.selection.rows.iter().enumerate();
     let same = rows.filter(|(_, row)| screen.element(**row, known) == Some(what)).map(|(at, _)| at);

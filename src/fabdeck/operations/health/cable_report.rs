@@ -7,9 +7,9 @@ use super::problem_list::HealthFacts;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::jobs::job_comparison::JobComparison;
-use crate::operations::preview::engine_preview::MarkLoss;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::victims::{HitHosts, HostNames, Victims};
+use crate::operations::preview::whatif::MarkLoss;
 use fabdeck_fabric::{ElementId, Faults, LinkId, NodeId, PortId};
 use fabdeck_routing::analysis::{CutOffPairs, PathIndex};
 

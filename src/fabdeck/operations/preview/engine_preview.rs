@@ -6,7 +6,7 @@ use super::assume::assume_lids;
 use super::engine_request::{EngineOptions, MarkRequest, read_faults, route_request};
 use super::path_preview::Preview;
 use super::victims::{HitHosts, HostNames, Victims};
-use super::whatif::{Cost, EngineRow, ProposalOptions, propose};
+use super::whatif::{EngineRow, MarkLoss, ProposalOptions, propose};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::loads::{JobFigures, job_figures_in_force};
@@ -37,15 +37,6 @@ pub struct EnginePreview {
     /// Figures of the jobs under the tables in force.
     pub jobs: Option<JobFigures>,
     pub engines: Vec<EngineRow>,
-}
-
-/// Loss that the marks cause.
-#[derive(Debug)]
-pub enum MarkLoss {
-    /// Paths lost under the tables in force.
-    Counted(Box<Cost>),
-    /// Pairs that are cut off, because there are no tables in force.
-    ByCables(CutOffPairs),
 }
 
 /// Reads the fabric, marks elements as failed, and runs the engines.

@@ -138,6 +138,15 @@ impl Cost {
     }
 }
 
+/// Loss that the marks cause.
+#[derive(Debug)]
+pub enum MarkLoss {
+    /// Paths lost under the tables in force.
+    Counted(Box<Cost>),
+    /// Pairs that are cut off, because there are no tables in force.
+    ByCables(CutOffPairs),
+}
+
 const NONE_CUT_OFF: &str = "none: cables still connect every pair";
 
 /// Text for pairs that marks cut off on a fabric without tables.

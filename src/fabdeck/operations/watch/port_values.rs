@@ -104,3 +104,67 @@ fn largest(rates: &Rates, quantity: PortQuantity) -> Vec<PortId> {
     }
     all.into_iter().map(|(_, port)| port).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::counters::rates_of_sweeps;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::observe::{Counter, CounterSample, CounterValues, Sweep};
+    use std::time::Duration;
+
+    /// Rates of a fabric whose ports send by their index and have no errors, but for one.
+    fn values(spec: &str, pinned: &[PortIdentity]) -> (Fabric, PortValues) {
+        let fabric = generate(&spec.parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let sweep = |second: u64| {
+            let sample = |(id, port): (PortId, &fabdeck_fabric::Port)| {
+                let mut values = CounterValues::default();
+                let sent = if port.number.0 == 3 { 0 } else { id.0 as u64 };
+                values.insert(Counter::PortXmitDataExtended, Some(sent * 1_000_000 * second));
+                values.insert(Counter::SymbolErrorCounter, Some(if id.0 == 7 { second } else { 0 }));
+                CounterSample {
+                    node: Some(fabric.node(port.node).guid()),
+                    port: Some(port.number),
+                    values,
+                    ..CounterSample::default()
+                }
+            };
+            Sweep {
+                began: Duration::from_secs(second),
+                at: vec![Duration::from_secs(second); fabric.ports().len()],
+                samples: fabric.ports().map(sample).collect(),
+                ..Sweep::default()
+            }
+        };
+        let rates = rates_of_sweeps(&fabric, &sweep(0), &sweep(1));
+        let values = PortValues::new(&fabric, &rates, pinned);
+        (fabric, values)
+    }
+
+    #[test]
+    fn every_port_of_a_small_fabric_is_kept() {
+        let (fabric, values) = values("demo", &[]);
+        let known = fabric
+            .ports()
+            .filter(|(id, _)| values.value(&port_identity(&fabric, *id), PortQuantity::Sent).is_some());
+        assert_eq!(known.count(), fabric.ports().count());
+    }
+
+    #[test]
+    fn a_large_fabric_keeps_the_largest_values_and_pinned_ports() {
+        let (fabric, none) = values("switch3456", &[]);
+        assert!(fabric.ports().count() > MAX_PORTS);
+        let quiet = fabric.ports().find(|(_, port)| port.number.0 == 3).unwrap().0;
+        let busiest = fabric.ports().filter(|(_, port)| port.number.0 != 3).last().unwrap().0;
+        let pinned = port_identity(&fabric, quiet);
+        assert_eq!(none.value(&pinned, PortQuantity::Sent), None, "not kept is not 0");
+        assert!(none.value(&port_identity(&fabric, busiest), PortQuantity::Sent).is_some());
+        assert_eq!(none.0.len(), MAX_PORTS_OF_QUANTITY + 1, "and the one with errors");
+        let (_, mut with) = values("switch3456", &[pinned]);
+        assert_eq!(with.value(&pinned, PortQuantity::Sent), Some(0.0));
+        with.keep_errors();
+        assert_eq!(with.0.len(), 1);
+        let erring = port_identity(&fabric, PortId(7));
+        assert_eq!(with.value(&erring, PortQuantity::Errors), Some(1.0));
+    }
+}

@@ -55,7 +55,7 @@ impl CablePanes {
         let (first, others) = charts.split_columns(third);
         let (second, third) = others.split_columns(third);
         let inside = counters.inside(boxed);
-        let texts = if inside.height >= 2 * TEXT_ROWS { TEXT_ROWS } else { inside.height.min(2) };
+        let texts = if inside.height >= 3 * TEXT_ROWS { TEXT_ROWS } else { inside.height.min(2) };
         let (table, below) = inside.split_rows(inside.height - texts);
         // A low screen has a row for each text.
         let texts = match texts {

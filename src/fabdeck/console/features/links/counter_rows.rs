@@ -19,7 +19,7 @@ use fabdeck_fabric::{ElementId, LinkId, PortId};
 #[derive(Clone, PartialEq, Debug)]
 pub struct CounterRow {
     pub title: String,
-    pub ends: [CounterCell; 2],
+    pub ends: [CableCount; 2],
     /// The value from which on the rate is a problem; empty where no threshold judges it.
     pub threshold: String,
     pub is_over: bool,
@@ -29,7 +29,7 @@ pub struct CounterRow {
 
 /// The value of one end, and its growth.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct CounterCell {
+pub struct CableCount {
     pub value: String,
     pub rate: String,
     /// Whether the value is above zero.
@@ -87,7 +87,7 @@ fn data_row(known: &Model, ends: &[EndSamples<'_>; 2]) -> CounterRow {
         let value = words.map_or_else(unknown, |words| bytes_words(words.value.saturating_mul(4)));
         let rate = port_row(known, end.port).and_then(|row| row.sent_mbps);
         let rate = rate.map_or_else(unknown, |mbps| format!("{} Gb/s", short_number(mbps as f64 / 1000.0)));
-        CounterCell { value, rate, counted: words.is_some_and(|words| words.value > 0) }
+        CableCount { value, rate, counted: words.is_some_and(|words| words.value > 0) }
     };
     CounterRow {
         title: "Data sent".to_owned(),
@@ -103,7 +103,7 @@ fn wait_row(known: &Model, ends: &[EndSamples<'_>; 2]) -> CounterRow {
     let cell = |end: &EndSamples<'_>| {
         let ticks = end.now.and_then(|now| now.figure(&Counter::PortXmitWait, &Counter::PortXmitWaitExt));
         let share = port_row(known, end.port).and_then(|row| row.time_waited);
-        CounterCell {
+        CableCount {
             value: ticks.map_or_else(unknown, |ticks| format!("{} ticks", short_number(ticks.value as f64))),
             rate: share.map_or_else(unknown, |share| format!("{:.0} %", (share * 100.0).min(100.0))),
             counted: share.is_some_and(|share| share > 0.0),
@@ -128,7 +128,7 @@ fn all_errors_row(known: &Model, ends: &[EndSamples<'_>; 2], times: SampleTimes)
         let values = forms.filter_map(|(narrow, wide)| Some(end.now?.figure(narrow, wide)?.value));
         let all = values.reduce(u64::saturating_add);
         let growth = |before: Option<&CounterValues>| link_error_growth(before?, end.now?).lower_bound();
-        CounterCell {
+        CableCount {
             value: all.map_or_else(unknown, digits_in_groups),
             rate: rate_words(growth(end.before), growth(end.first), times),
             counted: all.is_some_and(|all| all > 0),
@@ -156,7 +156,7 @@ fn error_row(
     let cell = |end: &EndSamples<'_>| {
         let figure = end.now.and_then(|now| now.figure(narrow, wide));
         let least = |saturated| if saturated { ">=" } else { "" };
-        CounterCell {
+        CableCount {
             value: figure.map_or_else(unknown, |figure| {
                 format!("{}{}", least(figure.saturated), digits_in_groups(figure.value))
             }),
@@ -165,7 +165,7 @@ fn error_row(
         }
     };
     // How often a link may go down has a threshold of its own.
-    let flaps = *narrow == Counter::LinkDownedCounter;
+    let flaps = matches!(narrow, Counter::LinkDownedCounter | Counter::LinkDownedCounterExt);
     let limit = known.watch.settings.thresholds.flaps_per_hour;
     let hours = times.since_first.max(3600.0) / 3600.0;
     let often = |end: &EndSamples<'_>| growth(end, end.first).map(|count| count as f64 / hours);
@@ -213,21 +213,22 @@ fn bytes_words(bytes: u64) -> String {
 
 /// A counter in words; the name that tools print where it has none.
 fn counter_title(counter: &Counter) -> &str {
-    match counter {
-        Counter::SymbolErrorCounter => "Symbol errors",
-        Counter::LinkErrorRecoveryCounter => "Link recovered",
-        Counter::LinkDownedCounter => "Link went down",
-        Counter::PortRcvErrors => "Receive errors",
-        Counter::PortRcvRemotePhysicalErrors => "Remote physical errors",
-        Counter::PortRcvSwitchRelayErrors => "Switch relay errors",
-        Counter::PortXmitDiscards => "Sent but dropped",
-        Counter::PortXmitConstraintErrors => "Send constraint errors",
-        Counter::PortRcvConstraintErrors => "Receive constraint errors",
-        Counter::LocalLinkIntegrityErrors => "Local integrity errors",
-        Counter::ExcessiveBufferOverrunErrors => "Buffer overruns",
-        Counter::QP1Dropped => "Dropped at QP1",
-        Counter::VL15Dropped => "Dropped on VL15",
-        other => other.name(),
+    let name = counter.name();
+    match name.strip_suffix("Ext").unwrap_or(name) {
+        "SymbolErrorCounter" => "Symbol errors",
+        "LinkErrorRecoveryCounter" => "Link recovered",
+        "LinkDownedCounter" => "Link went down",
+        "PortRcvErrors" => "Receive errors",
+        "PortRcvRemotePhysicalErrors" => "Remote physical errors",
+        "PortRcvSwitchRelayErrors" => "Switch relay errors",
+        "PortXmitDiscards" => "Sent but dropped",
+        "PortXmitConstraintErrors" => "Send constraint errors",
+        "PortRcvConstraintErrors" => "Receive constraint errors",
+        "LocalLinkIntegrityErrors" => "Local integrity errors",
+        "ExcessiveBufferOverrunErrors" => "Buffer overruns",
+        "QP1Dropped" => "Dropped at QP1",
+        "VL15Dropped" => "Dropped on VL15",
+        other => other,
     }
 }
 

@@ -23,12 +23,12 @@ use crate::console::features::watch::watch_text::empty_words;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 use crate::operations::health::cable_report::CableReport;
-use crate::operations::preview::engine_preview::MarkLoss;
+use crate::operations::preview::whatif::MarkLoss;
 use crate::operations::preview::whatif::cut_off_words;
 use crate::operations::watch::hot_ports::HotPort;
 use crate::operations::watch::port_values::{PortQuantity, port_identity};
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::{ElementId, LinkId, LinkSpeed, LinkWidth, PortId};
+use fabdeck_fabric::{ElementId, LinkId, LinkSpeed, LinkWidth, PhysicalState, PortId};
 
 /// Width of the names of counters, and of a value or a rate of one end.
 const TITLE_WIDTH: u16 = 25;
@@ -88,7 +88,7 @@ fn draw_title(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, look: &
         x = canvas.draw_text(area, x + 3, 0, &text, role);
     }
     if let Some((place, count @ 2..)) = page.report.as_ref().map(|report| report.parallel) {
-        canvas.draw_text(area, x + 3, 0, &format!("{place} of {count} parallel cables"), Role::Dim);
+        canvas.draw_text(area, x + 3, 0, &format!("{place} of {count} parallel"), Role::Dim);
     }
 }
 
@@ -133,7 +133,11 @@ fn end_facts(
 ) -> Vec<(&'static str, String)> {
     let facts = &look.fabric().port(port).facts;
     let unknown = || "not known".to_owned();
-    let states = [facts.state.map(|state| state.word()), facts.physical_state.map(|state| state.word())];
+    let physical = facts.physical_state.map(|state| match state {
+        PhysicalState::LinkUp => "link up",
+        state => state.word(),
+    });
+    let states = [facts.state.map(|state| state.word()), physical];
     let states: Vec<String> = states.into_iter().flatten().map(str::to_lowercase).collect();
     let can_do = match (facts.width_supported, facts.speed_supported) {
         (None, None) => unknown(),

@@ -1,0 +1,148 @@
+//! The page of a cable: what it shows at each size, how one gets there and back, and that its figures are those of other
+//! screens.
+
+use super::fixture::{appearance, frame, golden, open_session, text};
+use super::test_session::TestSession;
+use super::watches::{incast, swept, watching};
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::screens::ScreenId;
+use fabdeck::console::model::layout::Size;
+use fabdeck::operations::preview::whatif::MarkLoss;
+use fabdeck_fabric::observe::Counter;
+use fabdeck_fabric::{Element, ElementId};
+
+fn shown(driver: &TestSession) -> String {
+    text(&frame(&driver.state, &appearance("dark", ColorDepth::True)))
+}
+
+fn type_line(driver: &mut TestSession, key: &str, line: &str) {
+    driver.press(key).send_input(SessionInput::Paste(line.to_owned())).press("enter");
+}
+
+/// The page of the cable at a port, from the list of links.
+fn open_page(driver: &mut TestSession, port: &str, width: u16, height: u16) {
+    driver.send_input(SessionInput::Resized(Size { width, height }));
+    driver.press("3");
+    let look = driver.state.snapshot().unwrap().clone();
+    let element: Element = format!("link:{port}").parse().unwrap();
+    let ElementId::Link(link) = element.resolve(look.fabric(), &look.names).unwrap() else {
+        panic!("no link")
+    };
+    let screen = &mut driver.state.screens.links;
+    fabdeck::console::features::screens::move_cursor_to(screen, ElementId::Link(link), &driver.state.known);
+    driver.press("enter");
+}
+
+/// The port counts errors, and forgets none.
+fn erring(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+    let mut all = incast(second);
+    all.push(("rack3-leaf", 10, Counter::SymbolErrorCounterExt, 12_000 + second));
+    all.push(("rack3-leaf", 10, Counter::LinkDownedCounterExt, second / 10));
+    all
+}
+
+#[test]
+fn the_page_of_a_cable_has_its_frame_at_each_size() {
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        let mut driver = watching(erring);
+        swept(&mut driver, 4);
+        open_page(&mut driver, "rack3-leaf[10]", width, height);
+        let screen = shown(&driver);
+        for words in [
+            "rack3-leaf[10]",
+            "spine-2[6]",
+            "runs at 1x",
+            "Symbol errors",
+            "12,015",
+            "Who uses it",
+            "If it fails",
+        ] {
+            assert!(screen.contains(words), "{words} at {width}x{height}:\n{screen}");
+        }
+        golden(&format!("cable {width}x{height}"), &screen);
+    }
+}
+
+#[test]
+fn a_page_is_opened_from_any_screen_and_esc_leads_back() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 3);
+    open_page(&mut driver, "rack2-leaf[7]", 120, 40);
+    let row = driver.state.screens.links.page.as_ref().unwrap().link;
+    assert!(shown(&driver).contains("Links › rack2-leaf[7]"), "{}", shown(&driver));
+    // Up and down lead through the list.
+    driver.press("down");
+    assert_ne!(driver.state.screens.links.page.as_ref().unwrap().link, row);
+    driver.press("up");
+    assert_eq!(driver.state.screens.links.page.as_ref().unwrap().link, row);
+    driver.press("esc");
+    assert!(driver.state.screens.links.page.is_none() && driver.state.screen == ScreenId::Links);
+    // A port of Hot-spots leads to its cable, and back.
+    driver.press("4 enter");
+    assert!(driver.state.screens.links.page.is_some() && driver.state.screen == ScreenId::Links);
+    driver.press("esc");
+    assert_eq!(driver.state.screen, ScreenId::Hotspots);
+    assert!(driver.state.screens.links.page.is_none());
+}
+
+/// The failure is tried on the paths that also count the marks of the session: these stay.
+#[test]
+fn what_a_failure_costs_is_what_a_mark_costs() {
+    let mut driver = open_session("sim:demo");
+    type_line(&mut driver, ":", "mark switch:spine-1");
+    let marked = driver.state.known.cost.clone().unwrap();
+    open_page(&mut driver, "rack2-leaf[10]", 120, 40);
+    let report = driver.state.screens.links.page.as_ref().unwrap().report.clone().expect("a report");
+    let MarkLoss::Counted(cost) = &report.loss else { panic!("{:?}", report.loss) };
+    assert_eq!(driver.state.known.cost.as_ref(), Some(&marked));
+    driver.press("esc");
+    type_line(&mut driver, ":", "mark switch:spine-2");
+    type_line(&mut driver, ":", "mark switch:spine-2");
+    assert_eq!(driver.state.known.cost.as_ref().map(|cost| &cost.lost), Some(&marked.lost), "marked again");
+    driver.press("F");
+    type_line(&mut driver, ":", "mark link:rack2-leaf[10]");
+    let alone = driver.state.known.cost.clone().unwrap();
+    assert_eq!((&cost.lost, cost.pairs), (&alone.lost, alone.pairs));
+    assert!(cost.lost_pairs() > 0 && cost.lost_pairs() != marked.lost_pairs());
+}
+
+#[test]
+fn jobs_over_the_cable_are_named() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 3);
+    type_line(&mut driver, ":", "jobs off");
+    open_page(&mut driver, "rack2-leaf[7]", 120, 40);
+    let screen = shown(&driver);
+    assert!(screen.contains("Jobs are not known.") || screen.contains("no job"), "{screen}");
+}
+
+#[test]
+fn the_time_of_the_charts_can_be_changed() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 4);
+    open_page(&mut driver, "rack1-leaf[2]", 120, 40);
+    assert!(shown(&driver).contains("-5 min"), "{}", shown(&driver));
+    driver.press("+");
+    assert!(shown(&driver).contains("-15 min"), "{}", shown(&driver));
+    driver.press("- -");
+    let screen = shown(&driver);
+    assert!(screen.contains("-1 min"), "{screen}");
+    // The leaf sends 95 % of its link.
+    let head = screen.lines().find(|line| line.contains("Sent by rack1-leaf")).unwrap();
+    assert!(head.contains("184 Gb/s"), "{head}");
+    driver.press("esc 5 +");
+    assert!(shown(&driver).contains("the charts are on Health"), "{}", shown(&driver));
+}
+
+/// What is not known is said to be, and never 0.
+#[test]
+fn without_counters_nothing_is_zero() {
+    let mut driver = open_session("sim:demo");
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.press("3 enter");
+    let screen = shown(&driver);
+    assert!(driver.state.screens.links.page.is_some(), "{screen}");
+    assert_eq!(screen.matches("not measured").count(), 2, "{screen}");
+    assert!(!screen.contains("Gb/s  0 %") && screen.contains("waiting for two readings"), "{screen}");
+}
