@@ -12,12 +12,14 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::fault_injection;
 use super::session_recorder::SessionRecorder;
 use super::terminal::{TerminalScreen, is_in_foreground, restore};
+use super::terminal_ground::TerminalGround;
 use super::themes::Themes;
 use super::workers::{WorkerMessage, Workers};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::frame::{Appearance, draw};
 use crate::console::event_loop::event::{SessionEvent, SessionHeader, SessionInput};
+use crate::console::event_loop::theme_choice::wanted_theme;
 use crate::console::event_loop::update::{next_wake_ms, update};
 use crate::console::features::jobs::jobs_model::JobsModel;
 use crate::console::model::console_options::ConsoleOptions;
@@ -34,8 +36,9 @@ pub struct App {
     threads: Workers,
     themes: Themes,
     appearance: Appearance,
-    /// Adapter for which the theme was chosen, once it is known.
-    dressed_for: Option<String>,
+    ground: TerminalGround,
+    /// What the theme was chosen by.
+    theme_of: ThemeKey,
     begun: Instant,
     /// Whether something changed since the last frame.
     stale: bool,
@@ -49,6 +52,14 @@ pub struct App {
     pub exit: Option<Exit>,
 }
 
+/// What decides which theme is drawn with.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct ThemeKey {
+    chosen: Option<String>,
+    source: String,
+    ground: TerminalGround,
+}
+
 impl App {
     pub fn open(
         machine: Arc<LocalSystemAccess>,
@@ -58,7 +69,10 @@ impl App {
         appearance: Appearance,
         words: UnboundedSender<WorkerMessage>,
     ) -> io::Result<Self> {
-        let screen = TerminalScreen::take(words.clone())?;
+        let mut screen = TerminalScreen::take(words.clone())?;
+        if themes.follows_ground(&opening.source) {
+            screen.ask_ground();
+        }
         let (mut state, effects) = SessionState::open(opening.source.clone(), keymap, TerminalScreen::size());
         state.options.clone_from(&opening.options);
         state.known.watch.settings.clone_from(&opening.watch);
@@ -70,6 +84,8 @@ impl App {
             // The line arrives once the session runs.
             let _ = words.send(WorkerMessage::Happened(SessionInput::Message(line.clone())));
         }
+        state.themes = themes.names();
+        let named_source = opening.source.clone();
         let threads = Workers::new(machine, Arc::new(opening), words);
         let mut app = Self {
             state,
@@ -77,7 +93,8 @@ impl App {
             threads,
             themes,
             appearance,
-            dressed_for: None,
+            ground: TerminalGround::default(),
+            theme_of: ThemeKey { source: named_source, ..ThemeKey::default() },
             begun: Instant::now(),
             stale: true,
             away: false,
@@ -107,6 +124,7 @@ impl App {
         self.unwritten.extend(remark);
         let effects = update(&mut self.state, event);
         self.stale = true;
+        self.apply_theme();
         self.run_effects(effects)
     }
 
@@ -125,6 +143,10 @@ impl App {
                 Ok(())
             }
             WorkerMessage::Sent(Err(error)) => Err(error),
+            WorkerMessage::Ground(ground) => {
+                self.set_ground(ground);
+                Ok(())
+            }
             WorkerMessage::HungUp => {
                 self.end(Exit::Hangup);
                 Ok(())
@@ -156,23 +178,32 @@ impl App {
                 self.unwritten.push(unwritten_message(to, error));
             }
         }
-        let may_tell_device = matches!(input, SessionInput::Sighted { .. } | SessionInput::Finished { .. });
-        self.handle(input)?;
-        if may_tell_device {
-            self.apply_theme();
-        }
-        Ok(())
+        self.handle(input)
     }
 
-    /// The adapter behind a live fabric is known only with its snapshot; a theme may be configured for that adapter.
+    /// Takes over what the terminal says of its ground.
+    fn set_ground(&mut self, ground: TerminalGround) {
+        self.ground = ground;
+        self.apply_theme();
+    }
+
+    /// Chooses the theme again where something changed that decides it. The adapter behind a live fabric is known only
+    /// with its snapshot; a theme may be configured for that adapter.
     fn apply_theme(&mut self) {
         let device = self.state.snapshot().and_then(|snapshot| snapshot.device());
-        let Some(device) = device.filter(|device| self.dressed_for.as_ref() != Some(device)) else { return };
-        match self.themes.theme(&device) {
+        let key = ThemeKey {
+            chosen: wanted_theme(&self.state).map(str::to_owned),
+            source: device.unwrap_or_else(|| self.state.source.clone()),
+            ground: self.ground,
+        };
+        if key == self.theme_of {
+            return;
+        }
+        match self.themes.theme(key.chosen.as_deref(), &key.source, key.ground) {
             Ok(theme) => self.appearance.theme = theme,
             Err(error) => self.state.log_message(Severity::Error, error),
         }
-        self.dressed_for = Some(device);
+        self.theme_of = key;
         self.stale = true;
     }
 

@@ -111,13 +111,14 @@ async fn run_session(
     let mut signals = Signals::catch()?;
     let (to_words, mut words) = unbounded_channel();
     watch_for_hangup(to_words.clone());
+    let to_answers = to_words.clone();
     // Simulators of this process keep their state between two readings.
     let system = Arc::new(system.with_persistent_simulators());
     let mut app = App::open(system, opening, keymap, themes, appearance, to_words)?;
     if let Some(record) = record {
         app.record(record);
     }
-    let mut inputs = spawn_input_thread();
+    let mut inputs = spawn_input_thread(to_answers);
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {

@@ -1,5 +1,6 @@
 //! Events from the terminal, and the end of the terminal.
 
+use std::time::Instant;
 use std::{io, thread};
 
 use crossterm::event::Event;
@@ -7,21 +8,30 @@ use rustix::event::{PollFd, PollFlags, poll};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::fault_injection;
+use super::terminal_ground::{AnswerFilter, FilteredEvent};
 use super::workers::WorkerMessage;
 use crate::console::drawing::terminal_keys::translate_event;
 use crate::console::event_loop::event::SessionInput;
 
 /// Reads events in a thread of its own, because reading a terminal blocks.
-pub fn spawn_input_thread() -> UnboundedReceiver<SessionInput> {
+/// The answer of the terminal about its ground goes to `words`.
+pub fn spawn_input_thread(words: UnboundedSender<WorkerMessage>) -> UnboundedReceiver<SessionInput> {
     let (to_loop, inputs) = unbounded_channel();
     thread::spawn(move || {
+        let mut answers = AnswerFilter::new(Instant::now());
         while let Ok(event) = crossterm::event::read() {
             if matches!(event, Event::Paste(_)) {
                 fault_injection::panic_if_injected("input");
             }
-            if let Some(what) = translate_event(event)
-                && to_loop.send(what).is_err()
-            {
+            let events = match answers.filter(event, Instant::now()) {
+                FilteredEvent::Events(events) => events,
+                FilteredEvent::Ground(ground) => {
+                    let _ = words.send(WorkerMessage::Ground(ground));
+                    continue;
+                }
+            };
+            let mut inputs = events.into_iter().filter_map(translate_event);
+            if inputs.any(|what| to_loop.send(what).is_err()) {
                 break;
             }
         }

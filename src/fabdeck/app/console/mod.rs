@@ -12,6 +12,7 @@ mod session_recorder;
 mod session_source;
 mod source_thread;
 pub(crate) mod terminal;
+mod terminal_ground;
 pub(crate) mod terminal_writer;
 mod themes;
 mod throttle;

@@ -16,6 +16,7 @@ use ratatui::style::Style;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::frame_diff::{set_background, write_changes};
+use super::terminal_ground::GROUND_QUERY;
 use super::terminal_writer::{TerminalWriter, write_last};
 use super::workers::WorkerMessage;
 use crate::console::model::layout::Size;
@@ -84,6 +85,11 @@ impl TerminalScreen {
             queue!(self.pending, EnterAlternateScreen)?;
         }
         queue!(self.pending, EnableBracketedPaste, Hide)
+    }
+
+    /// Asks the terminal for the colour of its ground, with the next frame.
+    pub fn ask_ground(&mut self) {
+        self.pending.extend_from_slice(GROUND_QUERY.as_bytes());
     }
 
     /// Forgets the frame on the screen, so that the next one is drawn completely.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::terminal_ground::TerminalGround;
 use crate::console::drawing::color_depth::ColorDepth;
 use crate::console::drawing::frame::Appearance;
 use crate::console::drawing::symbols::Symbols;
-use crate::console::drawing::theme::Theme;
+use crate::console::drawing::theme::{BUILT_IN, Theme};
 use crate::console::drawing::theme_choice::ThemeChoice;
 use crate::console::model::console_options::ConsoleOptions;
 use fabdeck_files::read_text_within;
@@ -35,17 +36,31 @@ impl Themes {
 
     pub fn appearance(&self, opening: &ConsoleOptions, utf8: bool) -> Result<Appearance, String> {
         let signs = if opening.ascii || !utf8 { Symbols::ASCII } else { Symbols::UNICODE };
-        Ok(Appearance { theme: self.theme(&opening.source)?, signs })
+        Ok(Appearance { theme: self.theme(None, &opening.source, TerminalGround::default())?, signs })
     }
 
-    /// Returns the theme of a source, by any of its names.
-    pub fn theme(&self, source: &str) -> Result<Theme, String> {
-        let fallback = match self.depth {
-            ColorDepth::Mono => "mono",
-            ColorDepth::Sixteen => "sixteen",
-            _ => "dark",
+    /// The names of all themes, each once.
+    pub fn names(&self) -> Vec<String> {
+        let built_in = BUILT_IN.iter().map(|(name, _)| (*name).to_owned());
+        let own = self.own.keys().filter(|name| BUILT_IN.iter().all(|(known, _)| known != name));
+        built_in.chain(own.cloned()).collect()
+    }
+
+    /// Whether the theme of a source follows the ground of the terminal: nothing chose one, and the terminal has colours
+    /// enough for both.
+    pub fn follows_ground(&self, source: &str) -> bool {
+        self.choice.of(source).is_none() && !matches!(self.depth, ColorDepth::Mono | ColorDepth::Sixteen)
+    }
+
+    /// Returns the theme that was chosen in the session, or that of a source, by any of its names.
+    pub fn theme(&self, chosen: Option<&str>, source: &str, ground: TerminalGround) -> Result<Theme, String> {
+        let fallback = match (self.depth, ground) {
+            (ColorDepth::Mono, _) => "mono",
+            (ColorDepth::Sixteen, _) => "sixteen",
+            (_, TerminalGround::Light) => "light",
+            (_, TerminalGround::Dark) => "dark",
         };
-        let name = self.choice.of(source).unwrap_or(fallback);
+        let name = chosen.or(self.choice.of(source)).unwrap_or(fallback);
         Theme::load(name, &self.own, self.depth).map_err(|error| error.to_string())
     }
 }

@@ -16,6 +16,7 @@ use super::fault_injection;
 use super::services::{ProcessServices, SessionContext};
 use super::session_source::{RefusingSource, SessionSource, WatchHistory};
 use super::source_thread::{SourceOrder, SourceWork, run_source};
+use super::terminal_ground::TerminalGround;
 use super::throttle::Throttle;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::event_loop::event::SessionInput;
@@ -37,6 +38,8 @@ pub enum WorkerMessage {
     Happened(SessionInput),
     /// The terminal writer wrote its output, or failed.
     Sent(io::Result<()>),
+    /// The terminal says what its ground is.
+    Ground(TerminalGround),
     /// The terminal is closed.
     HungUp,
     /// A thread panicked; the hook has reported it.

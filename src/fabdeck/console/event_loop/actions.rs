@@ -8,7 +8,7 @@ use super::navigation::{
     move_direction, move_rows, move_to, sort_by, sort_next, step_out, switch_view, toggle_selected,
 };
 use super::page_rows::page_rows;
-use super::{overlays, results};
+use super::{overlays, results, theme_choice};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
 use crate::console::features::changes::{change_actions, change_requests};
@@ -251,6 +251,13 @@ const GENERAL: &[ActionGroup] = &[
                 overlays::toggle_overlay(state, Overlay::Log(Scroll { top: usize::MAX / 4 }))
             })
             .over_screens(OverlayScope::Layers),
+            new(
+                theme_choice::THEME_ACTION,
+                &[],
+                "Change the colours of this session; the screen shows a theme while it is picked",
+                theme_choice::choose_theme,
+            )
+            .with_argument("[THEME]"),
             new("redraw", &["ctrl-l"], "Draw the screen again", |_, _| vec![Effect::Redraw])
                 .over_screens(OverlayScope::Lines),
             new("suspend", &["ctrl-z"], "Go to the shell; fg comes back", |_, _| vec![Effect::Suspend])

@@ -13,5 +13,6 @@ pub mod page_rows;
 mod palette;
 pub(crate) mod results;
 pub mod run_action;
+pub mod theme_choice;
 pub mod update;
 pub mod welcome_text;

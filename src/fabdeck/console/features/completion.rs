@@ -38,6 +38,7 @@ pub(crate) fn complete_argument(state: &SessionState, word: &str, rest: &str) ->
         "[ELEMENT]" => name_completion::complete_elements(state, rest),
         "[NODE[PORT]]" => name_completion::complete_cables(state, rest),
         "[FROM [TO]]" => name_completion::complete_ends(state, rest),
+        "[THEME]" => complete_themes(state, rest),
         "[FIELD]" => complete_fields(state, rest),
         "[ENGINE,...]" => complete_engines(rest),
         "[FILE|slurm|usual]" => complete_jobs(state, rest),
@@ -69,6 +70,16 @@ pub(crate) fn complete_jobs(state: &SessionState, rest: &str) -> Vec<Completion>
     let fits = offers.filter(|(word, _)| word.starts_with(rest.trim()));
     let about = |word: &str, about| if word == now { format!("in force: {about}") } else { about };
     fits.map(|(word, words)| Completion::new(word.to_owned(), about(word, words))).collect()
+}
+
+/// The completions for the names of themes.
+pub(crate) fn complete_themes(state: &SessionState, rest: &str) -> Vec<Completion> {
+    let fits = state.themes.iter().filter(|theme| theme.starts_with(rest.trim()));
+    let about = |theme: &String| match state.theme.as_ref() == Some(theme) {
+        true => "chosen",
+        false => "",
+    };
+    fits.map(|theme| Completion::new(theme.clone(), about(theme))).collect()
 }
 
 /// The completions for the columns of the visible list.

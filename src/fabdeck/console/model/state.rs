@@ -80,6 +80,9 @@ pub struct SessionState {
     pub unsaved: UnsavedNotes,
     /// Whether the session may write to the fabric.
     pub writing: WriteAccess,
+    /// Names of the themes that there are, and the one that the operator chose in this session.
+    pub themes: Vec<String>,
+    pub theme: Option<String>,
     /// Effects in addition to those that an action returns.
     pub wanted: Vec<Effect>,
     /// Lists with at least this number of rows are filtered and sorted by a background task.
@@ -115,6 +118,8 @@ impl SessionState {
             interrupted_ms: None,
             unsaved: UnsavedNotes::default(),
             writing: WriteAccess::default(),
+            themes: Vec::new(),
+            theme: None,
             wanted: Vec::new(),
             many: super::table::BACKGROUND_ROWS,
         }
