@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use super::structure::map_node;
 use crate::catalogue::field::{Column, ColumnContent, Listing};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -56,14 +57,6 @@ impl TreeItem {
                 _ => return None,
             },
         })
-    }
-}
-
-/// The same node in another snapshot.
-pub fn map_node(id: NodeId, again: &dyn Fn(ElementId) -> Option<ElementId>) -> Option<NodeId> {
-    match again(ElementId::Node(id))? {
-        ElementId::Node(id) => Some(id),
-        _ => None,
     }
 }
 
