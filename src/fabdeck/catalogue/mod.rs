@@ -7,6 +7,7 @@ pub mod failure;
 pub mod field;
 pub(crate) mod filter;
 pub mod json_type;
+pub mod quantity_words;
 pub mod query;
 pub mod severity;
 pub mod shell_words;

@@ -18,6 +18,7 @@ mod metrics;
 pub(crate) mod overview;
 mod plan;
 mod record;
+mod report;
 mod route;
 mod route_args;
 mod run_command;
@@ -36,6 +37,7 @@ use super::command_entry::CommandEntry;
 pub const COMMANDS: &[CommandEntry] = &[
     sources::SOURCES,
     health::HEALTH,
+    report::REPORT,
     show::SHOW,
     show::SHOW_FABRIC,
     show::SHOW_SWITCHES,

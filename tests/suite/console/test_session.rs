@@ -276,6 +276,9 @@ impl TestSession {
                 }
                 Effect::Cancel(_)
                 | Effect::Log(_)
+                | Effect::SavePicture(_)
+                | Effect::BeginCast(_)
+                | Effect::EndCast
                 | Effect::Redraw
                 | Effect::Suspend
                 | Effect::Leave

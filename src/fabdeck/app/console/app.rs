@@ -1,7 +1,7 @@
 //! The session with its screen: runs the effects and shows the frames.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use ratatui::layout::Rect;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::fault_injection;
+use super::screen_cast::ScreenCast;
 use super::session_recorder::SessionRecorder;
 use super::terminal::{TerminalScreen, is_in_foreground, restore};
 use super::terminal_ground::TerminalGround;
@@ -18,6 +19,8 @@ use super::workers::{WorkerMessage, Workers};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::frame::{Appearance, draw};
+use crate::console::drawing::screen_svg::{PictureGround, screen_svg};
+use crate::console::drawing::theme::Role;
 use crate::console::event_loop::event::{SessionEvent, SessionHeader, SessionInput};
 use crate::console::event_loop::theme_choice::wanted_theme;
 use crate::console::event_loop::update::{next_wake_ms, update};
@@ -244,10 +247,53 @@ impl App {
         }
         self.stale = false;
         fault_injection::panic_if_injected("draw");
+        let frame = self.frame();
+        self.screen.show(frame, self.appearance.theme.blank())?;
+        match self.screen.take_cast_end() {
+            Some(why) => self.handle(SessionInput::Message(why)),
+            None => Ok(()),
+        }
+    }
+
+    fn frame(&self) -> Buffer {
         let size = self.state.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, size.width, size.height));
         draw(&self.state, &self.appearance, &mut buffer);
-        self.screen.show(buffer, self.appearance.theme.blank())
+        buffer
+    }
+
+    /// Writes the screen as a picture.
+    fn save_picture(&self, to: PathBuf) {
+        let text = self.appearance.theme.style(Role::Text).fg.unwrap_or_default();
+        let title = format!("fabdeck: {}", self.state.source);
+        let picture = screen_svg(&self.frame(), PictureGround::for_text(text), &title);
+        self.threads.write_file(to, picture.into_bytes(), "the picture", "give :svg another name");
+    }
+
+    /// Begins to record what the terminal gets.
+    fn begin_cast(&mut self, to: &Path) -> io::Result<()> {
+        let title = format!("fabdeck: {}", self.state.source);
+        let file = to.display();
+        if self.screen.is_cast() {
+            let text = "the terminal is recorded already; :cast ends that";
+            return self.handle(SessionInput::Message(text.to_owned()));
+        }
+        let text = match ScreenCast::create(to, self.state.size, &title) {
+            Ok(cast) => {
+                self.screen.begin_cast(cast);
+                format!("the terminal is recorded to {file}; :cast ends that")
+            }
+            Err(error) => format!("nothing is recorded to {file}: {error}"),
+        };
+        self.handle(SessionInput::Message(text))
+    }
+
+    fn end_cast(&mut self) -> io::Result<()> {
+        let text = match self.screen.end_cast() {
+            Some(cast) => format!("the recording of the terminal is in {}", cast.path().display()),
+            None => "the terminal is not recorded: give :cast a file that does not exist yet".to_owned(),
+        };
+        self.handle(SessionInput::Message(text))
     }
 
     /// Takes the terminal back after the shell, or after another program changed its modes; does nothing while the
@@ -284,6 +330,9 @@ impl App {
                 Effect::Enter(entry) => self.threads.record_entry(entry),
                 Effect::Copy(text) => self.screen.copy_to_clipboard(&text)?,
                 Effect::Log(messages) => messages.iter().for_each(log_message),
+                Effect::SavePicture(to) => self.save_picture(to),
+                Effect::BeginCast(to) => self.begin_cast(&to)?,
+                Effect::EndCast => self.end_cast()?,
                 Effect::Redraw => self.screen.invalidate(),
                 Effect::Suspend => self.suspend()?,
                 Effect::Leave => self.end(Exit::Done),

@@ -7,6 +7,7 @@ mod frame_diff;
 mod input_thread;
 mod job_list;
 mod new_file;
+mod screen_cast;
 mod services;
 mod session_recorder;
 mod session_source;

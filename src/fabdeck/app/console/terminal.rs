@@ -16,6 +16,7 @@ use ratatui::style::Style;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::frame_diff::{set_background, write_changes};
+use super::screen_cast::{CastEnd, ScreenCast};
 use super::terminal_ground::GROUND_QUERY;
 use super::terminal_writer::{TerminalWriter, write_last};
 use super::workers::WorkerMessage;
@@ -56,6 +57,10 @@ pub struct TerminalScreen {
     busy: bool,
     /// Whether the terminal clears with the current background colour, as all but the oldest do.
     clears_in_colour: bool,
+    /// The recording of what the terminal gets.
+    cast: Option<ScreenCast>,
+    /// Why a recording ended by itself, until the session receives it.
+    cast_end: Option<String>,
     /// The frame on the screen; `None` if the screen may show anything.
     shown: Option<Buffer>,
 }
@@ -68,6 +73,8 @@ impl TerminalScreen {
             pending: Vec::new(),
             busy: false,
             clears_in_colour: !std::env::var("TERM").map_or(true, old),
+            cast: None,
+            cast_end: None,
             shown: None,
         };
         screen.enter()?;
@@ -115,7 +122,9 @@ impl TerminalScreen {
     /// Sends the cells that differ from the frame before, if any do. `blank` is the style of an empty cell.
     pub fn show(&mut self, next: Buffer, blank: Style) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.pending);
+        let before = bytes.len();
         let shown = self.shown.take().filter(|shown| shown.area == next.area);
+        let is_resized = shown.is_none();
         if shown.as_ref() != Some(&next) {
             queue!(bytes, BeginSynchronizedUpdate)?;
             let mut cleared = Buffer::empty(next.area);
@@ -130,12 +139,44 @@ impl TerminalScreen {
             write_changes(&mut bytes, &shown.unwrap_or(cleared), &next)?;
             queue!(bytes, EndSynchronizedUpdate)?;
         }
+        self.record_frame(&bytes[before..], next.area, is_resized);
         self.shown = Some(next);
         if !bytes.is_empty() {
             self.busy = true;
             self.line.send(bytes);
         }
         Ok(())
+    }
+
+    /// Records the bytes of a frame. Bytes for the terminal alone, such as those of the clipboard, are left out.
+    fn record_frame(&mut self, bytes: &[u8], area: ratatui::layout::Rect, is_complete: bool) {
+        let Some(cast) = self.cast.as_mut().filter(|_| !bytes.is_empty()) else { return };
+        let size = Size { width: area.width, height: area.height };
+        let sized = if is_complete { cast.add_size(size) } else { Ok(()) };
+        if let Err(CastEnd(why)) = sized.and_then(|()| cast.add_output(bytes)) {
+            (self.cast, self.cast_end) = (None, Some(why));
+        }
+    }
+
+    /// Begins to record what the terminal gets, from a complete frame on.
+    pub fn begin_cast(&mut self, cast: ScreenCast) {
+        self.cast = Some(cast);
+        self.invalidate();
+    }
+
+    /// Ends the recording, and returns it if there was one.
+    pub fn end_cast(&mut self) -> Option<ScreenCast> {
+        self.cast.take()
+    }
+
+    /// Whether the terminal is recorded.
+    pub fn is_cast(&self) -> bool {
+        self.cast.is_some()
+    }
+
+    /// Why a recording ended by itself since the last call.
+    pub fn take_cast_end(&mut self) -> Option<String> {
+        self.cast_end.take()
     }
 
     pub fn copy_to_clipboard(&mut self, text: &str) -> io::Result<()> {

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::fault_injection;
+use super::new_file;
 use super::services::{ProcessServices, SessionContext};
 use super::session_source::{RefusingSource, SessionSource, WatchHistory};
 use super::source_thread::{SourceOrder, SourceWork, run_source};
@@ -107,6 +108,19 @@ impl Workers {
                 self.asking.push((stop, thread));
             }
         }
+    }
+
+    /// Writes a new file in a thread of its own, and sends a message that says whether it is written.
+    pub fn write_file(&self, to: PathBuf, content: Vec<u8>, what: &'static str, advice: &'static str) {
+        let messages = self.context.messages.clone();
+        self.spawn(move |_| {
+            let text = match new_file::write(&content, &to, advice, || true) {
+                Ok(()) => format!("{what} is in {}", to.display()),
+                Err(error) => format!("{what} was not written to {}: {error}", to.display()),
+            };
+            // The session may have ended in the meantime.
+            let _ = messages.send(WorkerMessage::Happened(SessionInput::Message(text)));
+        });
     }
 
     /// Runs work in a thread of its own; a panic ends the session.

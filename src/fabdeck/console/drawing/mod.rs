@@ -18,6 +18,7 @@ pub(crate) mod overlay_pane;
 pub(crate) mod pane;
 mod progress;
 mod prompt;
+pub mod screen_svg;
 pub mod symbols;
 pub(crate) mod terminal_keys;
 pub mod theme;

@@ -14,6 +14,7 @@ pub mod lanes;
 mod links;
 pub mod map;
 pub mod name_completion;
+pub mod outputs;
 pub(crate) mod paths;
 pub mod plan_commands;
 pub(crate) mod preconditions;

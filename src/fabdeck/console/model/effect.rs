@@ -1,5 +1,6 @@
 //! The effects that a session requests: background tasks, and actions that only the process can perform.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::background_task::BackgroundTask;
@@ -21,6 +22,11 @@ pub enum Effect {
     Enter(OperatorEntry),
     /// Writes messages to the log file; a session stores only the latest ones.
     Log(Vec<LogMessage>),
+    /// Writes the next frame to a new file as a picture.
+    SavePicture(PathBuf),
+    /// Begins to record what the terminal gets to a new file, and in the next variant ends that.
+    BeginCast(PathBuf),
+    EndCast,
     /// Draws the whole screen again from a cleared one.
     Redraw,
     Suspend,

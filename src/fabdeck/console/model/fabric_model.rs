@@ -12,6 +12,7 @@ use crate::console::features::lanes::lanes_model::LanesModel;
 use crate::console::features::map::health::FabricHealth;
 use crate::console::features::timeline::playback::Playback;
 use crate::console::features::watch::watch_state::WatchState;
+pub use crate::operations::fabric_map::ranks::{Rack, Ranks, SwitchRank};
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::proposals::Proposals;
 use crate::operations::preview::victims::HitHosts;
@@ -42,32 +43,6 @@ pub const TABLES_BEING_READ: &str = "not known yet: the tables are being read";
 pub enum MissingTables {
     BeingRead,
     BrokenOff,
-}
-
-/// Switches of one rank.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SwitchRank {
-    pub name: String,
-    pub switches: Vec<NodeId>,
-    /// Number of hosts attached to these switches.
-    pub hosts: u64,
-}
-
-/// Hosts that are attached to the same switches.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rack {
-    /// The names of these switches.
-    pub name: String,
-    pub hosts: Vec<NodeId>,
-}
-
-/// The nodes in the order of the tree.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Ranks {
-    pub tiers: Vec<SwitchRank>,
-    pub racks: Vec<Rack>,
-    /// All hosts, by name.
-    pub hosts: Vec<NodeId>,
 }
 
 #[derive(Debug, Default)]

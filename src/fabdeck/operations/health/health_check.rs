@@ -79,17 +79,7 @@ impl HealthReport {
 
 /// Checks the named source.
 pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> Result<HealthReport, Failure> {
-    // The list comes first, because it arrives or fails within a known time.
-    let source = operation.env.named_source()?;
-    let from = match request.jobs.is_named() || is_capture(source) {
-        true => request.jobs.clone(),
-        false => request.jobs.or_configured(request.configured_jobs.as_ref()),
-    };
-    let list = match (from.is_named(), request.jobs.is_named()) {
-        (false, _) => None,
-        (true, true) => Some(Ok(read_list(operation, &from)?)),
-        (true, false) => Some(read_list(operation, &from)),
-    };
+    let (list, from) = read_running_jobs(operation, &request.jobs, request.configured_jobs.as_ref())?;
     let CounterReading { mut snapshot, interval, uncounted } = read_counters(operation, request.interval)?;
     operation.env.assume(&mut snapshot)?;
     let (placed, jobs) = place_known_jobs(&mut snapshot, list, &from);
@@ -155,8 +145,28 @@ fn read_counters(
     }
 }
 
+/// The list of running jobs, if a source of it is known, and that source. It is read before the fabric, because it arrives or
+/// fails within a known time. A list that was named for this check has to arrive.
+pub(crate) fn read_running_jobs(
+    operation: &mut Operation<'_>,
+    named: &JobSource,
+    configured: Option<&JobListSource>,
+) -> Result<(Option<Result<JobList, Failure>>, JobSource), Failure> {
+    let source = operation.env.named_source()?;
+    let from = match named.is_named() || is_capture(source) {
+        true => named.clone(),
+        false => named.or_configured(configured),
+    };
+    let list = match (from.is_named(), named.is_named()) {
+        (false, _) => None,
+        (true, true) => Some(Ok(read_list(operation, &from)?)),
+        (true, false) => Some(read_list(operation, &from)),
+    };
+    Ok((list, from))
+}
+
 /// The running jobs on the fabric, and where they are from or why they are not known.
-fn place_known_jobs(
+pub(crate) fn place_known_jobs(
     snapshot: &mut Snapshot,
     list: Option<Result<JobList, Failure>>,
     from: &JobSource,

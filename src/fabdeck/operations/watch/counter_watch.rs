@@ -144,6 +144,11 @@ impl SweepSeries {
         Ok(SweepInterval { rates, seconds })
     }
 
+    /// The first sweep, and the last one so far.
+    pub fn ends(&self) -> [&Sweep; 2] {
+        [&self.first, &self.last]
+    }
+
     pub fn into_last(self) -> Sweep {
         self.last
     }

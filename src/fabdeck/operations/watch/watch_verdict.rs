@@ -72,12 +72,18 @@ pub struct WatchVerdict {
 
 impl VerdictRequest {
     pub fn run(&self) -> WatchVerdict {
-        let (look, fabric) = (&*self.look, self.look.fabric());
-        let ticks = &look.observation.ticks;
+        let fabric = self.look.fabric();
+        let ticks = &self.look.observation.ticks;
         let rates = rates_of_sweeps(fabric, &self.before, &self.after).with_ticks(fabric, ticks);
         let since = rates_of_sweeps(fabric, &self.first, &self.after);
         let seconds = self.after.began.saturating_sub(self.before.began).as_secs_f64();
-        let watched = IntervalVerdict::new(look, &rates, seconds, since.clone(), &self.thresholds);
+        self.judge(&rates, since, seconds)
+    }
+
+    /// Judges rates, and those since the baseline of errors.
+    pub fn judge(&self, rates: &Rates, since: Rates, seconds: f64) -> WatchVerdict {
+        let (look, fabric) = (&*self.look, self.look.fabric());
+        let watched = IntervalVerdict::new(look, rates, seconds, since.clone(), &self.thresholds);
         let since = since.with_min_hour();
         let mut levels = vec![UNKNOWN_LEVELS; fabric.ports().len()];
         for port in &rates.ports {
@@ -86,7 +92,7 @@ impl VerdictRequest {
         let levels: PortLevels = levels.into();
         let mut history = self.history.clone();
         history.push(self.at_ms, levels.clone());
-        let mut ports = self.port_rows(&rates, &since, &history);
+        let mut ports = self.port_rows(rates, &since, &history);
         self.place_verdicts(&watched, &mut ports);
         let mut verdicts: Vec<HotPort> =
             ports.iter().flatten().filter(|port| port.is_judged()).copied().collect();
@@ -97,7 +103,7 @@ impl VerdictRequest {
         let ports = Arc::new(Rowset::Hot(ports.into_iter().flatten().collect()));
         let changes = sweep_messages(look, &watched, self.earlier.as_deref(), &self.thresholds);
         WatchVerdict {
-            sums: IntervalSums::new(fabric, &rates, &self.pinned),
+            sums: IntervalSums::new(fabric, rates, &self.pinned),
             watched,
             levels,
             node_load,

@@ -75,6 +75,8 @@ pub(super) type RecordedKey = (usize, u64, usize, u64);
 pub(super) struct RecordedEvents {
     pub(super) of: RecordedKey,
     pub events: VecDeque<HealthEvent>,
+    /// Number of all events up to the moment.
+    pub(super) count: usize,
 }
 
 /// Most events that are kept.
@@ -114,6 +116,8 @@ pub struct HealthModel {
     /// Time of the first reading with each problem, `None` for those of the first one.
     pub(super) first_seen: BTreeMap<String, Option<u64>>,
     events: VecDeque<HealthEvent>,
+    /// Number of all events of the watch, also of those that are no longer kept.
+    happened: usize,
     /// The events of a recording, which are shown instead.
     pub(super) recorded: Option<RecordedEvents>,
 }
@@ -136,12 +140,18 @@ impl HealthModel {
             self.events.pop_front();
         }
         let at_ms = i64::try_from(at_ms).unwrap_or(i64::MAX);
+        self.happened += 1;
         self.events.push_back(HealthEvent { at_ms, severity, text: text.into() });
     }
 
     /// The events, the latest last.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = &HealthEvent> + ExactSizeIterator {
         self.recorded.as_ref().map_or(&self.events, |recorded| &recorded.events).iter()
+    }
+
+    /// Number of all events, also of those that are no longer kept.
+    pub fn event_count(&self) -> usize {
+        self.recorded.as_ref().map_or(self.happened, |recorded| recorded.count)
     }
 
     /// The time from which the ages of events count: that of the last reading, or of a later event.

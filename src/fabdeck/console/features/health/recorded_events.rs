@@ -21,14 +21,15 @@ pub fn follow_recording(known: &mut Model) {
         return;
     };
     if known.problems.recorded.as_ref().is_none_or(|recorded| recorded.of != of) {
-        known.problems.recorded = Some(RecordedEvents { of, events: events_until(known, of.2, at_ms) });
+        let (events, count) = events_until(known, of.2, at_ms);
+        known.problems.recorded = Some(RecordedEvents { of, events, count });
     }
 }
 
-/// The latest events up to a moment, at times of the session.
-fn events_until(known: &Model, shown: usize, at_ms: u64) -> VecDeque<HealthEvent> {
-    let (Some(playback), Some(look)) = (&known.playback, &known.look) else { return VecDeque::new() };
-    let Some(now) = playback.timeline().times.get(shown) else { return VecDeque::new() };
+/// The latest events up to a moment, at times of the session, and the number of all of them.
+fn events_until(known: &Model, shown: usize, at_ms: u64) -> (VecDeque<HealthEvent>, usize) {
+    let (Some(playback), Some(look)) = (&known.playback, &known.look) else { return Default::default() };
+    let Some(now) = playback.timeline().times.get(shown) else { return Default::default() };
     let latest = i64::try_from(at_ms).unwrap_or(i64::MAX);
     let event = |entry: &TimelineEntry| {
         let (label, text, trouble) = event_words(look, &entry.event);
@@ -41,5 +42,6 @@ fn events_until(known: &Model, shown: usize, at_ms: u64) -> VecDeque<HealthEvent
     let mut entries: Vec<&TimelineEntry> = playback.entries().filter(|entry| entry.place <= shown).collect();
     entries.sort_by_key(|entry| (entry.place, entry.time));
     let skipped = entries.len().saturating_sub(MAX_EVENTS);
-    entries.into_iter().skip(skipped).map(event).collect()
+    let count = entries.len();
+    (entries.into_iter().skip(skipped).map(event).collect(), count)
 }

@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::draw_map::switch_symbol;
 use super::figures::{MapQuantity, step_role};
+use super::groups::name_range;
 use super::line_layout::{CablePlace, HostRows, LineLayout, SwitchPlace};
 use super::structure::{AttachedHost, MapCable, MapStructure, MapSwitch};
 use crate::catalogue::snapshot::Snapshot;
@@ -323,29 +324,5 @@ impl LineMap<'_> {
             false => text,
         };
         canvas.draw_text(room, 0, y, &text, Role::Dim);
-    }
-}
-
-/// Two names as a range: `node06-11`, or `login1 - node05` where they have no part in common.
-pub(super) fn name_range(first: &str, last: &str) -> String {
-    let stem = first.trim_end_matches(|sign: char| sign.is_ascii_digit());
-    match last
-        .strip_prefix(stem)
-        .filter(|rest| !stem.is_empty() && rest.chars().all(|sign| sign.is_ascii_digit()))
-    {
-        Some(number) => format!("{first}-{number}"),
-        None => format!("{first}-{last}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::name_range;
-
-    #[test]
-    fn names_with_a_common_stem_are_a_range() {
-        assert_eq!(name_range("node06", "node11"), "node06-11");
-        assert_eq!(name_range("login1", "node05"), "login1-node05");
-        assert_eq!(name_range("a1b", "a1c"), "a1b-a1c");
     }
 }

@@ -202,7 +202,8 @@ pub fn update_drawn_map(state: &mut SessionState) -> Vec<Effect> {
     let known = &state.known;
     let map = &state.screens.map.drawn;
     let address = |reading: &Arc<WatchVerdict>| Arc::as_ptr(reading) as usize;
-    let figures = map.figures.update_from(known);
+    let readings = (known.watch.reading.as_ref(), known.paths.as_ref());
+    let figures = known.look.as_ref().and_then(|look| map.figures.update_from(look, readings.0, readings.1));
     let changed = figures.is_some();
     if let Some(figures) = figures {
         state.screens.map.drawn.figures = figures;

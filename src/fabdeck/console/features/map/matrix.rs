@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::groups::MapBucket;
-use super::pair_table::{PairTable, PairTask};
+use super::pair_table::{PairRequest, PairTable, PairTask};
 use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screen::CursorDirection;
@@ -208,7 +208,8 @@ pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> 
     let matrix = &state.screens.map.drawn.matrix;
     let rows = structure.groups.buckets(&structure, &look, &part[0], most_rows);
     let columns = structure.groups.buckets(&structure, &look, &part[1], most_columns);
-    let task = PairTask { look, structure, reading, paths, quantity: of.quantity, rows, columns };
+    let task =
+        PairTask(PairRequest { look, structure, reading, paths, quantity: of.quantity, rows, columns });
     let other = matrix.table_of.as_ref().is_none_or(|before| {
         (before.structure, &before.part, before.room, before.quantity)
             != (of.structure, &of.part, of.room, of.quantity)

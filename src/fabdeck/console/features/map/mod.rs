@@ -10,17 +10,15 @@ pub mod drawn_map;
 mod feature;
 pub mod figures;
 mod grid;
-pub mod groups;
 pub(crate) mod health;
 pub mod line_layout;
 pub mod lit_path;
 pub mod matrix;
 pub mod pair_table;
 pub(crate) mod rank_task;
-pub(crate) mod ranks;
 pub mod screen;
-pub mod structure;
 pub mod torus;
 pub mod tree;
 
+pub use crate::operations::fabric_map::{groups, ranks, structure};
 pub(crate) use feature::FEATURE;

@@ -1,69 +1,23 @@
-//! The worst port on the paths between two parts of a fabric, for each pair of parts. A background task follows the
-//! tables; a frame only shows what it found.
+//! Makes the table of pairs in the background; a frame only shows what it found.
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
-
-use super::figures::{MapFigures, MapQuantity};
-use super::groups::MapBucket;
-use super::structure::MapStructure;
-use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskId;
-use crate::operations::rowset::Rowset;
-use crate::operations::watch::watch_verdict::WatchVerdict;
-use fabdeck_fabric::{Lid, NodeId, PortId, PortNum};
+pub use crate::operations::fabric_map::pair_table::{PairCell, PairRequest, PairTable};
 use fabdeck_routing::RouteProgress;
-use fabdeck_routing::analysis::PathIndex;
 
-/// The worst port of a pair, with its figures. `None` where no port on the paths has a figure.
-pub type PairCell = Option<(PortId, MapFigures)>;
-
-/// The pairs of rows and columns.
-#[derive(Clone, Debug, Default)]
-pub struct PairTable {
-    pub rows: Vec<MapBucket>,
-    pub columns: Vec<MapBucket>,
-    /// The cells, row by row.
-    pub cells: Vec<PairCell>,
-    /// Number of paths that lead nowhere, or whose tables were not read.
-    pub broken: u64,
-}
-
-impl PairTable {
-    pub fn cell(&self, row: usize, column: usize) -> PairCell {
-        self.cells.get(row * self.columns.len() + column).copied().flatten()
-    }
-
-    /// The worst cell of a column.
-    pub fn worst_of_column(&self, column: usize, quantity: MapQuantity) -> PairCell {
-        let cells = (0..self.rows.len()).filter_map(|row| self.cell(row, column));
-        cells.max_by_key(|(port, figures)| (figures.score(quantity), std::cmp::Reverse(*port)))
-    }
-}
-
-/// What a table of pairs is made from.
+/// Makes the table.
 #[derive(Debug)]
-pub struct PairTask {
-    pub look: Arc<Snapshot>,
-    pub structure: Arc<MapStructure>,
-    pub reading: Option<Arc<WatchVerdict>>,
-    pub paths: Option<Arc<PathIndex>>,
-    pub quantity: MapQuantity,
-    pub rows: Vec<MapBucket>,
-    pub columns: Vec<MapBucket>,
-}
+pub struct PairTask(pub PairRequest);
 
 #[derive(Debug)]
 pub struct PairOutcome(PairTable);
 
 impl BackgroundTask for PairTask {
     fn run(&self, _: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
-        Some(Box::new(PairOutcome(self.table())))
+        Some(Box::new(PairOutcome(self.0.table())))
     }
 }
 
@@ -75,142 +29,5 @@ impl TaskOutcome for PairOutcome {
 
     fn digest_text(&self) -> String {
         format!("pairs {:?}", self.0.cells)
-    }
-}
-
-/// A port on the way to a destination: its score, and its number in the list of ports.
-type ScoredPort = (u64, u32);
-
-/// What is known of the switches on the way to one destination. A switch was seen if its number is that of the round.
-struct WalkState {
-    worst: Vec<Option<ScoredPort>>,
-    seen: Vec<u32>,
-    reached: Vec<bool>,
-    round: u32,
-}
-
-impl PairTask {
-    fn table(&self) -> PairTable {
-        let fabric = self.look.fabric();
-        let figures = self.port_figures();
-        let score = |port: PortId| figures[port.index()].score(self.quantity);
-        let places: FxHashMap<NodeId, usize> = self.structure.places();
-        let count = self.structure.switches.len();
-        let mut walk = WalkState {
-            worst: vec![None; count],
-            seen: vec![0; count],
-            reached: vec![false; count],
-            round: 0,
-        };
-        let mut best: Vec<Option<ScoredPort>> = vec![None; self.rows.len() * self.columns.len()];
-        let mut broken = 0;
-        let senders = self.host_scores(&score);
-        for (column, bucket) in self.columns.iter().enumerate() {
-            for leaf in &self.structure.groups.leaves[bucket.leaves.clone()] {
-                for host in &self.structure.switches[*leaf].hosts {
-                    let Some(lid) = fabric.peer(host.port).and_then(|port| fabric.port(port).facts.lid)
-                    else {
-                        broken += 1;
-                        continue;
-                    };
-                    walk.round += 1;
-                    for (row, from) in self.rows.iter().enumerate() {
-                        let cell = &mut best[row * self.columns.len() + column];
-                        for source in &self.structure.groups.leaves[from.leaves.clone()] {
-                            if source == leaf {
-                                continue;
-                            }
-                            if !self.walk(&mut walk, &places, &score, *source, lid, host.node) {
-                                broken += 1;
-                                continue;
-                            }
-                            *cell = (*cell).max(walk.worst[*source]).max(senders[*source]);
-                        }
-                    }
-                }
-            }
-        }
-        let found = |cell: Option<ScoredPort>| {
-            cell.map(|(_, port)| (PortId(u32::MAX - port), figures[(u32::MAX - port) as usize]))
-        };
-        let cells = best.into_iter().map(found).collect();
-        PairTable { rows: self.rows.clone(), columns: self.columns.clone(), cells, broken }
-    }
-
-    /// The figures of what each port sends.
-    fn port_figures(&self) -> Vec<MapFigures> {
-        let fabric = self.look.fabric();
-        let mut figures = vec![MapFigures::default(); fabric.ports().len()];
-        if let Some(Rowset::Hot(rows)) = self.reading.as_ref().map(|reading| &*reading.ports.rows) {
-            for row in rows {
-                figures[row.port.index()] = MapFigures::of_port(row);
-            }
-        }
-        if let Some(paths) = &self.paths {
-            let loads = || fabric.links().filter_map(|(id, link)| Some((link, paths.load_of(id)?)));
-            let most = loads().flat_map(|(_, load)| load).max().unwrap_or(0);
-            for (link, load) in loads() {
-                for (port, load) in [link.a, link.b].into_iter().zip(load) {
-                    figures[port.index()].set_paths(load, most);
-                }
-            }
-        }
-        figures
-    }
-
-    /// The worst port of the hosts of each switch, which all paths from there begin with.
-    fn host_scores(&self, score: &impl Fn(PortId) -> Option<u64>) -> Vec<Option<ScoredPort>> {
-        let fabric = self.look.fabric();
-        let worst = |switch: &super::structure::MapSwitch| {
-            let ports = switch.hosts.iter().filter_map(|host| fabric.peer(host.port));
-            ports.filter_map(|port| Some((score(port)?, u32::MAX - port.0))).max()
-        };
-        self.structure.switches.iter().map(worst).collect()
-    }
-
-    /// Follows the tables from a switch to a destination, and keeps the worst port from each switch on the way. Returns
-    /// whether the path arrives.
-    fn walk(
-        &self,
-        walk: &mut WalkState,
-        places: &FxHashMap<NodeId, usize>,
-        score: &impl Fn(PortId) -> Option<u64>,
-        from: usize,
-        lid: Lid,
-        to: NodeId,
-    ) -> bool {
-        let fabric = self.look.fabric();
-        let mut way: Vec<(usize, Option<ScoredPort>)> = Vec::new();
-        let mut at = from;
-        let (arrives, mut worst) = loop {
-            if walk.seen[at] == walk.round {
-                break (walk.reached[at], walk.worst[at]);
-            }
-            walk.seen[at] = walk.round;
-            (walk.reached[at], walk.worst[at]) = (false, None);
-            let switch = self.structure.switches[at].id;
-            let egress: Option<PortNum> =
-                self.look.observation.tables.lft(switch).and_then(|table| table.get(lid));
-            let Some(port) = egress.and_then(|number| fabric.port_of(switch, number)) else {
-                break (false, None);
-            };
-            let own = score(port).map(|score| (score, u32::MAX - port.0));
-            way.push((at, own));
-            let Some(peer) = fabric.peer(port).map(|peer| fabric.port(peer).node) else {
-                break (false, None);
-            };
-            if peer == to {
-                break (true, None);
-            }
-            match places.get(&peer) {
-                Some(next) => at = *next,
-                None => break (false, None),
-            }
-        };
-        for (at, own) in way.into_iter().rev() {
-            worst = worst.max(own);
-            (walk.reached[at], walk.worst[at]) = (arrives, worst);
-        }
-        arrives
     }
 }

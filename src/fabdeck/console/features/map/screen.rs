@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::drawn_map::{DrawnMap, MapCursor};
 use super::grid;
-use super::tree::{TreeItem, TreeListing, TreeRow, containers, map_node, tree_rows};
+use super::structure::map_node;
+use super::tree::{TreeItem, TreeListing, TreeRow, containers, tree_rows};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::switches::SWITCHES;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use super::health::NOT_ANSWERING;
+use super::structure::map_node;
 use crate::catalogue::field::{Column, ColumnContent, Listing, Tone, Tones};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -57,14 +58,6 @@ impl TreeItem {
                 _ => return None,
             },
         })
-    }
-}
-
-/// The same node in another snapshot.
-pub fn map_node(id: NodeId, again: &dyn Fn(ElementId) -> Option<ElementId>) -> Option<NodeId> {
-    match again(ElementId::Node(id))? {
-        ElementId::Node(id) => Some(id),
-        _ => None,
     }
 }
 

@@ -6,7 +6,6 @@ pub mod derived_events;
 pub mod detail;
 pub(crate) mod draw;
 mod event_rows;
-pub mod event_words;
 mod feature;
 pub mod frame_requests;
 pub(crate) mod operator_log;
@@ -18,4 +17,5 @@ pub(crate) mod recording_file;
 pub(crate) mod screen;
 pub(crate) mod time_navigation;
 
+pub use crate::operations::replay::event_words;
 pub(crate) use feature::FEATURE;

@@ -6,10 +6,9 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::groups::{MapBundle, MapGroups};
+use super::ranks::SwitchRank;
 use super::torus::TorusShape;
-use super::tree::map_node;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::model::fabric_model::SwitchRank;
 use fabdeck_fabric::{ElementId, LinkId, NodeId, PortId};
 
 /// A host with the cable to its switch.
@@ -133,6 +132,14 @@ impl MapStructure {
         let mut carried = Self { switches, cables, torus, bundles: Vec::new(), ..self.clone() };
         carried.bundles = carried.groups.bundles(&carried);
         Some(carried)
+    }
+}
+
+/// The same node in another snapshot.
+pub fn map_node(id: NodeId, again: &dyn Fn(ElementId) -> Option<ElementId>) -> Option<NodeId> {
+    match again(ElementId::Node(id))? {
+        ElementId::Node(id) => Some(id),
+        _ => None,
     }
 }
 

@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::draw_lines::name_range;
 use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::natural_order;
@@ -232,5 +231,29 @@ impl MapGroups {
             }
         }
         bundles.into_iter().map(|(groups, cables)| MapBundle { groups, cables }).collect()
+    }
+}
+
+/// Two names as a range: `node06-11`, or `login1 - node05` where they have no part in common.
+pub fn name_range(first: &str, last: &str) -> String {
+    let stem = first.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    match last
+        .strip_prefix(stem)
+        .filter(|rest| !stem.is_empty() && rest.chars().all(|sign| sign.is_ascii_digit()))
+    {
+        Some(number) => format!("{first}-{number}"),
+        None => format!("{first}-{last}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_range;
+
+    #[test]
+    fn names_with_a_common_stem_are_a_range() {
+        assert_eq!(name_range("node06", "node11"), "node06-11");
+        assert_eq!(name_range("login1", "node05"), "login1-node05");
+        assert_eq!(name_range("a1b", "a1c"), "a1b-a1c");
     }
 }

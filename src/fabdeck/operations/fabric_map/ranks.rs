@@ -4,9 +4,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::model::fabric_model::{Rack, Ranks, SwitchRank};
 use fabdeck_fabric::{Faults, NodeId};
 use fabdeck_routing::{Problem, heights};
+
+/// Switches of one rank.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SwitchRank {
+    pub name: String,
+    pub switches: Vec<NodeId>,
+    /// Number of hosts attached to these switches.
+    pub hosts: u64,
+}
+
+/// Hosts that are attached to the same switches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rack {
+    /// The names of these switches.
+    pub name: String,
+    pub hosts: Vec<NodeId>,
+}
+
+/// The nodes in the order of the tree.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Ranks {
+    pub tiers: Vec<SwitchRank>,
+    pub racks: Vec<Rack>,
+    /// All hosts, by name.
+    pub hosts: Vec<NodeId>,
+}
 
 /// The nodes in the order of the tree, and the structure of the drawn map.
 pub fn ranks(look: &Snapshot) -> (Ranks, MapStructure) {

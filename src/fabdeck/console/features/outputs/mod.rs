@@ -1,0 +1,7 @@
+//! What a session writes for others: a report of the fabric, a picture of the screen, a recording of the terminal.
+
+mod feature;
+pub mod report_file;
+pub mod screen_files;
+
+pub(crate) use feature::FEATURE;

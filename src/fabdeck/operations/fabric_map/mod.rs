@@ -1,0 +1,9 @@
+//! The map of a fabric as data: ranks, groups, coordinates and cables of its switches, and the figures of each.
+//! The console draws it in cells, the report in vectors.
+
+pub mod figures;
+pub mod groups;
+pub mod pair_table;
+pub mod ranks;
+pub mod structure;
+pub mod torus;
