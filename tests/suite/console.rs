@@ -2,6 +2,7 @@
 
 mod actions;
 mod apply_dialog;
+mod apply_question;
 mod attestation;
 mod budgets;
 mod cable_details;

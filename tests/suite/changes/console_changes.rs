@@ -12,7 +12,9 @@ use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::changes::change_row::ChangeRow;
 use fabdeck::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
 use fabdeck::operations::changes::console_changes::ConsoleChanges;
+use fabdeck::operations::changes::job_effects::job_effects;
 use fabdeck::operations::environment::OperationOptions;
+use fabdeck::operations::jobs::job_request::JobInput;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::link_service::LinkService;
 use fabdeck::operations::plans::plan_request::{PlanRequest, StagedCommands};
@@ -21,7 +23,7 @@ use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_change::{AttestationVerdict, ChangePhase, GuardRequest, SilentHostAction};
-use fabdeck_fabric::{Element, Faults, Tables, block_of};
+use fabdeck_fabric::{Element, Faults, JobMap, Tables, block_of};
 use fabdeck_live::WriteRight;
 use fabdeck_mad::access::{AttributePart, DeviceAttribute, DeviceId, NoObserver, ReadOptions, Source};
 use fabdeck_routing::{NoProgress, Request};
@@ -571,4 +573,39 @@ fn a_console_applies_in_five_phases() {
     let go_on = clerk.ask_guard(&id, &GuardRequest::GoOn { user: String::new() }).unwrap_err();
     assert!(go_on.contains("FD-5664"), "{go_on}");
     clerk.ask_guard(&id, &GuardRequest::Confirm { user: String::new() }).unwrap();
+}
+
+/// Hosts, jobs and pairs are counted from the fabric that the plan was compared with.
+#[test]
+fn an_offer_counts_who_notices() {
+    let ConsoleFixture { look, mut clerk, .. } = own_fixture(SOURCE);
+    let mut faults = Faults::new();
+    faults.mark(Element::find(look.fabric(), &look.names, "switch:spine-2").unwrap());
+    let planned = proposed(&look, "sftree", &faults);
+    let offer = clerk.prepare_offer_for(&planned, Some(&JobInput::Simulated)).unwrap();
+    let facts = &offer.facts;
+    let pairs = facts.pairs().unwrap();
+    assert_eq!((pairs.before, pairs.after), (504, 0), "{pairs:?}");
+    assert_eq!(facts.cut_off_words(), "no host (spine-2, 1 aggregation node, 88 pairs)");
+    let jobs = facts.jobs.as_ref().unwrap();
+    let back: Vec<_> = jobs.hit.iter().filter(|job| job.before > 0).collect();
+    assert!(!back.is_empty() && jobs.known >= jobs.hit.len(), "{jobs:?}");
+    for job in &jobs.hit {
+        assert!(job.after == 0 && job.before + job.moved <= job.pairs, "{job:?}");
+    }
+    // A job on all terminals but the one that is cut off has the pairs of the plan.
+    let (fabric, mut all) = (look.fabric(), JobMap::default());
+    let lost = fabric.nodes().find(|(id, _)| look.name(*id) == "spine-2").unwrap().0;
+    let at_lost = |port| fabric.peer(port).is_some_and(|peer| fabric.port(peer).node == lost);
+    let adapters = fabric.nodes().filter(|(_, node)| !node.is_switch());
+    let ports = adapters.flat_map(|(id, _)| fabric.ports_of(id)).filter(|(_, port)| port.facts.lid.is_some());
+    ports.filter(|(id, _)| !at_lost(*id)).for_each(|(id, _)| all.add("all", id));
+    let effects = job_effects(&look, &offer.plan.as_ref().unwrap().0, &all);
+    let [effect] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!((effect.pairs, effect.before, effect.after), (pairs.pairs, 504, 0), "{effect:?}");
+    assert_eq!(
+        clerk.prepare_offer(&planned).unwrap().facts.jobs,
+        None,
+        "jobs that are not known are not none"
+    );
 }

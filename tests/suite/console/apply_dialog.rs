@@ -66,8 +66,8 @@ fn what_an_engine_proposes_is_applied_and_kept() {
     for words in [
         "Apply updn to sim:demo?",
         "480 parts of 9 switches",
-        "1,204 pairs",
-        "at the worst 36 pairs",
+        "1,204 of 1,892 pairs",
+        "while written at most 540",
         "10:00",
     ] {
         assert!(asked.contains(words), "{words}: {asked}");
@@ -127,7 +127,7 @@ fn findings_are_taken_in_one_by_one() {
     let mut driver = at_work(&fake);
     driver.press("a tab enter");
     assert!(fake.0.borrow().begun.is_empty() && dialogue(&driver).is_some());
-    assert!(has_message(&driver, Severity::Warning, "nothing is applied: 2 findings are not acknowledged"));
+    assert!(has_message(&driver, Severity::Warning, "nothing is applied: 2 risks are not acknowledged"));
     driver.press("tab space tab tab tab enter");
     assert!(fake.0.borrow().begun.is_empty(), "it went round to the first finding: one is left");
     assert_eq!(dialogue(&driver).unwrap().unacknowledged_count(), 1);

@@ -96,7 +96,7 @@ fn a_window_that_runs_down_sends_little() {
     session.press("6:preview updn\r");
     session.until("clean");
     session.press("/updn\ra");
-    session.until("[ cancel ]");
+    session.until("Cancel ]");
     session.press("\x1b[Z \t\t\r");
     session.until("is rolled back at");
     session.press("3");

@@ -46,6 +46,7 @@ const CHANGE: &str = "the fabric is another afterwards, so that it cannot be don
 const LINES: &[(&str, &[CopiedLine])] = &[
     ("help", &[Only(SESSION)]),
     ("tour", &[Only(SESSION)]),
+    ("back", &[Only(SESSION)]),
     ("quit", &[Only(SESSION)]),
     (
         "out",

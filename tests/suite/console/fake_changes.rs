@@ -9,13 +9,15 @@ use fabdeck::console::features::changes::dialogue::Dialogue;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::overlay::Overlay;
 use fabdeck::operations::changes::attestations::Attestations;
+use fabdeck::operations::changes::change_facts::{ChangeFacts, JobEffects};
 use fabdeck::operations::changes::change_row::ChangeRow;
 use fabdeck::operations::changes::changer::{
     Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource, WriteAccess,
 };
+use fabdeck::operations::changes::job_effects::JobEffect;
 use fabdeck_change::{
-    Attestation, AttestationVerdict, ChangePhase, ChangeStatus, DeviceReport, DeviceState, GuardRequest,
-    RollbackRemainder,
+    Attestation, AttestationVerdict, ChangePhase, ChangeStatus, CutOffReport, DeviceReport, DeviceState,
+    GuardRequest, RollbackRemainder, TransientLoss, TransitionReport,
 };
 
 /// The clock of the machine when a test begins.
@@ -27,6 +29,42 @@ pub const DEADLINE: &str = "2026-11-22T14:10:00Z";
 pub fn dialogue(driver: &TestSession) -> Option<&Dialogue> {
     let Some(Overlay::Dialogue(dialogue)) = &driver.state.layer else { return None };
     Some(dialogue)
+}
+
+/// A plan that takes spine-2 as failed, and whose writes may close a credit loop.
+pub fn facts() -> ChangeFacts {
+    let hit = |job: &str, pairs, before| JobEffect { job: job.to_owned(), pairs, before, after: 0, moved: 9 };
+    let way = TransientLoss {
+        pairs: 1892,
+        writes: 480,
+        before: 504,
+        worst_broken: 540,
+        ordered: "fewest".to_owned(),
+        ..TransientLoss::default()
+    };
+    let ports = ["rack1-leaf[8]", "spine-1[4]", "rack2-leaf[12]", "spine-3[2]"];
+    let channel = |at: usize| format!("{} -> {}", ports[at], ports[(at + 1) % ports.len()]);
+    ChangeFacts {
+        failed: vec!["switch:spine-2".to_owned()],
+        taken_down: Vec::new(),
+        cut_off: CutOffReport {
+            switches: vec!["spine-2".to_owned()],
+            aggregation_nodes: vec!["spine-2 SHARP".to_owned()],
+            pairs: 88,
+            ..CutOffReport::default()
+        },
+        jobs: Some(JobEffects {
+            known: 5,
+            hit: vec![hit("83", 90, 23), hit("74", 42, 15), hit("81", 42, 2)],
+        }),
+        transition: TransitionReport {
+            reason: Some("the lanes of the old paths are not known".to_owned()),
+            old_lanes: "unknown".to_owned(),
+            cycle: Some((0..ports.len()).map(channel).collect()),
+            on_the_way: Some(way),
+            ..TransitionReport::default()
+        },
+    }
 }
 
 /// What a plan of 480 parts comes to, with so many findings.
@@ -58,6 +96,7 @@ pub fn offer(findings: usize) -> ChangeOffer {
                 "at the worst 36 pairs have no path and 4 loop, after 112 writes".to_owned(),
             ),
         ],
+        facts: facts(),
         findings: FINDINGS.iter().cycle().take(findings).map(text).collect(),
         own: false,
         remarks: vec!["a logout may end the guard: systemd is not running here".to_owned()],

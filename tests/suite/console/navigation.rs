@@ -49,7 +49,7 @@ fn last_message(driver: &TestSession) -> &str {
 
 #[test]
 fn what_lies_over_a_screen_has_its_keys_from_the_same_table() {
-    let mut driver = bound(&[("down", "x"), ("last", "Y"), ("quit", "Q"), ("help", "!"), ("details", "D")]);
+    let mut driver = bound(&[("down", "x"), ("last", "Y"), ("back", "Q"), ("help", "!"), ("details", "D")]);
     driver.press("!");
     let top = |driver: &TestSession| match &driver.state.layer {
         Some(Overlay::Help(help)) => help.scroll.top,

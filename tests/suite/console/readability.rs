@@ -197,6 +197,7 @@ fn under_way(steps: &[(u64, u64)], then_ms: u64, width: u16) -> String {
     let mut driver = open_session("sim:demo");
     driver.send_input(SessionInput::Resized(Size { width, height: 24 }));
     let task = driver.state.tasks.begin("minhop routes", TaskDependency::Marks, 0);
+    driver.state.tasks.set_cancellable(task);
     driver.state.seen = driver.state.messages.total_count();
     for (at_ms, done) in steps {
         driver.state.now_ms = *at_ms;

@@ -19,7 +19,7 @@ use crate::operations::changes::attestations::Attestations;
 use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
 use crate::operations::changes::console_changes::ConsoleChanges;
 use crate::operations::environment::Env;
-use crate::operations::jobs::job_request::JobListSource;
+use crate::operations::jobs::job_request::{JobInput, JobListSource};
 use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::slow_lanes::LaneState;
 use crate::operations::plans::plan_origin::PlanOrigin;
@@ -121,7 +121,15 @@ struct WatchedChanges<'t> {
 
 impl Changer for WatchedChanges<'_> {
     fn prepare_offer(&mut self, planned: &PlanSource) -> Result<ChangeOffer, String> {
-        self.changes.offer_watched(planned, &mut ThrottledWatch(self.progress))
+        self.prepare_offer_for(planned, None)
+    }
+
+    fn prepare_offer_for(
+        &mut self,
+        planned: &PlanSource,
+        jobs: Option<&JobInput>,
+    ) -> Result<ChangeOffer, String> {
+        self.changes.offer_watched(planned, jobs, &mut ThrottledWatch(self.progress))
     }
 
     fn begin_change(&mut self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, String> {

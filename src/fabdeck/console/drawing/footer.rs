@@ -7,6 +7,7 @@ use crate::console::event_loop::actions::{ACTIONS, action};
 use crate::console::features::changes::apply_actions::is_key_active;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::action::{Action, KeyScope};
+use crate::console::model::layout::BOX_MIN_SCREEN;
 use crate::console::model::messages::LogMessage;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::{LoadState, SessionState};
@@ -76,8 +77,10 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
     }
     if let Some(Overlay::Dialogue(dialogue)) = &state.layer {
         let does = |(_, word): &&(&str, &str)| match *word {
-            "window" => dialogue.has_window(),
-            "accept" => dialogue.has_findings(),
+            "time" | "details" | "copy command" => dialogue.has_window(),
+            "acknowledge" => dialogue.has_findings(),
+            // All keys of a question with risks do not fit, and this one goes without saying.
+            "press" => at.width >= BOX_MIN_SCREEN || !dialogue.has_findings(),
             _ => true,
         };
         DIALOGUE_KEYS.iter().filter(does).for_each(|(key, word)| hint(canvas, key, word, 0));
@@ -92,7 +95,7 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         return;
     }
     // The key that goes back gets its room first.
-    let quit = action("quit").and_then(|quit| quit.first_key(&state.keymap));
+    let quit = action("back").and_then(|quit| quit.first_key(&state.keymap));
     let quit = quit.map(|key| (key.to_string(), if is_at_top(state) { "quit" } else { "back" }));
     let reserved = quit.as_ref().map_or(0, |(key, word)| width(key) + width(word) + 3);
     let works = |action: &&Action| {
@@ -125,13 +128,13 @@ const LAST_ACTIONS: [&str; 2] = ["palette", "help"];
 /// Actions of a layer over the screen, with a word for each.
 fn overlay_actions(layer: &Overlay) -> &'static [(&'static [&'static str], &'static str)] {
     match layer {
-        Overlay::Help(_) => &[(&["quit"], "close"), (&["down", "up"], "scroll"), (&["filter"], "search")],
+        Overlay::Help(_) => &[(&["back"], "close"), (&["down", "up"], "scroll"), (&["filter"], "search")],
         Overlay::Log(_) | Overlay::Details(_) => {
-            &[(&["quit"], "close"), (&["down", "up"], "scroll"), (&["first", "last"], "first, last")]
+            &[(&["back"], "close"), (&["down", "up"], "scroll"), (&["first", "last"], "first, last")]
         }
         Overlay::Dialogue(_) => &[],
         Overlay::Tour { .. } => {
-            &[(&["enter"], "next"), (&["down", "up"], "scroll"), (&["quit"], "close"), (&["left"], "back")]
+            &[(&["enter"], "next"), (&["down", "up"], "scroll"), (&["back"], "close"), (&["left"], "back")]
         }
     }
 }
@@ -143,12 +146,14 @@ const TIME_ACTIONS: [&str; 4] = ["step-back", "step", "next-event", "live"];
 const CHANGE_ACTIONS: [&str; 4] = ["apply", "confirm", "rollback", "extend"];
 
 /// Keys of a dialog, which are the same in every keymap.
-const DIALOGUE_KEYS: [(&str, &str); 6] = [
+const DIALOGUE_KEYS: [(&str, &str); 8] = [
     ("esc", "cancel"),
     ("tab", "next"),
-    ("space", "accept"),
+    ("space", "acknowledge"),
     ("enter", "press"),
-    ("+ -", "window"),
+    ("- +", "time"),
+    ("d", "details"),
+    ("c", "copy command"),
     ("down up", "scroll"),
 ];
 

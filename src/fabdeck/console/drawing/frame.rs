@@ -32,7 +32,13 @@ pub fn draw(state: &SessionState, appearance: &Appearance, buffer: &mut Buffer) 
         Some(Overlay::Details(scroll)) => details::draw_page(&mut canvas, state, *scroll),
         Some(Overlay::Log(scroll)) => log::draw(&mut canvas, state, *scroll),
         Some(Overlay::Tour { page, scroll }) => tour::draw(&mut canvas, state, *page, *scroll),
-        Some(Overlay::Dialogue(asked)) => dialogue::draw(&mut canvas, state, asked),
+        Some(Overlay::Dialogue(asked)) => {
+            // A narrow screen has no room for what is behind a dialog.
+            if state.areas().boxed {
+                draw_body(&mut canvas, state);
+            }
+            dialogue::draw(&mut canvas, state, asked);
+        }
         None => draw_body(&mut canvas, state),
     }
     footer::draw(&mut canvas, state);

@@ -10,7 +10,7 @@ use crate::console::model::tasks::Task;
 const BAR_WIDTH: u64 = 10;
 const CANCEL_HINT: &str = "; Esc cancels";
 
-/// Draws a task with its progress and duration. On a narrow line details disappear before the key that cancels does.
+/// Draws a task with its progress and duration, and the key that cancels it where one does. On a narrow line details disappear before the key that cancels does.
 pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState, task: &Task) {
     let part = if task.part > 1 { format!(", part {}", task.part) } else { String::new() };
     let (bar, share) = progress_bar(canvas, state, task);
@@ -32,10 +32,11 @@ pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState, task: &Task
         format!("{title}{part}{share}{left}"),
         format!("{title}{share}"),
     ];
-    let room = at.width.saturating_sub(width(CANCEL_HINT));
+    let hint = if task.cancellable { CANCEL_HINT } else { "" };
+    let room = at.width.saturating_sub(width(hint));
     let fitting = lines.iter().find(|line| width(line) <= room).unwrap_or(&lines[lines.len() - 1]);
     let line = shorten_name(fitting, room, canvas.signs.more);
-    canvas.draw_text(at, 0, 0, &format!("{line}{CANCEL_HINT}"), Role::Prompt);
+    canvas.draw_text(at, 0, 0, &format!("{line}{hint}"), Role::Prompt);
 }
 
 /// A bar and a percentage. Uncounted work, such as the last step of an engine, has a word in their place.

@@ -65,9 +65,15 @@ const GENERAL: &[ActionGroup] = &[
                 overlays::toggle_overlay(state, Overlay::Tour { page: 0, scroll: Scroll::default() })
             })
             .over_screens(OverlayScope::Layers),
-            new("quit", &["q", "ctrl-q"], "Go back; at the top, leave", |state, _| match step_out(state) {
+            new("back", &["q"], "Go back; at the top, leave", |state, _| match step_out(state) {
                 true => Vec::new(),
                 false => leave_session(state),
+            })
+            .over_screens(OverlayScope::Lines),
+            new("quit", &["ctrl-q"], "Leave the program at once, from anywhere", |state, _| {
+                state.prompt = None;
+                state.layer = None;
+                leave_session(state)
             })
             .over_screens(OverlayScope::Lines),
             new("out", &["esc"], "Go out, or cancel the running task", |state, _| {

@@ -2,7 +2,7 @@
 
 use super::help::help_rows;
 use crate::catalogue::severity::Severity;
-use crate::console::features::changes::dialogue_size::{dialogue_height, dialogue_width};
+use crate::console::features::changes::dialogue_size::{dialogue_height, dialogue_room};
 use crate::console::features::details::ElementDetail;
 use crate::console::model::action::Action;
 use crate::console::model::effect::Effect;
@@ -30,7 +30,7 @@ fn overlay_rows(state: &SessionState, layer: &Overlay) -> usize {
             state.messages.iter().map(|message| wrap_text(&message.line(), room).len()).sum()
         }
         Overlay::Tour { page, .. } => tour_rows(state, *page).len(),
-        Overlay::Dialogue(dialogue) => dialogue.rows(&state.known.changes, dialogue_width(state)).len(),
+        Overlay::Dialogue(dialogue) => dialogue.rows(&state.known.changes, dialogue_room(state)).len(),
     }
 }
 

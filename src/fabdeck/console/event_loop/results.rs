@@ -26,7 +26,10 @@ pub fn cancel_all(state: &mut SessionState) -> Vec<Effect> {
     let mut effects: Vec<Effect> = change_requests::cancel_offer(state).into_iter().collect();
     state.queue.clear();
     for (task, title) in cancelled {
-        state.tasks.end(task);
+        // The comparison of a plan has been cancelled above.
+        if state.tasks.end(task).is_none() {
+            continue;
+        }
         effects.push(Effect::Cancel(task));
         state.log_message(Severity::Warning, format!("cancelled: {title}"));
         if state.loading == LoadState::Under(task) {

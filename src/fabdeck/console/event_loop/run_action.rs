@@ -19,7 +19,7 @@ pub fn run_action(state: &mut SessionState, action: &'static Action, argument: &
         state.log_message(Severity::Warning, format!("{}: {why}", action.id));
         return Vec::new();
     }
-    state.unsaved.warned &= action.id == "quit";
+    state.unsaved.warned &= matches!(action.id, "back" | "quit");
     let before = action.line.map(|_| state.known.marks.clone());
     let mut effects = (action.act)(state, argument);
     effects.extend(before.into_iter().flat_map(|before| operator_log::log_marks(state, &before)));

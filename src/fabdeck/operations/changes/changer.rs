@@ -8,8 +8,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::attestations::Attestations;
+use super::change_facts::ChangeFacts;
 use super::change_row::ChangeRow;
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::jobs::job_request::JobInput;
 use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::slow_lanes::LaneState;
 use crate::operations::plans::link_service::LinkService;
@@ -71,6 +73,9 @@ pub struct ChangeOffer {
     pub transition: Vec<(String, String)>,
     /// Findings with their names, by which the operator accepts them.
     pub findings: Vec<(String, String)>,
+    /// What the change does: who is cut off, which jobs notice, pairs without a path.
+    #[serde(default)]
+    pub facts: ChangeFacts,
     /// Whether the change ends with this process.
     pub own: bool,
     /// Further remarks: a guard that a logout may end, or a subnet manager that also writes.
@@ -113,6 +118,15 @@ pub struct ChangeOverview {
 pub trait Changer {
     /// Compares a plan with the current fabric. The error is the reason why it cannot be applied.
     fn prepare_offer(&mut self, planned: &PlanSource) -> Result<ChangeOffer, String>;
+
+    /// The same, with what the plan does to the running jobs, where the access can place these.
+    fn prepare_offer_for(
+        &mut self,
+        planned: &PlanSource,
+        _jobs: Option<&JobInput>,
+    ) -> Result<ChangeOffer, String> {
+        self.prepare_offer(planned)
+    }
 
     /// Begins a change and returns its id. The change continues independently of this session.
     fn begin_change(&mut self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, String>;

@@ -11,6 +11,7 @@ use super::asked_change::{AskedChange, ChangeQuestion, QuestionFrontEnd, Questio
 use super::attestations::Attestations;
 use super::change_comparison::ChangeComparison;
 use super::change_exit::user;
+use super::change_facts::ChangeFacts;
 use super::change_list::{ChangeList, ChangeListCache, ListedChange};
 use super::change_row::ChangeRow;
 use super::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
@@ -21,6 +22,7 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::nothing_to_do;
 use crate::operations::environment::{Env, OperationOptions};
+use crate::operations::jobs::job_request::JobInput;
 use crate::operations::lanes::lane_moves::LaneMoves;
 use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::levels::LevelsInForce;
@@ -71,6 +73,8 @@ impl std::fmt::Debug for ConsoleChanges {
 struct OfferFrontEnd<'c> {
     changes: &'c ConsoleChangesInner,
     offer: ChangeOffer,
+    /// The running jobs, where they are known.
+    jobs: Option<&'c JobInput>,
 }
 
 impl QuestionFrontEnd for OfferFrontEnd<'_> {
@@ -85,7 +89,9 @@ impl QuestionFrontEnd for OfferFrontEnd<'_> {
             true => self.changes.own.refuse_second()?,
             false => drop(change_store::open_for_source(self.changes.env(), *simulated)?),
         }
+        let placed = self.jobs.map(|jobs| jobs.place(look));
         let offer = &mut self.offer;
+        offer.facts = ChangeFacts::of(change, placed.as_ref().map(|placed| &placed.jobs));
         offer.remarks.extend(change.unregistered_warning());
         offer.remarks.extend(self.changes.outside.guard_lifetime_warning().filter(|_| !own));
         offer.source.clone_from(&look.source);
@@ -149,9 +155,10 @@ impl ConsoleChanges {
     pub fn offer_watched(
         &self,
         planned: &PlanSource,
+        jobs: Option<&JobInput>,
         watch: &mut dyn ReadObserver,
     ) -> Result<ChangeOffer, String> {
-        self.0.offer(planned, watch).map_err(|failure| self.0.audit_refusal(failure))
+        self.0.offer(planned, jobs, watch).map_err(|failure| self.0.audit_refusal(failure))
     }
 
     /// Compares confirmed changes with the fabric.
@@ -165,7 +172,15 @@ impl ConsoleChanges {
 
 impl Changer for ConsoleChanges {
     fn prepare_offer(&mut self, planned: &PlanSource) -> Result<ChangeOffer, String> {
-        self.offer_watched(planned, &mut NoObserver)
+        self.offer_watched(planned, None, &mut NoObserver)
+    }
+
+    fn prepare_offer_for(
+        &mut self,
+        planned: &PlanSource,
+        jobs: Option<&JobInput>,
+    ) -> Result<ChangeOffer, String> {
+        self.offer_watched(planned, jobs, &mut NoObserver)
     }
 
     fn compare_changes(&mut self) -> Result<Attestations, String> {
@@ -205,10 +220,15 @@ impl ConsoleChangesInner {
         Env { outside: self.outside.as_ref(), given: &self.given }
     }
 
-    fn offer(&self, planned: &PlanSource, watch: &mut dyn ReadObserver) -> Result<ChangeOffer, Failure> {
+    fn offer(
+        &self,
+        planned: &PlanSource,
+        jobs: Option<&JobInput>,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<ChangeOffer, Failure> {
         let (title, read) = self.read_plan(planned, watch)?;
         let offer = describe_plan(title, &self.source, &read.0);
-        let mut front = OfferFrontEnd { changes: self, offer };
+        let mut front = OfferFrontEnd { changes: self, offer, jobs };
         let outcome = self.ask(read, watch, &mut front)?;
         let mut offer = front.offer;
         match outcome {
@@ -446,6 +466,7 @@ fn describe_plan(title: String, source: &str, plan: &Plan) -> ChangeOffer {
             .collect(),
         transition: Vec::new(),
         findings: Vec::new(),
+        facts: ChangeFacts::default(),
         own: false,
         remarks: Vec::new(),
         applied: false,

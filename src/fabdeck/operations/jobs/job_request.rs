@@ -12,7 +12,7 @@ use crate::operations::preview::whatif::Proposal;
 use fabdeck_fabric::Faults;
 use fabdeck_fabric::observe::JobSnapshot;
 use fabdeck_files::job_lists::JobList;
-use fabdeck_files::jobs::HostIndex;
+use fabdeck_files::jobs::{HostIndex, JobPlacement};
 
 /// Minimum number of columns for the path of a list.
 pub(crate) const MIN_PATH_WIDTH: usize = 8;
@@ -86,14 +86,21 @@ pub struct JobComparisonRequest {
     pub proposal: Option<Arc<Proposal>>,
 }
 
+impl JobInput {
+    /// Matches the hosts of the jobs with a fabric.
+    pub fn place(&self, look: &Snapshot) -> JobPlacement {
+        let index = || HostIndex::new(look.fabric(), &look.names);
+        match self {
+            Self::List(list) => index().place_jobs(list),
+            Self::Recorded(list) => index().place_jobs(&JobList::from_recording(&list.jobs)),
+            Self::Simulated => simulated_jobs(look.fabric()),
+        }
+    }
+}
+
 impl JobComparisonRequest {
     pub fn run(&self) -> JobComparison {
-        let placed = match self.input.as_ref() {
-            JobInput::List(list) => HostIndex::new(self.look.fabric(), &self.look.names).place_jobs(list),
-            JobInput::Recorded(list) => HostIndex::new(self.look.fabric(), &self.look.names)
-                .place_jobs(&JobList::from_recording(&list.jobs)),
-            JobInput::Simulated => simulated_jobs(self.look.fabric()),
-        };
+        let placed = self.input.place(&self.look);
         let proposed = self.proposal.as_ref().map(|proposal| proposal.routes.as_ref());
         JobComparison::new(&self.look, placed, &self.marks, proposed)
     }

@@ -7,6 +7,7 @@ use super::change_actions::can_write;
 use super::changes_model::ApplyRequest;
 use crate::catalogue::severity::Severity;
 use crate::console::features::completion;
+use crate::console::features::health::ranking::job_input;
 use crate::console::features::lanes::slow_lanes;
 use crate::console::features::plan_commands::{apply_line, route_line, staged_commands};
 use crate::console::features::screens::ScreenId;
@@ -141,7 +142,8 @@ pub(super) fn begin_offer(
     wanted: ApplyRequest,
 ) -> Vec<Effect> {
     let title = format!("comparing {} with the fabric", wanted.what);
-    let (task, effect) = state.begin(title, super::change_requests::OfferTask(planned));
+    let (task, effect) =
+        state.begin(title, super::change_requests::OfferTask { planned, jobs: job_input(state) });
     state.known.changes.offering = Some((task, wanted));
     vec![effect]
 }

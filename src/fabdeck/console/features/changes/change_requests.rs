@@ -1,6 +1,8 @@
 //! Requests and answers about changes: offers, begun changes, and decisions. The states of all changes are
 //! read at intervals, each second while a change is pending.
 
+use std::sync::Arc;
+
 use super::changes_model::ApplyRequest;
 use super::dialogue::{Dialogue, DialogueQuestion};
 use super::{change_actions, change_messages, comparison};
@@ -17,16 +19,25 @@ use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
 use crate::operations::changes::change_row::time_of_day;
 use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, PlanSource, WriteAccess};
+use crate::operations::jobs::job_request::JobInput;
 use fabdeck_change::{ChangePhase, ChangeStatus, GuardRequest};
 use fabdeck_routing::RouteProgress;
 
 /// Compares a plan with the current fabric.
 #[derive(Debug)]
-pub struct OfferTask(pub(super) PlanSource);
+pub struct OfferTask {
+    pub(super) planned: PlanSource,
+    /// The running jobs, where they are known.
+    pub(super) jobs: Option<Arc<JobInput>>,
+}
 
 impl BackgroundTask for OfferTask {
     fn dependency(&self) -> TaskDependency {
         TaskDependency::Nothing
+    }
+
+    fn is_cancellable(&self) -> bool {
+        true
     }
 
     fn restore(&self, whole: &WholeOutcome) -> Option<Box<dyn TaskOutcome>> {
@@ -34,7 +45,7 @@ impl BackgroundTask for OfferTask {
     }
 
     fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
-        let offer = services.changes().prepare_offer(&self.0);
+        let offer = services.changes().prepare_offer_for(&self.planned, self.jobs.as_deref());
         Some(Box::new(OfferOutcome(offer.map(Box::new))))
     }
 }

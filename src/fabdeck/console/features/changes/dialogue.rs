@@ -1,25 +1,16 @@
 //! Questions before an action on the fabric. The focus begins on the button that changes nothing, and each
-//! finding is accepted separately.
-//!
-//! ```text
-//! Apply updn to sim:demo?
-//! writes     480 parts of 9 switches
-//! on the way 36 pairs without a path at the worst
-//! [ ] transition: not shown to be safe while traffic flows
-//!
-//! ▸[ cancel ]  [ apply ]
-//! ```
+//! risk is acknowledged separately. `apply_rows` has what the question before a write shows.
 
 use std::collections::BTreeSet;
 
+use super::apply_rows::{ApplyQuestion, apply_details};
 use super::changes_model::ChangesModel;
-use crate::catalogue::summary::{count_words, device_words};
+use super::dialogue_row::{DialogueRow, labelled_text};
+use crate::catalogue::summary::count_words;
 use crate::console::model::scroll::Scroll;
 use crate::operations::changes::change_row::{ChangeRow, countdown, silent_words};
 use crate::operations::changes::changer::ChangeOffer;
-use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
 use fabdeck_change::ChangePhase;
-use fabdeck_fabric::observe::digits_in_groups;
 
 /// The possible windows in seconds. The shortest leaves time to read the result, and the longest is a day.
 const WINDOWS: [u64; 12] = [30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
@@ -55,23 +46,21 @@ pub struct Dialogue {
     pub question: DialogueQuestion,
     focus: DialogueFocus,
     pub scroll: Scroll,
+    /// Whether the proofs are shown in place of the question.
+    pub details: bool,
 }
 
-/// A row of a dialog, above the buttons.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum DialogueRow {
-    /// A label and a text; the label is empty where a text continues.
-    Pair(String, String),
-    /// A row of a finding: its index, whether it is accepted, and a line of its text.
-    Finding { at: usize, taken: bool, first: bool, text: String },
+/// The room of a dialog: the columns of its texts, the rows above its buttons, and whether it is a box.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DialogueRoom {
+    pub width: usize,
+    pub height: usize,
+    pub boxed: bool,
 }
-
-/// Width of the checkbox before a finding: `[x] `.
-pub const CHECKBOX_WIDTH: usize = 4;
 
 impl Dialogue {
     pub fn new(question: DialogueQuestion) -> Self {
-        Self { question, focus: DialogueFocus::Stay, scroll: Scroll::default() }
+        Self { question, focus: DialogueFocus::Stay, scroll: Scroll::default(), details: false }
     }
 
     pub fn apply(offer: Box<ChangeOffer>, line: Option<String>) -> Self {
@@ -93,12 +82,21 @@ impl Dialogue {
     /// Moves the focus to the next or the previous place, and wraps around at the end.
     pub(super) fn move_focus(&mut self, forward: bool) {
         let stops = self.focus_order();
+        self.details = false;
         let at = stops.iter().position(|stop| *stop == self.focus).unwrap_or(0);
         let step = if forward { 1 } else { stops.len() - 1 };
         self.focus = stops[(at + step) % stops.len()];
     }
 
-    /// Accepts the finding with the focus, or reverses that; returns false where the focus is on no finding.
+    /// Shows the proofs, or the question again; returns false where there are none.
+    pub(super) fn toggle_details(&mut self) -> bool {
+        let has_details = self.has_window();
+        self.details ^= has_details;
+        self.scroll = Scroll::default();
+        has_details
+    }
+
+    /// Acknowledges the risk with the focus, or reverses that; returns false where the focus is on no finding.
     pub(super) fn toggle(&mut self) -> bool {
         let (DialogueFocus::Finding(at), DialogueQuestion::Apply { taken, .. }) =
             (self.focus, &mut self.question)
@@ -158,39 +156,35 @@ impl Dialogue {
     /// The labels of the buttons; the first button changes nothing.
     pub fn buttons(&self) -> [&'static str; 2] {
         match &self.question {
-            DialogueQuestion::Apply { .. } => ["cancel", "apply"],
-            DialogueQuestion::Confirm { .. } => ["not yet", "confirm"],
-            DialogueQuestion::GoOn { .. } => ["wait", "go on"],
-            DialogueQuestion::RollBack { lost: None, .. } => ["not now", "roll back"],
-            DialogueQuestion::RollBack { .. } => ["leave it", "roll back anyway"],
-            DialogueQuestion::Leave { .. } => ["stay", "leave"],
+            DialogueQuestion::Apply { .. } => ["Cancel", "Apply"],
+            DialogueQuestion::Confirm { .. } => ["Cancel", "Confirm"],
+            DialogueQuestion::GoOn { .. } => ["Wait", "Go on"],
+            DialogueQuestion::RollBack { lost: None, .. } => ["Cancel", "Roll back"],
+            DialogueQuestion::RollBack { .. } => ["Cancel", "Roll back anyway"],
+            DialogueQuestion::Leave { .. } => ["Stay", "Leave"],
         }
     }
 
-    /// All rows of the dialog, at this width.
-    pub fn rows(&self, changes: &ChangesModel, room: usize) -> Vec<DialogueRow> {
-        let within = |pairs: &[(&str, String)], room: usize| {
-            let rows = wrap_pairs(pairs, room).1.into_iter();
-            rows.map(|(label, text)| DialogueRow::Pair(label.to_owned(), text)).collect::<Vec<_>>()
+    /// What the question writes to; `None` where it writes nothing.
+    pub fn target(&self) -> Option<&'static str> {
+        let DialogueQuestion::Apply { offer, .. } = &self.question else { return None };
+        Some(if offer.source.starts_with("sim:") { "the simulator" } else { "the fabric" })
+    }
+
+    /// All rows of the dialog.
+    pub fn rows(&self, changes: &ChangesModel, room: DialogueRoom) -> Vec<DialogueRow> {
+        let pairs = |pairs: &[(&str, String)]| -> Vec<DialogueRow> {
+            pairs.iter().flat_map(|(label, text)| labelled_text(label, text, room.width)).collect()
         };
-        let pairs = |pairs: &[(&str, String)]| within(pairs, room);
         match &self.question {
+            DialogueQuestion::Apply { offer, .. } if self.details => apply_details(offer, room.width),
             DialogueQuestion::Apply { offer, taken, window_s, .. } => {
-                // Both parts leave room for the widest label, so that all labels are in one column.
-                let (first, last) = (write_pairs(offer), guard_pairs(offer, *window_s));
-                let widest =
-                    |pairs: &Pairs<'_>| pairs.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
-                let column = widest(&first).max(widest(&last));
-                let rest = |pairs: &Pairs<'_>| room.saturating_sub(column - widest(pairs));
-                let mut rows = within(&first, rest(&first));
-                for (at, (name, text)) in offer.findings.iter().enumerate() {
-                    let lines = wrap_text(&format!("{name}: {text}"), room.saturating_sub(CHECKBOX_WIDTH));
-                    let taken = taken.contains(&at);
-                    let row = |(row, text)| DialogueRow::Finding { at, taken, first: row == 0, text };
-                    rows.extend(lines.into_iter().enumerate().map(row));
-                }
-                rows.extend(within(&last, rest(&last)));
-                rows
+                let focus = match self.focus {
+                    DialogueFocus::Finding(at) => Some(at),
+                    DialogueFocus::Stay | DialogueFocus::Act => None,
+                };
+                let DialogueRoom { width: room, height, boxed } = room;
+                ApplyQuestion { offer, taken, window_s: *window_s, focus, room, height, boxed }.rows()
             }
             DialogueQuestion::Confirm { id } => {
                 pairs(&changes.row(id).map_or_else(Vec::new, |row| confirm_pairs(changes, row)))
@@ -210,14 +204,23 @@ impl Dialogue {
         }
     }
 
-    /// The first and the last row of the finding with the focus.
-    pub(super) fn focused_rows(&self, changes: &ChangesModel, room: usize) -> Option<(usize, usize)> {
+    /// The command line that applies the same plan and accepts the acknowledged risks.
+    pub(super) fn command_line(&self) -> Option<String> {
+        let DialogueQuestion::Apply { offer, taken, window_s, line } = &self.question else { return None };
+        let accepted = accepted_names(taken.iter().filter_map(|at| offer.findings.get(*at)));
+        let names =
+            if accepted.is_empty() { String::new() } else { format!(" --accept {}", accepted.join(",")) };
+        line.as_ref().map(|line| format!("{line}{names} --confirm-within {window_s}s"))
+    }
+
+    /// The first and the last row of the risk with the focus.
+    pub(super) fn focused_rows(&self, changes: &ChangesModel, room: DialogueRoom) -> Option<(usize, usize)> {
         let DialogueFocus::Finding(wanted) = self.focus else { return None };
         let rows = self.rows(changes, room);
         let mut same = rows
             .iter()
             .enumerate()
-            .filter(|(_, row)| matches!(row, DialogueRow::Finding { at, .. } if *at == wanted));
+            .filter(|(_, row)| matches!(row, DialogueRow::Risk { at, .. } if *at == wanted));
         let first = same.next()?.0;
         Some((first, same.next_back().map_or(first, |(last, _)| last)))
     }
@@ -233,49 +236,27 @@ impl Dialogue {
     }
 }
 
+/// The names under which findings are accepted. Several findings may have one name.
+pub(super) fn accepted_names<'f>(findings: impl Iterator<Item = &'f (String, String)>) -> Vec<String> {
+    let mut names: Vec<String> = findings.map(|(name, _)| name.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
 type Pairs<'t> = Vec<(&'t str, String)>;
-
-fn write_pairs(offer: &ChangeOffer) -> Pairs<'_> {
-    let parts = count_words(offer.parts, "part", "parts");
-    let devices = device_words((offer.switches, offer.adapters));
-    let mut pairs = vec![("writes", format!("{parts} of {devices}, to {}", offer.source))];
-    if offer.moved_pairs > 0 {
-        pairs.push(("moves", format!("{} pairs take another path", digits_in_groups(offer.moved_pairs))));
-    }
-    pairs.extend(offer.migrations.iter().map(|moved| ("moves", moved.clone())));
-    pairs.extend(offer.transition.iter().map(|(label, text)| (label.as_str(), text.clone())));
-    match offer.findings.len() {
-        0 => pairs.push(("findings", "none".to_owned())),
-        1 => pairs.push(("findings", "one to acknowledge: Tab goes there, Space acknowledges it".to_owned())),
-        some => pairs.push((
-            "findings",
-            format!("{some}, each to be acknowledged: Tab goes there, Space acknowledges it"),
-        )),
-    }
-    pairs
-}
-
-fn guard_pairs(offer: &ChangeOffer, window_s: u64) -> Pairs<'static> {
-    let minutes = countdown(window_s);
-    let mut pairs = vec![
-        ("window", format!("{minutes} from the last write on; + and - change it")),
-        ("rollback", "by itself, unless y confirms it by then; u rolls it back at once".to_owned()),
-    ];
-    pairs.push(match offer.own {
-        true => ("ends", "with this session: the simulator and the change are in this process".to_owned()),
-        false => {
-            ("guard", "a process of its own: it holds the deadline even if this session ends".to_owned())
-        }
-    });
-    pairs.extend(offer.remarks.iter().map(|remark| ("remark", remark.clone())));
-    pairs
-}
 
 fn change_pairs(row: &ChangeRow) -> Pairs<'static> {
     let writes = count_words(usize::try_from(row.writes).unwrap_or(usize::MAX), "write", "writes");
     [
-        ("change", format!("{}, of {}, begun by {}", row.engine, row.source, row.user)),
-        ("writes", format!("{writes}, {} settled", row.done)),
+        ("change", format!("{} of {}, started by {}", row.engine, row.source, row.user)),
+        (
+            "writes",
+            match row.done == row.writes {
+                true => format!("{writes}, all {} done", row.done),
+                false => format!("{writes}, {} done", row.done),
+            },
+        ),
     ]
     .into_iter()
     .chain(row.moves.iter().map(|moved| ("moves", moved.clone())))
@@ -285,17 +266,17 @@ fn change_pairs(row: &ChangeRow) -> Pairs<'static> {
 
 fn waiting_pair(changes: &ChangesModel, row: &ChangeRow) -> Option<(&'static str, String)> {
     let left = changes.left_ms(row)?;
-    Some(("left", format!("{} until it is rolled back by itself", countdown(left / 1000))))
+    Some(("left", format!("{} until it is undone by itself", countdown(left / 1000))))
 }
 
 fn confirm_pairs(changes: &ChangesModel, row: &ChangeRow) -> Pairs<'static> {
     let mut pairs = change_pairs(row);
     pairs.extend(waiting_pair(changes, row));
     pairs.push(match &row.drift {
-        Some(drift) => ("drift", drift.clone()),
-        None => ("drift", "none: nothing of it was overwritten since".to_owned()),
+        Some(drift) => ("by others", drift.clone()),
+        None => ("by others", "nothing of it was changed since".to_owned()),
     });
-    pairs.push(("then", "it stays: nothing of it is rolled back later".to_owned()));
+    pairs.push(("then", "it stays: nothing of it is undone later".to_owned()));
     pairs
 }
 
@@ -306,7 +287,7 @@ fn continue_pairs(row: &ChangeRow) -> Pairs<'static> {
     pairs.push(("then", safe.to_owned()));
     pairs.push((
         "else",
-        "hosts are asked again until the window is over; u ends the change, with nothing written".to_owned(),
+        "hosts are asked again until the deadline; u ends the change, with nothing written".to_owned(),
     ));
     pairs
 }
@@ -314,7 +295,7 @@ fn continue_pairs(row: &ChangeRow) -> Pairs<'static> {
 fn roll_back_pairs(changes: &ChangesModel, row: &ChangeRow, lost: Option<&str>) -> Pairs<'static> {
     let mut pairs = change_pairs(row);
     pairs.extend(waiting_pair(changes, row));
-    pairs.extend(row.drift.clone().map(|drift| ("drift", drift)));
+    pairs.extend(row.drift.clone().map(|drift| ("by others", drift)));
     pairs.extend(row.trouble.clone().map(|trouble| ("trouble", trouble)));
     pairs.extend(lost.map(|lost| ("refused", lost.to_owned())));
     let what = match row.state {

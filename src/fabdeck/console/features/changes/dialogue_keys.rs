@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::dialogue::{Dialogue, DialogueFocus, DialogueQuestion};
+use super::dialogue::{Dialogue, DialogueFocus, DialogueQuestion, accepted_names};
 use super::{change_requests, dialogue_size};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
@@ -26,12 +26,14 @@ pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
         KeyName::Enter if plain => return press_button(state),
         KeyName::Char(' ') if plain => {
             if !dialogue.toggle() {
-                state.log_message(
-                    Severity::Info,
-                    "Space acknowledges the finding at the cursor; Enter presses a button",
-                );
+                let text = "Space acknowledges the risk at the cursor; Enter presses a button";
+                state.log_message(Severity::Info, text);
             }
         }
+        KeyName::Char('d') if plain => {
+            dialogue.toggle_details();
+        }
+        KeyName::Char('c') if plain => return copy_command(state),
         KeyName::Tab | KeyName::Right if plain => move_focus(state, true),
         KeyName::BackTab | KeyName::Left if plain => move_focus(state, false),
         KeyName::Char('l') if plain => move_focus(state, true),
@@ -46,11 +48,13 @@ pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
         KeyName::PageDown => overlays::scroll_overlay(state, height as isize),
         KeyName::Home => overlays::scroll_overlay(state, isize::MIN),
         KeyName::End => overlays::scroll_overlay(state, isize::MAX),
+        KeyName::Esc if dialogue.details => {
+            dialogue.toggle_details();
+        }
         KeyName::Esc => state.layer = None,
         _ => match bound {
-            // Another key for `out` or `quit` closes the dialog too; leaving the session takes a second
-            // press.
-            Some(action) if matches!(action.id, "out" | "quit") => state.layer = None,
+            // Another key for `out` or `back` closes the dialog too.
+            Some(action) if matches!(action.id, "out" | "back") => state.layer = None,
             Some(action) => return run_action(state, action, ""),
             None => state.log_message(
                 Severity::Info,
@@ -61,21 +65,20 @@ pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Moves the focus, and scrolls to the finding with the focus.
+/// Moves the focus, and scrolls to the risk with the focus.
 fn move_focus(state: &mut SessionState, forward: bool) {
-    let room = dialogue_size::dialogue_width(state);
-    let height = dialogue_size::dialogue_height(state);
+    let room = dialogue_size::dialogue_room(state);
     let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return };
     dialogue.move_focus(forward);
     if let Some((first, last)) = dialogue.focused_rows(&state.known.changes, room) {
-        let top = dialogue.scroll.top.max((last + 1).saturating_sub(height));
+        let top = dialogue.scroll.top.max((last + 1).saturating_sub(room.height));
         dialogue.scroll.top = top.min(first);
     }
 }
 
 fn change_window(state: &mut SessionState, longer: bool) {
     let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return };
-    // Without a window to shorten, minus closes the dialog, as it steps out on every screen.
+    // Without a time to shorten, minus closes the dialog, as it steps out on every screen.
     if !dialogue.change_window(longer) && !longer {
         state.layer = None;
     }
@@ -95,7 +98,7 @@ fn press_button(state: &mut SessionState) -> Vec<Effect> {
         DialogueFocus::Act => match dialogue.unacknowledged_count() {
             0 => run_question(state),
             some => {
-                let some = count_words(some, "finding is", "findings are");
+                let some = count_words(some, "risk is", "risks are");
                 let text = format!(
                     "nothing is applied: {some} not acknowledged; Tab goes there, Space acknowledges it"
                 );
@@ -106,6 +109,20 @@ fn press_button(state: &mut SessionState) -> Vec<Effect> {
     }
 }
 
+/// Copies the command that applies the same plan, with what is acknowledged so far.
+fn copy_command(state: &mut SessionState) -> Vec<Effect> {
+    let line = match &state.layer {
+        Some(Overlay::Dialogue(dialogue)) => dialogue.command_line(),
+        _ => None,
+    };
+    let Some(line) = line else {
+        state.log_message(Severity::Info, "c: no command line answers this question");
+        return Vec::new();
+    };
+    state.log_message(Severity::Info, format!("copied: {line}"));
+    vec![Effect::Copy(line)]
+}
+
 fn run_question(state: &mut SessionState) -> Vec<Effect> {
     let Some(Overlay::Dialogue(dialogue)) = state.layer.take() else { return Vec::new() };
     let Dialogue { question, .. } = *dialogue;
@@ -113,10 +130,7 @@ fn run_question(state: &mut SessionState) -> Vec<Effect> {
     let user = String::new;
     match question {
         DialogueQuestion::Apply { offer, window_s, line, .. } => {
-            // Several findings may have one name.
-            let mut accepted: Vec<String> = offer.findings.iter().map(|(name, _)| name.clone()).collect();
-            accepted.sort();
-            accepted.dedup();
+            let accepted = accepted_names(offer.findings.iter());
             let acceptance = Acceptance {
                 accepted,
                 window: Duration::from_secs(window_s),

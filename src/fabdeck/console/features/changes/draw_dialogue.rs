@@ -1,13 +1,15 @@
-//! Draws a dialog before something is written to the fabric: its subject and two buttons. The button with the focus
-//! has a sign besides its colour.
+//! Draws a dialog before something is written to the fabric: its parts and two buttons. A wide screen stays in sight behind
+//! it, in grey. The button with the focus has a sign besides its colour.
 
 use ratatui::layout::Rect;
 
-use super::dialogue::{CHECKBOX_WIDTH, Dialogue, DialogueFocus, DialogueRow};
-use super::dialogue_size::{dialogue_height, dialogue_width};
+use super::dialogue::{Dialogue, DialogueFocus};
+use super::dialogue_row::{CHECKBOX_WIDTH, DialogueRow, DialogueSign, LABEL_WIDTH, RiskLine};
+use super::dialogue_size::{dialogue_area, dialogue_room};
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
+use crate::console::drawing::gauge::draw_plain_gauge;
 use crate::console::drawing::overlay_pane::extent_room;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
@@ -15,67 +17,199 @@ use crate::console::model::state::SessionState;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) {
     let areas = state.areas();
-    let middle = buffer_area(areas.middle);
-    canvas.clear(middle);
     let seen = &state.known.changes;
-    let rows = dialogue.rows(seen, dialogue_width(state));
-    let height = dialogue_height(state).min(usize::from(areas.overlay.height.saturating_sub(1)));
-    let top = dialogue.scroll.top.min(rows.len().saturating_sub(height));
-    let title = shorten_name(&dialogue.title(seen), middle.width.saturating_sub(6), canvas.signs.more);
-    let extent = canvas.extent_text(top, height, rows.len(), extent_room(middle, &title));
-    let right = [(extent.as_str(), Role::Key)];
-    let head = PaneHead { title: &title, right: &right, focused: true };
-    let at = draw_pane(canvas, middle, &head, areas.boxed);
+    let room = dialogue_room(state);
+    let rows = dialogue.rows(seen, room);
+    let pane = buffer_area(dialogue_area(state, rows.len())).intersection(canvas.buffer.area);
+    if areas.boxed {
+        grey_out(canvas);
+    }
+    paint_ground(canvas, pane, areas.boxed);
+    let margin = if areas.boxed { 2 } else { 1 };
+    let inside = buffer_area(dialogue_area(state, rows.len()).inside(areas.boxed));
     // If there is room for only one row, the buttons get it.
-    let inner =
-        Rect { x: at.x + 2.min(at.width), width: at.width.saturating_sub(4), height: height as u16, ..at };
-    draw_rows(canvas, inner, dialogue, &rows, top);
-    draw_buttons(
-        canvas,
-        Rect { y: at.y + at.height.saturating_sub(1), height: at.height.min(1), ..at },
-        dialogue,
-    );
+    let height = room.height.min(usize::from(inside.height.saturating_sub(1)));
+    let top = dialogue.scroll.top.min(rows.len().saturating_sub(height));
+    let title = shorten_name(&dialogue.title(seen), pane.width.saturating_sub(6), canvas.signs.more);
+    let extent = canvas.extent_text(top, height, rows.len(), extent_room(pane, &title));
+    let right = match dialogue.target().filter(|_| extent.is_empty()) {
+        Some(target) => vec![("writes to: ", Role::Dim), (target, Role::Warning)],
+        None => vec![(extent.as_str(), Role::Key)],
+    };
+    draw_pane(canvas, pane, &PaneHead { title: &title, right: &right, focused: true }, areas.boxed);
+    let above = u16::from(areas.boxed && usize::from(inside.height) > rows.len() + 2);
+    let body = Rect { y: inside.y + above, height: height as u16, ..inside };
+    for (y, row) in (0..body.height).zip(rows.iter().skip(top)) {
+        draw_row(canvas, Rect { y: body.y + y, height: 1, ..body }, margin, dialogue, row);
+    }
+    let below = u16::from(areas.boxed && inside.height > 4);
+    let buttons = Rect {
+        x: inside.x + margin.min(inside.width),
+        y: inside.y + inside.height.saturating_sub(1 + below),
+        width: inside.width.saturating_sub(2 * margin),
+        height: inside.height.min(1),
+    };
+    draw_buttons(canvas, buttons, dialogue);
 }
 
-fn draw_rows(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue, rows: &[DialogueRow], top: usize) {
-    let labels = rows.iter().filter_map(|row| match row {
-        DialogueRow::Pair(label, _) => Some(width(label)),
-        DialogueRow::Finding { .. } => None,
-    });
-    let label = labels.max().unwrap_or(0).min(at.width / 2);
-    for (y, row) in (0..at.height).zip(rows.iter().skip(top)) {
-        match row {
-            DialogueRow::Pair(name, text) => {
-                canvas.draw_text(Rect { width: label, ..at }, 0, y, name, Role::Label);
-                canvas.draw_text(at, label + 2, y, text, Role::Text);
-            }
-            DialogueRow::Finding { at: which, taken, first, text } => {
-                let here = dialogue.focus() == DialogueFocus::Finding(*which);
-                let role = if here { Role::Cursor } else { Role::Warning };
-                if *first {
-                    canvas.draw_text(at, 0, y, if *taken { "[x]" } else { "[ ]" }, role);
-                }
-                canvas.draw_text(at, CHECKBOX_WIDTH as u16, y, text, role);
+/// Turns everything that is drawn so far grey, without removing it.
+fn grey_out(canvas: &mut Canvas<'_>) {
+    let style = canvas.style(Role::Behind);
+    let blank = canvas.theme.blank();
+    for cell in &mut canvas.buffer.content {
+        let symbol = cell.symbol().to_owned();
+        cell.reset();
+        cell.set_symbol(&symbol).set_style(blank).set_style(style);
+    }
+}
+
+/// Clears the place of the dialog; a box has a ground of its own.
+fn paint_ground(canvas: &mut Canvas<'_>, pane: Rect, boxed: bool) {
+    let (blank, ground) = (canvas.theme.blank(), canvas.style(Role::Dialog));
+    for y in pane.top()..pane.bottom() {
+        for x in pane.left()..pane.right() {
+            let cell = &mut canvas.buffer[(x, y)];
+            cell.reset();
+            cell.set_style(blank);
+            if boxed {
+                cell.set_style(ground);
             }
         }
     }
 }
 
+/// Draws a row; `line` is the whole row inside the pane.
+fn draw_row(canvas: &mut Canvas<'_>, line: Rect, margin: u16, dialogue: &Dialogue, row: &DialogueRow) {
+    let at =
+        Rect { x: line.x + margin.min(line.width), width: line.width.saturating_sub(2 * margin), ..line };
+    match row {
+        DialogueRow::Blank => {}
+        DialogueRow::Heading { title, right, ruled } => {
+            if *ruled {
+                let rule = canvas.signs.rule.repeat(line.width.into());
+                canvas.draw_text(line, 0, 0, &rule, Role::Border);
+            }
+            let text = if *ruled { format!(" {title} ") } else { (*title).to_owned() };
+            let x = if *ruled { 1 } else { at.x - line.x };
+            let x = canvas.draw_text(line, x, 0, &text, Role::Strong);
+            if let Some((amount, role)) = right {
+                let room = Rect { width: line.width.saturating_sub(1), ..line };
+                canvas.draw_right_aligned(room, x + 1, 0, &format!(" {amount} "), *role);
+            }
+        }
+        DialogueRow::Labelled { sign, label: (label, role), pieces } => {
+            let x = match sign_text(canvas, *sign) {
+                Some(text) => canvas.draw_text(at, 0, 0, text, sign.role()) + 1,
+                None => 0,
+            };
+            canvas.draw_text(Rect { width: at.width.min(LABEL_WIDTH as u16), ..at }, x, 0, label, *role);
+            pieces
+                .iter()
+                .fold(LABEL_WIDTH as u16 + 1, |x, (text, role)| canvas.draw_text(at, x, 0, text, *role));
+        }
+        DialogueRow::Gauge { label, share, role, text } => {
+            const GAUGE: u16 = 30;
+            canvas.draw_text(at, 0, 0, label, Role::Label);
+            let x = LABEL_WIDTH as u16 + 2;
+            draw_plain_gauge(canvas, at, (x, 0), GAUGE, *share, *role);
+            canvas.draw_text(at, x + GAUGE + 2, 0, text, *role);
+        }
+        DialogueRow::Risk { at: which, taken, kind } => {
+            let here = dialogue.focus() == DialogueFocus::Finding(*which);
+            draw_risk(canvas, at, here, *taken, kind);
+        }
+        DialogueRow::Loop { channels, upper } => {
+            let at = Rect { x: at.x + CHECKBOX_WIDTH as u16, width: at.width.saturating_sub(4), ..at };
+            draw_loop(canvas, at, channels, *upper);
+        }
+    }
+}
+
+fn sign_text(canvas: &Canvas<'_>, sign: DialogueSign) -> Option<&'static str> {
+    let [critical, warning, well, unknown] = canvas.signs.severity;
+    match sign {
+        DialogueSign::None => None,
+        DialogueSign::Critical => Some(critical),
+        DialogueSign::Warning => Some(warning),
+        DialogueSign::Well => Some(well),
+        DialogueSign::Unknown => Some(unknown),
+    }
+}
+
+fn draw_risk(canvas: &mut Canvas<'_>, at: Rect, here: bool, taken: bool, kind: &RiskLine) {
+    let titled = matches!(kind, RiskLine::Title(_) | RiskLine::More(_));
+    if here && titled {
+        canvas.fill_row(at, 0, Role::Cursor);
+    }
+    let x = CHECKBOX_WIDTH as u16;
+    let role = match (here, taken) {
+        (true, _) => Role::Cursor,
+        (false, true) => Role::Good,
+        (false, false) => Role::Warning,
+    };
+    match kind {
+        RiskLine::Title(text) => {
+            canvas.draw_text(at, 0, 0, if taken { "[x]" } else { "[ ]" }, role);
+            canvas.draw_text(at, x, 0, text, if here { Role::Cursor } else { Role::Strong });
+        }
+        RiskLine::More(text) => {
+            canvas.draw_text(at, x, 0, text, if here { Role::Cursor } else { Role::Strong });
+        }
+        RiskLine::Reason(text) => {
+            canvas.draw_text(at, x, 0, text, Role::Text);
+        }
+        RiskLine::Chain(names) => {
+            let between = format!(" {} ", canvas.signs.focus);
+            canvas.draw_text(at, x, 0, &names.join(&between), Role::Text);
+        }
+    }
+}
+
+/// Draws half of a credit loop: its channels in a row, and the way from the last back to the first below it.
+fn draw_loop(canvas: &mut Canvas<'_>, at: Rect, channels: &[String], upper: bool) {
+    let ([upper_left, upper_right, lower_left, lower_right], rule) =
+        (canvas.signs.corners, canvas.signs.rule);
+    let arrow = canvas.signs.focus;
+    // Each name has a blank at both sides, and an arrow of two columns or three before it.
+    let names: u16 = channels.iter().map(|name| width(name) + 5).sum();
+    if upper {
+        let mut x = canvas.draw_text(at, 0, 0, upper_left, Role::Warning);
+        for (place, name) in channels.iter().enumerate() {
+            let line = if place == 0 { rule.to_owned() } else { rule.repeat(2) };
+            x = canvas.draw_text(at, x, 0, &format!("{line}{arrow} "), Role::Warning);
+            x = canvas.draw_text(at, x, 0, &format!("{name} "), Role::Strong);
+        }
+        canvas.draw_text(at, x, 0, &format!("{rule}{upper_right}"), Role::Warning);
+        return;
+    }
+    const WORDS: &str = " each waits for room in the next ";
+    let x = canvas.draw_text(at, 0, 0, &format!("{lower_left}{rule}"), Role::Warning);
+    let x = canvas.draw_text(at, x, 0, WORDS, Role::Dim);
+    let rest = (names + 1).saturating_sub(x);
+    canvas.draw_text(at, x, 0, &format!("{}{lower_right}", rule.repeat(rest.into())), Role::Warning);
+}
+
 fn draw_buttons(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue) {
-    let mut x = 1;
+    let open = dialogue.unacknowledged_count();
+    let mut x = 0;
     for (word, stop) in dialogue.buttons().into_iter().zip([DialogueFocus::Stay, DialogueFocus::Act]) {
         let here = dialogue.focus() == stop;
-        let blocked = stop == DialogueFocus::Act && dialogue.unacknowledged_count() > 0;
-        let role = match (here, blocked) {
-            (true, _) => Role::Cursor,
-            (false, true) => Role::Dim,
-            (false, false) => Role::Key,
+        let blocked = stop == DialogueFocus::Act && open > 0;
+        let style = match (here, blocked) {
+            (true, true) => canvas.style(Role::Cursor),
+            (true, false) => canvas.theme.painted(Role::Key, true),
+            (false, true) => canvas.style(Role::Faint),
+            (false, false) => canvas.style(Role::Key),
         };
-        canvas.draw_text(at, x, 0, if here { canvas.signs.cursor } else { "" }, Role::Key);
-        x = canvas.draw_text(at, x + 1, 0, &format!("[ {word} ]"), role) + 1;
+        let before = if here { canvas.signs.focus } else { " " };
+        x = canvas.draw_styled(at, x, 0, &format!("[{before}{word} ]"), style) + 2;
     }
-    if dialogue.unacknowledged_count() > 0 {
-        let left = count_words(dialogue.unacknowledged_count(), "finding is", "findings are");
-        canvas.draw_text(at, x + 1, 0, &format!("{left} not acknowledged"), Role::Warning);
+    if open > 0 {
+        let keys = match dialogue.focus() {
+            DialogueFocus::Finding(_) => "space",
+            DialogueFocus::Stay | DialogueFocus::Act => "tab, space",
+        };
+        let what = if open == 1 { "the risk".to_owned() } else { count_words(open, "risk", "risks") };
+        canvas.draw_text(at, x, 0, &format!("acknowledge {what} first: {keys}"), Role::Warning);
     }
 }

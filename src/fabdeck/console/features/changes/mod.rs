@@ -2,6 +2,7 @@
 //! to them.
 
 pub(crate) mod apply_actions;
+mod apply_rows;
 pub(crate) mod change_actions;
 mod change_messages;
 pub mod change_requests;
@@ -11,6 +12,7 @@ pub mod comparison_state;
 pub mod detail;
 pub mod dialogue;
 pub(crate) mod dialogue_keys;
+mod dialogue_row;
 pub mod dialogue_size;
 pub(crate) mod draw_dialogue;
 mod feature;

@@ -162,7 +162,7 @@ fn follow_tables(state: &mut SessionState, look: &Arc<Snapshot>) -> Option<Effec
 }
 
 /// The running jobs; those of a simulator where it has no other source.
-fn job_input(state: &SessionState) -> Option<Arc<JobInput>> {
+pub fn job_input(state: &SessionState) -> Option<Arc<JobInput>> {
     let simulated = matches!(current_job_source(&state.known), CurrentJobSource::Unknown)
         && state.source.split(':').next() == Some("sim");
     let held = state.known.problems.jobs.as_ref().and_then(|jobs| jobs.input.clone());

@@ -18,6 +18,7 @@ use crate::operations::changes::apply::{ApplyFrontEnd, ApplyOptions, ApplyOutcom
 use crate::operations::changes::asked_change::QuestionFrontEnd;
 use crate::operations::changes::change_control::driver_options;
 use crate::operations::changes::change_exit::exit_of_status;
+use crate::operations::changes::change_facts::ChangeFacts;
 use crate::operations::changes::change_row::span_words;
 use crate::operations::changes::changer::Acceptance;
 use crate::operations::changes::preparation::PreparedChange;
@@ -216,7 +217,7 @@ fn ask_for_confirmation(
         ("to", look.source.clone()),
         ("moves", format!("{} pairs to other paths", digits_in_groups(&plan.impact["moved_pairs"]))),
     ];
-    lines.extend(cut_off_line(judged));
+    lines.extend(ChangeFacts::with_source_jobs(ready).lines());
     lines.extend(migration_lines(plan));
     lines.extend(phase_lines(plan));
     lines.extend(judged.transition.lines());

@@ -1,0 +1,409 @@
+//! The question before a write: what is written, who notices, what may go wrong, the way back. All of it fits on a screen
+//! of 24 rows, where blank rows and the reasons of risks give way; the page of details has the proofs.
+//!
+//! ```text
+//! writes     8 parts of 8 switches
+//! ─ Who notices ─────────────────────────────────────────
+//! ● cut off  no host (spine-2, 1 aggregation node, 88 pairs)
+//! ▲ jobs     83 gets 23 of 90 pairs back
+//! ▲ no path  before 504, while written at most 504, after 0
+//! ─ Risk ──────────────────────────── 0 of 1 acknowledged
+//! [ ] A deadlock while it is written cannot be ruled out
+//! ─ Way back ────────────────────────────────────────────
+//! undone     by itself after 10:00, unless you confirm with y
+//! ```
+
+use std::collections::BTreeSet;
+
+use super::dialogue_row::{
+    CHECKBOX_WIDTH, DialogueRow, DialogueSign, Piece, RiskLine, labelled, labelled_text,
+};
+use crate::catalogue::summary::{count_words, device_words};
+use crate::console::drawing::canvas::width;
+use crate::console::drawing::theme::Role;
+use crate::operations::changes::change_facts::ChangeFacts;
+use crate::operations::changes::change_row::countdown;
+use crate::operations::changes::changer::ChangeOffer;
+use crate::operations::check::certificate_text::wrap_text;
+use fabdeck_fabric::observe::digits_in_groups;
+
+/// What the rows are made of, and the room that they have.
+#[derive(Clone, Copy, Debug)]
+pub struct ApplyQuestion<'q> {
+    pub offer: &'q ChangeOffer,
+    /// The acknowledged risks.
+    pub taken: &'q BTreeSet<usize>,
+    pub window_s: u64,
+    /// The risk with the focus.
+    pub focus: Option<usize>,
+    pub room: usize,
+    pub height: usize,
+    /// Whether the dialog is a box with room for gauges.
+    pub boxed: bool,
+}
+
+/// How much the rows show. Each level shows less than the one before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Density {
+    /// Headings of their own, gauges, and credit loops drawn as loops.
+    Wide,
+    /// Rows between the parts.
+    Airy,
+    /// No blank rows.
+    Dense,
+    /// The reason of one risk alone: the one with the focus, or else the first that is not acknowledged.
+    OneReason,
+    /// No reasons.
+    Titles,
+}
+
+const DENSITIES: [Density; 5] =
+    [Density::Wide, Density::Airy, Density::Dense, Density::OneReason, Density::Titles];
+
+impl ApplyQuestion<'_> {
+    /// The rows at the first level that fits.
+    pub fn rows(&self) -> Vec<DialogueRow> {
+        let levels = DENSITIES.into_iter().filter(|level| self.boxed || *level != Density::Wide);
+        let mut rows = Vec::new();
+        for level in levels {
+            rows = self.rows_at(level);
+            if rows.len() <= self.height {
+                break;
+            }
+        }
+        rows
+    }
+
+    fn rows_at(&self, level: Density) -> Vec<DialogueRow> {
+        let wide = level == Density::Wide;
+        let mut rows = Vec::new();
+        let heading = |rows: &mut Vec<DialogueRow>, title, right, ruled: bool| {
+            if level <= Density::Airy && !rows.is_empty() {
+                rows.push(DialogueRow::Blank);
+            }
+            rows.push(DialogueRow::Heading { title, right, ruled });
+        };
+        if wide {
+            heading(&mut rows, "What is written", None, false);
+        }
+        rows.extend(self.written());
+        heading(&mut rows, "Who notices", None, !wide);
+        rows.extend(self.notices(wide));
+        let risks = self.offer.findings.len();
+        let acknowledged = format!("{} of {risks} acknowledged", self.taken.len());
+        let role = if self.taken.len() < risks { Role::Warning } else { Role::Good };
+        let title = if risks == 1 { "Risk" } else { "Risks" };
+        heading(&mut rows, title, (risks > 0).then_some((acknowledged, role)), true);
+        rows.extend(self.risks(level));
+        heading(&mut rows, "Way back", None, true);
+        rows.extend(self.way_back(level));
+        rows
+    }
+
+    fn written(&self) -> Vec<DialogueRow> {
+        let offer = self.offer;
+        let parts = count_words(offer.parts, "part", "parts");
+        let devices = device_words((offer.switches, offer.adapters));
+        let text = |text: String| (text, Role::Text);
+        let mut pieces = vec![text(format!("{parts} of {devices}"))];
+        let moved = digits_in_groups(offer.moved_pairs);
+        if offer.moved_pairs > 0 {
+            let of = offer.facts.pairs().map(|pairs| format!(" of {}", digits_in_groups(pairs.pairs)));
+            pieces.push(text(format!(";  {moved}{} pairs take another path", of.unwrap_or_default())));
+        }
+        let mut rows = labelled(DialogueSign::None, "writes", pieces, self.room);
+        rows.extend(offer.migrations.iter().flat_map(|moved| labelled_text("moves", moved, self.room)));
+        rows
+    }
+
+    /// Who notices: what is taken down, hosts by name, jobs by name, and the pairs counted three times.
+    fn notices(&self, wide: bool) -> Vec<DialogueRow> {
+        let facts = &self.offer.facts;
+        let row = |sign, label, text: String| labelled(sign, label, vec![(text, Role::Text)], self.room);
+        let mut rows = Vec::new();
+        if !facts.taken_down.is_empty() {
+            let links = crate::operations::changes::change_facts::first_names(&facts.taken_down);
+            rows.extend(row(DialogueSign::Warning, "takes down", links));
+        }
+        let sign = match () {
+            () if !facts.cut_off.hosts.is_empty() => DialogueSign::Critical,
+            () if !facts.cut_off.is_empty() => DialogueSign::Warning,
+            () => DialogueSign::Well,
+        };
+        rows.extend(row(sign, "cut off", facts.cut_off_words()));
+        rows.extend(self.jobs());
+        rows.extend(row(
+            DialogueSign::Warning,
+            "all",
+            "packets under way may be lost or overtake each other".to_owned(),
+        ));
+        match (wide, facts.pairs()) {
+            (_, None) => rows.extend(row(DialogueSign::Unknown, "no path", "not known".to_owned())),
+            (false, Some(_)) => rows.extend(self.pairs_row()),
+            (true, Some(_)) => rows.extend(self.pair_gauges()),
+        }
+        rows
+    }
+
+    fn jobs(&self) -> Vec<DialogueRow> {
+        let Some(jobs) = &self.offer.facts.jobs else {
+            let text = "not known: :jobs slurm asks Slurm, :jobs FILE reads a list";
+            return labelled(DialogueSign::Unknown, "jobs", vec![(text.to_owned(), Role::Text)], self.room);
+        };
+        let loses = jobs.hit.iter().any(|job| job.after > job.before);
+        let sign = match () {
+            () if loses => DialogueSign::Critical,
+            () if !jobs.hit.is_empty() => DialogueSign::Warning,
+            () => DialogueSign::Well,
+        };
+        let words = self.offer.facts.job_words().unwrap_or_default();
+        // A job is one piece, so that no row ends within it.
+        let jobs: Vec<&str> = words.split("; ").collect();
+        let last = jobs.len().saturating_sub(1);
+        let piece = |(at, job): (usize, &&str)| {
+            (if at < last { format!("{job};  ") } else { (*job).to_owned() }, Role::Text)
+        };
+        labelled(sign, "jobs", jobs.iter().enumerate().map(piece).collect(), self.room)
+    }
+
+    /// The pairs without a path in a row, with their roles.
+    fn pairs_row(&self) -> Vec<DialogueRow> {
+        let Some(pairs) = self.offer.facts.pairs() else { return Vec::new() };
+        let number = |count: u64| digits_in_groups(count);
+        let pieces: Vec<Piece> = vec![
+            (format!("before {}, ", number(pairs.before)), count_role(pairs.before, Role::Danger)),
+            (
+                format!("while written at most {}, ", number(pairs.worst_broken)),
+                count_role(pairs.worst_broken, Role::Warning),
+            ),
+            (format!("after {}, ", number(pairs.after)), count_role(pairs.after, Role::Danger)),
+            (format!("of {} pairs", number(pairs.pairs)), Role::Dim),
+        ];
+        labelled(self.pairs_sign(), "no path", pieces, self.room)
+    }
+
+    fn pairs_sign(&self) -> DialogueSign {
+        match self.offer.facts.pairs() {
+            None => DialogueSign::Unknown,
+            Some(pairs) if pairs.after > pairs.before => DialogueSign::Critical,
+            Some(pairs) if pairs.before.max(pairs.worst_broken) > 0 => DialogueSign::Warning,
+            Some(_) => DialogueSign::Well,
+        }
+    }
+
+    fn pair_gauges(&self) -> Vec<DialogueRow> {
+        let Some(pairs) = self.offer.facts.pairs() else { return Vec::new() };
+        let share = |count: u64| count as f64 / pairs.pairs.max(1) as f64;
+        let order =
+            if pairs.ordered == "any" { "in any order of writes" } else { "in the order of the writes" };
+        let failed = match self.offer.facts.failed.as_slice() {
+            [] => String::new(),
+            failed => {
+                let names: Vec<&str> = failed
+                    .iter()
+                    .map(|name| name.split_once(':').map_or(name.as_str(), |(_, name)| name))
+                    .collect();
+                format!(" without {}", names.join(", "))
+            }
+        };
+        let gauge = |label, count, role, text| DialogueRow::Gauge { label, share: share(count), role, text };
+        let worst = digits_in_groups(pairs.worst_broken);
+        let mut rows = vec![DialogueRow::Blank];
+        rows.extend(labelled(
+            DialogueSign::None,
+            "no path",
+            vec![(format!("of {} pairs{failed}", digits_in_groups(pairs.pairs)), Role::Dim)],
+            self.room,
+        ));
+        rows.extend([
+            gauge(
+                "before",
+                pairs.before,
+                count_role(pairs.before, Role::Danger),
+                digits_in_groups(pairs.before),
+            ),
+            gauge(
+                "while written",
+                pairs.worst_broken,
+                count_role(pairs.worst_broken, Role::Warning),
+                format!("at most {worst}, {order}"),
+            ),
+            gauge("after", pairs.after, count_role(pairs.after, Role::Danger), digits_in_groups(pairs.after)),
+        ]);
+        rows
+    }
+
+    fn risks(&self, level: Density) -> Vec<DialogueRow> {
+        if self.offer.findings.is_empty() {
+            return labelled(
+                DialogueSign::Well,
+                "none",
+                vec![("no risk was found".to_owned(), Role::Text)],
+                self.room,
+            );
+        }
+        let open = (0..self.offer.findings.len()).find(|at| !self.taken.contains(at));
+        let chosen = self.focus.or(open);
+        let mut rows = Vec::new();
+        for at in 0..self.offer.findings.len() {
+            let with_reason = match level {
+                Density::Wide | Density::Airy | Density::Dense => true,
+                Density::OneReason => chosen == Some(at),
+                Density::Titles => false,
+            };
+            rows.extend(self.risk(at, with_reason, level));
+        }
+        rows
+    }
+
+    fn risk(&self, at: usize, with_reason: bool, level: Density) -> Vec<DialogueRow> {
+        let (taken, room) = (self.taken.contains(&at), self.room.saturating_sub(CHECKBOX_WIDTH));
+        let row = |kind| DialogueRow::Risk { at, taken, kind };
+        let (title, reason) = risk_texts(self.offer, at);
+        let mut titles = wrap_text(&title, room);
+        if level >= Density::OneReason {
+            titles.truncate(1);
+        }
+        let mut titles = titles.into_iter();
+        let mut rows: Vec<DialogueRow> =
+            titles.next().map(|line| row(RiskLine::Title(line))).into_iter().collect();
+        rows.extend(titles.map(|line| row(RiskLine::More(line))));
+        if !with_reason {
+            return rows;
+        }
+        rows.extend(
+            reason.iter().flat_map(|reason| wrap_text(reason, room)).map(|line| row(RiskLine::Reason(line))),
+        );
+        let channels = risk_loop(self.offer, at);
+        if channels.is_empty() {
+            return rows;
+        }
+        let widths = channels.iter().map(|name| usize::from(width(name)));
+        // Corners, arrows between names and blanks.
+        let drawn: usize = widths.map(|name| name + 5).sum::<usize>() + 4;
+        if level == Density::Wide && drawn <= room {
+            let channels: Vec<String> = channels.iter().map(|name| (*name).to_owned()).collect();
+            rows.push(DialogueRow::Loop { channels: channels.clone(), upper: true });
+            rows.push(DialogueRow::Loop { channels, upper: false });
+            return rows;
+        }
+        rows.extend(chains(&channels, room).into_iter().map(|chain| row(RiskLine::Chain(chain))));
+        rows
+    }
+
+    fn way_back(&self, level: Density) -> Vec<DialogueRow> {
+        let key = |text: &str| (text.to_owned(), Role::Key);
+        let dim = |text: &str| (text.to_owned(), Role::Dim);
+        let text = |text: &str| (text.to_owned(), Role::Text);
+        let first = vec![
+            text("by itself after "),
+            (countdown(self.window_s), Role::Strong),
+            text(", unless you confirm with "),
+            key("y"),
+            dim("    "),
+            key("- +"),
+            dim(" change"),
+        ];
+        let keeper = match self.offer.own {
+            true => "; simulator and change end with this session",
+            false => ", also after a lost connection: a guard keeps time",
+        };
+        let second = vec![text("at once with "), key("u"), dim(keeper)];
+        let mut rows = labelled(DialogueSign::None, "undone", first, self.room);
+        rows.extend(labelled(DialogueSign::None, "", second, self.room));
+        for remark in &self.offer.remarks {
+            let mut lines =
+                labelled(DialogueSign::Warning, "remark", vec![(remark.clone(), Role::Text)], self.room);
+            if level >= Density::OneReason {
+                lines.truncate(1);
+            }
+            rows.extend(lines);
+        }
+        rows
+    }
+}
+
+/// The role of a number of pairs without a path.
+fn count_role(count: u64, some: Role) -> Role {
+    if count == 0 { Role::Good } else { some }
+}
+
+/// The name under which a credit loop between the writes is accepted.
+const TRANSITION: &str = "transition";
+
+/// Title and reason of a risk.
+fn risk_texts(offer: &ChangeOffer, at: usize) -> (String, Option<String>) {
+    let Some((name, text)) = offer.findings.get(at) else { return Default::default() };
+    let transition = &offer.facts.transition;
+    if name != TRANSITION || offer.facts.pairs().is_none() {
+        return (format!("{text} ({name})"), None);
+    }
+    let blocks = if risk_loop(offer, at).is_empty() { "." } else { " in this credit loop:" };
+    let shared = format!("packets can block each other{blocks}");
+    if transition.safe == Some(false) {
+        let title = "A deadlock is possible while it is written".to_owned();
+        return (title, Some(format!("Old and new {shared}")));
+    }
+    let title = "A deadlock while it is written cannot be ruled out".to_owned();
+    let reason = transition
+        .reason
+        .as_deref()
+        .unwrap_or("whether a mixture of old and new entries is safe is not known");
+    let reason = sentence(reason);
+    let reason = match risk_loop(offer, at).is_empty() {
+        true => reason,
+        false => format!("{reason} If all paths share a lane, old and new {shared}"),
+    };
+    (title, Some(reason))
+}
+
+/// A text as a sentence: with a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut signs = text.chars();
+    let first: String = signs.next().map(|sign| sign.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{}.", signs.as_str().trim_end_matches('.'))
+}
+
+/// The channels of the credit loop of a risk, each by the port that sends over it; empty where there is none.
+fn risk_loop(offer: &ChangeOffer, at: usize) -> Vec<&str> {
+    if offer.findings.get(at).is_none_or(|(name, _)| name != TRANSITION) {
+        return Vec::new();
+    }
+    let ChangeFacts { transition, .. } = &offer.facts;
+    let channels = transition.cycle.as_ref().or(transition.mixed_cycle.as_ref());
+    let sender = |channel: &'_ String| channel.find(" -> ").unwrap_or(channel.len());
+    channels.into_iter().flatten().map(|channel| &channel[..sender(channel)]).collect()
+}
+
+/// A loop as rows of names, which ends with its first name.
+fn chains(channels: &[&str], room: usize) -> Vec<Vec<String>> {
+    const BETWEEN: usize = 3;
+    let mut rows: Vec<Vec<String>> = vec![Vec::new()];
+    let mut used = 0;
+    for name in channels.iter().chain(channels.first()) {
+        let wide = usize::from(width(name)) + BETWEEN;
+        if used > 0 && used + wide > room {
+            rows.push(Vec::new());
+            used = 0;
+        }
+        used += wide;
+        rows.last_mut().into_iter().for_each(|row| row.push((*name).to_owned()));
+    }
+    rows
+}
+
+/// The page of details: the proofs and all texts in full.
+pub fn apply_details(offer: &ChangeOffer, room: usize) -> Vec<DialogueRow> {
+    let mut rows = Vec::new();
+    let facts = &offer.facts;
+    let failed = (!facts.failed.is_empty()).then(|| ("failed", facts.failed.join(", ")));
+    let lines = failed.into_iter().chain(facts.lines());
+    rows.extend(lines.flat_map(|(label, text)| labelled_text(label, text, room)));
+    rows.extend(offer.transition.iter().flat_map(|(label, text)| labelled_text(label, text, room)));
+    rows.extend(offer.migrations.iter().flat_map(|text| labelled_text("moves", text, room)));
+    for (name, text) in &offer.findings {
+        rows.extend(labelled_text("risk", format!("{text} ({name})"), room));
+    }
+    rows.extend(offer.remarks.iter().flat_map(|text| labelled_text("remark", text, room)));
+    rows
+}

@@ -1,0 +1,199 @@
+//! The question before a write: its parts on a small and on a wide screen, its keys, and what stays in sight behind it.
+
+use ratatui::style::Color;
+
+use super::fake_changes::{FakeChanges, dialogue, offer, row};
+use super::fixture::{appearance, frame, golden, text};
+use super::test_session::TestSession;
+use fabdeck::console::drawing::color_depth::ColorDepth;
+use fabdeck::console::drawing::theme::{Role, Theme};
+use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::changes::change_requests::ChangesTask;
+use fabdeck::console::features::screens::ScreenId;
+use fabdeck::console::model::layout::Size;
+use fabdeck::operations::changes::changer::{ChangeOffer, WriteAccess};
+use fabdeck_change::ChangePhase;
+
+const PROPOSED: &str = "6 :preview space updn enter / updn enter";
+
+fn shown(driver: &TestSession) -> String {
+    text(&frame(&driver.state, &appearance("dark", ColorDepth::True)))
+}
+
+/// A session that is asked whether to apply this offer, at a size.
+fn asked(offer: ChangeOffer, width: u16, height: u16) -> (FakeChanges, TestSession) {
+    let fake = FakeChanges::new(Ok(offer), Vec::new());
+    let mut driver = fake.session(WriteAccess::Simulated);
+    driver.send_input(SessionInput::Resized(Size { width, height }));
+    driver.press(PROPOSED).press("a");
+    assert!(dialogue(&driver).is_some());
+    (fake, driver)
+}
+
+#[test]
+fn the_parts_of_the_question_come_in_their_order() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let (_, driver) = asked(offer(1), width, height);
+        let screen = shown(&driver);
+        let parts = [
+            "Apply updn to sim:demo?",
+            "480 parts of 9 switches",
+            "Who notices",
+            "no host (spine-2, 1 aggregation node, 88 pairs)",
+            "83 gets 23 of 90 pairs back",
+            "before",
+            "504",
+            "while written",
+            "540",
+            "after",
+            "[ ] A deadlock while it is written cannot be ruled out",
+            "Way back",
+            "by itself after 10:00, unless you confirm with y",
+            "Cancel ]",
+            "acknowledge the risk first: tab, space",
+        ];
+        let mut rest = screen.as_str();
+        for part in parts {
+            let (_, after) = rest.split_once(part).unwrap_or_else(|| panic!("{part}:\n{screen}"));
+            rest = after;
+        }
+        assert!(screen.contains("writes to: the simulator"), "{screen}");
+        golden(&format!("apply question {width}x{height}"), &screen);
+    }
+}
+
+/// Reasons and blank rows give way, so that nothing has to be scrolled to.
+#[test]
+fn the_question_fits_on_a_small_screen() {
+    for risks in 0..=3 {
+        let (_, driver) = asked(offer(risks), 80, 24);
+        let screen = shown(&driver);
+        for words in
+            ["480 parts", "Who notices", "83 gets 23", "no path", "Way back", "undone", "at once with u"]
+        {
+            assert!(screen.contains(words), "{words} with {risks} risks:\n{screen}");
+        }
+        assert!(screen.contains("writes to: the simulator"), "nothing is out of sight:\n{screen}");
+        assert_eq!(screen.matches("[ ] ").count(), risks, "{screen}");
+    }
+    let (_, driver) = asked(offer(0), 80, 24);
+    assert!(shown(&driver).contains("no risk was found"), "{}", shown(&driver));
+}
+
+#[test]
+fn facts_that_are_not_known_are_no_zeros() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let facts = Default::default();
+        let (_, driver) = asked(ChangeOffer { facts, ..offer(0) }, width, height);
+        let screen = shown(&driver);
+        assert!(screen.contains("○ jobs       not known"), "{screen}");
+        assert!(screen.contains("○ no path    not known"), "{screen}");
+    }
+}
+
+#[test]
+fn nothing_is_written_before_each_risk_is_acknowledged() {
+    let keys =
+        ["y", "enter", "tab tab tab tab enter", "shift-tab enter", "tab space shift-tab shift-tab enter"];
+    for keys in keys {
+        let (fake, mut driver) = asked(offer(3), 120, 40);
+        driver.press(keys);
+        assert!(fake.0.borrow().begun.is_empty(), "{keys}");
+    }
+    let (fake, mut driver) = asked(offer(3), 120, 40);
+    driver.press("tab tab");
+    for left in [3, 2, 1] {
+        assert_eq!(dialogue(&driver).unwrap().unacknowledged_count(), left);
+        assert!(shown(&driver).contains(&format!("{} of 3 acknowledged", 3 - left)), "{}", shown(&driver));
+        driver.press("space tab");
+    }
+    assert!(!shown(&driver).contains("first:"), "{}", shown(&driver));
+    driver.press("tab enter");
+    assert_eq!(fake.0.borrow().begun.len(), 1);
+}
+
+/// The whole screen stays in sight behind a box, and is grey.
+#[test]
+fn what_is_behind_turns_grey() {
+    let theme = Theme::built_in("dark", ColorDepth::True).unwrap();
+    let [behind, ground] = [theme.style(Role::Behind).fg, theme.style(Role::Dialog).bg];
+    assert!(behind == Some(Color::Rgb(0x3a, 0x43, 0x4e)) && ground.is_some());
+    let (_, mut driver) = asked(offer(1), 120, 40);
+    let look = appearance("dark", ColorDepth::True);
+    let asked = frame(&driver.state, &look);
+    driver.state.layer = None;
+    let before = frame(&driver.state, &look);
+    let blank = theme.blank().bg.unwrap_or(Color::Reset);
+    let (mut grey, mut own) = (0, 0);
+    // The last row has the keys of the dialog.
+    for (x, y) in (0..39).flat_map(|y| (0..120).map(move |x| (x, y))) {
+        let cell = &asked[(x, y)];
+        if (10..110).contains(&x) && cell.bg != blank {
+            own += 1;
+            continue;
+        }
+        assert_eq!(Some(cell.fg), behind, "{x} {y}");
+        assert_eq!((cell.bg, cell.symbol()), (blank, before[(x, y)].symbol()), "{x} {y}");
+        grey += 1;
+    }
+    assert!(grey > 1500 && own > 1500, "{grey} {own}");
+    assert_ne!(before[(30, 0)].fg, behind.unwrap());
+    // On a small screen the dialog takes the body, and the header stays as it is.
+    let (_, driver) = self::asked(offer(1), 80, 24);
+    assert_ne!(Some(frame(&driver.state, &look)[(8, 0)].fg), behind);
+}
+
+#[test]
+fn proofs_open_with_d_and_the_command_is_copied() {
+    let (fake, mut driver) = asked(offer(2), 80, 24);
+    driver.press("d");
+    let screen = shown(&driver);
+    for words in ["switch:spine-2", "before 504, while written at most 540, after 0", "(unreachable)"] {
+        assert!(screen.contains(words), "{words}:\n{screen}");
+    }
+    driver.press("esc");
+    assert!(shown(&driver).contains("Who notices"), "esc leads back to the question");
+    driver.press("shift-tab space c");
+    let line = driver.copied.last().unwrap();
+    assert!(line.ends_with("apply updn.plan --accept unreachable --confirm-within 600s"), "{line}");
+    driver.press("esc");
+    assert!(dialogue(&driver).is_none() && fake.0.borrow().begun.is_empty());
+}
+
+/// The row of a task offers a key only where that key cancels it.
+#[test]
+fn esc_is_offered_for_tasks_that_it_cancels() {
+    let fake = FakeChanges::new(Ok(offer(0)), Vec::new());
+    let mut driver = fake.session(WriteAccess::Simulated);
+    drop(driver.state.begin("reading a list", ChangesTask));
+    let screen = shown(&driver);
+    assert!(screen.contains("reading a list") && !screen.contains("Esc cancels"), "{screen}");
+    let (task, _) = driver.state.begin("reading the fabric", ChangesTask);
+    driver.state.tasks.set_cancellable(task);
+    let reading = driver.state.tasks.running_tasks().iter().find(|running| running.id != task).unwrap().id;
+    driver.state.tasks.end(reading);
+    assert!(shown(&driver).contains("reading the fabric; Esc cancels"), "{}", shown(&driver));
+}
+
+#[test]
+fn quit_leaves_at_once_and_q_goes_back_first() {
+    let fake = FakeChanges::new(Ok(offer(0)), Vec::new());
+    for keys in ["3 :quit enter", "2 ctrl-q", "3 ? ctrl-q", "1 q"] {
+        let mut driver = fake.session(WriteAccess::Simulated);
+        driver.press(keys);
+        assert!(driver.state.leaving, "{keys}");
+    }
+    let mut driver = fake.session(WriteAccess::Simulated);
+    driver.press("3 q");
+    assert!(!driver.state.leaving && driver.state.screen == ScreenId::Health);
+    // Where a change would end with the session, every way out asks.
+    let fake = FakeChanges::new(Ok(offer(0)), vec![row(7, ChangePhase::Applied)]);
+    for keys in ["3 :quit enter", "2 ctrl-q"] {
+        let mut driver = fake.session(WriteAccess::Own);
+        driver.press(keys);
+        assert!(
+            !driver.state.leaving && shown(&driver).contains("Leave while change 7 is pending?"),
+            "{keys}"
+        );
+    }
+}
