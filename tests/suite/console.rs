@@ -13,6 +13,7 @@ mod fake_changes;
 mod filters;
 mod fixture;
 mod frames;
+mod goto;
 mod health;
 mod jobs;
 mod lane_demo;

@@ -1,15 +1,15 @@
-//! The features: all screens, and the watch, which has none of its own.
+//! The features: all screens, and those that have none of their own: the watch, and the line that goes to anything.
 
 use std::sync::LazyLock;
 
 use super::feature::Feature;
 use super::screen_table::screen_table;
 use super::screens::ScreenId;
-use super::watch;
+use super::{goto, watch};
 
 macro_rules! define_features {
     ($($id:ident $field:ident $kind:ident $number:literal $title:literal $short:literal $about:literal;)+) => {
-        static FEATURES: &[Feature] = &[watch::FEATURE, $(crate::console::features::$field::FEATURE),+];
+        static FEATURES: &[Feature] = &[watch::FEATURE, goto::FEATURE, $(crate::console::features::$field::FEATURE),+];
 
         impl ScreenId {
             /// The feature of the screen.

@@ -1,7 +1,7 @@
 //! The screen Health: charts of the whole fabric, and its problems as cards in the order of `fabdeck health`.
 
 mod acknowledging;
-mod card_text;
+pub(crate) mod card_text;
 pub(crate) mod detail;
 mod draw;
 mod draw_cards;
