@@ -15,6 +15,7 @@ mod fake_changes;
 mod filters;
 mod fixture;
 mod frames;
+mod goto;
 mod health;
 mod jobs;
 mod lane_demo;

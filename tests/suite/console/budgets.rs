@@ -148,10 +148,32 @@ fn keys_are_answered_at_any_size() {
             ms(took[198])
         );
         go_through_rows(&mut session, fabric);
+        go_to_names(&mut session, fabric);
         println!("{fabric}: {} MB of memory at the most", session.peak_memory_mb());
         session.press("qqqq");
         assert_eq!(session.ended(), 0);
     }
+}
+
+/// What keys take while a name is typed into the line that goes to anything, among all names.
+fn go_to_names(session: &mut Session, fabric: &str) {
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+    session.quiet();
+    let opened = session.frame_after(":");
+    session.until("of before");
+    session.quiet();
+    let mut keys: Vec<Duration> =
+        "t1234 a-7".chars().map(|sign| session.frame_after(&sign.to_string())).collect();
+    session.quiet();
+    keys.sort_unstable();
+    println!(
+        "{fabric}: go to anything opens in {:.1} ms; key to frame {:.1} ms in the middle and {:.1} ms at the most",
+        ms(opened),
+        ms(keys[keys.len() / 2]),
+        ms(keys[keys.len() - 1])
+    );
+    session.press("\x1b");
+    session.quiet();
 }
 
 /// A filter and an order over the list of links: what keys take while rows are gone through behind the screen, and when

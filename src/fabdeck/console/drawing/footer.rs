@@ -10,14 +10,17 @@ use crate::console::model::action::{Action, KeyScope};
 use crate::console::model::layout::BOX_MIN_SCREEN;
 use crate::console::model::messages::LogMessage;
 use crate::console::model::overlay::Overlay;
+use crate::console::model::prompt::{Prompt, Purpose};
 use crate::console::model::state::{LoadState, SessionState};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
     let areas = state.areas();
     let (status, keys) = (buffer_area(areas.status), buffer_area(areas.footer));
     match &state.prompt {
-        Some(prompt) => super::prompt::draw(canvas, status, state, prompt),
-        None => draw_status_line(canvas, status, state),
+        Some(prompt) if prompt.purpose != Purpose::Command => {
+            super::prompt::draw(canvas, status, state, prompt)
+        }
+        _ => draw_status_line(canvas, status, state),
     }
     draw_keys(canvas, keys, state);
 }
@@ -64,6 +67,10 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
             x = canvas.draw_text(at, x + 1, 0, word, Role::Dim) + 2;
         }
     };
+    if let Some(Prompt { purpose: Purpose::Command, .. }) = &state.prompt {
+        GOTO_KEYS.into_iter().for_each(|(key, word)| hint(canvas, key, word, 0));
+        return;
+    }
     if let Some(prompt) = &state.prompt {
         let mut fixed = vec![("enter", "done"), ("esc", "cancel")];
         if prompt.can_recall() {
@@ -144,6 +151,10 @@ const TIME_ACTIONS: [&str; 4] = ["step-back", "step", "next-event", "live"];
 
 /// These actions work everywhere; they come first if there is something to decide or to apply.
 const CHANGE_ACTIONS: [&str; 4] = ["apply", "confirm", "rollback", "extend"];
+
+/// Keys of the line that goes to anything.
+const GOTO_KEYS: [(&str, &str); 5] =
+    [("enter", "go"), ("down up", "pick"), ("tab", "next group"), ("ctrl-p", "before"), ("esc", "leave")];
 
 /// Keys of a dialog, which are the same in every keymap.
 const DIALOGUE_KEYS: [(&str, &str); 8] = [

@@ -12,7 +12,9 @@ use super::{details, footer, header, help, log, tour};
 use crate::console::features::changes::draw_dialogue as dialogue;
 use crate::console::features::details::visible_page;
 use crate::console::features::feature::BodyAreas;
+use crate::console::features::goto::draw as goto;
 use crate::console::model::overlay::Overlay;
+use crate::console::model::prompt::Purpose;
 use crate::console::model::state::{LoadState, SessionState};
 
 /// Theme and characters of the console; the state says what is drawn.
@@ -40,6 +42,9 @@ pub fn draw(state: &SessionState, appearance: &Appearance, buffer: &mut Buffer) 
             dialogue::draw(&mut canvas, state, asked);
         }
         None => draw_body(&mut canvas, state),
+    }
+    if let Some(prompt) = state.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Command) {
+        goto::draw(&mut canvas, state, prompt);
     }
     footer::draw(&mut canvas, state);
 }

@@ -15,7 +15,6 @@ const FIRST_COLUMN_MIN_WIDTH: u16 = 23;
 pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState, prompt: &Prompt) {
     let sign = match prompt.purpose {
         Purpose::Filter | Purpose::Search => "/".to_owned(),
-        Purpose::Command => ":".to_owned(),
         purpose => format!("{}: ", purpose.title()),
     };
     let x = canvas.draw_text(at, 0, 0, &sign, Role::Prompt);

@@ -134,10 +134,15 @@ const GENERAL: &[ActionGroup] = &[
             .over_screens(OverlayScope::Layers)
             .with_precondition(has_fabric)
             .prominent(),
-            new("palette", &[":"], "Type an action by its word", |state, _| {
-                begin_line(state, Purpose::Command, "");
-                Vec::new()
-            })
+            new(
+                "palette",
+                &[":"],
+                "Go to anything: names, problems, actions, jobs, times; or run an action by its word",
+                |state, _| {
+                    begin_line(state, Purpose::Command, "");
+                    Vec::new()
+                },
+            )
             .over_screens(OverlayScope::Layers)
             .prominent(),
             new("filter", &["/"], "Narrow the list: leaf, hosts>10, name~spine, ~spn", |state, argument| {

@@ -1,6 +1,6 @@
 //! Keys while the input line is open: characters are text, and other keys have their usual actions.
 
-use super::palette;
+use super::goto_keys;
 use super::run_action::run_action;
 use crate::catalogue::severity::Severity;
 use crate::console::features::completion;
@@ -24,6 +24,11 @@ pub fn insert_paste(state: &mut SessionState, text: &str) -> Vec<Effect> {
 
 pub fn handle_prompt_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
     let bound = state.keymap.overlay_action(key, OverlayScope::Lines);
+    let is_goto = state.prompt.as_ref().is_some_and(|prompt| prompt.purpose == Purpose::Command);
+    if key == Key::ctrl('p') && is_goto {
+        return if goto_keys::recall_line(state) { update_prompt(state) } else { Vec::new() };
+    }
+    state.goto.recalled = None;
     let Some(prompt) = &mut state.prompt else { return Vec::new() };
     // Moving the cursor in a suggestion turns it into text that can be edited.
     if key.typed_char().is_none() {
@@ -41,8 +46,12 @@ pub fn handle_prompt_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
         KeyName::End => prompt.move_to_end(),
         KeyName::Char('u') if key.ctrl => prompt.clear(),
         KeyName::Up if prompt.can_recall() => prompt.replace(prompt.before.clone()),
+        KeyName::Up | KeyName::Down if is_goto => {
+            return goto_keys::pick_row(state, key.press == KeyName::Down);
+        }
         KeyName::Up => return pick_completion(state, false),
         KeyName::Down => return pick_completion(state, true),
+        KeyName::BackTab if is_goto => return goto_keys::pick_group(state, false),
         KeyName::BackTab => return pick_completion(state, false),
         KeyName::Tab => return complete_prompt(state),
         _ => match (key.typed_char(), bound) {
@@ -56,6 +65,11 @@ pub fn handle_prompt_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
 
 /// Completes the line as far as all completions agree; when it already is, selects the next completion.
 fn complete_prompt(state: &mut SessionState) -> Vec<Effect> {
+    if state.prompt.as_ref().is_some_and(|prompt| prompt.purpose == Purpose::Command) {
+        let Some(more) = goto_keys::completed_line(state) else { return goto_keys::pick_group(state, true) };
+        state.prompt.iter_mut().for_each(|prompt| prompt.replace(more.clone()));
+        return update_prompt(state);
+    }
     let Some(prompt) = &mut state.prompt else { return Vec::new() };
     match (prompt.picked, prompt.common_completion()) {
         (None, Some(more)) => {
@@ -110,6 +124,9 @@ pub fn abandon_prompt(state: &mut SessionState) -> Vec<Effect> {
 }
 
 fn run_prompt(state: &mut SessionState) -> Vec<Effect> {
+    if state.prompt.as_ref().is_some_and(|prompt| prompt.purpose == Purpose::Command) {
+        return goto_keys::press_enter(state);
+    }
     let Some(Prompt { purpose, text, picked, offers, .. }) = state.prompt.take() else { return Vec::new() };
     let picked = picked.and_then(|at| offers.into_iter().nth(at));
     // A completion that needs more text stays in the line.
@@ -119,14 +136,14 @@ fn run_prompt(state: &mut SessionState) -> Vec<Effect> {
     }
     let text = picked.map_or(text, |offer| offer.text);
     match purpose {
-        Purpose::Search => Vec::new(),
+        // The line that goes to anything was entered above.
+        Purpose::Search | Purpose::Command => Vec::new(),
         Purpose::Filter => {
             if let Some(problem) = state.current().table().problem.clone() {
                 state.log_message(Severity::Error, problem);
             }
             Vec::new()
         }
-        Purpose::Command => palette::run_line(state, &text),
         Purpose::From | Purpose::To if text.trim().is_empty() => Vec::new(),
         Purpose::From | Purpose::To => {
             state.screens.paths.set_end(purpose, text.trim().to_owned(), &state.known);

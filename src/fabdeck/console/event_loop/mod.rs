@@ -4,6 +4,7 @@
 pub mod actions;
 pub(crate) mod command_lines;
 pub mod event;
+pub(crate) mod goto_keys;
 pub(crate) mod help;
 pub mod keymap;
 pub(crate) mod line_input;

@@ -11,8 +11,9 @@ use fabdeck_routing::ENGINES;
 pub fn complete_line(state: &SessionState, purpose: Purpose, typed: &str) -> Vec<Completion> {
     match purpose {
         Purpose::From | Purpose::To => name_completion::complete_nodes(state, typed),
-        Purpose::Command => match typed.trim_start().split_once(char::is_whitespace) {
-            None => matching_actions(state, typed)
+        // A `>` narrows the line to actions.
+        Purpose::Command => match typed.trim_start_matches(['>', ' ']).split_once(char::is_whitespace) {
+            None => matching_actions(state, typed.trim_start_matches(['>', ' ']))
                 .into_iter()
                 .map(|action| complete_action(state, action))
                 .collect(),

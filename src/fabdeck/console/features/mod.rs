@@ -7,6 +7,7 @@ pub mod completion;
 pub mod details;
 pub(crate) mod feature;
 pub(crate) mod feature_table;
+pub mod goto;
 pub mod health;
 pub(crate) mod hotspots;
 pub mod jobs;

@@ -11,10 +11,11 @@ use super::keymap::Keymap;
 use super::layout::{Areas, Size};
 use super::messages::{LogMessage, MessageLog};
 use super::overlay::Overlay;
-use super::prompt::Prompt;
+use super::prompt::{Prompt, Purpose};
 use super::tasks::{TaskId, Tasks};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::shell_words::quote_for_shell;
+use crate::console::features::goto::goto_state::GotoState;
 use crate::console::features::screen::Screen;
 use crate::console::features::screens::{ScreenId, Screens};
 use crate::console::features::timeline::playback::frame_time;
@@ -54,6 +55,8 @@ pub struct SessionState {
     pub screens: Screens,
     pub layer: Option<Overlay>,
     pub prompt: Option<Prompt>,
+    /// The line that goes to anything.
+    pub goto: GotoState,
     pub messages: MessageLog,
     /// Number of messages that were seen. The status line shows the most severe later one until a key is
     /// pressed.
@@ -103,6 +106,7 @@ impl SessionState {
             screens: Screens::default(),
             layer: None,
             prompt: None,
+            goto: GotoState::default(),
             messages: MessageLog::default(),
             seen: 0,
             tasks: Tasks::default(),
@@ -139,9 +143,10 @@ impl SessionState {
         Areas::new(self.size, self.has_status())
     }
 
-    /// Whether the status line has something to show: an input line, a message, work, a filter.
+    /// Whether the status line has something to show: an input line, a message, work, a filter. The line that goes to
+    /// anything is elsewhere.
     fn has_status(&self) -> bool {
-        self.prompt.is_some()
+        self.prompt.as_ref().is_some_and(|prompt| prompt.purpose != Purpose::Command)
             || self.status_message().is_some()
             || !self.tasks.running_tasks().is_empty()
             || self.known.changes.progress().is_some()

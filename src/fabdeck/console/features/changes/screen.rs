@@ -23,6 +23,12 @@ impl ChangesScreen {
     pub fn change(&self) -> Option<&ChangeRow> {
         self.rows.get(self.table.row()?)
     }
+
+    /// Moves the cursor to a change; returns whether it has a row.
+    pub(in crate::console) fn move_to_change(&mut self, id: &str) -> bool {
+        let row = self.rows.iter().position(|row| row.id == id);
+        row.inspect(|row| self.table.move_to_row(*row)).is_some()
+    }
 }
 
 impl Screen for ChangesScreen {

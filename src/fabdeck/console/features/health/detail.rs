@@ -32,7 +32,7 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
     Some(DetailPage { title: problem.title.clone(), pairs, ports })
 }
 
-fn problem_lines(problem: &FabricProblem, jobs_known: bool) -> Vec<DetailLine> {
+pub(in crate::console) fn problem_lines(problem: &FabricProblem, jobs_known: bool) -> Vec<DetailLine> {
     let mut lines = vec![
         (problem.severity.word(), problem.title.clone()),
         ("cause", format!("{}{}", certainty_words(problem.cause.certainty), problem.cause.text)),

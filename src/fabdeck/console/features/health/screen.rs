@@ -64,6 +64,27 @@ impl HealthScreen {
         Some((at, self.ranked.as_ref()?.problems.get(at)?))
     }
 
+    /// Moves the cursor to a problem, where it still exists.
+    pub(in crate::console) fn move_to_problem(&mut self, id: &str) -> bool {
+        let ranked = self.ranked.as_deref();
+        let place = ranked.and_then(|ranked| ranked.problems.iter().position(|problem| problem.id == id));
+        self.move_to_row(HealthPane::Problems, place)
+    }
+
+    /// Moves the cursor to the row of a job, where the list of jobs is in sight and has it.
+    pub(in crate::console) fn move_to_job(&mut self, job: &str) -> bool {
+        let jobs = self.ranked.as_deref().and_then(|ranked| ranked.jobs.as_ref()).filter(|_| self.has_lists);
+        let place = jobs.and_then(|jobs| jobs.rows.iter().position(|hit| hit.job == job));
+        self.move_to_row(HealthPane::Jobs, place)
+    }
+
+    fn move_to_row(&mut self, pane: HealthPane, place: Option<usize>) -> bool {
+        let Some(place) = place else { return false };
+        (self.pane, self.led) = (pane, None);
+        self.tables[pane as usize].move_to(place);
+        true
+    }
+
     fn set_rows(&mut self, pane: HealthPane, count: usize) {
         let selection = Selection { rows: (0..count).collect(), columns: Vec::new(), of: count };
         self.tables[pane as usize].set_selection(selection, None);

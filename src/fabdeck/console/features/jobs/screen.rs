@@ -41,6 +41,8 @@ pub struct JobsScreen {
     /// The indexes of the jobs with rows.
     jobs: Vec<usize>,
     seen: Vec<JobSummary>,
+    /// The job to move to once the jobs are compared.
+    wanted: Option<String>,
 }
 
 impl JobsScreen {
@@ -60,11 +62,11 @@ impl JobsScreen {
         ))
     }
 
-    /// Moves the cursor to a job, if it has a row.
-    pub(in crate::console) fn move_to_job(&mut self, job: &str) {
-        if let Some(row) = self.seen.iter().position(|seen| seen.job == job) {
-            self.table.move_to_row(row);
-        }
+    /// Moves the cursor to a job, or does so once the jobs are compared. Returns false where it has no row.
+    pub(in crate::console) fn move_to_job(&mut self, job: &str) -> bool {
+        let row = self.seen.iter().position(|seen| seen.job == job);
+        self.wanted = (row.is_none() && self.comparison.is_none()).then(|| job.to_owned());
+        row.inspect(|row| self.table.move_to_row(*row)).is_some() || self.wanted.is_some()
     }
 
     fn rows(&mut self, comparison: &JobComparison) {
@@ -188,6 +190,7 @@ impl Screen for JobsScreen {
             return;
         }
         let here = self.table.row().and_then(|row| self.seen.get(row)).map(|seen| seen.job.clone());
+        let here = self.wanted.take_if(|_| now.is_some()).or(here);
         match &now {
             Some((comparison, _)) => self.rows(comparison),
             None => (self.jobs, self.seen) = Default::default(),

@@ -121,6 +121,19 @@ impl MapScreen {
         self.show_ports(look, known);
     }
 
+    /// Shows the list that has the row of a node or a port. A switch stays on the drawn map where that has lines.
+    pub(in crate::console) fn show_list_of(&mut self, what: ElementId, known: &Model) {
+        let Some(look) = &known.look else { return };
+        self.inside.clear();
+        match what {
+            ElementId::Port(port) => self.enter_node(look.fabric().port(port).node, known),
+            ElementId::Node(node) if !look.fabric().node(node).is_switch() => self.view = MapView::Hosts,
+            ElementId::Node(_) if self.shows_map() && self.drawn.layout.is_some() => self.drawn.cable = None,
+            ElementId::Node(_) => self.view = MapView::Switches,
+            ElementId::Link(_) => {}
+        }
+    }
+
     fn show_ports(&mut self, look: &Snapshot, known: &Model) {
         if let Some(node) = self.inside.last() {
             self.ports.set_rows(Rowset::ports_of(look, *node), known);

@@ -22,6 +22,11 @@ pub struct TimelineScreen {
 }
 
 impl TimelineScreen {
+    /// The events, by moment.
+    pub fn events(&self) -> &[EventRow] {
+        &self.rows
+    }
+
     /// The event at the cursor.
     pub fn event(&self) -> Option<&EventRow> {
         self.rows.get(self.table.row()?)

@@ -1,0 +1,139 @@
+//! Goes to the place of a row.
+
+use super::goto_state::{GotoTarget, RecentPlace};
+use crate::catalogue::query::{Columns, Query};
+use crate::catalogue::severity::Severity;
+use crate::console::features::screen::{Screen, ScreenTarget};
+use crate::console::features::screen_change::{open_screen, open_target};
+use crate::console::features::screens::{ScreenId, move_cursor_to};
+use crate::console::features::timeline::time_navigation::seek_place;
+use crate::console::model::effect::Effect;
+use crate::console::model::element_search::find_element;
+use crate::console::model::fabric_model::Model;
+use crate::console::model::state::SessionState;
+use fabdeck_fabric::ElementId;
+
+/// The kind of a place, in a word.
+fn kind_word(target: &GotoTarget) -> &'static str {
+    match target {
+        GotoTarget::Element(text) if text.starts_with("switch:") => "switch",
+        GotoTarget::Element(text) if text.starts_with("host:") => "host",
+        GotoTarget::Element(text) if text.starts_with("link:") => "cable",
+        GotoTarget::Element(_) => "port",
+        GotoTarget::Problem(_) => "problem",
+        GotoTarget::Job(_) => "job",
+        GotoTarget::Change(_) => "change",
+        GotoTarget::Moment { .. } | GotoTarget::Events => "time",
+        GotoTarget::Action { .. }
+        | GotoTarget::Line(_)
+        | GotoTarget::Completion { .. }
+        | GotoTarget::More(_) => "action",
+    }
+}
+
+/// Records that a place was opened.
+pub fn remember(state: &mut SessionState, target: GotoTarget, text: &str) {
+    let (kind, at_ms) = (kind_word(&target), state.now_ms);
+    state.goto.remember_place(RecentPlace { target, text: text.to_owned(), kind, at_ms });
+}
+
+/// Goes to a place; a place that no longer exists leaves everything as it is, and a message says so.
+pub fn go_to_place(state: &mut SessionState, target: &GotoTarget) -> Vec<Effect> {
+    match target {
+        GotoTarget::Element(text) => {
+            if let Some(what) = find_element(state, text) {
+                go_to_element(state, what);
+            }
+        }
+        GotoTarget::Problem(id) => go_to_problem(state, id),
+        GotoTarget::Job(job) => go_to_job(state, job),
+        GotoTarget::Change(id) => {
+            if state.screens.changes.move_to_change(id) {
+                state.layer = None;
+                open_screen(state, ScreenId::Changes);
+            } else {
+                state.log_message(Severity::Warning, format!("change {id} is no longer listed"));
+            }
+        }
+        GotoTarget::Moment { place, time } => return go_to_moment(state, *place, *time),
+        GotoTarget::Events => {
+            state.layer = None;
+            open_target(state, &ScreenTarget::Events);
+        }
+        GotoTarget::Action { .. }
+        | GotoTarget::Line(_)
+        | GotoTarget::Completion { .. }
+        | GotoTarget::More(_) => {}
+    }
+    Vec::new()
+}
+
+/// Goes to the row of an element: of a node or a port on the Map, of a cable on Links.
+fn go_to_element(state: &mut SessionState, what: ElementId) {
+    state.layer = None;
+    match what {
+        ElementId::Link(_) => {
+            open_screen(state, ScreenId::Links);
+            show_row(&mut state.screens.links, what, &state.known);
+        }
+        ElementId::Node(_) | ElementId::Port(_) => {
+            open_screen(state, ScreenId::Map);
+            state.screens.map.show_list_of(what, &state.known);
+            show_row(&mut state.screens.map, what, &state.known);
+        }
+    }
+}
+
+/// Moves the cursor to the row of an element. Where a filter hides it, the list shows all rows again.
+fn show_row(screen: &mut dyn Screen, what: ElementId, known: &Model) {
+    if move_cursor_to(screen, what, known) {
+        return;
+    }
+    let mut table = std::mem::take(screen.table_mut());
+    (table.filter, table.names, table.sort) = (String::new(), Vec::new(), None);
+    if let Some(listing) = screen.listing(known) {
+        let all = Query::default().select(&*listing, Columns::Shown).unwrap_or_default();
+        table.set_selection(all, None);
+    }
+    *screen.table_mut() = table;
+    screen.update_filter(known);
+    move_cursor_to(screen, what, known);
+}
+
+fn go_to_problem(state: &mut SessionState, id: &str) {
+    if !state.screens.health.move_to_problem(id) {
+        state.log_message(Severity::Warning, "this problem is over: Health has the current ones");
+        return;
+    }
+    state.layer = None;
+    open_screen(state, ScreenId::Health);
+}
+
+/// Goes to the row of a job on Jobs, or where that has none, to its row on Health.
+fn go_to_job(state: &mut SessionState, job: &str) {
+    state.layer = None;
+    if state.screens.jobs.move_to_job(job) {
+        open_screen(state, ScreenId::Jobs);
+    } else if state.screens.health.move_to_job(job) {
+        open_screen(state, ScreenId::Health);
+    } else {
+        open_screen(state, ScreenId::Jobs);
+        let text = format!("job {job} has no row here: Jobs lists those on several switches");
+        state.log_message(Severity::Info, text);
+    }
+}
+
+/// Goes to the moment of an event. Places move where a recording drops its older half; times stay.
+fn go_to_moment(state: &mut SessionState, place: usize, time: i64) -> Vec<Effect> {
+    let events = state.screens.timeline.events();
+    let same_time = || events.iter().filter(|event| event.at == time);
+    let nearest = same_time().map(|event| event.place).min_by_key(|at| at.abs_diff(place));
+    let Some(place) = nearest.filter(|_| state.known.playback.is_some()) else {
+        let text = "this time is not in the recording that the screens show";
+        state.log_message(Severity::Warning, text);
+        return Vec::new();
+    };
+    state.layer = None;
+    open_screen(state, ScreenId::Timeline);
+    seek_place(state, place)
+}
