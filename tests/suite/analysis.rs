@@ -469,7 +469,7 @@ fn what_marks_take_is_a_bound_where_tables_are_missing_or_do_not_tell_the_paths(
     };
     let whole = cost(&tables, None);
     assert_eq!((whole.is_lower_bound(), whole.without_path_before), (false, 0));
-    assert_eq!(whole.lost_words(), "0 of 72 pairs until the fabric is rerouted (0.0 %)");
+    assert_eq!(whole.lost_words(), "0 of 72 pairs until rerouted (0.0 %)");
     let adaptive = cost(&tables, Some(AdaptiveRouting::On(2)));
     assert_eq!((adaptive.is_lower_bound(), adaptive.adaptive_routing), (true, Some(2)));
     tables.node_mut(NodeId(0)).lft = None;

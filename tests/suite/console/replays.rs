@@ -225,7 +225,7 @@ fn each_step_says_what_it_leads_to() {
     driver.press("[ [");
     assert_eq!(
         last_message(&driver),
-        "nothing was recorded from 03:13:44 to 03:14:45, for 61 s; shown is the moment before"
+        "nothing was recorded from 03:13:44 to 03:14:45, for 61 s; this is the sample before it"
     );
     assert_eq!((playback(&driver).place(), playback(&driver).shown), (7, Some(7)));
     assert!(matches!(playback(&driver).position, PlaybackPosition::Gap { .. }));
@@ -341,7 +341,7 @@ fn damage_is_reported_and_passed() {
     assert!(matches!(playback(&driver).position, PlaybackPosition::Damage(_)));
     assert!(
         last_message(&driver)
-            .contains("03:13:41 cannot be read; shown is the last moment before it that can: record")
+            .contains("03:13:41 cannot be read; this is the last sample before it that can: record")
     );
     assert!(screen(&mut driver, "0").lines().next().unwrap().contains("damaged"));
     let shown = playback(&driver).shown;
@@ -666,13 +666,13 @@ fn the_program_replays_a_capture_and_a_pause() {
     session.press("[[");
     session.until("nothing was recorded from 03:13:44 to 03:14:45");
     session.press("0");
-    session.until("moment 8 of 10  in a gap");
+    session.until("sample 8 of 10  in a gap");
     session.press("N");
-    session.until("moment 7 of 10  paused");
+    session.until("sample 7 of 10  paused");
     session.press(">>>>>");
     session.until("as fast as possible");
     session.press(" ");
-    session.until("moment 10 of 10  paused");
+    session.until("sample 10 of 10  paused");
     session.press("qq");
     assert_eq!(session.ended(), 0);
     session.assert_restored();

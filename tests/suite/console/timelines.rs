@@ -160,15 +160,15 @@ fn a_silent_host_is_seen_on_the_fabric() {
     let (id, _) = look.fabric().nodes().find(|(_, node)| !node.facts.answered).unwrap();
     driver.press("2 G");
     let tree = screen_text(&driver);
-    assert!(tree.contains("1 not answering"), "the group of hosts: {tree}");
+    assert!(tree.contains("1 no answer"), "the group of hosts: {tree}");
     driver.press("enter / ").press(&look.name(id).chars().map(String::from).collect::<Vec<_>>().join(" "));
     let tree = screen_text(&driver);
     driver.press("enter g d");
     let page = screen_text(&driver);
-    assert!(tree.matches("not answering").count() >= 1, "{tree}");
-    assert!(page.contains("not answering"), "{page}");
+    assert!(tree.matches("no answer").count() >= 1, "{tree}");
+    assert!(page.contains("no answer"), "{page}");
     let numbers = fabdeck::console::features::details::ElementDetail::fabric_lines(&look);
-    assert!(numbers.contains(&("not answering", "1".to_owned())), "{numbers:?}");
+    assert!(numbers.contains(&("no answer", "1".to_owned())), "{numbers:?}");
     assert!(numbers.iter().all(|(label, _)| !["silent", "unanswered"].contains(label)), "{numbers:?}");
 }
 

@@ -617,7 +617,7 @@ fn a_node_that_falls_silent_is_shown_as_silent() {
         swept(&mut driver, 1);
         let row = shown(&driver).lines().any(|line| line.contains("node06") && line.contains("Active  no"));
         driver.press("d");
-        seen.push((row, shown(&driver).contains("not answering: it stopped answering")));
+        seen.push((row, shown(&driver).contains("no answer: it stopped answering")));
         driver.press("esc");
     }
     assert_eq!(seen, [false, false, true, true, false, false].map(|silent| (silent, silent)));

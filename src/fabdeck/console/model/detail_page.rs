@@ -32,7 +32,7 @@ pub(crate) fn number_label(key: &'static str) -> &'static str {
         "degraded_links" => "degraded",
         "down_links" => "down",
         "unanswered" => NOT_ANSWERING,
-        "silent" => "no answer",
+        "silent" => "requests lost",
         key => key,
     }
 }

@@ -111,7 +111,7 @@ impl Cost {
 
     /// Text for the lost pairs, as far as they are known; pairs that are cut off count too.
     pub fn lost_words(&self) -> String {
-        const UNTIL: &str = "until the fabric is rerouted";
+        const UNTIL: &str = "until rerouted";
         let bound = if self.is_lower_bound() { "at least " } else { "" };
         let (lost, share) = (self.lost_pairs(), self.lost_share() * 100.0);
         let all = format!("{bound}{} of {} pairs", digits_in_groups(lost), digits_in_groups(self.pairs));

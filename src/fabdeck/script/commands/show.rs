@@ -418,7 +418,7 @@ pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Resu
         ("tables", Some(summary.tables.unwrap_or(0)), "known"),
         ("degraded", summary.degraded_links, "of the links, below what both ends support"),
         ("down", summary.down_links, "of the links"),
-        ("not answering", Some(summary.unanswered), "of the nodes: silent, or known only as a peer"),
+        ("no answer", Some(summary.unanswered), "of the nodes: silent, or known only as a peer"),
         ("silent", Some(summary.silent), "requests without an answer; -v lists them"),
     ] {
         match number {

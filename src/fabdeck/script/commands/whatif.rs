@@ -32,7 +32,7 @@ pub const WHATIF: CommandEntry = CommandEntry::new(
     "whatif",
     "What failures cost, and what each engine would route instead",
     "Nothing is written to the fabric. Elements are marked as failed, and the paths that the tables in force \
-     lose are counted: until the fabric is rerouted, and cut off for good. Beside them is the expected loss \
+     lose are counted: until rerouted, and cut off. Beside them is the expected loss \
      of as many random links, or of --expect links. Then every engine routes the fabric without the marked \
      elements. Each engine has a certificate that does not trust it, and the cost of its tables: switches and \
      blocks to write, pairs whose path changes, and whether old and new paths together have a credit loop. A \
@@ -289,7 +289,7 @@ impl<'a> CostAnswer<'a> {
 /// Message in place of the costs if there are no tables in force.
 fn no_tables_words() -> String {
     format!(
-        "{NO_TABLES}, so the loss until the fabric is rerouted is unknown; assume some with --assume ENGINE"
+        "{NO_TABLES}, so the loss until rerouted is unknown; assume some with --assume ENGINE"
     )
 }
 

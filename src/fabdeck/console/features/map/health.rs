@@ -34,7 +34,7 @@ impl NodeHealth {
 }
 
 /// The text for a node that no longer answers, or is known only by its peer.
-pub const NOT_ANSWERING: &str = "not answering";
+pub const NOT_ANSWERING: &str = "no answer";
 
 #[derive(Debug, Default)]
 pub struct FabricHealth {
@@ -139,7 +139,7 @@ fn assess_nodes(look: &Snapshot, marks: &Faults, errored: &[LinkId]) -> BTreeMap
     nodes
 }
 
-/// The number of nodes with each problem, such as `1 not answering, 2 down, 1 with errors, 1 degraded, 3
+/// The number of nodes with each problem, such as `1 no answer, 2 down, 1 with errors, 1 degraded, 3
 /// marked`. The worst problem comes first, because a narrow column cuts the end. Marks come last, as the
 /// operator set them.
 fn summarize_nodes<'n>(
@@ -186,7 +186,7 @@ mod tests {
         let silent = NodeHealth { silent: true, link_down: true, ..NodeHealth::default() };
         assert_eq!(silent.words(), NOT_ANSWERING);
         let nodes = BTreeMap::from([(NodeId(1), silent)]);
-        assert_eq!(summarize_nodes(&nodes, &[NodeId(1)]), "1 not answering, 1 down");
+        assert_eq!(summarize_nodes(&nodes, &[NodeId(1)]), "1 no answer, 1 down");
         assert_eq!(
             [marked, down, degraded].map(NodeHealth::words),
             ["marked", "a link is down", "a link is degraded"]

@@ -101,7 +101,7 @@ pub fn stop_deriving(state: &mut SessionState) -> bool {
     };
     one.stopped = true;
     let done = one.done;
-    let text = format!("events are derived from counters up to moment {done} of {count}; r starts again");
+    let text = format!("events are derived from counters up to sample {done} of {count}; r starts again");
     state.log_message(Severity::Info, text);
     true
 }

@@ -31,7 +31,7 @@ pub fn clock_words(playback: &Playback) -> String {
     let timeline = playback.timeline();
     let time = playback.time();
     format!(
-        "{} {}  moment {} of {}",
+        "{} {}  sample {} of {}",
         timeline.date_text(time),
         timeline.exact_clock_text(time),
         playback.place() + 1,
@@ -153,7 +153,7 @@ fn derived_words(derivation: &Derivation, count: usize) -> String {
     let Derivation { found, done, stopped, .. } = derivation;
     match (*done >= count, stopped) {
         (true, _) => format!("{found} derived from counters"),
-        (false, true) => format!("{found} derived from counters up to moment {done}"),
+        (false, true) => format!("{found} derived from counters up to sample {done}"),
         (false, false) => {
             format!("{found} derived from counters so far ({}%, Esc stops)", done * 100 / count.max(1))
         }

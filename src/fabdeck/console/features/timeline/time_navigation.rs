@@ -146,7 +146,7 @@ fn apply_answer(playback: &mut Playback, answer: &SeekAnswer) -> Option<(Severit
             Some((
                 Severity::Warning,
                 format!(
-                    "nothing was recorded from {} to {}, for {seconds} s; shown is the moment before",
+                    "nothing was recorded from {} to {}, for {seconds} s; this is the sample before it",
                     clock(*from),
                     clock(*to)
                 ),
@@ -157,7 +157,7 @@ fn apply_answer(playback: &mut Playback, answer: &SeekAnswer) -> Option<(Severit
             let time = clock(playback.time());
             Some((
                 Severity::Warning,
-                format!("{time} cannot be read; shown is the last moment before it that can: {damage}"),
+                format!("{time} cannot be read; this is the last sample before it that can: {damage}"),
             ))
         }
         CursorStep::Beginning => Some((
