@@ -21,6 +21,8 @@ mod outputs;
 mod plans;
 mod prometheus;
 mod real_fabrics;
+mod report;
+mod report_pages;
 mod rising_counters;
 mod rows;
 mod service_levels;

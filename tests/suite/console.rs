@@ -22,6 +22,7 @@ mod lane_demo;
 mod lanes;
 mod map_frames;
 mod navigation;
+mod outputs;
 mod overdue_changes;
 mod pauses;
 mod pictures;

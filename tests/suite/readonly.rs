@@ -27,6 +27,7 @@ const READS: &[(&str, &[&str])] = &[
     ("show counters", &["show", "counters"]),
     ("show lanes", &["show", "lanes"]),
     ("health", &["health", "--interval", "200ms"]),
+    ("report", &["report", "-o", "report.html", "--interval", "200ms", "--intervals", "2"]),
     ("hotspots", &["hotspots", "--interval", "200ms"]),
     ("lanes", &["lanes"]),
     ("lanes propose", &["lanes", "propose", "--interval", "200ms"]),

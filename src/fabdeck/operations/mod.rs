@@ -1,5 +1,6 @@
 //! What fabdeck can do with a fabric, with typed requests and results: check, preview, plan, lanes, jobs, traces,
-//! traffic, changes, conversions. The console and the command line call the same operations; nothing here draws or prints.
+//! traffic, changes, conversions, reports. The console and the command line call the same operations; nothing here draws on a
+//! terminal or prints.
 
 pub mod changes;
 pub mod check;

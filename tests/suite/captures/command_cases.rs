@@ -13,6 +13,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("sources", "looks at a machine, and lists a capture as a file (`captures::commands`)"),
     ("generate", "makes a fabric by its name, and reads none"),
     ("record", "reads live fabrics; these captures are what it wrote"),
+    ("report", "writes a page (`commands::report`)"),
     ("capture cut", "writes a capture (`captures::cut`)"),
     ("capture anonymize", "writes a capture (`captures::anonymous`)"),
     ("capture note", "writes a capture (`captures::noted`)"),

@@ -43,6 +43,7 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ),
     ("health", &["--source", "hot", "health"], "health"),
     ("health", &["--source", "small", "health", "--no-times"], "health"),
+    ("report", &["--source", "hot", "report", "-o", "/dev/null", "--no-times"], "report"),
     ("hotspots", &["--source", "hot", "hotspots"], "hotspots"),
     ("lanes", &["--source", "hot", "lanes", "--lanes-in-force", "one"], "lane-state"),
     (

@@ -159,6 +159,9 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("copy-last", &[Only("it is what copies the line")]),
     ("look-again", &[Only("every command looks anew")]),
     ("log", &[Only(SESSION)]),
+    ("report", &[Only("it has what this session watched; the command report sweeps by itself")]),
+    ("svg", &[Only(SESSION)]),
+    ("cast", &[Only(SESSION)]),
     ("redraw", &[Only(SESSION)]),
     ("suspend", &[Only(SESSION)]),
 ];

@@ -157,9 +157,12 @@ fn no_output_of_the_program_has_a_key() {
         for form in [format!("{key:#x}"), key.to_string()] {
             std::fs::write(&file, format!("{wrong_lines}{form}\n")).unwrap();
             for level in 0..=3 {
-                for what in
-                    [["show", "fabric", "--json"], ["show", "counters", "--json"], ["show", "tables", "-v"]]
-                {
+                for what in [
+                    ["show", "fabric", "--json"],
+                    ["show", "counters", "--json"],
+                    ["show", "tables", "-v"],
+                    ["report", "-o", "-"],
+                ] {
                     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fabdeck"));
                     command.env("HOME", home.path()).env("RUST_LOG", "trace").env("FABDECK_LOG", "trace");
                     for folder in ["XDG_STATE_HOME", "XDG_CONFIG_HOME"] {

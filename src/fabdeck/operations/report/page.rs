@@ -115,8 +115,8 @@ fn write_tiles(page: &mut HtmlWriter, report: &FabricReport) {
         0 => String::new(),
         some => format!("and {}", count_words(some, "aggregation node", "aggregation nodes")),
     };
-    let switches = count_words(summary.switches, "switch", "switches");
-    tile(page, "Fabric", Some(switches), &count_words(summary.links, "cable", "cables"));
+    let cabled = count_words(summary.links, "cable", "cables");
+    tile(page, "Switches", Some(digits_in_groups(summary.switches)), &cabled);
     tile(page, "Hosts", Some(digits_in_groups(summary.hosts - summary.aggregation)), &hosts);
     let sums = facts.history.latest().map(|(_, sums)| sums);
     let traffic = sums.and_then(|sums| sums.traffic_gbps);

@@ -85,7 +85,7 @@ fn write_chart(page: &mut HtmlWriter, report: &FabricReport, chart: &ReportChart
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let top = match chart.class {
         "wait" => 100.0,
-        "load" => round_top(most, &[1.0, 2.0, 5.0]),
+        "load" => round_top(most.max(1.0), &[1.0, 2.0, 5.0]),
         _ => round_top(most.max(10.0), &[1.0]),
     };
     let share = |value: f64| match chart.logarithmic {
@@ -188,6 +188,8 @@ fn draw_plot(
     }
     let values = history.columns(window, COLUMNS, chart.sum, chart.value);
     page.element("path", &[("d", &area_path(&values, &y)), ("fill", &format!("url(#{id})"))], "");
+    let edge = edge_path(&values, &y);
+    page.element("path", &[("class", "edge"), ("d", &edge), ("vector-effect", "non-scaling-stroke")], "");
     if let Some(curve) = chart.curve {
         let values = history.columns(window, COLUMNS, chart.sum, curve);
         let path = curve_path(&values, &y);
@@ -247,6 +249,23 @@ fn area_path(values: &[Option<f64>], y: &dyn Fn(f64) -> f64) -> String {
     path
 }
 
+/// The upper edge of columns, by which nothing differs from a gap.
+fn edge_path(values: &[Option<f64>], y: &dyn Fn(f64) -> f64) -> String {
+    let mut path = String::new();
+    let mut drawn = false;
+    for (at, value) in values.iter().enumerate() {
+        if let Some(value) = value {
+            let height = number(y(*value));
+            let _ = match drawn {
+                true => write!(path, "V{height}H{}", at + 1),
+                false => write!(path, "M{at} {height}H{}", at + 1),
+            };
+        }
+        drawn = value.is_some();
+    }
+    path
+}
+
 /// A curve through the middles of columns, broken where a column has no value.
 fn curve_path(values: &[Option<f64>], y: &dyn Fn(f64) -> f64) -> String {
     let mut path = String::new();
@@ -277,6 +296,7 @@ mod tests {
         let values = [Some(100.0), None, Some(0.0), Some(50.0)];
         let y = |value: f64| HEIGHT - value;
         assert_eq!(area_path(&values, &y), "M0 100V0H1V100ZM2 100V100H3V50H4V100Z");
+        assert_eq!(edge_path(&values, &y), "M0 0H1M2 100H3V50H4");
         assert_eq!(curve_path(&values, &y), "M0.5 0M2.5 100L3.5 50");
     }
 }

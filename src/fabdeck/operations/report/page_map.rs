@@ -1,6 +1,8 @@
 //! The map of a report: switches by rank with each cable a line, their hosts below, or pairs of groups for a fabric with too
 //! many cables.
 
+use rustc_hash::FxHashMap;
+
 use super::fabric_report::{FabricReport, ReportMap};
 use super::html::{HtmlWriter, number};
 use super::page::heading;
@@ -9,6 +11,8 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::fabric_map::figures::{MapFigures, MapQuantity};
 use crate::operations::fabric_map::structure::{AttachedHost, MapCable, MapSwitch};
+use crate::operations::health::cable_overview::{CableSummary, CableTrouble};
+use fabdeck_fabric::LinkId;
 
 /// The least width of the drawing, the height of a box, and the space between two ranks.
 const MIN_WIDTH: f64 = 860.0;
@@ -41,7 +45,7 @@ pub fn write_map(page: &mut HtmlWriter, report: &FabricReport) {
     page.open("figure", &[("class", class)]);
     page.open("div", &[("class", "scroll")]);
     match &map.pairs {
-        _ if map.has_lines => draw_lines(page, look, map),
+        _ if map.has_lines => draw_lines(page, report),
         Some(pairs) => write_matrix(page, look, map, pairs),
         None => write_switch_squares(page, look, map),
     }
@@ -57,7 +61,7 @@ pub fn write_map(page: &mut HtmlWriter, report: &FabricReport) {
     }
     if map.has_lines {
         page.element("span", &[], "a square is a host");
-        page.element("span", &[], "▲ a cable below its width or speed");
+        page.element("span", &[], "▲ a cable with errors, or below its width or speed");
     }
     if map.structure.left_out > 0 {
         let nodes = count_words(map.structure.left_out, "aggregation node is", "aggregation nodes are");
@@ -135,7 +139,8 @@ fn host_columns(width: f64) -> usize {
     ((width / HOST_STEP).floor() as usize).max(1)
 }
 
-fn draw_lines(page: &mut HtmlWriter, look: &Snapshot, map: &ReportMap) {
+fn draw_lines(page: &mut HtmlWriter, report: &FabricReport) {
+    let (look, map) = (&report.facts.look, &report.map);
     let places = place_boxes(map);
     let (width, height) = places.size;
     let view = format!("0 0 {} {}", number(width), number(height));
@@ -150,8 +155,12 @@ fn draw_lines(page: &mut HtmlWriter, look: &Snapshot, map: &ReportMap) {
     for (switch, place) in map.structure.switches.iter().zip(&places.boxes) {
         draw_switch(page, look, map, switch, *place, switch.rank == lowest);
     }
-    for (cable, ends) in map.structure.cables.iter().zip(&ends) {
-        draw_flag(page, look, cable, *ends);
+    let places: FxHashMap<LinkId, usize> =
+        map.structure.cables.iter().enumerate().map(|(at, cable)| (cable.link, at)).collect();
+    for cable in &report.facts.ranked.cables.rows {
+        if let Some(at) = places.get(&cable.link) {
+            draw_flag(page, look, cable, ends[*at]);
+        }
     }
     page.close();
 }
@@ -212,16 +221,17 @@ fn draw_cable(page: &mut HtmlWriter, look: &Snapshot, map: &ReportMap, cable: &M
     page.close();
 }
 
-/// The width of a cable that runs below what both of its ends support.
-fn draw_flag(page: &mut HtmlWriter, look: &Snapshot, cable: &MapCable, [x1, y1, x2, y2]: [f64; 4]) {
-    let (class, text) = match (look.is_down(cable.link), look.is_degraded(cable.link)) {
-        (true, _) => ("flag crit", "✗ down".to_owned()),
-        (false, Some(true)) => {
+/// What is wrong with a cable, on its middle.
+fn draw_flag(page: &mut HtmlWriter, look: &Snapshot, cable: &CableSummary, [x1, y1, x2, y2]: [f64; 4]) {
+    let (class, text) = match cable.trouble {
+        CableTrouble::Down => ("flag crit", "✗ down".to_owned()),
+        CableTrouble::Errors => ("flag", "▲ errors".to_owned()),
+        CableTrouble::Degraded => {
             let width = look.width_in_use(cable.link).map_or("", |width| width.word());
             let speed = look.speed_in_use(cable.link).map_or("", |speed| speed.word());
             ("flag", format!("▲ {width} {speed}"))
         }
-        _ => return,
+        CableTrouble::None => return,
     };
     let (x, y) = (number(x1.midpoint(x2)), number(y1.midpoint(y2) + 4.0));
     page.element("text", &[("class", class), ("x", &x), ("y", &y)], &text);

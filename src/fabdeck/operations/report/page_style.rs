@@ -65,6 +65,7 @@ font-size:.85rem;padding:0 1rem}
 .legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:.15rem;margin-right:.35rem;vertical-align:-.1rem}
 .grid{stroke:var(--grid);stroke-width:1}.base{stroke:var(--rule);stroke-width:1}
 .curve{fill:none;stroke:var(--strong);stroke-width:1.5;stroke-linejoin:round}
+.edge{fill:none;stroke-width:1.5}.load .edge{stroke:var(--load3)}.wait .edge{stroke:var(--wait3)}.err .edge{stroke:var(--err3)}
 .mark{stroke-width:1;stroke-dasharray:3 3;stroke:var(--faint)}.mark.crit{stroke:var(--crit)}.mark.warn{stroke:var(--warn)}
 .load .s1{stop-color:var(--load1)}.load .s2{stop-color:var(--load2)}.load .s3{stop-color:var(--load3)}.load .s4{stop-color:var(--load4)}
 .wait .s1{stop-color:var(--wait1)}.wait .s2{stop-color:var(--wait2)}.wait .s3{stop-color:var(--wait3)}.wait .s4{stop-color:var(--wait4)}

@@ -9,8 +9,9 @@ use crate::catalogue::summary::count_words;
 use crate::operations::health::cable_overview::{CableSummary, CableTrouble};
 use fabdeck_fabric::observe::digits_in_groups;
 
-/// Most rows of a table, of the events, and of the notes.
+/// Most rows of a table, of the lists of ports and jobs, of the events, and of the notes.
 const MAX_ROWS: usize = 20;
+const MAX_SHORT_ROWS: usize = 12;
 const MAX_EVENTS: usize = 100;
 const MAX_NOTES: usize = 20;
 
@@ -50,7 +51,7 @@ pub fn write_waits(page: &mut HtmlWriter, report: &FabricReport) {
         page.close();
         return;
     };
-    let shown = waits.rows.len().min(MAX_ROWS);
+    let shown = waits.rows.len().min(MAX_SHORT_ROWS);
     let unknown = match waits.ports - waits.known {
         0 => String::new(),
         some => format!("{} not known", count_words(some, "port", "ports")),
@@ -62,7 +63,7 @@ pub fn write_waits(page: &mut HtmlWriter, report: &FabricReport) {
         page.element("p", &[], "No port waits 1 % of the time.");
     } else {
         write_table_head(page, &[("PORT", false), ("ROLE", false), ("WAIT, % OF TIME", true)]);
-        for row in waits.rows.iter().take(MAX_ROWS) {
+        for row in waits.rows.iter().take(MAX_SHORT_ROWS) {
             page.open("tr", &[]);
             page.element("td", &[], &row.name);
             page.element("td", &[], row.role.map_or("·", |role| role.word()));
@@ -82,13 +83,13 @@ pub fn write_jobs(page: &mut HtmlWriter, report: &FabricReport) {
         page.close();
         return;
     };
-    let shown = shown_words(jobs.rows.len().min(MAX_ROWS), jobs.hit);
+    let shown = shown_words(jobs.rows.len().min(MAX_SHORT_ROWS), jobs.hit);
     let all = format!("{} of {} hit", digits_in_groups(jobs.hit), count_words(jobs.jobs, "job", "jobs"));
     let remark = if shown.is_empty() { all } else { format!("{all}, {shown}") };
     heading(page, "Jobs that are hit", &remark);
     if !jobs.rows.is_empty() {
         write_table_head(page, &[("JOB", false), ("HOSTS", true), ("WAITING", true), ("LONGEST WAIT", true)]);
-        for row in jobs.rows.iter().take(MAX_ROWS) {
+        for row in jobs.rows.iter().take(MAX_SHORT_ROWS) {
             page.open("tr", &[]);
             page.element("td", &[], &row.job);
             page.element("td", &[("class", "num")], &digits_in_groups(row.hosts));

@@ -32,7 +32,7 @@ pub const REPORT: CommandEntry = CommandEntry::new(
 .needs_fabric()
 .danger(Danger::WritesFile)
 .examples(&[
-    "fabdeck --source sim:demo report",
+    "fabdeck --source sim:demo report -o demo.html",
     "fabdeck --source capture/ report -o incident.html",
     "fabdeck --source umad report --interval 10s --intervals 30 --slurm -o today.html",
 ])

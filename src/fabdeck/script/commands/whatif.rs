@@ -288,9 +288,7 @@ impl<'a> CostAnswer<'a> {
 
 /// Message in place of the costs if there are no tables in force.
 fn no_tables_words() -> String {
-    format!(
-        "{NO_TABLES}, so the loss until rerouted is unknown; assume some with --assume ENGINE"
-    )
+    format!("{NO_TABLES}, so the loss until rerouted is unknown; assume some with --assume ENGINE")
 }
 
 /// Lines about the loss that the marks cause, as far as it is known.
