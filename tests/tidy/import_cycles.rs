@@ -23,6 +23,7 @@ pub fn import_cycles(tree: &Tree, sources: &BTreeMap<String, Source>) -> BTreeMa
             behind.iter().copied().filter(|other| reached(other, &edges).contains(file.as_str())).collect();
         placed.extend(&cycle);
         if cycle.len() > FEW {
+            println!("files that all lead to each other: {}", cycle.join(", "));
             cycles.insert(file.clone(), cycle.len());
         }
     }

@@ -100,7 +100,7 @@ fn a_theme_is_shown_while_it_is_picked_and_taken_by_enter() {
     session.quiet();
     let before = session.bytes();
     session.press(":theme light");
-    session.until(":theme light");
+    session.until("theme light");
     session.quiet();
     assert!(has_text_colour(&session, before, LIGHT_TEXT), "it is shown");
     let before = session.bytes();
@@ -108,7 +108,7 @@ fn a_theme_is_shown_while_it_is_picked_and_taken_by_enter() {
     session.settled_after(before);
     assert!(has_text_colour(&session, before, DARK_TEXT), "esc leaves it as it was");
     session.press(":theme light");
-    session.until(":theme light");
+    session.until("theme light");
     session.press("\r");
     session.until("go to");
     session.quiet();
