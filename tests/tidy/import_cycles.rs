@@ -9,8 +9,8 @@ use crate::tree::Tree;
 /// Size of the largest cycle that needs no row in the list.
 const FEW: usize = 8;
 
-/// Cycles of more than `FEW` files: their numbers of files, by the first file.
-pub fn import_cycles(tree: &Tree, sources: &BTreeMap<String, Source>) -> BTreeMap<String, usize> {
+/// Cycles of more than `FEW` files: their files, by the first one.
+pub fn import_cycles(tree: &Tree, sources: &BTreeMap<String, Source>) -> BTreeMap<String, Vec<String>> {
     let edges = edges(tree, sources);
     let mut cycles = BTreeMap::new();
     let mut placed: BTreeSet<&str> = BTreeSet::new();
@@ -23,8 +23,7 @@ pub fn import_cycles(tree: &Tree, sources: &BTreeMap<String, Source>) -> BTreeMa
             behind.iter().copied().filter(|other| reached(other, &edges).contains(file.as_str())).collect();
         placed.extend(&cycle);
         if cycle.len() > FEW {
-            println!("files that all lead to each other: {}", cycle.join(", "));
-            cycles.insert(file.clone(), cycle.len());
+            cycles.insert(file.clone(), cycle.into_iter().map(str::to_owned).collect());
         }
     }
     cycles
@@ -81,6 +80,8 @@ mod tests {
             import_cycles(&tree, &sources)
         };
         assert_eq!(ring(FEW), BTreeMap::new());
-        assert_eq!(ring(FEW + 1), BTreeMap::from([("src/x/m0.rs".to_owned(), FEW + 1)]));
+        let found = ring(FEW + 1);
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["src/x/m0.rs"]);
+        assert_eq!(found["src/x/m0.rs"].len(), FEW + 1);
     }
 }
