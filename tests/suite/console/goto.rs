@@ -119,14 +119,15 @@ fn a_whole_word_comes_before_a_start_and_a_start_before_letters() {
     assert!(rows(&driver)[0].text.starts_with("rack1-leaf"), "{:?}", rows(&driver)[0]);
     let driver = typed("rk1lf");
     assert_eq!((rows(&driver)[0].text.as_str(), driver.state.goto.picked), ("rack1-leaf", None));
-    // Of equal matches the one that was opened lately comes first.
-    let mut driver = typed("spine-");
-    assert_eq!(rows(&driver)[0].text, "spine-1");
+    // Of equal matches the one in trouble comes first, and then the one that was opened lately.
+    assert_eq!(rows(&typed("spine-"))[0].text, "spine-2");
+    let mut driver = typed("node1");
+    assert_eq!(rows(&driver)[0].text, "node10");
     driver.press("esc");
-    type_line(&mut driver, "spine-3");
+    type_line(&mut driver, "node13");
     driver.press("enter");
-    type_line(&mut driver, "spine-");
-    assert_eq!(rows(&driver)[0].text, "spine-3");
+    type_line(&mut driver, "node1");
+    assert_eq!(rows(&driver)[0].text, "node13");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::entry_rows::{action_rows, change_rows, job_rows, problem_rows, recent_rows, seek_row, time_rows};
-use super::goto_state::{GotoCounts, GotoGroup, GotoRow, GotoTarget};
+use super::goto_state::{GotoCounts, GotoGroup, GotoRow, GotoTarget, RowsKey};
 use super::name_rows::{NameRows, name_rows};
 use super::name_search::search_names;
 use super::name_tasks::begin_search;
@@ -67,46 +67,31 @@ pub fn argument_of<'l>(state: &SessionState, line: &'l str) -> Option<(&'static 
     named_action(state, word).filter(|_| is_action).map(|action| (action, argument.trim_start()))
 }
 
-/// The line and the facts that rows are made of.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RowsKey {
-    line: String,
-    expanded: Option<GotoGroup>,
-    height: u16,
-    second: u64,
-    /// Addresses of the snapshot, the ranked problems, the index of names and the jobs.
-    shared: [usize; 4],
-    /// Number of changes of the recording, of events, changes and recent places.
-    counts: [usize; 4],
-    found: Option<Vec<String>>,
-}
-
-impl RowsKey {
-    fn new(state: &SessionState, line: &str) -> Self {
-        fn address<T>(of: Option<&Arc<T>>) -> usize {
-            of.map_or(0, |of| Arc::as_ptr(of) as usize)
-        }
-        let known = &state.known;
-        let recorded = known.playback.as_ref().map_or(0, |playback| playback.changed);
-        Self {
-            line: line.to_owned(),
-            expanded: state.goto.expanded,
-            height: state.size.height,
-            second: state.now_ms / 1000,
-            shared: [
-                address(known.look.as_ref()),
-                address(known.problems.ranked.as_ref()),
-                address(state.goto.index.as_ref()),
-                address(known.jobs.comparison.as_ref()),
-            ],
-            counts: [
-                usize::try_from(recorded).unwrap_or(usize::MAX),
-                known.problems.events().len(),
-                known.changes.rows().len(),
-                state.goto.recent.len(),
-            ],
-            found: state.goto.found.as_ref().map(|(words, _)| words.clone()),
-        }
+/// What the rows of a line are made of now.
+fn rows_key(state: &SessionState, line: &str) -> RowsKey {
+    fn address<T>(of: Option<&Arc<T>>) -> usize {
+        of.map_or(0, |of| Arc::as_ptr(of) as usize)
+    }
+    let known = &state.known;
+    let recorded = known.playback.as_ref().map_or(0, |playback| playback.changed);
+    RowsKey {
+        line: line.to_owned(),
+        expanded: state.goto.expanded,
+        height: state.size.height,
+        second: state.now_ms / 1000,
+        shared: [
+            address(known.look.as_ref()),
+            address(known.problems.ranked.as_ref()),
+            address(state.goto.index.as_ref()),
+            address(known.jobs.comparison.as_ref()),
+        ],
+        counts: [
+            usize::try_from(recorded).unwrap_or(usize::MAX),
+            known.problems.events().len(),
+            known.changes.rows().len(),
+            state.goto.recent.len(),
+        ],
+        found: state.goto.found.as_ref().map(|(words, _)| words.clone()),
     }
 }
 
@@ -115,7 +100,7 @@ pub fn follow_rows(state: &mut SessionState) -> Vec<Effect> {
     let Some(prompt) = state.prompt.take_if(|prompt| prompt.purpose == Purpose::Command) else {
         return Vec::new();
     };
-    let of = RowsKey::new(state, &prompt.text);
+    let of = rows_key(state, &prompt.text);
     let effects = match state.goto.of.as_ref() == Some(&of) {
         true => Vec::new(),
         false => make_rows(state, &prompt, of),

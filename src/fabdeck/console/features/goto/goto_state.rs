@@ -148,6 +148,20 @@ pub struct GotoCounts {
     pub actions: usize,
 }
 
+/// The line and the facts that rows are made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RowsKey {
+    pub(super) line: String,
+    pub(super) expanded: Option<GotoGroup>,
+    pub(super) height: u16,
+    pub(super) second: u64,
+    /// Addresses of the snapshot, the ranked problems, the index of names and the jobs.
+    pub(super) shared: [usize; 4],
+    /// Number of changes of the recording, of events, changes and recent places.
+    pub(super) counts: [usize; 4],
+    pub(super) found: Option<Vec<String>>,
+}
+
 #[derive(Debug)]
 pub struct GotoState {
     pub rows: Vec<GotoRow>,
@@ -174,7 +188,7 @@ pub struct GotoState {
     pub looked_through: usize,
     pub names_per_key: usize,
     /// The line and the facts of the rows.
-    pub(super) of: Option<super::goto_rows::RowsKey>,
+    pub(super) of: Option<RowsKey>,
 }
 
 impl Default for GotoState {
