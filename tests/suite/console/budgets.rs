@@ -172,8 +172,9 @@ fn go_to_names(session: &mut Session, fabric: &str) {
         ms(keys[keys.len() / 2]),
         ms(keys[keys.len() - 1])
     );
+    let before = session.bytes();
     session.press("\x1b");
-    session.quiet();
+    session.settled_after(before);
 }
 
 /// A filter and an order over the list of links: what keys take while rows are gone through behind the screen, and when
