@@ -325,7 +325,7 @@ fn it_is_worked_out_in_parts_and_can_be_stopped() {
     let [key] = Key::parse_sequence("esc")[..] else { panic!() };
     waiting(&mut driver, SessionInput::Key(key));
     assert!(
-        last_message(&driver).contains("are derived from counters up to moment"),
+        last_message(&driver).contains("are derived from counters up to sample"),
         "{}",
         last_message(&driver)
     );
