@@ -11,9 +11,9 @@ use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::drawing::theme::Role;
 use fabdeck::console::event_loop::event::SessionInput;
-use fabdeck::console::features::map::groups::GroupKind;
 use fabdeck::console::features::map::screen::MapView;
 use fabdeck::console::model::layout::Size;
+use fabdeck::operations::fabric_map::groups::GroupKind;
 use fabdeck_fabric::ElementId;
 use fabdeck_fabric::observe::Counter;
 

@@ -65,7 +65,7 @@ fn the_screen_is_a_picture_and_a_recording() {
     session.press(":cast a.cast\r");
     session.until("the terminal is recorded to a.cast");
     session.press("3");
-    session.until("rack3-leaf");
+    session.until("STATE");
     session.press(":svg a.svg\r");
     session.until("the picture is in a.svg");
     session.press(":svg a.svg\r");
@@ -81,7 +81,7 @@ fn the_screen_is_a_picture_and_a_recording() {
 
     let picture = std::fs::read_to_string(session.home().join("a.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
-    assert!(picture.contains("rack3-leaf") && !picture.contains("<script"));
+    assert!(picture.contains("STATE") && !picture.contains("<script"));
     let text = std::fs::read_to_string(session.home().join("a.cast")).unwrap();
     let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let header = lines.next().unwrap();
@@ -100,6 +100,6 @@ fn the_screen_is_a_picture_and_a_recording() {
         }
     }
     let shown = screen.screen().contents();
-    assert!(shown.contains("rack3-leaf") && shown.contains("is recorded already"), "{shown}");
+    assert!(shown.contains("STATE") && shown.contains("is recorded already"), "{shown}");
     assert!(!session.home().join("b.cast").exists());
 }

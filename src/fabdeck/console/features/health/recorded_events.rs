@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::health_model::{HealthEvent, MAX_EVENTS, RecordedEvents, RecordedKey};
 use crate::catalogue::severity::Severity;
-use crate::console::features::timeline::event_words::event_words;
 use crate::console::features::timeline::playback::Playback;
 use crate::console::model::fabric_model::Model;
+use crate::operations::replay::event_words::event_words;
 use fabdeck_files::capture::TimelineEntry;
 
 /// Takes over the events of the moment that is shown; `None` without a recording.

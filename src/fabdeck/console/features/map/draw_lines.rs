@@ -5,15 +5,15 @@ use rustc_hash::FxHashSet;
 
 use super::draw_map::switch_symbol;
 use super::figures::{MapQuantity, step_role};
-use super::groups::name_range;
 use super::line_layout::{CablePlace, HostRows, LineLayout, SwitchPlace};
-use super::structure::{AttachedHost, MapCable, MapStructure, MapSwitch};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::braille::{CellSharing, DotGrid};
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::gauge::bar_symbol;
 use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
+use crate::operations::fabric_map::groups::name_range;
+use crate::operations::fabric_map::structure::{AttachedHost, MapCable, MapStructure, MapSwitch};
 use fabdeck_fabric::{ElementId, LinkId, NodeId};
 
 /// Weights of the lines that share a cell: the cursor, the lit path, marks, then the worse value.

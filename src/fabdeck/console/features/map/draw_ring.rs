@@ -5,12 +5,12 @@ use ratatui::layout::Rect;
 
 use super::draw_matrix::{bar_of, draw_legend_at};
 use super::figures::step_role;
-use super::groups::MapGroups;
-use super::structure::MapStructure;
 use crate::console::drawing::braille::{CellSharing, DotGrid};
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
+use crate::operations::fabric_map::groups::MapGroups;
+use crate::operations::fabric_map::structure::MapStructure;
 
 /// Most groups on a ring, and its least size.
 const MAX_GROUPS: usize = 24;

@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 
 use super::draw_matrix::{bar_of, draw_legend_at};
 use super::figures::{MapFigures, MapQuantity, step_role};
-use super::structure::MapStructure;
 use super::torus::TorusShape;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
+use crate::operations::fabric_map::structure::MapStructure;
 use fabdeck_fabric::ElementId;
 
 /// Columns of a cell with its figure.

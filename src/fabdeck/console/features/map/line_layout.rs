@@ -11,7 +11,7 @@
 //!  ▇ · ▇ ·       · · ▇ ·        hosts: a bar each, or a row each with its name
 //! ```
 
-use super::structure::MapStructure;
+use crate::operations::fabric_map::structure::MapStructure;
 
 /// Most switches and cables that are drawn as lines.
 pub const MAX_SWITCHES: usize = 48;
@@ -201,7 +201,8 @@ fn place_cables(
             }
         }
     }
-    let bend_of = |cable: &super::structure::MapCable, [from, to]: [(i32, i32); 2]| {
+    let bend_of = |cable: &crate::operations::fabric_map::structure::MapCable,
+                   [from, to]: [(i32, i32); 2]| {
         if rank(cable.upper) != rank(cable.lower) {
             return None;
         }
@@ -210,10 +211,8 @@ fn place_cables(
         Some(((from.0 + to.0) / 2, if up { from.1 - deep } else { from.1 + deep }))
     };
     debug_assert_eq!(heights.len(), structure.ranks.len());
-    let place = |(cable, ends): (&super::structure::MapCable, [(i32, i32); 2])| CablePlace {
-        from: ends[0],
-        bend: bend_of(cable, ends),
-        to: ends[1],
+    let place = |(cable, ends): (&crate::operations::fabric_map::structure::MapCable, [(i32, i32); 2])| {
+        CablePlace { from: ends[0], bend: bend_of(cable, ends), to: ends[1] }
     };
     structure.cables.iter().zip(dots).map(place).collect()
 }

@@ -4,15 +4,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::groups::MapBucket;
 use super::pair_table::{PairRequest, PairTable, PairTask};
-use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screen::CursorDirection;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
+use crate::operations::fabric_map::groups::MapBucket;
+use crate::operations::fabric_map::structure::MapStructure;
 use fabdeck_fabric::{NodeId, PortId};
 
 /// Parts of the switches with hosts: those that send, and those that receive.

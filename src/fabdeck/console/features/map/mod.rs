@@ -20,5 +20,4 @@ pub mod screen;
 pub mod torus;
 pub mod tree;
 
-pub use crate::operations::fabric_map::{groups, ranks, structure};
 pub(crate) use feature::FEATURE;

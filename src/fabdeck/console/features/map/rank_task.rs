@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use super::ranks::ranks;
-use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::refresh::refresh_screens;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
@@ -12,6 +10,8 @@ use crate::console::model::fabric_model::Ranks;
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskId;
+use crate::operations::fabric_map::ranks::ranks;
+use crate::operations::fabric_map::structure::MapStructure;
 use fabdeck_routing::RouteProgress;
 
 /// Sorts the switches of a snapshot by rank.

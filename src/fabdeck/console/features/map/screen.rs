@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::drawn_map::{DrawnMap, MapCursor};
 use super::grid;
-use super::structure::map_node;
 use super::tree::{TreeItem, TreeListing, TreeRow, containers, tree_rows};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
@@ -14,6 +13,7 @@ use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{CursorDirection, EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::table::Table;
+use crate::operations::fabric_map::structure::map_node;
 use crate::operations::rowset::Rowset;
 use crate::operations::view_id::ViewId;
 use fabdeck_fabric::{ElementId, NodeId};

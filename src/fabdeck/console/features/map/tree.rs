@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::structure::map_node;
 use crate::catalogue::field::{Column, ColumnContent, Listing};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::views::switches::SWITCHES;
 use crate::console::model::fabric_model::Model;
+use crate::operations::fabric_map::structure::map_node;
 use fabdeck_fabric::{ElementId, NodeId, PortId, PortNum, PortState};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

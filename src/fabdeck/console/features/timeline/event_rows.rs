@@ -1,11 +1,11 @@
 //! The list of the Timeline: events, gaps, damage and bookmarks, in the order of time.
 
-use super::event_words::event_words;
 use super::playback::Playback;
 use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::View;
+use crate::operations::replay::event_words::event_words;
 use fabdeck_fabric::observe::FabricEvent;
 use fabdeck_files::capture::TimelineEvent;
 

@@ -17,5 +17,4 @@ pub(crate) mod recording_file;
 pub(crate) mod screen;
 pub(crate) mod time_navigation;
 
-pub use crate::operations::replay::event_words;
 pub(crate) use feature::FEATURE;

@@ -2,10 +2,10 @@
 
 use super::derivation::Derivation;
 use super::event_rows::EventKind;
-use super::event_words::event_words;
 use super::playback::{Playback, PlaybackPosition};
 use crate::catalogue::summary::count_words;
 use crate::console::model::fabric_model::Model;
+use crate::operations::replay::event_words::event_words;
 
 /// The text for the header: `02:13:40 paused`.
 pub fn replay_word(known: &Model) -> Option<String> {

@@ -1,7 +1,6 @@
 //! The keys for time. Each step moves the cursor at once, and a background task reads the moment. The
 //! beginning, the end, a gap and damage are different answers, each with its own message.
 
-use super::event_words::event_words;
 use super::frame_requests::{is_playing, seek_moment};
 use super::paused_watch;
 use super::playback::{Playback, PlaybackPosition};
@@ -10,6 +9,7 @@ use crate::catalogue::summary::count_words;
 use crate::console::features::screen::Screen;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
+use crate::operations::replay::event_words::event_words;
 use fabdeck_files::capture::{CursorStep, TimeSpec};
 
 type SeekAnswer = CursorStep<usize, String>;
