@@ -46,7 +46,7 @@ impl HtmlWriter {
             self.text.push_str("</");
             self.text.push_str(tag);
             self.text.push('>');
-            if !matches!(tag, "span" | "b" | "i" | "a" | "td" | "th" | "text" | "title" | "code") {
+            if !matches!(tag, "span" | "b" | "i" | "a" | "td" | "th" | "title" | "code") {
                 self.text.push('\n');
             }
         }
