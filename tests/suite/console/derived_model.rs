@@ -330,5 +330,5 @@ fn it_is_worked_out_in_parts_and_can_be_stopped() {
         last_message(&driver)
     );
     driver.press("0");
-    assert!(seen(&driver).contains("1 derived from counters up to moment"), "{}", seen(&driver));
+    assert!(seen(&driver).contains("1 derived from counters up to sample"), "{}", seen(&driver));
 }
