@@ -40,6 +40,7 @@ mod staged_plan;
 mod terminal;
 mod test_session;
 mod timelines;
+mod tour;
 mod typed_lines;
 mod warnings;
 mod watch_drawing;

@@ -29,7 +29,7 @@ const SCREENS: [(&str, &str); 19] = [
     ("engines", "3 / kind=switch-switch enter f p"),
     ("engine", "3 / kind=switch-switch enter f p enter"),
     ("help", "?"),
-    ("tour", ":tour enter right"),
+    ("tour", ":tour enter ."),
     ("palette", ": p"),
     ("log", "tab f M"),
     ("details", "tab d j"),

@@ -61,10 +61,6 @@ const GENERAL: &[ActionGroup] = &[
             })
             .over_screens(OverlayScope::Layers)
             .prominent(),
-            new("tour", &[], "Take the tour", |state, _| {
-                overlays::toggle_overlay(state, Overlay::Tour { page: 0, scroll: Scroll::default() })
-            })
-            .over_screens(OverlayScope::Layers),
             new("back", &["q"], "Go back; at the top, leave", |state, _| match step_out(state) {
                 true => Vec::new(),
                 false => leave_session(state),
@@ -106,7 +102,6 @@ const GENERAL: &[ActionGroup] = &[
             .over_screens(OverlayScope::Lines),
             new("enter", &["enter"], "Go in", |state, _| {
                 if state.layer.is_some() {
-                    overlays::press_enter(state);
                     return Vec::new();
                 }
                 let (screen, known) = state.current_mut();

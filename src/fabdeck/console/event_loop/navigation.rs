@@ -51,7 +51,6 @@ pub fn move_to(state: &mut SessionState, screen: ScreenId) -> Vec<Effect> {
 
 pub fn switch_view(state: &mut SessionState, forward: bool) -> Vec<Effect> {
     if state.layer.is_some() {
-        overlays::turn_page(state, forward);
         return Vec::new();
     }
     let (screen, known) = state.current_mut();
@@ -86,7 +85,6 @@ pub fn move_rows(state: &mut SessionState, by: isize) -> Vec<Effect> {
 /// Handles an arrow key: moves to another row, column, or neighbour on the map.
 pub fn move_direction(state: &mut SessionState, direction: CursorDirection) -> Vec<Effect> {
     if let (Some(_), CursorDirection::Left | CursorDirection::Right) = (&state.layer, direction) {
-        overlays::turn_page(state, direction == CursorDirection::Right);
         return Vec::new();
     }
     let (width, in_sight) = (state.areas().body.width, state.layer.is_none());

@@ -29,5 +29,6 @@ pub mod screens;
 pub mod snapshot_change;
 pub(crate) mod snapshot_outcomes;
 pub mod timeline;
+pub mod tour;
 pub mod watch;
 pub mod whatif;
