@@ -46,6 +46,8 @@ const CHANGE: &str = "the fabric is another afterwards, so that it cannot be don
 const LINES: &[(&str, &[CopiedLine])] = &[
     ("help", &[Only(SESSION)]),
     ("tour", &[Only(SESSION)]),
+    ("next-step", &[Only(SESSION)]),
+    ("previous-step", &[Only(SESSION)]),
     ("back", &[Only(SESSION)]),
     ("quit", &[Only(SESSION)]),
     (

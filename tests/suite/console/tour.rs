@@ -4,7 +4,7 @@ use super::fixture::open_session;
 use super::pty::Session;
 
 /// The keys of each step, and what the screen shows once they are pressed.
-const STEPS: [(&str, &str); 9] = [
+const STEPS: [(&str, &str); 8] = [
     ("\r", "Tour 2 of 10: Who is hit, and why"),
     ("42", "Tour 3 of 10: Where it is"),
     ("v3", "Tour 4 of 10: A cable that wears out"),
@@ -14,7 +14,6 @@ const STEPS: [(&str, &str); 9] = [
     ("p", "Tour 8 of 10: Apply one"),
     // Three risks are acknowledged before Apply works.
     ("\ta", "Cancel ]"),
-    (".", "Tour 9 of 10: Keep it, or undo it"),
 ];
 
 #[test]
@@ -32,10 +31,13 @@ fn the_keys_of_each_step_lead_to_the_next() {
         session.press(keys);
         session.until(wanted);
     }
-    session.press("\x1b.");
-    session.until("Tour 10 of 10: Go back in time");
-    session.press(".");
-    session.until("the tour has ended");
+    let before = session.bytes();
+    session.press("\x1b");
+    session.settled_after(before);
+    for wanted in ["Tour 9 of 10: Keep it, or undo it", "Tour 10 of 10: Go back in time", "the tour has ended"] {
+        session.press(".");
+        session.until(wanted);
+    }
     session.press("qqqqq");
     session.ended();
 }
