@@ -149,12 +149,14 @@ impl SessionState {
     /// Whether the status line has something to show: an input line, a message, work, a filter. The line that goes to
     /// anything is elsewhere.
     fn has_status(&self) -> bool {
+        // The screen behind a dialog stays where it was.
+        let shows_screen = matches!(self.layer, None | Some(Overlay::Dialogue(_)));
         self.prompt.as_ref().is_some_and(|prompt| prompt.purpose != Purpose::Command)
             || self.status_message().is_some()
             || !self.tasks.running_tasks().is_empty()
             || self.known.changes.progress().is_some()
             || matches!(self.loading, LoadState::Failed(_))
-            || (self.layer.is_none() && !self.current().table().filter.is_empty())
+            || (shows_screen && !self.current().table().filter.is_empty())
     }
 
     pub fn current(&self) -> &dyn Screen {
