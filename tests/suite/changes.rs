@@ -15,6 +15,7 @@ mod deadlines;
 mod everyday;
 mod faulty_disks;
 pub mod foreign_writes;
+mod health_list;
 mod hung_guard;
 mod lane_lifecycle;
 mod large_files;

@@ -30,7 +30,7 @@ fn overlay_rows(state: &SessionState, layer: &Overlay) -> usize {
             state.messages.iter().map(|message| wrap_text(&message.line(), room).len()).sum()
         }
         Overlay::Tour { page, .. } => tour_rows(state, *page).len(),
-        Overlay::Dialogue(dialogue) => dialogue.rows(&state.known.changes, dialogue_room(state)).len(),
+        Overlay::Dialogue(dialogue) => dialogue.rows(&state.known, dialogue_room(state)).len(),
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) mod in_process;
 pub mod job_effects;
 pub(crate) mod other_machine;
 pub(crate) mod overdue;
+pub mod pair_count;
 pub(crate) mod preparation;
 pub(crate) mod refusal_audit;
 pub(crate) mod rows;

@@ -17,7 +17,7 @@ use fabdeck_change::{ChangePhase, EVERYTHING_LEFT, GuardRequest};
 use fabdeck_fabric::{Element, ElementId};
 
 /// Default extension of a change, in seconds.
-const EXTENSION_S: u64 = 600;
+pub(super) const EXTENSION_S: u64 = 600;
 /// Maximum extension in seconds; a change waits for a day at most.
 const MAX_EXTENSION_S: u64 = 86_400;
 
@@ -88,9 +88,7 @@ pub fn find_change(state: &SessionState, named: &str) -> Result<ChangeRow, Strin
         (None, Some(row), None) => row,
         (None, None, _) => return Err("no change is pending".to_owned()),
         (None, Some(_), Some(_)) => {
-            return Err(
-                "several changes are pending: put the cursor on one of them on Changes (8)".to_owned()
-            );
+            return Err("several changes are pending: put the cursor on one of them on Changes".to_owned());
         }
     };
     check_open(row)
@@ -166,8 +164,12 @@ pub fn extend(state: &mut SessionState, argument: &str) -> Vec<Effect> {
         return Vec::new();
     };
     let Some(row) = waiting_change_or_refusal(state, "extend", "") else { return Vec::new() };
+    extend_change(state, row.id, seconds)
+}
+
+pub(super) fn extend_change(state: &mut SessionState, id: String, seconds: u64) -> Vec<Effect> {
     // Only the process knows the user.
-    change_requests::ask_guard(state, row.id, GuardRequest::Extend { user: String::new(), seconds })
+    change_requests::ask_guard(state, id, GuardRequest::Extend { user: String::new(), seconds })
 }
 
 /// Parses a time: `90s`, `10m`, `2h`.

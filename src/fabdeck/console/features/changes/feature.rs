@@ -1,6 +1,6 @@
 //! The actions of Changes.
 
-use super::{apply_actions, change_actions, change_requests};
+use super::{apply_actions, change_actions, change_effect, change_requests};
 use crate::console::features::feature::Feature;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
 
@@ -47,6 +47,7 @@ pub const FEATURE: Feature = Feature {
     }],
     rank: 1,
     tick: change_requests::tick,
+    follow: change_effect::follow,
     next_wake_ms: change_requests::next_wake_ms,
     ..Feature::NEW
 };
