@@ -231,6 +231,7 @@ impl Changer for FakeChanges {
             PlanSource::File(file) => format!("file {}", file.display()),
             PlanSource::Service { service, .. } => format!("{service:?}"),
             PlanSource::Lanes(_) => "lanes".to_owned(),
+            PlanSource::Undo { number, .. } => format!("undo {number}"),
         };
         self.0.borrow_mut().planned.push(what);
         self.0.borrow().offer.clone()

@@ -1,5 +1,5 @@
-//! A change after its writes: the first card of Health, its marks on the charts, and what became of it in the dialog of
-//! confirm.
+//! A change after its writes: the first card of Health, its marks on the charts, what became of it in the dialog of
+//! confirm, and the way back of a confirmed one.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use fabdeck::console::features::changes::dialogue::DialogueFocus;
 use fabdeck::console::features::changes::write_marks::WriteEvent;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::changes::change_row::ChangeRow;
-use fabdeck::operations::changes::changer::WriteAccess;
+use fabdeck::operations::changes::changer::{ChangeOffer, WriteAccess};
 use fabdeck::operations::watch::fabric_history::{FabricHistory, IntervalSums};
 use fabdeck_change::ChangePhase;
 
@@ -222,6 +222,92 @@ fn each_button_of_confirm_does_what_it_says() {
     let mut watched = asked_to_confirm();
     watched.driver.press("enter");
     assert!(dialogue(&watched.driver).is_none() && watched.fake.0.borrow().asked.is_empty());
+}
+
+/// On Changes, the key that rolls a pending change back plans the way back of a confirmed one.
+#[test]
+fn a_confirmed_change_is_undone_through_the_question_of_apply() {
+    let confirmed = ended_at(begun_at(1, ChangePhase::Applied, 0), ChangePhase::Confirmed, 5);
+    let title = "undo of change 1".to_owned();
+    let fake = FakeChanges::new(Ok(ChangeOffer { title, ..offer(0) }), vec![confirmed.clone()]);
+    let mut driver = fake.session(WriteAccess::Simulated);
+    driver.press("9 u");
+    assert_eq!(fake.0.borrow().planned, ["undo 1"]);
+    assert!(shown(&driver).contains("Apply undo of change 1 to sim:demo?"), "{}", shown(&driver));
+    driver.press("tab enter C");
+    let line = driver.copied.last().unwrap();
+    let first =
+        "fabdeck --source sim:demo undo 1-abcd -o undo.plan; fabdeck --source sim:demo apply undo.plan";
+    assert!(line.starts_with(first), "{line}");
+    // By its number; only what may be written is offered.
+    let fake = FakeChanges::new(Ok(offer(0)), vec![confirmed.clone()]);
+    let mut driver = fake.session(WriteAccess::Simulated);
+    driver.press("9 :rollback space 1 enter");
+    assert_eq!(fake.0.borrow().planned, ["undo 1"]);
+    let mut driver = fake.session(WriteAccess::NotAsked);
+    driver.press("9 u");
+    assert_eq!(fake.0.borrow().planned.len(), 1);
+    let said = driver.state.messages.last().map(|said| said.text.clone()).unwrap_or_default();
+    assert!(said.contains("this session is read-only"), "{said}");
+    // While another change is pending, it is that one which is decided about.
+    let pending = begun_at(2, ChangePhase::Applied, 10);
+    let fake = FakeChanges::new(Ok(offer(0)), vec![pending, confirmed]);
+    let mut driver = fake.session(WriteAccess::Simulated);
+    driver.press("1 u");
+    assert!(shown(&driver).contains("Roll change 2 back?"), "{}", shown(&driver));
+    assert!(fake.0.borrow().planned.is_empty());
+}
+
+/// The program itself on the demo: preview, apply, the card, what became of it, keep, and the way back.
+#[test]
+fn a_change_from_its_preview_to_its_undo() {
+    let mut session = Session::open(&["--source", "sim:demo"], 120, 40);
+    session.open_map();
+    session.press(":mark spine-2\r");
+    session.until("is marked as failed");
+    session.press("6:preview sftree\r");
+    session.until("clean");
+    session.press("/sftree\r");
+    session.until("▶  sftree");
+    session.press("a");
+    session.until("Cancel ]");
+    accept_and_apply(&mut session);
+    session.until("is rolled back at");
+    session.press("1");
+    session.until("Change 1: applied, not confirmed");
+    session.until("y keep   u undo   e 10 min more");
+    session.press("y");
+    session.until("What became of it");
+    session.until("now 0, of");
+    session.press("\t\r");
+    session.until("change 1 is confirmed and stays");
+    session.press("9u");
+    session.until("Apply undo of change 1");
+    accept_and_apply(&mut session);
+    session.until("change 2 is applied");
+    session.press("y");
+    session.until("Confirm change 2?");
+    session.press("\t\r");
+    session.until("change 2 is confirmed and stays");
+    session.press("\x03");
+    assert_eq!(session.ended(), 130);
+}
+
+/// Acknowledges all risks of the question from the last one on, and presses its second button.
+fn accept_and_apply(session: &mut Session) {
+    let open = |session: &Session| session.text().matches("[ ]").count();
+    let risks = open(session);
+    for left in (0..risks).rev() {
+        session.press("\x1b[Z ");
+        let begun = Instant::now();
+        while open(session) > left {
+            assert!(begun.elapsed() < PATIENCE, "{}", session.text());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    session.press(&"\t".repeat(if risks > 0 { risks + 1 } else { 1 }));
+    session.until("[▸Apply ]");
+    session.press("\r");
 }
 
 #[test]

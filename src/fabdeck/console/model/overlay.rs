@@ -60,8 +60,9 @@ pub const TOUR: &[(&str, &str)] = &[
     ),
     (
         "Apply it, and roll it back",
-        "Where the line at the top says writable, a on screen 3 asks whether to apply the proposal of the engine: its \
-         writes, the worst state between them, its rollback. The change is rolled back by itself unless y confirms it in \
-         time; u rolls it back at once, e gives it ten minutes more. Screen 8 lists all changes.",
+        "Where the line at the top says writable, a on What-if asks whether to apply the proposal of the engine: its \
+         writes, the worst state between them, its rollback. The change is rolled back by itself unless it is confirmed in \
+         time: Health shows it first, and charts have its mark. y shows what became of it and asks whether to keep it; u \
+         rolls it back at once, e gives it ten minutes more. Changes lists all of them; u there undoes a confirmed one.",
     ),
 ];

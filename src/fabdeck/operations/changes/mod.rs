@@ -28,4 +28,5 @@ pub(crate) mod refusal_audit;
 pub(crate) mod rows;
 pub(crate) mod seen_changes;
 pub(crate) mod standby_guard;
+pub(crate) mod undo;
 pub(crate) mod verification;

@@ -28,11 +28,16 @@ pub const FEATURE: Feature = Feature {
             .with_precondition(change_actions::can_confirm)
             .writes_fabric()
             .prominent(),
-            new("rollback", &["u"], "Roll a change back at once", change_actions::roll_back)
-                .with_argument("[CHANGE]")
-                .with_precondition(change_actions::can_decide)
-                .writes_fabric()
-                .prominent(),
+            new(
+                "rollback",
+                &["u"],
+                "Roll a change back at once, or plan the way back of a confirmed one",
+                change_actions::roll_back,
+            )
+            .with_argument("[CHANGE]")
+            .with_precondition(change_actions::can_undo)
+            .writes_fabric()
+            .prominent(),
             new(
                 "extend",
                 &["e"],
