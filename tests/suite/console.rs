@@ -46,3 +46,4 @@ mod warnings;
 mod watch_drawing;
 mod watches;
 mod whatif_frames;
+mod written_changes;

@@ -565,10 +565,10 @@ fn changes_are_listed_filtered_and_shown_whole() {
     {
         assert!(page.contains(words), "{words}: {page}");
     }
-    driver.press("esc down u");
+    driver.press("esc down down u");
     assert!(!footer(&driver).contains("u rollback"), "{}", footer(&driver));
-    assert!(has_message(&driver, Severity::Warning, "change 6 is confirmed: no decision is left"));
-    driver.press("up");
+    assert!(has_message(&driver, Severity::Warning, "change 5 is refused: no decision is left"));
+    driver.press("up up");
     driver.press("c");
     assert_eq!(driver.copied.last().unwrap(), "fabdeck changes");
     // The cursor stays on its change when another one comes.

@@ -33,6 +33,10 @@ pub struct Symbols {
     pub chart: [&'static str; 5],
     /// Severities: critical, warning, well, no answer.
     pub severity: [&'static str; 4],
+    /// A preview or a proposal: what is not settled yet.
+    pub preview: &'static str,
+    /// What is proven or confirmed.
+    pub proven: &'static str,
     /// The bar at the left of a card.
     pub card: &'static str,
     /// Whether lines and areas are drawn as braille.
@@ -63,6 +67,8 @@ impl Symbols {
         gauge: ["━", "╌"],
         chart: ["┤", "│", "╰", "┊", "·"],
         severity: ["◆", "▲", "●", "○"],
+        preview: "◇",
+        proven: "✓",
         card: "▌",
         braille: true,
     };
@@ -90,6 +96,8 @@ impl Symbols {
         gauge: ["=", "-"],
         chart: ["+", "|", "+", ":", "."],
         severity: ["!", "^", "o", "?"],
+        preview: "*",
+        proven: "+",
         card: "|",
         braille: false,
     };

@@ -28,7 +28,7 @@ fn overlay_rows(state: &SessionState, layer: &Overlay) -> usize {
             let room = usize::from(state.areas().overlay.width.saturating_sub(LOG_MARGIN + 1));
             state.messages.iter().map(|message| wrap_text(&message.line(), room).len()).sum()
         }
-        Overlay::Dialogue(dialogue) => dialogue.rows(&state.known.changes, dialogue_room(state)).len(),
+        Overlay::Dialogue(dialogue) => dialogue.rows(&state.known, dialogue_room(state)).len(),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::chart::{ChartMark, ChartScale};
 use crate::console::drawing::theme::{Quantity, Role};
+use crate::console::features::changes::write_marks::{WriteEvent, WriteMark};
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::health::health_model::{ChartWindow, HealthEvent};
 use crate::console::model::state::SessionState;
@@ -73,8 +74,20 @@ pub fn time_ticks(window: ChartWindow, plot: u16) -> Vec<(f64, String)> {
     ticks
 }
 
+/// The marks in the window: of changes, and of events where the chart is wide enough for them.
+pub fn chart_marks(
+    canvas: &Canvas<'_>,
+    state: &SessionState,
+    window: TimeWindow,
+    has_events: bool,
+) -> Vec<ChartMark> {
+    let mut marks = if has_events { event_marks(canvas, state, window) } else { Vec::new() };
+    marks.extend(change_marks(canvas, state, window));
+    marks
+}
+
 /// The events in the window. An event that is only news has no mark.
-pub fn event_marks(canvas: &Canvas<'_>, state: &SessionState, window: TimeWindow) -> Vec<ChartMark> {
+fn event_marks(canvas: &Canvas<'_>, state: &SessionState, window: TimeWindow) -> Vec<ChartMark> {
     let mark = |event: &HealthEvent| {
         let at = window.share(event.at_ms)?;
         match event.severity {
@@ -84,6 +97,19 @@ pub fn event_marks(canvas: &Canvas<'_>, state: &SessionState, window: TimeWindow
         }
     };
     state.known.problems.events().filter_map(mark).collect()
+}
+
+/// The changes in the window: when they were begun, confirmed and rolled back.
+fn change_marks(canvas: &Canvas<'_>, state: &SessionState, window: TimeWindow) -> Vec<ChartMark> {
+    let mark = |mark: &WriteMark| {
+        let (sign, role) = match mark.event {
+            WriteEvent::Begun => (canvas.signs.preview, Role::Preview),
+            WriteEvent::Confirmed => (canvas.signs.proven, Role::Good),
+            WriteEvent::RolledBack => (canvas.signs.severity[1], Role::Warning),
+        };
+        Some(ChartMark { at: window.share(mark.at_ms)?, sign, role })
+    };
+    state.known.changes.write_marks.iter().filter_map(mark).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(crate) mod health_check;
 mod hits;
 mod link_problems;
 mod node_problems;
+pub(crate) mod pending_changes;
 pub mod problem;
 pub(crate) mod problem_list;
 pub mod ranked_problems;

@@ -44,6 +44,11 @@ impl IntervalSums {
         Self { sums, ports: PortValues::new(fabric, rates, pinned) }
     }
 
+    /// The wait of a port in percent of the time; `None` where it is not known.
+    pub fn wait_of(&self, port: &PortIdentity) -> Option<f64> {
+        self.ports.value(port, PortQuantity::Wait)
+    }
+
     /// Errors a second of these ports together; `None` where no port counts errors.
     pub fn errors_of(&self, ports: &[PortIdentity]) -> Option<f64> {
         self.sums.errors_per_s?;
@@ -240,6 +245,25 @@ impl FabricHistory {
     /// The sums of the last interval, and when it ended.
     pub fn latest(&self) -> Option<(u64, FabricSums)> {
         self.levels[0].entries.back().map(|entry| (entry.to_ms, entry.interval.sums))
+    }
+
+    /// The sums of the last interval, where it began at or after a time.
+    pub fn latest_since(&self, at_ms: u64) -> Option<FabricSums> {
+        let latest = self.levels[0].entries.back().filter(|entry| entry.from_ms >= at_ms)?;
+        Some(latest.interval.sums)
+    }
+
+    /// The worst values, and the mean traffic, of the intervals that lie in the time of this length before a moment;
+    /// `None` where none does.
+    pub fn worst_before(&self, at_ms: u64, length_ms: u64) -> Option<FabricSums> {
+        let begin = at_ms.saturating_sub(length_ms);
+        let inside = |entry: &&HistoryEntry| entry.from_ms >= begin && entry.to_ms <= at_ms;
+        let mut entries = self.levels[0].entries.iter().filter(inside);
+        let mut all = entries.next()?.clone();
+        entries.for_each(|entry| {
+            all.merge(entry);
+        });
+        Some(all.interval.sums)
     }
 
     /// Time from the first interval that is kept to the last.

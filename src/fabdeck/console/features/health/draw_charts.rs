@@ -7,7 +7,7 @@ use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{
-    LABEL_WIDTH, chart_top, chart_window, event_marks, scale_labels, scale_of, time_ticks,
+    LABEL_WIDTH, chart_marks, chart_top, chart_window, scale_labels, scale_of, time_ticks,
 };
 use crate::console::model::layout::Rect;
 use crate::console::model::state::SessionState;
@@ -54,6 +54,17 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState
     }
 }
 
+/// Draws the charts of waiting and errors beside each other.
+pub(crate) fn draw_wait_and_errors(canvas: &mut Canvas<'_>, at: Rect, boxed: bool, state: &SessionState) {
+    let (left, right) = at.split_columns(at.width / 2);
+    let [_, wait, errors] = &CHARTS;
+    for (content, area) in [(wait, left), (errors, right)] {
+        if area.height >= 3 && area.width > LABEL_WIDTH + 4 {
+            draw_quantity(canvas, area, boxed, content, state);
+        }
+    }
+}
+
 fn draw_quantity(
     canvas: &mut Canvas<'_>,
     area: Rect,
@@ -70,7 +81,7 @@ fn draw_quantity(
     let top = chart_top(content.quantity, most);
     let head = head_runs(canvas, content, state, most);
     let inside = draw_frame(canvas, area, content.title, &head, false, boxed);
-    let marks = if boxed { event_marks(canvas, state, window) } else { Vec::new() };
+    let marks = chart_marks(canvas, state, window, boxed);
     let has_curve = !curve.is_empty() && boxed;
     let chart = Chart {
         quantity: content.quantity,

@@ -45,7 +45,7 @@ impl LanesScreen {
     }
 
     /// The port of the flow's host, or else of the hot-spot.
-    fn port_of_flow(&self, row: usize, look: &Snapshot) -> Option<PortId> {
+    pub(super) fn port_of_flow(&self, row: usize, look: &Snapshot) -> Option<PortId> {
         let (spot, flow) = self.flow_at(row)?;
         let lid = |lid: u16| look.fabric().port_by_lid(Lid::new(lid.into())?);
         flow.map_or(Some(spot.adapter), |flow| lid(flow.flow.host.lid))
@@ -113,8 +113,8 @@ impl Screen for LanesScreen {
         ElementId::Port(port).translate(look.fabric(), known.look.as_ref()?.fabric())
     }
 
-    fn row_page(&self, _: &Model) -> Option<DetailPage> {
-        lane_detail(self)
+    fn row_page(&self, known: &Model) -> Option<DetailPage> {
+        lane_detail(self, known)
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {

@@ -15,7 +15,7 @@ use crate::console::drawing::gauge::step_of;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{
-    LABEL_WIDTH, chart_top, chart_window, event_marks, scale_labels, scale_of, time_ticks,
+    LABEL_WIDTH, chart_marks, chart_top, chart_window, scale_labels, scale_of, time_ticks,
 };
 use crate::console::features::feature::{BodyAreas, Feature};
 use crate::console::features::health::card_text::short_number;
@@ -299,7 +299,7 @@ fn draw_history(
     let head = PaneHead { title: &title, right: &[(figure.as_str(), hue.figure_role())], focused: false };
     let inside = draw_pane(canvas, area, &head, boxed);
     let top = chart_top(hue, most);
-    let marks = if boxed { event_marks(canvas, state, window) } else { Vec::new() };
+    let marks = chart_marks(canvas, state, window, boxed);
     let chart = Chart {
         quantity: hue,
         values: &values,

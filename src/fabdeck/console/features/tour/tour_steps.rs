@@ -77,8 +77,9 @@ pub const TOUR_STEPS: [TourStep; 10] = [
     },
     TourStep {
         title: "Keep it, or undo it",
-        text: "A change is undone by itself unless {confirm} confirms it in time. {rollback} undoes it at once, {extend} gives \
-               it ten minutes more. {screen-changes} lists all changes.",
+        text: "A change is undone by itself unless it is confirmed in time: Health shows it first. {confirm} shows what became of \
+               it and asks whether to keep it, {rollback} undoes it at once, {extend} gives it ten minutes more. \
+               {screen-changes} lists all changes.",
         is_done: |state| !has_pending_change(state),
     },
     TourStep {
