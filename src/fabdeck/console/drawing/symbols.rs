@@ -19,8 +19,6 @@ pub struct Symbols {
     pub levels: [&'static str; 8],
     pub untold: &'static str,
     pub scale: &'static str,
-    /// The time bar: recorded, not recorded, unreadable, and the pointer.
-    pub time: [&'static str; 4],
     /// Corners of a pane: upper left, upper right, lower left, lower right.
     pub corners: [&'static str; 4],
     /// Where a cable begins at a box: above it and below it.
@@ -33,6 +31,9 @@ pub struct Symbols {
     pub chart: [&'static str; 5],
     /// Severities: critical, warning, well, no answer.
     pub severity: [&'static str; 4],
+    /// A note and a bookmark in time.
+    pub note: &'static str,
+    pub bookmark: &'static str,
     /// The bar at the left of a card.
     pub card: &'static str,
     /// Whether lines and areas are drawn as braille.
@@ -56,13 +57,14 @@ impl Symbols {
         levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
         untold: "·",
         scale: "▁▄█",
-        time: ["━", "·", "╳", "▲"],
         corners: ["╭", "╮", "╰", "╯"],
         ticks: ["┴", "┬"],
         focus: "▸",
         gauge: ["━", "╌"],
         chart: ["┤", "│", "╰", "┊", "·"],
         severity: ["◆", "▲", "●", "○"],
+        note: "i",
+        bookmark: "⚑",
         card: "▌",
         braille: true,
     };
@@ -83,13 +85,14 @@ impl Symbols {
         levels: ["_", "-", "~", "=", "+", "*", "%", "#"],
         untold: ".",
         scale: "_=#",
-        time: ["=", ".", "X", "^"],
         corners: ["+", "+", "+", "+"],
         ticks: ["+", "+"],
         focus: ">",
         gauge: ["=", "-"],
         chart: ["+", "|", "+", ":", "."],
         severity: ["!", "^", "o", "?"],
+        note: "i",
+        bookmark: "P",
         card: "|",
         braille: false,
     };

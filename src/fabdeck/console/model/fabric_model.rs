@@ -17,6 +17,7 @@ use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::proposals::Proposals;
 use crate::operations::preview::victims::HitHosts;
 use crate::operations::preview::whatif::{Cost, EngineRow, Proposal};
+use crate::operations::watch::history_clock::HistoryClock;
 use fabdeck_fabric::{ElementId, Faults, NodeId, PortId, PortNum, PortState};
 use fabdeck_mad::access::FAILED_BEFORE;
 use fabdeck_routing::analysis::{CutOffPairs, GroupDamage, PathIndex};
@@ -90,6 +91,11 @@ pub struct Model {
     pub watch: WatchState,
     /// The position in a recording, where there is one.
     pub playback: Option<Playback>,
+    /// The cursor in time of the charts of a live watch, by the clock of the session; `None` at the present. In a
+    /// recording the moment shown is the cursor.
+    pub chart_cursor: Option<u64>,
+    /// What a clock showed when the session began; `None` where times are relative.
+    pub clock: Option<HistoryClock>,
     /// Times of the bookmarks of a pause, for the next pause.
     pub bookmarks: BTreeSet<i64>,
     /// The states of changes.

@@ -75,6 +75,8 @@ impl RankingRequest {
             paths: self.paths.as_deref(),
             jobs,
         };
+        let lost_pairs = facts.certificate.filter(|_| self.look.assumed.is_none());
+        let lost_pairs = lost_pairs.map(|certificate| certificate.unreachable);
         let (problems, unacknowledged) = rank_problems(facts.problems(), &self.look, system);
         let waits = self.reading.as_ref().and_then(|reading| PortWaits::new(&self.look, reading));
         let measures = problems.iter().map(|problem| self.measure(problem)).collect();
@@ -98,6 +100,7 @@ impl RankingRequest {
             links: fabric.links().len(),
             ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
             at_ms: self.reading.as_ref().map(|reading| reading.at_ms),
+            lost_pairs,
         }
     }
 }
@@ -198,6 +201,8 @@ pub struct RankedProblems {
     pub ports: usize,
     /// Time of the reading that was judged.
     pub at_ms: Option<u64>,
+    /// Number of pairs of hosts without a path; `None` where the tables were not checked.
+    pub lost_pairs: Option<u64>,
 }
 
 /// A port that waits.
@@ -245,7 +250,7 @@ impl PortWaits {
 }
 
 /// The name of a host with one cabled port; of other nodes, that of the port.
-fn short_port_name(look: &Snapshot, port: PortId) -> String {
+pub fn short_port_name(look: &Snapshot, port: PortId) -> String {
     let fabric = look.fabric();
     let node = fabric.port(port).node;
     let cabled = || fabric.ports_of(node).filter(|(_, port)| port.peer.is_some()).count();

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::health_model::{HealthEvent, MAX_EVENTS, RecordedEvents, RecordedKey};
+use super::health_model::{HealthEvent, MAX_EVENTS, OperatorMark, RecordedEvents, RecordedKey};
 use crate::catalogue::severity::Severity;
 use crate::console::features::timeline::playback::Playback;
 use crate::console::model::fabric_model::Model;
 use crate::operations::replay::event_words::event_words;
-use fabdeck_files::capture::TimelineEntry;
+use fabdeck_files::capture::{TimelineEntry, TimelineEvent};
 
 /// Takes over the events of the moment that is shown; `None` without a recording.
 pub fn follow_recording(known: &mut Model) {
@@ -37,6 +37,11 @@ fn events_until(known: &Model, shown: usize, at_ms: u64) -> (VecDeque<HealthEven
             at_ms: latest.saturating_sub(now.saturating_sub(entry.time)),
             severity: if trouble { Severity::Warning } else { Severity::Info },
             text: format!("{label}: {text}"),
+            mark: match entry.event {
+                TimelineEvent::Note(_) => Some(OperatorMark::Note),
+                TimelineEvent::Action(_) => Some(OperatorMark::Action),
+                _ => None,
+            },
         }
     };
     let mut entries: Vec<&TimelineEntry> = playback.entries().filter(|entry| entry.place <= shown).collect();

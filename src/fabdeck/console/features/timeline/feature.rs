@@ -100,25 +100,37 @@ pub const FEATURE: Feature = Feature {
                 (ready, _) => ready,
             })
             .writes_file(),
-            new("live", &["L"], "Back to live", |state, _| paused_watch::return_to_live(state))
-                .with_precondition(|state| match &state.known.playback {
-                    Some(playback) if playback.is_returning() => {
-                        Err(paused_watch::RETURNING_MESSAGE.to_owned())
-                    }
-                    Some(playback) if playback.live.is_some() => Ok(()),
-                    Some(_) => Err("this source is a recording and has no live state".to_owned()),
-                    None if state.known.watch.live == Some(true) => {
-                        Err("the screens are live already".to_owned())
-                    }
-                    None => Err("this source is not live".to_owned()),
-                })
-                .prominent(),
+            new("live", &["L"], "Back to live", |state, _| match state.known.chart_cursor.take() {
+                Some(_) if state.known.playback.is_none() => Vec::new(),
+                _ => paused_watch::return_to_live(state),
+            })
+            .with_precondition(|state| match &state.known.playback {
+                Some(playback) if playback.is_returning() => Err(paused_watch::RETURNING_MESSAGE.to_owned()),
+                Some(playback) if playback.live.is_some() => Ok(()),
+                Some(_) => Err("this source is a recording and has no live state".to_owned()),
+                None if state.known.chart_cursor.is_some() => Ok(()),
+                None if state.known.watch.live == Some(true) => {
+                    Err("the screens are live already".to_owned())
+                }
+                None => Err("this source is not live".to_owned()),
+            })
+            .prominent(),
         ],
     }],
     rank: 0,
     tick: frame_requests::tick,
-    follow: derived_events::derive_next_part,
+    follow: |state| {
+        let areas = state.areas();
+        if state.known.playback.is_none() {
+            state.screens.timeline.refresh_live(&state.known);
+        }
+        if state.screen == ScreenId::Timeline {
+            state.screens.timeline.update_strips(&state.known, &areas);
+        }
+        derived_events::derive_next_part(state)
+    },
     next_wake_ms: frame_requests::next_wake_ms,
+    has_own_panes: |_| true,
     draw: draw::draw,
     ..Feature::NEW
 };

@@ -5,6 +5,7 @@ pub mod derivation;
 pub mod derived_events;
 pub mod detail;
 pub(crate) mod draw;
+mod draw_strips;
 mod event_rows;
 mod feature;
 pub mod frame_requests;
@@ -15,6 +16,9 @@ pub mod playback;
 pub(crate) mod position_text;
 pub(crate) mod recording_file;
 pub(crate) mod screen;
+mod strips;
+pub(crate) mod time_cursor;
 pub(crate) mod time_navigation;
+pub(crate) mod timeline_panes;
 
 pub(crate) use feature::FEATURE;

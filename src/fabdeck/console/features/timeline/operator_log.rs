@@ -6,6 +6,7 @@ use std::path::Path;
 use super::paused_watch;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
+use crate::console::features::health::health_model::OperatorMark;
 use crate::console::features::plan_commands::route_line;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
@@ -37,6 +38,11 @@ fn add_entry(state: &mut SessionState, entry: OperatorEntry) -> (Vec<Effect>, Op
     if can_add_entry(state).is_err() {
         return (Vec::new(), None);
     }
+    let (mark, text) = match &entry {
+        OperatorEntry::Note(text) => (OperatorMark::Note, format!("note: {text}")),
+        OperatorEntry::Action(acted) => (OperatorMark::Action, format!("action: {}", acted.what)),
+    };
+    state.known.problems.add_mark(state.now_ms, mark, text);
     let clock = paused_watch::append_entry(state, &entry);
     (vec![Effect::Enter(entry)], clock)
 }

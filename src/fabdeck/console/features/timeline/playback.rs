@@ -7,6 +7,8 @@ use super::derivation::Derivation;
 use super::pause_state::PausedWatch;
 use crate::console::model::tasks::TaskId;
 use crate::operations::replay::replay_frame::SeekRequest;
+use crate::operations::watch::fabric_history::FabricHistory;
+use crate::operations::watch::history_clock::HistoryClock;
 use fabdeck_files::capture::{Cursor, Timeline, TimelineEntry, TimelineMoments};
 
 /// What the cursor points at.
@@ -91,10 +93,24 @@ pub struct Playback {
     pub derivation: Option<Derivation>,
     /// Number of changes of damage, bookmarks or events, for cached lists.
     pub changed: u64,
+    /// Milliseconds from the first moment to each one.
+    elapsed: Vec<u64>,
+    /// The sums of all intervals that the event scan has read.
+    pub(super) totals: FabricHistory,
 }
+
+/// Number of intervals of a recording whose sums are kept one by one.
+const KEPT_INTERVALS: usize = 7200;
 
 impl Playback {
     pub fn new(timeline: Arc<Timeline>, place: usize) -> Self {
+        let mut passed = 0u64;
+        let mut elapsed: Vec<u64> = Vec::with_capacity(timeline.times.len());
+        for (place, time) in timeline.times.iter().enumerate() {
+            let before = place.checked_sub(1).map_or(*time, |before| timeline.times[before]);
+            passed = passed.saturating_add(u64::try_from(time.saturating_sub(before)).unwrap_or(0));
+            elapsed.push(passed);
+        }
         let mut cursor = Cursor::new(TimelineMoments::new(timeline));
         cursor.seek_place(place);
         Self {
@@ -111,7 +127,48 @@ impl Playback {
             more: Vec::new(),
             derivation: None,
             changed: 0,
+            elapsed,
+            totals: FabricHistory::with_readings(KEPT_INTERVALS),
         }
+    }
+
+    /// The time of a moment by the clock of the session.
+    pub fn at_ms(&self, place: usize) -> u64 {
+        self.base_ms.saturating_add(self.elapsed.get(place).copied().unwrap_or(0))
+    }
+
+    /// The last moment up to a time of the session, or the first one.
+    pub fn place_at(&self, at_ms: u64) -> usize {
+        let passed = at_ms.saturating_sub(self.base_ms);
+        self.elapsed.partition_point(|elapsed| *elapsed <= passed).saturating_sub(1)
+    }
+
+    /// The clock of the recorder, at the moment of the cursor.
+    pub fn clock(&self) -> Option<HistoryClock> {
+        let (timeline, place) = (self.timeline(), self.place());
+        Some(HistoryClock {
+            at_ms: i64::try_from(self.at_ms(place)).unwrap_or(i64::MAX),
+            unix_ms: *timeline.times.get(place)?,
+            utc_offset_s: timeline.utc_offset_s,
+        })
+    }
+
+    /// The sums over the whole recording, once they are known: those of the watch before a pause, or those of the event
+    /// scan.
+    pub fn whole_totals(&self) -> Option<&FabricHistory> {
+        let totals = match &self.live {
+            Some(live) => &live.watch.totals,
+            None => {
+                self.derivation.as_ref().filter(|one| one.done >= self.elapsed.len()).map(|_| &self.totals)?
+            }
+        };
+        totals.latest().map(|_| totals)
+    }
+
+    /// Adds what the ranking found at a time.
+    pub fn set_problems(&mut self, at_ms: u64, lost_pairs: Option<f64>, critical: f64, warnings: f64) {
+        let live = self.live.as_mut().map(|live| &mut live.watch.totals);
+        live.unwrap_or(&mut self.totals).set_problems(at_ms, lost_pairs, critical, warnings);
     }
 
     pub fn timeline(&self) -> &Arc<Timeline> {
