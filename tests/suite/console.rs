@@ -40,6 +40,7 @@ mod silent_hosts;
 mod staged_plan;
 mod terminal;
 mod test_session;
+mod time_marks;
 mod timelines;
 mod typed_lines;
 mod warnings;

@@ -10,6 +10,7 @@ use crate::console::features::health::health_model::HealthModel;
 use crate::console::features::jobs::jobs_model::JobsModel;
 use crate::console::features::lanes::lanes_model::LanesModel;
 use crate::console::features::map::health::FabricHealth;
+use crate::console::features::timeline::annotation_model::AnnotationModel;
 use crate::console::features::timeline::playback::Playback;
 use crate::console::features::watch::watch_state::WatchState;
 pub use crate::operations::fabric_map::ranks::{Rack, Ranks, SwitchRank};
@@ -96,6 +97,8 @@ pub struct Model {
     pub chart_cursor: Option<u64>,
     /// What a clock showed when the session began; `None` where times are relative.
     pub clock: Option<HistoryClock>,
+    /// What the operator left in time.
+    pub annotations: AnnotationModel,
     /// Times of the bookmarks of a pause, for the next pause.
     pub bookmarks: BTreeSet<i64>,
     /// The states of changes.

@@ -156,6 +156,24 @@ impl HealthModel {
         self.push_event(HealthEvent { at_ms, severity: Severity::Info, text: text.into(), mark: Some(mark) });
     }
 
+    /// Whether what the operator left is among the events.
+    pub fn has_mark(&self, at_ms: u64, mark: OperatorMark, text: &str) -> bool {
+        let at_ms = i64::try_from(at_ms).unwrap_or(i64::MAX);
+        let same =
+            |event: &HealthEvent| event.at_ms == at_ms && event.mark == Some(mark) && event.text == text;
+        self.events.iter().any(same)
+    }
+
+    /// Removes the bookmark at a time; returns whether there was one.
+    pub fn remove_bookmark(&mut self, at_ms: u64) -> bool {
+        let at_ms = i64::try_from(at_ms).unwrap_or(i64::MAX);
+        let count = self.events.len();
+        self.events.retain(|event| event.at_ms != at_ms || event.mark != Some(OperatorMark::Bookmark));
+        // The number of events counts changes of the list, so it grows here too.
+        self.happened += count - self.events.len();
+        self.events.len() < count
+    }
+
     /// Adds an event at its time.
     fn push_event(&mut self, event: HealthEvent) {
         if self.events.len() == MAX_EVENTS {

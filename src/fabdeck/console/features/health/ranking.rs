@@ -10,6 +10,7 @@ use crate::console::features::jobs::current_job_source::{
     CurrentJobSource, current_job_source, current_jobs,
 };
 use crate::console::features::screen::Screen;
+use crate::console::features::timeline::annotations;
 use crate::console::features::timeline::playback::frame_time;
 use crate::console::features::watch::sweep_cycle;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
@@ -101,6 +102,7 @@ impl TaskOutcome for RankingOutcome {
     fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
         if let Some((_, of)) = state.known.problems.pending.take_if(|(under, _)| *under == task) {
             add_to_history(&mut state.known, &self.0);
+            annotations::show_kept(&mut state.known, &self.0.annotations);
             state.known.problems.set_ranked(self.0, of);
             state.screens.health.refresh(&state.known);
         }

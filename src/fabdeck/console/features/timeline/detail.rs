@@ -4,6 +4,7 @@ use super::event_rows::BY_COUNTERS;
 use super::screen::TimelineScreen;
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
+use crate::operations::replay::moment_comparison::MomentComparison;
 
 /// The details of the event at the cursor.
 pub fn event_detail(screen: &TimelineScreen, known: &Model) -> Option<DetailPage> {
@@ -25,4 +26,17 @@ pub fn event_detail(screen: &TimelineScreen, known: &Model) -> Option<DetailPage
     pairs.push(("by", by));
     pairs.extend(row.command.clone().map(|line| ("command", line)));
     Some(DetailPage { title: row.label.to_owned(), pairs, ports: Vec::new() })
+}
+
+/// The details of a difference.
+pub fn difference_detail(comparison: &MomentComparison, row: usize) -> Option<DetailPage> {
+    let row = comparison.rows.get(row)?;
+    let pairs = vec![
+        ("what", row.name.clone()),
+        ("change", row.change.to_owned()),
+        ("then", row.then.clone()),
+        ("now", row.now.clone()),
+        ("in all", comparison.words()),
+    ];
+    Some(DetailPage { title: row.kind.to_owned(), pairs, ports: Vec::new() })
 }

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::draw_strips::{draw_strips, head_runs};
+use super::moment_compare;
 use super::position_text::recording_words;
 use super::timeline_panes::TimelinePanes;
 use crate::catalogue::summary::count_words;
@@ -27,9 +28,12 @@ pub fn draw(canvas: &mut Canvas<'_>, _: &BodyAreas, state: &SessionState) {
     let head = PaneHead { title: state.screen.title().title, right: &right, focused: false };
     let inside = draw_pane(canvas, strips, &head, panes.boxed);
     draw_strips(canvas, inside, &panes, state);
-    let place = place_words(state);
+    let (title, place) = match state.screens.timeline.comparison() {
+        Some(comparison) => (moment_compare::title(state, comparison), comparison.words()),
+        None => ("Events".to_owned(), place_words(state)),
+    };
     let right = [(place.as_str(), Role::Dim)];
-    let head = PaneHead { title: "Events", right: &right, focused: true };
+    let head = PaneHead { title: &title, right: &right, focused: true };
     let inside = draw_pane(canvas, buffer_area(panes.list), &head, panes.boxed);
     list::draw(canvas, inside, state);
     draw_event_text(canvas, buffer_area(panes.text), state);
@@ -60,6 +64,13 @@ fn place_words(state: &SessionState) -> String {
 
 /// Draws the whole text of the event under the cursor, which the list may cut.
 fn draw_event_text(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+    if let Some(comparison) = state.screens.timeline.comparison() {
+        let lines = wrap_text(&comparison.words(), area.width.saturating_sub(2).into());
+        for (y, line) in (0..area.height).zip(&lines) {
+            canvas.draw_text(area, 1, y, line, Role::Text);
+        }
+        return;
+    }
     let Some(row) = state.screens.timeline.event() else { return };
     let lines = wrap_text(&format!("{}: {}", row.label, row.text), area.width.saturating_sub(2).into());
     let more = lines.len() > usize::from(area.height);

@@ -45,6 +45,8 @@ impl EventKind {
             ) => Self::Changed,
             TimelineEvent::News(_) => Self::Better,
             TimelineEvent::Note(_) => Self::Note,
+            TimelineEvent::Annotation(annotation) if annotation.is_bookmark() => Self::Bookmark,
+            TimelineEvent::Annotation(_) => Self::Note,
             TimelineEvent::Action(_) => Self::Action,
             TimelineEvent::Derived(derived) if derived.began => Self::Began,
             TimelineEvent::Derived(_) => Self::Over,
@@ -148,7 +150,7 @@ pub fn event_rows(playback: &Playback, look: &Snapshot) -> Vec<EventRow> {
         .map(|happened| {
             let (label, text, _) = event_words(look, &happened.event);
             let (by, command) = match &happened.event {
-                TimelineEvent::Note(_) => (BY_OPERATOR, None),
+                TimelineEvent::Note(_) | TimelineEvent::Annotation(_) => (BY_OPERATOR, None),
                 TimelineEvent::Action(acted) => (BY_OPERATOR, acted.command.clone()),
                 TimelineEvent::Derived(_) => (BY_COUNTERS, None),
                 _ => (BY_RECORDER, None),
@@ -175,8 +177,8 @@ pub fn event_rows(playback: &Playback, look: &Snapshot) -> Vec<EventRow> {
         before = damage;
     }
     for place in &playback.bookmarks {
-        let text = "set in this session".to_owned();
-        let row = row(*place, timeline.times[*place], EventKind::Bookmark, "bookmark", text);
+        let time = playback.bookmark_time(*place);
+        let row = row(*place, time, EventKind::Bookmark, "bookmark", "set by an operator".to_owned());
         rows.push(EventRow { by: BY_OPERATOR, ..row });
     }
     rows.sort_by_key(|row| (row.place, row.at, row.kind));

@@ -1,6 +1,8 @@
 //! Recordings in a session: the position, the moments, and playback. A paused live watch is a recording too.
 //! (`replay` is about recordings of sessions instead.)
 
+pub(crate) mod annotation_model;
+pub(crate) mod annotations;
 pub mod derivation;
 pub mod derived_events;
 pub mod detail;
@@ -9,6 +11,7 @@ mod draw_strips;
 mod event_rows;
 mod feature;
 pub mod frame_requests;
+pub mod moment_compare;
 pub(crate) mod operator_log;
 pub mod pause_state;
 pub(crate) mod paused_watch;

@@ -9,7 +9,8 @@ use crate::console::model::tasks::TaskId;
 use crate::operations::replay::replay_frame::SeekRequest;
 use crate::operations::watch::fabric_history::FabricHistory;
 use crate::operations::watch::history_clock::HistoryClock;
-use fabdeck_files::capture::{Cursor, Timeline, TimelineEntry, TimelineMoments};
+use fabdeck_files::capture::{Cursor, Timeline, TimelineEntry, TimelineEvent, TimelineMoments};
+use fabdeck_files::capture_format::Annotation;
 
 /// What the cursor points at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,6 +94,8 @@ pub struct Playback {
     pub derivation: Option<Derivation>,
     /// Number of changes of damage, bookmarks or events, for cached lists.
     pub changed: u64,
+    /// The times of bookmarks that annotations set, by their moments.
+    annotated: Vec<(usize, i64)>,
     /// Milliseconds from the first moment to each one.
     elapsed: Vec<u64>,
     /// The sums of all intervals that the event scan has read.
@@ -111,6 +114,7 @@ impl Playback {
             passed = passed.saturating_add(u64::try_from(time.saturating_sub(before)).unwrap_or(0));
             elapsed.push(passed);
         }
+        let annotated: Vec<(usize, i64)> = timeline.happened.iter().filter_map(bookmark_of).collect();
         let mut cursor = Cursor::new(TimelineMoments::new(timeline));
         cursor.seek_place(place);
         Self {
@@ -121,7 +125,8 @@ impl Playback {
             wanted: None,
             due_ms: None,
             speed: Speed::default(),
-            bookmarks: BTreeSet::new(),
+            bookmarks: annotated.iter().map(|(place, _)| *place).collect(),
+            annotated,
             live: None,
             base_ms: 0,
             more: Vec::new(),
@@ -175,9 +180,10 @@ impl Playback {
         &self.cursor.store().timeline
     }
 
-    /// All known events.
+    /// All known events, without bookmarks.
     pub fn entries(&self) -> impl Iterator<Item = &TimelineEntry> {
-        self.timeline().happened.iter().chain(&self.more)
+        let is_bookmark = |entry: &&TimelineEntry| bookmark_of(entry).is_some();
+        self.timeline().happened.iter().filter(move |entry| !is_bookmark(entry)).chain(&self.more)
     }
 
     /// The times of the moments with bookmarks.
@@ -188,7 +194,43 @@ impl Playback {
     /// Sets bookmarks at the moments with these times, if they exist.
     pub(super) fn set_bookmarks(&mut self, times: &BTreeSet<i64>) {
         let place = |time: &i64| self.timeline().times.iter().position(|other| other == time);
-        self.bookmarks = times.iter().filter_map(place).collect();
+        let own: Vec<usize> = times.iter().filter_map(place).collect();
+        self.bookmarks.extend(own);
+    }
+
+    /// The time of a bookmark at a moment, by the recorder's clock: that of the annotation that set it, or that of the
+    /// moment.
+    pub(super) fn bookmark_time(&self, place: usize) -> i64 {
+        let own = self.annotated.iter().find(|(own, _)| *own == place).map(|(_, at)| *at);
+        own.or_else(|| self.timeline().times.get(place).copied()).unwrap_or(0)
+    }
+
+    /// Adds an annotation whose time the recording has, unless it has it already.
+    pub(super) fn add_annotation(&mut self, annotation: Annotation) {
+        let times = &self.timeline().times;
+        let is_inside = times.first().is_some_and(|first| *first <= annotation.at)
+            && times
+                .last()
+                .is_some_and(|last| annotation.at <= last.saturating_add(self.timeline().longest_step));
+        if !is_inside || annotation.removed {
+            return;
+        }
+        let place = times.iter().rposition(|time| *time <= annotation.at).unwrap_or(0);
+        if annotation.is_bookmark() {
+            if self.bookmarks.insert(place) {
+                self.annotated.push((place, annotation.at));
+                self.changed += 1;
+            }
+            return;
+        }
+        let same = |entry: &TimelineEntry| match &entry.event {
+            TimelineEvent::Annotation(other) => other.at == annotation.at && other.text == annotation.text,
+            TimelineEvent::Note(text) => Some(text) == annotation.text.as_ref() && entry.place == place,
+            _ => false,
+        };
+        if !self.entries().any(same) {
+            self.add_entries([note_entry(place, annotation)]);
+        }
     }
 
     pub(super) fn add_entries(&mut self, more: impl IntoIterator<Item = TimelineEntry>) {
@@ -223,6 +265,21 @@ impl Playback {
     pub fn time(&self) -> i64 {
         self.timeline().times.get(self.place()).copied().unwrap_or(0)
     }
+}
+
+/// The moment and the time of a bookmark in the recording.
+fn bookmark_of(entry: &TimelineEntry) -> Option<(usize, i64)> {
+    match &entry.event {
+        TimelineEvent::Annotation(annotation) if annotation.is_bookmark() => {
+            Some((entry.place, annotation.at))
+        }
+        _ => None,
+    }
+}
+
+/// The entry of a note at its moment.
+fn note_entry(place: usize, annotation: Annotation) -> TimelineEntry {
+    TimelineEntry { place, time: annotation.at, event: TimelineEvent::Annotation(annotation) }
 }
 
 /// The time of the moment on the screens, for `--at`. `None` where a clock that was set back makes it

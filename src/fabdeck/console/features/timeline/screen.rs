@@ -1,7 +1,10 @@
 //! The screen Timeline: the events, and the position in time.
 
-use super::detail::event_detail;
+use std::sync::Arc;
+
+use super::detail::{difference_detail, event_detail};
 use super::event_rows::{EVENTS, EventRow, event_rows, live_rows};
+use super::moment_compare;
 use super::strips::TimelineStrips;
 use super::timeline_panes::TimelinePanes;
 use crate::catalogue::field::Listing;
@@ -10,6 +13,7 @@ use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::Areas;
 use crate::console::model::table::Table;
+use crate::operations::replay::moment_comparison::MomentComparison;
 
 #[derive(Clone, Debug, Default)]
 pub struct TimelineScreen {
@@ -20,6 +24,10 @@ pub struct TimelineScreen {
     of: Option<(usize, u64, usize)>,
     place: Option<u64>,
     pub strips: TimelineStrips,
+    /// The moment that was chosen as the first of a comparison.
+    pub compare_from: Option<i64>,
+    /// The differences between two moments, which take the place of the events, and their list.
+    compared: Option<(Arc<MomentComparison>, Table)>,
     /// The event to which the cursor of time moved the list.
     led: Option<EventRow>,
 }
@@ -33,6 +41,18 @@ impl TimelineScreen {
     /// The event at the cursor.
     pub fn event(&self) -> Option<&EventRow> {
         self.rows.get(self.table.row()?)
+    }
+
+    /// Shows the differences between two moments.
+    pub(super) fn show_comparison(&mut self, comparison: Arc<MomentComparison>) {
+        let mut table = Table::default();
+        table.refresh(&*moment_compare::listing(&comparison));
+        self.compared = Some((comparison, table));
+    }
+
+    /// The comparison that is open.
+    pub fn comparison(&self) -> Option<&MomentComparison> {
+        self.compared.as_ref().map(|(comparison, _)| &**comparison)
     }
 
     /// Makes the strips again, where something of them changed.
@@ -81,14 +101,17 @@ impl TimelineScreen {
 
 impl Screen for TimelineScreen {
     fn table(&self) -> &Table {
-        &self.table
+        self.compared.as_ref().map_or(&self.table, |(_, table)| table)
     }
 
     fn table_mut(&mut self) -> &mut Table {
-        &mut self.table
+        self.compared.as_mut().map_or(&mut self.table, |(_, table)| table)
     }
 
     fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
+        if let Some((comparison, _)) = &self.compared {
+            return Some(moment_compare::listing(comparison));
+        }
         let is_recorded =
             known.playback.as_ref().is_some_and(|playback| !playback.timeline().times.is_empty());
         (is_recorded || !self.rows.is_empty())
@@ -105,10 +128,16 @@ impl Screen for TimelineScreen {
     }
 
     fn row_page(&self, known: &Model) -> Option<DetailPage> {
-        event_detail(self, known)
+        match &self.compared {
+            Some((comparison, table)) => difference_detail(comparison, table.row()?),
+            None => event_detail(self, known),
+        }
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {
+        if self.compared.is_some() {
+            return EnterResult::Show;
+        }
         match self.table.row().and_then(|row| self.rows.get(row)) {
             Some(EventRow { place: Some(place), .. }) => EnterResult::ToMoment(*place),
             Some(row) => EnterResult::ToTime(u64::try_from(row.at_ms).unwrap_or(0)),
@@ -117,7 +146,12 @@ impl Screen for TimelineScreen {
     }
 
     fn can_enter(&self, _: &Model) -> bool {
-        self.table.row().is_some()
+        self.table().row().is_some()
+    }
+
+    /// Out of a comparison to the events.
+    fn step_out(&mut self, _: &Model) -> bool {
+        self.compared.take().is_some()
     }
 
     fn refresh(&mut self, known: &Model) {
