@@ -579,11 +579,30 @@ fn a_line_of_a_simulator_says_that_time_begins_anew() {
     assert!(said.starts_with("copied (with a new simulator, at the time 0): fabdeck "), "{said}");
 }
 
+/// A pause begins where the cursor of the charts is.
+#[test]
+fn a_pause_begins_at_the_cursor_of_the_charts() {
+    let mut driver = watch_with_history("sim:demo", MOST);
+    driver.send_input(SessionInput::Tick);
+    for _ in 0..9 {
+        driver.advance_ms(5000);
+    }
+    driver.press("0 left left left left left");
+    let cursor = driver.state.known.chart_cursor.unwrap();
+    driver.press("space");
+    assert_eq!(driver.state.known.chart_cursor, None);
+    let (place, at_ms) = (playback(&driver).place(), playback(&driver).at_ms(playback(&driver).place()));
+    assert!(place < 9 && at_ms <= cursor && cursor < at_ms + 5000, "{place}: {at_ms} for {cursor}");
+    assert_eq!(playback(&driver).shown, Some(place));
+}
+
 /// Who comes to the Timeline of a live watch is told what it is for, and which key begins.
 #[test]
 fn a_live_timeline_says_what_it_is_for() {
     let mut driver = watch_with_history("sim:demo", MOST);
-    driver.send_input(SessionInput::Tick).advance_ms(5000).press("0");
+    // Once there are events, they are listed instead.
+    driver.send_input(SessionInput::Tick).press("0");
+    assert!(driver.state.screens.timeline.events().is_empty());
     for (width, height) in [(80, 24), (200, 60)] {
         driver.send_input(SessionInput::Resized(Size { width, height }));
         let frame = text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));

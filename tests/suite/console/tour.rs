@@ -34,7 +34,9 @@ fn the_keys_of_each_step_lead_to_the_next() {
     let before = session.bytes();
     session.press("\x1b");
     session.settled_after(before);
-    for wanted in ["Tour 9 of 10: Keep it, or undo it", "Tour 10 of 10: Go back in time", "the tour has ended"] {
+    for wanted in
+        ["Tour 9 of 10: Keep it, or undo it", "Tour 10 of 10: Go back in time", "the tour has ended"]
+    {
         session.press(".");
         session.until(wanted);
     }

@@ -19,8 +19,6 @@ pub struct Symbols {
     pub levels: [&'static str; 8],
     pub untold: &'static str,
     pub scale: &'static str,
-    /// The time bar: recorded, not recorded, unreadable, and the pointer.
-    pub time: [&'static str; 4],
     /// Corners of a pane: upper left, upper right, lower left, lower right.
     pub corners: [&'static str; 4],
     /// Where a cable begins at a box: above it and below it.
@@ -37,6 +35,9 @@ pub struct Symbols {
     pub preview: &'static str,
     /// What is proven or confirmed.
     pub proven: &'static str,
+    /// A note and a bookmark in time.
+    pub note: &'static str,
+    pub bookmark: &'static str,
     /// The bar at the left of a card.
     pub card: &'static str,
     /// Whether lines and areas are drawn as braille.
@@ -60,7 +61,6 @@ impl Symbols {
         levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
         untold: "·",
         scale: "▁▄█",
-        time: ["━", "·", "╳", "▲"],
         corners: ["╭", "╮", "╰", "╯"],
         ticks: ["┴", "┬"],
         focus: "▸",
@@ -69,6 +69,8 @@ impl Symbols {
         severity: ["◆", "▲", "●", "○"],
         preview: "◇",
         proven: "✓",
+        note: "i",
+        bookmark: "⚑",
         card: "▌",
         braille: true,
     };
@@ -89,7 +91,6 @@ impl Symbols {
         levels: ["_", "-", "~", "=", "+", "*", "%", "#"],
         untold: ".",
         scale: "_=#",
-        time: ["=", ".", "X", "^"],
         corners: ["+", "+", "+", "+"],
         ticks: ["+", "+"],
         focus: ">",
@@ -98,6 +99,8 @@ impl Symbols {
         severity: ["!", "^", "o", "?"],
         preview: "*",
         proven: "+",
+        note: "i",
+        bookmark: "P",
         card: "|",
         braille: false,
     };

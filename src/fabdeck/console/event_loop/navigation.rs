@@ -7,6 +7,7 @@ use crate::catalogue::severity::Severity;
 use crate::console::features::row_selection::{select_rows, set_filter};
 use crate::console::features::screen::CursorDirection;
 use crate::console::features::screens::ScreenId;
+use crate::console::features::timeline::time_cursor;
 use crate::console::model::effect::Effect;
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
@@ -88,6 +89,11 @@ pub fn move_direction(state: &mut SessionState, direction: CursorDirection) -> V
         return Vec::new();
     }
     let (width, in_sight) = (state.areas().body.width, state.layer.is_none());
+    if let CursorDirection::Left | CursorDirection::Right = direction
+        && time_cursor::takes_arrows(state)
+    {
+        return time_cursor::move_cursor(state, direction == CursorDirection::Right);
+    }
     let (screen, known) = state.current_mut();
     if in_sight && screen.move_by_arrow(known, direction, width) {
         return Vec::new();

@@ -3,6 +3,7 @@
 
 pub mod changes;
 pub mod chart_axes;
+pub mod chart_time;
 pub mod completion;
 pub mod details;
 pub(crate) mod feature;

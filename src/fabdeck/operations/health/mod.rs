@@ -6,6 +6,7 @@ pub mod cable_report;
 mod congestion_problems;
 pub(crate) mod health_check;
 mod hits;
+pub(crate) mod kept_annotations;
 mod link_problems;
 mod node_problems;
 pub(crate) mod pending_changes;

@@ -99,8 +99,18 @@ pub fn receive_recording(
         Severity::Info,
         format!("paused at {clock}: [ steps back, L returns to live; {watched}{bookmarks}"),
     );
+    // The pause begins at the cursor of the charts.
+    let cursor = state.known.chart_cursor.take();
+    let place = match (&mut state.known.playback, cursor) {
+        (Some(playback), Some(at_ms)) => {
+            let place = playback.place_at(at_ms);
+            playback.cursor.seek_place(place);
+            place
+        }
+        _ => last,
+    };
     refresh::refresh_screens(state);
-    seek_moment(state, last)
+    seek_moment(state, place)
 }
 
 pub fn is_returning(state: &SessionState) -> bool {
