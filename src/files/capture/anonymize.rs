@@ -196,6 +196,14 @@ impl Aliases {
         self.guids.get(&guid).copied().unwrap_or(Guid(0))
     }
 
+    fn anonymize_annotation(&self, annotation: Annotation, keep_notes: bool) -> Annotation {
+        let text = annotation.text.map(|text| match keep_notes {
+            true => self.anonymize_text(&text),
+            false => LEFT_OUT.into(),
+        });
+        Annotation { by: ANONYMOUS_USER.into(), text, ..annotation }
+    }
+
     /// The anonymous form of a record. `keep_notes`: an operator's words stay, except names and GUIDs in them.
     pub fn anonymize(&self, record: CaptureRecord, keep_notes: bool) -> Option<CaptureRecord> {
         let guid = |guid| self.alias_of(guid);
@@ -244,14 +252,9 @@ impl Aliases {
             }
             CaptureRecord::Note(text) if keep_notes => CaptureRecord::Note(self.anonymize_text(&text)),
             CaptureRecord::Note(_) => CaptureRecord::Note(LEFT_OUT.into()),
-            CaptureRecord::Annotation(annotation) => CaptureRecord::Annotation(Annotation {
-                by: ANONYMOUS_USER.into(),
-                text: annotation.text.map(|text| match keep_notes {
-                    true => self.anonymize_text(&text),
-                    false => LEFT_OUT.into(),
-                }),
-                ..annotation
-            }),
+            CaptureRecord::Annotation(annotation) => {
+                CaptureRecord::Annotation(self.anonymize_annotation(annotation, keep_notes))
+            }
             // A command line names sources and files.
             CaptureRecord::Action(acted) => {
                 let what = if keep_notes { self.anonymize_text(&acted.what) } else { LEFT_OUT.into() };

@@ -72,11 +72,11 @@ fn info_lists_notes_and_bookmarks() {
     let all: Vec<Annotation> = (0..4).map(|second| annotation(time + 1000 * second, None)).collect();
     let noted = [annotation(time + 9000, Some("called the cabling team"))];
     std::fs::write(&file, annotated(&annotated(&bytes, &all), &noted)).unwrap();
-    let told = json(&home, &["capture", "info", "demo.fdcap"], 0);
-    assert_eq!((&told["bookmarked"], &told["noted"]), (&4.into(), &1.into()), "{told}");
-    assert_eq!(told["first_bookmarked"].as_array().unwrap().len(), 3, "{told}");
-    assert_eq!(told["first_bookmarked"][0]["by"], "anna");
-    assert_eq!(told["first_noted"][0]["words"], "called the cabling team");
+    let answer = json(&home, &["capture", "info", "demo.fdcap"], 0);
+    assert_eq!((&answer["bookmarked"], &answer["noted"]), (&4.into(), &1.into()), "{answer}");
+    assert_eq!(answer["first_bookmarked"].as_array().unwrap().len(), 3, "{answer}");
+    assert_eq!(answer["first_bookmarked"][0]["by"], "anna");
+    assert_eq!(answer["first_noted"][0]["words"], "called the cabling team");
     let text = super::commands::run(&home, &["capture", "info", "demo.fdcap"], 0);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.contains("4 bookmarks of operators") && text.contains("and 1 more"), "{text}");
@@ -101,11 +101,15 @@ fn a_kill_while_a_note_is_written_leaves_a_whole_capture() {
         {}
         std::thread::sleep(Duration::from_micros(100 * turn));
         signal_if_running(&mut child);
-        let told = info(&home, "demo.fdcap");
-        let now = told["noted"].as_u64().unwrap();
+        let answer = info(&home, "demo.fdcap");
+        let now = answer["noted"].as_u64().unwrap();
         assert!(now == noted || now == noted + 1, "{now} after {noted}");
-        assert!(told["ended"] == true && told["sweeps"] == before["sweeps"], "{told}");
-        assert_eq!((&told["unreadable"], &told["damage"]), (&0.into(), &serde_json::json!([])), "{told}");
+        assert!(answer["ended"] == true && answer["sweeps"] == before["sweeps"], "{answer}");
+        assert_eq!(
+            (&answer["unreadable"], &answer["damage"]),
+            (&0.into(), &serde_json::json!([])),
+            "{answer}"
+        );
         noted = now;
         for file in std::fs::read_dir(home.path()).unwrap().flatten() {
             if file.file_name().to_string_lossy().ends_with(".part") {

@@ -24,7 +24,7 @@ fn story(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
     let mut all = incast(second.saturating_sub(30));
     // Of a second, the leaf waits more and more, up to most of it.
     let at = second.saturating_sub(30);
-    all.push(("rack1-leaf", 2, WAIT, 10_000_000 * at * at));
+    all.push(("rack1-leaf", 2, WAIT, 16_000_000 * at * at));
     all.push(("spine-1", 2, WAIT, 300_000_000 * at));
     all.push(("rack3-leaf", 10, Counter::SymbolErrorCounterExt, 400 * second.saturating_sub(60)));
     all

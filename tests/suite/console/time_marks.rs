@@ -132,6 +132,7 @@ fn those_about_a_live_fabric_are_kept_in_the_state_folder() {
 #[test]
 fn a_moment_is_compared_with_the_last_one() {
     let mut driver = played(&incident_file("incast"), None);
+    driver.state.source = "incast.fdcap".to_owned();
     resize(&mut driver, 120, 40);
     driver.press("0 =");
     assert!(last_message(&driver).contains("move the cursor back first"), "{}", last_message(&driver));

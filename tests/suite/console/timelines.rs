@@ -182,7 +182,6 @@ fn a_silent_host_is_seen_on_the_fabric() {
 fn advice_is_not_cut() {
     let mut driver = incident("silent-host", 80, 24);
     for (keys, advice) in [
-        ("i", "'fabdeck capture note FILE TEXT'"),
         (":save space a.fdcap enter", "'fabdeck capture cut' takes parts of this capture"),
         (":at space noon enter", "write 02:13:40, or -5m before the end"),
     ] {

@@ -232,7 +232,8 @@ impl MomentComparison {
         let gbps = |value: f64| format!("{} Gb/s", short_number(value));
         let count = |value: f64| digits_in_groups(value as u64);
         type Words<'w> = &'w dyn Fn(f64) -> String;
-        let all: [(&str, Option<f64>, Option<f64>, Words<'_>, bool); 4] = [
+        type SumRow<'w> = (&'static str, Option<f64>, Option<f64>, Words<'w>, bool);
+        let all: [SumRow<'_>; 4] = [
             ("worst wait", a.worst_wait, b.worst_wait, &percent, true),
             ("traffic", a.traffic_gbps, b.traffic_gbps, &gbps, false),
             ("errors", a.errors_per_s, b.errors_per_s, &per_s, true),

@@ -209,25 +209,7 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
         ),
         ("size", size),
     ];
-    if info.noted > 0 {
-        pairs.push(("notes", count_words(info.noted, "note of an operator", "notes of operators")));
-        pairs.extend(info.first_noted.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
-    }
-    if info.noted > info.first_noted.len() {
-        let more = info.noted - info.first_noted.len();
-        pairs.push(("", format!("and {more} more, on the timeline of the console")));
-    }
-    if info.bookmarked > 0 {
-        pairs.push((
-            "bookmarks",
-            count_words(info.bookmarked, "bookmark of an operator", "bookmarks of operators"),
-        ));
-        pairs.extend(info.first_bookmarked.iter().map(|(time, by)| ("  at", format!("{time} by {by}"))));
-    }
-    if info.bookmarked > info.first_bookmarked.len() {
-        let more = info.bookmarked - info.first_bookmarked.len();
-        pairs.push(("", format!("and {more} more, on the timeline of the console")));
-    }
+    pairs.extend(note_lines(info));
     if info.job_lists + info.job_silences > 0 {
         let lists = count_words(info.job_lists, "list", "lists");
         let silences = match info.job_silences {
@@ -248,5 +230,30 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
     }
     let end = if info.ended { "complete" } else { "missing: cut short, or still being recorded" };
     pairs.push(("end", end.to_owned()));
+    pairs
+}
+
+/// What operators left in a capture, and the first of it.
+fn note_lines(info: &CaptureInfo) -> Vec<(&'static str, String)> {
+    let mut pairs = Vec::new();
+    if info.noted > 0 {
+        pairs.push(("notes", count_words(info.noted, "note of an operator", "notes of operators")));
+        pairs.extend(info.first_noted.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
+    }
+    if info.noted > info.first_noted.len() {
+        let more = info.noted - info.first_noted.len();
+        pairs.push(("", format!("and {more} more, on the timeline of the console")));
+    }
+    if info.bookmarked > 0 {
+        pairs.push((
+            "bookmarks",
+            count_words(info.bookmarked, "bookmark of an operator", "bookmarks of operators"),
+        ));
+        pairs.extend(info.first_bookmarked.iter().map(|(time, by)| ("  at", format!("{time} by {by}"))));
+    }
+    if info.bookmarked > info.first_bookmarked.len() {
+        let more = info.bookmarked - info.first_bookmarked.len();
+        pairs.push(("", format!("and {more} more, on the timeline of the console")));
+    }
     pairs
 }

@@ -56,8 +56,9 @@ pub fn draw_strips(canvas: &mut Canvas<'_>, area: Rect, panes: &TimelinePanes, s
         rows.draw_strip(canvas, strip, value);
     }
     rows.draw_ports(canvas);
-    rows.draw_lanes(canvas);
+    // Events lie above the line of the cursor, so that it hides none.
     rows.draw_cursor(canvas, axis);
+    rows.draw_lanes(canvas);
 }
 
 /// The time that values are of: that of the cursor, or the last one.
@@ -288,9 +289,11 @@ impl StripRows<'_> {
     }
 
     fn draw_lane(&self, canvas: &mut Canvas<'_>, lane: EventLane, cells: &[Option<LaneCell>]) {
+        let cursor = cursor_share(&self.state.known, self.window).map(|at| column_of(self.plot, at));
         for (x, cell) in (0..self.plot.width).zip(cells) {
             let (sign, role) = match cell {
                 None => continue,
+                Some(LaneCell::Lasting) if cursor == Some(x) => continue,
                 Some(LaneCell::Lasting) => (canvas.signs.gauge[0], lasting_role(lane)),
                 Some(LaneCell::Event(kind)) => event_symbol(canvas, lane, *kind),
             };
@@ -303,7 +306,8 @@ impl StripRows<'_> {
         let Some(at) = cursor_share(&self.state.known, self.window) else { return };
         let x = column_of(self.plot, at);
         canvas.draw_text(self.plot, x, axis, canvas.signs.down, Role::Key);
-        for y in axis + 1..self.y {
+        let lanes = self.panes.lane_rows + u16::from(self.panes.has_headings);
+        for y in axis + 1..self.y + lanes {
             canvas.draw_text(self.plot, x, y, canvas.signs.beside, Role::Key);
         }
     }

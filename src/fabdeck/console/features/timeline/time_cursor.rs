@@ -44,7 +44,7 @@ pub fn move_cursor(state: &mut SessionState, later: bool) -> Vec<Effect> {
     let first = latest.saturating_sub(history.span_ms().unwrap_or(0));
     let here = state.known.chart_cursor.unwrap_or(latest);
     let next = if later { here.saturating_add(step) } else { here.saturating_sub(step) };
-    if !later && here <= first {
+    if !later && here <= first.saturating_add(1) {
         state.log_message(Severity::Info, "nothing was read before this time");
     }
     set_cursor(state, next.max(first.saturating_add(1)));
