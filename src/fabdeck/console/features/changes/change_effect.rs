@@ -11,19 +11,11 @@ use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::changes::pair_count::PairCountRequest;
-use crate::operations::watch::fabric_history::FabricSums;
 use fabdeck_change::ChangePhase;
 use fabdeck_routing::RouteProgress;
 
 /// Time before the writes whose worst values are kept. With a longer interval between readings it is two of these.
 const BEFORE_MS: u64 = 60_000;
-
-/// A figure that may still be computed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum CountState {
-    Counting,
-    Counted(Option<u64>),
-}
 
 /// Keeps the values before the writes of pending changes that were not known so far.
 pub(super) fn keep_values_before(known: &mut Model) {
@@ -36,25 +28,6 @@ pub(super) fn keep_values_before(known: &mut Model) {
     let new = changes.pending_rows().filter(|row| !changes.effects.before.contains_key(&row.id));
     let new: Vec<_> = new.map(|row| (row.id.clone(), value(row))).collect();
     known.changes.effects.before.extend(new);
-}
-
-/// The values of the last reading that began after the writes of a change.
-pub(super) fn values_now(known: &Model, row: &ChangeRow) -> Option<FabricSums> {
-    let written_ms = known.changes.session_time_ms(&row.time)?;
-    known.watch.totals.latest_since(u64::try_from(written_ms).unwrap_or(0))
-}
-
-/// The pairs without a path in the current tables.
-pub(super) fn pairs_now(known: &Model, row: &ChangeRow) -> CountState {
-    let effects = &known.changes.effects;
-    let counted = known.look.as_ref().filter(|_| !known.changes.look_wanted).and_then(|look| {
-        effects.counted.as_ref().filter(|counted| counted.is_of(&row.id, look)).map(|counted| counted.pairs)
-    });
-    match counted {
-        Some(pairs) => CountState::Counted(pairs),
-        None if known.look.is_some() && row.pairs.is_some() => CountState::Counting,
-        None => CountState::Counted(None),
-    }
 }
 
 /// Counts the pairs of the change whose confirmation is asked about, where they are not known for this snapshot.

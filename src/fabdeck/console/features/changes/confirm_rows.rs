@@ -10,7 +10,6 @@
 //! keep        it stays: nothing of it is undone later
 //! ```
 
-use super::change_effect::{CountState, pairs_now, values_now};
 use super::dialogue::{DialogueRoom, change_pairs, waiting_pair};
 use super::dialogue_row::{DialogueRow, DialogueSign, Piece, labelled, labelled_text};
 use crate::catalogue::quantity_words::short_number;
@@ -137,4 +136,30 @@ fn watched_figures(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Di
     let errors = figure("errors", |sums| sums.errors_per_s, |errors| format!("{} /s", short_number(errors)));
     rows.extend(errors.rows(room));
     rows
+}
+
+/// A figure that may still be computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum CountState {
+    Counting,
+    Counted(Option<u64>),
+}
+
+/// The values of the last reading that began after the writes of a change.
+fn values_now(known: &Model, row: &ChangeRow) -> Option<FabricSums> {
+    let written_ms = known.changes.session_time_ms(&row.time)?;
+    known.watch.totals.latest_since(u64::try_from(written_ms).unwrap_or(0))
+}
+
+/// The pairs without a path in the current tables.
+fn pairs_now(known: &Model, row: &ChangeRow) -> CountState {
+    let effects = &known.changes.effects;
+    let counted = known.look.as_ref().filter(|_| !known.changes.look_wanted).and_then(|look| {
+        effects.counted.as_ref().filter(|counted| counted.is_of(&row.id, look)).map(|counted| counted.pairs)
+    });
+    match counted {
+        Some(pairs) => CountState::Counted(pairs),
+        None if known.look.is_some() && row.pairs.is_some() => CountState::Counting,
+        None => CountState::Counted(None),
+    }
 }
