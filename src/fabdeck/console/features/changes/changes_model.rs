@@ -126,14 +126,14 @@ impl ChangesModel {
         Some((format!("change {}: {word}{more}", row.number), severity))
     }
 
-    /// The text about a change that ended: `change 7 rolled back: 8`.
+    /// The text about a change that ended: `change 7 rolled back: 9`.
     fn ended_word(&self) -> Option<(String, Severity)> {
         let Some((number, phase)) = self.ended else { return self.comparing.header_word() };
         let (word, severity) = match phase {
             ChangePhase::Incomplete => ("incomplete", Severity::Error),
             phase => (phase.title(), Severity::Warning),
         };
-        Some((format!("change {number} {word}: 8"), severity))
+        Some((format!("change {number} {word}: 9"), severity))
     }
 
     /// Records that the operator has seen the list.

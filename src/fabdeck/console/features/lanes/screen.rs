@@ -168,7 +168,7 @@ impl Screen for LanesScreen {
             (None, true, true,
         LaneView::Flows) => {
                 "an adapter that receives more slowly than packets come delays flows to other hosts: as soon as there is one \
-                 (screen 5, Hot-spots), the flows to it are listed here, to move to a lane of their own"
+                 (Hot-spots), the flows to it are listed here, to move to a lane of their own"
             }
 }.to_owned()
     }

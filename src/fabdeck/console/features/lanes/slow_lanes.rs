@@ -137,7 +137,7 @@ pub fn can_move_back(state: &SessionState) -> Result<(), String> {
     match state.known.lanes.state.as_ref().is_some_and(|lanes| lanes.has_moved()) {
         true => Ok(()),
         false if state.known.lanes.state.is_none() => {
-            Err("the state of lanes is not known yet: Lanes (6) reads it".to_owned())
+            Err("the state of lanes is not known yet: Lanes reads it".to_owned())
         }
         false => Err("no flow is on the slow lane".to_owned()),
     }
