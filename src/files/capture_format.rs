@@ -38,7 +38,7 @@ pub const ID: &str = "fdcap";
 pub const LIMITS: &[(&str, usize)] = &[
     ("bytes of a frame, packed and unpacked", MAX_FRAME_BYTES),
     ("bytes of the line of a record, as it is written", pack::MAX_RECORD_BYTES),
-    ("bytes of the line of a note, an action or news", MAX_TEXT_BYTES),
+    ("bytes of the line of a note, an action, an annotation or news", MAX_TEXT_BYTES),
     ("bytes of the line of a list of jobs", MAX_JOBS_BYTES),
     ("nodes of a fabric", MAX_NODES),
     ("ports of a fabric", topology::MAX_PORTS),
