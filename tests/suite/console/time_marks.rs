@@ -93,7 +93,7 @@ fn watched(folder: &Path) -> TestSession {
     let mut driver = with_system(watching(incast), folder);
     driver.state.known.clock =
         Some(HistoryClock { at_ms: 0, unix_ms: 1_795_313_620_000, utc_offset_s: 3600 });
-    swept(&mut driver, 8);
+    swept(&mut driver, 24);
     resize(&mut driver, 120, 40);
     driver.press("0");
     driver
@@ -103,7 +103,10 @@ fn watched(folder: &Path) -> TestSession {
 fn those_about_a_live_fabric_are_kept_in_the_state_folder() {
     let home = tempfile::tempdir().unwrap();
     let mut driver = watched(home.path());
-    driver.press("left left left m");
+    for _ in 0..20 {
+        driver.press("left");
+    }
+    driver.press("m");
     let at = driver.state.known.chart_cursor.unwrap();
     assert_eq!(last_message(&driver), "kept in your state folder");
     let kept = std::fs::read_to_string(home.path().join("annotations")).unwrap();

@@ -75,6 +75,7 @@ pub fn receive_recording(
         false => playback.bookmark_times(),
     };
     next.set_bookmarks(&marked);
+    state.known.annotations.session.iter().for_each(|own| next.add_annotation(own.clone()));
     (next.live, next.base_ms, next.speed) = (playback.live.take(), since, playback.speed);
     next.live.iter_mut().for_each(|live| live.last_ms = live.swept_ms);
     let returning = next.live.as_ref().is_some_and(|live| live.returning);
