@@ -141,6 +141,7 @@ mod tests {
             (0..200).map(|number| (number, Some(f64::from(number) / 2.0))).collect();
         let column = column(&many);
         let worst: Vec<u8> = column.worst().iter().map(|((_, number), _)| number.0).collect();
-        assert_eq!((worst.len(), worst[0], worst[15]), (MAX_WORST, 199, 184));
+        // 91.5 and 92 are both 92, and the port with the smaller number comes first.
+        assert_eq!((worst.len(), worst[0], worst[15]), (MAX_WORST, 199, 183));
     }
 }
