@@ -59,10 +59,8 @@ impl Lft {
 
     /// Sets the egress port for a LID; `None` is no path.
     pub fn set(&mut self, lid: Lid, port: Option<PortNum>) {
-        if lid.index() >= self.entries.len() {
-            if port.is_none() {
-                return;
-            }
+        if lid.index() >= self.entries.len() && port.is_none() {
+            return;
         }
         self.set_from(lid.index(), &[port.map_or(NO_PATH, PortNum::value)]);
     }
