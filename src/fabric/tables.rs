@@ -219,6 +219,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn clones_share_entries_until_one_changes() {
+        let mut table = Lft::new();
+        table.set_from(64, &[NO_PATH, 7, 8, NO_PATH]);
+        assert_eq!((table.bytes().len(), table.get(Lid::new(66).unwrap())), (67, Some(PortNum(8))));
+        let kept = table.clone();
+        assert_eq!(kept.bytes().as_ptr(), table.bytes().as_ptr(), "the same memory");
+        table.set_from(65, &[NO_PATH, NO_PATH]);
+        assert!(table.bytes().is_empty() && table == Lft::new(), "nothing but paths at the end");
+        assert_eq!(kept.bytes().len(), 67, "the other clone stays");
+    }
+
+    #[test]
     fn a_path_taken_back_leaves_no_trace() {
         let lid = |lid| Lid::new(lid).unwrap();
         let mut lft = Lft::new();

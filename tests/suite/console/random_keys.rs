@@ -634,5 +634,5 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
     assert!(sweeps > 40 && verdicts > 4, "{sweeps} sweeps and {verdicts} verdicts");
     assert!(acted > 8, "something was done to the fabric only {acted} times");
     assert!(replays > 8 && pauses > 2, "{replays} replays and {pauses} pauses");
-    assert!(busy > 40, "engines were at work only {busy} times when somebody wanted out");
+    assert!(busy > 40, "engines were at work only {busy} times when the way out was looked for");
 }
