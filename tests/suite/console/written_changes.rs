@@ -270,7 +270,6 @@ fn a_change_from_its_preview_to_its_undo() {
     session.press("/sftree\r");
     session.until("▶  sftree");
     session.press("a");
-    session.until("Cancel ]");
     accept_and_apply(&mut session);
     session.until("is rolled back at");
     session.press("1");
@@ -295,6 +294,8 @@ fn a_change_from_its_preview_to_its_undo() {
 
 /// Acknowledges all risks of the question from the last one on, and presses its second button.
 fn accept_and_apply(session: &mut Session) {
+    // The buttons are below the risks: once they are there, each risk is.
+    session.until("Cancel ]");
     let open = |session: &Session| session.text().matches("[ ]").count();
     let risks = open(session);
     for left in (0..risks).rev() {
