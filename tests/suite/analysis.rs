@@ -62,7 +62,9 @@ fn connected(problem: &Problem<'_>) -> u64 {
 #[test]
 fn lost_pairs_are_those_whose_walk_meets_a_mark() {
     let (mut taken, mut without) = (0, 0);
-    for seed in 0..300 {
+    let long = std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1");
+    let seeds = if long { 300 } else { 100 };
+    for seed in 0..seeds {
         let fabric = any_fabric(seed);
         let none = Faults::default();
         let problem = Problem::new(&fabric, &none);
@@ -107,7 +109,7 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
             fabdeck_routing::analysis::PathLosses::default()
         );
     }
-    assert!(taken > 600 && without > 100, "{taken} {without}");
+    assert!(taken > 2 * seeds as usize && without > seeds / 3, "{taken} {without}");
 }
 
 /// Whom marks hit, by walking every path and by the parts that are left.

@@ -22,6 +22,8 @@ pub enum ColumnContent {
     Status,
     /// The levels of the last sweeps, a digit for each. The console draws them as a strip.
     LevelHistory,
+    /// The levels of several things at one time, a digit for each. The console draws them as a strip, each in its colour.
+    Levels,
     /// A whole sentence. A printed table wraps it within its column.
     Sentence,
     /// A number that the console draws as a gauge too, as a share of the largest in the list.
@@ -254,6 +256,11 @@ impl<R, C> Field<R, C> {
     /// The field holds the levels of the last sweeps.
     pub const fn level_history(self) -> Self {
         self.content(ColumnContent::LevelHistory)
+    }
+
+    /// The field holds the levels of several things.
+    pub const fn levels(self) -> Self {
+        self.content(ColumnContent::Levels)
     }
 
     /// The field is a whole sentence.

@@ -120,7 +120,7 @@ fn every_crash_ends_untouched_or_taken_back() {
     assert!(moments >= 800, "{moments}");
     let notified_at = stage.witness.course().notified_at.clone();
     assert_eq!(notified_at.len(), 2);
-    let stride = if long() { 1 } else { 47 };
+    let stride = if long() { 1 } else { 97 };
     // The first and the last ones are those with the journal.
     let tried: Vec<usize> = (1..=moments)
         .filter(|moment| *moment < 12 || moments - moment < 12 || moment % stride == 0)

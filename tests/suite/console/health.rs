@@ -29,7 +29,7 @@ use fabdeck_mad::access::{NoObserver, ReadOptions};
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
 /// The demo as the program reads it, on Health.
-fn demo(source: &str) -> TestSession {
+pub fn demo(source: &str) -> TestSession {
     let mut opened = LocalSystemAccess::default().open(source, &SourceOptions::default()).unwrap();
     let wanted = ReadOptions { tables: true, counters: true, ..ReadOptions::default() };
     let observed = opened.observe(wanted, &mut NoObserver).unwrap();

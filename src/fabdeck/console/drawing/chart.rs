@@ -200,6 +200,21 @@ fn draw_axis(canvas: &mut Canvas<'_>, plot: Rect, chart: &Chart<'_>) {
     }
 }
 
+/// Writes the labels of a time axis into a row; those without room are left out.
+pub fn draw_ticks(canvas: &mut Canvas<'_>, row: Rect, ticks: &[(f64, String)]) {
+    let mut behind = 0;
+    for (at, text) in ticks {
+        let (column, wide) = (column_of(row, *at), width(text));
+        if wide > row.width {
+            continue;
+        }
+        let x = column.saturating_sub(wide / 2).min(row.width - wide);
+        if x >= behind {
+            behind = canvas.draw_text(row, x, 0, text, Role::Dim) + 1;
+        }
+    }
+}
+
 /// The last values, as many as the grid has columns of dots.
 fn last_columns<'v>(values: &'v [Option<f64>], dots: &DotGrid) -> &'v [Option<f64>] {
     let skipped = values.len().saturating_sub(usize::try_from(dots.dots_wide()).unwrap_or(0));

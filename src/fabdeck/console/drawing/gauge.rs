@@ -46,6 +46,15 @@ pub fn bar_symbol<'s>(canvas: &Canvas<'s>, share: f64) -> &'static str {
     canvas.signs.levels[height]
 }
 
+/// The sign of a step from 0 to 4: the higher, the taller.
+pub fn step_symbol(canvas: &Canvas<'_>, step: u8) -> &'static str {
+    const LEVELS: [usize; 5] = [0, 1, 3, 5, 6];
+    match step {
+        0 => canvas.signs.untold,
+        step => canvas.signs.levels[LEVELS[usize::from(step.min(4))]],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use ratatui::buffer::Buffer;

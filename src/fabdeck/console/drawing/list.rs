@@ -188,7 +188,8 @@ fn cell_text<'v>(about: &Column, value: &'v Value<'_>) -> Cow<'v, str> {
 
 /// Whether the column holds names, which both of their ends distinguish.
 fn is_name(column: &Column) -> bool {
-    let is_uncut = matches!(column.content, ColumnContent::Keyword | ColumnContent::Status);
+    let is_uncut =
+        matches!(column.content, ColumnContent::Keyword | ColumnContent::Status | ColumnContent::Levels);
     matches!(column.kind, FieldKind::Text) && !is_uncut
 }
 
@@ -346,6 +347,15 @@ fn draw_cell(canvas: &mut Canvas<'_>, area: Rect, shown: &VisibleColumn, drawn: 
             other => Some(other),
         };
         return heat::draw_strip(canvas, inside, (shown.x, y), steps(), role);
+    }
+    if about.content == ColumnContent::Levels && !value.is_missing() {
+        let inside = Rect { width: area.width.min(shown.x + shown.width), ..area };
+        let role = |_| (base != Role::Text).then_some(base);
+        heat::draw_strip(canvas, inside, (shown.x, y), heat::parse_levels(&text), role);
+        if text.len() > usize::from(shown.width) {
+            canvas.draw_text(area, shown.x + shown.width.saturating_sub(1), y, canvas.signs.more, Role::Dim);
+        }
+        return;
     }
     if let Some(number) = amount(&value).filter(|_| shown.gauge > 0) {
         let inside = Rect { width: area.width.min(shown.x + shown.gauge), ..area };

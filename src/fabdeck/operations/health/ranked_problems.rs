@@ -1,14 +1,15 @@
 //! The problems of a fabric under watch, ranked as `fabdeck health` ranks them, with the jobs that they hit and the ports
 //! that wait longest.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::acknowledgements::mark_acknowledged;
 use super::cable_overview::CableOverview;
+use super::job_hits::JobHits;
 use super::kept_annotations::read_annotations;
 use super::problem::{FabricProblem, ProblemKind, ProblemSeverity};
 use super::problem_list::HealthFacts;
+use super::short_port_name::short_port_name;
 use super::table_certificate::CertificateInForce;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::jobs::job_comparison::JobComparison;
@@ -17,7 +18,7 @@ use crate::operations::watch::hot_ports::{HotPort, HotRole};
 use crate::operations::watch::watch_verdict::WatchVerdict;
 use crate::system::access::SystemAccess;
 use fabdeck_fabric::observe::{FabricEvent, PortIdentity};
-use fabdeck_fabric::{ElementId, NodeId, PortId};
+use fabdeck_fabric::{ElementId, PortId};
 use fabdeck_files::capture_format::Annotation;
 use fabdeck_routing::analysis::PathIndex;
 
@@ -87,7 +88,7 @@ impl RankingRequest {
         let (problems, unacknowledged) = rank_problems(facts.problems(), &self.look, system);
         let waits = self.reading.as_ref().and_then(|reading| PortWaits::new(&self.look, reading));
         let measures = problems.iter().map(|problem| self.measure(problem)).collect();
-        let jobs = jobs.map(|jobs| HitJobs::new(&self.look, jobs, self.reading.as_deref(), &problems));
+        let jobs = jobs.map(|jobs| JobHits::new(&self.look, jobs, self.reading.as_deref(), &problems));
         let fabric = self.look.fabric();
         let open = |severity| {
             let open = problems.iter().filter(|problem| problem.acknowledged.is_none());
@@ -202,8 +203,8 @@ pub struct RankedProblems {
     pub cables: CableOverview,
     /// The ports by waiting; `None` where no share of time is known.
     pub waits: Option<PortWaits>,
-    /// The jobs that are hit; `None` where no job is known.
-    pub jobs: Option<HitJobs>,
+    /// The jobs with what hits them; `None` where no job is known.
+    pub jobs: Option<JobHits>,
     /// Number of links that were checked, and in the next field of ports with a cable.
     pub links: usize,
     pub ports: usize,
@@ -256,85 +257,5 @@ impl PortWaits {
         };
         let rows = waiting.iter().take(MAX_ROWS).map(row).collect();
         (known > 0).then_some(Self { rows, count: waiting.len(), known, ports: ports.len() })
-    }
-}
-
-/// The name of a host with one cabled port; of other nodes, that of the port.
-pub fn short_port_name(look: &Snapshot, port: PortId) -> String {
-    let fabric = look.fabric();
-    let node = fabric.port(port).node;
-    let cabled = || fabric.ports_of(node).filter(|(_, port)| port.peer.is_some()).count();
-    match !fabric.node(node).is_switch() && cabled() == 1 {
-        true => look.unique_name(node).split(' ').next().unwrap_or_default().to_owned(),
-        false => look.port_name(port),
-    }
-}
-
-/// A job that a problem hits.
-#[derive(Clone, PartialEq, Debug)]
-pub struct JobHit {
-    pub job: String,
-    pub hosts: usize,
-    /// Number of its hosts that wait, and in the next field the longest of their waits.
-    pub waiting: usize,
-    pub worst: Option<f64>,
-    /// The wait of each of its hosts as a share of the time, `None` where it is not known.
-    pub shares: Vec<Option<f64>>,
-    /// The problems that hit it, as indexes of the ranked list.
-    pub problems: Vec<usize>,
-}
-
-/// The jobs that problems hit, those with the most waiting hosts first.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct HitJobs {
-    pub rows: Vec<JobHit>,
-    /// Number of jobs that are hit, and in the next field of all jobs.
-    pub hit: usize,
-    pub jobs: usize,
-    /// Number of hosts of the jobs that are hit.
-    pub hosts: usize,
-}
-
-impl HitJobs {
-    fn new(
-        look: &Snapshot,
-        jobs: &JobComparison,
-        reading: Option<&WatchVerdict>,
-        problems: &[FabricProblem],
-    ) -> Self {
-        let fabric = look.fabric();
-        let mut hit: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (at, problem) in problems.iter().enumerate() {
-            for job in problem.hits.jobs.iter().flatten() {
-                hit.entry(&job.job).or_default().push(at);
-            }
-        }
-        let waiting: BTreeSet<NodeId> = reading
-            .iter()
-            .flat_map(|reading| &reading.watched.verdict.congested_adapters)
-            .map(|held| fabric.port(held.at.port).node)
-            .collect();
-        let share = |port: &PortId| {
-            let row = reading?.port_row_of(ElementId::Port(*port))?;
-            row.time_waited
-        };
-        let row = |(job, ports): (&String, &BTreeSet<PortId>)| {
-            let problems = hit.get(job.as_str())?.clone();
-            let hosts: BTreeSet<NodeId> = ports.iter().map(|port| fabric.port(*port).node).collect();
-            let shares: Vec<Option<f64>> = ports.iter().map(share).collect();
-            Some(JobHit {
-                job: job.clone(),
-                hosts: hosts.len(),
-                waiting: hosts.intersection(&waiting).count(),
-                worst: shares.iter().copied().flatten().reduce(f64::max),
-                shares,
-                problems,
-            })
-        };
-        let mut rows: Vec<JobHit> = jobs.jobs.iter().filter_map(row).collect();
-        rows.sort_by_key(|row| std::cmp::Reverse((row.waiting, row.hosts)));
-        let (hit, hosts) = (rows.len(), rows.iter().map(|row| row.hosts).sum());
-        rows.truncate(MAX_ROWS);
-        Self { rows, hit, jobs: jobs.jobs.iter().len(), hosts }
     }
 }

@@ -19,8 +19,10 @@ pub const JOB_GAINS: View<JobSummary, ()> =
 
 static JOB_FIELDS: &[RowField] = &[JOB, HOSTS, PORTS, MISSING, SWITCHES, LINKS, MAX, DARK_FIBER, LOST];
 
-static GAIN_FIELDS: &[RowField] =
-    &[JOB, HOSTS, MISSING, SWITCHES, LOST, MAX, SAR_MAX, CHANGE, LINKS, SAR_LINKS, DARK_FIBER, SAR_DARK];
+static GAIN_FIELDS: &[RowField] = &[
+    JOB, HOSTS, MISSING, SWITCHES, LOST, WAITS, WAITING, WORST_WAIT, MAX, BUSIEST, SAR_MAX, CHANGE, LINKS,
+    SAR_LINKS, DARK_FIBER, SAR_DARK, REASON,
+];
 
 const JOB: RowField = RowField::new(
     "job",
@@ -67,6 +69,7 @@ const SWITCHES: RowField = RowField::new(
     "switches of its hosts; a job on one switch has no path between switches",
     |(), job| Value::count(job.switches),
 )
+.shed(4)
 .largest_first();
 
 const LINKS: RowField = RowField::new(
@@ -95,6 +98,7 @@ const DARK_FIBER: RowField = RowField::new(
     "percent of all channels between switches that none of its paths crosses",
     |(), job| job.dark_fiber.map(Value::tenths).into(),
 )
+.shed(2)
 .largest_first()
 .unit("%");
 
@@ -108,6 +112,56 @@ const LOST: RowField = RowField::new(
 .toned_above_zero(Tone::Danger)
 .largest_first()
 .when_yes();
+
+const WAITS: RowField = RowField::new(
+    "waits",
+    "HOSTS BY WAIT",
+    FieldKind::Text,
+    "how long each of its ports waits: a level for each, from 0 to 7",
+    |(), job| job.waits.as_ref().map(|waits| Value::text(&waits.levels)).into(),
+)
+.levels()
+.shed(5)
+.when_known();
+
+const WAITING: RowField =
+    RowField::new("waiting", "WAITING", FieldKind::Number, "its hosts that wait", |(), job| {
+        job.waits.as_ref().map(|waits| Value::count(waits.waiting)).into()
+    })
+    .toned_above_zero(Tone::Warning)
+    .largest_first()
+    .when_known();
+
+const WORST_WAIT: RowField = RowField::new(
+    "worst_wait",
+    "WORST %",
+    FieldKind::Number,
+    "the longest wait of its hosts, in percent of the time",
+    |(), job| job.waits.as_ref().and_then(|waits| waits.worst).into(),
+)
+.largest_first()
+.unit("%")
+.when_known();
+
+const BUSIEST: RowField = RowField::new(
+    "busiest",
+    "BUSIEST",
+    FieldKind::Text,
+    "the port that sends into the channel with the most of its paths",
+    |(), job| job.busiest.as_deref().map(Value::text).into(),
+)
+.shed(3)
+.when_known();
+
+const REASON: RowField = RowField::new(
+    "hit_by",
+    "HIT BY",
+    FieldKind::Text,
+    "the worst problem that hits it, with its first element, and the number of the others",
+    |(), job| job.waits.as_ref().map(|waits| Value::text(&waits.reason)).into(),
+)
+.keyword()
+.when_known();
 
 const SAR_MAX: RowField = RowField::new(
     "sar_max",
@@ -145,13 +199,16 @@ const SAR_DARK: RowField = RowField::new(
     "percent of channels that none of its paths would cross under sar's routes",
     |(), job| job.proposed.map(|proposed| Value::tenths(proposed.dark_fiber)).into(),
 )
+.shed(1)
 .largest_first()
 .when_known()
 .unit("%");
 
 /// Whether an order or a filter uses only columns that `jobs` prints too.
 pub fn is_printed_by_jobs(text: &str) -> bool {
-    [SAR_MAX, CHANGE, SAR_LINKS, SAR_DARK].iter().all(|field| !text.contains(&*field.column.id))
+    [SAR_MAX, CHANGE, SAR_LINKS, SAR_DARK, WAITS, WAITING, WORST_WAIT, BUSIEST, REASON]
+        .iter()
+        .all(|field| !text.contains(&*field.column.id))
 }
 
 /// The change of a figure in percent: `-32 %`.

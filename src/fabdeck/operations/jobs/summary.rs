@@ -6,6 +6,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::certificate_text::{judged_lid_words, lost_words};
 use crate::operations::check::loads::{JobFigures, JobReport, job_rows};
+use crate::operations::health::job_hits::JobHit;
 use fabdeck_fabric::Faults;
 use fabdeck_fabric::observe::{NotePlace, digits_in_groups};
 use fabdeck_files::job_lists::JobList;
@@ -31,6 +32,38 @@ pub struct JobSummary {
     pub lost: Option<u64>,
     /// The figures under proposed routes, where these are compared.
     pub proposed: Option<ProposedJob>,
+    /// The port that sends into the channel with the most of its paths. This and the next field are known in the console.
+    pub busiest: Option<String>,
+    /// `None` where counters are not compared.
+    pub waits: Option<JobWaits>,
+}
+
+/// How long the hosts of a job wait, and what hits it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobWaits {
+    /// A level from 0 to 7 for each of its ports, as a digit; `?` where it is not known.
+    pub levels: String,
+    /// Number of its hosts that wait.
+    pub waiting: usize,
+    /// The longest wait in percent of the time.
+    pub worst: Option<u64>,
+    pub reason: String,
+}
+
+impl From<&JobHit> for JobWaits {
+    fn from(hit: &JobHit) -> Self {
+        let level = |share: f64| match (share.clamp(0.0, 1.0) * 7.0).round() as u8 {
+            0 if share >= 0.01 => 1,
+            level => level,
+        };
+        let sign = |share: &Option<f64>| share.map_or('?', |share| char::from(b'0' + level(share)));
+        Self {
+            levels: hit.shares.iter().map(sign).collect(),
+            waiting: hit.waiting,
+            worst: hit.worst.map(|share| (share.min(1.0) * 100.0).round() as u64),
+            reason: hit.reason.clone(),
+        }
+    }
 }
 
 /// The figures of a job under proposed routes.
@@ -135,6 +168,8 @@ pub fn summarize_jobs(look: &Snapshot, placed: &JobPlacement) -> (Vec<JobSummary
         dark_fiber: known.then_some(row.dark_fiber),
         lost: known.then_some(row.lost),
         proposed: None,
+        busiest: None,
+        waits: None,
     });
     let JobReport { count, hosts, links, mean, figures, .. } = report;
     let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links, lost } = figures;

@@ -83,13 +83,14 @@ pub fn write_jobs(page: &mut HtmlWriter, report: &FabricReport) {
         page.close();
         return;
     };
-    let shown = shown_words(jobs.rows.len().min(MAX_SHORT_ROWS), jobs.hit);
-    let all = format!("{} of {} hit", digits_in_groups(jobs.hit), count_words(jobs.jobs, "job", "jobs"));
+    let shown = shown_words(jobs.hit.min(MAX_SHORT_ROWS), jobs.hit);
+    let all =
+        format!("{} of {} hit", digits_in_groups(jobs.hit), count_words(jobs.rows.len(), "job", "jobs"));
     let remark = if shown.is_empty() { all } else { format!("{all}, {shown}") };
     heading(page, "Jobs that are hit", &remark);
-    if !jobs.rows.is_empty() {
+    if jobs.hit > 0 {
         write_table_head(page, &[("JOB", false), ("HOSTS", true), ("WAITING", true), ("LONGEST WAIT", true)]);
-        for row in jobs.rows.iter().take(MAX_SHORT_ROWS) {
+        for row in jobs.hit_rows().iter().take(MAX_SHORT_ROWS) {
             page.open("tr", &[]);
             page.element("td", &[], &row.job);
             page.element("td", &[("class", "num")], &digits_in_groups(row.hosts));

@@ -267,7 +267,7 @@ fn draw_no_problem(
         Err(why) => (false, format!("tables: {why}")),
     });
     lines.push(match &ranked.jobs {
-        Some(jobs) => (true, format!("jobs: {} on the fabric", digits_in_groups(jobs.jobs))),
+        Some(jobs) => (true, format!("jobs: {} on the fabric", digits_in_groups(jobs.rows.len()))),
         None => (false, "jobs: not known; :jobs slurm asks Slurm".to_owned()),
     });
     lines.extend(ranked.unacknowledged.iter().map(|why| (false, format!("acknowledgements: {why}"))));

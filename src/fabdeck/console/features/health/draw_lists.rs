@@ -13,7 +13,8 @@ use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
-use crate::operations::health::ranked_problems::{JobHit, RankedProblems};
+use crate::operations::health::job_hits::JobHit;
+use crate::operations::health::ranked_problems::RankedProblems;
 use crate::operations::watch::hot_ports::HotRole;
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -56,7 +57,7 @@ fn draw_jobs(
 ) {
     let jobs = ranked.and_then(|ranked| ranked.jobs.as_ref());
     let head: Vec<OwnedRun> = jobs.map_or_else(Vec::new, |jobs| {
-        let hit = format!("{} of {}", digits_in_groups(jobs.hit), digits_in_groups(jobs.jobs));
+        let hit = format!("{} of {}", digits_in_groups(jobs.hit), digits_in_groups(jobs.rows.len()));
         let role = if jobs.hit > 0 { Role::Wait } else { Role::Dim };
         vec![(hit, role), (format!("  {} hosts", digits_in_groups(jobs.hosts)), Role::Dim)]
     });
@@ -71,11 +72,11 @@ fn draw_jobs(
         };
         return draw_sentence(canvas, inside, text);
     };
-    if jobs.rows.is_empty() {
+    if jobs.hit == 0 {
         return draw_sentence(canvas, inside, "No job is hit.");
     }
     let (top, sight) = rows_in_sight(state, HealthPane::Jobs, inside, JOB_ROWS);
-    for (place, job) in jobs.rows.iter().enumerate().skip(top).take(sight) {
+    for (place, job) in jobs.hit_rows().iter().enumerate().skip(top).take(sight) {
         let y = u16::try_from(place - top).unwrap_or(u16::MAX).saturating_mul(JOB_ROWS);
         let area = Rect { y: inside.y + y, height: inside.height.saturating_sub(y).min(JOB_ROWS), ..inside };
         if is_chosen(state, HealthPane::Jobs, place) {

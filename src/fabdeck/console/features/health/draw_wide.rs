@@ -161,9 +161,11 @@ fn watch_lines(state: &SessionState) -> Vec<(&'static str, String, bool)> {
         current_job_source(known),
         known.problems.ranked.as_ref().and_then(|ranked| ranked.jobs.as_ref()),
     ) {
-        (CurrentJobSource::Named(from), Some(jobs)) => (format!("{}: {}", from.words(), jobs.jobs), true),
-        (CurrentJobSource::Recorded(_), Some(jobs)) => (format!("recorded: {}", jobs.jobs), true),
-        (CurrentJobSource::Unknown, Some(jobs)) => (format!("SIMULATED: {}", jobs.jobs), true),
+        (CurrentJobSource::Named(from), Some(jobs)) => {
+            (format!("{}: {}", from.words(), jobs.rows.len()), true)
+        }
+        (CurrentJobSource::Recorded(_), Some(jobs)) => (format!("recorded: {}", jobs.rows.len()), true),
+        (CurrentJobSource::Unknown, Some(jobs)) => (format!("SIMULATED: {}", jobs.rows.len()), true),
         (_, None) => ("not known".to_owned(), false),
     };
     let span = watch

@@ -105,6 +105,7 @@ impl TaskOutcome for RankingOutcome {
             annotations::show_kept(&mut state.known, &self.0.annotations);
             state.known.problems.set_ranked(self.0, of);
             state.screens.health.refresh(&state.known);
+            state.screens.jobs.refresh(&state.known);
         }
         Vec::new()
     }

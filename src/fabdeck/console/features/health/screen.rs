@@ -76,7 +76,7 @@ impl HealthScreen {
     /// Moves the cursor to the row of a job, where the list of jobs is in sight and has it.
     pub(in crate::console) fn move_to_job(&mut self, job: &str) -> bool {
         let jobs = self.ranked.as_deref().and_then(|ranked| ranked.jobs.as_ref()).filter(|_| self.has_lists);
-        let place = jobs.and_then(|jobs| jobs.rows.iter().position(|hit| hit.job == job));
+        let place = jobs.and_then(|jobs| jobs.hit_rows().iter().position(|hit| hit.job == job));
         self.move_to_row(HealthPane::Jobs, place)
     }
 
@@ -139,7 +139,7 @@ impl Screen for HealthScreen {
         };
         match self.pane {
             HealthPane::Problems => EnterResult::Show,
-            HealthPane::Jobs => match ranked.jobs.as_ref().and_then(|jobs| jobs.rows.get(row)) {
+            HealthPane::Jobs => match ranked.jobs.as_ref().and_then(|jobs| jobs.hit_rows().get(row)) {
                 Some(hit) => EnterResult::Open(ScreenTarget::Job(hit.job.clone())),
                 None => EnterResult::Nothing("there is no job to open"),
             },
@@ -195,7 +195,7 @@ impl Screen for HealthScreen {
             self.led = self.problem().map(|(_, problem)| problem.id.clone());
         }
         let jobs = ranked.and_then(|ranked| ranked.jobs.as_ref());
-        self.set_rows(HealthPane::Jobs, jobs.map_or(0, |jobs| jobs.rows.len()));
+        self.set_rows(HealthPane::Jobs, jobs.map_or(0, |jobs| jobs.hit_rows().len()));
         let waits = ranked.and_then(|ranked| ranked.waits.as_ref());
         self.set_rows(HealthPane::Waits, waits.map_or(0, |waits| waits.rows.len()));
         self.set_rows(HealthPane::Events, known.problems.events().len());

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 use ratatui::layout::Rect;
 
+use super::draw_panes::draw_panes;
+use super::jobs_panes::JobsPanes;
 use super::running_jobs::jobs_head;
 use super::screen::{JobView, channel_steps};
 use crate::catalogue::severity::Severity;
@@ -22,6 +24,9 @@ use crate::console::model::state::SessionState;
 const STRIP_COLUMN: u16 = 10;
 
 pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
+    if let Some(panes) = JobsPanes::of(state) {
+        return draw_panes(canvas, &panes, state);
+    }
     draw_head(canvas, areas.head, state);
     draw_body(canvas, areas.rest, state);
     details::draw(canvas, areas.details, state);
@@ -53,22 +58,24 @@ fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
 fn draw_body(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let screen = &state.screens.jobs;
     match screen.histograms().filter(|_| screen.view == JobView::Histogram) {
-        Some((job, histograms)) => draw_histogram(canvas, area, job, histograms),
+        Some((job, histograms)) => {
+            let title = format!("Job {job}: channels by how many of its paths they carry");
+            canvas.draw_text(area, 1, 0, &title, Role::Heading);
+            let below = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+            draw_histogram(canvas, below, histograms);
+        }
         None => list::draw(canvas, area, state),
     }
 }
 
 /// Draws how many channels carry how many paths, for each set of routes in its own half.
-fn draw_histogram(
+pub(super) fn draw_histogram(
     canvas: &mut Canvas<'_>,
     area: Rect,
-    job: &str,
     histograms: [Option<BTreeMap<u64, usize>>; 2],
 ) {
-    let title = format!("Job {job}: channels by how many of its paths they carry");
-    canvas.draw_text(area, 1, 0, &title, Role::Heading);
     let most = histograms.iter().flatten().filter_map(|own| own.keys().last()).max().copied().unwrap_or(0);
-    let rows = u64::from(area.height.saturating_sub(2)).max(1);
+    let rows = u64::from(area.height.saturating_sub(1)).max(1);
     let step = most.div_ceil(rows).max(1);
     let count = |own: &BTreeMap<u64, usize>, row: u64| -> usize {
         own.range(row * step + 1..=(row + 1) * step).map(|(_, channels)| channels).sum()
@@ -81,16 +88,16 @@ fn draw_histogram(
     canvas.draw_right_aligned(
         Rect { width: (label + 1).min(area.width), ..area },
         0,
-        1,
+        0,
         "paths",
         Role::Label,
     );
     for (side, (own, name)) in (0..).zip(histograms.iter().zip(["in force", "sar"])) {
         let Some(own) = own else { continue };
         let x = label + 3 + side * half;
-        canvas.draw_text(area, x, 1, name, Role::Label);
+        canvas.draw_text(area, x, 0, name, Role::Label);
         for row in 0..bars {
-            let y = 2 + row as u16;
+            let y = 1 + row as u16;
             let channels = count(own, row);
             let room = usize::from(half.saturating_sub(9));
             let long = (channels * room).div_ceil(longest).min(room);
@@ -111,7 +118,7 @@ fn draw_histogram(
         canvas.draw_right_aligned(
             Rect { width: (label + 1).min(area.width), ..area },
             0,
-            2 + row as u16,
+            1 + row as u16,
             &words,
             Role::Label,
         );

@@ -1,6 +1,7 @@
 //! The actions of Jobs.
 
-use super::{draw, running_jobs};
+use super::jobs_panes::JobsPanes;
+use super::{draw, job_strips, running_jobs};
 use crate::console::features::feature::Feature;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
@@ -19,9 +20,14 @@ pub const FEATURE: Feature = Feature {
     .belongs_to(&[ScreenId::Jobs]),
     ],
 }],
-    follow: running_jobs::tick,
+    follow: |state| {
+        let effects = running_jobs::tick(state);
+        job_strips::follow(state);
+        effects
+    },
     next_wake_ms: running_jobs::next_wake_ms,
     cancels_first: |state| state.current().table().filter.is_empty() && state.has_engine_under_way(),
+    has_own_panes: |state| JobsPanes::of(state).is_some(),
     draw: draw::draw,
     ..Feature::NEW
 };

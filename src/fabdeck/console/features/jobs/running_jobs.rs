@@ -302,21 +302,37 @@ pub fn has_unnamed_jobs(state: &SessionState) -> bool {
 
 /// The lines above the list, with their severity: the source of the jobs, and their figures.
 pub fn jobs_head(state: &SessionState) -> Vec<(Severity, String)> {
-    let jobs = &state.known.jobs;
     let mut lines = Vec::new();
     lines.extend(trouble_words(&state.known).map(|trouble| (Severity::Warning, trouble)));
-    let Some(comparison) = &jobs.comparison else { return lines };
-    if jobs.is_outdated() {
-        let words = "sar ran with other jobs than those that run now: p runs it again";
-        lines.push((Severity::Warning, words.to_owned()));
-    }
+    let Some(comparison) = &state.known.jobs.comparison else { return lines };
+    lines.extend(outdated_line(&state.known.jobs));
     let room = usize::from(state.areas().body.width).saturating_sub(1);
     lines.push((Severity::Info, list_words(state, comparison, room)));
     lines.push((Severity::Info, figures_words(state, comparison)));
-    lines.extend(lids_line(comparison).map(|words| (Severity::Info, words)));
-    lines.extend(lost_line(comparison).map(|words| (Severity::Warning, words)));
-    lines.extend(dropped_answer_line(&state.known).map(|words| (Severity::Warning, words)));
+    lines.extend(remarks(state, comparison));
     lines
+}
+
+/// The lines of a screen whose panes have the source of the jobs elsewhere: their figures, and what else is to be said.
+pub fn figure_lines(state: &SessionState, comparison: &JobComparison) -> Vec<(Severity, String)> {
+    let mut lines = vec![(Severity::Info, figures_words(state, comparison))];
+    lines.extend(trouble_words(&state.known).map(|trouble| (Severity::Warning, trouble)));
+    lines.extend(outdated_line(&state.known.jobs));
+    lines.extend(remarks(state, comparison));
+    lines
+}
+
+fn outdated_line(jobs: &JobsModel) -> Option<(Severity, String)> {
+    let words = "sar ran with other jobs than those that run now: p runs it again";
+    jobs.is_outdated().then(|| (Severity::Warning, words.to_owned()))
+}
+
+/// What the figures rest on, and what they leave out.
+fn remarks(state: &SessionState, comparison: &JobComparison) -> Vec<(Severity, String)> {
+    let lids = lids_line(comparison).map(|words| (Severity::Info, words));
+    let lost = lost_line(comparison).map(|words| (Severity::Warning, words));
+    let dropped = dropped_answer_line(&state.known).map(|words| (Severity::Warning, words));
+    lids.into_iter().chain(lost).chain(dropped).collect()
 }
 
 /// The line about the LID that figures use, where ports have several (FN-708 of the commands).
@@ -327,7 +343,7 @@ fn lids_line(comparison: &JobComparison) -> Option<String> {
 
 /// Text about the source, the age of the list, and its jobs on the fabric. In little room, the path is
 /// shortened first.
-fn list_words(state: &SessionState, comparison: &JobComparison, room: usize) -> String {
+pub fn list_words(state: &SessionState, comparison: &JobComparison, room: usize) -> String {
     let placed = &comparison.placed;
     let several = comparison.in_force.as_ref().or(comparison.proposed.as_ref()).map(|over| over.metrics.jobs);
     let mut figures = format!(": {} on {}", placed.listed, count_words(placed.on, "host", "hosts"));

@@ -6,15 +6,21 @@ use std::sync::Arc;
 use super::current_job_source::{CurrentJobSource, current_job_source, current_jobs, trouble_words};
 use super::detail::job_detail;
 use super::job_lines::{dropped_answer_line, jobs_command, lost_line};
+use super::job_strips::JobStrips;
+use super::jobs_panes::JobsPanes;
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
+use crate::console::model::layout::Areas;
 use crate::console::model::table::Table;
+use crate::operations::health::job_hits::JobHit;
+use crate::operations::health::problem::FabricProblem;
+use crate::operations::health::ranked_problems::RankedProblems;
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::rows::{JOB_GAINS, is_printed_by_jobs};
-use crate::operations::jobs::summary::{JobSummary, ProposedJob};
+use crate::operations::jobs::summary::{JobSummary, JobWaits, ProposedJob};
 use fabdeck_fabric::ChannelId;
 use fabdeck_routing::analysis::EffectiveIndex;
 
@@ -38,14 +44,52 @@ pub struct JobsScreen {
     pub view: JobView,
     table: Table,
     pub(super) comparison: Option<(Arc<JobComparison>, Arc<Snapshot>)>,
+    /// What hits the jobs, by the last ranking.
+    ranked: Option<Arc<RankedProblems>>,
     /// The indexes of the jobs with rows.
     jobs: Vec<usize>,
     seen: Vec<JobSummary>,
     /// The job to move to once the jobs are compared.
     wanted: Option<String>,
+    /// The waits of the job at the cursor.
+    pub(super) strips: JobStrips,
+    /// Whether all views have a pane of their own.
+    has_panes: bool,
 }
 
 impl JobsScreen {
+    /// Takes the size of the screen into account.
+    pub(super) fn set_areas(&mut self, areas: &Areas) {
+        self.has_panes = self.panes(areas).is_some();
+        if self.has_panes {
+            self.view = JobView::Jobs;
+        }
+    }
+
+    /// The panes of this size, where there are jobs to show in them.
+    pub(super) fn panes(&self, areas: &Areas) -> Option<JobsPanes> {
+        JobsPanes::new(areas, self.seen.len()).filter(|_| self.comparison.is_some())
+    }
+
+    /// The jobs of this many rows, so that the one at the cursor is among them.
+    pub(super) fn jobs_from_cursor(&self, count: usize) -> Vec<usize> {
+        let rows = &self.table.selection.rows;
+        let first = (self.table.cursor + 1).saturating_sub(count);
+        rows.iter().skip(first).take(count).filter_map(|row| self.jobs.get(*row)).copied().collect()
+    }
+
+    /// What hits the job at the cursor.
+    pub(super) fn hit(&self) -> Option<&JobHit> {
+        let name = &self.seen.get(self.table.row()?)?.job;
+        self.ranked.as_ref()?.jobs.as_ref()?.rows.iter().find(|hit| hit.job == *name)
+    }
+
+    /// The problems that hit the job at the cursor.
+    pub(super) fn problems(&self) -> Vec<&FabricProblem> {
+        let (Some(ranked), Some(hit)) = (&self.ranked, self.hit()) else { return Vec::new() };
+        hit.problems.iter().filter_map(|at| ranked.problems.get(*at)).collect()
+    }
+
     /// The job at the cursor, as an index in the map.
     pub(super) fn job(&self) -> Option<usize> {
         self.jobs.get(self.table.row()?).copied()
@@ -69,20 +113,40 @@ impl JobsScreen {
         row.inspect(|row| self.table.move_to_row(*row)).is_some() || self.wanted.is_some()
     }
 
-    fn rows(&mut self, comparison: &JobComparison) {
+    /// Makes the rows again: the jobs that wait most come first, and of equal ones those with the most paths over a channel.
+    fn rows(&mut self, comparison: &JobComparison, look: &Snapshot) {
         let size = |job: usize| comparison.effective_in_force(job).or(comparison.effective_proposed(job));
         let several = |job: &usize| size(*job).is_some_and(EffectiveIndex::is_multi_switch);
-        let mut jobs: Vec<usize> = (0..comparison.jobs.iter().len()).filter(several).collect();
+        let hits = self.ranked.as_ref().and_then(|ranked| ranked.jobs.as_ref());
+        let hits: BTreeMap<&str, &JobHit> =
+            hits.iter().flat_map(|hits| &hits.rows).map(|hit| (hit.job.as_str(), hit)).collect();
+        let names = comparison.jobs.iter().map(|(name, _)| name);
+        let jobs = names.enumerate().filter(|(job, _)| several(job));
+        let mut rows: Vec<(usize, JobSummary)> = jobs
+            .map(|(job, name)| {
+                (job, job_summary(comparison, look, job, name, hits.get(name.as_str()).copied()))
+            })
+            .collect();
+        let worst = |seen: &JobSummary| seen.waits.as_ref().map(|waits| (waits.waiting, waits.worst));
         // The sort is stable, so equal jobs stay ordered by name.
-        jobs.sort_by_key(|job| std::cmp::Reverse(size(*job).map_or(0, |job| job.max)));
-        let names: Vec<&String> = comparison.jobs.iter().map(|(name, _)| name).collect();
-        self.seen = jobs.iter().map(|job| job_summary(comparison, *job, names[*job])).collect();
-        self.jobs = jobs;
+        rows.sort_by_key(|(job, seen)| {
+            std::cmp::Reverse((worst(seen), size(*job).map_or(0, |size| size.max)))
+        });
+        (self.jobs, self.seen) = rows.into_iter().unzip();
     }
 }
 
-fn job_summary(comparison: &JobComparison, job: usize, name: &str) -> JobSummary {
+fn job_summary(
+    comparison: &JobComparison,
+    look: &Snapshot,
+    job: usize,
+    name: &str,
+    hit: Option<&JobHit>,
+) -> JobSummary {
     let now = comparison.effective_in_force(job);
+    // Of equal channels the first one.
+    let busiest = now.and_then(|now| now.loads.iter().rev().max_by_key(|(_, paths)| *paths));
+    let busiest = busiest.and_then(|(channel, _)| comparison.channels.get(channel.index()));
     let size = now.or(comparison.effective_proposed(job));
     JobSummary {
         job: name.to_owned(),
@@ -95,6 +159,8 @@ fn job_summary(comparison: &JobComparison, job: usize, name: &str) -> JobSummary
         dark_fiber: now.map(|now| now.dark_fiber),
         lost: now.map(|now| now.lost),
         proposed: comparison.effective_proposed(job).map(ProposedJob::from),
+        busiest: busiest.map(|port| look.unique_port_name(*port)),
+        waits: hit.filter(|hit| hit.shares.iter().any(Option::is_some)).map(JobWaits::from),
     }
 }
 
@@ -169,11 +235,18 @@ impl Screen for JobsScreen {
         std::mem::take(&mut self.view) != JobView::Jobs
     }
 
+    fn page_rows(&self, areas: &Areas) -> Option<usize> {
+        Some(usize::from(self.panes(areas)?.table.height.saturating_sub(1)).max(1))
+    }
+
     fn has_views(&self, _: &Model) -> bool {
-        true
+        !self.has_panes
     }
 
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
+        if self.has_panes {
+            return Err("all of the job at the cursor is in sight on this screen");
+        }
         self.view = if self.view == JobView::Jobs { JobView::Histogram } else { JobView::Jobs };
         Ok(())
     }
@@ -182,17 +255,22 @@ impl Screen for JobsScreen {
         let now = known.jobs.comparison.clone().zip(known.jobs.snapshot().cloned());
         let same =
             |(held, _): &(Arc<JobComparison>, _), (now, _): &(Arc<JobComparison>, _)| Arc::ptr_eq(held, now);
+        let same_ranking = match (&self.ranked, &known.problems.ranked) {
+            (Some(held), Some(now)) => Arc::ptr_eq(held, now),
+            (held, now) => held.is_none() && now.is_none(),
+        };
         let unchanged = match (&self.comparison, &now) {
             (Some(held), Some(now)) => same(held, now),
             (held, now) => held.is_none() && now.is_none(),
         };
-        if unchanged {
+        if unchanged && same_ranking {
             return;
         }
         let here = self.table.row().and_then(|row| self.seen.get(row)).map(|seen| seen.job.clone());
         let here = self.wanted.take_if(|_| now.is_some()).or(here);
+        self.ranked = known.problems.ranked.clone();
         match &now {
-            Some((comparison, _)) => self.rows(comparison),
+            Some((comparison, look)) => self.rows(comparison, look),
             None => (self.jobs, self.seen) = Default::default(),
         }
         self.comparison = now;

@@ -163,8 +163,8 @@ fn job_words(known: &Model) -> Result<String, String> {
         return Err("no list of jobs is known".to_owned());
     };
     Ok(match current_job_source(known) {
-        CurrentJobSource::Named(from) => format!("{}: {}", from.words(), jobs.jobs),
-        CurrentJobSource::Recorded(_) => format!("recorded: {}", jobs.jobs),
-        CurrentJobSource::Unknown => format!("SIMULATED: {}", jobs.jobs),
+        CurrentJobSource::Named(from) => format!("{}: {}", from.words(), jobs.rows.len()),
+        CurrentJobSource::Recorded(_) => format!("recorded: {}", jobs.rows.len()),
+        CurrentJobSource::Unknown => format!("SIMULATED: {}", jobs.rows.len()),
     })
 }

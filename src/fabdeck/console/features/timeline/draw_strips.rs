@@ -9,7 +9,8 @@ use super::strips::{LaneCell, Strip, StripQuantity};
 use super::timeline_panes::TimelinePanes;
 use crate::catalogue::quantity_words::length_words;
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
-use crate::console::drawing::chart::column_of;
+use crate::console::drawing::chart::{column_of, draw_ticks};
+use crate::console::drawing::gauge::step_symbol;
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::time_ticks;
 use crate::console::features::chart_time::{
@@ -125,15 +126,6 @@ fn step_role(strip: &Strip, column: usize, step: u8) -> Role {
     }
 }
 
-/// The sign of a step: the higher, the taller.
-fn step_sign(canvas: &Canvas<'_>, step: u8) -> &'static str {
-    const LEVELS: [usize; 5] = [0, 1, 3, 5, 6];
-    match step {
-        0 => canvas.signs.untold,
-        step => canvas.signs.levels[LEVELS[usize::from(step.min(4))]],
-    }
-}
-
 impl StripRows<'_> {
     /// Where the screens stand in time, and how fast they play.
     fn draw_position(&mut self, canvas: &mut Canvas<'_>) {
@@ -170,17 +162,7 @@ impl StripRows<'_> {
         let head = Rect { width: label + value, ..self.area };
         canvas.draw_right_aligned(head, 0, self.y, &words, Role::Key);
         let row = Rect { y: self.plot.y + self.y, height: 1, ..self.plot };
-        let mut behind = 0;
-        for (at, text) in time_ticks(&self.state.known, self.window, self.plot.width) {
-            let (column, wide) = (column_of(row, at), width(&text));
-            if wide > row.width {
-                continue;
-            }
-            let x = column.saturating_sub(wide / 2).min(row.width - wide);
-            if x >= behind {
-                behind = canvas.draw_text(row, x, 0, &text, Role::Dim) + 1;
-            }
-        }
+        draw_ticks(canvas, row, &time_ticks(&self.state.known, self.window, self.plot.width));
         self.y += 1;
     }
 
@@ -200,7 +182,7 @@ impl StripRows<'_> {
             }
             x = canvas.draw_text(self.area, x, self.y, &format!("{name} "), Role::Dim);
             for step in 1..=4 {
-                let sign = step_sign(canvas, step);
+                let sign = step_symbol(canvas, step);
                 x = canvas.draw_text(self.area, x, self.y, sign, quantity.step_role(step));
             }
             x = canvas.draw_text(self.area, x, self.y, &format!(" {scale}"), Role::Dim) + 2;
@@ -222,7 +204,7 @@ impl StripRows<'_> {
         canvas.draw_right_aligned(Rect { width: label + columns, ..self.area }, label, self.y, &text, role);
         for (x, (column, step)) in (0..self.plot.width).zip(strip.steps.iter().enumerate()) {
             let Some(step) = *step else { continue };
-            let (sign, role) = (step_sign(canvas, step), step_role(strip, column, step));
+            let (sign, role) = (step_symbol(canvas, step), step_role(strip, column, step));
             canvas.draw_text(self.plot, x, self.y, sign, role);
         }
         self.y += 1;

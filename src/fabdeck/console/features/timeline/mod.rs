@@ -19,7 +19,7 @@ pub mod playback;
 pub(crate) mod position_text;
 pub(crate) mod recording_file;
 pub(crate) mod screen;
-mod strips;
+pub(in crate::console) mod strips;
 pub(crate) mod time_cursor;
 pub(crate) mod time_navigation;
 pub(crate) mod timeline_panes;

@@ -7,7 +7,7 @@ use super::event_rows::{EventKind, EventLane, EventRow};
 use super::timeline_panes::TimelinePanes;
 use crate::console::features::chart_time::{chart_history, chart_window, latest_ms, round_load};
 use crate::console::model::fabric_model::Model;
-use crate::operations::health::ranked_problems::short_port_name;
+use crate::operations::health::short_port_name::short_port_name;
 use crate::operations::watch::fabric_history::{ColumnSum, FabricHistory, FabricSums, TimeWindow};
 use crate::operations::watch::port_values::PortQuantity;
 use fabdeck_fabric::observe::PortIdentity;
