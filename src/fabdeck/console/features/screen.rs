@@ -7,6 +7,7 @@ use crate::catalogue::field::Listing;
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::{Areas, Size};
+use crate::console::model::panes::{BODY, PanePlan};
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
 use fabdeck_fabric::{ElementId, LinkId};
@@ -76,6 +77,16 @@ pub trait Screen {
     /// Number of rows of the body below the list, at this size.
     fn rows_below(&self, _known: &Model, _size: Size) -> u16 {
         0
+    }
+
+    /// How the screen is split into panes.
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        areas.list_and_details().into()
+    }
+
+    /// The pane that has the keys.
+    fn focused_pane(&self) -> &'static str {
+        BODY
     }
 
     /// Number of rows in sight, for a screen with panes of its own.

@@ -6,12 +6,13 @@ use super::detail::{difference_detail, event_detail};
 use super::event_rows::{EVENTS, EventRow, event_rows, live_rows};
 use super::moment_compare;
 use super::strips::TimelineStrips;
-use super::timeline_panes::TimelinePanes;
+use super::timeline_panes::{EVENTS as EVENT_PANE, TimelinePanes, timeline_panes};
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{CursorDirection, EnterResult, Screen};
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::Areas;
+use crate::console::model::panes::PanePlan;
 use crate::console::model::table::Table;
 use crate::operations::replay::moment_comparison::MomentComparison;
 
@@ -116,6 +117,14 @@ impl Screen for TimelineScreen {
             known.playback.as_ref().is_some_and(|playback| !playback.timeline().times.is_empty());
         (is_recorded || !self.rows.is_empty())
             .then(|| -> Box<dyn Listing + 's> { Box::new(EVENTS.of(&self.rows)) })
+    }
+
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        timeline_panes(areas)
+    }
+
+    fn focused_pane(&self) -> &'static str {
+        EVENT_PANE
     }
 
     fn page_rows(&self, areas: &Areas) -> Option<usize> {
