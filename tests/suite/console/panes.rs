@@ -7,9 +7,11 @@ use super::test_session::{TestSession, UserSystem};
 use super::watches::{incast, shown, swept, watching};
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::panes::kept_sizes::read_pane_sizes;
+use fabdeck::console::features::panes::pins::detail_element;
 use fabdeck::console::features::screens::SCREENS;
 use fabdeck::console::model::layout::Size;
 use fabdeck::system::local_access::LocalSystemAccess;
+use fabdeck_fabric::ElementId;
 
 fn resized(driver: &mut TestSession, width: u16, height: u16) {
     driver.send_input(SessionInput::Resized(Size { width, height }));
@@ -42,6 +44,9 @@ fn a_zoomed_pane_has_the_body_on_every_screen_and_the_others_come_back() {
         resized(&mut driver, width, height);
         for screen in SCREENS.iter().flat_map(|screen| [format!("{}", screen.number), "tab".to_owned()]) {
             driver.press(&screen);
+            // A message about the key has a row of its own until the next one.
+            driver.state.seen = driver.state.messages.total_count();
+            resized(&mut driver, width, height);
             let before = shown(&driver);
             let has_panes = driver.state.areas().panes.are_several();
             let keys = before.lines().last().unwrap();
@@ -83,7 +88,7 @@ fn a_zoomed_list_has_its_columns_and_pages_are_longer() {
     golden("health zoomed", &shown(&driver));
     // The next pane has the body then.
     driver.press("tab");
-    assert!(shown(&driver).contains("▸ Latest events") && !shown(&driver).contains("Worst waits"));
+    assert!(shown(&driver).contains("▸ Latest") && !shown(&driver).contains("Worst waits"));
     driver.press("esc 3 Z");
     golden("links zoomed", &shown(&driver));
     driver.press("pgdn");
@@ -118,7 +123,7 @@ fn a_border_moves_within_its_limits_and_goes_back() {
     assert_eq!(widths(&shown(&driver)), [43, 87]);
     driver.press("9");
     assert_eq!(widths(&shown(&driver))[0], 88);
-    driver.press("3 :reset-panes enter");
+    driver.press("3 :reset-size enter");
     resized(&mut driver, 120, 40);
     assert_eq!(widths(&shown(&driver)), first);
     // Rows of Health.
@@ -146,7 +151,7 @@ fn places_of_borders_are_kept_for_the_next_session() {
     resized(&mut next, 120, 40);
     assert_eq!(body(&shown(next.press("3"))), body(&links));
     assert_eq!(body(&shown(next.press("1"))), body(&health));
-    next.press("3 :reset-panes enter");
+    next.press("3 :reset-size enter");
     let lines = std::fs::read_to_string(folder.path().join("panes")).unwrap();
     assert!(lines.lines().count() == 1 && lines.contains("health"), "{lines}");
     // A file that cannot be read is named, and a session replays with the places that it began with.
@@ -199,4 +204,60 @@ fn a_terminal_zooms_and_keeps_borders() {
     session.press("\x03");
     session.ended();
     session.assert_restored();
+}
+
+/// What the pane beside the list is about, and whether its border says that it is pinned.
+fn details_of(driver: &TestSession) -> (Option<ElementId>, bool) {
+    let screen = shown(driver);
+    let row = screen.lines().find(|row| row.contains("╮╭")).unwrap().to_owned();
+    (detail_element(&driver.state), row.contains(" pinned "))
+}
+
+#[test]
+fn pinned_details_stay_on_their_row_while_the_cursor_goes_on() {
+    let mut driver = demo();
+    resized(&mut driver, 120, 40);
+    for screen in ["2 V V", "3", "4 tab"] {
+        driver.press(screen).press("down");
+        let (row, pinned) = details_of(&driver);
+        assert!(row.is_some() && !pinned, "{screen}");
+        driver.press("P down down");
+        assert_eq!(details_of(&driver), (row, true), "{screen}:\n{}", shown(&driver));
+        swept(&mut driver, 1);
+        assert_eq!(details_of(&driver), (row, true), "{screen} after a reading");
+        driver.press("P");
+        let (now, pinned) = details_of(&driver);
+        assert!(now != row && !pinned, "{screen}: {now:?}");
+    }
+    driver.press("3 P j");
+    golden("links pinned", &shown(&driver));
+    // The page of all details is that of the cursor, and each screen has a pin of its own.
+    driver.press("4");
+    assert!(!details_of(&driver).1);
+    resized(&mut driver, 80, 24);
+    driver.press("P");
+    assert!(driver.state.messages.last().unwrap().text.starts_with("pin: no details are in sight"));
+}
+
+/// A row of events is found again by what it is about, whatever its place is.
+#[test]
+fn a_pinned_event_stays_when_others_come() {
+    let mut driver = demo();
+    resized(&mut driver, 120, 40);
+    driver.press("f 0 G P");
+    let pinned = driver.state.panes.pins.clone();
+    assert_eq!(pinned.len(), 1, "{:?}", driver.state.messages);
+    driver.press("g");
+    let text = |driver: &TestSession| {
+        let at = driver.state.areas().details;
+        let row = |y: u16| {
+            let line: Vec<char> = shown(driver).lines().nth(y.into()).unwrap().chars().collect();
+            line[usize::from(at.x)..usize::from(at.x + at.width)].iter().collect::<String>()
+        };
+        (at.y..at.y + at.height).map(row).collect::<Vec<_>>().join("\n")
+    };
+    let before = text(&driver);
+    swept(&mut driver, 6);
+    driver.press("2 f 0 s s g");
+    assert_eq!(text(&driver), before);
 }

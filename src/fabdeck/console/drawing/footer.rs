@@ -174,8 +174,8 @@ fn has_effect_here(state: &SessionState, action: &Action) -> bool {
         "extend" => state.screen != ScreenId::Paths,
         "enter" => state.current().can_enter(&state.known),
         "mark" => !state.target_elements().is_empty(),
-        // Enter opens the same page there.
-        "details" => state.screen != ScreenId::Health,
+        // Enter opens the same page there, or the details are beside the list already.
+        "details" => state.screen != ScreenId::Health && state.areas().details_pane.is_empty(),
         "next-view" => state.current().has_views(&state.known),
         id if TIME_ACTIONS.contains(&id) => state.screen == ScreenId::Timeline,
         _ => true,

@@ -119,8 +119,13 @@ pub trait Screen {
         self.element(self.table().row()?, known)
     }
 
-    /// The details of the row at the cursor, where they are not those of an element of the fabric.
-    fn row_page(&self, _known: &Model) -> Option<DetailPage> {
+    /// The details of a row, where they are not those of an element of the fabric.
+    fn row_page(&self, _row: usize, _known: &Model) -> Option<DetailPage> {
+        None
+    }
+
+    /// What such a row is about, the same in later readings.
+    fn row_key(&self, _row: usize, _known: &Model) -> Option<String> {
         None
     }
 

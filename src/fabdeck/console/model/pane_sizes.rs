@@ -1,12 +1,13 @@
 //! The borders that the operator moved, and the panes that are zoomed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::layout::BOX_MIN_SCREEN;
 use super::tasks::TaskId;
 use crate::console::features::screens::ScreenId;
+use fabdeck_fabric::ElementId;
 
 /// Least width of a screen with three columns of panes.
 const WIDEST_MIN_SCREEN: u16 = 180;
@@ -78,12 +79,25 @@ impl PaneSizes {
     }
 }
 
+/// What the details of a screen stay on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PinnedDetail {
+    Element(ElementId),
+    /// A row with details of its own. Its place is `None` while the list does not have it.
+    Row {
+        key: String,
+        row: Option<usize>,
+    },
+}
+
 /// The panes of a session.
 #[derive(Clone, Debug, Default)]
 pub struct PaneState {
     pub sizes: PaneSizes,
     /// The screens whose pane with the keys has the whole body.
     pub zoomed: BTreeSet<ScreenId>,
+    /// The pinned details.
+    pub pins: BTreeMap<ScreenId, PinnedDetail>,
     /// The screens and widths whose sizes are not kept yet.
     pub unkept: BTreeSet<(ScreenId, WidthClass)>,
     /// The task that keeps sizes.

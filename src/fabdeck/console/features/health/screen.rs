@@ -141,7 +141,7 @@ impl Screen for HealthScreen {
         }
     }
 
-    fn row_page(&self, known: &Model) -> Option<DetailPage> {
+    fn row_page(&self, _: usize, known: &Model) -> Option<DetailPage> {
         problem_detail(self, known)
     }
 

@@ -150,8 +150,12 @@ impl Screen for JobsScreen {
             + u16::from(comparison.proposed.is_some())
     }
 
-    fn row_page(&self, _: &Model) -> Option<DetailPage> {
-        job_detail(self)
+    fn row_page(&self, row: usize, _: &Model) -> Option<DetailPage> {
+        job_detail(self, *self.jobs.get(row)?)
+    }
+
+    fn row_key(&self, row: usize, _: &Model) -> Option<String> {
+        Some(self.seen.get(row)?.job.clone())
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {

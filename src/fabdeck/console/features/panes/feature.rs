@@ -2,6 +2,7 @@
 
 use super::kept_sizes;
 use super::pane_actions::{has_panes, move_border, reset_panes, toggle_zoom};
+use super::pins::{follow_pin, has_details, toggle_pin};
 use crate::console::features::feature::Feature;
 use crate::console::features::screen::CursorDirection;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
@@ -18,6 +19,13 @@ pub const FEATURE: Feature = Feature {
             )
             .with_precondition(has_panes)
             .prominent(),
+            new(
+                "pin",
+                &["P"],
+                "Keep the details on the row while the cursor goes on, or let them follow it again",
+                toggle_pin,
+            )
+            .with_precondition(has_details),
             new("border-left", &["ctrl-left"], "Move the border of the pane to the left", |state, _| {
                 move_border(state, CursorDirection::Left)
             })
@@ -34,14 +42,12 @@ pub const FEATURE: Feature = Feature {
                 move_border(state, CursorDirection::Down)
             })
             .with_precondition(has_panes),
-            new(
-                "reset-panes",
-                &[],
-                "Move the borders of this screen back to their first places",
-                reset_panes,
-            ),
+            new("reset-size", &[], "Move the borders of this screen back to their first places", reset_panes),
         ],
     }],
-    follow: kept_sizes::follow,
+    follow: |state| {
+        follow_pin(state);
+        kept_sizes::follow(state)
+    },
     ..Feature::NEW
 };

@@ -136,11 +136,20 @@ impl Screen for TimelineScreen {
         matches!(direction, CursorDirection::Left | CursorDirection::Right)
     }
 
-    fn row_page(&self, known: &Model) -> Option<DetailPage> {
+    fn row_page(&self, row: usize, known: &Model) -> Option<DetailPage> {
         match &self.compared {
-            Some((comparison, table)) => difference_detail(comparison, table.row()?),
-            None => event_detail(self, known),
+            Some((comparison, _)) => difference_detail(comparison, row),
+            None => Some(event_detail(self.rows.get(row)?, known)),
         }
+    }
+
+    fn row_key(&self, row: usize, _: &Model) -> Option<String> {
+        if let Some((comparison, _)) = &self.compared {
+            let row = comparison.rows.get(row)?;
+            return Some(format!("{} {}", row.kind, row.name));
+        }
+        let row = self.rows.get(row)?;
+        Some(format!("{} {} {}", row.at_ms, row.label, row.text))
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {
