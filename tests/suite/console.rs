@@ -26,6 +26,7 @@ mod map_frames;
 mod navigation;
 mod outputs;
 mod overdue_changes;
+mod panes;
 mod pauses;
 mod pictures;
 pub mod pty;

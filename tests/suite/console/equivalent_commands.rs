@@ -170,6 +170,13 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("cast", &[Only(SESSION)]),
     ("theme", &[Only(SESSION)]),
     ("redraw", &[Only(SESSION)]),
+    ("zoom", &[Only(SESSION)]),
+    ("pin", &[Only(SESSION)]),
+    ("border-left", &[Only(SESSION)]),
+    ("border-right", &[Only(SESSION)]),
+    ("border-up", &[Only(SESSION)]),
+    ("border-down", &[Only(SESSION)]),
+    ("reset-size", &[Only(SESSION)]),
     ("suspend", &[Only(SESSION)]),
 ];
 

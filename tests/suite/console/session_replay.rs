@@ -57,6 +57,7 @@ pub fn replay_watched<'l>(
     state.writing = beginning.writing;
     state.known.watch.settings = beginning.watch.unwrap_or_default();
     state.known.clock = beginning.clock;
+    state.panes.sizes = beginning.panes;
     state.known.jobs = JobsModel::with_settings(beginning.jobs.unwrap_or_default());
     let mut again = SessionReplay { look: look.clone(), sweeper, recorded, state, jobs: BTreeMap::new() };
     again.begin(effects);

@@ -25,6 +25,7 @@ use crate::console::event_loop::event::{SessionEvent, SessionHeader, SessionInpu
 use crate::console::event_loop::theme_choice::wanted_theme;
 use crate::console::event_loop::update::{next_wake_ms, update};
 use crate::console::features::jobs::jobs_model::JobsModel;
+use crate::console::features::panes::kept_sizes::read_pane_sizes;
 use crate::console::model::console_options::ConsoleOptions;
 use crate::console::model::effect::Effect;
 use crate::console::model::keymap::Keymap;
@@ -90,7 +91,10 @@ impl App {
         state.writing.clone_from(&opening.writing);
         state.known.jobs = JobsModel::with_settings(opening.jobs.clone());
         let named = opening.given.source.is_some();
-        for line in &opening.messages {
+        let sizes = read_pane_sizes(&*machine);
+        let unread = sizes.as_ref().err().cloned();
+        state.panes.sizes = sizes.unwrap_or_default();
+        for line in opening.messages.iter().chain(&unread) {
             // The line arrives once the session runs.
             let _ = words.send(WorkerMessage::Happened(SessionInput::Message(line.clone())));
         }

@@ -113,13 +113,14 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
     let everywhere = |action: &&Action| action.place == KeyScope::Everywhere && !first(action);
     let last = |action: &&Action| LAST_ACTIONS.contains(&action.id);
     let with_key = |action: &'static Action| Some((action.first_key(&state.keymap)?.to_string(), action));
+    let ends: Vec<&Action> = LAST_ACTIONS.into_iter().filter_map(action).filter(works).collect();
     let own = ACTIONS.iter().filter(works).filter(here);
     let mut keys: Vec<(String, &Action)> = own
         .chain(ACTIONS.iter().filter(works).filter(everywhere).filter(|action| !last(action)))
         .filter_map(with_key)
-        .take(MAX_KEYS - LAST_ACTIONS.len() - 1)
+        .take(MAX_KEYS - ends.len() - 1)
         .collect();
-    keys.extend(LAST_ACTIONS.into_iter().filter_map(action).filter(works).filter_map(with_key));
+    keys.extend(ends.into_iter().filter_map(with_key));
     for (key, action) in keys {
         hint(canvas, &key, short_title(action, state), reserved);
     }
@@ -130,7 +131,7 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
 
 /// Most keys in the last row, and the actions that end it before the key that leaves.
 const MAX_KEYS: usize = 8;
-const LAST_ACTIONS: [&str; 2] = ["palette", "help"];
+const LAST_ACTIONS: [&str; 3] = ["zoom", "palette", "help"];
 
 /// Actions of a layer over the screen, with a word for each.
 fn overlay_actions(layer: &Overlay) -> &'static [(&'static [&'static str], &'static str)] {
@@ -173,8 +174,8 @@ fn has_effect_here(state: &SessionState, action: &Action) -> bool {
         "extend" => state.screen != ScreenId::Paths,
         "enter" => state.current().can_enter(&state.known),
         "mark" => !state.target_elements().is_empty(),
-        // Enter opens the same page there.
-        "details" => state.screen != ScreenId::Health,
+        // Enter opens the same page there, or the details are beside the list already.
+        "details" => state.screen != ScreenId::Health && state.areas().details_pane.is_empty(),
         "next-view" => state.current().has_views(&state.known),
         id if TIME_ACTIONS.contains(&id) => state.screen == ScreenId::Timeline,
         _ => true,
@@ -189,6 +190,7 @@ fn is_at_top(state: &SessionState) -> bool {
 fn short_title(action: &Action, state: &SessionState) -> &'static str {
     match action.id {
         "next-view" if state.screen == ScreenId::Health => "next pane",
+        "zoom" if state.areas().panes.is_zoomed() => "all panes",
         "enter" => "open",
         "preview-fix" => "preview its fix",
         "longer-window" => state.known.problems.window.words(),

@@ -14,6 +14,7 @@ use crate::console::features::watch::watch_state::WatchSettings;
 use crate::console::model::background_task::{TaskOutcome, WholeOutcome};
 use crate::console::model::key::Key;
 use crate::console::model::layout::Size;
+use crate::console::model::pane_sizes::PaneSizes;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::changer::WriteAccess;
@@ -72,6 +73,9 @@ pub struct SessionHeader {
     /// The settings for the source of job lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<JobSettings>,
+    /// The borders of panes that earlier sessions moved.
+    #[serde(default, skip_serializing_if = "PaneSizes::is_empty")]
+    pub panes: PaneSizes,
     /// What a clock showed when the session began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<HistoryClock>,
@@ -95,6 +99,7 @@ impl SessionHeader {
             size: state.size,
             options: state.options.clone(),
             keys: state.keymap.overrides().clone(),
+            panes: state.panes.sizes.clone(),
             clock: state.known.clock,
             writing: state.writing.clone(),
             jobs: Some(state.known.jobs.settings.clone()).filter(|jobs| *jobs != JobSettings::default()),

@@ -29,6 +29,9 @@ pub fn step_out(state: &mut SessionState) -> bool {
         set_filter(state, String::new());
         return true;
     }
+    if state.panes.zoomed.remove(&state.screen) {
+        return true;
+    }
     let (screen, known) = state.current_mut();
     let stepped = screen.step_out(known);
     if let Some(back) = state.came_from.take() {

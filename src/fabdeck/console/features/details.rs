@@ -47,7 +47,8 @@ impl ElementDetail {
         if let Some(hot) = crate::console::features::hotspots::detail::hot_detail(state) {
             return Some(hot);
         }
-        if let Some(page) = state.current().row_page(&state.known) {
+        let row = state.current().table().row();
+        if let Some(page) = row.and_then(|row| state.current().row_page(row, &state.known)) {
             return Some(page);
         }
         let look = state.snapshot()?;

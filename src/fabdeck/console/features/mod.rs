@@ -17,6 +17,7 @@ mod links;
 pub mod map;
 pub mod name_completion;
 pub mod outputs;
+pub mod panes;
 pub(crate) mod paths;
 pub mod plan_commands;
 pub(crate) mod preconditions;

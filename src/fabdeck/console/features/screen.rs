@@ -7,6 +7,7 @@ use crate::catalogue::field::Listing;
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::{Areas, Size};
+use crate::console::model::panes::{BODY, PanePlan};
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
 use fabdeck_fabric::{ElementId, LinkId};
@@ -78,6 +79,16 @@ pub trait Screen {
         0
     }
 
+    /// How the screen is split into panes.
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        areas.list_and_details().into()
+    }
+
+    /// The pane that has the keys.
+    fn focused_pane(&self) -> &'static str {
+        BODY
+    }
+
     /// Number of rows in sight, for a screen with panes of its own.
     fn page_rows(&self, _areas: &Areas) -> Option<usize> {
         None
@@ -108,8 +119,13 @@ pub trait Screen {
         self.element(self.table().row()?, known)
     }
 
-    /// The details of the row at the cursor, where they are not those of an element of the fabric.
-    fn row_page(&self, _known: &Model) -> Option<DetailPage> {
+    /// The details of a row, where they are not those of an element of the fabric.
+    fn row_page(&self, _row: usize, _known: &Model) -> Option<DetailPage> {
+        None
+    }
+
+    /// What such a row is about, the same in later readings.
+    fn row_key(&self, _row: usize, _known: &Model) -> Option<String> {
         None
     }
 

@@ -11,6 +11,8 @@ pub struct ScreenTitle {
     pub id: ScreenId,
     /// The number key that opens the screen.
     pub number: u8,
+    /// The name of the screen in lines and files.
+    pub word: &'static str,
     pub title: &'static str,
     /// The title on a narrow screen.
     pub short: &'static str,
@@ -28,6 +30,7 @@ macro_rules! define_screens {
         pub const SCREENS: &[ScreenTitle] = &[$(ScreenTitle {
             id: ScreenId::$id,
             number: $number,
+            word: stringify!($field),
             title: $title,
             short: $short,
             about: $about,

@@ -7,6 +7,7 @@ use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::jobs::job_words;
 use crate::console::features::map::rank_task::RankTask;
+use crate::console::features::panes::pins::carry_pins_over;
 use crate::console::features::whatif::engine_runs::{preview_engines, start_next_engine};
 use crate::console::features::whatif::marking::{count_cut_off_pairs, drop_results};
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome, TaskPlace};
@@ -109,6 +110,7 @@ pub fn replace_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Ef
         places = places.into_iter().map(|what| what.and_then(again)).collect();
         state.known.carry_order_over(&again);
         state.screens.carry_over(&again);
+        carry_pins_over(state, &again);
         state.known.paths = None;
     }
     state.known.tables = look.observation.tables.has_forwarding();

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::panes::{BODY, DETAILS, PanePlan, PaneTree, PlacedPanes};
+
 /// Columns and rows of a screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Size {
@@ -31,6 +33,11 @@ impl Rect {
 
     pub fn is_empty(self) -> bool {
         self.width == 0 || self.height == 0
+    }
+
+    /// Whether a cell is inside.
+    pub fn contains(self, x: u16, y: u16) -> bool {
+        (self.x..self.x + self.width).contains(&x) && (self.y..self.y + self.height).contains(&y)
     }
 
     /// Splits off the upper rows; returns them and the rest.
@@ -68,6 +75,9 @@ pub const DETAILS_MIN_SCREEN: u16 = 110;
 const DETAILS_SHARE: u16 = 3;
 const LIST_MIN_WIDTH: u16 = 88;
 const DETAILS_MIN_WIDTH: u16 = 30;
+/// Least widths of both where the operator moves the border between them.
+const LIST_LEAST_WIDTH: u16 = 40;
+const DETAILS_LEAST_WIDTH: u16 = 20;
 
 /// The areas that every screen has.
 ///
@@ -81,7 +91,7 @@ const DETAILS_MIN_WIDTH: u16 = 30;
 /// status    filter, progress, messages; only while there is one
 /// footer    the keys that work here
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Areas {
     pub header: Rect,
     pub tabs: Rect,
@@ -101,6 +111,8 @@ pub struct Areas {
     pub footer: Rect,
     /// Whether panes are boxes.
     pub boxed: bool,
+    /// All panes of the screen.
+    pub panes: PlacedPanes,
 }
 
 impl Areas {
@@ -120,29 +132,48 @@ impl Areas {
         let (middle, below) = rest.split_rows(rest.height - below);
         let (middle, tour) = middle.split_rows(middle.height.saturating_sub(tour));
         let (status, footer) = below.split_rows(below.height.saturating_sub(1));
-        let details_width = match size.width {
+        let boxed = size.width >= BOX_MIN_SCREEN;
+        let overlay = middle.inside(boxed);
+        Self { header, tabs, middle, overlay, tour, status, footer, boxed, ..Self::default() }
+    }
+
+    /// Columns of the details beside a list; narrow screens have none.
+    pub fn details_width(&self) -> u16 {
+        let width = self.middle.width;
+        match width {
             DETAILS_MIN_SCREEN.. => {
-                size.width.saturating_sub(LIST_MIN_WIDTH).clamp(DETAILS_MIN_WIDTH, size.width / DETAILS_SHARE)
+                width.saturating_sub(LIST_MIN_WIDTH).clamp(DETAILS_MIN_WIDTH, width / DETAILS_SHARE)
             }
             _ => 0,
-        };
-        let (body_pane, details_pane) = middle.split_columns(middle.width - details_width);
-        let boxed = size.width >= BOX_MIN_SCREEN;
-        let [overlay, body, details] = [middle, body_pane, details_pane].map(|pane| pane.inside(boxed));
-        Self {
-            header,
-            tabs,
-            middle,
-            overlay,
-            body_pane,
-            body,
-            details_pane,
-            details,
-            tour,
-            status,
-            footer,
-            boxed,
         }
+    }
+
+    /// A part with other panes beside it, where the screen is wide enough for details.
+    pub fn beside(&self, part: PaneTree, details: PaneTree) -> PaneTree {
+        match self.details_width() {
+            0 => part,
+            width => PaneTree::columns("details", self.middle.width - width, [part, details])
+                .with_least([LIST_LEAST_WIDTH, DETAILS_LEAST_WIDTH]),
+        }
+    }
+
+    /// A list with the details of its row.
+    pub fn list_and_details(&self) -> PaneTree {
+        self.beside(PaneTree::Pane(BODY), PaneTree::Pane(DETAILS))
+    }
+
+    /// The areas with the panes of a plan, as [`PlacedPanes::new`] places them.
+    pub fn with_panes(
+        mut self,
+        plan: &PanePlan,
+        moved: &dyn Fn(&str) -> Option<u16>,
+        zoomed: Option<&'static str>,
+    ) -> Self {
+        self.panes = PlacedPanes::new(plan, self.middle, moved, zoomed);
+        self.body_pane = if plan.tree.has(BODY) { self.panes.area(BODY) } else { self.middle };
+        self.details_pane = self.panes.area(DETAILS);
+        [self.body, self.details] = [self.body_pane, self.details_pane].map(|pane| pane.inside(self.boxed));
+        self
     }
 }
 
@@ -155,6 +186,8 @@ mod tests {
         for (width, height) in (0..130).flat_map(|width| (0..40).map(move |height| (width, height))) {
             for status in [false, true] {
                 let areas = Areas::new(Size { width, height }, status);
+                let plan = areas.list_and_details().into();
+                let areas = areas.with_panes(&plan, &|_| None, None);
                 let rows = [areas.header, areas.tabs, areas.middle, areas.status, areas.footer];
                 assert_eq!(rows.iter().map(|area| area.height).sum::<u16>(), height);
                 assert_eq!(areas.body_pane.width + areas.details_pane.width, width);

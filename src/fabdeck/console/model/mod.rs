@@ -14,6 +14,8 @@ pub mod layout;
 pub(crate) mod line_words;
 pub mod messages;
 pub mod overlay;
+pub mod pane_sizes;
+pub mod panes;
 pub mod prompt;
 pub mod scroll;
 pub mod state;

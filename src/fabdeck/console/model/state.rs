@@ -11,6 +11,7 @@ use super::keymap::Keymap;
 use super::layout::{Areas, Size};
 use super::messages::{LogMessage, MessageLog};
 use super::overlay::Overlay;
+use super::pane_sizes::{PaneState, WidthClass};
 use super::prompt::{Prompt, Purpose};
 use super::tasks::{TaskId, Tasks};
 use crate::catalogue::severity::Severity;
@@ -54,6 +55,7 @@ pub struct SessionState {
     pub known: Model,
     pub screen: ScreenId,
     pub screens: Screens,
+    pub panes: PaneState,
     pub layer: Option<Overlay>,
     pub prompt: Option<Prompt>,
     /// The line that goes to anything.
@@ -106,6 +108,7 @@ impl SessionState {
             known: Model::default(),
             screen: ScreenId::Health,
             screens: Screens::default(),
+            panes: PaneState::default(),
             layer: None,
             prompt: None,
             goto: GotoState::default(),
@@ -143,7 +146,17 @@ impl SessionState {
     }
 
     pub fn areas(&self) -> Areas {
-        Areas::with_tour(self.size, self.has_status(), self.tour.pane_rows(self.size.height))
+        self.areas_of(self.screen)
+    }
+
+    /// The areas as they are when this screen is open.
+    pub fn areas_of(&self, id: ScreenId) -> Areas {
+        let areas = Areas::with_tour(self.size, self.has_status(), self.tour.pane_rows(self.size.height));
+        let screen = self.screens.get(id);
+        let zoomed = self.panes.zoomed.contains(&id).then(|| screen.focused_pane());
+        let (word, width) = (id.title().word, WidthClass::of(self.size.width));
+        let plan = screen.panes(&areas);
+        areas.with_panes(&plan, &|border| self.panes.sizes.share(word, width, border), zoomed)
     }
 
     /// Whether the status line has something to show: an input line, a message, work, a filter. The line that goes to

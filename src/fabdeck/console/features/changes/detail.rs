@@ -1,14 +1,13 @@
-//! The details of the change at the cursor.
+//! The details of a change.
 
-use super::screen::ChangesScreen;
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
-use crate::operations::changes::change_row::{countdown, silent_words};
+use crate::operations::changes::change_row::{ChangeRow, countdown, silent_words};
 use fabdeck_change::ChangePhase;
 
-/// The details of the change at the cursor.
-pub fn change_detail(screen: &ChangesScreen, known: &Model) -> Option<DetailPage> {
-    let (row, seen) = (screen.change()?, &known.changes);
+/// The details of a change.
+pub fn change_detail(row: &ChangeRow, known: &Model) -> DetailPage {
+    let seen = &known.changes;
     let left = seen.left_ms(row).map(|left| format!("; {} left", countdown(left / 1000)));
     let mut pairs = vec![
         ("state", format!("{}{}", row.state_title(), left.unwrap_or_default())),
@@ -35,5 +34,5 @@ pub fn change_detail(screen: &ChangesScreen, known: &Model) -> Option<DetailPage
                     make a new plan";
         pairs.push(("a person", text.to_owned()));
     }
-    Some(DetailPage { title: format!("Change {}", row.number), pairs, ports: Vec::new() })
+    DetailPage { title: format!("Change {}", row.number), pairs, ports: Vec::new() }
 }

@@ -44,8 +44,12 @@ impl Screen for ChangesScreen {
         Some(Box::new(CHANGES.rows_in(known.changes.clock(), &self.rows).when_empty(&self.empty)))
     }
 
-    fn row_page(&self, known: &Model) -> Option<DetailPage> {
-        change_detail(self, known)
+    fn row_page(&self, row: usize, known: &Model) -> Option<DetailPage> {
+        Some(change_detail(self.rows.get(row)?, known))
+    }
+
+    fn row_key(&self, row: usize, _: &Model) -> Option<String> {
+        Some(self.rows.get(row)?.id.clone())
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {

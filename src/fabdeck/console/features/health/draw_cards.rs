@@ -28,6 +28,9 @@ use crate::operations::watch::history::PortFigure;
 use fabdeck_fabric::observe::digits_in_groups;
 
 pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
+    if layout.problems.is_empty() {
+        return;
+    }
     let health = &state.screens.health;
     let table = health.table_of(HealthPane::Problems);
     let ranked = state.known.problems.ranked.as_deref();

@@ -19,13 +19,16 @@ use crate::operations::watch::hot_ports::HotRole;
 use fabdeck_fabric::observe::digits_in_groups;
 
 pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
-    if layout.jobs.height == 0 {
-        return;
-    }
     let ranked = state.known.problems.ranked.as_deref();
-    draw_jobs(canvas, layout, state, ranked);
-    draw_waits(canvas, layout, state, ranked);
-    draw_events(canvas, layout, state);
+    if !layout.jobs.is_empty() {
+        draw_jobs(canvas, layout, state, ranked);
+    }
+    if !layout.waits.is_empty() {
+        draw_waits(canvas, layout, state, ranked);
+    }
+    if !layout.events.is_empty() {
+        draw_events(canvas, layout, state);
+    }
 }
 
 /// Which rows of a list are in sight: the first one, and their number.

@@ -8,6 +8,16 @@
 //! ```
 
 use crate::console::model::layout::{Areas, Rect};
+use crate::console::model::panes::{PanePlan, PaneTree};
+
+/// The panes by their names.
+pub const CHARTS: &str = "charts";
+pub const PROBLEMS: &str = "problems";
+pub const JOBS: &str = "jobs";
+pub const WAITS: &str = "waits";
+pub const EVENTS: &str = "events";
+const CABLES: &str = "cables";
+const WATCH: &str = "watch";
 
 /// Rows of a card, and in the next constant with the empty row below it.
 pub const CARD_ROWS: u16 = 4;
@@ -25,6 +35,10 @@ const WIDE_HEIGHT: u16 = 46;
 const THREE_CARDS: u16 = 3 * CARD_STEP - 1;
 const LIST_ROWS: u16 = 11;
 const MIN_LIST_ROWS: u16 = 5;
+/// Rows of the charts on a wide screen.
+const WIDE_CHART_ROWS: u16 = 13;
+/// Least rows of charts, and of a card below them.
+const CARDS_LEAST: [u16; 2] = [4, CARD_ROWS + 2];
 
 /// The panes. Those that have no room are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -43,39 +57,55 @@ pub struct HealthLayout {
     pub is_compact: bool,
 }
 
+/// How Health is split into panes. With a pending change, the problems have one more row, which is that of the lists below
+/// them: two cards have room beside its card then.
+pub fn health_panes(areas: &Areas, has_change: bool) -> PanePlan {
+    let (all, boxed) = (areas.middle, areas.boxed);
+    let [charts, problems, jobs, waits, events, cables, watch] =
+        [CHARTS, PROBLEMS, JOBS, WAITS, EVENTS, CABLES, WATCH].map(PaneTree::Pane);
+    if all.width < MIN_WIDTH || all.height < MIN_HEIGHT {
+        return problems.into();
+    }
+    if !boxed {
+        return PaneTree::rows("charts", 5, [charts, problems]).with_least(CARDS_LEAST).into();
+    }
+    let more = |problems: u16, lists: u16| {
+        u16::from(has_change && lists > MIN_LIST_ROWS && problems >= 2 * (CARD_ROWS + 2))
+    };
+    if all.width >= WIDE_WIDTH && all.height >= WIDE_HEIGHT {
+        let left = all.height - WIDE_CHART_ROWS - LIST_ROWS;
+        let cards = (THREE_CARDS + 2).max(left / 2);
+        let cards = cards + more(cards, left - cards);
+        let half = all.width * 3 / 5 / 2;
+        let lists = PaneTree::columns("jobs", half, [waits, jobs]);
+        let left_column = PaneTree::rows("problems", cards, [problems, lists]);
+        let right = PaneTree::columns("cables", all.width * 3 / 5, [left_column, cables]);
+        let below = PaneTree::columns("watch", all.width * 3 / 5, [events, watch]);
+        let below = PaneTree::rows("events", left, [right, below]).with_least([CARD_ROWS + 8, 4]);
+        return PaneTree::rows("charts", WIDE_CHART_ROWS, [charts, below]).with_least([4, 20]).into();
+    }
+    let cards = THREE_CARDS + 2;
+    let chart_rows = if all.height >= cards + 10 { 10 } else { 6 };
+    let rows = all.height.saturating_sub(chart_rows + cards).min(LIST_ROWS);
+    if rows < MIN_LIST_ROWS {
+        return PaneTree::rows("charts", chart_rows, [charts, problems]).with_least(CARDS_LEAST).into();
+    }
+    let third = all.width / 3;
+    let lists = PaneTree::columns("waits", third, [waits, events]);
+    let lists = PaneTree::columns("jobs", third, [jobs, lists]).with_least([20, 40]);
+    let cards = all.height - chart_rows.min(all.height) - rows;
+    let below = PaneTree::rows("problems", cards + more(cards, rows), [problems, lists]);
+    let below = below.with_least([CARD_ROWS + 2, MIN_LIST_ROWS]);
+    PaneTree::rows("charts", chart_rows, [charts, below]).with_least([4, CARD_ROWS + 7]).into()
+}
+
 impl HealthLayout {
     pub fn new(areas: &Areas) -> Self {
         let (all, boxed) = (areas.middle, areas.boxed);
-        let none = Self { boxed, ..Self::default() };
-        if all.width < MIN_WIDTH || all.height < MIN_HEIGHT {
-            return Self { problems: all, is_compact: true, ..none };
-        }
-        if !boxed {
-            let (charts, problems) = all.split_rows(5);
-            return Self { charts: split_columns(charts, 2), problems, ..none };
-        }
-        if all.width >= WIDE_WIDTH && all.height >= WIDE_HEIGHT {
-            return Self::wide(all);
-        }
-        let cards = THREE_CARDS + 2;
-        let charts = if all.height >= cards + 10 { 10 } else { 6 };
-        let lists = all.height.saturating_sub(charts + cards).min(LIST_ROWS);
-        let lists = if lists < MIN_LIST_ROWS { 0 } else { lists };
-        let (charts, rest) = all.split_rows(charts);
-        let (problems, lists) = rest.split_rows(rest.height - lists);
-        let [jobs, waits, events] = split_columns(lists, 0);
-        Self { charts: split_columns(charts, 0), problems, jobs, waits, events, ..none }
-    }
-
-    fn wide(all: Rect) -> Self {
-        let (charts, rest) = all.split_rows(13);
-        let (rest, below) = rest.split_rows(rest.height - LIST_ROWS);
-        let (left, cables) = rest.split_columns(rest.width * 3 / 5);
-        let (problems, lists) = left.split_rows((THREE_CARDS + 2).max(left.height / 2));
-        let (waits, jobs) = lists.split_columns(lists.width / 2);
-        let (events, watch) = below.split_columns(below.width * 3 / 5);
+        let [charts, problems, jobs, waits, events, cables, watch] =
+            [CHARTS, PROBLEMS, JOBS, WAITS, EVENTS, CABLES, WATCH].map(|pane| areas.panes.area(pane));
         Self {
-            charts: split_columns(charts, 0),
+            charts: split_columns(charts, if boxed { 0 } else { 2 }),
             change: Rect::default(),
             problems,
             jobs,
@@ -83,8 +113,8 @@ impl HealthLayout {
             events,
             cables,
             watch,
-            boxed: true,
-            is_compact: false,
+            boxed,
+            is_compact: all.width < MIN_WIDTH || all.height < MIN_HEIGHT,
         }
     }
 
@@ -95,24 +125,8 @@ impl HealthLayout {
         if !has_change || self.is_compact || self.problems.height < rows + CARD_ROWS + borders {
             return self;
         }
-        let mut layout = self.with_shorter_lists();
-        (layout.change, layout.problems) = layout.problems.split_rows(rows);
-        layout
-    }
-
-    /// The layout with one more row for the problems, which is that of the lists below them. Two cards have room then.
-    fn with_shorter_lists(mut self) -> Self {
-        let below = self.problems.y + self.problems.height;
-        if self.jobs.y != below || self.jobs.height <= MIN_LIST_ROWS {
-            return self;
-        }
-        self.problems.height += 1;
-        for pane in [&mut self.jobs, &mut self.waits, &mut self.events] {
-            if pane.y == below {
-                (pane.y, pane.height) = (pane.y + 1, pane.height - 1);
-            }
-        }
-        self
+        let (change, problems) = self.problems.split_rows(rows);
+        Self { change, problems, ..self }
     }
 
     /// Number of cards in sight.
@@ -144,13 +158,19 @@ mod tests {
     use super::*;
     use crate::console::model::layout::Size;
 
+    fn placed(width: u16, height: u16, status: bool, has_change: bool) -> Areas {
+        let areas = Areas::new(Size { width, height }, status);
+        let plan = health_panes(&areas, has_change);
+        areas.with_panes(&plan, &|_| None, None)
+    }
+
     #[test]
     fn panes_stay_on_the_screen_and_three_cards_have_room() {
         for (width, height) in
             (0..210).step_by(7).flat_map(|width| (0..64).map(move |height| (width, height)))
         {
             for status in [false, true] {
-                let areas = Areas::new(Size { width, height }, status);
+                let areas = placed(width, height, status, false);
                 let layout = HealthLayout::new(&areas);
                 let panes =
                     [layout.problems, layout.jobs, layout.waits, layout.events, layout.cables, layout.watch];
@@ -167,9 +187,9 @@ mod tests {
         }
         for (width, height) in [(80, 24), (120, 40), (200, 60)] {
             for status in [false, true] {
-                let layout = HealthLayout::new(&Areas::new(Size { width, height }, status));
+                let layout = HealthLayout::new(&placed(width, height, status, false));
                 assert_eq!(layout.cards_in_sight(), 3, "{width}x{height}");
-                let with_change = layout.with_change(true);
+                let with_change = HealthLayout::new(&placed(width, height, status, true)).with_change(true);
                 assert_eq!(with_change.change.inside(layout.boxed).height, CARD_ROWS, "{width}x{height}");
                 assert_eq!(with_change.cards_in_sight(), 2, "{width}x{height}");
                 let rows = |layout: &HealthLayout| {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::detail::problem_detail;
-use super::health_layout::{HealthLayout, JOB_ROWS};
+use super::health_layout::{EVENTS, HealthLayout, JOB_ROWS, JOBS, PROBLEMS, WAITS, health_panes};
 use crate::catalogue::field::Listing;
 use crate::catalogue::query::Selection;
 use crate::console::features::screen::{EnterResult, Screen, ScreenTarget};
@@ -11,6 +11,7 @@ use crate::console::features::screens::ScreenId;
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::Areas;
+use crate::console::model::panes::PanePlan;
 use crate::console::model::table::Table;
 use crate::operations::health::problem::FabricProblem;
 use crate::operations::health::ranked_problems::RankedProblems;
@@ -49,7 +50,7 @@ pub struct HealthScreen {
 impl HealthScreen {
     /// Takes the size of the screen into account: a list that is out of sight takes no keys.
     pub(super) fn set_areas(&mut self, areas: &Areas) {
-        self.has_lists = HealthLayout::new(areas).jobs.height > 0;
+        self.has_lists = health_panes(areas, self.has_change).tree.has(JOBS);
         if !self.has_lists {
             self.pane = HealthPane::Problems;
         }
@@ -107,6 +108,19 @@ impl Screen for HealthScreen {
         None
     }
 
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        health_panes(areas, self.has_change)
+    }
+
+    fn focused_pane(&self) -> &'static str {
+        match self.pane {
+            HealthPane::Problems => PROBLEMS,
+            HealthPane::Jobs => JOBS,
+            HealthPane::Waits => WAITS,
+            HealthPane::Events => EVENTS,
+        }
+    }
+
     fn page_rows(&self, areas: &Areas) -> Option<usize> {
         let layout = HealthLayout::new(areas).with_change(self.has_change);
         let rows = |pane: crate::console::model::layout::Rect| usize::from(pane.inside(layout.boxed).height);
@@ -127,7 +141,7 @@ impl Screen for HealthScreen {
         }
     }
 
-    fn row_page(&self, known: &Model) -> Option<DetailPage> {
+    fn row_page(&self, _: usize, known: &Model) -> Option<DetailPage> {
         problem_detail(self, known)
     }
 

@@ -14,7 +14,7 @@ use crate::console::drawing::theme::Role;
 use crate::console::drawing::{details, heat, list};
 use crate::console::features::details::ElementDetail;
 use crate::console::features::feature::BodyAreas;
-use crate::console::features::screen::Screen;
+use crate::console::features::panes::pins::{detail_element, is_pinned};
 use crate::console::features::watch::watch_text::head_words;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::ElementId;
@@ -38,12 +38,14 @@ const STRIP_COLUMN: u16 = 8;
 
 fn draw_port_detail(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let known = &state.known;
-    let port = state.screens.hotspots.current(known);
+    let port = detail_element(state);
     let (Some(look), Some(what @ ElementId::Port(id))) = (&known.look, port) else {
         return details::draw(canvas, area, state);
     };
     let detail = ElementDetail(what);
-    let Some(inner) = details::draw_beside(canvas, area, &detail.title(look)) else { return };
+    let Some(inner) = details::draw_beside(canvas, area, &detail.title(look), is_pinned(state)) else {
+        return;
+    };
     let room = usize::from(inner.width.saturating_sub(STRIP_COLUMN));
     let levels: Vec<(u8, u8)> = known.watch.history.port_levels(id, room).collect();
     canvas.draw_text(inner, 0, 0, "waited", Role::Label);

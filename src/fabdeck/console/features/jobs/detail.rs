@@ -1,4 +1,4 @@
-//! The details of the job at the cursor.
+//! The details of a job.
 
 use super::screen::{JobsScreen, MAX_NAMED_CHANNELS};
 use crate::catalogue::snapshot::Snapshot;
@@ -10,10 +10,9 @@ use fabdeck_fabric::{ChannelId, NodeId, PortId};
 use fabdeck_files::slurm::{compress, host_name};
 use fabdeck_routing::analysis::EffectiveIndex;
 
-/// The details of the job at the cursor.
-pub fn job_detail(screen: &JobsScreen) -> Option<DetailPage> {
+/// The details of a job, by its index in the map of jobs.
+pub fn job_detail(screen: &JobsScreen, job: usize) -> Option<DetailPage> {
     let (comparison, look) = screen.comparison.as_ref()?;
-    let job = screen.job()?;
     let (name, ports) = comparison.jobs.iter().nth(job)?;
     let (now, then) = (comparison.effective_in_force(job), comparison.effective_proposed(job));
     let mut pairs = vec![("hosts", hosts(look, ports.iter().copied()))];

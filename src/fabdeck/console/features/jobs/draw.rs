@@ -24,7 +24,7 @@ use crate::console::model::state::SessionState;
 const STRIP_COLUMN: u16 = 10;
 
 pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
-    if let Some(panes) = JobsPanes::of(state) {
+    if let Some(panes) = JobsPanes::new(&state.areas()) {
         return draw_panes(canvas, &panes, state);
     }
     draw_head(canvas, areas.head, state);

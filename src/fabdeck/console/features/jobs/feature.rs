@@ -27,7 +27,7 @@ pub const FEATURE: Feature = Feature {
     },
     next_wake_ms: running_jobs::next_wake_ms,
     cancels_first: |state| state.current().table().filter.is_empty() && state.has_engine_under_way(),
-    has_own_panes: |state| JobsPanes::of(state).is_some(),
+    has_own_panes: |state| JobsPanes::new(&state.areas()).is_some(),
     draw: draw::draw,
     ..Feature::NEW
 };

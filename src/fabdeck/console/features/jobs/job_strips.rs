@@ -69,7 +69,7 @@ pub(super) struct JobStrips {
 pub fn follow(state: &mut SessionState) {
     let areas = state.areas();
     state.screens.jobs.set_areas(&areas);
-    let Some(panes) = JobsPanes::of(state).filter(|_| state.screen == ScreenId::Jobs) else { return };
+    let Some(panes) = JobsPanes::new(&areas).filter(|_| state.screen == ScreenId::Jobs) else { return };
     let screen = &state.screens.jobs;
     let Some((comparison, look)) = screen.comparison.clone() else { return };
     let known = &state.known;

@@ -7,13 +7,14 @@ use super::current_job_source::{CurrentJobSource, current_job_source, current_jo
 use super::detail::job_detail;
 use super::job_lines::{dropped_answer_line, jobs_command, lost_line};
 use super::job_strips::JobStrips;
-use super::jobs_panes::JobsPanes;
+use super::jobs_panes::{JOBS, JobsPanes, jobs_panes};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::Areas;
+use crate::console::model::panes::{BODY, PanePlan};
 use crate::console::model::table::Table;
 use crate::operations::health::job_hits::JobHit;
 use crate::operations::health::problem::FabricProblem;
@@ -60,15 +61,10 @@ pub struct JobsScreen {
 impl JobsScreen {
     /// Takes the size of the screen into account.
     pub(super) fn set_areas(&mut self, areas: &Areas) {
-        self.has_panes = self.panes(areas).is_some();
+        self.has_panes = JobsPanes::new(areas).is_some();
         if self.has_panes {
             self.view = JobView::Jobs;
         }
-    }
-
-    /// The panes of this size, where there are jobs to show in them.
-    pub(super) fn panes(&self, areas: &Areas) -> Option<JobsPanes> {
-        JobsPanes::new(areas, self.seen.len()).filter(|_| self.comparison.is_some())
     }
 
     /// The jobs of this many rows, so that the one at the cursor is among them.
@@ -216,8 +212,12 @@ impl Screen for JobsScreen {
             + u16::from(comparison.proposed.is_some())
     }
 
-    fn row_page(&self, _: &Model) -> Option<DetailPage> {
-        job_detail(self)
+    fn row_page(&self, row: usize, _: &Model) -> Option<DetailPage> {
+        job_detail(self, *self.jobs.get(row)?)
+    }
+
+    fn row_key(&self, row: usize, _: &Model) -> Option<String> {
+        Some(self.seen.get(row)?.job.clone())
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {
@@ -235,8 +235,17 @@ impl Screen for JobsScreen {
         std::mem::take(&mut self.view) != JobView::Jobs
     }
 
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        let split = self.comparison.as_ref().and_then(|_| jobs_panes(areas, self.seen.len()));
+        split.unwrap_or_else(|| areas.list_and_details().into())
+    }
+
+    fn focused_pane(&self) -> &'static str {
+        if self.has_panes { JOBS } else { BODY }
+    }
+
     fn page_rows(&self, areas: &Areas) -> Option<usize> {
-        Some(usize::from(self.panes(areas)?.table.height.saturating_sub(1)).max(1))
+        Some(usize::from(JobsPanes::new(areas)?.table.height.saturating_sub(1)).max(1))
     }
 
     fn has_views(&self, _: &Model) -> bool {

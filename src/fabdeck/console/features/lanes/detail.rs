@@ -1,18 +1,16 @@
-//! The details of the flow at the cursor.
+//! The details of a flow or a table.
 
 use super::lane_effect::port_effect;
 use super::screen::{LaneView, LanesScreen, follows_words, status_words};
 use crate::catalogue::value::rate_in_millions;
-use crate::console::features::screen::Screen;
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::operations::lanes::rows::{levels_word, table_status_word};
 use crate::operations::lanes::slow_lanes::{LaneSpot, TableStatus};
 use crate::operations::watch::port_values::port_identity;
 
-/// The details of the flow or table at the cursor.
-pub fn lane_detail(screen: &LanesScreen, known: &Model) -> Option<DetailPage> {
-    let row = screen.table().row()?;
+/// The details of the flow or table in a row.
+pub fn lane_detail(screen: &LanesScreen, row: usize, known: &Model) -> Option<DetailPage> {
     match screen.view {
         LaneView::Flows => flow_detail(screen, row, known),
         LaneView::Tables => table_detail(screen, row),

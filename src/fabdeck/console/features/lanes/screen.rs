@@ -113,8 +113,16 @@ impl Screen for LanesScreen {
         ElementId::Port(port).translate(look.fabric(), known.look.as_ref()?.fabric())
     }
 
-    fn row_page(&self, known: &Model) -> Option<DetailPage> {
-        lane_detail(self, known)
+    fn row_page(&self, row: usize, known: &Model) -> Option<DetailPage> {
+        lane_detail(self, row, known)
+    }
+
+    fn row_key(&self, row: usize, known: &Model) -> Option<String> {
+        let title = lane_detail(self, row, known)?.title;
+        match self.view {
+            LaneView::Flows => Some(title),
+            LaneView::Tables => Some(format!("{title} {}", self.table_at(row)?.table)),
+        }
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {

@@ -12,6 +12,7 @@
 //! ```
 
 use crate::console::model::layout::{Areas, Rect};
+use crate::console::model::panes::{PanePlan, PaneTree};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CablePanes {
@@ -27,6 +28,9 @@ pub struct CablePanes {
     pub texts: [Rect; 2],
 }
 
+/// Rows of the title, and of both ends and the cable on a narrow screen.
+const TITLE_ROWS: u16 = 1;
+const NARROW_END_ROWS: u16 = 3;
 /// Rows of the facts of an end.
 pub const END_ROWS: u16 = 5;
 /// Largest width of an end.
@@ -40,17 +44,37 @@ const LOW_CHART_ROWS: u16 = 5;
 const CHARTS_MIN_HEIGHT: u16 = 18;
 const HIGH_CHARTS_MIN_HEIGHT: u16 = 32;
 
+/// The panes by their names.
+const ENDS: &str = "ends";
+const CHARTS: &str = "charts";
+pub const COUNTERS: &str = "counters";
+
+/// How the page of a cable is split into panes. Its title, and on a narrow screen its ends, stay above all of them.
+pub fn cable_page_panes(areas: &Areas) -> PanePlan {
+    let chart_rows = match areas.middle.height {
+        HIGH_CHARTS_MIN_HEIGHT.. => CHART_ROWS,
+        CHARTS_MIN_HEIGHT.. => LOW_CHART_ROWS,
+        _ => 0,
+    };
+    let mut tree = PaneTree::Pane(COUNTERS);
+    if chart_rows > 0 {
+        tree = PaneTree::rows("charts", chart_rows, [PaneTree::Pane(CHARTS), tree]);
+    }
+    match areas.boxed {
+        true => {
+            let tree = PaneTree::fixed_rows(END_ROWS + 2, [PaneTree::Pane(ENDS), tree]);
+            PanePlan { head_rows: TITLE_ROWS, tree }
+        }
+        false => PanePlan { head_rows: TITLE_ROWS + NARROW_END_ROWS, tree },
+    }
+}
+
 impl CablePanes {
     pub fn new(areas: &Areas) -> Self {
-        let (all, boxed) = (areas.middle, areas.boxed);
-        let (title, rest) = all.split_rows(1);
-        let (ends, cable, rest) = if boxed { wide_ends(rest) } else { narrow_ends(rest) };
-        let chart_rows = match all.height {
-            HIGH_CHARTS_MIN_HEIGHT.. => CHART_ROWS,
-            CHARTS_MIN_HEIGHT.. => LOW_CHART_ROWS,
-            _ => 0,
-        };
-        let (charts, counters) = rest.split_rows(chart_rows);
+        let boxed = areas.boxed;
+        let (title, narrow_rows) = areas.panes.head.split_rows(TITLE_ROWS);
+        let (ends, cable) = if boxed { wide_ends(areas.panes.area(ENDS)) } else { narrow_ends(narrow_rows) };
+        let [charts, counters] = [CHARTS, COUNTERS].map(|pane| areas.panes.area(pane));
         let third = charts.width / 3;
         let (first, others) = charts.split_columns(third);
         let (second, third) = others.split_columns(third);
@@ -73,20 +97,19 @@ impl CablePanes {
 }
 
 /// Both ends as boxes with the cable between them.
-fn wide_ends(area: Rect) -> ([Rect; 2], Rect, Rect) {
-    let (row, rest) = area.split_rows(END_ROWS + 2);
+fn wide_ends(row: Rect) -> ([Rect; 2], Rect) {
     let width = (row.width / 3).min(END_MAX_WIDTH);
     let (left, others) = row.split_columns(width);
     let (cable, right) = others.split_columns(others.width.saturating_sub(width));
-    ([left, right], cable, rest)
+    ([left, right], cable)
 }
 
 /// A row for each end, and one for the cable.
-fn narrow_ends(area: Rect) -> ([Rect; 2], Rect, Rect) {
+fn narrow_ends(area: Rect) -> ([Rect; 2], Rect) {
     let (first, rest) = area.split_rows(1);
     let (second, rest) = rest.split_rows(1);
-    let (cable, rest) = rest.split_rows(1);
-    ([first, second], cable, rest)
+    let (cable, _) = rest.split_rows(1);
+    ([first, second], cable)
 }
 
 #[cfg(test)]
@@ -94,12 +117,18 @@ mod tests {
     use super::*;
     use crate::console::model::layout::Size;
 
+    fn placed(width: u16, height: u16) -> Areas {
+        let areas = Areas::new(Size { width, height }, false);
+        let plan = cable_page_panes(&areas);
+        areas.with_panes(&plan, &|_| None, None)
+    }
+
     #[test]
     fn panes_fill_the_middle_at_any_size() {
         for (width, height) in
             [(80, 24), (120, 40), (200, 60), (100, 20), (60, 16), (120, 12), (20, 3), (1, 1)]
         {
-            let areas = Areas::new(Size { width, height }, false);
+            let areas = placed(width, height);
             let panes = CablePanes::new(&areas);
             let ends = if areas.boxed {
                 panes.ends[0].height
@@ -109,9 +138,9 @@ mod tests {
             let rows = panes.title.height + ends + panes.charts[0].height + panes.counters.height;
             assert_eq!(rows, areas.middle.height, "{width}x{height}");
             let charts: u16 = panes.charts.iter().map(|chart| chart.width).sum();
-            assert_eq!(charts, areas.middle.width, "{width}x{height}");
+            assert!(charts == areas.middle.width || panes.charts[0].height == 0, "{width}x{height}");
         }
-        let panes = CablePanes::new(&Areas::new(Size { width: 80, height: 24 }, false));
+        let panes = CablePanes::new(&placed(80, 24));
         assert!(panes.table.height >= 8, "{panes:?}");
     }
 }

@@ -49,14 +49,17 @@ pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
     let panes = CablePanes::new(&areas);
     let ends = [look.fabric().link(page.link).a, look.fabric().link(page.link).b];
     draw_title(canvas, buffer_area(panes.title), state, look, page);
-    for (at, (port, area)) in ends.iter().zip(panes.ends).enumerate() {
+    let seen = ends.iter().zip(panes.ends).enumerate().filter(|(_, (_, area))| !area.is_empty());
+    for (at, (port, area)) in seen {
         let facts = end_facts(look, page.report.as_deref(), *port, at);
         match areas.boxed {
             true => draw_end(canvas, buffer_area(area), look, *port, &facts),
             false => draw_end_row(canvas, buffer_area(area), look, *port, &facts),
         }
     }
-    draw_cable(canvas, buffer_area(panes.cable), state, look, page.link, areas.boxed);
+    if !panes.cable.is_empty() {
+        draw_cable(canvas, buffer_area(panes.cable), state, look, page.link, areas.boxed);
+    }
     let quantities = [
         (PortQuantity::Sent, vec![ends[0]]),
         (PortQuantity::Sent, vec![ends[1]]),

@@ -1,12 +1,15 @@
 //! The screen Links: every cable, with the ports at its ends.
 
 use super::cable_page::CablePage;
+use super::cable_panes::{COUNTERS, cable_page_panes};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::links::LINKS;
 use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{CursorDirection, EnterResult, Screen};
 use crate::console::model::fabric_model::Model;
+use crate::console::model::layout::Areas;
+use crate::console::model::panes::{BODY, PanePlan};
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
 use crate::operations::view_id::ViewId;
@@ -76,6 +79,17 @@ impl Screen for LinksScreen {
 
     fn stored_rows(&self) -> Option<&std::sync::Arc<Rowset>> {
         Some(&self.list.rows)
+    }
+
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        match self.page {
+            Some(_) => cable_page_panes(areas),
+            None => areas.list_and_details().into(),
+        }
+    }
+
+    fn focused_pane(&self) -> &'static str {
+        if self.page.is_some() { COUNTERS } else { BODY }
     }
 
     /// The columns for both ends and their ports stay visible.

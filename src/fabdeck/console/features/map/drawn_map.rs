@@ -11,6 +11,7 @@ use super::lit_path::LitPath;
 use super::matrix::{MatrixState, update_matrix};
 use super::torus::{SliceCursor, TorusShape};
 use crate::console::features::screen::CursorDirection;
+use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::operations::fabric_map::groups::GroupKind;
@@ -229,7 +230,7 @@ pub fn update_drawn_map(state: &mut SessionState) -> Vec<Effect> {
 
 /// Brings the layout of lines up to date, and returns the room of the map.
 fn update_layout(state: &mut SessionState) -> (u16, u16) {
-    let areas = state.areas();
+    let areas = state.areas_of(ScreenId::Map);
     let above = match state.known.missing_note() {
         Some(_) => 1,
         None => 0,

@@ -1,11 +1,11 @@
 //! The drawing and the actions of the screen Map.
 
-use ratatui::layout::Rect;
-
 use super::drawn_map::update_drawn_map;
+use super::screen::{BUNDLE, GROUP, PATH};
 use super::torus::TorusShape;
 use super::{draw_lines, draw_map, draw_matrix, draw_path, draw_ring, draw_slice};
 use crate::catalogue::severity::Severity;
+use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::theme::Role;
 use crate::console::drawing::{details, list};
@@ -71,9 +71,6 @@ fn turn_slice(state: &mut SessionState, forward: bool) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Least height of the pane with the details of an element below the path.
-const DETAILS_MIN_HEIGHT: u16 = 8;
-
 fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
     if let Some(missing) = state.known.missing_note().filter(|_| areas.head.height > 0) {
         canvas.draw_name(areas.head, 0, 0, missing, Role::Warning);
@@ -92,18 +89,14 @@ fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
         (true, false) => draw_map::draw(canvas, areas.rest, state),
         (false, _) => list::draw(canvas, areas.rest, state),
     }
-    if map.shows_map() && map.drawn.shows_ring() && areas.details.width > 0 {
-        let upper = Rect { height: areas.details.height / 2, ..areas.details };
-        let lower = Rect { y: upper.bottom(), height: areas.details.height - upper.height, ..areas.details };
-        draw_ring::draw_bundle(canvas, upper, state);
-        return draw_ring::draw_group_inside(canvas, lower, state);
+    let panes = state.areas().panes;
+    let [bundle, group, path] = [BUNDLE, GROUP, PATH].map(|pane| buffer_area(panes.area(pane)));
+    if !bundle.is_empty() {
+        draw_ring::draw_bundle(canvas, bundle, state);
+        return draw_ring::draw_group_inside(canvas, group, state);
     }
-    let path = map.drawn.lit.as_ref().filter(|_| lines && areas.details.width > 0);
-    let Some(path) = path else { return details::draw(canvas, areas.details, state) };
-    let most = areas.details.height.saturating_sub(DETAILS_MIN_HEIGHT);
-    let rows = draw_path::pane_rows(path).min(most);
-    let upper = Rect { height: rows, ..areas.details };
-    let lower = Rect { y: upper.bottom(), height: areas.details.height - rows, ..areas.details };
-    draw_path::draw_pane_of(canvas, upper, state, path);
-    details::draw(canvas, lower, state);
+    if let Some(lit) = map.drawn.lit.as_ref().filter(|_| !path.is_empty()) {
+        draw_path::draw_pane_of(canvas, path, state, lit);
+    }
+    details::draw(canvas, areas.details, state);
 }

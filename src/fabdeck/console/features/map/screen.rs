@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::draw_path::pane_rows;
 use super::drawn_map::{DrawnMap, MapCursor};
 use super::grid;
 use super::tree::{TreeItem, TreeListing, TreeRow, containers, tree_rows};
@@ -12,6 +13,8 @@ use crate::catalogue::views::switches::SWITCHES;
 use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{CursorDirection, EnterResult, Screen, ScreenTarget};
 use crate::console::model::fabric_model::Model;
+use crate::console::model::layout::Areas;
+use crate::console::model::panes::{BODY, DETAILS, PanePlan, PaneTree};
 use crate::console::model::table::Table;
 use crate::operations::fabric_map::structure::map_node;
 use crate::operations::rowset::Rowset;
@@ -39,6 +42,14 @@ impl MapView {
         }
     }
 }
+
+/// The panes beside the map by their names.
+pub const PATH: &str = "path";
+pub const BUNDLE: &str = "bundle";
+pub const GROUP: &str = "group";
+
+/// Least height of the pane with the details of an element below the path.
+const DETAILS_MIN_HEIGHT: u16 = 8;
 
 /// Largest number of switches for which the tree is open at the start.
 const OPEN_TREE_LIMIT: usize = 14;
@@ -203,6 +214,24 @@ impl Screen for MapScreen {
             (_, MapView::Hosts) => &mut self.hosts.table,
             (_, MapView::Drawn) => &mut self.map.table,
         }
+    }
+
+    /// A list or a map, and beside it what is above the details of the row: the chosen bundle of a dragonfly, or the
+    /// path that is lit.
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        let (details, height) = (PaneTree::Pane(DETAILS), areas.middle.height);
+        let lit = self.drawn.lit.as_ref().filter(|_| self.shows_map() && self.drawn.layout.is_some());
+        let beside = match lit {
+            _ if self.shows_map() && self.drawn.shows_ring() => {
+                PaneTree::rows("group", height / 2, [PaneTree::Pane(BUNDLE), PaneTree::Pane(GROUP)])
+            }
+            Some(path) => {
+                let rows = pane_rows(path).min(height.saturating_sub(DETAILS_MIN_HEIGHT));
+                PaneTree::rows("path", rows, [PaneTree::Pane(PATH), details])
+            }
+            None => details,
+        };
+        areas.beside(PaneTree::Pane(BODY), beside).into()
     }
 
     /// A row for failures before the first reading, which no list shows.

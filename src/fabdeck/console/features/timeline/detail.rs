@@ -1,14 +1,12 @@
-//! The details of the event at the cursor.
+//! The details of an event, or of a difference between two moments.
 
-use super::event_rows::BY_COUNTERS;
-use super::screen::TimelineScreen;
+use super::event_rows::{BY_COUNTERS, EventRow};
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::operations::replay::moment_comparison::MomentComparison;
 
-/// The details of the event at the cursor.
-pub fn event_detail(screen: &TimelineScreen, known: &Model) -> Option<DetailPage> {
-    let row = screen.event()?;
+/// The details of an event.
+pub fn event_detail(row: &EventRow, known: &Model) -> DetailPage {
     let by = match row.by {
         BY_COUNTERS => "counters: derived from the recording, as a watch would report it".to_owned(),
         other => other.to_owned(),
@@ -25,7 +23,7 @@ pub fn event_detail(screen: &TimelineScreen, known: &Model) -> Option<DetailPage
     }
     pairs.push(("by", by));
     pairs.extend(row.command.clone().map(|line| ("command", line)));
-    Some(DetailPage { title: row.label.to_owned(), pairs, ports: Vec::new() })
+    DetailPage { title: row.label.to_owned(), pairs, ports: Vec::new() }
 }
 
 /// The details of a difference.

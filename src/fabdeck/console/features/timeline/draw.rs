@@ -22,12 +22,9 @@ const HEAD_MARGIN: u16 = 20;
 
 pub fn draw(canvas: &mut Canvas<'_>, _: &BodyAreas, state: &SessionState) {
     let panes = TimelinePanes::new(&state.areas());
-    let strips = buffer_area(panes.strips);
-    let runs = head_runs(state, strips.width.saturating_sub(HEAD_MARGIN));
-    let right: Vec<TextRun<'_>> = runs.iter().map(|(text, role)| (text.as_str(), *role)).collect();
-    let head = PaneHead { title: state.screen.title().title, right: &right, focused: false };
-    let inside = draw_pane(canvas, strips, &head, panes.boxed);
-    draw_strips(canvas, inside, &panes, state);
+    if !panes.strips.is_empty() {
+        draw_strips_pane(canvas, &panes, state);
+    }
     let (title, place) = match state.screens.timeline.comparison() {
         Some(comparison) => (moment_compare::title(state, comparison), comparison.words()),
         None => ("Events".to_owned(), place_words(state)),
@@ -40,6 +37,15 @@ pub fn draw(canvas: &mut Canvas<'_>, _: &BodyAreas, state: &SessionState) {
     if !panes.details.is_empty() {
         details::draw(canvas, buffer_area(panes.details), state);
     }
+}
+
+fn draw_strips_pane(canvas: &mut Canvas<'_>, panes: &TimelinePanes, state: &SessionState) {
+    let strips = buffer_area(panes.strips);
+    let runs = head_runs(state, strips.width.saturating_sub(HEAD_MARGIN));
+    let right: Vec<TextRun<'_>> = runs.iter().map(|(text, role)| (text.as_str(), *role)).collect();
+    let head = PaneHead { title: state.screen.title().title, right: &right, focused: false };
+    let inside = draw_pane(canvas, strips, &head, panes.boxed);
+    draw_strips(canvas, inside, panes, state);
 }
 
 /// The row of the cursor, the number of rows, and what a recording has.

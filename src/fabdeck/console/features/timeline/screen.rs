@@ -6,12 +6,13 @@ use super::detail::{difference_detail, event_detail};
 use super::event_rows::{EVENTS, EventRow, event_rows, live_rows};
 use super::moment_compare;
 use super::strips::TimelineStrips;
-use super::timeline_panes::TimelinePanes;
+use super::timeline_panes::{EVENTS as EVENT_PANE, TimelinePanes, timeline_panes};
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{CursorDirection, EnterResult, Screen};
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::Areas;
+use crate::console::model::panes::PanePlan;
 use crate::console::model::table::Table;
 use crate::operations::replay::moment_comparison::MomentComparison;
 
@@ -118,6 +119,14 @@ impl Screen for TimelineScreen {
             .then(|| -> Box<dyn Listing + 's> { Box::new(EVENTS.of(&self.rows)) })
     }
 
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        timeline_panes(areas)
+    }
+
+    fn focused_pane(&self) -> &'static str {
+        EVENT_PANE
+    }
+
     fn page_rows(&self, areas: &Areas) -> Option<usize> {
         Some(TimelinePanes::new(areas).list_rows())
     }
@@ -127,11 +136,20 @@ impl Screen for TimelineScreen {
         matches!(direction, CursorDirection::Left | CursorDirection::Right)
     }
 
-    fn row_page(&self, known: &Model) -> Option<DetailPage> {
+    fn row_page(&self, row: usize, known: &Model) -> Option<DetailPage> {
         match &self.compared {
-            Some((comparison, table)) => difference_detail(comparison, table.row()?),
-            None => event_detail(self, known),
+            Some((comparison, _)) => difference_detail(comparison, row),
+            None => Some(event_detail(self.rows.get(row)?, known)),
         }
+    }
+
+    fn row_key(&self, row: usize, _: &Model) -> Option<String> {
+        if let Some((comparison, _)) = &self.compared {
+            let row = comparison.rows.get(row)?;
+            return Some(format!("{} {}", row.kind, row.name));
+        }
+        let row = self.rows.get(row)?;
+        Some(format!("{} {} {}", row.at_ms, row.label, row.text))
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {

@@ -12,7 +12,8 @@
 //! ```
 
 use super::event_rows::EventLane;
-use crate::console::model::layout::{Areas, DETAILS_MIN_SCREEN, Rect};
+use crate::console::model::layout::{Areas, Rect};
+use crate::console::model::panes::{DETAILS, PanePlan, PaneTree};
 
 /// Strips of the whole fabric.
 pub const FABRIC_STRIPS: u16 = 5;
@@ -43,20 +44,27 @@ pub struct TimelinePanes {
     pub has_headings: bool,
 }
 
+/// The panes by their names.
+const STRIPS: &str = "strips";
+pub const EVENTS: &str = "events";
+
+/// How the Timeline is split into panes.
+pub fn timeline_panes(areas: &Areas) -> PanePlan {
+    let height = areas.middle.height;
+    let list_rows = match height {
+        50.. => 18,
+        30.. => 13,
+        18.. => 9,
+        height => height / 2 + 1,
+    };
+    let below = areas.beside(PaneTree::Pane(EVENTS), PaneTree::Pane(DETAILS));
+    PaneTree::rows("strips", height.saturating_sub(list_rows), [PaneTree::Pane(STRIPS), below]).into()
+}
+
 impl TimelinePanes {
     pub fn new(areas: &Areas) -> Self {
         let (all, boxed) = (areas.middle, areas.boxed);
-        let list_rows = match all.height {
-            50.. => 18,
-            30.. => 13,
-            18.. => 9,
-            height => height / 2 + 1,
-        };
-        let (strips, below) = all.split_rows(all.height.saturating_sub(list_rows));
-        let (list, details) = match all.width {
-            DETAILS_MIN_SCREEN.. => below.split_columns(below.width - areas.details_pane.width),
-            _ => (below, Rect::default()),
-        };
+        let [strips, list, details] = [STRIPS, EVENTS, DETAILS].map(|pane| areas.panes.area(pane));
         let text = if details.is_empty() && all.height >= TEXT_MIN_HEIGHT { TEXT_ROWS } else { 0 };
         let (list, text) = list.split_rows(list.height.saturating_sub(text));
         let inner = strips.inside(boxed).height;
@@ -93,12 +101,18 @@ mod tests {
     use super::*;
     use crate::console::model::layout::Size;
 
+    fn placed(width: u16, height: u16) -> Areas {
+        let areas = Areas::new(Size { width, height }, false);
+        let plan = timeline_panes(&areas);
+        areas.with_panes(&plan, &|_| None, None)
+    }
+
     #[test]
     fn panes_fill_the_middle_at_any_size() {
         for (width, height) in
             [(80, 24), (120, 40), (200, 60), (100, 20), (60, 16), (40, 12), (20, 3), (1, 1)]
         {
-            let areas = Areas::new(Size { width, height }, false);
+            let areas = placed(width, height);
             let panes = TimelinePanes::new(&areas);
             let rows = panes.strips.height + panes.list.height + panes.text.height;
             assert_eq!(rows, areas.middle.height, "{width}x{height}");
@@ -110,7 +124,7 @@ mod tests {
             assert!(drawn == inner || inner < head, "{width}x{height}: {drawn} of {inner}");
         }
         let of = |width, height| {
-            let panes = TimelinePanes::new(&Areas::new(Size { width, height }, false));
+            let panes = TimelinePanes::new(&placed(width, height));
             (panes.fabric_rows, panes.port_rows, panes.lane_rows)
         };
         assert_eq!([of(80, 24), of(120, 40)], [(5, 2, 1), (5, 8, 4)]);

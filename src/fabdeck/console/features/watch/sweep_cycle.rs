@@ -8,6 +8,7 @@ use super::watch_state::{JudgedSweeps, RunningSweep, WatchState};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::map::health::FabricHealth;
+use crate::console::features::panes::pins::pinned_ports;
 use crate::console::features::screen::Screen;
 use crate::console::features::timeline::{frame_requests, operator_log, paused_watch};
 use crate::console::features::whatif::engine_runs;
@@ -275,7 +276,7 @@ pub fn request_verdict(
     let judging = VerdictRequest {
         links: (rows, links.table().query()),
         ports: hot.all_ports().query(),
-        pinned: links.pinned_ports(&look),
+        pinned: pinned_ports(state, &look),
         look,
         first,
         before,

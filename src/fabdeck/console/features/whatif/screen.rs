@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::engines::EngineList;
 use super::marks::{MARKS, MarkRow, mark_rows};
-use super::whatif_layout::WhatifPanes;
+use super::whatif_layout::{ROUTES, WhatifPanes, whatif_panes};
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::{Model, ProposalState};
 use crate::console::model::layout::Areas;
+use crate::console::model::panes::{BODY, PanePlan, PaneTree};
 use crate::console::model::table::Table;
 use crate::operations::preview::victims::{HostNames, Victims};
 use fabdeck_fabric::ElementId;
@@ -88,6 +89,17 @@ impl Screen for WhatifScreen {
             WhatifPane::Engines => Box::new(self.engines.listing()),
             WhatifPane::Marks => Box::new(MARKS.of(&self.marks)),
         })
+    }
+
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        match self.page {
+            Some(_) => PaneTree::Pane(BODY).into(),
+            None => whatif_panes(areas),
+        }
+    }
+
+    fn focused_pane(&self) -> &'static str {
+        if self.page.is_some() { BODY } else { ROUTES }
     }
 
     fn page_rows(&self, areas: &Areas) -> Option<usize> {

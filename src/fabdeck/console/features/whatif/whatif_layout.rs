@@ -15,6 +15,7 @@
 //! ```
 
 use crate::console::model::layout::{Areas, Rect};
+use crate::console::model::panes::{PanePlan, PaneTree};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WhatifPanes {
@@ -42,29 +43,47 @@ const VICTIMS_LEAST_ROWS: u16 = 2;
 const MAP_LEAST_SCREEN: u16 = 110;
 const MAP_LEAST_ROWS: u16 = 14;
 
+/// The panes by their names.
+const PAIRS: &str = "pairs";
+const VICTIMS: &str = "victims";
+const MAP: &str = "map";
+pub const ROUTES: &str = "routes";
+
+/// How What-if is split into panes.
+pub fn whatif_panes(areas: &Areas) -> PanePlan {
+    let (all, boxed) = (areas.middle, areas.boxed);
+    let border = if boxed { 2 } else { 1 };
+    let (pairs_rows, reason_rows) = if boxed { (3, 4) } else { (2, 2) };
+    let mut pairs = border + pairs_rows;
+    if all.height < pairs + border + TABLE_LEAST_ROWS {
+        pairs = 0;
+    }
+    let below = all.height - pairs.min(all.height);
+    let victims = below.saturating_sub(border + TABLE_ROWS + reason_rows);
+    let victims = match victims {
+        rows if rows < border + VICTIMS_LEAST_ROWS => 0,
+        rows => rows.min(border + VICTIMS_MOST_ROWS),
+    };
+    let mut tree = PaneTree::Pane(ROUTES);
+    if victims > 0 {
+        let named = PaneTree::Pane(VICTIMS);
+        let named = match all.width >= MAP_LEAST_SCREEN && victims >= MAP_LEAST_ROWS {
+            true => PaneTree::columns("map", all.width - all.width * 9 / 20, [named, PaneTree::Pane(MAP)]),
+            false => named,
+        };
+        let least = [border + VICTIMS_LEAST_ROWS, border + TABLE_LEAST_ROWS];
+        tree = PaneTree::rows("routes", victims, [named, tree]).with_least(least);
+    }
+    if pairs > 0 {
+        tree = PaneTree::fixed_rows(pairs, [PaneTree::Pane(PAIRS), tree]);
+    }
+    tree.into()
+}
+
 impl WhatifPanes {
     pub fn new(areas: &Areas) -> Self {
-        let (all, boxed) = (areas.middle, areas.boxed);
-        let border = if boxed { 2 } else { 1 };
-        let (pairs_rows, reason_rows) = if boxed { (3, 4) } else { (2, 2) };
-        let mut pairs = border + pairs_rows;
-        if all.height < pairs + border + TABLE_LEAST_ROWS {
-            pairs = 0;
-        }
-        let below = all.height - pairs.min(all.height);
-        let victims = below.saturating_sub(border + TABLE_ROWS + reason_rows);
-        let victims = match victims {
-            rows if rows < border + VICTIMS_LEAST_ROWS => 0,
-            rows => rows.min(border + VICTIMS_MOST_ROWS),
-        };
-        let (pairs, rest) = all.split_rows(pairs);
-        let (victims, routes) = rest.split_rows(victims);
-        let (victims, map) = match victims.width >= MAP_LEAST_SCREEN && victims.height >= MAP_LEAST_ROWS {
-            true => victims.split_columns(victims.width - victims.width * 9 / 20),
-            false => (victims, Rect::default()),
-        };
-        let inside = routes.inside(boxed);
-        let (table, reasons) = inside.split_rows(TABLE_ROWS);
+        let [pairs, victims, map, routes] = [PAIRS, VICTIMS, MAP, ROUTES].map(|pane| areas.panes.area(pane));
+        let (table, reasons) = routes.inside(areas.boxed).split_rows(TABLE_ROWS);
         Self { pairs, victims, map, routes, table, reasons }
     }
 }
@@ -74,17 +93,23 @@ mod tests {
     use super::*;
     use crate::console::model::layout::Size;
 
+    fn placed(width: u16, height: u16) -> Areas {
+        let areas = Areas::new(Size { width, height }, false);
+        let plan = whatif_panes(&areas);
+        areas.with_panes(&plan, &|_| None, None)
+    }
+
     #[test]
     fn panes_fill_the_middle_and_the_table_stays_longest() {
         for (width, height) in [(80, 24), (120, 40), (200, 60), (80, 12), (60, 8), (120, 16), (20, 3), (1, 1)]
         {
-            let areas = Areas::new(Size { width, height }, false);
+            let areas = placed(width, height);
             let panes = WhatifPanes::new(&areas);
             let rows = panes.pairs.height + panes.victims.height + panes.routes.height;
             assert_eq!(rows, areas.middle.height, "{width}x{height}");
             assert!(panes.routes.height >= panes.pairs.height.min(1), "{width}x{height}");
         }
-        let panes = |width, height| WhatifPanes::new(&Areas::new(Size { width, height }, false));
+        let panes = |width, height| WhatifPanes::new(&placed(width, height));
         assert_eq!(panes(80, 24).victims.height, 6);
         assert_eq!((panes(120, 40).table.height, panes(120, 40).reasons.height), (9, 4));
         assert_eq!(panes(80, 12).victims.height, 0);

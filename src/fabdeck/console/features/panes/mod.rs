@@ -1,0 +1,8 @@
+//! The panes of all screens: zoom, borders that move and where their places are kept, details that stay on a row.
+
+mod feature;
+pub mod kept_sizes;
+pub mod pane_actions;
+pub mod pins;
+
+pub(crate) use feature::FEATURE;
