@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use fabdeck_fabric::observe::CounterSample;
 use fabdeck_fabric::{
     ElementId, Fabric, FabricBuilder, Faults, Guid, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeKind, PortId,
     PortNum, Routes, ServiceLevel, Tables,
 };
 use fabdeck_simulator::traffic::{
-    Flow, LevelSelection, NetworkSetup, TrafficLoad, TrafficPattern, TrafficRun, TrafficSettings,
+    Flow, LevelSelection, NetworkSetup, PortCount, TrafficLoad, TrafficPattern, TrafficRun, TrafficSettings,
 };
 
 /// What the hosts of the paper send at the most, in Mb/s.
@@ -49,6 +50,34 @@ impl TestBed {
     pub fn host(&self, number: u8) -> PortId {
         let node = self.fabric.node_of(NodeKind::ChannelAdapter, host_guid(number)).unwrap();
         self.fabric.port_of(node, PortNum(1)).unwrap()
+    }
+
+    /// The number of a host.
+    pub fn number(&self, host: PortId) -> u8 {
+        (1..=12).find(|number| self.host(*number) == host).unwrap()
+    }
+
+    /// The forwarding tables of the switches.
+    pub fn tables(&self) -> Tables {
+        let mut tables = Tables::default();
+        for (switch, _) in self.fabric.switches() {
+            tables.node_mut(switch).lft = Some(self.routes.lft(switch.0));
+        }
+        tables
+    }
+
+    /// The counters of all ports.
+    pub fn samples(&self, run: &TrafficRun) -> Vec<CounterSample> {
+        let sample = |count: PortCount| {
+            let port = self.fabric.port(count.port);
+            CounterSample {
+                node: Some(self.fabric.node(port.node).guid()),
+                port: Some(port.number),
+                values: count.values(),
+                ..CounterSample::default()
+            }
+        };
+        run.port_counts(&self.fabric).into_iter().map(sample).collect()
     }
 
     pub fn flow(&self, from: u8, to: u8) -> Flow {
