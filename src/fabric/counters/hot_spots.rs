@@ -33,7 +33,7 @@ pub fn find_hot_spots(fabric: &Fabric, rates: &Rates, thresholds: &Thresholds) -
             (true, true) => verdict.congested_ports.push(at),
             (false, _) => verdict
                 .congested_adapters
-                .push(CongestedAdapter { at, role: classify_by_thresholds(&at, thresholds) }),
+                .push(CongestedAdapter::new(at, classify_by_thresholds(&at, thresholds))),
         }
     }
     verdict.unknown_ports.sort_unstable();

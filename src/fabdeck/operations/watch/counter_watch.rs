@@ -11,7 +11,7 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::operation::{OpenSnapshot, Operation};
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestionRole, Rates, rates_of_growth, rates_of_samples, rates_of_sweeps,
+    CongestedAdapter, CongestionRole, FlowHistory, Rates, rates_of_growth, rates_of_samples, rates_of_sweeps,
 };
 use fabdeck_fabric::observe::{CounterGrowth, CounterSample, FabricEvent, Sweep};
 use fabdeck_files::capture::TOO_SHORT;
@@ -174,10 +174,13 @@ fn judge_sweeps(
     let mut from = first_began.clone();
     // Changes between the snapshot and the first sweep are reported with the first interval.
     let mut news = series.first.news.clone();
+    let mut flows = FlowHistory::default();
     for _ in 0..count {
         let SweepInterval { rates, seconds } = series.advance(operation, source.as_mut(), &mut snapshot)?;
         let (first, after) = (&series.first, &series.last);
         if after.fabric.is_some() {
+            // Ports may have other ids.
+            flows = FlowHistory::default();
             seen = Rc::new(snapshot.clone());
         }
         news.extend_from_slice(&after.news);
@@ -185,7 +188,8 @@ fn judge_sweeps(
         let past = source.past_sweep()?.filter(|past| past.sweep.began < first.began);
         let since =
             rates_of_sweeps(snapshot.fabric(), past.as_ref().map_or(first, |past| &*past.sweep), after);
-        let watched = IntervalVerdict::new(&snapshot, &rates, seconds, since, thresholds);
+        let watched = IntervalVerdict::after(&flows, &snapshot, &rates, seconds, since, thresholds);
+        flows = watched.flows.clone();
         let to = SweepMoment::of(&snapshot, after);
         let since = match past {
             Some(PastSweep { time, .. }) => Some(LinksSince::Recorded(time)),

@@ -5,7 +5,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{View, ViewOrder};
-use fabdeck_fabric::counters::{CongestedPort, CongestionRole as CounterRole, LinkProblemKind};
+use fabdeck_fabric::counters::{CongestedAdapter, CongestedPort, LinkProblemKind};
 use fabdeck_fabric::{Port, PortId};
 
 /// Number of sweeps in the small history of a row.
@@ -77,7 +77,7 @@ pub struct HotPort {
     /// The waiting above the threshold, where there is any.
     pub waits: Option<CongestedPort>,
     /// The role of an adapter that is held up, with its evidence.
-    pub held: Option<CounterRole>,
+    pub held: Option<CongestedAdapter>,
     /// The threshold of waiting.
     pub limit: f64,
     /// Troubles of the link that this end counted, each with its threshold: link-downs, and in the next field

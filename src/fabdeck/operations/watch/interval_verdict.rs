@@ -5,8 +5,9 @@ use crate::catalogue::summary::count_words;
 use crate::catalogue::value::rate_in_millions;
 use fabdeck_fabric::PortId;
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestedPort, CongestionRole, Evidence, HotSpots, LinkProblem, LinkProblemKind,
-    OversubscribedUplink, Rates, Thresholds, classify_adapters, find_hot_spots, link_problems,
+    CongestedAdapter, CongestedPort, CongestionRole, Evidence, FlowHistory, HotSpotFlow, HotSpots,
+    LikelyRole, LinkProblem, LinkProblemKind, OversubscribedUplink, Rates, Thresholds, find_hot_spots,
+    link_problems,
 };
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -25,12 +26,26 @@ pub struct IntervalVerdict {
     pub troubles: Vec<LinkProblem>,
     /// Ports whose counters were cleared between the readings.
     pub cleared: Vec<PortId>,
+    /// What the next interval needs to know of flows.
+    pub flows: FlowHistory,
 }
 
 impl IntervalVerdict {
-    /// Judges an interval. `since_first` has the rates since the first reading: errors are too rare to judge
-    /// from a few seconds.
+    /// Judges an interval by itself. `since_first` has the rates since the first reading: errors are too rare to
+    /// judge from a few seconds.
     pub fn new(
+        look: &Snapshot,
+        rates: &Rates,
+        seconds: f64,
+        since_first: Rates,
+        thresholds: &Thresholds,
+    ) -> Self {
+        Self::after(&FlowHistory::default(), look, rates, seconds, since_first, thresholds)
+    }
+
+    /// Judges an interval with what the intervals right before it say of flows.
+    pub fn after(
+        earlier: &FlowHistory,
         look: &Snapshot,
         rates: &Rates,
         seconds: f64,
@@ -43,9 +58,10 @@ impl IntervalVerdict {
         troubles.sort_by_key(|trouble| trouble.why == LinkProblemKind::Degraded);
         let mut verdict = find_hot_spots(fabric, rates, thresholds);
         // Assumed tables and adaptive routing do not determine the paths of packets, so they prove no roles.
-        if look.assumed.is_none() && look.observation.adaptive.is_none() {
-            classify_adapters(fabric, &look.observation.tables, rates, &mut verdict);
-        }
+        let flows = match look.assumed.is_none() && look.observation.adaptive.is_none() {
+            true => earlier.classify(fabric, &look.observation.tables, rates, &mut verdict),
+            false => FlowHistory::default(),
+        };
         let adapter_behind = |port: &PortId| {
             let is_switch = |port: PortId| fabric.node(fabric.port(port).node).is_switch();
             is_switch(*port) && fabric.peer(*port).is_some_and(|peer| !is_switch(peer))
@@ -59,6 +75,7 @@ impl IntervalVerdict {
             told,
             troubles,
             cleared: rates.cleared_ports().collect(),
+            flows,
         }
     }
 
@@ -115,7 +132,7 @@ pub fn verdict_lines(
         hot_words(look, spot.adapter, &spot.at, limit)
     });
     let alone = verdict.hot_spots.is_empty();
-    let held = |held: &CongestedAdapter| congested_adapter_words(look, &held.at, held.role, alone, limit);
+    let held = |held: &CongestedAdapter| congested_adapter_words(look, held, alone, limit);
     shorten_list(&mut lines, HELD_UP_LABEL, &verdict.congested_adapters, most, held);
     let lesser = |at: &&CongestedPort| verdict.oversubscribed.iter().all(|leaf| leaf.at.port != at.port);
     let on_the_way: Vec<&CongestedPort> = verdict.congested_ports.iter().filter(lesser).collect();
@@ -181,17 +198,40 @@ pub(crate) fn hot_words(look: &Snapshot, adapter: PortId, at: &CongestedPort, li
 /// `alone`: no adapter is a hot-spot.
 pub(crate) fn congested_adapter_words(
     look: &Snapshot,
-    at: &CongestedPort,
-    role: CongestionRole,
+    held: &CongestedAdapter,
     alone: bool,
     limit: f64,
 ) -> String {
-    format!(
+    let mut text = format!(
         "{}: {}; {}",
-        look.unique_port_name(at.port),
-        waiting_words(at, limit),
-        role_reason(look, role, alone)
-    )
+        look.unique_port_name(held.at.port),
+        waiting_words(&held.at, limit),
+        role_reason(look, held.role, alone)
+    );
+    if let Some(likely) = held.likely {
+        text.push_str(likely_words(likely));
+    }
+    if let Some(flow) = held.flow {
+        text.push_str(&format!("; {}", range_words(look, &flow)));
+    }
+    text
+}
+
+/// The range of what an adapter sends to a hot-spot.
+pub(crate) fn range_words(look: &Snapshot, flow: &HotSpotFlow) -> String {
+    let gbps = |bytes: f64| format!("{:.1}", bytes * 8.0 / 1e9);
+    let (least, most, hot_spot) = (gbps(flow.least), gbps(flow.most), look.port_name(flow.hot_spot));
+    match least == most {
+        true => format!("sends {most} Gb/s to {hot_spot}"),
+        false => format!("sends {least} to {most} Gb/s to {hot_spot}"),
+    }
+}
+
+fn likely_words(likely: LikelyRole) -> &'static str {
+    match likely {
+        LikelyRole::Contributor(_) => ", likely a contributor by the intervals before",
+        LikelyRole::Victim { .. } => ", likely a victim by the intervals before",
+    }
 }
 
 fn role_reason(look: &Snapshot, role: CongestionRole, alone: bool) -> String {
@@ -207,6 +247,13 @@ fn role_reason(look: &Snapshot, role: CongestionRole, alone: bool) -> String {
         (CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }), _) => {
             let (elsewhere, sent) = (mbps(elsewhere), mbps(sent));
             format!("contributor: other destinations can have received only {elsewhere} of its {sent} Mbit/s")
+        }
+        (CongestionRole::Contributor(Evidence::AllChannels { hot_spot, least, sent }), _) => {
+            let (least, sent) = (mbps(least), mbps(sent));
+            let hot_spot = look.port_name(hot_spot);
+            format!(
+                "contributor: all channels together leave {least} of its {sent} Mbit/s for {hot_spot} only"
+            )
         }
         (CongestionRole::Victim { most, sent }, _) => {
             let (most, sent) = (mbps(most), mbps(sent));

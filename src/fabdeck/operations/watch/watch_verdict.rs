@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::fabric_history::IntervalSums;
 use super::history::{PortHistory, PortLevels, UNKNOWN_LEVELS, pack_levels, used_level};
@@ -14,7 +15,8 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::counters::errors_by_port;
 use crate::operations::rowset::Rowset;
 use fabdeck_fabric::counters::{
-    CongestedPort, CongestionRole, HotSpots, LinkProblemKind, PortRates, Rates, Thresholds, rates_of_sweeps,
+    CongestedAdapter, CongestedPort, CongestionRole, FlowHistory, HotSpots, LinkProblemKind, PortRates,
+    Rates, Thresholds, rates_of_sweeps,
 };
 use fabdeck_fabric::observe::{PortIdentity, Sweep};
 use fabdeck_fabric::{ElementId, LinkId, PortId};
@@ -51,6 +53,10 @@ pub struct VerdictRequest {
 #[derive(Clone, Debug)]
 pub struct WatchVerdict {
     pub watched: IntervalVerdict,
+    /// What was known of flows before this interval.
+    pub flows_before: FlowHistory,
+    /// When the last of both sweeps began.
+    pub ended: Duration,
     pub levels: PortLevels,
     /// The sums over all ports.
     pub sums: IntervalSums,
@@ -83,7 +89,9 @@ impl VerdictRequest {
     /// Judges rates, and those since the baseline of errors.
     pub fn judge(&self, rates: &Rates, since: Rates, seconds: f64) -> WatchVerdict {
         let (look, fabric) = (&*self.look, self.look.fabric());
-        let watched = IntervalVerdict::new(look, rates, seconds, since.clone(), &self.thresholds);
+        let flows_before = self.flows_before();
+        let watched =
+            IntervalVerdict::after(&flows_before, look, rates, seconds, since.clone(), &self.thresholds);
         let since = since.with_min_hour();
         let mut levels = vec![UNKNOWN_LEVELS; fabric.ports().len()];
         for port in &rates.ports {
@@ -105,6 +113,8 @@ impl VerdictRequest {
         WatchVerdict {
             sums: IntervalSums::new(fabric, rates, &self.pinned),
             watched,
+            flows_before,
+            ended: self.after.began,
             levels,
             node_load,
             verdicts: Arc::new(Rowset::Hot(verdicts)),
@@ -114,6 +124,16 @@ impl VerdictRequest {
             links_before: self.links.0.clone(),
             changes,
             at_ms: self.at_ms,
+        }
+    }
+
+    /// What is known of flows from the interval that ended with the first of these sweeps. The same sweeps may be
+    /// judged again, when rows of links have changed.
+    fn flows_before(&self) -> FlowHistory {
+        match &self.earlier {
+            Some(earlier) if earlier.ended == self.before.began => earlier.watched.flows.clone(),
+            Some(earlier) if earlier.ended == self.after.began => earlier.flows_before.clone(),
+            _ => FlowHistory::default(),
         }
     }
 
@@ -130,7 +150,7 @@ impl VerdictRequest {
     fn place_verdicts(&self, watched: &IntervalVerdict, ports: &mut [Option<HotPort>]) {
         let verdict = &watched.verdict;
         let limit = self.thresholds.congestion;
-        let mut waits = |at: &CongestedPort, role: HotRole, held: Option<CongestionRole>| {
+        let mut waits = |at: &CongestedPort, role: HotRole, held: Option<CongestedAdapter>| {
             if let Some(port) = &mut ports[at.port.index()] {
                 (port.role, port.waits, port.limit, port.held) = (Some(role), Some(*at), limit, held);
             }
@@ -148,7 +168,7 @@ impl VerdictRequest {
                 (CongestionRole::FairShare, _) => HotRole::FairShare,
                 (CongestionRole::Unknown, _) => HotRole::HeldUp,
             };
-            waits(&held.at, role, Some(held.role));
+            waits(&held.at, role, Some(*held));
         }
         for way in &verdict.congested_ports {
             let narrow = || verdict.oversubscribed.iter().any(|leaf| leaf.at.port == way.port);

@@ -49,7 +49,7 @@ fn reason_lines(look: &Snapshot, row: &HotPort) -> Vec<DetailLine> {
         // Without a hot-spot the role is victim, although counters alone do not decide it.
         let alone = role == HotRole::Victim;
         lines.push(match (role, row.held) {
-            (_, Some(held)) => (HELD_UP_LABEL, congested_adapter_words(look, at, held, alone, row.limit)),
+            (_, Some(held)) => (HELD_UP_LABEL, congested_adapter_words(look, &held, alone, row.limit)),
             (HotRole::HotSpot, _) => {
                 let adapter = look.fabric().peer(row.port).unwrap_or(row.port);
                 (HOT_LABEL, hot_words(look, adapter, at, row.limit))
