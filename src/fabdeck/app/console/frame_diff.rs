@@ -6,6 +6,8 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
+use crate::console::drawing::color_depth::ansi_index;
+
 /// Largest number of unchanged cells that are sent again, because moving the cursor over them would take more bytes.
 const MAX_BRIDGED_CELLS: u16 = 6;
 
@@ -101,28 +103,14 @@ fn write_style(out: &mut impl Write, pen: &mut Pen, cell: &Cell) -> io::Result<(
 
 /// SGR code of a colour, for the foreground (30) or the background (40).
 fn colour_code(colour: Color, base: u16) -> String {
-    let named = |at: u16| (base + at).to_string();
-    let bright = |at: u16| (base + 60 + at).to_string();
     match colour {
-        Color::Reset => named(9),
-        Color::Black => named(0),
-        Color::Red => named(1),
-        Color::Green => named(2),
-        Color::Yellow => named(3),
-        Color::Blue => named(4),
-        Color::Magenta => named(5),
-        Color::Cyan => named(6),
-        Color::Gray => named(7),
-        Color::DarkGray => bright(0),
-        Color::LightRed => bright(1),
-        Color::LightGreen => bright(2),
-        Color::LightYellow => bright(3),
-        Color::LightBlue => bright(4),
-        Color::LightMagenta => bright(5),
-        Color::LightCyan => bright(6),
-        Color::White => bright(7),
         Color::Indexed(index) => format!("{};5;{index}", base + 8),
         Color::Rgb(red, green, blue) => format!("{};2;{red};{green};{blue}", base + 8),
+        named => match ansi_index(named) {
+            Some(dark @ 0..8) => (base + u16::from(dark)).to_string(),
+            Some(bright) => (base + 52 + u16::from(bright)).to_string(),
+            None => (base + 9).to_string(),
+        },
     }
 }
 

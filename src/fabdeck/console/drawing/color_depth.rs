@@ -98,6 +98,11 @@ impl ColorDepth {
     }
 }
 
+/// The number of one of the sixteen colours that all terminals have.
+pub fn ansi_index(color: Color) -> Option<u8> {
+    (0..).zip(ANSI_COLORS).find(|(_, (known, _))| *known == color).map(|(at, _)| at)
+}
+
 /// Contrast of two colours, from 1 to 21 (WCAG 2.1). For named colours it is the smaller of the two tables' values.
 pub fn contrast(a: Color, b: Color) -> Option<f64> {
     let all = shades(a)?.into_iter().zip(shades(b)?).map(|(a, b)| {

@@ -4,6 +4,7 @@
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
+use super::color_depth::ansi_index;
 use crate::operations::report::html::{HtmlWriter, number};
 
 /// Width and height of a cell, the size of its font, and the distance of its baseline from its top.
@@ -171,27 +172,10 @@ const SIXTEEN: [[u8; 3]; 16] = [
 
 /// A colour in red, green and blue; `None` for that of the terminal.
 fn rgb(colour: Color) -> Option<[u8; 3]> {
-    let named = |at: usize| Some(SIXTEEN[at]);
     match colour {
-        Color::Reset => None,
         Color::Rgb(red, green, blue) => Some([red, green, blue]),
         Color::Indexed(index) => Some(indexed(index)),
-        Color::Black => named(0),
-        Color::Red => named(1),
-        Color::Green => named(2),
-        Color::Yellow => named(3),
-        Color::Blue => named(4),
-        Color::Magenta => named(5),
-        Color::Cyan => named(6),
-        Color::Gray => named(7),
-        Color::DarkGray => named(8),
-        Color::LightRed => named(9),
-        Color::LightGreen => named(10),
-        Color::LightYellow => named(11),
-        Color::LightBlue => named(12),
-        Color::LightMagenta => named(13),
-        Color::LightCyan => named(14),
-        Color::White => named(15),
+        named => ansi_index(named).map(indexed),
     }
 }
 
