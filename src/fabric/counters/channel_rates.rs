@@ -6,6 +6,12 @@ use crate::{Fabric, Lid, NodeId, PortId, Tables};
 /// A packet has no more bytes, headers included.
 const MAX_PACKET_BYTES: f64 = 4300.0;
 
+/// What an input buffer holds for one lane at most: 2,048 credits of 64 bytes (IBA 7.9.4.4).
+const LANE_BUFFER_BYTES: f64 = 131_072.0;
+
+/// The data lanes of a port that does not state how many it has (IBA 7.6).
+const MAX_DATA_LANES: u8 = 15;
+
 /// The counters of channels with the tables that led their packets. Rates are in bytes per second.
 pub(super) struct ChannelRates<'f> {
     pub fabric: &'f Fabric,
@@ -13,6 +19,8 @@ pub(super) struct ChannelRates<'f> {
     pub rates: &'f Rates,
     /// What switches threw away, at the most.
     pub lost: f64,
+    /// The shortest time between two readings of a port.
+    seconds: f64,
 }
 
 impl<'f> ChannelRates<'f> {
@@ -25,15 +33,42 @@ impl<'f> ChannelRates<'f> {
             let packets = port.discarded.lower_bound().filter(|_| !port.discarded.is_lower_bound());
             packets.map_or(f64::INFINITY, |packets| packets as f64 * MAX_PACKET_BYTES / port.seconds)
         });
-        Self { fabric, tables, rates, lost: thrown_away.sum() }
+        let seconds = rates.ports.iter().map(|port| port.seconds).fold(f64::INFINITY, f64::min);
+        Self { fabric, tables, rates, lost: thrown_away.sum(), seconds }
+    }
+
+    /// What the input buffer behind a channel can hold, over the time between two readings. At the most so much came
+    /// over the channel and did not go on, or went on and had come before.
+    pub fn buffered_rate(&self, port: PortId) -> f64 {
+        let ends = [Some(port), self.fabric.peer(port)].into_iter().flatten();
+        let lanes = ends.filter_map(|port| self.fabric.port(port).facts.operational_lanes);
+        let lanes = lanes.filter(|lanes| *lanes > 0).min().unwrap_or(MAX_DATA_LANES).min(MAX_DATA_LANES);
+        LANE_BUFFER_BYTES * f64::from(lanes) / self.seconds
+    }
+
+    /// What the buffers behind all channels that carried something can hold.
+    pub fn all_buffered_rate(&self) -> f64 {
+        let carried = self.rates.ports.iter().map(|port| port.port);
+        let carried = carried.filter(|port| self.fabric.peer(*port).is_some() && self.sent_rate(*port) > 0.0);
+        carried.map(|port| self.buffered_rate(port)).sum()
+    }
+
+    /// What a port sent of multicast packets at the most; their paths are not in forwarding tables of unicast.
+    pub fn multicast_rate(&self, port: PortId) -> f64 {
+        let packets = self.rates.port(port).and_then(|rates| rates.multicast_sent.lower_bound());
+        packets.map_or(0.0, |packets| packets as f64 * MAX_PACKET_BYTES / self.seconds)
+    }
+
+    /// The ports of adapters on a switch.
+    pub fn adapters(&self, switch: NodeId) -> impl Iterator<Item = PortId> {
+        let peers = self.fabric.ports_of(switch).filter_map(|(_, port)| port.peer);
+        peers.filter(|peer| !self.fabric.node(self.fabric.port(*peer).node).is_switch())
     }
 
     /// What the adapters on a switch sent, one of them left out.
     pub fn sent_by_adapters(&self, switch: NodeId, but: Option<PortId>) -> f64 {
-        let adapters = self.fabric.ports_of(switch).filter_map(|(_, port)| port.peer);
-        let adapters = adapters
-            .filter(|peer| Some(*peer) != but && !self.fabric.node(self.fabric.port(*peer).node).is_switch());
-        adapters.map(|peer| self.sent_rate(peer)).sum()
+        let adapters = self.adapters(switch).filter(|adapter| Some(*adapter) != but);
+        adapters.map(|adapter| self.sent_rate(adapter)).sum()
     }
 
     /// What a port sent in a second at the most.

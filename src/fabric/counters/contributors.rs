@@ -14,9 +14,11 @@
 //! sends can only go to 5; the uplink of 6 carried nothing, so 6 sends to 5 on its own switch. 1 and 2 are at one leaf and
 //! share one uplink to both 3 and 5: either of them may be the victim, so both stay undecided.
 //!
-//! The rules hold for unicast; multicast packets take other paths. Ports are not read at the same instant, so a burst
-//! between two readings is in one of two counters; the slack allows for that. Packets that switches discarded arrived
-//! nowhere. When a link went down in the interval, packets took several paths, and no adapter is decided.
+//! A contributor sends more than 5 % of its data to hot-spots, a victim no more. What a rule cannot know is on the other
+//! side of the comparison: input buffers may have filled or emptied between the readings, by at most what they hold (IBA
+//! 7.9.4.4), and ports are not read at the same instant, so that a burst is in one of two counters. Packets that switches
+//! discarded arrived nowhere. When a link went down in the interval, packets took several paths, and no adapter is
+//! decided. The rules hold for unicast; multicast packets take other paths.
 
 use super::channel_rates::ChannelRates;
 use super::congestion::{CongestionRole, Evidence, HotSpots};
@@ -24,9 +26,8 @@ use super::flow_history::FlowHistory;
 use super::rates::Rates;
 use crate::{Fabric, Lid, NodeId, PortId, Tables};
 
-/// A fraction of the data sent or received that proves nothing, besides the allowance for ports that are read one after
-/// the other.
-pub(super) const SLACK: f64 = 0.05;
+/// The share of its data that makes an adapter a contributor if it sends more of it to hot-spots, otherwise a victim.
+pub(super) const CONTRIBUTION: f64 = 0.05;
 
 /// No adapter is decided when reading the ports took a larger fraction of the interval than this.
 const MAX_SKEW: f64 = 0.5;
@@ -87,6 +88,8 @@ struct AdapterInflow {
     arrived: f64,
     /// For each of its LIDs.
     trees: Vec<LidInflow>,
+    /// What the buffers on all paths to it can hold.
+    buffered: f64,
 }
 
 /// The ways to one LID, and what they can have brought there at the most.
@@ -97,27 +100,35 @@ struct LidInflow {
     /// Of each switch: what came in for it, and what went on.
     gathered: Vec<f64>,
     went_on: Vec<f64>,
+    buffered: f64,
 }
 
 struct FlowBounds<'f> {
     channels: ChannelRates<'f>,
     /// What the adapters on each switch sent.
     own: Vec<f64>,
-    slack: f64,
+    /// The fraction of a rate that may be in the counters of one port and not in those of another.
+    skew: f64,
+    /// What the buffers behind all channels that carried something can hold.
+    all_buffered: f64,
 }
 
 impl<'f> FlowBounds<'f> {
     fn new(fabric: &'f Fabric, tables: &'f Tables, rates: &'f Rates) -> Self {
         let channels = ChannelRates::new(fabric, tables, rates);
         let own = fabric.switches().map(|(switch, _)| channels.sent_by_adapters(switch, None)).collect();
-        Self { channels, own, slack: SLACK + rates.skew }
+        let all_buffered = channels.all_buffered_rate();
+        Self { channels, own, skew: rates.skew, all_buffered }
     }
 
     fn adapter_inflow(&self, adapter: PortId) -> Option<AdapterInflow> {
         let arrived = self.channels.rates.port(self.channels.fabric.peer(adapter)?)?.bandwidth()?;
         let trees: Option<Vec<LidInflow>> =
             self.channels.lids(adapter).map(|lid| self.lid_inflow(adapter, lid)).collect();
-        Some(AdapterInflow { adapter, arrived, trees: trees.filter(|trees| !trees.is_empty())? })
+        let trees = trees.filter(|trees| !trees.is_empty())?;
+        // The paths to several LIDs of one adapter can have the same channels.
+        let buffered = trees.iter().map(|tree| tree.buffered).sum();
+        Some(AdapterInflow { adapter, arrived, trees, buffered })
     }
 
     /// From the switches that are farthest away towards the adapter: what went on is no more than what came in.
@@ -141,7 +152,7 @@ impl<'f> FlowBounds<'f> {
             order.extend(behind[switch.index()].iter().filter(|one| **one != root));
             at += 1;
         }
-        let (mut gathered, mut went_on) = (vec![0.0; switches], vec![0.0; switches]);
+        let (mut gathered, mut went_on, mut buffered) = (vec![0.0; switches], vec![0.0; switches], 0.0);
         for switch in order.into_iter().rev() {
             let at = switch.index();
             let own = match switch == root {
@@ -151,8 +162,13 @@ impl<'f> FlowBounds<'f> {
             gathered[at] = own + behind[at].iter().map(|one| went_on[one.index()]).sum::<f64>();
             let carried = self.channels.egress(switch, lid).map_or(0.0, |port| self.channels.sent_rate(port));
             went_on[at] = carried.min(gathered[at]);
+            let onward = self.channels.egress(switch, lid).into_iter();
+            buffered += onward
+                .chain(self.channels.adapters(switch))
+                .map(|port| self.channels.buffered_rate(port))
+                .sum::<f64>();
         }
-        Some(LidInflow { lid, brought: went_on[root.index()], gathered, went_on })
+        Some(LidInflow { lid, brought: went_on[root.index()], gathered, went_on, buffered })
     }
 
     /// Adapters that took something in and are no hot-spots.
@@ -171,9 +187,10 @@ impl<'f> FlowBounds<'f> {
         cool: Option<&Vec<(PortId, f64)>>,
     ) -> CongestionRole {
         let others_of = |basin: &&AdapterInflow| basin.adapter != adapter;
+        let (least, unsure) = (CONTRIBUTION * sent, self.skew * sent);
         let most: f64 =
             basins.iter().filter(others_of).map(|basin| self.max_sent_between(adapter, basin.adapter)).sum();
-        if most <= self.slack * sent {
+        if most + unsure <= least {
             return CongestionRole::Victim { most, sent };
         }
         for basin in basins.iter().filter(others_of) {
@@ -182,26 +199,24 @@ impl<'f> FlowBounds<'f> {
                 .iter()
                 .map(|tree| self.max_from_others((adapter, basin.adapter), sent, tree))
                 .sum::<f64>();
-            let arrived = basin.arrived;
+            let (hot_spot, arrived) = (basin.adapter, basin.arrived);
+            let unsure = self.skew * arrived + basin.buffered;
             // Where the ways of all do not account for it, tables or counters were others meanwhile.
             let all = basin.trees.iter().map(|tree| tree.brought).sum::<f64>();
-            if arrived - all <= self.slack * arrived && arrived - others > self.slack * arrived {
-                return CongestionRole::Contributor(Evidence::OthersFallShort {
-                    hot_spot: basin.adapter,
-                    others,
-                    arrived,
-                });
+            let is_accounted = arrived - all <= CONTRIBUTION * arrived + unsure;
+            if is_accounted && arrived - others - unsure > least.max(CONTRIBUTION * arrived) {
+                return CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, others, arrived });
             }
         }
         let Some(cool) = cool else { return CongestionRole::ContributorOrVictim };
-        let mut elsewhere = self.channels.lost;
+        let mut elsewhere = self.channels.lost + self.all_buffered;
         for (to, taken) in cool.iter().filter(|(to, _)| *to != adapter) {
             elsewhere += self.max_sent_between(adapter, *to).min(*taken);
-            if sent - elsewhere <= self.slack * sent {
-                break;
+            if sent - elsewhere - unsure <= least {
+                return CongestionRole::ContributorOrVictim;
             }
         }
-        match sent - elsewhere > self.slack * sent {
+        match sent - elsewhere - unsure > least {
             true => CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }),
             false => CongestionRole::ContributorOrVictim,
         }
@@ -216,9 +231,11 @@ impl<'f> FlowBounds<'f> {
             .min(self.channels.sent_rate(from))
     }
 
-    /// What the narrowest channel on the path carried: nothing without a path, everything sent where a table is unknown.
+    /// What the narrowest channel on the path carried, and the buffers before it can hold: nothing without a path,
+    /// everything sent where a table is unknown.
     fn max_carried(&self, from: PortId, to: PortId, lid: Lid) -> f64 {
         let mut least = self.channels.sent_rate(from);
+        let mut buffered = self.channels.buffered_rate(from);
         let mut switch = self.channels.switch_at(from);
         for _ in 0..MAX_HOPS {
             let Some(at) = switch else { return 0.0 };
@@ -226,10 +243,11 @@ impl<'f> FlowBounds<'f> {
                 return least;
             }
             let Some(port) = self.channels.egress(at, lid) else { return 0.0 };
-            least = least.min(self.channels.sent_rate(port));
+            least = least.min(self.channels.sent_rate(port) + buffered);
             if self.channels.fabric.peer(port) == Some(to) {
                 return least;
             }
+            buffered += self.channels.buffered_rate(port);
             switch = self.channels.switch_at(port);
         }
         0.0

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use super::channel_rates::ChannelRates;
 use super::congestion::{CongestedAdapter, CongestionRole, Evidence, HotSpotFlow, HotSpots, LikelyRole};
-use super::contributors::{SLACK, classify_by_paths, is_provable};
+use super::contributors::{CONTRIBUTION, classify_by_paths, is_provable};
 use super::flow_model::{FlowLimits, FlowModel, FlowProgram};
 use super::rates::Rates;
 use crate::{Fabric, PortId, Tables};
@@ -89,17 +89,17 @@ impl FlowHistory {
         let waiting = waiting_adapters(&model, &channels, verdict);
         for adapter in &waiting {
             let held = &mut verdict.congested_adapters[adapter.place];
-            prove_role(held, adapter, &model, program.as_mut(), rates.skew, &mut work);
+            prove_role(held, adapter, &model, program.as_mut(), &mut work);
         }
         let change = self.change(&model, &channels);
         let slacks = waiting
             .iter()
-            .map(|adapter| model.slack(&channels, verdict.congested_adapters[adapter.place].at.port));
+            .map(|adapter| model.noise(&channels, verdict.congested_adapters[adapter.place].at.port));
         let all = Explanation { slack: slacks.fold(0.0, f64::max), model, program };
         let mut explanations = self.explanations(all, &change, &mut work);
         for adapter in &waiting {
             let held = &mut verdict.congested_adapters[adapter.place];
-            suggest_role(held, adapter, &mut explanations, rates.skew, &mut work);
+            suggest_role(held, adapter, &mut explanations, &mut work);
         }
         Self::of(explanations, change, &channels, &mut work)
     }
@@ -107,13 +107,13 @@ impl FlowHistory {
     fn change(&self, model: &FlowModel, channels: &ChannelRates<'_>) -> Change {
         let before = |port: PortId| self.sent.get(&port).copied().unwrap_or(0.0);
         let begins = |port: &PortId| {
-            let slack = model.slack(channels, *port);
+            let slack = model.noise(channels, *port);
             before(*port) <= slack && channels.sent_rate(*port) > slack
         };
         let begun: Vec<PortId> = sources_of(model).into_iter().filter(begins).collect();
         let changes = |port: PortId| {
             let (now, before) = (channels.sent_rate(port), before(port));
-            let allowed = (before * CHANGE).max(2.0 * model.slack(channels, port));
+            let allowed = (before * CHANGE).max(2.0 * model.noise(channels, port));
             let is_same = (now - before).abs() <= allowed;
             !is_same
         };
@@ -171,11 +171,11 @@ impl FlowHistory {
         history.sent = first.model.ports().map(|port| (port, channels.sent_rate(port))).collect();
         let single = first.model.flows.len() <= MAX_SINGLE_FLOWS;
         for Explanation { model, program, .. } in &mut explanations {
-            for (at, flow) in model.flows.iter().enumerate() {
+            for (at, flow) in model.flows.iter().enumerate().filter(|(_, flow)| !flow.is_stuck) {
                 let all = history.destinations.entry(flow.from).or_default();
                 let Err(place) = all.binary_search(&flow.to) else { continue };
                 let nothing =
-                    2.0 * model.slack(channels, flow.from) + NO_FLOW * channels.sent_rate(flow.from);
+                    2.0 * model.noise(channels, flow.from) + NO_FLOW * channels.sent_rate(flow.from);
                 let mut most = flow.most;
                 if let Some(program) = program.as_mut().filter(|_| single && most > nothing) {
                     most = program.sum_limits(&[at], FlowLimits { least: flow.least, most }, work).most;
@@ -242,20 +242,23 @@ fn prove_role(
     adapter: &Waiting,
     model: &FlowModel,
     program: Option<&mut FlowProgram>,
-    skew: f64,
     work: &mut usize,
 ) {
     let (to_all, flow) = limits(adapter, model, program, work);
-    let (share, sent) = ((SLACK + skew) * adapter.sent, adapter.sent);
+    let (slack, sent) = (model.slack(held.at.port), adapter.sent);
     held.flow = flow;
     if held.role != CongestionRole::ContributorOrVictim {
         return;
     }
-    if to_all.most <= share {
+    if to_all.most <= CONTRIBUTION * (sent - slack) {
         held.role = CongestionRole::Victim { most: to_all.most, sent };
-    } else if let Some(flow) = flow.filter(|flow| flow.least > share) {
+    } else if let Some(flow) = flow.filter(|flow| flow.least > CONTRIBUTION * (sent + slack)) {
         let (hot_spot, least) = (flow.hot_spot, flow.least);
         held.role = CongestionRole::Contributor(Evidence::AllChannels { hot_spot, least, sent });
+    } else if to_all.least > CONTRIBUTION * (sent + slack) {
+        // To several hot-spots together; how much to each is not known.
+        held.role =
+            CongestionRole::Contributor(Evidence::NowhereElse { elsewhere: sent - to_all.least, sent });
     }
 }
 
@@ -263,7 +266,6 @@ fn suggest_role(
     held: &mut CongestedAdapter,
     adapter: &Waiting,
     explanations: &mut [Explanation],
-    skew: f64,
     work: &mut usize,
 ) {
     // An adapter that sends no more than the tolerance may just have begun.
@@ -271,7 +273,7 @@ fn suggest_role(
     if held.role != CongestionRole::ContributorOrVictim || explanations.first().is_none_or(is_too_little) {
         return;
     }
-    let share = (SLACK + skew) * adapter.sent;
+    let share = CONTRIBUTION * adapter.sent;
     let mut likely: Option<LikelyRole> = None;
     for Explanation { model, program, slack } in explanations {
         let (to_all, flow) = limits(adapter, model, program.as_mut(), work);

@@ -1,23 +1,21 @@
 //! What each adapter can have sent to each other one, from all channels and tables together.
 //!
 //! The rates of single flows are unknown; that of each channel is counted, and the forwarding tables say which flows it
-//! carried. So the flows of each channel add up to its rate, within a tolerance:
+//! carried. So what adapters sent of the flows of a channel adds up to its rate, within a tolerance:
 //!
 //! - Ports are read one after the other. Between two readings a channel carries at most what its link can: the time to
 //!   read all ports, as a fraction of the interval, times the link's bandwidth.
-//! - An input buffer holds at most 2,048 credits of 64 bytes for a lane (IBA 7.9.4.4): that much can have left one
-//!   channel in the interval and not the next.
-//! - What went into a switch and did not come out of it, or the reverse, was in its buffers, or shows how far apart its
-//!   ports were read. The largest such difference counts for every channel.
+//! - Packets that an adapter sent may lie in an input buffer before the channel, and packets that lay there may have come
+//!   over it: as many as all buffers before it can hold.
 //! - Packets that switches discarded were on the first channels of their paths only.
+//! - Multicast packets take other paths.
+
+use std::collections::BTreeSet;
 
 use super::channel_rates::ChannelRates;
 use super::contributors::MAX_HOPS;
 use super::linear_bounds::{LinearProgram, SumRow};
 use crate::{Lid, PortId};
-
-/// 2,048 credits of 64 bytes.
-const BUFFER_BYTES: f64 = 131_072.0;
 
 /// Flows that a model can have, and those of one whose limits are computed one by one.
 const MAX_FLOWS: usize = 20_000;
@@ -36,6 +34,14 @@ pub(super) struct ModelFlow {
     pub to: PortId,
     pub least: f64,
     pub most: f64,
+    /// Whether its packets lie in buffers, on the way to an adapter that received none.
+    pub is_stuck: bool,
+}
+
+/// An adapter that flows can go to.
+struct Destination {
+    port: PortId,
+    receives: bool,
 }
 
 /// A channel: the flows over it, and the least and the greatest sum of their rates.
@@ -45,6 +51,10 @@ struct ChannelSum {
     low: f64,
     high: f64,
     flows: Vec<usize>,
+    /// The channels before it on the paths of its flows.
+    before: BTreeSet<usize>,
+    /// How far its rate can be from the sum of its flows.
+    slack: f64,
 }
 
 /// The flows of an interval with what all channels say of them. Rates are in bytes per second.
@@ -52,8 +62,8 @@ struct ChannelSum {
 pub(super) struct FlowModel {
     pub flows: Vec<ModelFlow>,
     channels: Vec<ChannelSum>,
-    /// What no channel distinguishes from nothing.
-    pub tolerance: f64,
+    /// The place of the channel of each port.
+    place_of: Vec<Option<usize>>,
     scale: f64,
 }
 
@@ -61,23 +71,25 @@ impl FlowModel {
     /// The model of an interval. `None`: there are too many flows, a table on a path is not known, a flow has no limit,
     /// or the channels contradict the tables.
     pub fn new(rates: &ChannelRates<'_>) -> Option<Self> {
-        let tolerance = common_tolerance(rates);
         let (mut sources, mut destinations) = (Vec::new(), Vec::new());
         for (node, _) in rates.fabric.nodes().filter(|(_, node)| !node.is_switch()) {
             for (port, facts) in rates.fabric.ports_of(node).filter(|(_, port)| port.peer.is_some()) {
                 if rates.sent_rate(port) > 0.0 {
                     sources.push(port);
                 }
-                if rates.received_rate(port) > 0.0 && facts.facts.lid.is_some() {
-                    destinations.push(port);
+                if facts.facts.lid.is_some() {
+                    destinations.push(Destination { port, receives: rates.received_rate(port) > 0.0 });
                 }
             }
         }
-        if sources.len().saturating_mul(destinations.len()) > MAX_FLOWS {
+        let receivers = destinations.iter().filter(|to| to.receives).count();
+        if sources.len().saturating_mul(receivers) > MAX_FLOWS {
             return None;
         }
-        let mut model = Self { flows: Vec::new(), channels: Vec::new(), tolerance, scale: 1.0 };
+        let place_of = vec![None; rates.fabric.ports().len()];
+        let mut model = Self { flows: Vec::new(), channels: Vec::new(), place_of, scale: 1.0 };
         model.add_flows(rates, &sources, &destinations)?;
+        model.set_limits(rates)?;
         let known = model.channels.iter().map(|channel| channel.high).filter(|high| high.is_finite());
         model.scale = known.fold(1.0, f64::max);
         model.propagate().then_some(model)
@@ -87,63 +99,99 @@ impl FlowModel {
         &mut self,
         rates: &ChannelRates<'_>,
         sources: &[PortId],
-        destinations: &[PortId],
+        destinations: &[Destination],
     ) -> Option<()> {
-        let mut place_of: Vec<Option<usize>> = vec![None; rates.fabric.ports().len()];
-        let mut steps = 0;
+        let (mut steps, all_buffered) = (0, rates.all_buffered_rate());
         for from in sources {
             // A source without a destination still has a channel that has to be explained.
-            self.channel(rates, *from, &mut place_of);
-            for to in destinations.iter().filter(|to| *to != from) {
-                for lid in rates.lids(*to) {
-                    let path = path(rates, *from, *to, lid)?;
-                    steps += path.len();
+            self.channel(rates, *from);
+            let mut stuck: BTreeSet<(Vec<PortId>, bool)> = BTreeSet::new();
+            for to in destinations.iter().filter(|to| to.port != *from) {
+                for lid in rates.lids(to.port) {
+                    let path = path(rates, *from, to.port, lid);
+                    steps += path.as_ref().map_or(1, Vec::len);
                     if steps > MAX_PATH_STEPS {
                         return None;
                     }
-                    if path.is_empty() {
+                    let (path, most) = match path {
+                        Some(path) if to.receives => (path, f64::INFINITY),
+                        None if to.receives => return None,
+                        Some(path) => stuck_path(rates, path),
+                        None => (vec![*from], all_buffered),
+                    };
+                    if path.is_empty() || (!to.receives && !stuck.insert((path.clone(), most < all_buffered)))
+                    {
                         continue;
                     }
-                    let flow = self.flows.len();
-                    let mut most = f64::INFINITY;
-                    for port in path {
-                        let place = self.channel(rates, port, &mut place_of);
-                        most = most.min(self.channels[place].high);
-                        self.channels[place].flows.push(flow);
-                    }
-                    if !most.is_finite() {
-                        return None;
-                    }
-                    self.flows.push(ModelFlow { from: *from, to: *to, least: 0.0, most });
+                    let places: Vec<usize> = path.iter().map(|port| self.channel(rates, *port)).collect();
+                    let (to, is_stuck) = (to.port, !to.receives);
+                    self.add_flow(ModelFlow { from: *from, to, least: 0.0, most, is_stuck }, places);
                 }
             }
         }
         Some(())
     }
 
-    fn channel(&mut self, rates: &ChannelRates<'_>, port: PortId, place_of: &mut [Option<usize>]) -> usize {
-        if let Some(place) = place_of[port.index()] {
+    fn add_flow(&mut self, flow: ModelFlow, places: Vec<usize>) {
+        for (at, place) in places.iter().enumerate() {
+            let channel = &mut self.channels[*place];
+            channel.flows.push(self.flows.len());
+            channel.before.extend(&places[..at]);
+        }
+        self.flows.push(flow);
+    }
+
+    fn channel(&mut self, rates: &ChannelRates<'_>, port: PortId) -> usize {
+        if let Some(place) = self.place_of[port.index()] {
             return place;
         }
-        let slack = self.slack(rates, port);
-        let rate = rates.sent_rate(port);
-        let is_first = !rates.fabric.node(rates.fabric.port(port).node).is_switch();
-        let lost = if is_first { 0.0 } else { rates.lost };
-        // A channel whose rate is not known limits nothing.
-        let is_known = rate.is_finite() && slack.is_finite();
-        let (low, high) =
-            if is_known { ((rate - slack).max(0.0), rate + slack + lost) } else { (0.0, f64::INFINITY) };
-        place_of[port.index()] = Some(self.channels.len());
-        self.channels.push(ChannelSum { port, low, high, flows: Vec::new() });
+        let (high, slack) = (rates.sent_rate(port), f64::INFINITY);
+        self.place_of[port.index()] = Some(self.channels.len());
+        let (flows, before) = (Vec::new(), BTreeSet::new());
+        self.channels.push(ChannelSum { port, low: 0.0, high, flows, before, slack });
         self.channels.len() - 1
     }
 
-    /// How far the counted rate of a channel can be from the sum of its flows.
-    pub fn slack(&self, rates: &ChannelRates<'_>, port: PortId) -> f64 {
-        let Some(counted) = rates.rates.port(port) else { return f64::INFINITY };
-        let link = counted.capacity.unwrap_or(f64::INFINITY);
-        let skewed = if rates.rates.skew > 0.0 { rates.rates.skew * link } else { 0.0 };
-        self.tolerance + skewed + BUFFER_BYTES / counted.seconds
+    /// The limits of channels by their rates, and of flows by their channels. `None`: a flow has no limit.
+    fn set_limits(&mut self, rates: &ChannelRates<'_>) -> Option<()> {
+        let buffered: Vec<f64> =
+            self.channels.iter().map(|channel| rates.buffered_rate(channel.port)).collect();
+        for channel in &mut self.channels {
+            let rate = channel.high;
+            let capacity = rates.rates.port(channel.port).and_then(|counted| counted.capacity);
+            let skew = rates.rates.skew;
+            let skewed = if skew > 0.0 { skew * capacity.unwrap_or(f64::INFINITY) } else { 0.0 };
+            channel.slack = skewed + channel.before.iter().map(|place| buffered[*place]).sum::<f64>();
+            // A channel whose rate is not known limits nothing.
+            if !rate.is_finite() || !channel.slack.is_finite() {
+                (channel.low, channel.high) = (0.0, f64::INFINITY);
+                continue;
+            }
+            let lost = if channel.before.is_empty() { 0.0 } else { rates.lost };
+            channel.low = (rate - channel.slack - rates.multicast_rate(channel.port)).max(0.0);
+            channel.high = rate + channel.slack + lost;
+            for flow in &channel.flows {
+                let flow = &mut self.flows[*flow];
+                flow.most = flow.most.min(channel.high);
+            }
+        }
+        self.flows.iter().all(|flow| flow.most.is_finite()).then_some(())
+    }
+
+    fn channel_of(&self, port: PortId) -> Option<&ChannelSum> {
+        let place = *self.place_of.get(port.index())?;
+        self.channels.get(place?)
+    }
+
+    /// How far the rate of an adapter's own channel can be from the sum of its flows.
+    pub fn slack(&self, adapter: PortId) -> f64 {
+        self.channel_of(adapter).map_or(f64::INFINITY, |channel| channel.slack)
+    }
+
+    /// A change of a channel's rate that shows nothing: what buffers and moments of reading can make of it.
+    pub fn noise(&self, rates: &ChannelRates<'_>, port: PortId) -> f64 {
+        let own = self.channel_of(port);
+        own.map_or(f64::INFINITY, |channel| channel.slack + rates.buffered_rate(port))
     }
 
     /// The ports whose channels have flows.
@@ -151,9 +199,10 @@ impl FlowModel {
         self.channels.iter().map(|channel| channel.port)
     }
 
-    /// Leaves out the flows for which `is_possible` is false. Returns whether the channels can still be explained.
+    /// Leaves out the flows that arrive and for which `is_possible` is false. Returns whether the channels can still be
+    /// explained.
     pub fn restrict(&mut self, is_possible: impl Fn(&ModelFlow) -> bool) -> bool {
-        for flow in self.flows.iter_mut().filter(|flow| !is_possible(flow)) {
+        for flow in self.flows.iter_mut().filter(|flow| !flow.is_stuck && !is_possible(flow)) {
             flow.most = 0.0;
             if flow.least > 0.0 {
                 return false;
@@ -280,6 +329,14 @@ impl FlowProgram {
     }
 }
 
+/// The part of a path to an adapter that received nothing: packets lie in buffers before the first channel that carried
+/// none, and are no more than these can hold.
+fn stuck_path(rates: &ChannelRates<'_>, mut path: Vec<PortId>) -> (Vec<PortId>, f64) {
+    path.truncate(path.iter().take_while(|port| rates.sent_rate(**port) > 0.0).count());
+    let most = path.iter().map(|port| rates.buffered_rate(*port)).sum();
+    (path, most)
+}
+
 /// The ports by which packets leave the adapter and each switch on the path; empty without a path.
 fn path(rates: &ChannelRates<'_>, from: PortId, to: PortId, lid: Lid) -> Option<Vec<PortId>> {
     let mut ports = vec![from];
@@ -297,22 +354,4 @@ fn path(rates: &ChannelRates<'_>, from: PortId, to: PortId, lid: Lid) -> Option<
         switch = rates.switch_at(port);
     }
     Some(Vec::new())
-}
-
-/// The largest difference between what went into a switch and what came out of it, of switches whose ports all count.
-fn common_tolerance(rates: &ChannelRates<'_>) -> f64 {
-    let mut largest: f64 = 0.0;
-    for (switch, _) in rates.fabric.switches() {
-        let (mut entered, mut left) = (0.0, 0.0);
-        for (port, facts) in rates.fabric.ports_of(switch) {
-            let Some(peer) = facts.peer else { continue };
-            entered += rates.sent_rate(peer);
-            left += rates.sent_rate(port);
-        }
-        let difference = f64::abs(entered - left) - rates.lost;
-        if difference.is_finite() {
-            largest = largest.max(difference);
-        }
-    }
-    largest
 }
