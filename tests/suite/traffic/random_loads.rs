@@ -4,25 +4,21 @@
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
-use super::test_bed::{EXPERIMENTS, Experiment, HOST_LIMIT, TestBed, limited};
+use super::test_bed::{EXPERIMENTS, Experiment, HOST_LIMIT, TestBed};
+use super::verdicts::{counted_run, is_true, sent_to};
+use fabdeck_fabric::LinkSpeed;
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestionRole, Evidence, FlowHistory, HotSpots, LikelyRole, Thresholds,
+    CongestedAdapter, CongestionRole, Evidence, FlowHistory, HotSpotFlow, HotSpots, LikelyRole, Thresholds,
     find_hot_spots, rates_of_samples,
 };
-use fabdeck_fabric::{LinkSpeed, PortId, Tables};
 use fabdeck_simulator::traffic::{Flow, TrafficRun};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
-/// The time between two readings.
-const INTERVAL_NS: u64 = 20_000_000;
-
-/// A victim sends no larger share than this to hot-spots.
-const LITTLE: f64 = 0.05;
-
-/// Bytes that counters of data have of a packet with 2,048 bytes of payload.
-const COUNTED_PER_PAYLOAD: f64 = 2072.0 / 2048.0;
+/// The time between two readings, and how much slower than the fabric's it passes: a second.
+const INTERVAL_NS: u64 = 10_000_000;
+const RATIO: u64 = 100;
 
 /// Adapters that wait without a fair share, by what is said of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -103,12 +99,12 @@ impl Load {
             ..*flow
         };
         let flows = self.flows.iter().zip(&self.begins).map(stopped).collect();
-        let mut run = self.stage.run(flows, limited(), &Tables::default());
+        let mut run = counted_run(&self.stage, flows);
         // Without a beginning of flows, the first reading is of traffic that is under way.
         let mut now = if self.begins.iter().all(|begins| *begins == 0) { 300_000 } else { 0 };
         run.advance(now);
         let mut history = FlowHistory::default();
-        let mut before = self.stage.samples(&run);
+        let mut before = self.stage.samples(&run, RATIO);
         let intervals = self.begins.iter().max().map_or(0, |last| last / 100) + 3;
         let mut decisions = Decisions::default();
         for interval in 0..intervals {
@@ -120,8 +116,8 @@ impl Load {
                 run.set_flow_rate(flow, HOST_LIMIT);
             }
             run.advance(end);
-            let after = self.stage.samples(&run);
-            let rates = rates_of_samples(fabric, &before, &after, INTERVAL_NS as f64 / 1e9);
+            let after = self.stage.samples(&run, RATIO);
+            let rates = rates_of_samples(fabric, &before, &after, (INTERVAL_NS * RATIO) as f64 / 1e9);
             let mut verdict = find_hot_spots(fabric, &rates, &Thresholds::default());
             history = history.classify(fabric, &tables, &rates, &mut verdict);
             // Adapters are counted in the last interval, and wrong verdicts in all.
@@ -137,13 +133,6 @@ impl Load {
         decisions
     }
 
-    /// What an adapter sent to another one since the last reading, in bytes per second as counters have them.
-    fn truth(run: &TrafficRun, from: PortId, to: impl Fn(PortId) -> bool) -> f64 {
-        let flows = run.flow_counts();
-        let own = flows.iter().filter(|flow| flow.from == from && to(flow.to));
-        own.map(|flow| flow.mbps as f64 * 1e6 / 8.0 * COUNTED_PER_PAYLOAD).sum()
-    }
-
     /// A contributor sends to the hot-spot, and a victim sends little to any.
     fn check_role(
         &self,
@@ -153,25 +142,18 @@ impl Load {
         decisions: &mut Decisions,
     ) {
         let port = held.at.port;
-        let hot = |port| verdict.hot_spots.iter().any(|spot| spot.adapter == port);
-        let all = Self::truth(run, port, |_| true);
-        let sends = |to: &dyn Fn(PortId) -> bool| Self::truth(run, port, to) > 0.0;
-        let sends_little = Self::truth(run, port, hot) <= LITTLE * all;
-        let right = match (held.role, held.likely) {
-            (CongestionRole::Contributor(Evidence::NowhereElse { .. }), _) => sends(&hot),
-            (
-                CongestionRole::Contributor(
-                    Evidence::OthersFallShort { hot_spot, .. } | Evidence::AllChannels { hot_spot, .. },
-                ),
-                _,
-            ) => sends(&|to| to == hot_spot),
-            (CongestionRole::Victim { .. }, _) => sends_little,
+        // A likely role is true in the same sense as a proved one.
+        let meant = match (held.role, held.likely) {
             (CongestionRole::ContributorOrVictim, Some(LikelyRole::Contributor(flow))) => {
-                sends(&|to| to == flow.hot_spot)
+                let HotSpotFlow { hot_spot, least, .. } = flow;
+                CongestionRole::Contributor(Evidence::AllChannels { hot_spot, least, sent: 0.0 })
             }
-            (CongestionRole::ContributorOrVictim, Some(LikelyRole::Victim { .. })) => sends_little,
-            _ => true,
+            (CongestionRole::ContributorOrVictim, Some(LikelyRole::Victim { most })) => {
+                CongestionRole::Victim { most, sent: 0.0 }
+            }
+            (role, _) => role,
         };
+        let right = is_true(verdict, port, meant, run);
         let message = || {
             let number = |port| self.stage.number(port);
             let pairs: Vec<_> = self
@@ -200,12 +182,12 @@ impl Load {
         }
     }
 
-    /// The truth lies in the range, within a hundredth of what the adapter sends and one packet in each buffer.
+    /// The truth lies in the range, within a megabit per second: rates of flows are rounded to it.
     fn check_range(&self, held: &CongestedAdapter, run: &TrafficRun, decisions: &mut Decisions) {
         let Some(range) = held.flow else { return };
         decisions.ranges += 1;
-        let truth = Self::truth(run, held.at.port, |to| to == range.hot_spot);
-        let allowed = 0.02 * truth + 10e6;
+        let truth = sent_to(run, held.at.port, |to| to == range.hot_spot);
+        let allowed = 0.2e6;
         if range.least > truth + allowed || truth > range.most + allowed {
             let (from, to) = (self.stage.number(held.at.port), self.stage.number(range.hot_spot));
             decisions.wrong.push(format!("{}: {from} sends {truth} to {to}: {range:?}", self.name));

@@ -102,6 +102,7 @@ fn figure_3(per_leaf: u8, trunk: LinkSpeed) -> Fabric {
         for (key, port) in ends {
             let facts = builder.port(key, port);
             (facts.speed, facts.width) = (Some(speed), Some(LinkWidth::X4));
+            facts.operational_lanes = Some(1);
         }
         builder.connect(ends[0], ends[1]).unwrap();
     };
@@ -121,6 +122,7 @@ fn figure_3(per_leaf: u8, trunk: LinkSpeed) -> Fabric {
         for (key, port) in ends {
             let facts = builder.port(key, port);
             (facts.speed, facts.width) = (Some(LinkSpeed::Ddr), Some(LinkWidth::X4));
+            facts.operational_lanes = Some(1);
         }
         builder.connect(ends[0], ends[1]).unwrap();
     }
