@@ -17,6 +17,7 @@ mod fixture;
 mod frames;
 mod goto;
 mod health;
+mod hotspot_frames;
 mod jobs;
 mod lane_demo;
 mod lanes;

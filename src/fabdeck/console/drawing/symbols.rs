@@ -23,6 +23,8 @@ pub struct Symbols {
     pub time: [&'static str; 4],
     /// Corners of a pane: upper left, upper right, lower left, lower right.
     pub corners: [&'static str; 4],
+    /// A branch of a tree that others follow, and the last one.
+    pub branches: [&'static str; 2],
     /// Where a cable begins at a box: above it and below it.
     pub ticks: [&'static str; 2],
     /// The pane that has the keys.
@@ -58,6 +60,7 @@ impl Symbols {
         scale: "▁▄█",
         time: ["━", "·", "╳", "▲"],
         corners: ["╭", "╮", "╰", "╯"],
+        branches: ["├", "└"],
         ticks: ["┴", "┬"],
         focus: "▸",
         gauge: ["━", "╌"],
@@ -85,6 +88,7 @@ impl Symbols {
         scale: "_=#",
         time: ["=", ".", "X", "^"],
         corners: ["+", "+", "+", "+"],
+        branches: ["+", "+"],
         ticks: ["+", "+"],
         focus: ">",
         gauge: ["=", "-"],

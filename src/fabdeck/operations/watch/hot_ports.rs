@@ -1,6 +1,7 @@
 //! Ports with a cable: their rates between the last two sweeps, and their role in the verdict.
 
 use super::interval_verdict::{trouble_rate, waiting_words};
+use super::role_words::proof_words;
 use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
@@ -127,6 +128,24 @@ static HOT_FIELDS: &[RowField] = &[
         ("flaps", Tone::Warning),
     ]).keyword()
     .words(HotRole::WORDS),
+    RowField::new(
+        "proof",
+        "PROOF",
+        FieldKind::Text,
+        "what shows its role: what an adapter sends to a hot-spot at least and at most, or what a hot-spot accepts",
+        |l, &r| proof_words(l, &r).into(),
+    ).sentence()
+    .when_known(),
+    RowField::new(
+        "share_of_time",
+        "OF TIME",
+        FieldKind::Number,
+        "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
+        |_, &r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
+    ).shed(5)
+    .unit("%")
+    .largest_first()
+    .outranks_names(),
     RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, &r| r.waiting.into())
         .unit("ticks/s")
         .scaled()
@@ -143,7 +162,8 @@ static HOT_FIELDS: &[RowField] = &[
     ).level_history(),
     RowField::new("peer", "PEER", FieldKind::Text, "the port at the other end", |l, &r| {
         port(l, r).peer.map(|peer| l.port_name(peer)).into()
-    }).node_name(),
+    }).shed(4)
+    .node_name(),
     RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, &r| r.sent_mbps.into()).shed(3)
         .unit("Mbit/s")
         .largest_first(),
@@ -158,16 +178,6 @@ static HOT_FIELDS: &[RowField] = &[
         |_, &r| r.errors_per_hour.into(),
     ).toned_over_threshold()
     .largest_first(),
-    RowField::new(
-        "share_of_time",
-        "OF TIME",
-        FieldKind::Number,
-        "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
-        |_, &r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
-    ).shed(4)
-    .unit("%")
-    .largest_first()
-    .outranks_names(),
     RowField::new(
         "share_of_all",
         "OF ALL",

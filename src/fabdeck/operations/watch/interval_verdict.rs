@@ -1,13 +1,13 @@
 //! The comparison of two counter readings, and its texts.
 
+use super::role_words::congested_adapter_words;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::rate_in_millions;
 use fabdeck_fabric::PortId;
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestedPort, CongestionRole, Evidence, FlowHistory, HotSpotFlow, HotSpots,
-    LikelyRole, LinkProblem, LinkProblemKind, OversubscribedUplink, Rates, Thresholds, find_hot_spots,
-    link_problems,
+    CongestedAdapter, CongestedPort, CongestionRole, FlowHistory, HotSpots, LinkProblem, LinkProblemKind,
+    OversubscribedUplink, Rates, Thresholds, find_hot_spots, link_problems,
 };
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -193,81 +193,6 @@ pub(crate) fn quiet_words(thresholds: &Thresholds) -> String {
 pub(crate) fn hot_words(look: &Snapshot, adapter: PortId, at: &CongestedPort, limit: f64) -> String {
     let (adapter, port) = (look.port_name(adapter), look.unique_port_name(at.port));
     format!("{adapter}, which {port} leads to: {}", waiting_words(at, limit))
-}
-
-/// `alone`: no adapter is a hot-spot.
-pub(crate) fn congested_adapter_words(
-    look: &Snapshot,
-    held: &CongestedAdapter,
-    alone: bool,
-    limit: f64,
-) -> String {
-    let mut text = format!(
-        "{}: {}; {}",
-        look.unique_port_name(held.at.port),
-        waiting_words(&held.at, limit),
-        role_reason(look, held.role, alone)
-    );
-    if let Some(likely) = held.likely {
-        text.push_str(likely_words(likely));
-    }
-    if let Some(flow) = held.flow {
-        text.push_str(&format!("; {}", range_words(look, &flow)));
-    }
-    text
-}
-
-/// The range of what an adapter sends to a hot-spot.
-pub(crate) fn range_words(look: &Snapshot, flow: &HotSpotFlow) -> String {
-    let gbps = |bytes: f64| format!("{:.1}", bytes * 8.0 / 1e9);
-    let (least, most, hot_spot) = (gbps(flow.least), gbps(flow.most), look.port_name(flow.hot_spot));
-    match least == most {
-        true => format!("sends {most} Gb/s to {hot_spot}"),
-        false => format!("sends {least} to {most} Gb/s to {hot_spot}"),
-    }
-}
-
-fn likely_words(likely: LikelyRole) -> &'static str {
-    match likely {
-        LikelyRole::Contributor(_) => ", likely a contributor by the intervals before",
-        LikelyRole::Victim { .. } => ", likely a victim by the intervals before",
-    }
-}
-
-fn role_reason(look: &Snapshot, role: CongestionRole, alone: bool) -> String {
-    let mbps = |bytes: f64| digits_in_groups(format_args!("{:.0}", bytes * 8.0 / 1e6));
-    match (role, alone) {
-        (CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, others, arrived }), _) => {
-            let (hot_spot, others) = (look.port_name(hot_spot), mbps(others));
-            format!(
-                "contributor: the paths of all others carried {others} of the {} Mbit/s to {hot_spot}",
-                mbps(arrived)
-            )
-        }
-        (CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }), _) => {
-            let (elsewhere, sent) = (mbps(elsewhere), mbps(sent));
-            format!("contributor: other destinations can have received only {elsewhere} of its {sent} Mbit/s")
-        }
-        (CongestionRole::Contributor(Evidence::AllChannels { hot_spot, least, sent }), _) => {
-            let (least, sent) = (mbps(least), mbps(sent));
-            let hot_spot = look.port_name(hot_spot);
-            format!(
-                "contributor: all channels together leave {least} of its {sent} Mbit/s for {hot_spot} only"
-            )
-        }
-        (CongestionRole::Victim { most, sent }, _) => {
-            let (most, sent) = (mbps(most), mbps(sent));
-            format!("victim: its path to a hot-spot carried {most} of its {sent} Mbit/s")
-        }
-        (CongestionRole::ContributorOrVictim, false) => {
-            "below a fair share: contributor or victim".to_owned()
-        }
-        (CongestionRole::ContributorOrVictim, true) => {
-            "below a fair share, and no adapter is a hot-spot: victim".to_owned()
-        }
-        (CongestionRole::FairShare, _) => "which is a fair share".to_owned(),
-        (CongestionRole::Unknown, _) => "contributor or victim: its sending rate is not known".to_owned(),
-    }
 }
 
 pub(crate) fn waiting_port_words(look: &Snapshot, at: &CongestedPort, limit: f64) -> String {

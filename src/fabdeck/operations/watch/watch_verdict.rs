@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::backlog::{Backlog, backlogs_of};
 use super::fabric_history::IntervalSums;
 use super::history::{PortHistory, PortLevels, UNKNOWN_LEVELS, pack_levels, used_level};
 use super::hot_ports::{HotPort, HotRole, SPARK, Spark, UNKNOWN_LEVEL};
@@ -64,6 +65,8 @@ pub struct WatchVerdict {
     pub node_load: Vec<u8>,
     /// The ports with a role, the worst first.
     pub verdicts: Arc<Rowset>,
+    /// The backlogs of the worst hot-spots.
+    pub backlogs: Vec<Backlog>,
     /// Number of these ports with link errors.
     pub in_trouble: usize,
     /// Every port with a cable, in the order of ports.
@@ -112,6 +115,7 @@ impl VerdictRequest {
         let changes = sweep_messages(look, &watched, self.earlier.as_deref(), &self.thresholds);
         WatchVerdict {
             sums: IntervalSums::new(fabric, rates, &self.pinned),
+            backlogs: backlogs_of(look, &watched.verdict, self.earlier.as_deref(), self.at_ms),
             watched,
             flows_before,
             ended: self.after.began,

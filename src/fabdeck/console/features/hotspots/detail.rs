@@ -9,9 +9,10 @@ use crate::console::model::fabric_model::Model;
 use crate::console::model::state::SessionState;
 use crate::operations::watch::hot_ports::{HotPort, HotRole, level_digits};
 use crate::operations::watch::interval_verdict::{
-    HELD_UP_LABEL, HOT_LABEL, LINK_LABEL, ON_PATH_LABEL, congested_adapter_words, hot_words, link_words,
-    narrow_line, per_cent, waiting_port_words,
+    HELD_UP_LABEL, HOT_LABEL, LINK_LABEL, ON_PATH_LABEL, hot_words, link_words, narrow_line, per_cent,
+    waiting_port_words,
 };
+use crate::operations::watch::role_words::congested_adapter_words;
 use fabdeck_fabric::ElementId;
 use fabdeck_fabric::counters::LinkProblem;
 use fabdeck_fabric::observe::digits_in_groups;
