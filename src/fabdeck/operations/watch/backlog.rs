@@ -36,7 +36,7 @@ pub struct BacklogBranch {
 
 /// Hosts at one switch that wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WaitingHosts {
+pub struct BacklogLeaf {
     pub leaf: NodeId,
     pub hosts: Vec<(PortId, BacklogRole)>,
 }
@@ -55,7 +55,7 @@ pub struct Backlog {
     /// Whether the tables say which ports are on the paths.
     pub has_paths: bool,
     /// The hosts that wait, by their switches, and how many they are by role.
-    pub leaves: Vec<WaitingHosts>,
+    pub leaves: Vec<BacklogLeaf>,
     pub contributors: usize,
     pub undecided: usize,
     pub victims: usize,
@@ -185,7 +185,7 @@ impl Backlog {
         }
         let leaf = |(leaf, mut hosts): (NodeId, Vec<(PortId, BacklogRole)>)| {
             hosts.sort_unstable();
-            WaitingHosts { leaf, hosts }
+            BacklogLeaf { leaf, hosts }
         };
         self.leaves = by_leaf.into_iter().map(leaf).collect();
     }

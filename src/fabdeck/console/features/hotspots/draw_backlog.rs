@@ -14,7 +14,7 @@ use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{chart_window, scale_of};
 use crate::console::model::state::SessionState;
-use crate::operations::watch::backlog::{Backlog, BacklogBranch, BacklogRole, WaitingHosts};
+use crate::operations::watch::backlog::{Backlog, BacklogBranch, BacklogLeaf, BacklogRole};
 use crate::operations::watch::hot_ports::HotPort;
 use crate::operations::watch::port_values::{PortQuantity, port_identity};
 use crate::operations::watch::role_words::{accepted_words, host_of};
@@ -237,7 +237,7 @@ fn draw_hosts(canvas: &mut Canvas<'_>, area: Rect, look: &Snapshot, backlog: &Ba
     y + 1
 }
 
-fn draw_leaf(canvas: &mut Canvas<'_>, area: Rect, y: u16, look: &Snapshot, leaf: &WaitingHosts) {
+fn draw_leaf(canvas: &mut Canvas<'_>, area: Rect, y: u16, look: &Snapshot, leaf: &BacklogLeaf) {
     let name = shorten_name(look.name(leaf.leaf), 12, canvas.signs.more);
     let mut x = canvas.draw_text(area, 0, y, &name, Role::Dim) + 1;
     for (at, (host, role)) in leaf.hosts.iter().enumerate() {
