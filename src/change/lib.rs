@@ -55,11 +55,11 @@ pub use fingerprint::{FabricChange, Fingerprint, LaneFingerprint};
 pub use guard::{
     AccessPolicy, Caller, ChangeDescription, ChangeStatus, EVERYTHING_LEFT, Grantee, Guard, GuardAnswer,
     GuardMemory, GuardMode, GuardProcess, GuardRequest, GuardRole, GuardSocket, GuardSocketError,
-    GuardTakeover, QueuedRequest, RefusalLog, RequestError, Rights, RollbackOutlook, RoutingDefects,
-    StartGuard, UNREACHABLE_TIMEOUT, already_decided, current_phase, deadline_now, find_defects,
-    first_unreached, host_name, is_listening, list_sockets, registration_conflict, request_description,
-    request_status, send_request, send_request_within, send_with_restart, socket_path, switched_ports,
-    take_guard_lock, wait_as_standby, window_left,
+    GuardTakeover, QueuedRequest, RefusalLog, RequestError, Rights, RollbackOutlook, RolledBackTables,
+    RoutingDefects, StartGuard, UNREACHABLE_TIMEOUT, already_decided, current_phase, deadline_now,
+    find_defects, first_unreached, host_name, is_listening, list_sockets, registration_conflict,
+    request_description, request_status, send_request, send_request_within, send_with_restart, socket_path,
+    switched_ports, tables_after_rollback, take_guard_lock, wait_as_standby, window_left,
 };
 pub use journal::{
     BeginRecord, ChainError, ChainedLines, ChangePhase, ChangeState, Disk, EndRecord, FileDisk,

@@ -83,6 +83,7 @@ mod names;
 mod node;
 mod partitions;
 mod path_level_table;
+mod route_rows;
 mod routes;
 mod serde_impls;
 mod service_levels;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::route_rows::RouteRows;
 use super::{BLOCK_LIDS, Lane, Lft, Lid, NO_PATH, PortNum};
 
 /// The virtual lanes of paths.
@@ -48,13 +49,10 @@ impl UnreadEntries {
     }
 }
 
-/// The forwarding tables of all switches: one byte for each switch and LID, row after row in the order of the
-/// switches.
+/// The forwarding tables of all switches: one byte for each switch and LID, in the order of the switches.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Routes {
-    /// How many LIDs a row has, from 0 on.
-    stride: usize,
-    ports: Vec<u8>,
+    rows: RouteRows,
     /// The virtual lanes of the paths.
     pub lanes: PathLanes,
     /// By switch, of tables of which part was not read.
@@ -65,12 +63,12 @@ impl Routes {
     /// Makes tables without any path, for LIDs up to `top`.
     pub fn empty(switches: usize, top: Option<Lid>) -> Self {
         let stride = top.map_or(0, |lid| lid.index() + 1);
-        Self { stride, ports: vec![NO_PATH; switches * stride], ..Self::default() }
+        Self { rows: RouteRows::empty(switches, stride), ..Self::default() }
     }
 
     /// The number of switches.
     pub fn switch_count(&self) -> usize {
-        self.ports.len().checked_div(self.stride).unwrap_or(0)
+        self.rows.len()
     }
 
     /// The memory of tables and lanes in bytes.
@@ -79,28 +77,28 @@ impl Routes {
             PathLanes::One => 0,
             PathLanes::ByDestination { lane, .. } | PathLanes::ByPair { lane, .. } => lane.len(),
         };
-        self.ports.len() + lanes
+        self.rows.len() * self.stride() + lanes
     }
 
     /// The number of LIDs of a row, LID 0 included.
     pub fn stride(&self) -> usize {
-        self.stride
+        self.rows.stride()
     }
 
     /// The row of a switch: the egress port for each LID from 0 on, [`NO_PATH`] for none.
     pub fn row(&self, switch: u32) -> &[u8] {
-        let start = switch as usize * self.stride;
-        self.ports.get(start..start + self.stride).unwrap_or_default()
+        self.rows.row(switch as usize)
     }
 
     /// All rows, to fill in parallel.
     pub fn rows_mut(&mut self) -> impl ExactSizeIterator<Item = &mut [u8]> {
-        self.ports.chunks_exact_mut(self.stride.max(1))
+        let stride = self.stride().max(1);
+        self.rows.block_mut().chunks_exact_mut(stride)
     }
 
     /// All bytes, row after row.
     pub fn entries_mut(&mut self) -> &mut [u8] {
-        &mut self.ports
+        self.rows.block_mut()
     }
 
     /// The egress port of a switch for a LID.
@@ -110,10 +108,8 @@ impl Routes {
 
     /// Sets the egress port of a switch for a LID; `None` is no path.
     pub fn set(&mut self, switch: u32, lid: Lid, port: Option<PortNum>) {
-        let at = switch as usize * self.stride + lid.index();
-        if lid.index() < self.stride
-            && let Some(entry) = self.ports.get_mut(at)
-        {
+        let row = self.rows.row_mut(switch as usize);
+        if let Some(entry) = row.and_then(|row| row.get_mut(lid.index())) {
             *entry = port.map_or(NO_PATH, PortNum::value);
         }
     }
@@ -132,7 +128,7 @@ impl Routes {
             PathLanes::One => 0,
             PathLanes::ByDestination { lane, .. } => lane.get(to.index()).copied().unwrap_or(0),
             PathLanes::ByPair { lane, .. } => {
-                lane.get(from as usize * self.stride + to.index()).copied().unwrap_or(0)
+                lane.get(from as usize * self.stride() + to.index()).copied().unwrap_or(0)
             }
         };
         Lane::new(lane.into()).unwrap_or_default()
@@ -145,13 +141,8 @@ impl Routes {
 
     /// Makes routes from forwarding tables that were read; a switch without one has no paths.
     pub fn from_tables<'t>(tables: impl Iterator<Item = Option<&'t Lft>>) -> Self {
-        let tables: Vec<&[u8]> = tables.map(|lft| lft.map_or(&[][..], Lft::bytes)).collect();
-        let stride = tables.iter().map(|bytes| bytes.len()).max().unwrap_or(0);
-        let mut ports = vec![NO_PATH; tables.len() * stride];
-        for (row, bytes) in ports.chunks_exact_mut(stride.max(1)).zip(&tables) {
-            row[..bytes.len()].copy_from_slice(bytes);
-        }
-        Self { stride, ports, ..Self::default() }
+        let tables: Vec<Option<&Lft>> = tables.collect();
+        Self { rows: RouteRows::from_tables(&tables), ..Self::default() }
     }
 
     /// Adds which parts of which tables are unknown. All other absent entries are no path.

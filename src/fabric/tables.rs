@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,10 +23,11 @@ pub fn block_of(row: &[u8], block: u16) -> [u8; BLOCK_LIDS as usize] {
     ports
 }
 
-/// A linear forwarding table: the egress port for each LID, [`NO_PATH`] for none.
+/// A linear forwarding table: the egress port for each LID, [`NO_PATH`] for none. Clones share the entries until one of
+/// them changes: the tables of a full subnet are 188 MB.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Lft {
-    entries: Vec<u8>,
+    entries: Arc<Vec<u8>>,
 }
 
 impl Lft {
@@ -36,9 +38,13 @@ impl Lft {
 
     /// Makes a table from its egress ports, from LID 0 on.
     pub fn from_entries(mut entries: Vec<u8>) -> Self {
-        // Equal tables are equal values: nothing but paths at the end.
-        entries.truncate(entries.iter().rposition(|port| *port != NO_PATH).map_or(0, |last| last + 1));
-        Self { entries }
+        end_at_last_path(&mut entries);
+        Self { entries: Arc::new(entries) }
+    }
+
+    /// The egress ports from LID 0 to the last path, as shared memory.
+    pub fn shared_bytes(&self) -> Arc<Vec<u8>> {
+        self.entries.clone()
     }
 
     /// The egress ports from LID 0 to the last path.
@@ -53,17 +59,26 @@ impl Lft {
 
     /// Sets the egress port for a LID; `None` is no path.
     pub fn set(&mut self, lid: Lid, port: Option<PortNum>) {
-        if lid.index() >= self.entries.len() {
-            if port.is_none() {
-                return;
-            }
-            self.entries.resize(lid.index() + 1, NO_PATH);
+        if lid.index() >= self.entries.len() && port.is_none() {
+            return;
         }
-        self.entries[lid.index()] = port.map_or(NO_PATH, PortNum::value);
-        // Equal tables are equal values: nothing but paths at the end.
-        while self.entries.last() == Some(&NO_PATH) {
-            self.entries.pop();
+        self.set_from(lid.index(), &[port.map_or(NO_PATH, PortNum::value)]);
+    }
+
+    /// Sets the egress ports of consecutive LIDs from `first` on, [`NO_PATH`] for none.
+    pub fn set_from(&mut self, first: usize, ports: &[u8]) {
+        let entries = Arc::make_mut(&mut self.entries);
+        let end = first + ports.len();
+        if end > entries.len() {
+            entries.resize(end, NO_PATH);
         }
+        entries[first..end].copy_from_slice(ports);
+        end_at_last_path(entries);
+    }
+
+    /// Gives back memory that the entries do not need.
+    pub fn shrink_to_fit(&mut self) {
+        Arc::make_mut(&mut self.entries).shrink_to_fit();
     }
 
     /// The LIDs with a path, ascending, with their egress ports.
@@ -76,6 +91,11 @@ impl Lft {
     pub fn is_empty(&self) -> bool {
         self.routed_lids().next().is_none()
     }
+}
+
+/// Equal tables are equal values: nothing but paths at the end.
+fn end_at_last_path(entries: &mut Vec<u8>) {
+    entries.truncate(entries.iter().rposition(|port| *port != NO_PATH).map_or(0, |last| last + 1));
 }
 
 /// A multicast forwarding table.
@@ -197,6 +217,18 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clones_share_entries_until_one_changes() {
+        let mut table = Lft::new();
+        table.set_from(64, &[NO_PATH, 7, 8, NO_PATH]);
+        assert_eq!((table.bytes().len(), table.get(Lid::new(66).unwrap())), (67, Some(PortNum(8))));
+        let kept = table.clone();
+        assert_eq!(kept.bytes().as_ptr(), table.bytes().as_ptr(), "the same memory");
+        table.set_from(65, &[NO_PATH, NO_PATH]);
+        assert!(table.bytes().is_empty() && table == Lft::new(), "nothing but paths at the end");
+        assert_eq!(kept.bytes().len(), 67, "the other clone stays");
+    }
 
     #[test]
     fn a_path_taken_back_leaves_no_trace() {

@@ -70,8 +70,8 @@ const OTHERS: &[&str] = &["show", "simulate", "agent"];
 /// Writes, and says so.
 const WRITES: &[&str] = &["apply", "run"];
 
-/// Reads as another command does that is tried.
-const ALIKE: &[&str] = &["enable"];
+/// Reads as another command does that is tried; `undo` needs a change that was confirmed.
+const ALIKE: &[&str] = &["enable", "undo"];
 
 /// Read a plan that another command wrote.
 const PLANS: &[&str] = &["plan check", "plan diff"];

@@ -40,7 +40,10 @@ pub use protocol::{
 pub use refusal_log::RefusalLog;
 pub use registration::host_name;
 pub use registration_state::registration_conflict;
-pub use rollback_outlook::{RollbackOutlook, RoutingDefects, find_defects, first_unreached, switched_ports};
+pub use rollback_outlook::{
+    RollbackOutlook, RolledBackTables, RoutingDefects, find_defects, first_unreached, switched_ports,
+    tables_after_rollback,
+};
 pub use rollback_retry::UNREACHABLE_TIMEOUT;
 pub use socket_folder::{list_sockets, socket_path};
 pub use standby::{GuardTakeover, wait_as_standby};

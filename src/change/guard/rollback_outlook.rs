@@ -40,7 +40,7 @@ impl RollbackOutlook {
     ) -> Result<Self, SourceError> {
         let look =
             surveyor.read_fabric(ReadOptions { tables: true, ..ReadOptions::default() }, &mut NoObserver)?;
-        let (back, down) = tables_after_rollback(&look, steps);
+        let RolledBackTables { tables: back, down, .. } = tables_after_rollback(&look, steps);
         let fabric = &look.fabric;
         let staying = find_defects(fabric, &look.tables, plan);
         Ok(Self { staying, back: find_defects_without(fabric, &back, plan, &down) })
@@ -74,10 +74,20 @@ fn find_defects_without(fabric: &Fabric, tables: &Tables, plan: &Plan, down: &[P
     RoutingDefects { pairs, cycles: judged.cycles.len() as u64 + u64::from(judged.loops.count > 0) }
 }
 
-/// The tables after a rollback: each block with the plan's bytes gets its old bytes. Also the ports that lose their
-/// link, because the plan had enabled them.
-fn tables_after_rollback(look: &Observation, steps: &[WriteStep]) -> (Tables, Vec<PortId>) {
-    let (mut tables, mut down) = (look.tables.clone(), Vec::new());
+/// Forwarding tables after a rollback.
+#[derive(Clone, Debug)]
+pub struct RolledBackTables {
+    /// Each block with the plan's bytes has its old bytes again.
+    pub tables: Tables,
+    /// The ports that lose their link, because the plan had enabled them.
+    pub down: Vec<PortId>,
+    /// Number of blocks with other bytes than those of the plan, old or new; they stay as they are.
+    pub foreign: usize,
+}
+
+/// The forwarding tables after a rollback of these steps.
+pub fn tables_after_rollback(look: &Observation, steps: &[WriteStep]) -> RolledBackTables {
+    let (mut tables, mut down, mut foreign) = (look.tables.clone(), Vec::new(), 0);
     for step in steps {
         let Some(id) = step.slot.at.node(&look.fabric) else { continue };
         if let AttributePart::Port(port) = step.slot.part
@@ -86,18 +96,16 @@ fn tables_after_rollback(look: &Observation, steps: &[WriteStep]) -> (Tables, Ve
             down.extend(look.fabric.port_of(id, PortNum(port)));
         }
         let held = look.tables.nodes.get(&id);
-        let ours = match step.slot.part {
-            AttributePart::Block(block) => {
-                held.is_some_and(|held| step.new == PlanWrite::block_in(held, block))
-            }
-            // Other parts do not change the forwarding tables.
-            _ => false,
-        };
-        if ours {
+        // Other parts do not change the forwarding tables.
+        let (Some(held), AttributePart::Block(block)) = (held, step.slot.part) else { continue };
+        let held = PlanWrite::block_in(held, block);
+        if step.new == held {
             PlanWrite::put_part(step.slot.part, &step.old, tables.node_mut(id));
+        } else if step.old != held {
+            foreign += 1;
         }
     }
-    (tables, down)
+    RolledBackTables { tables, down, foreign }
 }
 
 /// The ports that a plan disables or enables: no route for MADs may use them.

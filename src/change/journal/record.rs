@@ -6,8 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::BootTime;
+use crate::failed_element::FailedElement;
 use crate::migration::Migration;
 use crate::opensm_site::OpensmSite;
+use crate::order::TransientLoss;
 use crate::plan_lanes::from_hex;
 use crate::plan_phases::{PlanPhases, SilentHostAction};
 use crate::trail_mark::TrailMark;
@@ -52,6 +54,16 @@ pub struct BeginRecord {
     /// Number of pairs without a path before the change.
     #[serde(default)]
     pub lost_before: u64,
+    /// The elements that the plan takes as failed; empty in journals of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedElement>,
+    /// The pairs without a path before, during and after the writes, as the plan counts them. `None` where they were not
+    /// counted, and in journals of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<TransientLoss>,
+    /// Whether these pairs include those of switches.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub covers_switches: bool,
     /// Flows that hosts move, and move back on a rollback.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub migrations: Vec<Migration>,

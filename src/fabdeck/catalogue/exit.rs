@@ -51,9 +51,9 @@ impl Exit {
             Self::Findings => (
                 2,
                 "findings",
-                "findings, or a partial answer under `--strict`. Findings: a problem of `health`; a defect reported by `check`, `hotspots` \
-                 or `plan check`, for an engine of `whatif`, or for a plan of `route`, `lanes propose`, `disable` or \
-                 `enable`; tables that `lanes` finds different from what slow lanes need; moves of `lanes propose` \
+                "findings, or a partial answer under `--strict`. Findings: a problem of `health`, or a change there that is \
+                 beyond its deadline; a defect reported by `check`, `hotspots` or `plan check`, for an engine of `whatif`, or \
+                 for a plan of `route`, `lanes propose`, `disable`, `enable` or `undo`; tables that `lanes` finds different from what slow lanes need; moves of `lanes propose` \
                  without -o; no engine of `whatif` found routes; `plan diff` differs; `trace` found no path; \
                  `simulate` ended in a deadlock; a guard or expectation stopped a runbook",
             ),

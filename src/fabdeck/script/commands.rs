@@ -70,6 +70,7 @@ pub const COMMANDS: &[CommandEntry] = &[
     changes::decision_commands::CONFIRM,
     changes::decision_commands::EXTEND,
     changes::decision_commands::ROLLBACK,
+    changes::undo::UNDO,
     changes::decision_commands::CHANGES,
     changes::guard::GUARD,
     generate::GENERATE,

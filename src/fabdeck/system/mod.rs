@@ -15,4 +15,5 @@ mod open_sources;
 pub(crate) mod output_file;
 mod simulator_server;
 pub mod source_files;
+pub mod state_lines;
 pub mod stop_flag;

@@ -10,7 +10,7 @@ use super::anonymize_jobs::{JobAliases, JobNames};
 use super::info::report_or_cancel;
 use super::moments::Moments;
 use crate::capture_format::{
-    ByteSource, CaptureHeader, CaptureRecord, DeviceModel, ManagerRecord, NodeLabel, NoteRecord,
+    Annotation, ByteSource, CaptureHeader, CaptureRecord, DeviceModel, ManagerRecord, NodeLabel, NoteRecord,
     OperatorAction, TickRecord, flags,
 };
 use fabdeck_fabric::observe::{FabricEvent, KnownManager, SubnetManager};
@@ -19,6 +19,8 @@ use fabdeck_mad::access::{ReadObserver, ReadProgress, SourceError};
 
 /// Replacement of a text that is left out.
 const LEFT_OUT: &str = "(left out)";
+/// The user who left an annotation.
+const ANONYMOUS_USER: &str = "anonymous";
 const FORMAT: &str = "fabdeck.capture/";
 const STATES: [&str; 4] = ["MASTER", "STANDBY", "DISCOVERING", "NOTACTIVE"];
 
@@ -194,6 +196,14 @@ impl Aliases {
         self.guids.get(&guid).copied().unwrap_or(Guid(0))
     }
 
+    fn anonymize_annotation(&self, annotation: Annotation, keep_notes: bool) -> Annotation {
+        let text = annotation.text.map(|text| match keep_notes {
+            true => self.anonymize_text(&text),
+            false => LEFT_OUT.into(),
+        });
+        Annotation { by: ANONYMOUS_USER.into(), text, ..annotation }
+    }
+
     /// The anonymous form of a record. `keep_notes`: an operator's words stay, except names and GUIDs in them.
     pub fn anonymize(&self, record: CaptureRecord, keep_notes: bool) -> Option<CaptureRecord> {
         let guid = |guid| self.alias_of(guid);
@@ -242,6 +252,9 @@ impl Aliases {
             }
             CaptureRecord::Note(text) if keep_notes => CaptureRecord::Note(self.anonymize_text(&text)),
             CaptureRecord::Note(_) => CaptureRecord::Note(LEFT_OUT.into()),
+            CaptureRecord::Annotation(annotation) => {
+                CaptureRecord::Annotation(self.anonymize_annotation(annotation, keep_notes))
+            }
             // A command line names sources and files.
             CaptureRecord::Action(acted) => {
                 let what = if keep_notes { self.anonymize_text(&acted.what) } else { LEFT_OUT.into() };

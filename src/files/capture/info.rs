@@ -7,7 +7,9 @@ use std::path::Path;
 use super::capture_file::{FileBytes, open};
 use super::cursor::MomentStore;
 use super::moments::Moments;
-use crate::capture_format::{ByteSource, CaptureHeader, CaptureReader, CaptureRecord, Damage, Hole, flags};
+use crate::capture_format::{
+    Annotation, ByteSource, CaptureHeader, CaptureReader, CaptureRecord, Damage, Hole, flags,
+};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_mad::access::{ReadObserver, ReadProgress, SourceError};
 
@@ -30,6 +32,9 @@ pub struct CaptureInfo {
     /// Number of operators' notes, and the first ones, each with its time and first words.
     pub noted: usize,
     pub first_noted: Vec<(String, String)>,
+    /// Number of operators' bookmarks, and the first ones, each with its time and its user.
+    pub bookmarked: usize,
+    pub first_bookmarked: Vec<(String, String)>,
     /// Number of job lists that differ from the one before, and number of times that job lists stopped coming.
     pub job_lists: usize,
     pub job_silences: usize,
@@ -145,24 +150,50 @@ pub fn examine(path: &Path) -> Result<CaptureInfo, SourceError> {
     Ok(CaptureInfo { job_lists, job_silences, ..build_info(&moments, damage, lost, noted) })
 }
 
-/// Number of notes, and the times and first words of the first ones.
-fn collect_notes<B: ByteSource>(reader: &mut CaptureReader<B>) -> (usize, Vec<(String, String)>) {
+/// What operators left in a capture, and the first of it.
+#[derive(Debug, Default)]
+struct OperatorNotes {
+    noted: usize,
+    first_noted: Vec<(String, String)>,
+    bookmarked: usize,
+    first_bookmarked: Vec<(String, String)>,
+}
+
+/// Counts notes and bookmarks, with the times and first words of the first ones.
+fn collect_notes<B: ByteSource>(reader: &mut CaptureReader<B>) -> OperatorNotes {
     const SHOWN: usize = 3;
-    let (mut count, mut first) = (0, Vec::new());
+    let (mut notes, mut bookmarks) = (OperatorNotes::default(), Vec::<Annotation>::new());
     for slot in 0..reader.index().slots.len() {
         if !reader.frame_slot(slot).lead.has_flag(flags::EVENT) {
             continue;
         }
         // The survey has reported unreadable frames.
         for (time, record) in reader.read_events(slot).unwrap_or_default() {
-            let CaptureRecord::Note(text) = record else { continue };
-            count += 1;
-            if first.len() < SHOWN {
-                first.push((reader.clock_text(time), first_words(&text)));
+            let (at, text) = match record {
+                CaptureRecord::Note(text) => (time, text),
+                CaptureRecord::Annotation(annotation) if annotation.removed => {
+                    bookmarks.retain(|bookmark| !annotation.takes_back(bookmark));
+                    continue;
+                }
+                CaptureRecord::Annotation(Annotation { at, text: Some(text), .. }) => (at, text),
+                CaptureRecord::Annotation(bookmark) => {
+                    bookmarks.push(bookmark);
+                    continue;
+                }
+                _ => continue,
+            };
+            notes.noted += 1;
+            if notes.first_noted.len() < SHOWN {
+                notes.first_noted.push((reader.clock_text(at), first_words(&text)));
             }
         }
     }
-    (count, first)
+    bookmarks.sort();
+    let first = bookmarks.iter().take(SHOWN);
+    notes.first_bookmarked =
+        first.map(|bookmark| (reader.clock_text(bookmark.at), first_words(&bookmark.by))).collect();
+    notes.bookmarked = bookmarks.len();
+    notes
 }
 
 /// Number of job lists that differ from the one before, and number of silences.
@@ -205,7 +236,7 @@ fn build_info(
     moments: &Moments<FileBytes>,
     damage: Vec<Damage>,
     lost: usize,
-    (noted, first_noted): (usize, Vec<(String, String)>),
+    notes: OperatorNotes,
 ) -> CaptureInfo {
     let reader: &CaptureReader<FileBytes> = &moments.reader;
     let times: Vec<i64> = (0..moments.len()).map(|at| moments.time(at)).collect();
@@ -224,8 +255,10 @@ fn build_info(
         bytes: reader.bytes().size(),
         raw: slots.iter().map(|slot| u64::from(slot.lead.raw)).sum(),
         events: (0..moments.len()).filter(|at| moments.is_eventful(*at)).count(),
-        noted,
-        first_noted,
+        noted: notes.noted,
+        first_noted: notes.first_noted,
+        bookmarked: notes.bookmarked,
+        first_bookmarked: notes.first_bookmarked,
         job_lists: 0,
         job_silences: 0,
         gaps: gaps.map(|pair| (reader.clock_text(pair[0]), reader.clock_text(pair[1]))).collect(),

@@ -22,7 +22,9 @@ pub use cursor::{Cursor, CursorStep, MomentStore};
 pub use info::{CaptureInfo, CaptureSurvey, examine, survey};
 pub use moments::Moments;
 pub use player::RecordingPlayer;
-pub use recorder::{OperatorEntry, RecordError, RecordedPart, Recorder, Sink, fits_note, recordable_jobs};
+pub use recorder::{
+    OperatorEntry, RecordError, RecordedPart, Recorder, Sink, fits_annotation, fits_note, recordable_jobs,
+};
 pub use rewrite::{
     CaptureRange, RecordEdit, RewriteError, RewriteOptions, RewriteSummary, rewrite, rewrite_observed,
 };

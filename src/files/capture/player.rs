@@ -9,7 +9,7 @@ use super::cursor::MomentStore;
 use super::moments::Moments;
 use super::time_spec::TimeSpec;
 use super::timeline::{Timeline, TimelineEntry, TimelineEvent};
-use crate::capture_format::{ByteSource, CaptureReader, CaptureRecord, Damage, flags};
+use crate::capture_format::{Annotation, ByteSource, CaptureReader, CaptureRecord, Damage, flags};
 use fabdeck_fabric::Fabric;
 use fabdeck_fabric::observe::{FabricEvent, Observation, Sweep, Ticks};
 use fabdeck_mad::access::{NoObserver, ReadOptions, Source, SourceError};
@@ -127,7 +127,9 @@ impl<B: ByteSource> RecordingPlayer<B> {
     pub fn timeline(&mut self) -> Timeline {
         let (times, longest_step) =
             ((0..self.moments.len()).map(|at| self.moments.time(at)).collect(), self.moments.longest_step());
-        let happened = self.collect_events();
+        let mut happened = self.collect_events();
+        drop_taken_back(&mut happened);
+        happened.sort_by_key(|entry| entry.place);
         let (damaged, broken) = (self.damaged_moments(), self.broken_moments());
         let reader = &self.moments.reader;
         let header = reader.header();
@@ -192,6 +194,14 @@ impl<B: ByteSource> RecordingPlayer<B> {
                         let words = acted.what.len() + acted.command.as_ref().map_or(0, String::len);
                         (words, TimelineEvent::Action(acted))
                     }
+                    CaptureRecord::Annotation(annotation) => {
+                        let words = annotation.by.len() + annotation.text.as_ref().map_or(0, String::len);
+                        let time = annotation.at;
+                        let place = self.place_of(time, place);
+                        let event = TimelineEvent::Annotation(annotation);
+                        all.add(TimelineEntry { place, time, event }, words);
+                        continue;
+                    }
                     // The JSON has at least as many bytes as the event made of it.
                     CaptureRecord::News(value) => (value.to_string().len(), parse_news(value)),
                     _ => continue,
@@ -203,6 +213,11 @@ impl<B: ByteSource> RecordingPlayer<B> {
         if let (Some(time), false) = (moved, explained) {
             all.happened.push(TimelineEntry { place, time, event: TimelineEvent::Changed });
         }
+    }
+
+    /// The last moment up to a time, at most this one: an annotation may be about an earlier moment.
+    fn place_of(&self, time: i64, most: usize) -> usize {
+        (0..=most).rev().find(|place| self.moments.time(*place) <= time).unwrap_or(0)
     }
 
     /// Moments whose frames, or frames that they depend on, are missing or unreadable.
@@ -229,6 +244,30 @@ impl<B: ByteSource> RecordingPlayer<B> {
     fn broken_moments(&self) -> BTreeSet<usize> {
         (1..self.moments.len()).filter(|place| !self.moments.is_unbroken(*place)).collect()
     }
+}
+
+/// Drops bookmarks that were taken back later.
+fn drop_taken_back(happened: &mut Vec<TimelineEntry>) {
+    let annotation = |entry: &TimelineEntry| match &entry.event {
+        TimelineEvent::Annotation(annotation) => Some(annotation.clone()),
+        _ => None,
+    };
+    let removals: Vec<(usize, Annotation)> = happened
+        .iter()
+        .enumerate()
+        .filter_map(|(at, entry)| Some((at, annotation(entry).filter(|annotation| annotation.removed)?)))
+        .collect();
+    if removals.is_empty() {
+        return;
+    }
+    let mut at = 0;
+    happened.retain(|entry| {
+        let own = at;
+        at += 1;
+        let Some(annotation) = annotation(entry) else { return true };
+        !annotation.removed
+            && !removals.iter().any(|(later, removal)| *later > own && removal.takes_back(&annotation))
+    });
 }
 
 fn parse_news(value: serde_json::Value) -> TimelineEvent {

@@ -4,8 +4,8 @@
 use std::io;
 
 use crate::capture_format::{
-    CaptureHeader, CaptureRecord, CounterBase, FramePacker, JobsRecord, MAX_JOBS_BYTES, MAX_TEXT_BYTES,
-    OperatorAction, RecordingEnd, changed_records, encode, encoded_size, state_records,
+    Annotation, CaptureHeader, CaptureRecord, CounterBase, FramePacker, JobsRecord, MAX_JOBS_BYTES,
+    MAX_TEXT_BYTES, OperatorAction, RecordingEnd, changed_records, encode, encoded_size, state_records,
 };
 use crate::job_lists::JobList;
 use fabdeck_fabric::observe::{FabricEvent, JobHosts, JobSnapshot, Observation, Sweep};
@@ -38,6 +38,11 @@ const MIN_STATE_BYTES: u64 = 32 << 10;
 /// Whether an operator's note is short enough to be read again: 64 KiB in its encoded form.
 pub fn fits_note(text: &str) -> bool {
     encoded_size(CaptureRecord::Note(text.to_owned())) <= MAX_TEXT_BYTES
+}
+
+/// Whether an annotation is short enough to be read again.
+pub fn fits_annotation(annotation: &Annotation) -> bool {
+    encoded_size(CaptureRecord::Annotation(annotation.clone())) <= MAX_TEXT_BYTES
 }
 
 /// The record of a job list, or of why there is none, limited to a size that can be read again.

@@ -1,6 +1,7 @@
-//! Rewrites a capture: a part of it, an anonymous one, or one with an added note. Frames are copied line by line with
+//! Rewrites a capture: a part of it, an anonymous one, or one with added notes. Frames are copied line by line with
 //! new numbers; only at the beginning of a part the state of the fabric is written again.
 
+use std::collections::VecDeque;
 use std::io;
 use std::ops::RangeInclusive;
 
@@ -36,13 +37,14 @@ pub type RecordEdit<'e> = &'e mut dyn FnMut(CaptureRecord) -> Option<CaptureReco
 #[derive(Default)]
 pub struct RewriteOptions<'e> {
     pub edit: Option<RecordEdit<'e>>,
-    /// An operator's note, and the time that it is about.
-    pub note: Option<(i64, String)>,
+    /// Records to add, each with the time that it is about: an operator's note, or annotations. They are in the order of
+    /// these times.
+    pub added: VecDeque<(i64, CaptureRecord)>,
 }
 
 impl std::fmt::Debug for RewriteOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Changes").field("note", &self.note).finish_non_exhaustive()
+        f.debug_struct("Changes").field("added", &self.added).finish_non_exhaustive()
     }
 }
 
@@ -146,7 +148,8 @@ pub fn rewrite_observed<B: ByteSource, S: Sink>(
     });
     let packer = FramePacker::default();
     let (kept, sweeps) = (RecordedPart::default(), survey.runs.iter().map(|run| run.clone().count()).sum());
-    let mut writer = Writer { moments, stretch, changes, sink, packer, remark, kept, sweeps, observer };
+    let mut writer =
+        Writer { moments, stretch, options: changes, sink, packer, remark, kept, sweeps, observer };
     for run in survey.runs {
         writer.write_run(run)?;
     }
@@ -157,7 +160,7 @@ pub fn rewrite_observed<B: ByteSource, S: Sink>(
 struct Writer<'a, 'e, B, S> {
     moments: &'a mut Moments<B>,
     stretch: &'a CaptureRange,
-    changes: RewriteOptions<'e>,
+    options: RewriteOptions<'e>,
     sink: S,
     packer: FramePacker,
     remark: Option<NoteRecord>,
@@ -190,7 +193,7 @@ impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
             if self.moments.reader.frame_slot(slot).lead.has_flag(flags::COUNTERS_WHOLE) {
                 base = None;
             }
-            self.write_note(slot)?;
+            self.write_added(slot)?;
             self.copy_frame(slot, base.as_mut())?;
         }
         Ok(())
@@ -259,7 +262,7 @@ impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
             return Ok(());
         }
         let remarked = self.remark.is_some() && lead.flags & STATE != 0;
-        if self.changes.edit.is_none() && base.is_none() && !remarked {
+        if self.options.edit.is_none() && base.is_none() && !remarked {
             let Ok(text) = reader.frame_text(slot) else { return self.count_lost_frame(slot) };
             let packed = self.packer.copy_frame(&lead, &text)?;
             return self.append(&packed, lead.has_flag(flags::MOMENT).then_some(lead.time));
@@ -302,7 +305,7 @@ impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
         lines: Vec<(i64, CaptureRecord)>,
         moment: bool,
     ) -> Result<(), RewriteError> {
-        let lines = match &mut self.changes.edit {
+        let lines = match &mut self.options.edit {
             Some(edit) => {
                 lines.into_iter().filter_map(|(time, record)| Some((time, edit(record)?))).collect()
             }
@@ -325,23 +328,32 @@ impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
         Ok(())
     }
 
-    /// Writes the note before the first frame of a later time, never between the frames of one moment.
-    fn write_note(&mut self, next: usize) -> Result<(), RewriteError> {
+    /// Writes added records before the first frame of a later time, never between the frames of one moment.
+    fn write_added(&mut self, next: usize) -> Result<(), RewriteError> {
         let reader = &self.moments.reader;
         let before = next.checked_sub(1).map(|before| reader.frame_slot(before).lead);
         let within = before
             .is_some_and(|lead| lead.flags & (STATE | flags::COUNTERS) != 0 && !lead.has_flag(flags::MOMENT));
         let lead = reader.frame_slot(next).lead;
-        let due = |(time, _): &(i64, String)| *time < lead.time || lead.flags == flags::END;
-        match self.changes.note.take_if(|note| !within && due(note)) {
-            Some((time, text)) => self.write(time, vec![(time, CaptureRecord::Note(text))], false),
+        while let Some((time, _)) = self.options.added.front()
+            && !within
+            && (*time < lead.time || lead.flags == flags::END)
+        {
+            self.write_next_added()?;
+        }
+        Ok(())
+    }
+
+    fn write_next_added(&mut self) -> Result<(), RewriteError> {
+        match self.options.added.pop_front() {
+            Some((time, record)) => self.write(time, vec![(time, record)], false),
             None => Ok(()),
         }
     }
 
     fn finish(mut self) -> Result<RecordedPart, RewriteError> {
-        if let Some((time, text)) = self.changes.note.take() {
-            self.write(time, vec![(time, CaptureRecord::Note(text))], false)?;
+        while !self.options.added.is_empty() {
+            self.write_next_added()?;
         }
         let time = self.kept.to.unwrap_or_default();
         let end = CaptureRecord::End(RecordingEnd { sweeps: self.kept.sweeps });

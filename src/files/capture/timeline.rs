@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
 use super::cursor::MomentStore;
-use crate::capture_format::OperatorAction;
+use crate::capture_format::{Annotation, OperatorAction};
 use fabdeck_fabric::counters::ERROR_WINDOW;
 use fabdeck_fabric::observe::FabricEvent;
 
@@ -20,6 +20,8 @@ pub enum TimelineEvent {
     Note(String),
     /// An operator's action.
     Action(OperatorAction),
+    /// A note or a bookmark that an operator left at this time.
+    Annotation(Annotation),
     /// A result of counters, derived from the recording; recorders do not write it.
     Derived(DerivedEvent),
     /// The fabric, its tables or its names changed, and no news says how.

@@ -53,12 +53,14 @@ pub enum CaptureRecord {
     Note(String),
     /// An operator's action at a console.
     Action(OperatorAction),
+    /// A note or a bookmark of an operator, at a time that may lie before that of the record.
+    Annotation(Annotation),
     /// News of a sweep. It stays JSON, because a later version may have written kinds that this one does not know.
     News(Value),
     End(RecordingEnd),
 }
 
-/// Bytes of a note, an action or a list of jobs in a line. Readers refuse lines beyond the limits above.
+/// Bytes of a note, an action, an annotation or a list of jobs in a line. Readers refuse lines beyond the limits above.
 pub fn encoded_size(record: CaptureRecord) -> usize {
     let longest = NumberedRecord { seq: u64::MAX, time: i64::MIN, record };
     // A text always converts to JSON.
@@ -82,6 +84,7 @@ const KINDS: &[(&str, u32)] = &[
     ("counters", flags::COUNTERS),
     ("note", flags::EVENT),
     ("action", flags::EVENT),
+    ("annotation", flags::EVENT),
     ("news", flags::EVENT),
     ("end", flags::END),
 ];
@@ -106,6 +109,36 @@ pub struct OperatorAction {
     /// The command line with the same effect, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+}
+
+/// What an operator left at a time: a note, or a bookmark where it has no text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Annotation {
+    /// The time that it is about, in milliseconds since 1970 by the recorder's clock.
+    pub at: i64,
+    /// The user who left it, and in the next field when, in milliseconds since 1970.
+    pub by: String,
+    pub made: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Whether it takes back the bookmark at this time. Records are only added, so none is lost.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub removed: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Annotation {
+    pub fn is_bookmark(&self) -> bool {
+        self.text.is_none()
+    }
+
+    /// Whether it takes back another annotation.
+    pub fn takes_back(&self, other: &Self) -> bool {
+        self.removed && other.is_bookmark() && self.at == other.at
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -234,7 +267,7 @@ impl CaptureRecord {
             Self::Header(_) => flags::STATE_WHOLE,
             Self::Counters(counters) if counters.is_whole() => flags::COUNTERS | flags::COUNTERS_WHOLE,
             Self::Counters(_) => flags::COUNTERS,
-            Self::Note(_) | Self::Action(_) | Self::News(_) => flags::EVENT,
+            Self::Note(_) | Self::Action(_) | Self::Annotation(_) | Self::News(_) => flags::EVENT,
             Self::End(_) => flags::END,
             _ => flags::STATE_MOVED,
         }

@@ -85,6 +85,7 @@ impl CaptureState {
             CaptureRecord::Counters(counters) => self.base.apply(&counters)?,
             CaptureRecord::Note(_)
             | CaptureRecord::Action(_)
+            | CaptureRecord::Annotation(_)
             | CaptureRecord::News(_)
             | CaptureRecord::End(_) => {}
         }

@@ -113,7 +113,12 @@ pub fn sweep_counters(
     phase.end();
     let falls = swept.link_downs().collect();
     let ports = swept.ports.len() as u64;
-    let (samples, at) = swept.samples.into_iter().flatten().unzip();
+    let answered = swept.samples.iter().flatten().count();
+    let (mut samples, mut at) = (Vec::with_capacity(answered), Vec::with_capacity(answered));
+    for (sample, time) in swept.samples.into_iter().flatten() {
+        samples.push(sample);
+        at.push(time);
+    }
     Ok(CounterSweep { samples, at, ports, mute, falls })
 }
 

@@ -77,9 +77,10 @@ pub fn read_states(
         ReadItem::Groups(..) | ReadItem::Lanes(_) | ReadItem::Arbitration(..) | ReadItem::Adaptive(_) => None,
     }));
     let (retries, keys) = (phase.exchange.retries(), phase.keys);
-    let made: Vec<_> =
-        questions.into_iter().map(|asked| question(asked, (fabric, nodes), keys, retries)).collect();
-    phase.exchange.feed(made.len() as u64, made.into_iter());
+    // A full subnet has two million of them: each is made when there is room to send it.
+    let expected = questions.len() as u64;
+    let made = questions.into_iter().map(move |asked| question(asked, (fabric, nodes), keys, retries));
+    phase.exchange.feed(expected, made);
     // Until the local port's answer, the subnet manager counts as unchanged.
     let mut states = SweepStates { manager: known.clone(), ..SweepStates::default() };
     while let Some((asked, reply)) = phase.next()? {

@@ -5,7 +5,7 @@ use super::get_request::directed_get;
 use super::question::{Question, Reply};
 use super::reader::PortReader;
 use fabdeck_fabric::observe::MissingAnswer;
-use fabdeck_fabric::{BLOCK_LIDS, Lft, Lid, NO_PATH, NodeKind, PortNum, Tables};
+use fabdeck_fabric::{BLOCK_LIDS, Lft, Lid, NodeKind, PortNum, Tables};
 use fabdeck_mad::access::SourceError;
 use fabdeck_mad::{LftBlock, MftBlock, Smp, SwitchInfo, attribute};
 
@@ -65,6 +65,7 @@ pub fn read_forwarding(
         }
     }
     phase.end();
+    tables.nodes.values_mut().filter_map(|held| held.lft.as_mut()).for_each(Lft::shrink_to_fit);
     Ok(())
 }
 
@@ -76,11 +77,11 @@ pub(crate) fn last_used_lid(info: &SwitchInfo) -> u16 {
 /// Stores a block. Entries above the top are left over from an earlier use.
 fn take_block(tables: &mut Tables, at: usize, block: u16, top: u16, data: &LftBlock) {
     let lft = tables.node_mut(node_id(at)).lft.get_or_insert_default();
-    for (offset, port) in data.ports.iter().enumerate() {
-        let lid = u32::from(block) * u32::from(BLOCK_LIDS) + offset as u32;
-        let Some(lid) = Lid::new(lid).filter(|lid| lid.value() <= top && *port != NO_PATH) else { continue };
-        lft.set(lid, Some(PortNum(*port)));
-    }
+    let first = usize::from(block) * usize::from(BLOCK_LIDS);
+    let used = (usize::from(top) + 1).saturating_sub(first).min(data.ports.len());
+    // There is no LID 0.
+    let unused = usize::from(first == 0).min(used);
+    lft.set_from(first + unused, &data.ports[unused..used]);
 }
 
 /// A block of a switch's groups, and the position, which stands for 16 of its ports.

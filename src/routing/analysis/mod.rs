@@ -11,6 +11,7 @@ mod jobs;
 mod marked_paths;
 mod path_index;
 mod permutation_loads;
+mod source_counts;
 
 pub use cable_users::CableUse;
 pub use expected_loss::ExpectedLoss;

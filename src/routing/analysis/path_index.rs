@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::expected_loss::{ExpectedLoss, expected_loss};
 use super::failed_parts::FailedParts;
+use super::source_counts::{CountRow, CountRows, LargeCount, SourceCounts};
 use crate::trees::{Distances, PortMap, RouteTree, TreeReader, switch_batches};
 use crate::{Destination, EngineRefusal, Problem, RouteProgress};
 use fabdeck_fabric::{ElementId, Lid, LinkId, PortId, Routes, SwitchGraph};
@@ -29,7 +30,7 @@ pub struct PathIndex {
     /// The LIDs of one port lie together.
     ends: Vec<TreeEnd>,
     /// For each LID a row: how many terminals send over each switch, those behind it included.
-    sources: Vec<u16>,
+    sources: SourceCounts,
     /// Terminals with a LID of each switch.
     terminals: Vec<u16>,
     /// The first channel of each cable; none of one to a host.
@@ -123,25 +124,26 @@ impl PathIndex {
         let terminals: Vec<u16> =
             graph.senders().into_iter().map(|count| u16::try_from(count).unwrap_or(u16::MAX)).collect();
         let ends = tree_ends(problem);
-        let mut sources = vec![0u16; ends.len() * switches];
+        let mut sources = SourceCounts::new(ends.len(), switches);
         let index = IndexBuilder { problem, routes: &routes, ways: &ways, terminals: &terminals };
-        let mut rows = sources.as_mut_slice();
+        let mut rows = sources.rows_mut();
         let mut left = ends.as_slice();
         let mut work = Vec::new();
         for roots in switch_batches(problem) {
             let (own, others) = left.split_at(left.partition_point(|end| end.root < roots.end));
-            let (own_rows, other_rows) = rows.split_at_mut(own.len() * switches);
+            let (own_rows, other_rows) = rows.split_at(own.len());
             work.push((roots, own, own_rows));
             (left, rows) = (others, other_rows);
         }
         let all = work.into_par_iter().filter(|_| !pulse.is_cancelled());
         let tallies = all.map(|(roots, ends, rows)| index.fill_rows(roots, ends, rows));
-        let empty = || IndexTally { load: vec![0; graph.channels().len()], histogram: Vec::new() };
+        let empty = || IndexTally::new(graph.channels().len());
         let tally = tallies.reduce_with(IndexTally::join).unwrap_or_else(empty);
         if pulse.is_cancelled() {
             return Err(EngineRefusal::Cancelled);
         }
-        let IndexTally { load, histogram } = tally;
+        let IndexTally { load, histogram, large } = tally;
+        sources.set_large(large);
         let channel_of = channel_of(&graph);
         Ok(Self { graph, routes, ways, ends, sources, terminals, channel_of, load, histogram })
     }
@@ -207,11 +209,9 @@ impl PathIndex {
         self.ends.chunk_by(one_port).map(place).collect()
     }
 
-    fn ends_of_port(&self, port: Range<u32>) -> (&[TreeEnd], impl Iterator<Item = &[u16]>) {
-        let switches = self.graph.switch_count();
+    fn ends_of_port(&self, port: Range<u32>) -> (&[TreeEnd], impl Iterator<Item = CountRow<'_>>) {
         let places = port.start as usize..port.end as usize;
-        let rows = &self.sources[places.start * switches..places.end * switches];
-        (&self.ends[places], rows.chunks_exact(switches.max(1)))
+        (&self.ends[places.clone()], self.sources.rows(places))
     }
 
     /// What is lost on the way to one port.
@@ -238,7 +238,7 @@ impl PathIndex {
         let (ends, mut rows) = self.ends_of_port(port);
         ends.iter().any(|end| {
             let Some(row) = rows.next() else { return false };
-            let over = |switch: u32| row[switch as usize] > 0;
+            let over = |switch: u32| row.get(switch) > 0;
             let taken = |id: &u32| {
                 let channel = &self.graph.channels()[*id as usize];
                 let leads = self.routes.row(channel.from).get(end.destination.lid.index());
@@ -252,9 +252,9 @@ impl PathIndex {
     pub(super) fn without_path_to(&self, port: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
         let (ends, rows) = self.ends_of_port(port);
         let root = ends.first().map(|end| end.root);
-        let rows: Vec<&[u16]> = rows.collect();
+        let rows: Vec<CountRow<'_>> = rows.collect();
         // A switch that carries nothing to a port has no path to it, or its terminals would be counted there.
-        let absent = move |switch: &usize| rows.iter().all(|row| row[*switch] == 0);
+        let absent = move |switch: &usize| rows.iter().all(|row| row.get(*switch as u32) == 0);
         let senders = self.terminals.iter().enumerate().map(move |(switch, count)| {
             (switch, u64::from(*count).saturating_sub(u64::from(root == Some(switch as u32))))
         });
@@ -277,18 +277,24 @@ impl PathIndex {
 
     /// Every LID of a terminal, and how many terminals send to it over a switch.
     pub(super) fn carried_lids(&self, switch: u32) -> impl Iterator<Item = (Lid, u64)> {
-        let rows = self.sources.chunks_exact(self.graph.switch_count().max(1));
-        self.ends.iter().zip(rows).map(move |(end, row)| (end.destination.lid, row[switch as usize].into()))
+        let rows = self.sources.rows(0..self.ends.len());
+        self.ends.iter().zip(rows).map(move |(end, row)| (end.destination.lid, row.get(switch)))
     }
 
     /// The memory of the index in bytes, without the routes.
     pub fn memory_bytes(&self) -> usize {
-        self.sources.len() * size_of::<u16>() + self.ends.len() * size_of::<TreeEnd>() + self.load.len() * 8
+        self.sources.memory_bytes() + self.ends.len() * size_of::<TreeEnd>() + self.load.len() * 8
     }
 
     /// Sources that lose one LID: those over each mark behind which no other mark lies on the way.
-    fn lost_sources(&self, end: &TreeEnd, sources: &[u16], struck: &FailedParts, marks: &MarkIndex) -> u64 {
-        let over = |switch: u32| u64::from(sources[switch as usize]);
+    fn lost_sources(
+        &self,
+        end: &TreeEnd,
+        sources: CountRow<'_>,
+        struck: &FailedParts,
+        marks: &MarkIndex,
+    ) -> u64 {
+        let over = |switch: u32| sources.get(switch);
         if self.is_end_failed(end, marks) {
             return over(end.root);
         }
@@ -417,10 +423,18 @@ struct IndexBuilder<'a> {
 struct IndexTally {
     load: Vec<u64>,
     histogram: Vec<u64>,
+    /// The counts of sources that do not fit into a byte.
+    large: Vec<LargeCount>,
 }
 
 impl IndexTally {
-    fn join(mut self, other: Self) -> Self {
+    fn new(channels: usize) -> Self {
+        Self { load: vec![0; channels], histogram: Vec::new(), large: Vec::new() }
+    }
+
+    /// Joins with the tally of later rows.
+    fn join(mut self, mut other: Self) -> Self {
+        self.large.append(&mut other.large);
         self.histogram.resize(self.histogram.len().max(other.histogram.len()), 0);
         self.load.iter_mut().zip(other.load).for_each(|(here, there)| *here += there);
         self.histogram.iter_mut().zip(other.histogram).for_each(|(here, there)| *here += there);
@@ -429,24 +443,31 @@ impl IndexTally {
 }
 
 impl IndexBuilder<'_> {
-    fn fill_rows(&self, roots: std::ops::Range<u32>, ends: &[TreeEnd], rows: &mut [u16]) -> IndexTally {
+    fn fill_rows(
+        &self,
+        roots: std::ops::Range<u32>,
+        ends: &[TreeEnd],
+        mut rows: CountRows<'_>,
+    ) -> IndexTally {
         let graph = &self.problem.graph;
-        let mut tally = IndexTally { load: vec![0; graph.channels().len()], histogram: Vec::new() };
+        let mut tally = IndexTally::new(graph.channels().len());
         let near = Distances::measure(graph, roots);
         let mut reader = TreeReader::new(self.problem, self.ways);
-        let mut rows = rows.chunks_exact_mut(graph.switch_count().max(1));
+        let (mut senders, mut at) = (vec![0; graph.switch_count()], 0);
         for own in ends.chunk_by(|a, b| a.root == b.root) {
             let wanted: Vec<Destination> = own.iter().map(|end| end.destination).collect();
             let root = own[0].root;
             reader.read(self.routes, (root, near.row(root)), &wanted, &|_, _| false, &mut |_, tree| {
-                if let Some(row) = rows.next() {
-                    self.add_tree(tree, row, &mut tally);
-                }
+                self.add_tree(tree, &mut senders, &mut tally);
+                let counts = tree.order.iter().map(|switch| (*switch, senders[*switch as usize]));
+                rows.set_row(at, counts, &mut tally.large);
+                at += 1;
             });
         }
         tally
     }
 
+    /// Adds a tree, and sets how many terminals send over each of its switches.
     fn add_tree(&self, tree: &RouteTree<'_>, row: &mut [u16], tally: &mut IndexTally) {
         let graph = &self.problem.graph;
         for switch in tree.order {

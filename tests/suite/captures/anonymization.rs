@@ -18,7 +18,8 @@ fn anonymous(bytes: &[u8], keep_notes: bool) -> Vec<u8> {
     let stretch = CaptureRange::all(&moments).unwrap();
     let aliases = Aliases::from_capture(&mut moments, &mut NoObserver).unwrap();
     let mut edit = |record: CaptureRecord| aliases.anonymize(record, keep_notes);
-    let (memory, changes) = (Memory::default(), RewriteOptions { edit: Some(&mut edit), note: None });
+    let (memory, changes) =
+        (Memory::default(), RewriteOptions { edit: Some(&mut edit), ..RewriteOptions::default() });
     rewrite(&mut moments, &stretch, changes, memory.clone()).unwrap();
     memory.bytes.take()
 }

@@ -23,6 +23,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("confirm", "speaks of a change (`changing::processes`)"),
     ("extend", "speaks of a change (`changing::processes`)"),
     ("rollback", "speaks of a change (`changing::processes`)"),
+    ("undo", "speaks of a change (`console::written_changes`)"),
     ("changes", "speaks of changes (`changing::processes`)"),
     ("guard", "keeps changes of fabrics that live (`changing::processes`)"),
     ("agent", "sits at a host of a fabric that lives (`agents`)"),

@@ -33,7 +33,8 @@ fn a_note_at_any_time_stands_at_its_place_and_moves_nothing() {
     for (at, time) in times.iter().enumerate().flat_map(|(at, time)| [(at, *time), (at, time + 400)]) {
         let mut held = Moments::new(CaptureReader::open("f", bytes.as_slice()).unwrap());
         let (stretch, memory) = (CaptureRange::all(&held).unwrap(), Memory::default());
-        let changes = RewriteOptions { edit: None, note: Some((time, "here".into())) };
+        let changes =
+            RewriteOptions { edit: None, added: [(time, CaptureRecord::Note("here".into()))].into() };
         rewrite(&mut held, &stretch, changes, memory.clone()).unwrap();
         let made = memory.bytes.take();
         let mine: Vec<_> = notes(&made).into_iter().filter(|(_, text, _)| text == "here").collect();

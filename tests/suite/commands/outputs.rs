@@ -94,7 +94,8 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
     let plans = |name: &str| name == "plan" || name.starts_with("plan ");
     // A note changes the capture that it is for: see `captures`.
     // An agent needs a port, and prints a line for each event: see `agents`.
-    let others = ["show", "capture", "capture note", "disable", "enable", "agent"];
+    // An undo needs a change that was confirmed: see `console::written_changes`.
+    let others = ["show", "capture", "capture note", "disable", "enable", "agent", "undo"];
     // What writes to a fabric needs one that can be written to: see `changing`.
     let reads = COMMANDS.iter().filter(|command| command.danger != Danger::WritesFabric);
     let listed = |name: &str| LINES.iter().any(|(known, ..)| *known == name);

@@ -316,7 +316,11 @@ fn it_is_worked_out_in_parts_and_can_be_stopped() {
     let event = TimelineEvent::Derived(event);
     let time = playback(&driver).timeline().times[place];
     let happened = vec![fabdeck_files::capture::TimelineEntry { place, time, event }];
-    let part = fabdeck::operations::replay::event_scan::DerivedPart { happened, done: place + 1 };
+    let part = fabdeck::operations::replay::event_scan::DerivedPart {
+        happened,
+        done: place + 1,
+        ..Default::default()
+    };
     let next =
         waiting(&mut driver, SessionInput::Finished { task, outcome: Box::new(DerivationOutcome(Ok(part))) });
     assert!(next.is_empty(), "{next:?}");

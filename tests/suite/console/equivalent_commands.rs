@@ -46,6 +46,8 @@ const CHANGE: &str = "the fabric is another afterwards, so that it cannot be don
 const LINES: &[(&str, &[CopiedLine])] = &[
     ("help", &[Only(SESSION)]),
     ("tour", &[Only(SESSION)]),
+    ("next-step", &[Only(SESSION)]),
+    ("previous-step", &[Only(SESSION)]),
     ("back", &[Only(SESSION)]),
     ("quit", &[Only(SESSION)]),
     (
@@ -98,6 +100,10 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("previous-event", &[Only(TIME)]),
     ("at", &[Only(TIME)]),
     ("bookmark", &[Only(SESSION)]),
+    ("next-bookmark", &[Only(TIME)]),
+    ("previous-bookmark", &[Only(TIME)]),
+    ("compare", &[Only(TIME)]),
+    ("compare-from", &[Only(TIME)]),
     ("note", &[Only("it is about what is recorded of this session's watch")]),
     ("save", &[Only("what was watched is in this session alone; record writes what comes")]),
     ("live", &[Only(TIME)]),

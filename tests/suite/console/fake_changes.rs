@@ -128,6 +128,9 @@ pub fn row(number: u64, state: ChangePhase) -> ChangeRow {
         via: "direct".to_owned(),
         engine: "updn".to_owned(),
         writes: 480,
+        failed: facts().failed,
+        pairs: facts().transition.on_the_way,
+        covers_switches: false,
         done: if state == ChangePhase::Applying { 120 } else { 480 },
         accepted: vec!["transition".to_owned()],
         ended: (!state.is_pending()).then(|| "2026-11-22T02:13:00Z".to_owned()),
@@ -228,6 +231,7 @@ impl Changer for FakeChanges {
             PlanSource::File(file) => format!("file {}", file.display()),
             PlanSource::Service { service, .. } => format!("{service:?}"),
             PlanSource::Lanes(_) => "lanes".to_owned(),
+            PlanSource::Undo { number, .. } => format!("undo {number}"),
         };
         self.0.borrow_mut().planned.push(what);
         self.0.borrow().offer.clone()

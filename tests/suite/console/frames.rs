@@ -29,7 +29,7 @@ const SCREENS: [(&str, &str); 19] = [
     ("engines", "3 / kind=switch-switch enter f p"),
     ("engine", "3 / kind=switch-switch enter f p enter"),
     ("help", "?"),
-    ("tour", ":tour enter right"),
+    ("tour", ":tour enter ."),
     ("palette", ": p"),
     ("log", "tab f M"),
     ("details", "tab d j"),
@@ -85,6 +85,46 @@ fn every_screen_of_every_fabric() {
         for (screen, mut driver) in every_screen(source) {
             golden(&format!("{fabric} {screen}"), &at_all_sizes(&mut driver));
         }
+    }
+}
+
+/// Fabrics that are larger or of another structure than those above.
+const OTHER_FABRICS: [(&str, &str); 4] = [
+    ("720 switches", "sim:switch3456"),
+    ("dragonfly", "sim:dragonfly,a=8,p=4,h=2,g=15"),
+    ("torus", "sim:torus,dims=6x6x4,terminals=2"),
+    ("irregular", "sim:irregular,family=pods,seed=3"),
+];
+
+/// The keys from each screen to the next. What-if has the second switch marked.
+const OTHER_SCREENS: [(&str, &str); 13] = [
+    ("health", "1"),
+    ("tree", "2"),
+    ("switches", "V"),
+    ("hosts", "V"),
+    ("map", "V"),
+    ("links", "3"),
+    ("hot-spots", "4"),
+    ("paths", "5"),
+    ("what-if", "2 V V down f 6"),
+    ("lanes", "7"),
+    ("jobs", "8"),
+    ("changes", "9"),
+    ("timeline", "0"),
+];
+
+#[test]
+fn every_screen_of_large_and_unusual_fabrics() {
+    let colours = appearance("dark", ColorDepth::True);
+    for (fabric, source) in OTHER_FABRICS {
+        let mut driver = open_session(source);
+        driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+        let mut said = String::new();
+        for (screen, keys) in OTHER_SCREENS {
+            driver.press(keys);
+            said.push_str(&format!("== {screen}\n{}", text(&frame(&driver.state, &colours))));
+        }
+        golden(fabric, &said);
     }
 }
 

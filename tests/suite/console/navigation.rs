@@ -105,9 +105,9 @@ fn the_screen_is_drawn_again_and_left_to_the_shell_from_anywhere() {
 fn help_is_searched_and_closed() {
     let mut driver = open_session("sim:demo");
     driver.press("? / v i a space p");
-    assert!(!shown(&driver).contains("Take the tour"));
+    assert!(!shown(&driver).contains("Show the keys"));
     driver.press("esc");
-    assert!(shown(&driver).contains("Take the tour"), "Esc takes the search back");
+    assert!(shown(&driver).contains("Show the keys"), "Esc takes the search back");
     driver.press("/ tour enter");
     assert!(shown(&driver).contains("Take the tour") && !shown(&driver).contains("One row up"));
     driver.press("q");

@@ -461,7 +461,7 @@ fn bookmarks_outlive_a_pause() {
 }
 
 /// A note has the time at which it was written, however long after the last sweep that is, and stands behind what came
-/// before it; written while the past is shown it says where it stands.
+/// before it. Written while an earlier moment is shown, it is about that moment, also in the next pause.
 #[test]
 fn a_note_stands_at_the_time_of_now() {
     let (mut driver, _) = watch_and_history("sim:demo", MOST, |_, _| {});
@@ -469,7 +469,7 @@ fn a_note_stands_at_the_time_of_now() {
     driver.state.now_ms += 3000;
     driver.press("3 / kind=switch-switch enter g f 0");
     driver.state.now_ms += 1000;
-    driver.press("space [");
+    driver.press("space");
     driver.state.now_ms += 500;
     driver.press(":note space late enter");
     let said = last_message(&driver).to_owned();
@@ -478,8 +478,16 @@ fn a_note_stands_at_the_time_of_now() {
         entered(playback(driver).entries()).into_iter().map(|(_, time, ..)| time).collect()
     };
     assert_eq!(times(&driver), [8_000, 9_500]);
+    driver.press("[ :note space early enter");
+    assert_eq!(last_message(&driver), "noted at 03:13:40");
+    let early = |driver: &TestSession| {
+        let is_early = |entry: &&TimelineEntry| matches!(&entry.event, TimelineEvent::Annotation(own) if own.text.as_deref() == Some("early"));
+        playback(driver).entries().filter(is_early).map(|entry| entry.place).collect::<Vec<_>>()
+    };
+    assert_eq!(early(&driver), [0]);
     driver.press("L").advance_ms(5000).press("0 space");
     assert_eq!(times(&driver), [8_000, 9_500], "and so it is recorded");
+    assert_eq!(early(&driver), [0]);
 }
 
 /// Whoever leaves with notes that are in no file is told of them once.
@@ -579,11 +587,30 @@ fn a_line_of_a_simulator_says_that_time_begins_anew() {
     assert!(said.starts_with("copied (with a new simulator, at the time 0): fabdeck "), "{said}");
 }
 
+/// A pause begins where the cursor of the charts is.
+#[test]
+fn a_pause_begins_at_the_cursor_of_the_charts() {
+    let mut driver = watch_with_history("sim:demo", MOST);
+    driver.send_input(SessionInput::Tick);
+    for _ in 0..9 {
+        driver.advance_ms(5000);
+    }
+    driver.press("0 left left left left left");
+    let cursor = driver.state.known.chart_cursor.unwrap();
+    driver.press("space");
+    assert_eq!(driver.state.known.chart_cursor, None);
+    let (place, at_ms) = (playback(&driver).place(), playback(&driver).at_ms(playback(&driver).place()));
+    assert!(place < 9 && at_ms <= cursor && cursor < at_ms + 5000, "{place}: {at_ms} for {cursor}");
+    assert_eq!(playback(&driver).shown, Some(place));
+}
+
 /// Who comes to the Timeline of a live watch is told what it is for, and which key begins.
 #[test]
 fn a_live_timeline_says_what_it_is_for() {
     let mut driver = watch_with_history("sim:demo", MOST);
-    driver.send_input(SessionInput::Tick).advance_ms(5000).press("0");
+    // Once there are events, they are listed instead.
+    driver.send_input(SessionInput::Tick).press("0");
+    assert!(driver.state.screens.timeline.events().is_empty());
     for (width, height) in [(80, 24), (200, 60)] {
         driver.send_input(SessionInput::Resized(Size { width, height }));
         let frame = text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));

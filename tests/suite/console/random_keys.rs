@@ -1,5 +1,4 @@
-//! A hundred thousand keys at random on screens of any size, over work that ends when it likes: no panic, and always a
-//! way out.
+//! Keys at random on screens of any size, over work that ends when it likes: no panic, and always a way out.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,7 +50,9 @@ use fabdeck_files::capture::RecordingPlayer;
 use fabdeck_files::job_lists::{JobLine, JobList};
 use fabdeck_routing::NoProgress;
 
-const KEYS: usize = 100_000;
+/// Keys of a run, and of one with `FABDECK_LONG=1` (`tests/run --long random`).
+const KEYS: usize = 40_000;
+const KEYS_LONG: usize = 400_000;
 /// Keys from one look for the way out to the next, at most.
 const STRETCH: u64 = 40;
 /// Ways out that are looked for before another session begins.
@@ -497,7 +498,6 @@ impl RandomSession {
             Some(Overlay::Help(_)) => "help",
             Some(Overlay::Log(_)) => "log",
             Some(Overlay::Details(_)) => "details",
-            Some(Overlay::Tour { .. }) => "tour",
             Some(Overlay::Dialogue(_)) => "dialogue",
             None => "",
         };
@@ -522,6 +522,7 @@ impl RandomSession {
                 if state.screens.jobs.view == JobView::Histogram { "histogram" } else { "Jobs" }.to_owned()
             }
             ("", "", ScreenId::Map) => state.current().crumbs(&state.known)[0].clone(),
+            ("", "", ScreenId::Health) if state.tour.step.is_some() => "tour".to_owned(),
             ("", "", screen) => format!("{screen:?}"),
             ("", layer, _) => layer.to_owned(),
             (prompt, ..) => prompt.to_owned(),
@@ -581,7 +582,8 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("mashed.fdcap"), reference().bytes).unwrap();
     let (mut places, mut sizes, mut busy) = (BTreeSet::new(), BTreeSet::new(), 0);
-    while keys < KEYS {
+    let wanted = if crate::changes::long() { KEYS_LONG } else { KEYS };
+    while keys < wanted {
         let dice = Xoshiro256PlusPlus::seed_from_u64(sessions);
         let look = match sessions % 20 {
             19 => Err("FD-5003: nothing there".to_owned()),
@@ -625,10 +627,12 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
     }
     println!("{keys} keys, {sessions} sessions, {ways} ways out, {} sizes, {places:?}", sizes.len());
     let missed: Vec<&str> = PLACES.into_iter().filter(|place| !places.contains(*place)).collect();
-    assert!(missed.is_empty(), "never come to: {missed:?}");
+    // Few keys miss what takes several in a row.
+    let missable = if wanted == KEYS_LONG { 0 } else { 4 };
+    assert!(missed.len() <= missable, "never come to: {missed:?}");
     assert!(sizes.contains(&(1, 1)) && sizes.contains(&(500, 200)));
-    assert!(sweeps > 100 && verdicts > 10, "{sweeps} sweeps and {verdicts} verdicts");
-    assert!(acted > 20, "something was done to the fabric only {acted} times");
-    assert!(replays > 20 && pauses > 5, "{replays} replays and {pauses} pauses");
-    assert!(busy > 100, "engines were at work only {busy} times when somebody wanted out");
+    assert!(sweeps > 40 && verdicts > 4, "{sweeps} sweeps and {verdicts} verdicts");
+    assert!(acted > 8, "something was done to the fabric only {acted} times");
+    assert!(replays > 8 && pauses > 2, "{replays} replays and {pauses} pauses");
+    assert!(busy > 40, "engines were at work only {busy} times when the way out was looked for");
 }

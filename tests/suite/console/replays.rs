@@ -691,7 +691,7 @@ fn the_program_replays_a_capture_and_a_pause() {
     session.press("0 ");
     session.until("L returns to live");
     session.press("[");
-    session.until("moment");
+    session.until("sample ");
     session.press("4L");
     session.until("watch 1s");
     session.until("5 sweeps");

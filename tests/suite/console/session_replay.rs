@@ -56,6 +56,7 @@ pub fn replay_watched<'l>(
     state.options = beginning.options;
     state.writing = beginning.writing;
     state.known.watch.settings = beginning.watch.unwrap_or_default();
+    state.known.clock = beginning.clock;
     state.known.jobs = JobsModel::with_settings(beginning.jobs.unwrap_or_default());
     let mut again = SessionReplay { look: look.clone(), sweeper, recorded, state, jobs: BTreeMap::new() };
     again.begin(effects);

@@ -86,20 +86,25 @@ fn the_cursor_stays_at_its_time() {
     assert_eq!((driver.state.screens.timeline.event().cloned(), table(&driver).1), (event, rows + 1));
 }
 
-/// The pointer stands beside the times of both ends and not on them.
+/// The sign of the cursor goes over the axis from left to right, moment by moment.
 #[test]
-fn the_pointer_leaves_both_times_to_be_read() {
+fn the_sign_of_the_cursor_goes_over_the_axis() {
     let mut driver = incident("incast", 80, 24);
     driver.press("0");
     let count = playback(&driver).timeline().times.len();
     driver.press(":at space -9h enter");
-    for place in 0..count {
+    let mut before = 0;
+    for place in 0..count - 1 {
         assert_eq!(playback(&driver).place(), place);
         let frame = screen_text(&driver);
-        let line = frame.lines().find(|line| line.contains('▲')).unwrap();
-        assert!(line.contains("09:00:00") && line.contains("09:02:00"), "{place}: {line}");
+        let line = frame.lines().find(|line| line.contains('▼')).unwrap_or_else(|| panic!("{frame}"));
+        let column = line.chars().position(|sign| sign == '▼').unwrap();
+        assert!(column >= before, "{place}: {line}");
+        before = column;
         driver.press("]");
     }
+    assert!(before > 70, "{before}");
+    assert!(!screen_text(&driver).contains('▼'), "at the end there is none");
 }
 
 /// Waiting in three digits, so that there is room for the part of the time.
@@ -177,7 +182,6 @@ fn a_silent_host_is_seen_on_the_fabric() {
 fn advice_is_not_cut() {
     let mut driver = incident("silent-host", 80, 24);
     for (keys, advice) in [
-        ("i", "'fabdeck capture note FILE TEXT'"),
         (":save space a.fdcap enter", "'fabdeck capture cut' takes parts of this capture"),
         (":at space noon enter", "write 02:13:40, or -5m before the end"),
     ] {

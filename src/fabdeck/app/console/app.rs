@@ -31,6 +31,7 @@ use crate::console::model::keymap::Keymap;
 use crate::console::model::messages::LogMessage;
 use crate::console::model::state::SessionState;
 use crate::operations::changes::changer::WriteAccess;
+use crate::operations::watch::history_clock::HistoryClock;
 use crate::system::local_access::LocalSystemAccess;
 
 pub struct App {
@@ -79,6 +80,12 @@ impl App {
         let (mut state, effects) = SessionState::open(opening.source.clone(), keymap, TerminalScreen::size());
         state.options.clone_from(&opening.options);
         state.known.watch.settings.clone_from(&opening.watch);
+        let now = jiff::Zoned::now();
+        state.known.clock = Some(HistoryClock {
+            at_ms: 0,
+            unix_ms: now.timestamp().as_millisecond(),
+            utc_offset_s: now.offset().seconds(),
+        });
         state.request = std::mem::take(&mut state.request).with_lanes(None, opening.given.supposed_lanes);
         state.writing.clone_from(&opening.writing);
         state.known.jobs = JobsModel::with_settings(opening.jobs.clone());

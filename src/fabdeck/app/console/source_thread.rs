@@ -43,7 +43,9 @@ pub fn run_source(context: &SessionContext, work: &SourceWork, orders: &Receiver
     let throttle = Throttle::new(work.task, context.messages.clone(), work.stop.clone());
     let opened = run_task(context, work, &throttle, &mut RefusingSource::closed());
     let Some((snapshot, source)) = opened else { return };
-    let own = Snapshot::clone(&snapshot);
+    let mut own = Snapshot::clone(&snapshot);
+    // Each sweep has counters of its own.
+    own.observation.counters = Vec::new();
     drop(snapshot);
     let Some(open) = session_source(context, own, source) else { return };
     // A cancelled snapshot gets no tasks and takes over no recording.

@@ -38,6 +38,8 @@ pub struct Chart<'c> {
     /// Labels of the time axis, by their share of its length; the chart has no axis where this is empty.
     pub ticks: &'c [(f64, String)],
     pub marks: &'c [ChartMark],
+    /// The cursor in time, as a share of the axis.
+    pub cursor: Option<f64>,
     /// Columns of the labels of the scale, with the scale itself.
     pub label_width: u16,
 }
@@ -77,6 +79,12 @@ pub fn draw_chart(canvas: &mut Canvas<'_>, area: Rect, chart: &Chart<'_>) {
     draw_mark_lines(canvas, plot, chart);
     if axis == 1 {
         draw_axis(canvas, plot, chart);
+    }
+    if let Some(at) = chart.cursor {
+        let x = column_of(plot, at);
+        for y in 0..plot.height {
+            canvas.draw_text(plot, x, y, canvas.signs.chart[1], Role::Key);
+        }
     }
 }
 
@@ -142,7 +150,7 @@ fn draw_curve(canvas: &mut Canvas<'_>, plot: Rect, chart: &Chart<'_>) {
 }
 
 /// The column of a place on the time axis.
-fn column_of(plot: Rect, at: f64) -> u16 {
+pub fn column_of(plot: Rect, at: f64) -> u16 {
     ((at.clamp(0.0, 1.0) * f64::from(plot.width)) as u16).min(plot.width - 1)
 }
 
@@ -224,6 +232,7 @@ mod tests {
         labels: &[],
         ticks: &[],
         marks: &[],
+        cursor: None,
         label_width: 0,
     };
 
@@ -251,6 +260,15 @@ mod tests {
                 "    ╰14:25─────▲──────now"
             ]
         );
+    }
+
+    #[test]
+    fn the_cursor_is_a_line_through_the_values() {
+        let values = [Some(100.0); 8];
+        let rows = drawn(&Chart { values: &values, cursor: Some(0.5), ..PLAIN }, (4, 2));
+        assert_eq!(rows, ["⣿⣿│⣿", "⣿⣿│⣿"]);
+        let rows = drawn(&Chart { values: &values, cursor: Some(1.0), ..PLAIN }, (4, 1));
+        assert_eq!(rows, ["⣿⣿⣿│"], "the end of the axis is its last column");
     }
 
     #[test]

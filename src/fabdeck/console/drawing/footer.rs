@@ -140,9 +140,6 @@ fn overlay_actions(layer: &Overlay) -> &'static [(&'static [&'static str], &'sta
             &[(&["back"], "close"), (&["down", "up"], "scroll"), (&["first", "last"], "first, last")]
         }
         Overlay::Dialogue(_) => &[],
-        Overlay::Tour { .. } => {
-            &[(&["enter"], "next"), (&["down", "up"], "scroll"), (&["back"], "close"), (&["left"], "back")]
-        }
     }
 }
 

@@ -8,11 +8,12 @@ use super::canvas::{Canvas, shorten_name, width};
 use super::pane::{PaneHead, draw_pane};
 use super::symbols::Symbols;
 use super::theme::{Role, Theme};
-use super::{details, footer, header, help, log, tour};
+use super::{details, footer, header, help, log};
 use crate::console::features::changes::draw_dialogue as dialogue;
 use crate::console::features::details::visible_page;
 use crate::console::features::feature::BodyAreas;
 use crate::console::features::goto::draw as goto;
+use crate::console::features::tour::draw as tour;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::{LoadState, SessionState};
@@ -33,7 +34,6 @@ pub fn draw(state: &SessionState, appearance: &Appearance, buffer: &mut Buffer) 
         Some(Overlay::Help(search)) => help::draw(&mut canvas, state, search),
         Some(Overlay::Details(scroll)) => details::draw_page(&mut canvas, state, *scroll),
         Some(Overlay::Log(scroll)) => log::draw(&mut canvas, state, *scroll),
-        Some(Overlay::Tour { page, scroll }) => tour::draw(&mut canvas, state, *page, *scroll),
         Some(Overlay::Dialogue(asked)) => {
             // A narrow screen has no room for what is behind a dialog.
             if state.areas().boxed {
@@ -46,6 +46,7 @@ pub fn draw(state: &SessionState, appearance: &Appearance, buffer: &mut Buffer) 
     if let Some(prompt) = state.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Command) {
         goto::draw(&mut canvas, state, prompt);
     }
+    tour::draw(&mut canvas, state);
     footer::draw(&mut canvas, state);
 }
 

@@ -24,4 +24,3 @@ pub(crate) mod terminal_keys;
 pub mod theme;
 pub(crate) mod theme_choice;
 mod theme_file;
-mod tour;

@@ -19,8 +19,6 @@ pub struct Symbols {
     pub levels: [&'static str; 8],
     pub untold: &'static str,
     pub scale: &'static str,
-    /// The time bar: recorded, not recorded, unreadable, and the pointer.
-    pub time: [&'static str; 4],
     /// Corners of a pane: upper left, upper right, lower left, lower right.
     pub corners: [&'static str; 4],
     /// A branch of a tree that others follow, and the last one.
@@ -35,6 +33,13 @@ pub struct Symbols {
     pub chart: [&'static str; 5],
     /// Severities: critical, warning, well, no answer.
     pub severity: [&'static str; 4],
+    /// A preview or a proposal: what is not settled yet.
+    pub preview: &'static str,
+    /// What is proven or confirmed.
+    pub proven: &'static str,
+    /// A note and a bookmark in time.
+    pub note: &'static str,
+    pub bookmark: &'static str,
     /// The bar at the left of a card.
     pub card: &'static str,
     /// Whether lines and areas are drawn as braille.
@@ -58,7 +63,6 @@ impl Symbols {
         levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
         untold: "·",
         scale: "▁▄█",
-        time: ["━", "·", "╳", "▲"],
         corners: ["╭", "╮", "╰", "╯"],
         branches: ["├", "└"],
         ticks: ["┴", "┬"],
@@ -66,6 +70,10 @@ impl Symbols {
         gauge: ["━", "╌"],
         chart: ["┤", "│", "╰", "┊", "·"],
         severity: ["◆", "▲", "●", "○"],
+        preview: "◇",
+        proven: "✓",
+        note: "i",
+        bookmark: "⚑",
         card: "▌",
         braille: true,
     };
@@ -86,7 +94,6 @@ impl Symbols {
         levels: ["_", "-", "~", "=", "+", "*", "%", "#"],
         untold: ".",
         scale: "_=#",
-        time: ["=", ".", "X", "^"],
         corners: ["+", "+", "+", "+"],
         branches: ["+", "+"],
         ticks: ["+", "+"],
@@ -94,6 +101,10 @@ impl Symbols {
         gauge: ["=", "-"],
         chart: ["+", "|", "+", ":", "."],
         severity: ["!", "^", "o", "?"],
+        preview: "*",
+        proven: "+",
+        note: "i",
+        bookmark: "P",
         card: "|",
         braille: false,
     };

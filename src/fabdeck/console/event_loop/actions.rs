@@ -21,7 +21,7 @@ use crate::console::features::screen::{CursorDirection, EnterResult};
 use crate::console::features::screen_change::open_target;
 use crate::console::features::screen_table::screen_table;
 use crate::console::features::screens::ScreenId;
-use crate::console::features::timeline::{derived_events, time_navigation};
+use crate::console::features::timeline::{derived_events, time_cursor, time_navigation};
 use crate::console::model::action::{Action, ActionGroup, ActionSection, OverlayScope, new};
 use crate::console::model::effect::Effect;
 use crate::console::model::overlay::{Help, Overlay};
@@ -61,10 +61,6 @@ const GENERAL: &[ActionGroup] = &[
             })
             .over_screens(OverlayScope::Layers)
             .prominent(),
-            new("tour", &[], "Take the tour", |state, _| {
-                overlays::toggle_overlay(state, Overlay::Tour { page: 0, scroll: Scroll::default() })
-            })
-            .over_screens(OverlayScope::Layers),
             new("back", &["q"], "Go back; at the top, leave", |state, _| match step_out(state) {
                 true => Vec::new(),
                 false => leave_session(state),
@@ -106,7 +102,6 @@ const GENERAL: &[ActionGroup] = &[
             .over_screens(OverlayScope::Lines),
             new("enter", &["enter"], "Go in", |state, _| {
                 if state.layer.is_some() {
-                    overlays::press_enter(state);
                     return Vec::new();
                 }
                 let (screen, known) = state.current_mut();
@@ -117,6 +112,7 @@ const GENERAL: &[ActionGroup] = &[
                     }
                     EnterResult::Nothing(why) => state.log_message(Severity::Info, why),
                     EnterResult::Ask(purpose) => begin_line(state, purpose, ""),
+                    EnterResult::ToTime(at_ms) => time_cursor::set_cursor(state, at_ms),
                     EnterResult::ToMoment(place) => return time_navigation::seek_place(state, place),
                     EnterResult::Open(target) => open_target(state, &target),
                 }
@@ -198,13 +194,16 @@ const GENERAL: &[ActionGroup] = &[
                 .over_screens(OverlayScope::Layers),
             new("last", &["G", "end"], "The last row", |state, _| move_rows(state, isize::MAX))
                 .over_screens(OverlayScope::Layers),
-            new("left", &["left", "h"], "Columns to the left", |state, _| {
+            new("left", &["left", "h"], "Columns to the left; on charts, the cursor in time", |state, _| {
                 move_direction(state, CursorDirection::Left)
             })
             .over_screens(OverlayScope::Layers),
-            new("right", &["right", "l"], "Columns to the right", |state, _| {
-                move_direction(state, CursorDirection::Right)
-            })
+            new(
+                "right",
+                &["right", "l"],
+                "Columns to the right; on charts, the cursor in time",
+                |state, _| move_direction(state, CursorDirection::Right),
+            )
             .over_screens(OverlayScope::Layers),
             new("sort", &["s"], "Sort by the next column, or by the named one", |state, argument| {
                 match argument.is_empty() {

@@ -17,6 +17,7 @@ use crate::console::model::layout::Size;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::changer::WriteAccess;
+use crate::operations::watch::history_clock::HistoryClock;
 
 /// An input, and its time in milliseconds since the session began.
 #[derive(Debug)]
@@ -71,6 +72,9 @@ pub struct SessionHeader {
     /// The settings for the source of job lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<JobSettings>,
+    /// What a clock showed when the session began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<HistoryClock>,
     /// Whether the session could write to the fabric.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub writing: WriteAccess,
@@ -91,6 +95,7 @@ impl SessionHeader {
             size: state.size,
             options: state.options.clone(),
             keys: state.keymap.overrides().clone(),
+            clock: state.known.clock,
             writing: state.writing.clone(),
             jobs: Some(state.known.jobs.settings.clone()).filter(|jobs| *jobs != JobSettings::default()),
             watch: Some(state.known.watch.settings.clone()).filter(|watch| watch.interval_ms > 0),

@@ -7,6 +7,7 @@ use crate::catalogue::severity::Severity;
 use crate::console::features::row_selection::{select_rows, set_filter};
 use crate::console::features::screen::CursorDirection;
 use crate::console::features::screens::ScreenId;
+use crate::console::features::timeline::time_cursor;
 use crate::console::model::effect::Effect;
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
@@ -51,7 +52,6 @@ pub fn move_to(state: &mut SessionState, screen: ScreenId) -> Vec<Effect> {
 
 pub fn switch_view(state: &mut SessionState, forward: bool) -> Vec<Effect> {
     if state.layer.is_some() {
-        overlays::turn_page(state, forward);
         return Vec::new();
     }
     let (screen, known) = state.current_mut();
@@ -86,10 +86,14 @@ pub fn move_rows(state: &mut SessionState, by: isize) -> Vec<Effect> {
 /// Handles an arrow key: moves to another row, column, or neighbour on the map.
 pub fn move_direction(state: &mut SessionState, direction: CursorDirection) -> Vec<Effect> {
     if let (Some(_), CursorDirection::Left | CursorDirection::Right) = (&state.layer, direction) {
-        overlays::turn_page(state, direction == CursorDirection::Right);
         return Vec::new();
     }
     let (width, in_sight) = (state.areas().body.width, state.layer.is_none());
+    if let CursorDirection::Left | CursorDirection::Right = direction
+        && time_cursor::takes_arrows(state)
+    {
+        return time_cursor::move_cursor(state, direction == CursorDirection::Right);
+    }
     let (screen, known) = state.current_mut();
     if in_sight && screen.move_by_arrow(known, direction, width) {
         return Vec::new();

@@ -7,8 +7,7 @@ use crate::console::features::details::ElementDetail;
 use crate::console::model::action::Action;
 use crate::console::model::effect::Effect;
 use crate::console::model::key::Key;
-use crate::console::model::overlay::{Overlay, TOUR};
-use crate::console::model::scroll::Scroll;
+use crate::console::model::overlay::Overlay;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
 
@@ -29,22 +28,14 @@ fn overlay_rows(state: &SessionState, layer: &Overlay) -> usize {
             let room = usize::from(state.areas().overlay.width.saturating_sub(LOG_MARGIN + 1));
             state.messages.iter().map(|message| wrap_text(&message.line(), room).len()).sum()
         }
-        Overlay::Tour { page, .. } => tour_rows(state, *page).len(),
-        Overlay::Dialogue(dialogue) => dialogue.rows(&state.known.changes, dialogue_room(state)).len(),
+        Overlay::Dialogue(dialogue) => dialogue.rows(&state.known, dialogue_room(state)).len(),
     }
 }
 
 /// The column at which the texts of the log begin, after their times.
 pub const LOG_MARGIN: u16 = 11;
 
-/// The text of a page of the tour, below a blank row.
-pub fn tour_rows(state: &SessionState, page: usize) -> Vec<String> {
-    let room = state.areas().overlay.width.saturating_sub(4).min(72);
-    let text = TOUR.get(page).map_or("", |(_, text)| *text);
-    std::iter::once(String::new()).chain(wrap_text(text, room.into())).collect()
-}
-
-/// Scrolls the overlay. At the end of a page, the tour goes to the next one.
+/// Scrolls the overlay.
 pub fn scroll_overlay(state: &mut SessionState, by: isize) {
     let Some(layer) = &state.layer else { return };
     let height = match layer {
@@ -56,33 +47,7 @@ pub fn scroll_overlay(state: &mut SessionState, by: isize) {
         Some(Overlay::Help(help)) => help.scroll.scroll_by(by, rows, height),
         Some(Overlay::Details(scroll) | Overlay::Log(scroll)) => scroll.scroll_by(by, rows, height),
         Some(Overlay::Dialogue(dialogue)) => dialogue.scroll.scroll_by(by, rows, height),
-        Some(Overlay::Tour { page, scroll }) => {
-            let (at, before) = (*page, *scroll);
-            scroll.scroll_by(by, rows, height);
-            if *scroll == before {
-                *page = at.saturating_add_signed(by.signum()).min(TOUR.len() - 1);
-            }
-            if *page != at {
-                *scroll = Scroll::default();
-            }
-        }
         None => {}
-    }
-}
-
-/// Turns to the next or the previous page of the tour.
-pub fn turn_page(state: &mut SessionState, forward: bool) {
-    if let Some(Overlay::Tour { page, scroll }) = &mut state.layer {
-        *page = page.saturating_add_signed(if forward { 1 } else { -1 }).min(TOUR.len() - 1);
-        *scroll = Scroll::default();
-    }
-}
-
-/// Handles Enter: turns the pages of the tour, and closes it at the end.
-pub fn press_enter(state: &mut SessionState) {
-    match state.layer {
-        Some(Overlay::Tour { page, .. }) if page + 1 == TOUR.len() => state.layer = None,
-        _ => turn_page(state, true),
     }
 }
 

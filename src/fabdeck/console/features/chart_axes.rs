@@ -4,34 +4,22 @@ use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::chart::{ChartMark, ChartScale};
 use crate::console::drawing::theme::{Quantity, Role};
+use crate::console::features::changes::write_marks::{WriteEvent, WriteMark};
+use crate::console::features::chart_time::{chart_clock, ends_now, round_load, round_top};
 use crate::console::features::health::card_text::short_number;
-use crate::console::features::health::health_model::{ChartWindow, HealthEvent};
+use crate::console::features::health::health_model::{ChartWindow, HealthEvent, OperatorMark};
+use crate::console::model::fabric_model::Model;
 use crate::console::model::state::SessionState;
 use crate::operations::watch::fabric_history::TimeWindow;
 
 /// Columns of the scale of a chart: four digits, and the line.
 pub const LABEL_WIDTH: u16 = 5;
 
-/// The window of charts whose plot has this number of columns. It ends with the last reading.
-pub fn chart_window(state: &SessionState, columns: u16) -> TimeWindow {
-    let length = state.known.problems.window.length_ms();
-    let latest = state.known.watch.totals.latest().map_or(0, |(at_ms, _)| at_ms);
-    TimeWindow::ending_at(latest, length, length / u64::from(columns.max(1)))
-}
-
-/// The first round number from a value on.
-fn round_top(value: f64, steps: &[f64]) -> f64 {
-    let exponent = value.max(1e-3).log10().floor();
-    let power = 10f64.powf(exponent);
-    let rounds = steps.iter().map(|step| step * power).chain([10.0 * power]);
-    rounds.into_iter().find(|round| *round >= value * 0.999).unwrap_or(value)
-}
-
 /// The value at the top of a chart whose largest value is this.
 pub fn chart_top(quantity: Quantity, most: f64) -> f64 {
     match quantity {
         Quantity::Wait => 100.0,
-        Quantity::Load => round_top(most.max(1.0), &[1.0, 2.0, 5.0]),
+        Quantity::Load => round_load(most),
         Quantity::Errors => round_top(most.max(10.0), &[1.0]),
     }
 }
@@ -56,8 +44,43 @@ pub fn scale_labels(quantity: Quantity, top: f64, height: u16) -> Vec<(f64, Stri
     labels
 }
 
-/// The labels of the time axis: its beginning, what fits between, and now.
-pub fn time_ticks(window: ChartWindow, plot: u16) -> Vec<(f64, String)> {
+/// The labels of the time axis: times by the clock and its end; without a clock, times before the end.
+pub fn time_ticks(known: &Model, window: TimeWindow, plot: u16) -> Vec<(f64, String)> {
+    let Some(clock) = chart_clock(known) else { return relative_ticks(known.problems.window, plot) };
+    let length = window.to_ms.saturating_sub(window.from_ms).max(1);
+    let with_seconds = length <= MINUTE_MS;
+    let text = |at_ms: i64| match with_seconds {
+        true => clock.clock_text(at_ms),
+        false => clock.minute_text(at_ms),
+    };
+    const STEPS: [i64; 10] = [10, 30, 60, 120, 300, 600, 900, 3600, 10_800, 21_600];
+    let label_columns = if with_seconds { 12 } else { 9 };
+    let fits = |step: &i64| i64::from(plot) * step * 1000 / length >= label_columns;
+    let step = STEPS.iter().copied().find(fits).unwrap_or(86_400) * 1000;
+    let offset = i64::from(clock.utc_offset_s) * 1000;
+    let first = clock.unix_ms(window.from_ms).saturating_add(offset).div_euclid(step) + 1;
+    let at = |number: i64| clock.history_ms(number.saturating_mul(step).saturating_sub(offset));
+    let mut ticks: Vec<(f64, String)> = (first..)
+        .map(at)
+        .take_while(|at_ms| *at_ms < window.to_ms)
+        .filter_map(|at_ms| Some((window.share(at_ms)?, text(at_ms)?)))
+        .collect();
+    let end = if ends_now(known, window) { Some("now".to_owned()) } else { clock.clock_text(window.to_ms) };
+    // A label right before the one at the end gives way.
+    let room = 1.0 - f64::from(END_COLUMNS) / f64::from(plot.max(1));
+    ticks.retain(|(share, _)| *share < room);
+    ticks.extend(end.map(|end| (1.0, end)));
+    ticks
+}
+
+/// A minute, in milliseconds.
+const MINUTE_MS: i64 = 60_000;
+
+/// Columns that the label at the end of an axis takes, with a blank before it.
+const END_COLUMNS: u16 = 13;
+
+/// The labels of the time axis without a clock: its beginning, what fits between, and now.
+fn relative_ticks(window: ChartWindow, plot: u16) -> Vec<(f64, String)> {
     let inner: &[(f64, &str)] = match window {
         ChartWindow::Minute => &[(0.5, "-30 s")],
         ChartWindow::FiveMinutes => &[(0.4, "-3 min")],
@@ -73,10 +96,30 @@ pub fn time_ticks(window: ChartWindow, plot: u16) -> Vec<(f64, String)> {
     ticks
 }
 
-/// The events in the window. An event that is only news has no mark.
-pub fn event_marks(canvas: &Canvas<'_>, state: &SessionState, window: TimeWindow) -> Vec<ChartMark> {
+/// The marks in the window: of changes, and of events where the chart is wide enough for them.
+pub fn chart_marks(
+    canvas: &Canvas<'_>,
+    state: &SessionState,
+    window: TimeWindow,
+    has_events: bool,
+) -> Vec<ChartMark> {
+    let mut marks = if has_events { event_marks(canvas, state, window) } else { Vec::new() };
+    marks.extend(change_marks(canvas, state, window));
+    marks
+}
+
+/// The events in the window, with notes and bookmarks. An event that is only news has no mark.
+fn event_marks(canvas: &Canvas<'_>, state: &SessionState, window: TimeWindow) -> Vec<ChartMark> {
     let mark = |event: &HealthEvent| {
         let at = window.share(event.at_ms)?;
+        let sign = match event.mark {
+            Some(OperatorMark::Note) => Some(canvas.signs.note),
+            Some(OperatorMark::Bookmark) => Some(canvas.signs.bookmark),
+            Some(OperatorMark::Action) | None => None,
+        };
+        if let Some(sign) = sign {
+            return Some(ChartMark { at, sign, role: Role::Text });
+        }
         match event.severity {
             Severity::Error => Some(ChartMark { at, sign: canvas.signs.severity[0], role: Role::Danger }),
             Severity::Warning => Some(ChartMark { at, sign: canvas.signs.severity[1], role: Role::Warning }),
@@ -84,6 +127,19 @@ pub fn event_marks(canvas: &Canvas<'_>, state: &SessionState, window: TimeWindow
         }
     };
     state.known.problems.events().filter_map(mark).collect()
+}
+
+/// The changes in the window: when they were begun, confirmed and rolled back.
+fn change_marks(canvas: &Canvas<'_>, state: &SessionState, window: TimeWindow) -> Vec<ChartMark> {
+    let mark = |mark: &WriteMark| {
+        let (sign, role) = match mark.event {
+            WriteEvent::Begun => (canvas.signs.preview, Role::Preview),
+            WriteEvent::Confirmed => (canvas.signs.proven, Role::Good),
+            WriteEvent::RolledBack => (canvas.signs.severity[1], Role::Warning),
+        };
+        Some(ChartMark { at: window.share(mark.at_ms)?, sign, role })
+    };
+    state.known.changes.write_marks.iter().filter_map(mark).collect()
 }
 
 #[cfg(test)]
@@ -94,6 +150,7 @@ mod tests {
     fn scales_end_at_round_numbers() {
         let load = |value| round_top(value, &[1.0, 2.0, 5.0]);
         assert_eq!([0.0, 0.7, 1.0, 359.0, 500.0, 501.0].map(load), [0.001, 1.0, 1.0, 500.0, 500.0, 1000.0]);
+        assert_eq!(round_load(0.0), 1.0);
         let labels = scale_labels(Quantity::Errors, chart_top(Quantity::Errors, 900.0), 8);
         let labels: Vec<&str> = labels.iter().map(|(_, label)| label.as_str()).collect();
         assert_eq!(labels, ["1k", "31", "0"]);

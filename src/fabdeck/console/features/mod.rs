@@ -3,6 +3,7 @@
 
 pub mod changes;
 pub mod chart_axes;
+pub mod chart_time;
 pub mod completion;
 pub mod details;
 pub(crate) mod feature;
@@ -29,5 +30,6 @@ pub mod screens;
 pub mod snapshot_change;
 pub(crate) mod snapshot_outcomes;
 pub mod timeline;
+pub mod tour;
 pub mod watch;
 pub mod whatif;

@@ -23,6 +23,8 @@ pub enum EnterResult {
     Ask(crate::console::model::prompt::Purpose),
     /// Shows another moment of the recording.
     ToMoment(usize),
+    /// Moves the cursor of live charts to a time of the session.
+    ToTime(u64),
     /// Opens another screen at a row.
     Open(ScreenTarget),
 }

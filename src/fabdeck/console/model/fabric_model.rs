@@ -10,6 +10,7 @@ use crate::console::features::health::health_model::HealthModel;
 use crate::console::features::jobs::jobs_model::JobsModel;
 use crate::console::features::lanes::lanes_model::LanesModel;
 use crate::console::features::map::health::FabricHealth;
+use crate::console::features::timeline::annotation_model::AnnotationModel;
 use crate::console::features::timeline::playback::Playback;
 use crate::console::features::watch::watch_state::WatchState;
 pub use crate::operations::fabric_map::ranks::{Rack, Ranks, SwitchRank};
@@ -17,6 +18,7 @@ use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::proposals::Proposals;
 use crate::operations::preview::victims::HitHosts;
 use crate::operations::preview::whatif::{Cost, EngineRow, Proposal};
+use crate::operations::watch::history_clock::HistoryClock;
 use fabdeck_fabric::{ElementId, Faults, NodeId, PortId, PortNum, PortState};
 use fabdeck_mad::access::FAILED_BEFORE;
 use fabdeck_routing::analysis::{CutOffPairs, GroupDamage, PathIndex};
@@ -90,6 +92,13 @@ pub struct Model {
     pub watch: WatchState,
     /// The position in a recording, where there is one.
     pub playback: Option<Playback>,
+    /// The cursor in time of the charts of a live watch, by the clock of the session; `None` at the present. In a
+    /// recording the moment shown is the cursor.
+    pub chart_cursor: Option<u64>,
+    /// What a clock showed when the session began; `None` where times are relative.
+    pub clock: Option<HistoryClock>,
+    /// What the operator left in time.
+    pub annotations: AnnotationModel,
     /// Times of the bookmarks of a pause, for the next pause.
     pub bookmarks: BTreeSet<i64>,
     /// The states of changes.

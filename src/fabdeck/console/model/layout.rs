@@ -77,6 +77,7 @@ const DETAILS_MIN_WIDTH: u16 = 30;
 /// ╭─ Links ───── 3 of 81 ─╮╭─ details ─────╮
 /// │ body                  ││ details       │
 /// ╰───────────────────────╯╰───────────────╯
+/// tour      its step; only while it is taken
 /// status    filter, progress, messages; only while there is one
 /// footer    the keys that work here
 /// ```
@@ -94,6 +95,8 @@ pub struct Areas {
     /// The pane of the details beside the body, and its inside; empty on narrow screens.
     pub details_pane: Rect,
     pub details: Rect,
+    /// The pane of the tour, below all of the screen.
+    pub tour: Rect,
     pub status: Rect,
     pub footer: Rect,
     /// Whether panes are boxes.
@@ -103,6 +106,11 @@ pub struct Areas {
 impl Areas {
     /// The areas of a screen; `status` says whether the status line has something to show.
     pub fn new(size: Size, status: bool) -> Self {
+        Self::with_tour(size, status, 0)
+    }
+
+    /// The same with a pane of this height for the tour.
+    pub fn with_tour(size: Size, status: bool, tour: u16) -> Self {
         let all = Rect::new(0, 0, size.width, size.height);
         // On a screen that is too small for all areas, the body stays longest.
         let spare = size.height.saturating_sub(3);
@@ -110,6 +118,7 @@ impl Areas {
         let (tabs, rest) = rest.split_rows(spare.saturating_sub(1).min(1));
         let below = spare.saturating_sub(2).min(1 + u16::from(status));
         let (middle, below) = rest.split_rows(rest.height - below);
+        let (middle, tour) = middle.split_rows(middle.height.saturating_sub(tour));
         let (status, footer) = below.split_rows(below.height.saturating_sub(1));
         let details_width = match size.width {
             DETAILS_MIN_SCREEN.. => {
@@ -120,7 +129,20 @@ impl Areas {
         let (body_pane, details_pane) = middle.split_columns(middle.width - details_width);
         let boxed = size.width >= BOX_MIN_SCREEN;
         let [overlay, body, details] = [middle, body_pane, details_pane].map(|pane| pane.inside(boxed));
-        Self { header, tabs, middle, overlay, body_pane, body, details_pane, details, status, footer, boxed }
+        Self {
+            header,
+            tabs,
+            middle,
+            overlay,
+            body_pane,
+            body,
+            details_pane,
+            details,
+            tour,
+            status,
+            footer,
+            boxed,
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::console::features::goto::goto_state::GotoState;
 use crate::console::features::screen::Screen;
 use crate::console::features::screens::{ScreenId, Screens};
 use crate::console::features::timeline::playback::frame_time;
+use crate::console::features::tour::tour_state::TourState;
 use crate::operations::changes::changer::WriteAccess;
 use fabdeck_fabric::{ElementId, Faults};
 use fabdeck_routing::{Engine, Request};
@@ -57,6 +58,7 @@ pub struct SessionState {
     pub prompt: Option<Prompt>,
     /// The line that goes to anything.
     pub goto: GotoState,
+    pub tour: TourState,
     pub messages: MessageLog,
     /// Number of messages that were seen. The status line shows the most severe later one until a key is
     /// pressed.
@@ -107,6 +109,7 @@ impl SessionState {
             layer: None,
             prompt: None,
             goto: GotoState::default(),
+            tour: TourState::default(),
             messages: MessageLog::default(),
             seen: 0,
             tasks: Tasks::default(),
@@ -140,18 +143,20 @@ impl SessionState {
     }
 
     pub fn areas(&self) -> Areas {
-        Areas::new(self.size, self.has_status())
+        Areas::with_tour(self.size, self.has_status(), self.tour.pane_rows(self.size.height))
     }
 
     /// Whether the status line has something to show: an input line, a message, work, a filter. The line that goes to
     /// anything is elsewhere.
     fn has_status(&self) -> bool {
+        // The screen behind a dialog stays where it was.
+        let shows_screen = matches!(self.layer, None | Some(Overlay::Dialogue(_)));
         self.prompt.as_ref().is_some_and(|prompt| prompt.purpose != Purpose::Command)
             || self.status_message().is_some()
             || !self.tasks.running_tasks().is_empty()
             || self.known.changes.progress().is_some()
             || matches!(self.loading, LoadState::Failed(_))
-            || (self.layer.is_none() && !self.current().table().filter.is_empty())
+            || (shows_screen && !self.current().table().filter.is_empty())
     }
 
     pub fn current(&self) -> &dyn Screen {

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::catalogue::json_type::json_type;
 use crate::operations::lanes::migrations::migration_words;
-use fabdeck_change::{Attestation, ChangePhase, ChangeState, ChangeStatus, RollbackRemainder};
+use fabdeck_change::{Attestation, ChangePhase, ChangeState, ChangeStatus, RollbackRemainder, TransientLoss};
 use fabdeck_fabric::observe::digits_in_groups;
 
 json_type! {
@@ -21,6 +21,16 @@ json_type! {
         pub via: String,
         pub engine: String,
         pub writes: u64,
+        /// The elements that its plan takes as failed.
+        #[serde(default)]
+        pub failed: Vec<String>,
+        /// The pairs without a path before, during and after the writes, as its plan counts them; none where that is not
+        /// known.
+        #[serde(default)]
+        pub pairs: Option<TransientLoss>,
+        /// Whether these pairs include those of switches.
+        #[serde(default)]
+        pub covers_switches: bool,
         /// Number of writes that the journal records as done.
         #[serde(default)]
         pub done: u64,
@@ -79,6 +89,9 @@ impl ChangeRow {
             via: begun.via.clone(),
             engine: begun.engine.clone(),
             writes: begun.writes.len() as u64,
+            failed: begun.failed.iter().map(|failed| failed.element.clone()).collect(),
+            pairs: begun.pairs.clone(),
+            covers_switches: begun.covers_switches,
             done: state.written,
             accepted: begun.accepted.clone(),
             ended: state.ended.as_ref().map(|ended| ended.time.clone()),
@@ -111,6 +124,28 @@ impl ChangeRow {
     /// The state as screens and tables show it.
     pub fn state_title(&self) -> &'static str {
         if self.overdue { "OVERDUE" } else { self.state.title() }
+    }
+
+    /// What is written, and who began it: `updn: 480 parts, begun by alice at 13:59:58 UTC`.
+    pub fn begun_words(&self) -> String {
+        let parts = usize::try_from(self.writes).unwrap_or(usize::MAX);
+        let parts = crate::catalogue::summary::count_words(parts, "part", "parts");
+        format!("{}: {parts}, begun by {} at {}", self.engine, self.user, time_of_day(&self.time))
+    }
+
+    /// What happens next to a pending change without a decision.
+    pub fn next_words(&self) -> String {
+        let [done, writes] = [self.done, self.writes].map(digits_in_groups);
+        let deadline = self.deadline.as_deref().map(time_of_day);
+        match (self.state, deadline) {
+            _ if self.waits => "nothing is written before all hosts have answered".to_owned(),
+            (ChangePhase::Applied, Some(at)) if self.overdue => {
+                format!("it should have been undone at {at}: its guard has not done it")
+            }
+            _ if self.overdue => "its guard neither writes nor answers".to_owned(),
+            (ChangePhase::Applied, Some(at)) => format!("undone by itself at {at}, unless it is confirmed"),
+            _ => format!("{}: {done} of {writes} parts are done", self.state.title()),
+        }
     }
 }
 

@@ -52,6 +52,8 @@ pub enum PlanSource {
     Service { look: Arc<Snapshot>, element: ElementId, service: LinkService },
     /// Moves of dFtree after a verdict.
     Lanes(Box<LaneRequest>),
+    /// The way back of a confirmed change.
+    Undo { id: String, number: u64 },
 }
 
 /// A plan after the comparison with the current fabric, with everything to know before it is applied.

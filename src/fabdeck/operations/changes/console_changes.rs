@@ -17,7 +17,8 @@ use super::change_row::ChangeRow;
 use super::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
 use super::in_process::{GuardThreadInput, InProcessChanges};
 use super::preparation::{DriverOptions, PreparedChange, simulator_socket, switch_guids};
-use super::{change_comparison, change_store, guard_requests, refusal_audit, seen_changes};
+use super::undo::PlannedUndo;
+use super::{change_comparison, change_store, guard_requests, refusal_audit, seen_changes, undo};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::nothing_to_do;
@@ -67,6 +68,13 @@ impl std::fmt::Debug for ConsoleChanges {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ConsoleChanges").field("source", &self.0.source).finish_non_exhaustive()
     }
+}
+
+/// A plan with the text that its file would have, its title, and remarks about it.
+struct PlannedChange {
+    title: String,
+    read: (Plan, String),
+    remarks: Vec<String>,
 }
 
 /// Describes a change to the operator of the console, who answers later.
@@ -226,8 +234,8 @@ impl ConsoleChangesInner {
         jobs: Option<&JobInput>,
         watch: &mut dyn ReadObserver,
     ) -> Result<ChangeOffer, Failure> {
-        let (title, read) = self.read_plan(planned, watch)?;
-        let offer = describe_plan(title, &self.source, &read.0);
+        let PlannedChange { title, read, remarks } = self.read_plan(planned, watch)?;
+        let offer = ChangeOffer { remarks, ..describe_plan(title, &self.source, &read.0) };
         let mut front = OfferFrontEnd { changes: self, offer, jobs };
         let outcome = self.ask(read, watch, &mut front)?;
         let mut offer = front.offer;
@@ -256,18 +264,24 @@ impl ConsoleChangesInner {
         ask_about(self.env(), question, read, watch, front).map(|(outcome, _)| outcome)
     }
 
-    /// The planned change as a plan, with the text that its file would have.
+    /// The planned change as a plan, with the text that its file would have and remarks about it.
     fn read_plan(
         &self,
         planned: &PlanSource,
         watch: &mut dyn ReadObserver,
-    ) -> Result<(String, (Plan, String)), Failure> {
+    ) -> Result<PlannedChange, Failure> {
         let refused = |words: String| Failure::new(crate::catalogue::exit::Exit::Failed, words);
         let text = |text: String| match Plan::read(&text) {
             Ok(plan) => Ok((plan, text)),
             Err(error) => Err(refused(error.to_string())),
         };
-        Ok(match planned {
+        let (title, read) = match planned {
+            PlanSource::Undo { id, number } => {
+                let PlannedUndo { plan, remarks, .. } = self.plan_undo(id, watch)?;
+                let said = plan_text(&plan).map_err(|error| refused(error.to_string()))?;
+                let title = format!("undo of change {number}");
+                return Ok(PlannedChange { title, read: text(said)?, remarks });
+            }
             PlanSource::Proposed(plan) => (
                 plan.engine.to_owned(),
                 text(plan.make_text(PlanOrigin::now(&self.given)).map_err(refused)?)?,
@@ -293,7 +307,17 @@ impl ConsoleChangesInner {
                 let made = made.map_err(|error| refused(error.to_string()))?;
                 (title, text(plan_text(&made).map_err(|error| refused(error.to_string()))?)?)
             }
-        })
+        };
+        Ok(PlannedChange { title, read, remarks: Vec::new() })
+    }
+
+    /// Plans the way back of a confirmed change.
+    fn plan_undo(&self, id: &str, watch: &mut dyn ReadObserver) -> Result<PlannedUndo, Failure> {
+        let state = match self.own.history().into_iter().find(|state| state.begun.id == id) {
+            Some(state) => state,
+            None => undo::find_state(self.env(), id)?,
+        };
+        undo::plan_undo(self.env(), &self.source, &state, &|_| self.all_migrations_in_force(), watch)
     }
 
     /// Migrations of earlier changes that still leave flows on the slow lane.

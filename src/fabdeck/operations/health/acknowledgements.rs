@@ -1,9 +1,6 @@
 //! Problems that the user has acknowledged, in a file of the user's state folder. Each line is one of them.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +9,9 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::system::access::SystemAccess;
-use crate::system::output_file;
-use fabdeck_files::open_regular;
+use crate::system::state_lines::{read_lines, update_lines};
 
 const FILE_NAME: &str = "acknowledged";
-/// A longer file was not written by fabdeck.
-const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// Who acknowledged a problem, and when.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -53,9 +47,8 @@ pub fn mark_acknowledged(
     problems: &mut [FabricProblem],
 ) -> Option<String> {
     let file = file_path(outside)?;
-    let (held, why) = match read(&file) {
+    let (held, why) = match read_lines::<Acknowledgement>(&file) {
         Ok(held) => (held, None),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), None),
         Err(error) => (Vec::new(), Some(format!("{} cannot be read: {error}", file.display()))),
     };
     let fabric = fabric_key(look);
@@ -85,49 +78,22 @@ pub fn change_acknowledgement(
         let what = "FD-7332: no state folder of this user is known; set HOME or XDG_STATE_HOME";
         return Err(Failure::new(Exit::Failed, what));
     };
-    let failed = |error: io::Error| Failure::writing(&file.display().to_string(), &error);
-    file.parent().map(fs::create_dir_all).transpose().map_err(failed)?;
-    let lock = OpenOptions::new().create(true).append(true).mode(0o600).clone();
-    let lock = open_regular(&file.with_extension("lock"), &lock).map_err(failed)?;
-    lock.lock().map_err(failed)?;
-    let mut held = match read(&file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        other => other.map_err(failed)?,
-    };
     let fabric = fabric_key(look);
-    held.retain(|held| held.fabric != fabric || held.problem != id);
-    if let AcknowledgementChange::Add { problem, by, at, note } = change.clone() {
-        held.push(Acknowledgement { fabric, problem, by, at, note });
-    }
-    write(&file, &held).map_err(failed)
+    let changed = update_lines(&file, |held: &mut Vec<Acknowledgement>| {
+        held.retain(|held| held.fabric != fabric || held.problem != id);
+        if let AcknowledgementChange::Add { problem, by, at, note } = change.clone() {
+            held.push(Acknowledgement { fabric, problem, by, at, note });
+        }
+    });
+    changed.map_err(|error| Failure::writing(&file.display().to_string(), &error))
 }
 
 fn file_path(outside: &dyn SystemAccess) -> Option<PathBuf> {
     Some(outside.user_state()?.join(FILE_NAME))
 }
 
-fn fabric_key(look: &Snapshot) -> String {
+/// The fabric of a snapshot in files of the state folder: the lowest GUID of its switches.
+pub fn fabric_key(look: &Snapshot) -> String {
     let lowest = look.fabric().switches().map(|(_, node)| node.guid()).min();
     lowest.map(|guid| guid.to_string()).unwrap_or_default()
-}
-
-/// Reads one acknowledgement a line.
-fn read(file: &Path) -> io::Result<Vec<Acknowledgement>> {
-    let mut text = String::new();
-    let opened: File = open_regular(file, OpenOptions::new().read(true))?;
-    opened.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
-    let parse = |(at, line): (usize, &str)| {
-        serde_json::from_str(line)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {error}", at + 1)))
-    };
-    text.lines().enumerate().filter(|(_, line)| !line.is_empty()).map(parse).collect()
-}
-
-fn write(file: &Path, held: &[Acknowledgement]) -> io::Result<()> {
-    let mut text = String::new();
-    for one in held {
-        text += &serde_json::to_string(one)?;
-        text.push('\n');
-    }
-    output_file::replace(file, text.as_bytes())
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::acknowledgements::{AcknowledgementChange, change_acknowledgement};
+use super::pending_changes::{PendingChanges, find_pending_changes};
 use super::problem::{FabricProblem, ProblemSeverity};
 use super::problem_list::HealthFacts;
 use super::ranked_problems::rank_problems;
@@ -59,6 +60,8 @@ pub struct HealthReport {
     pub snapshot: Snapshot,
     pub problems: Vec<FabricProblem>,
     pub checks: HealthChecks,
+    /// The changes of this fabric that wait to be decided.
+    pub changes: PendingChanges,
 }
 
 impl HealthReport {
@@ -113,7 +116,8 @@ pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> R
         change_acknowledgement(outside, &snapshot, &problems, change)?;
     }
     let (problems, unacknowledged) = rank_problems(problems, &snapshot, Some(outside));
-    Ok(HealthReport { problems, snapshot, checks: HealthChecks { unacknowledged, ..checks } })
+    let changes = find_pending_changes(operation.env, &snapshot);
+    Ok(HealthReport { problems, snapshot, checks: HealthChecks { unacknowledged, ..checks }, changes })
 }
 
 /// Two sweeps with their verdict, or one reading where the source has no second one.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::acknowledgements::mark_acknowledged;
 use super::cable_overview::CableOverview;
+use super::kept_annotations::read_annotations;
 use super::problem::{FabricProblem, ProblemKind, ProblemSeverity};
 use super::problem_list::HealthFacts;
 use super::table_certificate::CertificateInForce;
@@ -17,6 +18,7 @@ use crate::operations::watch::watch_verdict::WatchVerdict;
 use crate::system::access::SystemAccess;
 use fabdeck_fabric::observe::{FabricEvent, PortIdentity};
 use fabdeck_fabric::{ElementId, NodeId, PortId};
+use fabdeck_files::capture_format::Annotation;
 use fabdeck_routing::analysis::PathIndex;
 
 /// Most rows of a list beside the problems; the counts have all.
@@ -75,6 +77,13 @@ impl RankingRequest {
             paths: self.paths.as_deref(),
             jobs,
         };
+        let lost_pairs = facts.certificate.filter(|_| self.look.assumed.is_none());
+        let lost_pairs = lost_pairs.map(|certificate| certificate.unreachable);
+        let annotations = system.map(|system| read_annotations(system, &self.look));
+        let (annotations, unread) = match annotations {
+            Some(Err(why)) => (None, Some(why)),
+            other => (other.and_then(Result::ok), None),
+        };
         let (problems, unacknowledged) = rank_problems(facts.problems(), &self.look, system);
         let waits = self.reading.as_ref().and_then(|reading| PortWaits::new(&self.look, reading));
         let measures = problems.iter().map(|problem| self.measure(problem)).collect();
@@ -91,13 +100,15 @@ impl RankingRequest {
             acknowledged: problems.len() - critical - warnings,
             problems,
             measures,
-            unacknowledged,
+            unacknowledged: unacknowledged.or(unread),
             cables: CableOverview::new(&self.look, self.reading.as_deref()),
             waits,
             jobs,
             links: fabric.links().len(),
             ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
             at_ms: self.reading.as_ref().map(|reading| reading.at_ms),
+            lost_pairs,
+            annotations: annotations.unwrap_or_default(),
         }
     }
 }
@@ -198,6 +209,10 @@ pub struct RankedProblems {
     pub ports: usize,
     /// Time of the reading that was judged.
     pub at_ms: Option<u64>,
+    /// Number of pairs of hosts without a path; `None` where the tables were not checked.
+    pub lost_pairs: Option<u64>,
+    /// What the user left in time about this fabric.
+    pub annotations: Vec<Annotation>,
 }
 
 /// A port that waits.
@@ -245,7 +260,7 @@ impl PortWaits {
 }
 
 /// The name of a host with one cabled port; of other nodes, that of the port.
-fn short_port_name(look: &Snapshot, port: PortId) -> String {
+pub fn short_port_name(look: &Snapshot, port: PortId) -> String {
     let fabric = look.fabric();
     let node = fabric.port(port).node;
     let cabled = || fabric.ports_of(node).filter(|(_, port)| port.peer.is_some()).count();

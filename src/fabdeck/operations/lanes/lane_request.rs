@@ -7,18 +7,19 @@ use super::lane_moves::LaneMoves;
 use super::lanes_in_force::{DEFAULT_QUERY_LIMIT, LanesInForce};
 use super::levels::LevelsInForce;
 use super::migrations::moved_flows;
-use super::slow_lanes::{LaneState, lane_state};
+use super::slow_lanes::{LaneState, is_present, lane_state};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::environment::Env;
 use crate::operations::watch::watch_verdict::WatchVerdict;
-use fabdeck_change::Migration;
+use fabdeck_change::{Migration, MigrationDirection, PlanFlow, PlanPort};
 use fabdeck_fabric::observe::PathLevels;
+use fabdeck_fabric::{Fabric, Lid, PortId};
 use fabdeck_mad::access::{
     LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadObserver, ReadOptions, Source,
 };
-use fabdeck_routing::lanes::{FlowMoves, propose_moves};
+use fabdeck_routing::lanes::{FlowMoves, HotSpotMoves, MovePhase, propose_moves};
 
 /// The input for the state of lanes.
 #[derive(Clone, Debug)]
@@ -77,6 +78,68 @@ impl LaneRequest {
         };
         Arc::ptr_eq(&self.look, &other.look) && reading
     }
+}
+
+/// Reads the fabric's lanes for the way back of a change that moved flows. Its flows that are still where it moved them
+/// move back, and the flows of other changes stay.
+pub(crate) fn read_undo_moves(
+    source: &mut dyn Source,
+    mut look: Snapshot,
+    moved: &[Migration],
+    in_force: &[Migration],
+    watch: &mut dyn ReadObserver,
+) -> Result<LaneMoves, Failure> {
+    let levels = LanesInForce::of_records(read_levels(source, &mut look, watch)?);
+    let (own, others) = split_migrations(in_force, moved);
+    let fabric = look.fabric();
+    let mut moves = FlowMoves::keep_all(fabric, &moved_flows(fabric, &others));
+    let back = FlowMoves::return_all(fabric, &moved_flows(fabric, &own));
+    let there = moved.iter().filter(|migration| migration.towards == MigrationDirection::Fast);
+    let there: Vec<HotSpotMoves> =
+        there.filter_map(|migration| moves_to_slow(fabric, migration, in_force)).collect();
+    moves.spots.extend(back.spots.into_iter().chain(there));
+    moves.gone.extend(back.gone);
+    LaneMoves::read(source, look, levels, moves)
+}
+
+/// Splits the moves in force into those that a change made and those of others.
+fn split_migrations(in_force: &[Migration], moved: &[Migration]) -> (Vec<Migration>, Vec<Migration>) {
+    let is_own = |migration: &Migration, flow: &PlanFlow| {
+        moved.iter().any(|own| is_of_flow(own, migration, flow) && own.towards == MigrationDirection::Slow)
+    };
+    let part = |wanted: bool| {
+        let with_flows = in_force.iter().cloned().map(|mut migration| {
+            let all = std::mem::take(&mut migration.flows);
+            migration.flows = all.into_iter().filter(|flow| is_own(&migration, flow) == wanted).collect();
+            migration
+        });
+        with_flows.filter(|migration| !migration.flows.is_empty()).collect()
+    };
+    (part(true), part(false))
+}
+
+/// Whether a migration has a flow of another one: the same host to the same LID.
+fn is_of_flow(migration: &Migration, other: &Migration, flow: &PlanFlow) -> bool {
+    (migration.hot_spot.lid, &migration.hot_spot.guid) == (other.hot_spot.lid, &other.hot_spot.guid)
+        && migration
+            .flows
+            .iter()
+            .any(|own| (own.host.lid, &own.host.guid) == (flow.host.lid, &flow.host.guid))
+}
+
+/// The flows of a migration to the fast lane, as flows that join the slow lane; `None` where all of them are there.
+fn moves_to_slow(fabric: &Fabric, migration: &Migration, in_force: &[Migration]) -> Option<HotSpotMoves> {
+    let port = |named: &PlanPort| {
+        Lid::new(named.lid.into())
+            .and_then(|lid| fabric.port_by_lid(lid))
+            .filter(|_| is_present(fabric, named))
+    };
+    let is_slow = |flow: &&PlanFlow| in_force.iter().any(|now| is_of_flow(now, migration, flow));
+    let flows = migration.flows.iter().filter(|flow| !is_slow(flow));
+    let joins: Vec<PortId> = flows.filter_map(|flow| port(&flow.host)).collect();
+    let adapter = port(&migration.hot_spot)?;
+    let moves = HotSpotMoves { adapter, phase: MovePhase::New, at: None, joins, moved: Vec::new() };
+    (!moves.joins.is_empty()).then_some(moves)
 }
 
 /// Reads lane tables and path records if that takes only seconds; the console waits for no longer reading.

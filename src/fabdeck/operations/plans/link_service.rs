@@ -1,18 +1,15 @@
 //! Plans that take a link out of service or bring it back: routes stay, and one switch port is disabled or
 //! enabled.
 
-use std::sync::Arc;
-
 use super::plan_origin::PlanOrigin;
 use super::proposal_plan::{PlanCreationError, make_plan};
+use super::tables_proposal::tables_proposal;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::lanes::levels::{LevelsInForce, lanes_in_force};
-use crate::operations::preview::comparison::{PathScope, compare_with_tables};
-use crate::operations::preview::whatif::{Proposal, ProposalTimes, routes_in_force};
+use crate::operations::lanes::levels::LevelsInForce;
 use fabdeck_change::{Plan, PlanWrite};
 use fabdeck_fabric::{Element, ElementError, ElementId, Faults, PhysicalState, PortId, PortNum};
 use fabdeck_mad::access::AttributePart;
-use fabdeck_routing::{EngineRefusal, NoProgress, Problem, RunExtent};
+use fabdeck_routing::EngineRefusal;
 
 /// The change of a link's service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,7 +53,7 @@ pub fn service_plan(
     if service == LinkService::Disable {
         faults.mark(fabric.port(port).link.map_or(ElementId::Port(port), ElementId::Link));
     }
-    let proposal = current_proposal(look, &faults, sent)?;
+    let proposal = tables_proposal(look, &look.observation.tables, &faults, sent)?;
     let does = if service == LinkService::Disable { "disable" } else { "enable" };
     let what = format!("{does} {}, routes as they are", called());
     let mut plan = make_plan(look, &faults, &what, &proposal, sent, made)?;
@@ -91,41 +88,4 @@ fn switch_port(look: &Snapshot, element: ElementId) -> Option<PortId> {
         ElementId::Port(port) => Some(port).filter(of_switch).or_else(|| fabric.peer(port).filter(of_switch)),
         ElementId::Link(link) => [fabric.link(link).a, fabric.link(link).b].into_iter().find(of_switch),
     }
-}
-
-/// The routes in force in the form of a proposal, on the fabric without the marked elements.
-fn current_proposal(
-    look: &Snapshot,
-    faults: &Faults,
-    sent: LevelsInForce<'_>,
-) -> Result<Proposal, EngineRefusal> {
-    let tables = &look.observation.tables;
-    let problem = Problem::new(look.fabric(), faults);
-    let mut routes = routes_in_force(look, tables, faults);
-    if let Some(lanes) = lanes_in_force(look, &problem, tables, &routes, false, sent).lanes {
-        routes.lanes = lanes;
-    }
-    let comparison = compare_with_tables(
-        look,
-        tables,
-        &problem,
-        &routes,
-        PathScope { switches: false, sent },
-        &NoProgress,
-    )?;
-    Ok(Proposal {
-        supposed_lanes: None,
-        degraded: false,
-        routes: Arc::new(routes),
-        switches: false,
-        report: comparison.report,
-        difference: comparison.difference,
-        changed_lanes: comparison.changed_lanes,
-        transition: comparison.transition,
-        remarks: Vec::new(),
-        not_used: Vec::new(),
-        running: None,
-        ran: RunExtent::default(),
-        took: ProposalTimes::default(),
-    })
 }

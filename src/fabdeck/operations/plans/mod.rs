@@ -14,3 +14,5 @@ pub(crate) mod plan_verdict;
 pub(crate) mod planned_routes;
 pub mod proposal_plan;
 pub(crate) mod route_plan;
+mod tables_proposal;
+pub(crate) mod undo_plan;

@@ -14,7 +14,7 @@ use fabdeck_files::capture::{
     Aliases, CaptureRange, FileBytes, Moments, RewriteError, RewriteOptions, RewriteSummary, Sink, TimeSpec,
     fits_note, open, rewrite_observed,
 };
-use fabdeck_files::capture_format::CaptureRecord;
+use fabdeck_files::capture_format::{Annotation, CaptureRecord};
 use fabdeck_mad::access::{ReadObserver, ReadProgress, SourceError};
 
 /// A stretch of a capture by its times; `None` is its begin or end.
@@ -118,7 +118,7 @@ impl CaptureRewrite {
             CaptureChange::Anonymize { keeps_notes } => {
                 let aliases = Aliases::from_capture(moments, progress).map_err(read_failure)?;
                 let mut edit = |record: CaptureRecord| aliases.anonymize(record, *keeps_notes);
-                let changes = RewriteOptions { edit: Some(&mut edit), note: None };
+                let changes = RewriteOptions { edit: Some(&mut edit), ..RewriteOptions::default() };
                 rewrite_observed(moments, stretch, changes, sink, progress)
             }
         };
@@ -135,12 +135,34 @@ pub fn add_note(operation: &mut Operation<'_>, request: &NoteRequest<'_>) -> Res
             "FD-7967: a note has from 1 character to 64 KiB in its JSON form, and this text has {bytes} bytes"
         )));
     }
+    let mut moments = open_complete(file)?;
+    let time = match request.at.map(TimeSpec::parse).transpose()? {
+        Some(at) => moments.resolve_beginning(at)?,
+        None => moments.bounds().map_or(0, |(_, last)| last),
+    };
+    let progress = &mut RewriteProgress::begin(operation);
+    replace_with_added(file, &mut moments, (time, CaptureRecord::Note(text.to_owned())), progress)
+}
+
+/// Adds an annotation in the same way, at the time that it is about.
+pub fn annotate(
+    file: &Path,
+    annotation: &Annotation,
+    observer: &mut dyn ReadObserver,
+) -> Result<RewriteSummary, Failure> {
+    let mut moments = open_complete(file)?;
+    let added = (annotation.at, CaptureRecord::Annotation(annotation.clone()));
+    replace_with_added(file, &mut moments, added, observer)
+}
+
+/// Opens a capture that records can be added to without a loss.
+fn open_complete(file: &Path) -> Result<Moments<FileBytes>, Failure> {
     if is_stdout(file) {
         return Err(Failure::usage(
             "FD-7970: a note is written to the capture itself, which stdin does not permit; give the file of the capture",
         ));
     }
-    let mut moments = Moments::new(open(file)?);
+    let moments = Moments::new(open(file)?);
     let name = file.display();
     let reader = &moments.reader;
     if !reader.has_end() || !reader.index().holes.is_empty() {
@@ -153,21 +175,27 @@ pub fn add_note(operation: &mut Operation<'_>, request: &NoteRequest<'_>) -> Res
             ),
         ));
     }
-    let time = match request.at.map(TimeSpec::parse).transpose()? {
-        Some(at) => moments.resolve_beginning(at)?,
-        None => moments.bounds().map_or(0, |(_, last)| last),
-    };
-    let stretch = CaptureRange::all(&moments)?;
-    let changes = RewriteOptions { edit: None, note: Some((time, text.to_owned())) };
-    let progress = &mut RewriteProgress::begin(operation);
+    Ok(moments)
+}
+
+/// Writes the capture with a further record beside itself, and replaces it once the copy is complete and durable. A kill
+/// at any moment leaves the old capture or the new one.
+fn replace_with_added(
+    file: &Path,
+    moments: &mut Moments<FileBytes>,
+    added: (i64, CaptureRecord),
+    observer: &mut dyn ReadObserver,
+) -> Result<RewriteSummary, Failure> {
+    let stretch = CaptureRange::all(moments)?;
+    let changes = RewriteOptions { edit: None, added: [added].into() };
     write_with(file, true, |sink| {
-        let written = rewrite_observed(&mut moments, &stretch, changes, sink, progress)
+        let written = rewrite_observed(moments, &stretch, changes, sink, observer)
             .map_err(|error| rewrite_failure(file, error))?;
         match written.damage.first() {
             // A damaged capture is not replaced.
             Some(damage) => Err(Failure::new(
                 Exit::BadInput,
-                format!("FD-7969: {name} is damaged and was not changed: {damage}"),
+                format!("FD-7969: {} is damaged and was not changed: {damage}", file.display()),
             )),
             None => Ok(written),
         }

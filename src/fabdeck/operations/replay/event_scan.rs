@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::replay_frame::{CANCELLED, SnapshotMaker};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::watch::fabric_events::fabric_event_label;
+use crate::operations::watch::fabric_history::IntervalSums;
 use crate::operations::watch::interval_verdict::{HOT_LABEL, hot_words, link_words};
 use crate::operations::watch::threshold_events::{
     ThresholdEvent, ThresholdState, bottleneck_words, ended_words, threshold_events,
@@ -25,10 +26,30 @@ pub(crate) const SAMPLES_PER_PART: usize = 64_000;
 pub(crate) const MAX_EVENTS: usize = 50_000;
 
 /// The events of one part, and the number of moments that are done.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct DerivedPart {
     pub happened: Vec<TimelineEntry>,
+    /// The sums of its intervals, for charts of the whole recording.
+    pub intervals: Vec<RecordedInterval>,
     pub done: usize,
+}
+
+/// The sums of the interval that ends with a moment.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordedInterval {
+    /// Milliseconds from the first moment to this one.
+    pub at_ms: u64,
+    pub seconds: f64,
+    pub sums: IntervalSums,
+}
+
+/// What a moment adds to a part.
+#[derive(Debug, Default)]
+pub(crate) struct ScannedMoment {
+    pub happened: Vec<TimelineEntry>,
+    pub interval: Option<RecordedInterval>,
+    /// Number of samples read.
+    samples: usize,
 }
 
 /// Derives events from a recording.
@@ -116,28 +137,33 @@ impl<B: ByteSource> EventDeriver<B> {
         sweep
     }
 
-    /// Derives the events of a moment by comparison with the last moment that has a verdict; also returns the
-    /// number of samples read.
+    /// Derives the events and the sums of a moment by comparison with the last moment that has a verdict.
     pub(crate) fn read_moment(
         &mut self,
         place: usize,
         thresholds: &Thresholds,
-    ) -> Result<(Vec<TimelineEntry>, usize), String> {
+    ) -> Result<ScannedMoment, String> {
         let after = self.read_sweep(place);
         let before =
             std::mem::replace(&mut self.before, after.clone()).filter(|_| self.timeline.is_comparable(place));
-        let Some(after) = after else { return Ok((Vec::new(), 0)) };
-        let took = after.samples.len();
-        let Some(before) = before else { return Ok((Vec::new(), took)) };
+        let Some(after) = after else { return Ok(ScannedMoment::default()) };
+        let samples = after.samples.len();
+        let mut scanned = ScannedMoment { samples, ..ScannedMoment::default() };
+        let Some(before) = before else { return Ok(scanned) };
         let ticks = self.tape.ticks().clone();
         let fabric = self.tape.fabric();
         let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &ticks);
+        scanned.interval = Some(RecordedInterval {
+            at_ms: u64::try_from(self.elapsed).unwrap_or(0),
+            seconds: after.began.saturating_sub(before.began).as_secs_f64(),
+            sums: IntervalSums::new(fabric, &rates, &[]),
+        });
         let verdict = find_hot_spots(fabric, &rates, thresholds);
         let since = rates_of_sweeps(fabric, self.first.as_ref().unwrap_or(&after), &after).with_min_hour();
         let bad = link_problems(fabric, &since, thresholds);
         let turned = threshold_events(fabric, &verdict, &bad, &self.above);
         if turned.is_empty() {
-            return Ok((Vec::new(), took));
+            return Ok(scanned);
         }
         self.above = ThresholdState::from_verdict(fabric, &verdict, &bad);
         let time = self.timeline.times[place];
@@ -147,7 +173,8 @@ impl<B: ByteSource> EventDeriver<B> {
             time,
             event: TimelineEvent::Derived(derived_event(look, turn, thresholds)),
         };
-        Ok((turned.iter().map(words).collect(), took))
+        scanned.happened = turned.iter().map(words).collect();
+        Ok(scanned)
     }
 
     /// The snapshot at the position of the reader, with the names of that time.
@@ -195,21 +222,22 @@ impl<B: ByteSource + Send> EventScan for EventDeriver<B> {
         thresholds: &Thresholds,
         pulse: &dyn RouteProgress,
     ) -> Result<DerivedPart, String> {
-        let (mut happened, mut left) = (Vec::new(), SAMPLES_PER_PART);
+        let (mut part, mut left) = (DerivedPart::default(), SAMPLES_PER_PART);
         while self.next < self.timeline.times.len() {
             if pulse.is_cancelled() {
                 return Err(CANCELLED.to_owned());
             }
-            let (more, took) = self.read_moment(self.next, thresholds)?;
-            happened.extend(more);
+            let scanned = self.read_moment(self.next, thresholds)?;
+            part.happened.extend(scanned.happened);
+            part.intervals.extend(scanned.interval);
             self.next += 1;
             // A moment without samples takes time as well.
-            left = left.saturating_sub(took.max(64));
+            left = left.saturating_sub(scanned.samples.max(64));
             if left == 0 {
                 break;
             }
         }
-        Ok(DerivedPart { happened, done: self.next })
+        Ok(DerivedPart { done: self.next, ..part })
     }
 }
 

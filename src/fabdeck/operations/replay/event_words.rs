@@ -4,6 +4,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::watch::fabric_events::{fabric_event_label, fabric_event_text, fabric_event_word};
 use fabdeck_files::capture::TimelineEvent;
+use fabdeck_files::capture_format::Annotation;
 
 /// The label and text of an event, and whether it is trouble.
 pub fn event_words(look: &Snapshot, event: &TimelineEvent) -> (&'static str, String, bool) {
@@ -12,6 +13,12 @@ pub fn event_words(look: &Snapshot, event: &TimelineEvent) -> (&'static str, Str
             (fabric_event_label(fabric_event_word(news)), fabric_event_text(look, news), news.is_trouble())
         }
         TimelineEvent::Note(text) => ("note", text.split_whitespace().collect::<Vec<_>>().join(" "), false),
+        TimelineEvent::Annotation(Annotation { text: Some(text), by, .. }) => {
+            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let by = if by.is_empty() { String::new() } else { format!(" (by {by})") };
+            ("note", format!("{words}{by}"), false)
+        }
+        TimelineEvent::Annotation(Annotation { by, .. }) => ("bookmark", format!("set by {by}"), false),
         TimelineEvent::Action(acted) => ("action", acted.what.clone(), false),
         TimelineEvent::Derived(derived) => (derived.label, derived.text.clone(), derived.began),
         TimelineEvent::Changed => {

@@ -2,5 +2,6 @@
 
 pub mod event_scan;
 pub mod event_words;
+pub mod moment_comparison;
 pub mod replay_frame;
 pub mod watch_recording;

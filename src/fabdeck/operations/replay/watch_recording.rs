@@ -11,7 +11,7 @@ use fabdeck_fabric::observe::{FabricEvent, Observation, Sweep};
 use fabdeck_files::capture::{
     CaptureRange, Moments, OperatorEntry, RecordingPlayer, RewriteOptions, RingRecording, Sink, rewrite,
 };
-use fabdeck_files::capture_format::{CaptureHeader, CaptureReader};
+use fabdeck_files::capture_format::{Annotation, CaptureHeader, CaptureReader, CaptureRecord};
 use fabdeck_routing::RouteProgress;
 
 /// Maximum number of fabric events that wait for a successful sweep.
@@ -46,6 +46,27 @@ impl Sink for MemorySink<'_> {
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// A capture in memory with further annotations; those outside its time are left out.
+pub fn with_annotations(bytes: Vec<u8>, annotations: &[Annotation]) -> Result<Vec<u8>, String> {
+    if annotations.is_empty() {
+        return Ok(bytes);
+    }
+    let failed = |error: &dyn std::fmt::Display| error.to_string();
+    let reader = CaptureReader::open("the recording of the watch", bytes).map_err(|error| failed(&error))?;
+    let mut moments = Moments::new(reader);
+    let all = CaptureRange::all(&moments).map_err(|error| failed(&error))?;
+    let (first, last) = moments.bounds().unwrap_or_default();
+    let mut inside: Vec<&Annotation> =
+        annotations.iter().filter(|annotation| (first..=last).contains(&annotation.at)).collect();
+    inside.sort_by_key(|annotation| annotation.at);
+    let record = |annotation: &Annotation| (annotation.at, CaptureRecord::Annotation(annotation.clone()));
+    let added = inside.into_iter().map(record).collect();
+    let mut made = Vec::new();
+    let options = RewriteOptions { added, ..RewriteOptions::default() };
+    let written = rewrite(&mut moments, &all, options, MemorySink(&mut made));
+    written.map(|_| made).map_err(|error| failed(&error))
 }
 
 impl std::fmt::Debug for WatchRecording {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::ReportClock;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::fabric_map::figures::{FigureTable, MapQuantity};
@@ -11,6 +10,7 @@ use crate::operations::fabric_map::ranks::ranks;
 use crate::operations::fabric_map::structure::MapStructure;
 use crate::operations::health::ranked_problems::RankedProblems;
 use crate::operations::watch::fabric_history::FabricHistory;
+use crate::operations::watch::history_clock::HistoryClock;
 use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_routing::RouteProgress;
 use fabdeck_routing::analysis::PathIndex;
@@ -66,7 +66,7 @@ pub struct ReportFacts {
     pub reading: Option<Arc<WatchVerdict>>,
     pub paths: Option<Arc<PathIndex>>,
     pub history: FabricHistory,
-    pub clock: Option<ReportClock>,
+    pub clock: Option<HistoryClock>,
     pub events: ReportEvents,
     pub checks: Vec<ReportCheck>,
     /// When the report is written; `None` for a report without times.

@@ -11,8 +11,5 @@ mod page_problems;
 mod page_style;
 mod page_tables;
 mod recorded_readings;
-mod report_clock;
 pub(crate) mod report_readings;
 pub(crate) mod report_request;
-
-pub use report_clock::ReportClock;

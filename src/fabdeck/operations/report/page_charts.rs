@@ -5,10 +5,10 @@ use std::fmt::Write;
 use super::fabric_report::FabricReport;
 use super::html::{HtmlWriter, number};
 use super::page::{UNKNOWN, heading};
-use super::report_clock::time_text;
 use crate::catalogue::quantity_words::{length_words, short_number};
 use crate::catalogue::severity::Severity;
 use crate::operations::watch::fabric_history::{ColumnSum, FabricSums, TimeWindow};
+use crate::operations::watch::history_clock::time_text;
 
 /// Columns of a chart, and in the next constant its height in the units of its drawing.
 const COLUMNS: usize = 240;

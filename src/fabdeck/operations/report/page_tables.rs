@@ -3,10 +3,10 @@
 use super::fabric_report::FabricReport;
 use super::html::HtmlWriter;
 use super::page::{UNKNOWN, heading, shown_words};
-use super::report_clock::time_text;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
 use crate::operations::health::cable_overview::{CableSummary, CableTrouble};
+use crate::operations::watch::history_clock::time_text;
 use fabdeck_fabric::observe::digits_in_groups;
 
 /// Most rows of a table, of the lists of ports and jobs, of the events, and of the notes.

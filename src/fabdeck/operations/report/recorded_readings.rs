@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::ReportClock;
 use super::fabric_report::{ReportEvent, ReportEvents};
 use super::report_readings::ReportReadings;
 use crate::catalogue::exit::Exit;
@@ -20,6 +19,7 @@ use crate::operations::replay::replay_frame::{
 };
 use crate::operations::rowset::Rowset;
 use crate::operations::watch::fabric_history::{FabricHistory, IntervalSums};
+use crate::operations::watch::history_clock::HistoryClock;
 use crate::operations::watch::watch_verdict::VerdictRequest;
 use fabdeck_fabric::counters::{Thresholds, rates_of_sweeps};
 use fabdeck_fabric::observe::Sweep;
@@ -104,7 +104,7 @@ fn recorded_readings(
         uncounted: frame.before.as_ref().err().map(|why| baseline_words(*why).to_owned()),
         reading,
         history,
-        clock: Some(ReportClock { at_ms, unix_ms: now, utc_offset_s: timeline.utc_offset_s }),
+        clock: Some(HistoryClock { at_ms, unix_ms: now, utc_offset_s: timeline.utc_offset_s }),
         read_at: Some(timeline.time_spec_text(now)),
         events: ReportEvents::new(events, count),
         news: frame.after.news.clone(),

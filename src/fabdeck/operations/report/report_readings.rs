@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ReportClock;
 use super::fabric_report::{ReportEvent, ReportEvents};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -14,6 +13,7 @@ use crate::operations::rowset::Rowset;
 use crate::operations::watch::counter_watch::SweepSeries;
 use crate::operations::watch::fabric_history::FabricHistory;
 use crate::operations::watch::history::PortHistory;
+use crate::operations::watch::history_clock::HistoryClock;
 use crate::operations::watch::watch_verdict::{VerdictRequest, WatchVerdict};
 use fabdeck_fabric::counters::{Rates, rates_of_growth};
 use fabdeck_fabric::observe::{CounterGrowth, FabricEvent, Sweep};
@@ -26,7 +26,7 @@ pub struct ReportReadings {
     /// Why counters were not compared.
     pub uncounted: Option<String>,
     pub history: FabricHistory,
-    pub clock: Option<ReportClock>,
+    pub clock: Option<HistoryClock>,
     /// When the last reading began, where a clock is known.
     pub read_at: Option<String>,
     pub events: ReportEvents,
@@ -69,7 +69,7 @@ pub fn read_source(
     if let Some(at_ms) = last_ms.filter(|_| !operation.env.given.no_times && !is_simulated) {
         let now = jiff::Zoned::now();
         let (unix_ms, utc_offset_s) = (now.timestamp().as_millisecond(), now.offset().seconds());
-        readings.clock = Some(ReportClock { at_ms, unix_ms, utc_offset_s });
+        readings.clock = Some(HistoryClock { at_ms, unix_ms, utc_offset_s });
     }
     Ok(readings)
 }

@@ -1,7 +1,7 @@
 //! Traffic, waiting and errors of the whole fabric over time. Each entry is the sum of one interval; coarser levels keep
 //! the worst wait and the most errors of longer times, and the mean of the traffic.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::port_values::{PortQuantity, PortValues};
 use fabdeck_fabric::counters::{PortRates, Rates};
@@ -19,6 +19,18 @@ pub struct FabricSums {
     pub mean_wait: Option<f64>,
     /// Link errors of all ports.
     pub errors_per_s: Option<f64>,
+    /// Pairs of hosts without a path. This and the next two are known once the problems are ranked.
+    pub lost_pairs: Option<f64>,
+    /// Open problems that are critical, and in the next field open warnings.
+    pub critical: Option<f64>,
+    pub warnings: Option<f64>,
+}
+
+impl FabricSums {
+    /// Number of open problems.
+    pub fn problems(&self) -> Option<f64> {
+        Some(self.critical? + self.warnings?)
+    }
 }
 
 /// The sums of one interval, and what single ports did in it.
@@ -40,8 +52,14 @@ impl IntervalSums {
             worst_wait: rates.ports.iter().filter_map(|port| PortQuantity::Wait.of(port)).reduce(f64::max),
             mean_wait: sum(waits.iter().copied()).map(|all| all / waits.len() as f64),
             errors_per_s: sum(rates.ports.iter().filter_map(errors)),
+            ..FabricSums::default()
         };
         Self { sums, ports: PortValues::new(fabric, rates, pinned) }
+    }
+
+    /// The wait of a port in percent of the time; `None` where it is not known.
+    pub fn wait_of(&self, port: &PortIdentity) -> Option<f64> {
+        self.ports.value(port, PortQuantity::Wait)
     }
 
     /// Errors a second of these ports together; `None` where no port counts errors.
@@ -162,13 +180,29 @@ impl HistoryLevel {
         if self.entries.len() == self.capacity {
             self.entries.pop_front();
         }
-        let ports = if self.step_ms > 0 { PortValues::default() } else { entry.interval.ports.clone() };
+        let mut ports = entry.interval.ports.clone();
+        if self.step_ms > 0 {
+            ports.keep_waits();
+        }
+        if let Some(last) = self.entries.back() {
+            ports.waits.share_ports(&last.interval.ports.waits);
+        }
         let interval = IntervalSums { ports, ..entry.interval };
         self.entries.push_back(HistoryEntry { interval, ..*entry });
         let older = self.entries.len().checked_sub(DETAILED_INTERVALS + 1);
         if let Some(entry) = older.and_then(|at| self.entries.get_mut(at)) {
             entry.interval.ports.keep_errors();
         }
+    }
+}
+
+impl HistoryLevel {
+    /// The entries that reach into a window.
+    fn within(&self, window: TimeWindow) -> impl ExactSizeIterator<Item = &HistoryEntry> {
+        let bound = |at_ms: i64| u64::try_from(at_ms).unwrap_or(0);
+        let first = self.entries.partition_point(|entry| entry.to_ms <= bound(window.from_ms));
+        let behind = self.entries.partition_point(|entry| entry.from_ms < bound(window.to_ms));
+        self.entries.range(first.min(behind)..behind)
     }
 }
 
@@ -187,7 +221,11 @@ impl HistoryEntry {
             worst_wait: either(a.worst_wait, b.worst_wait, &f64::max),
             mean_wait: either(a.mean_wait, b.mean_wait, &f64::max),
             errors_per_s: either(a.errors_per_s, b.errors_per_s, &f64::max),
+            lost_pairs: either(a.lost_pairs, b.lost_pairs, &f64::max),
+            critical: either(a.critical, b.critical, &f64::max),
+            warnings: either(a.warnings, b.warnings, &f64::max),
         };
+        self.interval.ports.waits.merge(&later.interval.ports.waits);
         self.to_ms = later.to_ms;
     }
 }
@@ -201,12 +239,72 @@ pub struct FabricHistory {
 
 impl Default for FabricHistory {
     fn default() -> Self {
-        let level = |step_ms, capacity| HistoryLevel { step_ms, capacity, entries: VecDeque::new() };
-        Self { levels: [level(0, 900), level(60_000, 420), level(600_000, 150)] }
+        Self::with_readings(900)
     }
 }
 
 impl FabricHistory {
+    /// A history that keeps this number of single readings.
+    pub fn with_readings(capacity: usize) -> Self {
+        let level = |step_ms, capacity| HistoryLevel { step_ms, capacity, entries: VecDeque::new() };
+        Self { levels: [level(0, capacity), level(60_000, 420), level(600_000, 150)] }
+    }
+
+    /// Adds what the ranking found for the interval that ended at this time. Coarse levels keep the most.
+    pub fn set_problems(&mut self, at_ms: u64, lost_pairs: Option<f64>, critical: f64, warnings: f64) {
+        let most = |held: Option<f64>, found: f64| Some(held.map_or(found, |held| held.max(found)));
+        for level in &mut self.levels {
+            let at = level.entries.partition_point(|entry| entry.to_ms < at_ms);
+            let Some(entry) = level.entries.get_mut(at) else { continue };
+            let is_whole = entry.to_ms == at_ms;
+            if !is_whole && (level.step_ms == 0 || entry.from_ms >= at_ms) {
+                continue;
+            }
+            let sums = &mut entry.interval.sums;
+            if level.step_ms == 0 {
+                (sums.lost_pairs, sums.critical, sums.warnings) =
+                    (lost_pairs, Some(critical), Some(warnings));
+                continue;
+            }
+            sums.lost_pairs = lost_pairs.map_or(sums.lost_pairs, |lost| most(sums.lost_pairs, lost));
+            (sums.critical, sums.warnings) = (most(sums.critical, critical), most(sums.warnings, warnings));
+        }
+    }
+
+    /// The sums of the interval that a time lies in, and its begin and end.
+    pub fn sums_at(&self, at_ms: u64) -> Option<(u64, u64, FabricSums)> {
+        let around = |level: &HistoryLevel| {
+            let at = level.entries.partition_point(|entry| entry.to_ms < at_ms);
+            let entry = level.entries.get(at).filter(|entry| entry.from_ms <= at_ms)?;
+            Some((entry.from_ms, entry.to_ms, entry.interval.sums))
+        };
+        self.levels.iter().find_map(around)
+    }
+
+    /// The wait of a port at a time, in percent.
+    pub fn wait_at(&self, at_ms: u64, port: &PortIdentity) -> Option<f64> {
+        let around = |level: &HistoryLevel| {
+            let at = level.entries.partition_point(|entry| entry.to_ms < at_ms);
+            let entry = level.entries.get(at).filter(|entry| entry.from_ms <= at_ms)?;
+            entry.interval.ports.value(port, PortQuantity::Wait)
+        };
+        self.levels.iter().find_map(around)
+    }
+
+    /// The ports that waited longest in a window, by the sum of their waits; at most this number.
+    pub fn worst_waits(&self, window: TimeWindow, most: usize) -> Vec<PortIdentity> {
+        let mut sums: BTreeMap<PortIdentity, u64> = BTreeMap::new();
+        for entry in self.level(window).within(window) {
+            let length = entry.to_ms.saturating_sub(entry.from_ms).max(1);
+            for (port, percent) in entry.interval.ports.waits.worst() {
+                *sums.entry(*port).or_default() += u64::from(*percent) * length;
+            }
+        }
+        let mut ports: Vec<(PortIdentity, u64)> = sums.into_iter().collect();
+        ports.sort_by_key(|(port, sum)| (std::cmp::Reverse(*sum), *port));
+        ports.into_iter().take(most).map(|(port, _)| port).collect()
+    }
+
     /// Adds the interval that ended at this time. The same interval, judged again, is not added twice.
     pub fn push(&mut self, at_ms: u64, seconds: f64, interval: &IntervalSums) {
         let last = self.levels[0].entries.back().map(|entry| entry.to_ms);
@@ -240,6 +338,25 @@ impl FabricHistory {
     /// The sums of the last interval, and when it ended.
     pub fn latest(&self) -> Option<(u64, FabricSums)> {
         self.levels[0].entries.back().map(|entry| (entry.to_ms, entry.interval.sums))
+    }
+
+    /// The sums of the last interval, where it began at or after a time.
+    pub fn latest_since(&self, at_ms: u64) -> Option<FabricSums> {
+        let latest = self.levels[0].entries.back().filter(|entry| entry.from_ms >= at_ms)?;
+        Some(latest.interval.sums)
+    }
+
+    /// The worst values, and the mean traffic, of the intervals that lie in the time of this length before a moment;
+    /// `None` where none does.
+    pub fn worst_before(&self, at_ms: u64, length_ms: u64) -> Option<FabricSums> {
+        let begin = at_ms.saturating_sub(length_ms);
+        let inside = |entry: &&HistoryEntry| entry.from_ms >= begin && entry.to_ms <= at_ms;
+        let mut entries = self.levels[0].entries.iter().filter(inside);
+        let mut all = entries.next()?.clone();
+        entries.for_each(|entry| {
+            all.merge(entry);
+        });
+        Some(all.interval.sums)
     }
 
     /// Time from the first interval that is kept to the last.
@@ -296,7 +413,9 @@ impl FabricHistory {
             PortQuantity::Errors => interval.errors_of(&[port]),
             _ => interval.ports.value(&port, quantity),
         };
-        let spans = self.levels[0].entries.iter().map(|entry| (entry, value(&entry.interval)));
+        // Of coarse levels only waits are kept.
+        let level = if quantity == PortQuantity::Wait { self.level(window) } else { &self.levels[0] };
+        let spans = level.entries.iter().map(|entry| (entry, value(&entry.interval)));
         let sum = if quantity == PortQuantity::Sent { ColumnSum::Mean } else { ColumnSum::Worst };
         window.columns(extend_last(spans, window), columns, sum)
     }
@@ -319,6 +438,7 @@ fn extend_last<'h>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operations::watch::wait_column::WaitColumn;
 
     fn interval(traffic: f64, wait: f64) -> IntervalSums {
         let sums =
@@ -363,5 +483,47 @@ mod tests {
         assert_eq!((waits[0], waits[1], waits[59]), (Some(80.0), Some(1.0), Some(1.0)));
         let traffic = history.columns(hour, 1, ColumnSum::Mean, |sums| sums.traffic_gbps);
         assert!((traffic[0].unwrap() - 5.0).abs() < 0.1, "{traffic:?}");
+    }
+
+    #[test]
+    fn problems_belong_to_the_interval_that_was_ranked() {
+        let mut history = FabricHistory::default();
+        for at in 1..=4 {
+            history.push(at * 1000, 1.0, &interval(1.0, 1.0));
+        }
+        history.set_problems(2000, Some(40.0), 1.0, 2.0);
+        history.set_problems(3000, None, 0.0, 1.0);
+        history.set_problems(3500, Some(7.0), 9.0, 9.0);
+        let window = TimeWindow::ending_at(4000, 4000, 1000);
+        let columns =
+            |value: fn(&FabricSums) -> Option<f64>| history.columns(window, 4, ColumnSum::Worst, value);
+        assert_eq!(columns(FabricSums::problems), [None, Some(3.0), Some(1.0), None]);
+        assert_eq!(columns(|sums| sums.lost_pairs), [None, Some(40.0), None, None]);
+        let minute = history.levels[1].entries.front().unwrap().interval.sums;
+        assert_eq!((minute.lost_pairs, minute.critical, minute.warnings), (Some(40.0), Some(9.0), Some(9.0)));
+        assert_eq!(history.sums_at(1500).map(|(from, to, _)| (from, to)), Some((1000, 2000)));
+        assert_eq!(history.sums_at(9000), None, "nothing was read then");
+    }
+
+    #[test]
+    fn the_worst_ports_of_a_window_are_found_also_in_coarse_levels() {
+        let mut history = FabricHistory::default();
+        let port = |number: u8| (fabdeck_fabric::Guid(1), fabdeck_fabric::PortNum(number));
+        for at in 1..=3600u64 {
+            let early = if at < 600 { 90.0 } else { 0.0 };
+            let waits = [(port(1), Some(early)), (port(2), Some(20.0)), (port(3), None)];
+            let mut ports = PortValues::default();
+            ports.waits = WaitColumn::new(waits.into_iter());
+            history.push(at * 1000, 1.0, &IntervalSums { ports, ..interval(1.0, 1.0) });
+        }
+        let minute = TimeWindow::ending_at(3_600_000, 60_000, 1000);
+        assert_eq!(history.worst_waits(minute, 5), [port(2)]);
+        let hour = TimeWindow::ending_at(3_600_000, 3_600_000, 60_000);
+        assert_eq!(history.worst_waits(hour, 5), [port(2), port(1)]);
+        assert_eq!(history.worst_waits(hour, 1), [port(2)]);
+        let columns = |number| history.port_columns(hour, 6, port(number), PortQuantity::Wait);
+        assert_eq!(columns(1), [Some(90.0), Some(0.0), Some(0.0), Some(0.0), Some(0.0), Some(0.0)]);
+        assert_eq!(columns(3), [None; 6], "a wait that is not known is not zero");
+        assert_eq!(history.wait_at(3_599_500, &port(2)), Some(20.0));
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::wait_column::WaitColumn;
 use fabdeck_fabric::counters::{PortRates, Rates};
 use fabdeck_fabric::observe::PortIdentity;
 use fabdeck_fabric::{Fabric, PortId};
@@ -43,7 +44,11 @@ type ValuesOfPort = [Option<f32>; 3];
 
 /// The values of ports, in the order of their identities.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct PortValues(Arc<[(PortIdentity, ValuesOfPort)]>);
+pub struct PortValues {
+    values: Arc<[(PortIdentity, ValuesOfPort)]>,
+    /// Their waits, which are kept longer.
+    pub waits: WaitColumn,
+}
 
 impl PortValues {
     pub fn new(fabric: &Fabric, rates: &Rates, pinned: &[PortIdentity]) -> Self {
@@ -68,22 +73,34 @@ impl PortValues {
             .map(|port| (port_identity(fabric, port.port), values(port)))
             .collect();
         kept.sort_by_key(|(port, _)| *port);
-        Self(kept.into())
+        let wait = |values: &ValuesOfPort| values[PortQuantity::Wait as usize].map(f64::from);
+        let waits = kept.iter().map(|(port, values)| (*port, wait(values)));
+        let waits = if chosen.is_some() { WaitColumn::of_largest(waits) } else { WaitColumn::new(waits) };
+        Self { values: kept.into(), waits }
     }
 
     /// A value of a port; `None` where it is not known, or was not kept.
     pub fn value(&self, port: &PortIdentity, quantity: PortQuantity) -> Option<f64> {
-        let at = self.0.binary_search_by_key(port, |(port, _)| *port).ok()?;
-        self.0.get(at)?.1[quantity as usize].map(f64::from)
+        let at = self.values.binary_search_by_key(port, |(port, _)| *port);
+        let kept = at.ok().and_then(|at| self.values.get(at)?.1[quantity as usize]);
+        match quantity {
+            PortQuantity::Wait => kept.map(f64::from).or_else(|| self.waits.value(port)),
+            _ => kept.map(f64::from),
+        }
     }
 
-    /// Drops everything but errors.
+    /// Drops everything but waits.
+    pub fn keep_waits(&mut self) {
+        self.values = Arc::default();
+    }
+
+    /// Drops everything but waits and errors.
     pub fn keep_errors(&mut self) {
         let errors = |(port, values): &(PortIdentity, ValuesOfPort)| {
             let errors = values[PortQuantity::Errors as usize].filter(|errors| *errors > 0.0)?;
             Some((*port, [None, None, Some(errors)]))
         };
-        self.0 = self.0.iter().filter_map(errors).collect();
+        self.values = self.values.iter().filter_map(errors).collect();
     }
 }
 
@@ -159,11 +176,12 @@ mod tests {
         let pinned = port_identity(&fabric, quiet);
         assert_eq!(none.value(&pinned, PortQuantity::Sent), None, "not kept is not 0");
         assert!(none.value(&port_identity(&fabric, busiest), PortQuantity::Sent).is_some());
-        assert_eq!(none.0.len(), MAX_PORTS_OF_QUANTITY + 1, "and the one with errors");
+        assert_eq!(none.values.len(), MAX_PORTS_OF_QUANTITY + 1, "and the one with errors");
         let (_, mut with) = values("switch3456", &[pinned]);
         assert_eq!(with.value(&pinned, PortQuantity::Sent), Some(0.0));
         with.keep_errors();
-        assert_eq!(with.0.len(), 1);
+        assert_eq!(with.values.len(), 1);
+        assert_eq!(with.value(&pinned, PortQuantity::Sent), None);
         let erring = port_identity(&fabric, PortId(7));
         assert_eq!(with.value(&erring, PortQuantity::Errors), Some(1.0));
     }

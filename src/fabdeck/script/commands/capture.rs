@@ -23,7 +23,7 @@ pub const CAPTURE: CommandEntry =
 pub const CAPTURE_INFO: CommandEntry = CommandEntry::new(
     "capture info",
     "What a capture has",
-    "The source, the times of begin and end, the number of sweeps, the first notes of operators, gaps without \
+    "The source, the times of begin and end, the number of sweeps, the first notes and bookmarks of operators, gaps without \
      sweeps, and damage with its place. Every frame is read and checked.",
 )
 .examples(&["fabdeck capture info night.fdcap", "fabdeck capture info night.fdcap --json"])
@@ -109,6 +109,10 @@ fn write_json(context: &mut Context<'_, '_>, name: &str, info: &CaptureInfo) -> 
         set_back: info.set_back,
         ended: info.ended,
         first_noted: Lines::of(info.first_noted.iter().map(|(time, words)| NotedObject { time, words })),
+        bookmarked: info.bookmarked,
+        first_bookmarked: Lines::of(
+            info.first_bookmarked.iter().map(|(time, by)| BookmarkObject { time, by }),
+        ),
         gaps: Lines::of(info.gaps.iter().map(|(from, to)| GapObject { from, to })),
         damage: Lines::of(damage.map(|part| DamageObject {
             offset: part.offset,
@@ -140,6 +144,8 @@ json_answer! {
         set_back: usize,
         ended: bool,
         first_noted: Lines<'a, NotedObject<'a>>,
+        bookmarked: usize,
+        first_bookmarked: Lines<'a, BookmarkObject<'a>>,
         gaps: Lines<'a, GapObject<'a>>,
         damage: Lines<'a, DamageObject<'a>>,
     }
@@ -149,6 +155,11 @@ json_type! {
     struct NotedObject<'a> {
         time: &'a str,
         words: &'a str,
+    }
+
+    struct BookmarkObject<'a> {
+        time: &'a str,
+        by: &'a str,
     }
 
     struct GapObject<'a> {
@@ -198,14 +209,7 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
         ),
         ("size", size),
     ];
-    if info.noted > 0 {
-        pairs.push(("notes", count_words(info.noted, "note of an operator", "notes of operators")));
-        pairs.extend(info.first_noted.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
-    }
-    if info.noted > info.first_noted.len() {
-        let more = info.noted - info.first_noted.len();
-        pairs.push(("", format!("and {more} more, on the timeline of the console")));
-    }
+    pairs.extend(note_lines(info));
     if info.job_lists + info.job_silences > 0 {
         let lists = count_words(info.job_lists, "list", "lists");
         let silences = match info.job_silences {
@@ -226,5 +230,30 @@ fn lines(name: &str, info: &CaptureInfo) -> Vec<(&'static str, String)> {
     }
     let end = if info.ended { "complete" } else { "missing: cut short, or still being recorded" };
     pairs.push(("end", end.to_owned()));
+    pairs
+}
+
+/// What operators left in a capture, and the first of it.
+fn note_lines(info: &CaptureInfo) -> Vec<(&'static str, String)> {
+    let mut pairs = Vec::new();
+    if info.noted > 0 {
+        pairs.push(("notes", count_words(info.noted, "note of an operator", "notes of operators")));
+        pairs.extend(info.first_noted.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
+    }
+    if info.noted > info.first_noted.len() {
+        let more = info.noted - info.first_noted.len();
+        pairs.push(("", format!("and {more} more, on the timeline of the console")));
+    }
+    if info.bookmarked > 0 {
+        pairs.push((
+            "bookmarks",
+            count_words(info.bookmarked, "bookmark of an operator", "bookmarks of operators"),
+        ));
+        pairs.extend(info.first_bookmarked.iter().map(|(time, by)| ("  at", format!("{time} by {by}"))));
+    }
+    if info.bookmarked > info.first_bookmarked.len() {
+        let more = info.bookmarked - info.first_bookmarked.len();
+        pairs.push(("", format!("and {more} more, on the timeline of the console")));
+    }
     pairs
 }

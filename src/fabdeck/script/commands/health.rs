@@ -13,8 +13,11 @@ use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::changes::change_exit::user;
+use crate::operations::changes::change_facts::pair_words;
+use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::health::acknowledgements::AcknowledgementChange;
 use crate::operations::health::health_check::{HealthChecks, HealthReport, HealthRequest, check_health};
+use crate::operations::health::pending_changes::PendingChanges;
 use crate::operations::health::problem::{
     Certainty, FabricProblem, HitHost, HitJob, HitRole, ProblemHits, ProblemKind, ProblemSeverity,
 };
@@ -37,7 +40,8 @@ pub const HEALTH: CommandEntry = CommandEntry::new(
      how sure that is, the hosts and jobs that are hit by name, and a next step whose command only reads. Problems \
      that hit hosts now are critical; of those, the ones that hit the most jobs come first, then the most hosts. \
      Counters are read twice, and nothing is cleared; a file without a second reading is judged without them. \
-     Jobs come from the same sources as for `jobs`. Any problem that is not acknowledged ends with exit code 2; acknowledgements are kept in the state folder of the user. --format nagios prints one \
+     Jobs come from the same sources as for `jobs`. Any problem that is not acknowledged ends with exit code 2, and so does a change that is beyond its deadline; a change that \
+     waits to be confirmed is listed, and is no problem. Acknowledgements are kept in the state folder of the user. --format nagios prints one \
      line for a monitoring plugin, and ends with 0 for no problem, 1 for warnings, 2 for critical problems, and 3 \
      where the fabric could not be checked.",
 )
@@ -117,12 +121,13 @@ fn run(context: &mut Context<'_, '_>, args: &HealthArgs) -> Result<Exit, Failure
         false => write_text(context, &report, args.top)?,
     }
     let concluded = context.conclude(&report.snapshot);
-    Ok(if report.worst().is_none() { concluded } else { Exit::Findings })
+    Ok(if report.worst().is_none() && !report.changes.is_overdue() { concluded } else { Exit::Findings })
 }
 
 fn write_text(context: &mut Context<'_, '_>, report: &HealthReport, most: usize) -> Result<(), Failure> {
     let mut head = premises(&report.snapshot);
     head.push(("health", summary(report)));
+    head.extend(change_lines(&report.changes));
     head.extend(check_lines(&report.checks));
     context.output.write_pairs(&head)?;
     for problem in report.problems.iter().take(most) {
@@ -161,6 +166,21 @@ fn summary(report: &HealthReport) -> String {
         ),
     };
     open + &acknowledged
+}
+
+/// The changes that wait to be decided, and how to decide.
+fn change_lines(changes: &PendingChanges) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    for row in &changes.rows {
+        let id = &row.id;
+        lines.push(("change", format!("{} is {}: {}", row.number, row.state_title(), row.begun_words())));
+        lines.push(("", row.next_words()));
+        let pairs = row.pairs.as_ref().map_or_else(|| "not known".to_owned(), pair_words);
+        lines.push(("", format!("pairs without a path: {pairs}")));
+        lines.push(("", format!("fabdeck confirm {id} keeps it, fabdeck rollback {id} undoes it")));
+    }
+    lines.extend(changes.unread.iter().map(|why| ("unchecked", format!("changes: {why}"))));
+    lines
 }
 
 /// What was checked, and what was not.
@@ -274,13 +294,16 @@ fn write_nagios(
     };
     let gaps = gap_words(&report);
     let (state, exit) = match report.worst() {
+        _ if report.changes.is_overdue() => ("CRITICAL", Exit::Findings),
         Some(ProblemSeverity::Critical) => ("CRITICAL", Exit::Findings),
         Some(ProblemSeverity::Warning) => ("WARNING", NAGIOS_WARNING),
         None if !gaps.is_empty() && context.globals.strict => ("UNKNOWN", NAGIOS_UNKNOWN),
         None => ("OK", Exit::Done),
     };
-    let titles: Vec<String> =
-        report.open_problems().take(3).map(|problem| one_line(&problem.title)).collect();
+    let overdue = report.changes.rows.iter().filter(|row| row.overdue);
+    let overdue = overdue.map(|row| format!("change {} is OVERDUE", row.number));
+    let problems = report.open_problems().map(|problem| one_line(&problem.title));
+    let titles: Vec<String> = overdue.chain(problems).take(3).collect();
     let titles = if titles.is_empty() { String::new() } else { format!(": {}", titles.join("; ")) };
     // With several hot-spots a host may wait for each.
     let waiting: BTreeSet<&str> = report
@@ -326,6 +349,7 @@ json_answer! {
     struct HealthAnswer<'a> {
         worst: Option<ProblemSeverity>,
         checked: ChecksObject<'a>,
+        changes: Lines<'a, &'a ChangeRow>,
         problems: Lines<'a, ProblemObject<'a>>,
     }
 }
@@ -390,6 +414,7 @@ fn write_json(context: &mut Context<'_, '_>, report: &HealthReport) -> Result<()
             jobs: jobs.as_deref().ok(),
             jobs_missing: jobs.as_deref().err().map(String::as_str),
         },
+        changes: Lines::of(&report.changes.rows),
         problems: Lines::of(
             report.problems.iter().map(|problem| ProblemObject::new(&report.snapshot, problem, times)),
         ),

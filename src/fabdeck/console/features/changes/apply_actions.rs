@@ -63,8 +63,8 @@ pub fn apply(state: &mut SessionState, argument: &str) -> Vec<Effect> {
             Vec::new()
         }
         _ => {
-            let text = "apply works on What-if (3), for a proposal of an engine, on Lanes (6), for flows that would move, and on \
-                        Changes (8), for a plan from a file; :apply FILE works everywhere";
+            let text = "apply works on What-if, for a proposal of an engine, on Lanes, for flows that would move, and on \
+                        Changes, for a plan from a file; :apply FILE works everywhere";
             state.log_message(Severity::Info, text);
             Vec::new()
         }

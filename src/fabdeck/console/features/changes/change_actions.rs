@@ -5,6 +5,7 @@ use super::dialogue::{Dialogue, DialogueQuestion};
 use super::{apply_actions, change_requests};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::shell_words::quote_for_shell;
+use crate::console::features::plan_commands::apply_line;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::element_search::find_element;
@@ -17,7 +18,7 @@ use fabdeck_change::{ChangePhase, EVERYTHING_LEFT, GuardRequest};
 use fabdeck_fabric::{Element, ElementId};
 
 /// Default extension of a change, in seconds.
-const EXTENSION_S: u64 = 600;
+pub(super) const EXTENSION_S: u64 = 600;
 /// Maximum extension in seconds; a change waits for a day at most.
 const MAX_EXTENSION_S: u64 = 86_400;
 
@@ -42,9 +43,12 @@ pub fn can_ask(state: &SessionState) -> Result<(), String> {
     }
 }
 
-/// Checks that there is a change to decide about.
-pub fn can_decide(state: &SessionState) -> Result<(), String> {
+/// Checks that there is a change to decide about, or a confirmed one to undo.
+pub fn can_undo(state: &SessionState) -> Result<(), String> {
     can_ask(state)?;
+    if find_confirmed(state, "").is_some() {
+        return apply_actions::can_apply(state);
+    }
     find_change(state, "").map(drop)
 }
 
@@ -88,9 +92,7 @@ pub fn find_change(state: &SessionState, named: &str) -> Result<ChangeRow, Strin
         (None, Some(row), None) => row,
         (None, None, _) => return Err("no change is pending".to_owned()),
         (None, Some(_), Some(_)) => {
-            return Err(
-                "several changes are pending: put the cursor on one of them on Changes (8)".to_owned()
-            );
+            return Err("several changes are pending: put the cursor on one of them on Changes".to_owned());
         }
     };
     check_open(row)
@@ -126,8 +128,44 @@ pub fn confirm(state: &mut SessionState, named: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Asks whether to roll back a change now.
+/// The confirmed change with this number or id, or else the one at the cursor of Changes. On Lanes, it is the last one that
+/// moved flows, unless a change is pending.
+fn find_confirmed(state: &SessionState, named: &str) -> Option<ChangeRow> {
+    let changes = &state.known.changes;
+    let is_named = |row: &&ChangeRow| row.id == named || row.number.to_string() == named;
+    let row = match state.screen {
+        _ if !named.is_empty() => changes.rows_here().find(is_named),
+        ScreenId::Changes => state.screens.changes.change(),
+        ScreenId::Lanes if changes.pending_rows().next().is_none() => {
+            let confirmed = |row: &&ChangeRow| row.state == ChangePhase::Confirmed;
+            changes.rows_here().filter(confirmed).find(|row| !row.moves.is_empty())
+        }
+        _ => None,
+    };
+    row.filter(|row| row.state == ChangePhase::Confirmed).cloned()
+}
+
+/// Offers the plan of the way back of a confirmed change.
+fn plan_undo(state: &mut SessionState, row: &ChangeRow) -> Vec<Effect> {
+    if let Err(why) = apply_actions::can_apply(state) {
+        state.log_message(Severity::Warning, format!("rollback: {why}"));
+        return Vec::new();
+    }
+    const FILE: &str = "undo.plan";
+    let (id, number) = (row.id.clone(), row.number);
+    // No other process has the changes of a simulator in this process.
+    let line = (state.writing != WriteAccess::Own).then(|| {
+        format!("{}; {}", state.command_line(&format!("undo {id} -o {FILE}")), apply_line(state, FILE))
+    });
+    let wanted = ApplyRequest { what: format!("the undo of change {number}"), line };
+    apply_actions::begin_offer(state, PlanSource::Undo { id, number }, wanted)
+}
+
+/// Asks whether to roll back a change now, or offers the way back of a confirmed one.
 pub fn roll_back(state: &mut SessionState, named: &str) -> Vec<Effect> {
+    if let Some(row) = find_confirmed(state, named.trim()) {
+        return plan_undo(state, &row);
+    }
     if let Some(row) = change_or_refusal(state, "rollback", named) {
         let lost = loss_reason(&row);
         open_dialogue(state, DialogueQuestion::RollBack { id: row.id, lost });
@@ -166,8 +204,12 @@ pub fn extend(state: &mut SessionState, argument: &str) -> Vec<Effect> {
         return Vec::new();
     };
     let Some(row) = waiting_change_or_refusal(state, "extend", "") else { return Vec::new() };
+    extend_change(state, row.id, seconds)
+}
+
+pub(super) fn extend_change(state: &mut SessionState, id: String, seconds: u64) -> Vec<Effect> {
     // Only the process knows the user.
-    change_requests::ask_guard(state, row.id, GuardRequest::Extend { user: String::new(), seconds })
+    change_requests::ask_guard(state, id, GuardRequest::Extend { user: String::new(), seconds })
 }
 
 /// Parses a time: `90s`, `10m`, `2h`.

@@ -104,12 +104,15 @@ fn report_new_state(state: &mut SessionState, row: &ChangeRow) {
     if !asked {
         state.known.changes.record_ended(row);
     }
+    let written =
+        matches!(row.state, ChangePhase::Applied | ChangePhase::RolledBack | ChangePhase::Incomplete);
+    if written || row.state == ChangePhase::Confirmed {
+        state.known.problems.add_event(state.now_ms, Severity::Info, text.clone());
+    }
     state.log_message(severity, text);
     if row.state == ChangePhase::Confirmed {
         state.known.changes.comparing.schedule_now();
     }
-    let written =
-        matches!(row.state, ChangePhase::Applied | ChangePhase::RolledBack | ChangePhase::Incomplete);
     if written {
         slow_lanes::invalidate_tables(&mut state.known);
     }

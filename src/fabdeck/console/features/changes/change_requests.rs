@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::changes_model::ApplyRequest;
 use super::dialogue::{Dialogue, DialogueQuestion};
-use super::{change_actions, change_messages, comparison};
+use super::{change_actions, change_effect, change_messages, comparison};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::nothing_to_do;
 use crate::console::features::lanes::slow_lanes;
@@ -391,6 +391,8 @@ fn receive_changes(
             seen.seen_ms = now_ms;
             let before = seen.last.replace(changes);
             seen.last.iter_mut().for_each(|last| seen.comparing.add_to_rows(&mut last.rows));
+            seen.write_marks = seen.find_write_marks();
+            change_effect::keep_values_before(&mut state.known);
             change_messages::report_changes(state, before);
             close_decided_dialogue(state);
             state.screens.refresh(&state.known);

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::change_effects::ChangeEffects;
 use super::comparison_state::ComparisonState;
+use super::write_marks::WriteMark;
 use crate::catalogue::severity::Severity;
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::change_row::{ChangeRow, countdown};
@@ -20,6 +22,10 @@ const SHORT_TIME_LEFT_MS: u64 = 60_000;
 pub struct ChangesModel {
     /// The last reading; `None` before the first one.
     pub last: Option<ChangeOverview>,
+    /// The marks of changes for charts, as of the last reading.
+    pub write_marks: Vec<WriteMark>,
+    /// What the changes of this session did.
+    pub(super) effects: ChangeEffects,
     /// Session time of the last reading.
     pub seen_ms: u64,
     /// The clock of the session.
@@ -91,7 +97,7 @@ impl ChangesModel {
     }
 
     /// The pending change that the operator has to see first: one that is overdue, or else the last one.
-    fn first_pending_row(&self) -> Option<&ChangeRow> {
+    pub fn first_pending_row(&self) -> Option<&ChangeRow> {
         self.pending_rows().find(|row| row.overdue).or_else(|| self.pending_rows().next())
     }
 
@@ -120,14 +126,14 @@ impl ChangesModel {
         Some((format!("change {}: {word}{more}", row.number), severity))
     }
 
-    /// The text about a change that ended: `change 7 rolled back: 8`.
+    /// The text about a change that ended: `change 7 rolled back: 9`.
     fn ended_word(&self) -> Option<(String, Severity)> {
         let Some((number, phase)) = self.ended else { return self.comparing.header_word() };
         let (word, severity) = match phase {
             ChangePhase::Incomplete => ("incomplete", Severity::Error),
             phase => (phase.title(), Severity::Warning),
         };
-        Some((format!("change {number} {word}: 8"), severity))
+        Some((format!("change {number} {word}: 9"), severity))
     }
 
     /// Records that the operator has seen the list.

@@ -37,7 +37,7 @@ impl ComparisonState {
     /// The text for the header: `change 7 no longer stands: 8`.
     pub(crate) fn header_word(&self) -> Option<(String, Severity)> {
         let number = self.fallen?;
-        Some((format!("change {number} {}: 8", AttestationVerdict::NoLongerStands.title()), Severity::Error))
+        Some((format!("change {number} {}: 9", AttestationVerdict::NoLongerStands.title()), Severity::Error))
     }
 
     /// Records that the operator has seen the list.

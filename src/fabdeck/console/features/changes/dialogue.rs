@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 
 use super::apply_rows::{ApplyQuestion, apply_details};
 use super::changes_model::ChangesModel;
+use super::confirm_rows::confirm_rows;
 use super::dialogue_row::{DialogueRow, labelled_text};
 use crate::catalogue::summary::count_words;
+use crate::console::model::fabric_model::Model;
 use crate::console::model::scroll::Scroll;
 use crate::operations::changes::change_row::{ChangeRow, countdown, silent_words};
 use crate::operations::changes::changer::ChangeOffer;
@@ -39,6 +41,9 @@ pub enum DialogueFocus {
     Stay,
     /// The button that acts.
     Act,
+    /// Further buttons of the question whether to keep a change.
+    Undo,
+    Extend,
 }
 
 #[derive(Clone, Debug)]
@@ -76,7 +81,8 @@ impl Dialogue {
             DialogueQuestion::Apply { offer, .. } => offer.findings.len(),
             _ => 0,
         };
-        (0..findings).map(DialogueFocus::Finding).chain([DialogueFocus::Stay, DialogueFocus::Act]).collect()
+        let buttons = self.buttons().into_iter().map(|(focus, _)| focus);
+        (0..findings).map(DialogueFocus::Finding).chain(buttons).collect()
     }
 
     /// Moves the focus to the next or the previous place, and wraps around at the end.
@@ -115,7 +121,7 @@ impl Dialogue {
     }
 
     pub fn has_findings(&self) -> bool {
-        self.focus_order().len() > 2
+        matches!(self.focus_order().first(), Some(DialogueFocus::Finding(_)))
     }
 
     /// Number of findings that are not accepted.
@@ -153,16 +159,26 @@ impl Dialogue {
         }
     }
 
-    /// The labels of the buttons; the first button changes nothing.
-    pub fn buttons(&self) -> [&'static str; 2] {
-        match &self.question {
+    /// The buttons with their labels; the first one changes nothing.
+    pub fn buttons(&self) -> Vec<(DialogueFocus, &'static str)> {
+        let [stay, act] = match &self.question {
             DialogueQuestion::Apply { .. } => ["Cancel", "Apply"],
-            DialogueQuestion::Confirm { .. } => ["Cancel", "Confirm"],
+            DialogueQuestion::Confirm { .. } => ["Cancel", "Keep"],
             DialogueQuestion::GoOn { .. } => ["Wait", "Go on"],
             DialogueQuestion::RollBack { lost: None, .. } => ["Cancel", "Roll back"],
             DialogueQuestion::RollBack { .. } => ["Cancel", "Roll back anyway"],
             DialogueQuestion::Leave { .. } => ["Stay", "Leave"],
+        };
+        let mut buttons = vec![(DialogueFocus::Stay, stay), (DialogueFocus::Act, act)];
+        if matches!(self.question, DialogueQuestion::Confirm { .. }) {
+            buttons.extend([(DialogueFocus::Undo, "Undo"), (DialogueFocus::Extend, "Extend")]);
         }
+        buttons
+    }
+
+    /// Moves the focus back to the button that changes nothing.
+    pub(super) fn focus_on_stay(&mut self) {
+        self.focus = DialogueFocus::Stay;
     }
 
     /// What the question writes to; `None` where it writes nothing.
@@ -172,7 +188,8 @@ impl Dialogue {
     }
 
     /// All rows of the dialog.
-    pub fn rows(&self, changes: &ChangesModel, room: DialogueRoom) -> Vec<DialogueRow> {
+    pub fn rows(&self, known: &Model, room: DialogueRoom) -> Vec<DialogueRow> {
+        let changes = &known.changes;
         let pairs = |pairs: &[(&str, String)]| -> Vec<DialogueRow> {
             pairs.iter().flat_map(|(label, text)| labelled_text(label, text, room.width)).collect()
         };
@@ -181,13 +198,13 @@ impl Dialogue {
             DialogueQuestion::Apply { offer, taken, window_s, .. } => {
                 let focus = match self.focus {
                     DialogueFocus::Finding(at) => Some(at),
-                    DialogueFocus::Stay | DialogueFocus::Act => None,
+                    _ => None,
                 };
                 let DialogueRoom { width: room, height, boxed } = room;
                 ApplyQuestion { offer, taken, window_s: *window_s, focus, room, height, boxed }.rows()
             }
             DialogueQuestion::Confirm { id } => {
-                pairs(&changes.row(id).map_or_else(Vec::new, |row| confirm_pairs(changes, row)))
+                changes.row(id).map_or_else(Vec::new, |row| confirm_rows(known, row, room))
             }
             DialogueQuestion::GoOn { id } => pairs(&changes.row(id).map_or_else(Vec::new, continue_pairs)),
             DialogueQuestion::RollBack { id, lost } => {
@@ -214,9 +231,9 @@ impl Dialogue {
     }
 
     /// The first and the last row of the risk with the focus.
-    pub(super) fn focused_rows(&self, changes: &ChangesModel, room: DialogueRoom) -> Option<(usize, usize)> {
+    pub(super) fn focused_rows(&self, known: &Model, room: DialogueRoom) -> Option<(usize, usize)> {
         let DialogueFocus::Finding(wanted) = self.focus else { return None };
-        let rows = self.rows(changes, room);
+        let rows = self.rows(known, room);
         let mut same = rows
             .iter()
             .enumerate()
@@ -244,9 +261,9 @@ pub(super) fn accepted_names<'f>(findings: impl Iterator<Item = &'f (String, Str
     names
 }
 
-type Pairs<'t> = Vec<(&'t str, String)>;
+pub(super) type Pairs<'t> = Vec<(&'t str, String)>;
 
-fn change_pairs(row: &ChangeRow) -> Pairs<'static> {
+pub(super) fn change_pairs(row: &ChangeRow) -> Pairs<'static> {
     let writes = count_words(usize::try_from(row.writes).unwrap_or(usize::MAX), "write", "writes");
     [
         ("change", format!("{} of {}, started by {}", row.engine, row.source, row.user)),
@@ -264,20 +281,9 @@ fn change_pairs(row: &ChangeRow) -> Pairs<'static> {
     .collect()
 }
 
-fn waiting_pair(changes: &ChangesModel, row: &ChangeRow) -> Option<(&'static str, String)> {
+pub(super) fn waiting_pair(changes: &ChangesModel, row: &ChangeRow) -> Option<(&'static str, String)> {
     let left = changes.left_ms(row)?;
     Some(("left", format!("{} until it is undone by itself", countdown(left / 1000))))
-}
-
-fn confirm_pairs(changes: &ChangesModel, row: &ChangeRow) -> Pairs<'static> {
-    let mut pairs = change_pairs(row);
-    pairs.extend(waiting_pair(changes, row));
-    pairs.push(match &row.drift {
-        Some(drift) => ("by others", drift.clone()),
-        None => ("by others", "nothing of it was changed since".to_owned()),
-    });
-    pairs.push(("then", "it stays: nothing of it is undone later".to_owned()));
-    pairs
 }
 
 fn continue_pairs(row: &ChangeRow) -> Pairs<'static> {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::dialogue::{Dialogue, DialogueFocus, DialogueQuestion, accepted_names};
-use super::{change_requests, dialogue_size};
+use super::{change_actions, change_requests, dialogue_size};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
 use crate::console::event_loop::overlays;
@@ -70,7 +70,7 @@ fn move_focus(state: &mut SessionState, forward: bool) {
     let room = dialogue_size::dialogue_room(state);
     let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return };
     dialogue.move_focus(forward);
-    if let Some((first, last)) = dialogue.focused_rows(&state.known.changes, room) {
+    if let Some((first, last)) = dialogue.focused_rows(&state.known, room) {
         let top = dialogue.scroll.top.max((last + 1).saturating_sub(room.height));
         dialogue.scroll.top = top.min(first);
     }
@@ -95,6 +95,8 @@ fn press_button(state: &mut SessionState) -> Vec<Effect> {
             state.layer = None;
             Vec::new()
         }
+        DialogueFocus::Undo => undo(state),
+        DialogueFocus::Extend => extend(state),
         DialogueFocus::Act => match dialogue.unacknowledged_count() {
             0 => run_question(state),
             some => {
@@ -107,6 +109,23 @@ fn press_button(state: &mut SessionState) -> Vec<Effect> {
             }
         },
     }
+}
+
+/// Rolls back the change that the dialog asks about.
+fn undo(state: &mut SessionState) -> Vec<Effect> {
+    let Some(Overlay::Dialogue(dialogue)) = state.layer.take() else { return Vec::new() };
+    let Some(id) = dialogue.change_id() else { return Vec::new() };
+    // Only the process knows the user.
+    let request = GuardRequest::RollBack { user: String::new(), anyway: false };
+    change_requests::ask_guard(state, id.to_owned(), request)
+}
+
+/// Extends the change that the dialog asks about. The question stays.
+fn extend(state: &mut SessionState) -> Vec<Effect> {
+    let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return Vec::new() };
+    dialogue.focus_on_stay();
+    let Some(id) = dialogue.change_id().map(str::to_owned) else { return Vec::new() };
+    change_actions::extend_change(state, id, change_actions::EXTENSION_S)
 }
 
 /// Copies the command that applies the same plan, with what is acknowledged so far.

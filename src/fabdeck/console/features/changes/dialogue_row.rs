@@ -46,6 +46,10 @@ pub enum DialogueRow {
         channels: Vec<String>,
         upper: bool,
     },
+    /// Charts of waiting and errors over this number of rows; the further ones are blank rows.
+    Charts {
+        rows: u16,
+    },
     Blank,
 }
 

@@ -13,13 +13,15 @@ use crate::console::drawing::gauge::draw_plain_gauge;
 use crate::console::drawing::overlay_pane::extent_room;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
+use crate::console::features::health::draw_charts::draw_wait_and_errors;
+use crate::console::model::layout;
 use crate::console::model::state::SessionState;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) {
     let areas = state.areas();
     let seen = &state.known.changes;
     let room = dialogue_room(state);
-    let rows = dialogue.rows(seen, room);
+    let rows = dialogue.rows(&state.known, room);
     let pane = buffer_area(dialogue_area(state, rows.len())).intersection(canvas.buffer.area);
     if areas.boxed {
         grey_out(canvas);
@@ -40,6 +42,11 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) 
     let above = u16::from(areas.boxed && usize::from(inside.height) > rows.len() + 2);
     let body = Rect { y: inside.y + above, height: height as u16, ..inside };
     for (y, row) in (0..body.height).zip(rows.iter().skip(top)) {
+        if let DialogueRow::Charts { rows } = row {
+            let height = (*rows).min(body.height - y);
+            let at = layout::Rect::new(body.x, body.y + y, body.width, height);
+            draw_wait_and_errors(canvas, at, areas.boxed, state);
+        }
         draw_row(canvas, Rect { y: body.y + y, height: 1, ..body }, margin, dialogue, row);
     }
     let below = u16::from(areas.boxed && inside.height > 4);
@@ -83,7 +90,8 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Rect, margin: u16, dialogue: &Dialogu
     let at =
         Rect { x: line.x + margin.min(line.width), width: line.width.saturating_sub(2 * margin), ..line };
     match row {
-        DialogueRow::Blank => {}
+        // Charts are drawn over all of their rows at once.
+        DialogueRow::Blank | DialogueRow::Charts { .. } => {}
         DialogueRow::Heading { title, right, ruled } => {
             if *ruled {
                 let rule = canvas.signs.rule.repeat(line.width.into());
@@ -192,7 +200,7 @@ fn draw_loop(canvas: &mut Canvas<'_>, at: Rect, channels: &[String], upper: bool
 fn draw_buttons(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue) {
     let open = dialogue.unacknowledged_count();
     let mut x = 0;
-    for (word, stop) in dialogue.buttons().into_iter().zip([DialogueFocus::Stay, DialogueFocus::Act]) {
+    for (stop, word) in dialogue.buttons() {
         let here = dialogue.focus() == stop;
         let blocked = stop == DialogueFocus::Act && open > 0;
         let style = match (here, blocked) {
@@ -207,7 +215,7 @@ fn draw_buttons(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue) {
     if open > 0 {
         let keys = match dialogue.focus() {
             DialogueFocus::Finding(_) => "space",
-            DialogueFocus::Stay | DialogueFocus::Act => "tab, space",
+            _ => "tab, space",
         };
         let what = if open == 1 { "the risk".to_owned() } else { count_words(open, "risk", "risks") };
         canvas.draw_text(at, x, 0, &format!("acknowledge {what} first: {keys}"), Role::Warning);

@@ -1,6 +1,6 @@
 //! The actions of Changes.
 
-use super::{apply_actions, change_actions, change_requests};
+use super::{apply_actions, change_actions, change_effect, change_requests};
 use crate::console::features::feature::Feature;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
 
@@ -28,11 +28,16 @@ pub const FEATURE: Feature = Feature {
             .with_precondition(change_actions::can_confirm)
             .writes_fabric()
             .prominent(),
-            new("rollback", &["u"], "Roll a change back at once", change_actions::roll_back)
-                .with_argument("[CHANGE]")
-                .with_precondition(change_actions::can_decide)
-                .writes_fabric()
-                .prominent(),
+            new(
+                "rollback",
+                &["u"],
+                "Roll a change back at once, or plan the way back of a confirmed one",
+                change_actions::roll_back,
+            )
+            .with_argument("[CHANGE]")
+            .with_precondition(change_actions::can_undo)
+            .writes_fabric()
+            .prominent(),
             new(
                 "extend",
                 &["e"],
@@ -47,6 +52,7 @@ pub const FEATURE: Feature = Feature {
     }],
     rank: 1,
     tick: change_requests::tick,
+    follow: change_effect::follow,
     next_wake_ms: change_requests::next_wake_ms,
     ..Feature::NEW
 };

@@ -4,11 +4,14 @@
 pub(crate) mod apply_actions;
 mod apply_rows;
 pub(crate) mod change_actions;
+mod change_effect;
+mod change_effects;
 mod change_messages;
 pub mod change_requests;
 pub(crate) mod changes_model;
 pub mod comparison;
 pub mod comparison_state;
+mod confirm_rows;
 pub mod detail;
 pub mod dialogue;
 pub(crate) mod dialogue_keys;
@@ -17,5 +20,6 @@ pub mod dialogue_size;
 pub(crate) mod draw_dialogue;
 mod feature;
 pub(crate) mod screen;
+pub mod write_marks;
 
 pub(crate) use feature::FEATURE;

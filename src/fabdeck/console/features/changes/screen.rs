@@ -95,7 +95,7 @@ impl Screen for ChangesScreen {
 
 fn no_change_text(known: &Model) -> String {
     match known.changes.rows().len() {
-        0 => "no change was made here: on What-if (3) p runs the engines, and a applies the proposal of the one under \
+        0 => "no change was made here: on What-if p runs the engines, and a applies the proposal of the one under \
               the cursor; here a applies a plan from a file"
             .to_owned(),
         some => {

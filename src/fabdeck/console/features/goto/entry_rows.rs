@@ -106,7 +106,8 @@ pub fn time_rows(state: &SessionState, words: &[String]) -> Vec<GotoRow> {
     let mut rows = Vec::new();
     if state.known.playback.is_some() {
         for event in state.screens.timeline.events().iter().rev().take(MAX_ENTRIES) {
-            let target = GotoTarget::Moment { place: event.place, time: event.at };
+            let Some(place) = event.place else { continue };
+            let target = GotoTarget::Moment { place, time: event.at };
             let text = format!("{} {}", event.time, event.text);
             let mut row = GotoRow::new(GotoGroup::Times, text, target);
             row.about = event.label.to_owned();

@@ -127,7 +127,7 @@ fn go_to_job(state: &mut SessionState, job: &str) {
 fn go_to_moment(state: &mut SessionState, place: usize, time: i64) -> Vec<Effect> {
     let events = state.screens.timeline.events();
     let same_time = || events.iter().filter(|event| event.at == time);
-    let nearest = same_time().map(|event| event.place).min_by_key(|at| at.abs_diff(place));
+    let nearest = same_time().filter_map(|event| event.place).min_by_key(|at| at.abs_diff(place));
     let Some(place) = nearest.filter(|_| state.known.playback.is_some()) else {
         let text = "this time is not in the recording that the screens show";
         state.log_message(Severity::Warning, text);

@@ -119,7 +119,7 @@ fn change_pairs(state: &SessionState, id: &str) -> Vec<DetailLine> {
 
 fn moment_pairs(state: &SessionState, place: usize, time: i64) -> Vec<DetailLine> {
     let events = state.screens.timeline.events();
-    match events.iter().find(|event| event.at == time && event.place == place) {
+    match events.iter().find(|event| event.at == time && event.place == Some(place)) {
         Some(event) => vec![
             ("time", event.time.clone()),
             ("kind", event.label.to_owned()),

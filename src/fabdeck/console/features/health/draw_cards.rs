@@ -18,7 +18,7 @@ use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::{Canvas, truncate_text, width};
 use crate::console::drawing::chart::{Chart, ChartScale, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
-use crate::console::features::chart_axes::chart_window;
+use crate::console::features::chart_time::{chart_window, cursor_share};
 use crate::console::features::watch::watch_text::empty_words;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
@@ -208,7 +208,7 @@ fn measure_runs(canvas: &Canvas<'_>, measure: &ProblemMeasure, wide: bool) -> Ve
 fn draw_graph(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, measure: &ProblemMeasure) {
     let watch = &state.known.watch;
     let plot = area.width.saturating_sub(GRAPH_LABELS);
-    let (window, columns) = (chart_window(state, plot), usize::from(plot) * 2);
+    let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
     let port = |port, figure| watch.history.port_columns(port, figure, window, columns);
     let (quantity, values) = match measure {
         ProblemMeasure::Wait { share: None, .. } => return,
@@ -231,6 +231,7 @@ fn draw_graph(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, measure
         labels: &[(1.0, label.to_owned()), (0.0, "0".to_owned())],
         ticks: &[],
         marks: &[],
+        cursor: cursor_share(&state.known, window),
         label_width: GRAPH_LABELS,
     };
     draw_chart(canvas, area, &chart);

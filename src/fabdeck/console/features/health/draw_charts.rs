@@ -7,7 +7,10 @@ use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{
-    LABEL_WIDTH, chart_top, chart_window, event_marks, scale_labels, scale_of, time_ticks,
+    LABEL_WIDTH, chart_marks, chart_top, scale_labels, scale_of, time_ticks,
+};
+use crate::console::features::chart_time::{
+    chart_history, chart_window, cursor_ms, cursor_share, time_words,
 };
 use crate::console::model::layout::Rect;
 use crate::console::model::state::SessionState;
@@ -54,6 +57,17 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState
     }
 }
 
+/// Draws the charts of waiting and errors beside each other.
+pub(crate) fn draw_wait_and_errors(canvas: &mut Canvas<'_>, at: Rect, boxed: bool, state: &SessionState) {
+    let (left, right) = at.split_columns(at.width / 2);
+    let [_, wait, errors] = &CHARTS;
+    for (content, area) in [(wait, left), (errors, right)] {
+        if area.height >= 3 && area.width > LABEL_WIDTH + 4 {
+            draw_quantity(canvas, area, boxed, content, state);
+        }
+    }
+}
+
 fn draw_quantity(
     canvas: &mut Canvas<'_>,
     area: Rect,
@@ -62,15 +76,16 @@ fn draw_quantity(
     state: &SessionState,
 ) {
     let plot = area.inside(boxed).width.saturating_sub(LABEL_WIDTH);
-    let window = chart_window(state, plot);
-    let columns = |value| state.known.watch.totals.columns(window, usize::from(plot) * 2, content.sum, value);
+    let window = chart_window(&state.known, plot);
+    let history = chart_history(&state.known);
+    let columns = |value| history.columns(window, usize::from(plot) * 2, content.sum, value);
     let values = columns(content.value);
     let curve = content.curve.map(columns).unwrap_or_default();
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let top = chart_top(content.quantity, most);
     let head = head_runs(canvas, content, state, most);
     let inside = draw_frame(canvas, area, content.title, &head, false, boxed);
-    let marks = if boxed { event_marks(canvas, state, window) } else { Vec::new() };
+    let marks = chart_marks(canvas, state, window, boxed);
     let has_curve = !curve.is_empty() && boxed;
     let chart = Chart {
         quantity: content.quantity,
@@ -79,8 +94,9 @@ fn draw_quantity(
         scale: scale_of(content.quantity),
         top,
         labels: &scale_labels(content.quantity, top, inside.height),
-        ticks: &time_ticks(state.known.problems.window, plot),
+        ticks: &time_ticks(&state.known, window, plot),
         marks: &marks,
+        cursor: cursor_share(&state.known, window),
         label_width: LABEL_WIDTH,
     };
     draw_chart(canvas, inside, &chart);
@@ -97,11 +113,25 @@ fn draw_quantity(
 /// The figures of the last interval, for the head of a chart.
 fn head_runs(canvas: &Canvas<'_>, content: &ChartContent, state: &SessionState, most: f64) -> Vec<OwnedRun> {
     let dim = |text: &str| (text.to_owned(), Role::Dim);
-    let latest = state.known.watch.totals.latest();
-    let Some(value) = latest.and_then(|(_, sums)| (content.value)(&sums)) else {
+    // In a recording, the last interval is that of the moment shown.
+    let cursor = cursor_ms(&state.known).filter(|_| state.known.playback.is_none());
+    let sums = match cursor {
+        Some(at_ms) => state.known.watch.totals.sums_at(at_ms).map(|(.., sums)| sums),
+        None => state.known.watch.totals.latest().map(|(_, sums)| sums),
+    };
+    let Some(value) = sums.and_then(|sums| (content.value)(&sums)) else {
         return vec![dim(&format!("{} not known", canvas.signs.severity[3]))];
     };
     let figure = |text: String| (text, content.quantity.figure_role());
+    if let Some(at_ms) = cursor {
+        let time = time_words(&state.known, i64::try_from(at_ms).unwrap_or(i64::MAX));
+        let value = match content.quantity {
+            Quantity::Load => format!("{} Gb/s", short_number(value)),
+            Quantity::Wait => format!("{value:.0} %"),
+            Quantity::Errors => format!("{} /s", short_number(value)),
+        };
+        return vec![figure(value), dim("  "), (time, Role::Key)];
+    }
     match content.quantity {
         Quantity::Load if value >= 999.5 => vec![figure(short_number(value / 1000.0)), dim(" Tb/s")],
         Quantity::Load => vec![figure(short_number(value)), dim(" Gb/s")],

@@ -7,13 +7,16 @@ use crate::console::model::action::{ActionGroup, ActionSection, new};
 use crate::console::model::state::SessionState;
 
 /// Screens with charts of one time.
-const CHART_SCREENS: &[ScreenId] = &[ScreenId::Health, ScreenId::Links];
+const CHART_SCREENS: &[ScreenId] = &[ScreenId::Health, ScreenId::Links, ScreenId::Timeline];
 
 fn has_charts(state: &SessionState) -> Result<(), String> {
     match state.screen {
-        ScreenId::Health => Ok(()),
+        ScreenId::Health | ScreenId::Timeline => Ok(()),
         ScreenId::Links if state.screens.links.page.is_some() => Ok(()),
-        _ => Err("the charts are on Health, and on the page of a cable: enter on Links opens one".to_owned()),
+        _ => {
+            Err("the charts are on Health, on Timeline, and on the page of a cable: enter on Links opens one"
+                .to_owned())
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! ╭ Traffic ────╮╭ Wait ───────╮╭ Errors ─────╮   charts
+//! ╭ Change 1 ─────────────────────────────────╮   a change that waits to be decided, where there is one
 //! ╭ Problems ─────────────────────────────────╮   cards of four rows
 //! ╭ Jobs hit ───╮╭ Worst waits ╮╭ Latest ─────╮   lists, on screens with room for them
 //! ```
@@ -29,6 +30,8 @@ const MIN_LIST_ROWS: u16 = 5;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HealthLayout {
     pub charts: [Rect; 3],
+    /// The pending change above the problems; empty where there is none.
+    pub change: Rect,
     pub problems: Rect,
     pub jobs: Rect,
     pub waits: Rect,
@@ -73,6 +76,7 @@ impl HealthLayout {
         let (events, watch) = below.split_columns(below.width * 3 / 5);
         Self {
             charts: split_columns(charts, 0),
+            change: Rect::default(),
             problems,
             jobs,
             waits,
@@ -82,6 +86,33 @@ impl HealthLayout {
             boxed: true,
             is_compact: false,
         }
+    }
+
+    /// The layout with a card for the pending change, where there is one and the card of a problem fits below it.
+    pub fn with_change(self, has_change: bool) -> Self {
+        let borders = if self.boxed { 2 } else { 1 };
+        let rows = CARD_ROWS + borders;
+        if !has_change || self.is_compact || self.problems.height < rows + CARD_ROWS + borders {
+            return self;
+        }
+        let mut layout = self.with_shorter_lists();
+        (layout.change, layout.problems) = layout.problems.split_rows(rows);
+        layout
+    }
+
+    /// The layout with one more row for the problems, which is that of the lists below them. Two cards have room then.
+    fn with_shorter_lists(mut self) -> Self {
+        let below = self.problems.y + self.problems.height;
+        if self.jobs.y != below || self.jobs.height <= MIN_LIST_ROWS {
+            return self;
+        }
+        self.problems.height += 1;
+        for pane in [&mut self.jobs, &mut self.waits, &mut self.events] {
+            if pane.y == below {
+                (pane.y, pane.height) = (pane.y + 1, pane.height - 1);
+            }
+        }
+        self
     }
 
     /// Number of cards in sight.
@@ -138,6 +169,13 @@ mod tests {
             for status in [false, true] {
                 let layout = HealthLayout::new(&Areas::new(Size { width, height }, status));
                 assert_eq!(layout.cards_in_sight(), 3, "{width}x{height}");
+                let with_change = layout.with_change(true);
+                assert_eq!(with_change.change.inside(layout.boxed).height, CARD_ROWS, "{width}x{height}");
+                assert_eq!(with_change.cards_in_sight(), 2, "{width}x{height}");
+                let rows = |layout: &HealthLayout| {
+                    layout.change.height + layout.problems.height + layout.jobs.height
+                };
+                assert_eq!(rows(&with_change), rows(&layout), "{width}x{height}");
             }
         }
     }

@@ -59,12 +59,22 @@ impl ChartWindow {
     }
 }
 
+/// What an operator left in time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OperatorMark {
+    Note,
+    Action,
+    Bookmark,
+}
+
 /// An event of the watch, at a time of the session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HealthEvent {
     pub at_ms: i64,
     pub severity: Severity,
     pub text: String,
+    /// `None` where the watch found it.
+    pub mark: Option<OperatorMark>,
 }
 
 /// The recording, the number of its changes, the moment of the events, and the time of its reading.
@@ -136,12 +146,42 @@ impl HealthModel {
 
     /// Adds an event of the watch.
     pub fn add_event(&mut self, at_ms: u64, severity: Severity, text: impl Into<String>) {
+        let at_ms = i64::try_from(at_ms).unwrap_or(i64::MAX);
+        self.push_event(HealthEvent { at_ms, severity, text: text.into(), mark: None });
+    }
+
+    /// Adds what the operator left in time.
+    pub fn add_mark(&mut self, at_ms: u64, mark: OperatorMark, text: impl Into<String>) {
+        let at_ms = i64::try_from(at_ms).unwrap_or(i64::MAX);
+        self.push_event(HealthEvent { at_ms, severity: Severity::Info, text: text.into(), mark: Some(mark) });
+    }
+
+    /// Whether what the operator left is among the events.
+    pub fn has_mark(&self, at_ms: u64, mark: OperatorMark, text: &str) -> bool {
+        let at_ms = i64::try_from(at_ms).unwrap_or(i64::MAX);
+        let same =
+            |event: &HealthEvent| event.at_ms == at_ms && event.mark == Some(mark) && event.text == text;
+        self.events.iter().any(same)
+    }
+
+    /// Removes the bookmark at a time; returns whether there was one.
+    pub fn remove_bookmark(&mut self, at_ms: u64) -> bool {
+        let at_ms = i64::try_from(at_ms).unwrap_or(i64::MAX);
+        let count = self.events.len();
+        self.events.retain(|event| event.at_ms != at_ms || event.mark != Some(OperatorMark::Bookmark));
+        // The number of events counts changes of the list, so it grows here too.
+        self.happened += count - self.events.len();
+        self.events.len() < count
+    }
+
+    /// Adds an event at its time.
+    fn push_event(&mut self, event: HealthEvent) {
         if self.events.len() == MAX_EVENTS {
             self.events.pop_front();
         }
-        let at_ms = i64::try_from(at_ms).unwrap_or(i64::MAX);
         self.happened += 1;
-        self.events.push_back(HealthEvent { at_ms, severity, text: text.into() });
+        let place = self.events.partition_point(|other| other.at_ms <= event.at_ms);
+        self.events.insert(place, event);
     }
 
     /// The events, the latest last.

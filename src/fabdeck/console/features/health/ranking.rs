@@ -10,10 +10,12 @@ use crate::console::features::jobs::current_job_source::{
     CurrentJobSource, current_job_source, current_jobs,
 };
 use crate::console::features::screen::Screen;
+use crate::console::features::timeline::annotations;
 use crate::console::features::timeline::playback::frame_time;
 use crate::console::features::watch::sweep_cycle;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
 use crate::console::model::effect::Effect;
+use crate::console::model::fabric_model::Model;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
@@ -99,6 +101,8 @@ pub struct RankingOutcome(RankedProblems);
 impl TaskOutcome for RankingOutcome {
     fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
         if let Some((_, of)) = state.known.problems.pending.take_if(|(under, _)| *under == task) {
+            add_to_history(&mut state.known, &self.0);
+            annotations::show_kept(&mut state.known, &self.0.annotations);
             state.known.problems.set_ranked(self.0, of);
             state.screens.health.refresh(&state.known);
         }
@@ -111,6 +115,17 @@ impl TaskOutcome for RankingOutcome {
             self.0.problems.iter().map(|problem| format!("{} {:?}", problem.id, problem.hits)).collect();
         ids.sort();
         format!("ranked {ids:?} {:?} {:?}", self.0.waits, self.0.jobs)
+    }
+}
+
+/// Adds the number of problems to the history that charts show.
+fn add_to_history(known: &mut Model, ranked: &RankedProblems) {
+    let Some(at_ms) = ranked.at_ms else { return };
+    let lost_pairs = ranked.lost_pairs.map(|pairs| pairs as f64);
+    let (critical, warnings) = (ranked.critical as f64, ranked.warnings as f64);
+    known.watch.totals.set_problems(at_ms, lost_pairs, critical, warnings);
+    if let Some(playback) = &mut known.playback {
+        playback.set_problems(at_ms, lost_pairs, critical, warnings);
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::health_model::{HealthEvent, MAX_EVENTS, RecordedEvents, RecordedKey};
+use super::health_model::{HealthEvent, MAX_EVENTS, OperatorMark, RecordedEvents, RecordedKey};
 use crate::catalogue::severity::Severity;
 use crate::console::features::timeline::playback::Playback;
 use crate::console::model::fabric_model::Model;
 use crate::operations::replay::event_words::event_words;
-use fabdeck_files::capture::TimelineEntry;
+use fabdeck_files::capture::{TimelineEntry, TimelineEvent};
 
 /// Takes over the events of the moment that is shown; `None` without a recording.
 pub fn follow_recording(known: &mut Model) {
@@ -37,11 +37,24 @@ fn events_until(known: &Model, shown: usize, at_ms: u64) -> (VecDeque<HealthEven
             at_ms: latest.saturating_sub(now.saturating_sub(entry.time)),
             severity: if trouble { Severity::Warning } else { Severity::Info },
             text: format!("{label}: {text}"),
+            mark: match entry.event {
+                TimelineEvent::Note(_) | TimelineEvent::Annotation(_) => Some(OperatorMark::Note),
+                TimelineEvent::Action(_) => Some(OperatorMark::Action),
+                _ => None,
+            },
         }
     };
+    let bookmark = |place: &usize| HealthEvent {
+        at_ms: i64::try_from(playback.at_ms(*place)).unwrap_or(i64::MAX),
+        severity: Severity::Info,
+        text: "bookmark".to_owned(),
+        mark: Some(OperatorMark::Bookmark),
+    };
+    let bookmarks = playback.bookmarks.range(..=shown).map(bookmark);
     let mut entries: Vec<&TimelineEntry> = playback.entries().filter(|entry| entry.place <= shown).collect();
     entries.sort_by_key(|entry| (entry.place, entry.time));
-    let skipped = entries.len().saturating_sub(MAX_EVENTS);
-    let count = entries.len();
-    (entries.into_iter().skip(skipped).map(event).collect(), count)
+    let mut events: Vec<HealthEvent> = entries.into_iter().map(event).chain(bookmarks).collect();
+    events.sort_by_key(|event| event.at_ms);
+    let (count, skipped) = (events.len(), events.len().saturating_sub(MAX_EVENTS));
+    (events.into_iter().skip(skipped).collect(), count)
 }

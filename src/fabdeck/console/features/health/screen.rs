@@ -42,6 +42,8 @@ pub struct HealthScreen {
     pub is_outdated: bool,
     /// Whether the lists have room on this screen.
     has_lists: bool,
+    /// Whether a change is pending, which has the first card.
+    pub(super) has_change: bool,
 }
 
 impl HealthScreen {
@@ -106,7 +108,7 @@ impl Screen for HealthScreen {
     }
 
     fn page_rows(&self, areas: &Areas) -> Option<usize> {
-        let layout = HealthLayout::new(areas);
+        let layout = HealthLayout::new(areas).with_change(self.has_change);
         let rows = |pane: crate::console::model::layout::Rect| usize::from(pane.inside(layout.boxed).height);
         Some(match self.pane {
             HealthPane::Problems => layout.cards_in_sight(),
@@ -180,6 +182,7 @@ impl Screen for HealthScreen {
             _ => false,
         };
         self.is_outdated &= same;
+        self.has_change = known.changes.first_pending_row().is_some();
         self.ranked = known.problems.ranked.clone();
         let ranked = self.ranked.clone();
         let ranked = ranked.as_deref();

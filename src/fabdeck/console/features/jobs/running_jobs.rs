@@ -243,8 +243,7 @@ pub fn ask_sar(state: &mut SessionState) -> Vec<Effect> {
     };
     let effects = engine_runs::preview_engines(state, &[sar]);
     if effects.is_empty() && state.known.proposal(sar).is_some() {
-        state
-            .log_message(Severity::Info, "sar has answered for these jobs; w on What-if (3) writes its plan");
+        state.log_message(Severity::Info, "sar has answered for these jobs; w on What-if writes its plan");
     }
     effects
 }

@@ -1,22 +1,25 @@
 //! The details of the flow at the cursor.
 
+use super::lane_effect::port_effect;
 use super::screen::{LaneView, LanesScreen, follows_words, status_words};
 use crate::catalogue::value::rate_in_millions;
 use crate::console::features::screen::Screen;
 use crate::console::model::detail_page::DetailPage;
+use crate::console::model::fabric_model::Model;
 use crate::operations::lanes::rows::{levels_word, table_status_word};
-use crate::operations::lanes::slow_lanes::TableStatus;
+use crate::operations::lanes::slow_lanes::{LaneSpot, TableStatus};
+use crate::operations::watch::port_values::port_identity;
 
 /// The details of the flow or table at the cursor.
-pub fn lane_detail(screen: &LanesScreen) -> Option<DetailPage> {
+pub fn lane_detail(screen: &LanesScreen, known: &Model) -> Option<DetailPage> {
     let row = screen.table().row()?;
     match screen.view {
-        LaneView::Flows => flow_detail(screen, row),
+        LaneView::Flows => flow_detail(screen, row, known),
         LaneView::Tables => table_detail(screen, row),
     }
 }
 
-pub(crate) fn flow_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {
+pub(crate) fn flow_detail(screen: &LanesScreen, row: usize, known: &Model) -> Option<DetailPage> {
     let (spot, flow) = screen.flow_at(row)?;
     let mut pairs = vec![("hot-spot", format!("{} (LID {})", spot.port.name, spot.port.lid))];
     let standing = flow.map_or(spot.standing, |flow| flow.standing);
@@ -25,15 +28,29 @@ pub(crate) fn flow_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage
     pairs.extend(
         spot.congestion.map(|ticks| ("waits", format!("{} ticks/s at its switch", rate_in_millions(ticks)))),
     );
+    pairs.extend(spot_effect(screen, spot, known).map(|effect| ("wait", effect)));
     if let Some(flow) = flow {
         pairs.push(("host", format!("{} (LID {})", flow.flow.host.name, flow.flow.host.lid)));
         pairs.push(("follows", follows_words(flow.flow.follows).to_owned()));
+        pairs.extend(host_effect(screen, row, known).map(|effect| ("its wait", effect)));
     }
     let title = match flow {
         Some(flow) => format!("From {} to {}", flow.flow.host.name, spot.port.name),
         None => format!("To {}", spot.port.name),
     };
     Some(DetailPage { title, pairs, ports: Vec::new() })
+}
+
+/// How long the switch port of a hot-spot waited before the last move, and waits now.
+fn spot_effect(screen: &LanesScreen, spot: &LaneSpot, known: &Model) -> Option<String> {
+    let fabric = screen.state.as_ref()?.1.fabric();
+    port_effect(known, port_identity(fabric, fabric.peer(spot.adapter)?))
+}
+
+/// The same of the host of a flow.
+fn host_effect(screen: &LanesScreen, row: usize, known: &Model) -> Option<String> {
+    let look = &screen.state.as_ref()?.1;
+    port_effect(known, port_identity(look.fabric(), screen.port_of_flow(row, look)?))
 }
 
 pub(crate) fn table_detail(screen: &LanesScreen, row: usize) -> Option<DetailPage> {

@@ -1,18 +1,10 @@
 //! Lines about the lanes, above the list.
 
-use super::lanes_model::WaitingHosts;
+use super::lane_effect::effect_lines;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
 use crate::console::model::fabric_model::Model;
 use crate::operations::lanes::slow_lanes::{LaneState, LaneStatus};
-
-/// The line about the effect of a move, once there is a verdict over the time after it.
-pub(crate) fn relief_line(known: &Model) -> Option<(Severity, String)> {
-    let before = known.lanes.before_move?;
-    let reading = known.watch.reading.as_ref().filter(|_| !known.watch.has_earlier_verdict())?;
-    let now = WaitingHosts::from_verdict(reading);
-    Some((Severity::Info, format!("held up before the move: {}; now: {}", before.words(), now.words())))
-}
 
 /// The lines above the list, with their severity.
 pub fn lanes_head(known: &Model) -> Vec<(Severity, String)> {
@@ -23,7 +15,7 @@ pub fn lanes_head(known: &Model) -> Vec<(Severity, String)> {
     let Some(state) = &lanes.state else { return Vec::new() };
     let mut lines = vec![flows_head(state, known.watch.reading.is_some())];
     lines.extend(tables_head(state));
-    lines.extend(relief_line(known));
+    lines.extend(effect_lines(known).into_iter().map(|line| (Severity::Info, line)));
     lines
 }
 

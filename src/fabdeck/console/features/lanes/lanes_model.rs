@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
+use super::move_baseline::MoveBaseline;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::summary::count_words;
-use crate::catalogue::value::Value;
 use crate::console::model::tasks::TaskId;
 use crate::operations::lanes::lane_request::LaneRequest;
 use crate::operations::lanes::slow_lanes::LaneState;
-use crate::operations::watch::watch_verdict::WatchVerdict;
 
 /// The model of lanes in a session.
 #[derive(Clone, Debug, Default)]
@@ -20,28 +18,8 @@ pub struct LanesModel {
     pub(crate) of: Option<LaneRequest>,
     pub(crate) pending: Option<(TaskId, LaneRequest)>,
     pub(crate) due_ms: u64,
-    /// The waiting hosts when the last move of flows began.
-    pub(crate) before_move: Option<WaitingHosts>,
-}
-
-/// Number of hosts that are held up, and the sum of their waiting in ticks per second.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct WaitingHosts {
-    pub(crate) hosts: usize,
-    pub(crate) ticks: f64,
-}
-
-impl WaitingHosts {
-    pub(crate) fn from_verdict(reading: &WatchVerdict) -> Self {
-        let held = &reading.watched.verdict.congested_adapters;
-        Self { hosts: held.len(), ticks: held.iter().map(|held| held.at.congestion).sum() }
-    }
-
-    /// The waiting as text: `14 hosts, 35.6G ticks/s`.
-    pub(crate) fn words(self) -> String {
-        let ticks = Value::Number(self.ticks as u64).scaled().into_owned();
-        format!("{}, {ticks} ticks/s", count_words(self.hosts, "host", "hosts"))
-    }
+    /// The waiting when the last move of flows began.
+    pub(crate) before_move: Option<MoveBaseline>,
 }
 
 impl LanesModel {

@@ -3,9 +3,12 @@
 pub mod detail;
 pub(crate) mod draw;
 mod feature;
+mod lane_effect;
 pub mod lane_lines;
 pub mod lanes_model;
+mod move_baseline;
 pub(crate) mod screen;
 pub mod slow_lanes;
+mod waiting_hosts;
 
 pub(crate) use feature::FEATURE;

@@ -45,7 +45,7 @@ impl LanesScreen {
     }
 
     /// The port of the flow's host, or else of the hot-spot.
-    fn port_of_flow(&self, row: usize, look: &Snapshot) -> Option<PortId> {
+    pub(super) fn port_of_flow(&self, row: usize, look: &Snapshot) -> Option<PortId> {
         let (spot, flow) = self.flow_at(row)?;
         let lid = |lid: u16| look.fabric().port_by_lid(Lid::new(lid.into())?);
         flow.map_or(Some(spot.adapter), |flow| lid(flow.flow.host.lid))
@@ -113,8 +113,8 @@ impl Screen for LanesScreen {
         ElementId::Port(port).translate(look.fabric(), known.look.as_ref()?.fabric())
     }
 
-    fn row_page(&self, _: &Model) -> Option<DetailPage> {
-        lane_detail(self)
+    fn row_page(&self, known: &Model) -> Option<DetailPage> {
+        lane_detail(self, known)
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {
@@ -168,7 +168,7 @@ impl Screen for LanesScreen {
             (None, true, true,
         LaneView::Flows) => {
                 "an adapter that receives more slowly than packets come delays flows to other hosts: as soon as there is one \
-                 (screen 5, Hot-spots), the flows to it are listed here, to move to a lane of their own"
+                 (Hot-spots), the flows to it are listed here, to move to a lane of their own"
             }
 }.to_owned()
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::lanes_model::WaitingHosts;
+use super::move_baseline::MoveBaseline;
 use crate::catalogue::severity::Severity;
 use crate::console::features::changes::apply_actions;
 use crate::console::features::screens::ScreenId;
@@ -96,9 +96,10 @@ pub fn invalidate_tables(known: &mut Model) {
     (known.lanes.of, known.lanes.due_ms) = (None, 0);
 }
 
-/// Records the waiting hosts before flows move, to compare with the waiting afterwards.
+/// Records the waiting before flows move, to compare with the waiting afterwards.
 pub fn record_waiting(known: &mut Model) {
-    known.lanes.before_move = known.watch.reading.as_ref().map(|reading| WaitingHosts::from_verdict(reading));
+    let watched = known.look.clone().zip(known.watch.reading.clone());
+    known.lanes.before_move = watched.map(|(look, reading)| MoveBaseline::new(look, reading));
 }
 
 /// Receives the state of lanes.
@@ -136,7 +137,7 @@ pub fn can_move_back(state: &SessionState) -> Result<(), String> {
     match state.known.lanes.state.as_ref().is_some_and(|lanes| lanes.has_moved()) {
         true => Ok(()),
         false if state.known.lanes.state.is_none() => {
-            Err("the state of lanes is not known yet: Lanes (6) reads it".to_owned())
+            Err("the state of lanes is not known yet: Lanes reads it".to_owned())
         }
         false => Err("no flow is on the slow lane".to_owned()),
     }

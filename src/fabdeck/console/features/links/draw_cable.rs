@@ -15,8 +15,9 @@ use crate::console::drawing::gauge::step_of;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{
-    LABEL_WIDTH, chart_top, chart_window, event_marks, scale_labels, scale_of, time_ticks,
+    LABEL_WIDTH, chart_marks, chart_top, scale_labels, scale_of, time_ticks,
 };
+use crate::console::features::chart_time::{chart_history, chart_window, cursor_share};
 use crate::console::features::feature::{BodyAreas, Feature};
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::watch::watch_text::empty_words;
@@ -285,10 +286,14 @@ fn draw_history(
     let boxed = state.areas().boxed;
     let hue = if quantity == PortQuantity::Errors { Quantity::Errors } else { Quantity::Load };
     let plot = area.width.saturating_sub(LABEL_WIDTH + if boxed { 2 } else { 1 });
-    let window = chart_window(state, plot);
+    let window = chart_window(&state.known, plot);
     let values = worst_columns(state, look, quantity, ports, plot);
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
-    let latest = values.iter().rev().find_map(|value| *value);
+    let cursor = cursor_share(&state.known, window);
+    let latest = match cursor {
+        Some(at) => values.get((at * values.len() as f64) as usize).copied().flatten(),
+        None => values.iter().rev().find_map(|value| *value),
+    };
     let (title, unit) = match (quantity, ports) {
         (PortQuantity::Errors, _) => ("Link errors".to_owned(), "/s  log"),
         (_, [port, ..]) => (format!("Sent by {}", look.name(look.fabric().port(*port).node)), "Gb/s"),
@@ -299,7 +304,7 @@ fn draw_history(
     let head = PaneHead { title: &title, right: &[(figure.as_str(), hue.figure_role())], focused: false };
     let inside = draw_pane(canvas, area, &head, boxed);
     let top = chart_top(hue, most);
-    let marks = if boxed { event_marks(canvas, state, window) } else { Vec::new() };
+    let marks = chart_marks(canvas, state, window, boxed);
     let chart = Chart {
         quantity: hue,
         values: &values,
@@ -307,8 +312,9 @@ fn draw_history(
         scale: scale_of(hue),
         top,
         labels: &scale_labels(hue, top, inside.height),
-        ticks: &time_ticks(state.known.problems.window, plot),
+        ticks: &time_ticks(&state.known, window, plot),
         marks: &marks,
+        cursor,
         label_width: LABEL_WIDTH,
     };
     draw_chart(canvas, inside, &chart);
@@ -330,10 +336,10 @@ fn worst_columns(
     ports: &[PortId],
     plot: u16,
 ) -> Vec<Option<f64>> {
-    let (window, columns) = (chart_window(state, plot), usize::from(plot) * 2);
+    let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
     let of = |port: &PortId| {
         let port = port_identity(look.fabric(), *port);
-        state.known.watch.totals.port_columns(window, columns, port, quantity)
+        chart_history(&state.known).port_columns(window, columns, port, quantity)
     };
     let worse = |a: Vec<Option<f64>>, b: Vec<Option<f64>>| {
         let pair = |(a, b): (Option<f64>, Option<f64>)| match (a, b) {
@@ -460,6 +466,7 @@ fn draw_strip(
         labels: &[],
         ticks: &[],
         marks: &[],
+        cursor: cursor_share(&state.known, chart_window(&state.known, HISTORY_WIDTH)),
         label_width: 0,
     };
     let strip = Rect { x: area.x + x, y: area.y + y, width: HISTORY_WIDTH, height: 1 };

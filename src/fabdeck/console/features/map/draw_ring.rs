@@ -55,7 +55,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let count = groups.groups.len();
     let chosen = [matrix.cursor.0.min(matrix.cursor.1), matrix.cursor.0.max(matrix.cursor.1)];
     let mut dots = DotGrid::new(area.width, area.height, CellSharing::OneLine);
-    let mut left_out = 0;
+    let (mut left_out, mut not_known) = (0, 0);
     for (bundle, figures) in structure.bundles.iter().zip(&drawn.bundles) {
         let step = figures.step(drawn.quantity);
         let [from, to] = bundle.groups.map(|group| group_anchor(area, group, count));
@@ -64,20 +64,24 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         } else if step.is_some_and(|step| step >= DRAWN_STEP) {
             let step = step.unwrap_or(0);
             dots.draw_line(from, to, step_role(drawn.quantity, step), step.into(), 0);
-        } else {
+        } else if step.is_some() {
             left_out += 1;
+        } else {
+            not_known += 1;
         }
     }
     dots.draw(canvas, area);
     for group in 0..count {
         draw_group(canvas, area, state, structure, group);
     }
-    if left_out > 0 {
-        let of = structure.bundles.len();
-        let text = format!("{left_out} of {of} bundles carry too little to be drawn");
-        let y = area.height.saturating_sub(2);
-        canvas.draw_right_aligned(area, 0, y, &text, Role::Dim);
-    }
+    let of = structure.bundles.len();
+    let text = match (left_out, not_known) {
+        (0, 0) => String::new(),
+        (_, 0) => format!("{left_out} of {of} bundles carry too little to be drawn"),
+        (0, _) => format!("not known of {not_known} of {of} bundles"),
+        _ => format!("{left_out} of {of} bundles carry too little to be drawn, not known of {not_known}"),
+    };
+    canvas.draw_right_aligned(area, 0, area.height.saturating_sub(2), &text, Role::Dim);
     draw_legend_at(canvas, area, state);
 }
 

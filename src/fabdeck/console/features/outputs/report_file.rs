@@ -8,17 +8,17 @@ use crate::catalogue::severity::Severity;
 use crate::catalogue::shell_words::quote_for_shell;
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
 use crate::console::features::preconditions::has_fabric;
-use crate::console::features::timeline::playback::frame_time;
+use crate::console::features::timeline::playback::{Playback, frame_time};
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
 use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
-use crate::operations::report::ReportClock;
 use crate::operations::report::fabric_report::{FabricReport, ReportEvent, ReportEvents, ReportFacts};
 use crate::operations::report::page::write_page;
 use crate::operations::report::report_request::{checks_of, counters_check};
+use crate::operations::watch::history_clock::HistoryClock;
 use fabdeck_routing::RouteProgress;
 
 /// The file where none is named.
@@ -58,7 +58,7 @@ impl BackgroundTask for ReportTask {
             let elapsed = i64::try_from(services.elapsed_ms()).unwrap_or(0);
             let unix_ms = now.timestamp().as_millisecond().saturating_sub(elapsed);
             let utc_offset_s = now.offset().seconds();
-            facts.clock = Some(ReportClock { at_ms: session_ms, unix_ms, utc_offset_s });
+            facts.clock = Some(HistoryClock { at_ms: session_ms, unix_ms, utc_offset_s });
         }
         let report = FabricReport::new(facts, progress)?;
         let page = write_page(&report);
@@ -139,24 +139,12 @@ fn report_facts(state: &SessionState) -> Option<ReportFacts> {
         reading: known.watch.reading.clone(),
         paths: known.paths.clone(),
         history: known.watch.totals.clone(),
-        clock: recorded_clock(known),
+        clock: known.playback.as_ref().and_then(Playback::clock),
         written: None,
         look,
         ranked,
         events,
         checks,
-    })
-}
-
-/// The clock of the recorder at the moment that is shown.
-fn recorded_clock(known: &Model) -> Option<ReportClock> {
-    let playback = known.playback.as_ref()?;
-    let (timeline, shown) = (playback.timeline(), playback.shown?);
-    let at_ms = known.watch.reading.as_ref().map_or(known.watch.since_ms, |reading| reading.at_ms);
-    Some(ReportClock {
-        at_ms: i64::try_from(at_ms).unwrap_or(i64::MAX),
-        unix_ms: *timeline.times.get(shown)?,
-        utc_offset_s: timeline.utc_offset_s,
     })
 }
 

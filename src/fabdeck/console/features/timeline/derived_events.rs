@@ -38,7 +38,10 @@ impl TaskOutcome for DerivationOutcome {
     }
 
     fn digest_text(&self) -> String {
-        format!("derived {:?}", self.0)
+        match &self.0 {
+            Ok(part) => format!("derived {:?} {} {}", part.happened, part.intervals.len(), part.done),
+            Err(error) => format!("derived {error}"),
+        }
     }
 }
 
@@ -74,6 +77,10 @@ fn receive_part(state: &mut SessionState, task: TaskId, result: Result<DerivedPa
             one.found += part.happened.len();
             let full = one.found > MAX_EVENTS;
             one.stopped |= full;
+            for interval in &part.intervals {
+                let at_ms = playback.base_ms.saturating_add(interval.at_ms);
+                playback.totals.push(at_ms, interval.seconds, &interval.sums);
+            }
             playback.add_entries(part.happened);
             state.screens.timeline.refresh(&state.known);
             if full {

@@ -1,67 +1,76 @@
-//! The head of the Timeline: the clock, the time bar with events above it, and the position below.
-//!
-//! ```text
-//! 2026-11-22 02:13:40.000  moment 5 of 31  paused, speed 1x
-//!          !          +     n
-//! ━━━━━━━━━━━━━━━━━━━━━······━━━━━━╳╳━━━━━━━━━
-//! 02:13:35     ▲                        02:14:05
-//! link down: leaf1[3] to spine2[1]
-//! 3 events, 1 gap
-//! ```
+//! Draws the Timeline: strips over the whole width, the list of events below, details beside it.
 
 use ratatui::layout::Rect;
 
-use super::event_rows::EventKind;
-use super::playback::Playback;
-use super::position_text::{TimeMark, clock_words, moment_words, position_words, recording_words, time_bar};
+use super::draw_strips::{draw_strips, head_runs};
+use super::moment_compare;
+use super::position_text::recording_words;
+use super::timeline_panes::TimelinePanes;
+use crate::catalogue::summary::count_words;
+use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, width};
+use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
 use crate::console::drawing::theme::Role;
 use crate::console::drawing::{details, list};
 use crate::console::features::feature::BodyAreas;
+use crate::console::features::screen::Screen;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 
-pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
-    let rest = areas.rest;
-    let text = state.current().rows_below(&state.known, state.size).min(rest.height);
-    let (list, text) = (rest.height - text, Rect { y: rest.y + rest.height - text, height: text, ..rest });
-    draw_head(canvas, areas.head, state);
-    list::draw(canvas, Rect { height: list, ..rest }, state);
-    draw_event_text(canvas, text, state);
-    details::draw(canvas, areas.details, state);
+/// Columns of the border of a pane besides its title and its figures.
+const HEAD_MARGIN: u16 = 20;
+
+pub fn draw(canvas: &mut Canvas<'_>, _: &BodyAreas, state: &SessionState) {
+    let panes = TimelinePanes::new(&state.areas());
+    let strips = buffer_area(panes.strips);
+    let runs = head_runs(state, strips.width.saturating_sub(HEAD_MARGIN));
+    let right: Vec<TextRun<'_>> = runs.iter().map(|(text, role)| (text.as_str(), *role)).collect();
+    let head = PaneHead { title: state.screen.title().title, right: &right, focused: false };
+    let inside = draw_pane(canvas, strips, &head, panes.boxed);
+    draw_strips(canvas, inside, &panes, state);
+    let (title, place) = match state.screens.timeline.comparison() {
+        Some(comparison) => (moment_compare::title(state, comparison), comparison.words()),
+        None => ("Events".to_owned(), place_words(state)),
+    };
+    let right = [(place.as_str(), Role::Dim)];
+    let head = PaneHead { title: &title, right: &right, focused: true };
+    let inside = draw_pane(canvas, buffer_area(panes.list), &head, panes.boxed);
+    list::draw(canvas, inside, state);
+    draw_event_text(canvas, buffer_area(panes.text), state);
+    if !panes.details.is_empty() {
+        details::draw(canvas, buffer_area(panes.details), state);
+    }
 }
 
-fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
-    let Some(playback) = &state.known.playback else { return };
-    if area.height == 0 {
-        return;
+/// The row of the cursor, the number of rows, and what a recording has.
+fn place_words(state: &SessionState) -> String {
+    let table = state.screens.timeline.table();
+    let (rows, all) = (table.selection.rows.len(), table.selection.of);
+    let mut parts = Vec::new();
+    if all > 0 {
+        let here = if rows == 0 { 0 } else { table.cursor + 1 };
+        let hidden = if rows < all { format!(", {all} in all") } else { String::new() };
+        parts.push(format!("{here} of {rows}{hidden}"));
     }
-    let x = canvas.draw_text(area, 1, 0, &clock_words(playback), Role::Header);
-    let role = if playback.is_playing() { Role::Good } else { Role::Text };
-    canvas.draw_text(area, x + 2, 0, &position_words(playback), role);
-    let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
-    let (columns, pointer) = time_bar(playback, inner.width.into());
-    for (x, (mark, kind)) in (0..inner.width).zip(columns) {
-        if let Some(kind) = kind {
-            let (sign, role) = event_symbol(canvas, kind);
-            canvas.draw_text(inner, x, 1, sign, role);
+    match &state.known.playback {
+        Some(playback) if !playback.timeline().times.is_empty() => parts.push(recording_words(playback)),
+        _ => {
+            let dropped = state.known.problems.event_count().saturating_sub(all);
+            parts.extend((dropped > 0).then(|| count_words(dropped, "older event", "older events")));
         }
-        let signs = canvas.signs.time;
-        let (sign, role) = match mark {
-            TimeMark::Recorded => (signs[0], Role::Border),
-            TimeMark::Gap => (signs[1], Role::Dim),
-            TimeMark::Damaged => (signs[2], Role::Danger),
-        };
-        canvas.draw_text(inner, x, 2, sign, role);
     }
-    draw_ends(canvas, inner, playback, u16::try_from(pointer).unwrap_or(0));
-    let (words, trouble) = moment_words(&state.known);
-    canvas.draw_text(inner, 0, 4, &words, if trouble { Role::Warning } else { Role::Text });
-    canvas.draw_text(inner, 0, 5, &recording_words(playback), Role::Dim);
+    parts.join("; ")
 }
 
 /// Draws the whole text of the event under the cursor, which the list may cut.
 fn draw_event_text(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
+    if let Some(comparison) = state.screens.timeline.comparison() {
+        let lines = wrap_text(&comparison.words(), area.width.saturating_sub(2).into());
+        for (y, line) in (0..area.height).zip(&lines) {
+            canvas.draw_text(area, 1, y, line, Role::Text);
+        }
+        return;
+    }
     let Some(row) = state.screens.timeline.event() else { return };
     let lines = wrap_text(&format!("{}: {}", row.label, row.text), area.width.saturating_sub(2).into());
     let more = lines.len() > usize::from(area.height);
@@ -72,38 +81,4 @@ fn draw_event_text(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         let words = format!("{} d shows all", canvas.signs.more);
         canvas.draw_right_aligned(area, width(&words) + 1, area.height - 1, &words, Role::Dim);
     }
-}
-
-/// Character of an event; each kind has its own.
-fn event_symbol(canvas: &Canvas<'_>, kind: EventKind) -> (&'static str, Role) {
-    match kind {
-        EventKind::Trouble => ("!", Role::Danger),
-        EventKind::Damage => (canvas.signs.time[2], Role::Danger),
-        EventKind::Gap => (canvas.signs.time[1], Role::Dim),
-        EventKind::Clock => ("<", Role::Warning),
-        EventKind::Better => ("+", Role::Good),
-        EventKind::Changed => ("~", Role::Warning),
-        EventKind::Began => ("^", Role::Warning),
-        EventKind::Over => ("v", Role::Good),
-        EventKind::Action => ("a", Role::Text),
-        EventKind::Note => ("n", Role::Text),
-        EventKind::Bookmark => ("m", Role::Key),
-    }
-}
-
-/// Draws the times at both ends and the pointer between them.
-fn draw_ends(canvas: &mut Canvas<'_>, area: Rect, playback: &Playback, pointer: u16) {
-    let timeline = playback.timeline();
-    let (Some(first), Some(last)) = (timeline.times.first(), timeline.times.last()) else { return };
-    let (first, last) = (timeline.clock_text(*first), timeline.clock_text(*last));
-    // A time moves aside for the pointer.
-    let (wide, behind) = (width(&first), width(&last));
-    let x = if pointer < wide { pointer + 2 } else { 0 };
-    canvas.draw_text(area, x, 3, &first, Role::Dim);
-    let end = area.width.saturating_sub(behind);
-    let end = if pointer >= end { pointer.saturating_sub(behind + 1) } else { end };
-    if end > x + wide + 1 {
-        canvas.draw_text(area, end, 3, &last, Role::Dim);
-    }
-    canvas.draw_text(area, pointer, 3, canvas.signs.time[3], Role::Cursor);
 }

@@ -1,13 +1,29 @@
 //! The actions of the Timeline.
 
 use super::recording_file::save_recording;
-use super::{derived_events, draw, frame_requests, operator_log, paused_watch, time_navigation};
+use super::{
+    annotations, derived_events, draw, frame_requests, moment_compare, operator_log, paused_watch,
+    time_navigation,
+};
 use crate::console::features::completion::open_prompt as begin_line;
 use crate::console::features::feature::Feature;
 use crate::console::features::preconditions::{can_pause, has_past};
 use crate::console::features::screens::ScreenId;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
 use crate::console::model::prompt::Purpose;
+use crate::console::model::state::SessionState;
+
+/// Checks that there is a time to mark: a moment of a recording, or an interval of a watch.
+fn has_time(state: &SessionState) -> Result<(), String> {
+    match () {
+        () if state.known.playback.is_some() => has_past(state),
+        () if state.known.watch.can_watch() && state.known.watch.sweeps == 0 => {
+            Err("no sweep was read yet".to_owned())
+        }
+        () if state.known.watch.can_watch() => Ok(()),
+        () => has_past(state),
+    }
+}
 
 pub const FEATURE: Feature = Feature {
     actions: &[ActionGroup {
@@ -69,22 +85,45 @@ pub const FEATURE: Feature = Feature {
             )
             .with_argument("[TIME]")
             .with_precondition(has_past),
-            new("bookmark", &["m"], "Set a bookmark at this moment, or remove it", |state, _| {
-                time_navigation::toggle_bookmark(state)
+            new("bookmark", &["m"], "Set a bookmark at the cursor in time, or remove it", |state, _| {
+                annotations::toggle_bookmark(state)
             })
-            .with_precondition(has_past),
-            new("note", &["i"], "Add a note to the recording of the watch", |state, argument| match argument
-                .trim()
-                .is_empty()
-            {
-                true => {
-                    begin_line(state, Purpose::Command, "note ");
-                    Vec::new()
+            .with_precondition(has_time),
+            new("next-bookmark", &["'"], "To the next bookmark", |state, _| {
+                annotations::step_bookmark(state, true)
+            })
+            .with_precondition(has_time),
+            new("previous-bookmark", &["\""], "To the previous bookmark", |state, _| {
+                annotations::step_bookmark(state, false)
+            })
+            .with_precondition(has_time),
+            new("note", &["i"], "Add a note at the cursor in time", |state, argument| {
+                match argument.trim().is_empty() {
+                    true => {
+                        begin_line(state, Purpose::Command, "note ");
+                        Vec::new()
+                    }
+                    false => operator_log::add_note(state, argument),
                 }
-                false => operator_log::add_note(state, argument),
             })
             .with_argument("[TEXT]")
-            .with_precondition(operator_log::can_add_entry),
+            .with_precondition(operator_log::can_add_note),
+            new(
+                "compare",
+                &["="],
+                "Compare the moment at the cursor with now, or with the moment chosen first",
+                |state, _| moment_compare::compare(state),
+            )
+            .belongs_to(&[ScreenId::Timeline])
+            .with_precondition(moment_compare::can_compare)
+            .prominent(),
+            new(
+                "compare-from",
+                &["&"],
+                "Choose the moment at the cursor as the first to compare",
+                |state, _| moment_compare::choose_first(state),
+            )
+            .with_precondition(moment_compare::can_compare),
             new(
                 "save",
                 &[],
@@ -100,25 +139,39 @@ pub const FEATURE: Feature = Feature {
                 (ready, _) => ready,
             })
             .writes_file(),
-            new("live", &["L"], "Back to live", |state, _| paused_watch::return_to_live(state))
-                .with_precondition(|state| match &state.known.playback {
-                    Some(playback) if playback.is_returning() => {
-                        Err(paused_watch::RETURNING_MESSAGE.to_owned())
-                    }
-                    Some(playback) if playback.live.is_some() => Ok(()),
-                    Some(_) => Err("this source is a recording and has no live state".to_owned()),
-                    None if state.known.watch.live == Some(true) => {
-                        Err("the screens are live already".to_owned())
-                    }
-                    None => Err("this source is not live".to_owned()),
-                })
-                .prominent(),
+            new("live", &["L"], "Back to live", |state, _| match state.known.chart_cursor.take() {
+                Some(_) if state.known.playback.is_none() => Vec::new(),
+                _ => paused_watch::return_to_live(state),
+            })
+            .with_precondition(|state| match &state.known.playback {
+                Some(playback) if playback.is_returning() => Err(paused_watch::RETURNING_MESSAGE.to_owned()),
+                Some(playback) if playback.live.is_some() => Ok(()),
+                Some(_) => Err("this source is a recording and has no live state".to_owned()),
+                None if state.known.chart_cursor.is_some() => Ok(()),
+                None if state.known.watch.live == Some(true) => {
+                    Err("the screens are live already".to_owned())
+                }
+                None => Err("this source is not live".to_owned()),
+            })
+            .prominent(),
         ],
     }],
     rank: 0,
     tick: frame_requests::tick,
-    follow: derived_events::derive_next_part,
+    follow: |state| {
+        let areas = state.areas();
+        if state.known.playback.is_none() {
+            state.screens.timeline.refresh_live(&state.known);
+        }
+        if state.screen == ScreenId::Timeline {
+            state.screens.timeline.update_strips(&state.known, &areas);
+        }
+        let mut effects = annotations::follow(state);
+        effects.extend(derived_events::derive_next_part(state));
+        effects
+    },
     next_wake_ms: frame_requests::next_wake_ms,
+    has_own_panes: |_| true,
     draw: draw::draw,
     ..Feature::NEW
 };

@@ -124,6 +124,7 @@ fn receive_recording(
                 (playback.bookmarks, playback.speed) = (before.bookmarks, before.speed);
                 playback.bookmarks.retain(|place| *place < count);
             }
+            state.known.annotations.session.iter().for_each(|own| playback.add_annotation(own.clone()));
             let (moment, clock) = (place + 1, playback.timeline().clock_text(playback.time()));
             let moments = count_words(count, "moment", "moments");
             let (severity, lost) = match playback.timeline().damaged.len() {

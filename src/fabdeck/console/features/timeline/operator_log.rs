@@ -3,10 +3,12 @@
 
 use std::path::Path;
 
-use super::paused_watch;
+use super::{annotations, paused_watch};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
+use crate::console::features::health::health_model::OperatorMark;
 use crate::console::features::plan_commands::route_line;
+use crate::console::features::preconditions::has_past;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::{Element, Faults};
@@ -27,8 +29,17 @@ pub fn can_add_entry(state: &SessionState) -> Result<(), String> {
             "nothing of this watch is recorded: interval or past_mib under [watch] in the configuration is 0"
                 .to_owned(),
         ),
-        Some(false) => Err("'fabdeck capture note FILE TEXT' adds a note to a capture".to_owned()),
+        Some(false) => Err("this source has no recording that entries could be added to".to_owned()),
         None => Err("the source is still being read".to_owned()),
+    }
+}
+
+/// Checks that there is a time for a note: a moment of a capture, or the recording of a watch.
+pub fn can_add_note(state: &SessionState) -> Result<(), String> {
+    match &state.known.playback {
+        Some(playback) if playback.live.is_none() => has_past(state),
+        _ if annotations::is_about_the_past(&state.known) => Ok(()),
+        _ => can_add_entry(state),
     }
 }
 
@@ -37,6 +48,11 @@ fn add_entry(state: &mut SessionState, entry: OperatorEntry) -> (Vec<Effect>, Op
     if can_add_entry(state).is_err() {
         return (Vec::new(), None);
     }
+    let (mark, text) = match &entry {
+        OperatorEntry::Note(text) => (OperatorMark::Note, format!("note: {text}")),
+        OperatorEntry::Action(acted) => (OperatorMark::Action, format!("action: {}", acted.what)),
+    };
+    state.known.problems.add_mark(state.now_ms, mark, text);
     let clock = paused_watch::append_entry(state, &entry);
     (vec![Effect::Enter(entry)], clock)
 }
@@ -52,6 +68,10 @@ pub fn add_note(state: &mut SessionState, text: &str) -> Vec<Effect> {
         state.log_message(Severity::Error, "FD-6321: a note has at most 64 KiB, and this one was not added");
         return Vec::new();
     }
+    if annotations::is_about_the_past(&state.known) {
+        return annotations::annotate_cursor(state, text);
+    }
+    annotations::keep_present_note(state, text);
     let (effects, clock) = add_entry(state, OperatorEntry::Note(text.to_owned()));
     state.unsaved.notes += effects.len();
     let words = match clock {

@@ -75,6 +75,7 @@ pub fn receive_recording(
         false => playback.bookmark_times(),
     };
     next.set_bookmarks(&marked);
+    state.known.annotations.session.iter().for_each(|own| next.add_annotation(own.clone()));
     (next.live, next.base_ms, next.speed) = (playback.live.take(), since, playback.speed);
     next.live.iter_mut().for_each(|live| live.last_ms = live.swept_ms);
     let returning = next.live.as_ref().is_some_and(|live| live.returning);
@@ -99,8 +100,18 @@ pub fn receive_recording(
         Severity::Info,
         format!("paused at {clock}: [ steps back, L returns to live; {watched}{bookmarks}"),
     );
+    // The pause begins at the cursor of the charts.
+    let cursor = state.known.chart_cursor.take();
+    let place = match (&mut state.known.playback, cursor) {
+        (Some(playback), Some(at_ms)) => {
+            let place = playback.place_at(at_ms);
+            playback.cursor.seek_place(place);
+            place
+        }
+        _ => last,
+    };
     refresh::refresh_screens(state);
-    seek_moment(state, last)
+    seek_moment(state, place)
 }
 
 pub fn is_returning(state: &SessionState) -> bool {

@@ -7,7 +7,10 @@ use super::derivation::Derivation;
 use super::pause_state::PausedWatch;
 use crate::console::model::tasks::TaskId;
 use crate::operations::replay::replay_frame::SeekRequest;
-use fabdeck_files::capture::{Cursor, Timeline, TimelineEntry, TimelineMoments};
+use crate::operations::watch::fabric_history::FabricHistory;
+use crate::operations::watch::history_clock::HistoryClock;
+use fabdeck_files::capture::{Cursor, Timeline, TimelineEntry, TimelineEvent, TimelineMoments};
+use fabdeck_files::capture_format::Annotation;
 
 /// What the cursor points at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,10 +94,27 @@ pub struct Playback {
     pub derivation: Option<Derivation>,
     /// Number of changes of damage, bookmarks or events, for cached lists.
     pub changed: u64,
+    /// The times of bookmarks that annotations set, by their moments.
+    annotated: Vec<(usize, i64)>,
+    /// Milliseconds from the first moment to each one.
+    elapsed: Vec<u64>,
+    /// The sums of all intervals that the event scan has read.
+    pub(super) totals: FabricHistory,
 }
+
+/// Number of intervals of a recording whose sums are kept one by one.
+const KEPT_INTERVALS: usize = 7200;
 
 impl Playback {
     pub fn new(timeline: Arc<Timeline>, place: usize) -> Self {
+        let mut passed = 0u64;
+        let mut elapsed: Vec<u64> = Vec::with_capacity(timeline.times.len());
+        for (place, time) in timeline.times.iter().enumerate() {
+            let before = place.checked_sub(1).map_or(*time, |before| timeline.times[before]);
+            passed = passed.saturating_add(u64::try_from(time.saturating_sub(before)).unwrap_or(0));
+            elapsed.push(passed);
+        }
+        let annotated: Vec<(usize, i64)> = timeline.happened.iter().filter_map(bookmark_of).collect();
         let mut cursor = Cursor::new(TimelineMoments::new(timeline));
         cursor.seek_place(place);
         Self {
@@ -105,22 +125,65 @@ impl Playback {
             wanted: None,
             due_ms: None,
             speed: Speed::default(),
-            bookmarks: BTreeSet::new(),
+            bookmarks: annotated.iter().map(|(place, _)| *place).collect(),
+            annotated,
             live: None,
             base_ms: 0,
             more: Vec::new(),
             derivation: None,
             changed: 0,
+            elapsed,
+            totals: FabricHistory::with_readings(KEPT_INTERVALS),
         }
+    }
+
+    /// The time of a moment by the clock of the session.
+    pub fn at_ms(&self, place: usize) -> u64 {
+        self.base_ms.saturating_add(self.elapsed.get(place).copied().unwrap_or(0))
+    }
+
+    /// The last moment up to a time of the session, or the first one.
+    pub fn place_at(&self, at_ms: u64) -> usize {
+        let passed = at_ms.saturating_sub(self.base_ms);
+        self.elapsed.partition_point(|elapsed| *elapsed <= passed).saturating_sub(1)
+    }
+
+    /// The clock of the recorder, at the moment of the cursor.
+    pub fn clock(&self) -> Option<HistoryClock> {
+        let (timeline, place) = (self.timeline(), self.place());
+        Some(HistoryClock {
+            at_ms: i64::try_from(self.at_ms(place)).unwrap_or(i64::MAX),
+            unix_ms: *timeline.times.get(place)?,
+            utc_offset_s: timeline.utc_offset_s,
+        })
+    }
+
+    /// The sums over the whole recording, once they are known: those of the watch before a pause, or those of the event
+    /// scan.
+    pub fn whole_totals(&self) -> Option<&FabricHistory> {
+        let totals = match &self.live {
+            Some(live) => &live.watch.totals,
+            None => {
+                self.derivation.as_ref().filter(|one| one.done >= self.elapsed.len()).map(|_| &self.totals)?
+            }
+        };
+        totals.latest().map(|_| totals)
+    }
+
+    /// Adds what the ranking found at a time.
+    pub fn set_problems(&mut self, at_ms: u64, lost_pairs: Option<f64>, critical: f64, warnings: f64) {
+        let live = self.live.as_mut().map(|live| &mut live.watch.totals);
+        live.unwrap_or(&mut self.totals).set_problems(at_ms, lost_pairs, critical, warnings);
     }
 
     pub fn timeline(&self) -> &Arc<Timeline> {
         &self.cursor.store().timeline
     }
 
-    /// All known events.
+    /// All known events, without bookmarks.
     pub fn entries(&self) -> impl Iterator<Item = &TimelineEntry> {
-        self.timeline().happened.iter().chain(&self.more)
+        let is_bookmark = |entry: &&TimelineEntry| bookmark_of(entry).is_some();
+        self.timeline().happened.iter().filter(move |entry| !is_bookmark(entry)).chain(&self.more)
     }
 
     /// The times of the moments with bookmarks.
@@ -131,7 +194,43 @@ impl Playback {
     /// Sets bookmarks at the moments with these times, if they exist.
     pub(super) fn set_bookmarks(&mut self, times: &BTreeSet<i64>) {
         let place = |time: &i64| self.timeline().times.iter().position(|other| other == time);
-        self.bookmarks = times.iter().filter_map(place).collect();
+        let own: Vec<usize> = times.iter().filter_map(place).collect();
+        self.bookmarks.extend(own);
+    }
+
+    /// The time of a bookmark at a moment, by the recorder's clock: that of the annotation that set it, or that of the
+    /// moment.
+    pub(super) fn bookmark_time(&self, place: usize) -> i64 {
+        let own = self.annotated.iter().find(|(own, _)| *own == place).map(|(_, at)| *at);
+        own.or_else(|| self.timeline().times.get(place).copied()).unwrap_or(0)
+    }
+
+    /// Adds an annotation whose time the recording has, unless it has it already.
+    pub(super) fn add_annotation(&mut self, annotation: Annotation) {
+        let times = &self.timeline().times;
+        let is_inside = times.first().is_some_and(|first| *first <= annotation.at)
+            && times
+                .last()
+                .is_some_and(|last| annotation.at <= last.saturating_add(self.timeline().longest_step));
+        if !is_inside || annotation.removed {
+            return;
+        }
+        let place = times.iter().rposition(|time| *time <= annotation.at).unwrap_or(0);
+        if annotation.is_bookmark() {
+            if self.bookmarks.insert(place) {
+                self.annotated.push((place, annotation.at));
+                self.changed += 1;
+            }
+            return;
+        }
+        let same = |entry: &TimelineEntry| match &entry.event {
+            TimelineEvent::Annotation(other) => other.at == annotation.at && other.text == annotation.text,
+            TimelineEvent::Note(text) => Some(text) == annotation.text.as_ref() && entry.place == place,
+            _ => false,
+        };
+        if !self.entries().any(same) {
+            self.add_entries([note_entry(place, annotation)]);
+        }
     }
 
     pub(super) fn add_entries(&mut self, more: impl IntoIterator<Item = TimelineEntry>) {
@@ -166,6 +265,21 @@ impl Playback {
     pub fn time(&self) -> i64 {
         self.timeline().times.get(self.place()).copied().unwrap_or(0)
     }
+}
+
+/// The moment and the time of a bookmark in the recording.
+fn bookmark_of(entry: &TimelineEntry) -> Option<(usize, i64)> {
+    match &entry.event {
+        TimelineEvent::Annotation(annotation) if annotation.is_bookmark() => {
+            Some((entry.place, annotation.at))
+        }
+        _ => None,
+    }
+}
+
+/// The entry of a note at its moment.
+fn note_entry(place: usize, annotation: Annotation) -> TimelineEntry {
+    TimelineEntry { place, time: annotation.at, event: TimelineEvent::Annotation(annotation) }
 }
 
 /// The time of the moment on the screens, for `--at`. `None` where a clock that was set back makes it

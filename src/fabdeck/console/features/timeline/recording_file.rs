@@ -9,12 +9,17 @@ use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
+use crate::operations::changes::change_exit::user;
+use crate::operations::replay::watch_recording::with_annotations;
+use fabdeck_files::capture_format::Annotation;
 use fabdeck_routing::RouteProgress;
 
 /// Writes the recording so far.
 #[derive(Debug)]
 pub struct RecordingFileTask {
     to: PathBuf,
+    /// Notes and bookmarks about earlier times.
+    annotations: Vec<Annotation>,
 }
 
 impl BackgroundTask for RecordingFileTask {
@@ -32,6 +37,9 @@ impl BackgroundTask for RecordingFileTask {
 
     fn run(&self, services: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
         let bytes = services.recording().capture_bytes();
+        let signed = |annotation: &Annotation| Annotation { by: user(), ..annotation.clone() };
+        let signed: Vec<Annotation> = self.annotations.iter().map(signed).collect();
+        let bytes = bytes.and_then(|bytes| with_annotations(bytes, &signed));
         let write = |bytes: Vec<u8>| services.write_file(&self.to, &bytes, "give :save another name");
         Some(Box::new(RecordingFileOutcome { to: self.to.clone(), result: bytes.and_then(write) }))
     }
@@ -77,6 +85,7 @@ pub fn save_recording(state: &mut SessionState, file: &str) -> Vec<Effect> {
         );
         return Vec::new();
     }
+    let annotations = state.known.annotations.session.clone();
     state.unsaved.on_their_way = state.unsaved.notes;
-    vec![state.begin(format!("writing {file}"), RecordingFileTask { to: PathBuf::from(file) }).1]
+    vec![state.begin(format!("writing {file}"), RecordingFileTask { to: PathBuf::from(file), annotations }).1]
 }

@@ -1,22 +1,33 @@
 //! The screen Timeline: the events, and the position in time.
 
-use super::detail::event_detail;
-use super::event_rows::{EVENTS, EventRow, event_rows};
+use std::sync::Arc;
+
+use super::detail::{difference_detail, event_detail};
+use super::event_rows::{EVENTS, EventRow, event_rows, live_rows};
+use super::moment_compare;
+use super::strips::TimelineStrips;
+use super::timeline_panes::TimelinePanes;
 use crate::catalogue::field::Listing;
-use crate::console::features::screen::{EnterResult, Screen};
+use crate::console::features::screen::{CursorDirection, EnterResult, Screen};
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
-use crate::console::model::layout::{DETAILS_MIN_SCREEN, Size};
+use crate::console::model::layout::Areas;
 use crate::console::model::table::Table;
+use crate::operations::replay::moment_comparison::MomentComparison;
 
 #[derive(Clone, Debug, Default)]
 pub struct TimelineScreen {
     table: Table,
     rows: Vec<EventRow>,
     /// The timeline, the number of its changes, and the snapshot of the rows; the next field is the position
-    /// of the cursor of time.
+    /// of the cursor of time: a moment, or a time where the screens are live.
     of: Option<(usize, u64, usize)>,
-    place: Option<usize>,
+    place: Option<u64>,
+    pub strips: TimelineStrips,
+    /// The moment that was chosen as the first of a comparison.
+    pub compare_from: Option<i64>,
+    /// The differences between two moments, which take the place of the events, and their list.
+    compared: Option<(Arc<MomentComparison>, Table)>,
     /// The event to which the cursor of time moved the list.
     led: Option<EventRow>,
 }
@@ -32,67 +43,120 @@ impl TimelineScreen {
         self.rows.get(self.table.row()?)
     }
 
-    /// Moves the list with the cursor of time: to the last event up to its moment.
-    fn follow_time_cursor(&mut self, place: usize) {
+    /// Shows the differences between two moments.
+    pub(super) fn show_comparison(&mut self, comparison: Arc<MomentComparison>) {
+        let mut table = Table::default();
+        table.refresh(&*moment_compare::listing(&comparison));
+        self.compared = Some((comparison, table));
+    }
+
+    /// The comparison that is open.
+    pub fn comparison(&self) -> Option<&MomentComparison> {
+        self.compared.as_ref().map(|(comparison, _)| &**comparison)
+    }
+
+    /// Makes the strips again, where something of them changed.
+    pub(super) fn update_strips(&mut self, known: &Model, areas: &Areas) {
+        let changed = self.of.map_or(0, |(_, changed, _)| changed);
+        self.strips.update(known, &TimelinePanes::new(areas), &self.rows, changed);
+    }
+
+    /// Lists the events of a live watch.
+    pub(super) fn refresh_live(&mut self, known: &Model) {
+        let of = (0, known.problems.event_count() as u64, 0);
+        if self.of.replace(of) != Some(of) {
+            let here = self.event().cloned();
+            self.rows = live_rows(known);
+            self.show_rows(here);
+        }
+        self.follow_time_cursor(known.chart_cursor.unwrap_or(u64::MAX));
+    }
+
+    /// Shows other rows. A cursor that the operator moved stays on its event when rows are added; otherwise it follows
+    /// the cursor of time.
+    fn show_rows(&mut self, here: Option<EventRow>) {
+        self.table.refresh(&EVENTS.of(&self.rows));
+        let moved = here.filter(|here| self.led.as_ref() != Some(here));
+        match moved.and_then(|here| self.rows.iter().position(|row| *row == here)) {
+            Some(row) => self.table.move_to_row(row),
+            None => self.place = None,
+        }
+    }
+
+    /// Moves the list with the cursor of time: to the last event up to it.
+    fn follow_time_cursor(&mut self, place: u64) {
         if self.place.replace(place) == Some(place) {
             return;
         }
+        let is_up_to = |row: &EventRow| match row.place {
+            Some(own) => own as u64 <= place,
+            None => u64::try_from(row.at_ms).unwrap_or(0) <= place,
+        };
         let rows = self.table.selection.rows.iter();
-        let last = rows.filter(|row| self.rows[**row].place <= place).count();
+        let last = rows.filter(|row| is_up_to(&self.rows[**row])).count();
         self.table.move_to(last.saturating_sub(1));
         self.led = self.event().cloned();
     }
 }
 
-/// Minimum height of a screen with a text below the list.
-const TEXT_MIN_HEIGHT: u16 = 20;
-
 impl Screen for TimelineScreen {
     fn table(&self) -> &Table {
-        &self.table
+        self.compared.as_ref().map_or(&self.table, |(_, table)| table)
     }
 
     fn table_mut(&mut self) -> &mut Table {
-        &mut self.table
+        self.compared.as_mut().map_or(&mut self.table, |(_, table)| table)
     }
 
     fn listing<'s>(&'s self, known: &'s Model) -> Option<Box<dyn Listing + 's>> {
-        known.playback.as_ref().filter(|playback| !playback.timeline().times.is_empty())?;
-        Some(Box::new(EVENTS.of(&self.rows)))
+        if let Some((comparison, _)) = &self.compared {
+            return Some(moment_compare::listing(comparison));
+        }
+        let is_recorded =
+            known.playback.as_ref().is_some_and(|playback| !playback.timeline().times.is_empty());
+        (is_recorded || !self.rows.is_empty())
+            .then(|| -> Box<dyn Listing + 's> { Box::new(EVENTS.of(&self.rows)) })
     }
 
-    /// Rows for the clock, signs of events, the bar, its pointer, the events at the moment, and the totals.
-    fn rows_above(&self, known: &Model) -> u16 {
-        if self.listing(known).is_some() { 6 } else { 0 }
+    fn page_rows(&self, areas: &Areas) -> Option<usize> {
+        Some(TimelinePanes::new(areas).list_rows())
     }
 
-    /// Rows for the whole text of the event at the cursor, where there are no details beside the list.
-    fn rows_below(&self, known: &Model, size: Size) -> u16 {
-        const TEXT: u16 = 3;
-        let room = size.width < DETAILS_MIN_SCREEN && size.height >= TEXT_MIN_HEIGHT;
-        if room && self.listing(known).is_some() { TEXT } else { 0 }
+    /// The keys to the left and to the right move the cursor in time.
+    fn move_by_arrow(&mut self, _: &Model, direction: CursorDirection, _: u16) -> bool {
+        matches!(direction, CursorDirection::Left | CursorDirection::Right)
     }
 
     fn row_page(&self, known: &Model) -> Option<DetailPage> {
-        event_detail(self, known)
+        match &self.compared {
+            Some((comparison, table)) => difference_detail(comparison, table.row()?),
+            None => event_detail(self, known),
+        }
     }
 
     fn enter(&mut self, _: &Model) -> EnterResult {
+        if self.compared.is_some() {
+            return EnterResult::Show;
+        }
         match self.table.row().and_then(|row| self.rows.get(row)) {
-            Some(row) => EnterResult::ToMoment(row.place),
+            Some(EventRow { place: Some(place), .. }) => EnterResult::ToMoment(*place),
+            Some(row) => EnterResult::ToTime(u64::try_from(row.at_ms).unwrap_or(0)),
             None => EnterResult::Nothing("there is no event to go to"),
         }
     }
 
     fn can_enter(&self, _: &Model) -> bool {
-        self.table.row().is_some()
+        self.table().row().is_some()
+    }
+
+    /// Out of a comparison to the events.
+    fn step_out(&mut self, _: &Model) -> bool {
+        self.compared.take().is_some()
     }
 
     fn refresh(&mut self, known: &Model) {
         let (Some(playback), Some(look)) = (&known.playback, &known.look) else {
-            (self.rows, self.of, self.place) = (Vec::new(), None, None);
-            self.table.set_selection(Default::default(), None);
-            return;
+            return self.refresh_live(known);
         };
         let of = (
             std::sync::Arc::as_ptr(playback.timeline()) as usize,
@@ -102,16 +166,9 @@ impl Screen for TimelineScreen {
         if self.of.replace(of) != Some(of) {
             let here = self.event().cloned();
             self.rows = event_rows(playback, look);
-            self.table.refresh(&EVENTS.of(&self.rows));
-            // A cursor that the operator moved stays on its event when rows are added; otherwise it follows
-            // the cursor of time.
-            let moved = here.filter(|here| self.led.as_ref() != Some(here));
-            match moved.and_then(|here| self.rows.iter().position(|row| *row == here)) {
-                Some(row) => self.table.move_to_row(row),
-                None => self.place = None,
-            }
+            self.show_rows(here);
         }
-        self.follow_time_cursor(playback.place());
+        self.follow_time_cursor(playback.place() as u64);
     }
 
     fn command(&self, _: &Model) -> Option<String> {

@@ -5,7 +5,6 @@ use super::frame_requests::{is_playing, seek_moment};
 use super::paused_watch;
 use super::playback::{Playback, PlaybackPosition};
 use crate::catalogue::severity::Severity;
-use crate::catalogue::summary::count_words;
 use crate::console::features::screen::Screen;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
@@ -213,22 +212,6 @@ fn report_moment(state: &mut SessionState) {
     };
     let severity = if trouble { Severity::Warning } else { Severity::Info };
     state.log_message(severity, format!("{}: {label}: {text}{more}", timeline.clock_text(first.time)));
-}
-
-pub fn toggle_bookmark(state: &mut SessionState) -> Vec<Effect> {
-    let Some(playback) = &mut state.known.playback else { return Vec::new() };
-    let place = playback.place();
-    let set = playback.bookmarks.insert(place);
-    if !set {
-        playback.bookmarks.remove(&place);
-    }
-    playback.changed += 1;
-    let (clock, count) = (playback.timeline().clock_text(playback.time()), playback.bookmarks.len());
-    let count = count_words(count, "bookmark", "bookmarks");
-    let words = if set { "has a bookmark now" } else { "has no bookmark now" };
-    state.log_message(Severity::Info, format!("{clock} {words}; {count} in this session"));
-    state.screens.timeline.refresh(&state.known);
-    Vec::new()
 }
 
 /// Starts or stops playback; on a live watch, pauses it.

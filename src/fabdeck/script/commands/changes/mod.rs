@@ -7,3 +7,4 @@ pub(crate) mod decision_commands;
 pub(crate) mod guard;
 mod metrics;
 pub(crate) mod service;
+pub(crate) mod undo;

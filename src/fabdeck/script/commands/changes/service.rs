@@ -1,12 +1,13 @@
 //! `disable` and `enable`: a plan that takes a link out of service, or brings it back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::lanes_in_force;
 use crate::operations::lanes::lanes_in_force::LaneReading;
 use crate::operations::plans::link_service::{
@@ -20,6 +21,7 @@ use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
 use crate::system::output_file;
+use fabdeck_change::Plan;
 use fabdeck_mad::access::ReadOptions;
 
 pub const DISABLE: CommandEntry = CommandEntry::new(
@@ -33,7 +35,7 @@ pub const DISABLE: CommandEntry = CommandEntry::new(
 .danger(Danger::WritesFile)
 .examples(&["fabdeck --source umad disable 'link:leaf0[3]' -o out.plan"])
 .runs(&CommandFunction(disable))
-.json(&[JsonSchema::answer::<ServiceAnswer<'_>>("service").titled("disable and enable")]);
+.json(&[JsonSchema::answer::<ServiceAnswer<'_>>("service").titled("disable, enable and undo")]);
 
 pub const ENABLE: CommandEntry = CommandEntry::new(
     "enable",
@@ -75,21 +77,31 @@ fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkService) 
     let element = context.operation().explain_missing(&look, found)?;
     let made = PlanOrigin::now(context.options);
     let plan = service_plan(&look, element, service, in_force.sent(), made).map_err(failure)?;
-    let text = plan_text(&plan).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
-    output_file::write(context.output.out, &args.output, text.as_bytes())?;
-    if !output_file::is_stdout(&args.output) {
-        let file = args.output.display().to_string();
+    write_plan(context, &args.output, &plan, &look, format!("{word} {}", args.element))
+}
+
+/// Writes a plan to its file, and reports what it does and its findings.
+pub(super) fn write_plan(
+    context: &mut Context<'_, '_>,
+    output: &Path,
+    plan: &Plan,
+    look: &Snapshot,
+    what: String,
+) -> Result<Exit, Failure> {
+    let text = plan_text(plan).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+    output_file::write(context.output.out, output, text.as_bytes())?;
+    if !output_file::is_stdout(output) {
+        let file = output.display().to_string();
         if context.output.json {
             let answer = ServiceAnswer { plan: file, findings: &plan.findings };
-            context.write_answer("service", &look, answer)?;
+            context.write_answer("service", look, answer)?;
         } else {
-            let what = format!("{word} {}", args.element);
             let pairs = [("does", what), ("plan", file)];
             context.output.write_pairs(&pairs)?;
         }
     }
-    findings_warning(&plan).iter().for_each(|line| context.output.print_message(line));
-    let concluded = context.conclude(&look);
+    findings_warning(plan).iter().for_each(|line| context.output.print_message(line));
+    let concluded = context.conclude(look);
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
 }
 

@@ -1,0 +1,87 @@
+//! Finds out what a change did: keeps the values of the time before its writes, and counts the pairs without a path.
+
+use super::change_effects::PairCount;
+use super::dialogue::DialogueQuestion;
+use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
+use crate::console::model::effect::Effect;
+use crate::console::model::fabric_model::Model;
+use crate::console::model::overlay::Overlay;
+use crate::console::model::state::{LoadState, SessionState};
+use crate::console::model::task_services::TaskServices;
+use crate::console::model::tasks::TaskId;
+use crate::operations::changes::change_row::ChangeRow;
+use crate::operations::changes::pair_count::PairCountRequest;
+use fabdeck_change::ChangePhase;
+use fabdeck_routing::RouteProgress;
+
+/// Time before the writes whose worst values are kept. With a longer interval between readings it is two of these.
+const BEFORE_MS: u64 = 60_000;
+
+/// Keeps the values before the writes of pending changes that were not known so far.
+pub(super) fn keep_values_before(known: &mut Model) {
+    let (changes, watch) = (&known.changes, &known.watch);
+    let length_ms = BEFORE_MS.max(2 * watch.settings.interval_ms);
+    let value = |row: &ChangeRow| {
+        let written_ms = u64::try_from(changes.session_time_ms(&row.time)?).ok()?;
+        watch.totals.worst_before(written_ms, length_ms)
+    };
+    let new = changes.pending_rows().filter(|row| !changes.effects.before.contains_key(&row.id));
+    let new: Vec<_> = new.map(|row| (row.id.clone(), value(row))).collect();
+    known.changes.effects.before.extend(new);
+}
+
+/// Counts the pairs of the change whose confirmation is asked about, where they are not known for this snapshot.
+pub fn follow(state: &mut SessionState) -> Vec<Effect> {
+    let Some((change, request)) = outdated_request(state) else { return Vec::new() };
+    let count = PairCount { change, look: request.look.clone(), pairs: None };
+    let (task, effect) = state.begin_quiet("counting pairs without a path", PairCountTask(request));
+    state.known.changes.effects.counting = Some((task, count));
+    vec![effect]
+}
+
+fn outdated_request(state: &SessionState) -> Option<(String, PairCountRequest)> {
+    let Some(Overlay::Dialogue(dialogue)) = &state.layer else { return None };
+    let DialogueQuestion::Confirm { id } = &dialogue.question else { return None };
+    let changes = &state.known.changes;
+    let row = changes.row(id).filter(|row| row.state == ChangePhase::Applied && row.pairs.is_some())?;
+    // Until the fabric is read again, the tables of the snapshot are those before the writes.
+    let is_current = state.loading == LoadState::Done && !changes.look_wanted;
+    let is_live = state.known.playback.as_ref().is_none_or(|playback| playback.live.is_none());
+    let look = state.known.look.clone().filter(|_| is_current && is_live)?;
+    let effects = &changes.effects;
+    let is_known = effects.counted.as_ref().is_some_and(|counted| counted.is_of(id, &look));
+    let under =
+        |(task, count): &(TaskId, PairCount)| state.tasks.get(*task).is_some() && count.is_of(id, &look);
+    if is_known || effects.counting.as_ref().is_some_and(under) {
+        return None;
+    }
+    let (failed, switches) = (row.failed.clone(), row.covers_switches);
+    Some((id.clone(), PairCountRequest { look, failed, switches }))
+}
+
+/// Counts the pairs without a path.
+#[derive(Debug)]
+pub struct PairCountTask(PairCountRequest);
+
+impl BackgroundTask for PairCountTask {
+    fn run(&self, _: &mut dyn TaskServices, progress: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(PairCountOutcome(self.0.run(progress))))
+    }
+}
+
+#[derive(Debug)]
+pub struct PairCountOutcome(Option<u64>);
+
+impl TaskOutcome for PairCountOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, task: TaskId) -> Vec<Effect> {
+        let effects = &mut state.known.changes.effects;
+        if let Some((_, count)) = effects.counting.take_if(|(counting, _)| *counting == task) {
+            effects.counted = Some(PairCount { pairs: self.0, ..count });
+        }
+        Vec::new()
+    }
+
+    fn digest_text(&self) -> String {
+        format!("counted {:?}", self.0)
+    }
+}

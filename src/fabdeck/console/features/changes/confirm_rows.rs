@@ -1,0 +1,165 @@
+//! The rows of the question whether to keep a change: what it is, what became of it, and what both answers do.
+//!
+//! ```text
+//! change      updn of sim:demo, started by alice
+//! ─ What became of it ──────────────── before the writes, and now ─
+//! ● no path   before 504, now 0, of 1,892 pairs
+//! ● worst wait before 89 %, now 31 %
+//! ▲ errors    before 1 /s, now 12 /s
+//! (charts of waiting and errors)
+//! keep        it stays: nothing of it is undone later
+//! ```
+
+use super::dialogue::{DialogueRoom, change_pairs, waiting_pair};
+use super::dialogue_row::{DialogueRow, DialogueSign, Piece, labelled, labelled_text};
+use crate::catalogue::quantity_words::short_number;
+use crate::console::drawing::theme::Role;
+use crate::console::model::fabric_model::Model;
+use crate::operations::changes::change_row::ChangeRow;
+use crate::operations::watch::fabric_history::FabricSums;
+use fabdeck_fabric::observe::digits_in_groups;
+
+/// Rows of the charts in a box, and on a narrow screen.
+const BOXED_CHART_ROWS: u16 = 10;
+const CHART_ROWS: u16 = 5;
+
+pub fn confirm_rows(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<DialogueRow> {
+    let mut rows = first_rows(known, row, room);
+    let last = last_rows(room);
+    let charts = if room.boxed { BOXED_CHART_ROWS } else { CHART_ROWS };
+    // Without room for them, the figures say the same in short.
+    if rows.len() + usize::from(charts) + last.len() <= room.height {
+        rows.push(DialogueRow::Charts { rows: charts });
+        rows.extend((1..charts).map(|_| DialogueRow::Blank));
+    }
+    rows.extend(last);
+    rows
+}
+
+fn first_rows(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<DialogueRow> {
+    let mut pairs = change_pairs(row);
+    pairs.extend(waiting_pair(&known.changes, row));
+    let drift = row.drift.clone().unwrap_or_else(|| "nothing of it was changed since".to_owned());
+    pairs.push(("by others", drift));
+    let mut rows: Vec<DialogueRow> =
+        pairs.iter().flat_map(|(label, text)| labelled_text(label, text, room.width)).collect();
+    if room.boxed {
+        rows.push(DialogueRow::Blank);
+    }
+    let right = Some(("before the writes, and now".to_owned(), Role::Dim));
+    rows.push(DialogueRow::Heading { title: "What became of it", right, ruled: true });
+    rows.extend(pair_figures(known, row, room));
+    rows.extend(watched_figures(known, row, room));
+    rows
+}
+
+fn last_rows(room: DialogueRoom) -> Vec<DialogueRow> {
+    let lines = [
+        ("keep", "it stays: nothing of it is undone later"),
+        ("undo", "all that is still as it wrote it is restored"),
+    ];
+    lines.into_iter().flat_map(|(label, text)| labelled_text(label, text, room.width)).collect()
+}
+
+/// A value before the writes and now. A value that is not known has the reason for that.
+struct EffectFigure {
+    label: &'static str,
+    before: Result<f64, &'static str>,
+    now: Result<f64, &'static str>,
+    text: fn(f64) -> String,
+    /// What is said behind the figures.
+    behind: String,
+}
+
+impl EffectFigure {
+    fn rows(&self, room: DialogueRoom) -> Vec<DialogueRow> {
+        let texts = [&self.before, &self.now].map(|value| value.map(self.text));
+        // Values that read alike are alike.
+        let is_worse =
+            self.before.is_ok_and(|before| self.now.is_ok_and(|now| now > before)) && texts[0] != texts[1];
+        let sign = match (&self.before, &self.now) {
+            (Ok(_), Ok(_)) if is_worse => DialogueSign::Warning,
+            (Ok(_), Ok(_)) => DialogueSign::Well,
+            _ => DialogueSign::Unknown,
+        };
+        let [before, now] = texts;
+        let piece = |text: Result<String, &str>, role| match text {
+            Ok(text) => (text, role),
+            Err(why) => (why.to_owned(), Role::Dim),
+        };
+        let pieces: Vec<Piece> = vec![
+            ("before ".to_owned(), Role::Dim),
+            piece(before, Role::Text),
+            (", now ".to_owned(), Role::Dim),
+            piece(now, if is_worse { Role::Warning } else { Role::Strong }),
+            (self.behind.clone(), Role::Dim),
+        ];
+        labelled(sign, self.label, pieces, room.width)
+    }
+}
+
+fn pair_figures(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<DialogueRow> {
+    let now = match pairs_now(known, row) {
+        CountState::Counted(Some(pairs)) => Ok(pairs as f64),
+        CountState::Counted(None) => Err("not known"),
+        CountState::Counting => Err("being counted"),
+    };
+    let behind = row.pairs.as_ref().map(|pairs| format!(", of {} pairs", digits_in_groups(pairs.pairs)));
+    let figure = EffectFigure {
+        label: "no path",
+        before: row.pairs.as_ref().map(|pairs| pairs.before as f64).ok_or("not known"),
+        now,
+        text: |pairs| digits_in_groups(pairs as u64),
+        behind: behind.unwrap_or_default(),
+    };
+    figure.rows(room)
+}
+
+type ValueOf = fn(&FabricSums) -> Option<f64>;
+
+fn watched_figures(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<DialogueRow> {
+    const NOT_WATCHED: &str = "not known (nothing was watched then)";
+    const NOT_READ: &str = "not known (no reading since)";
+    let (before, now) = (known.changes.effects.values_before(&row.id), values_now(known, row));
+    let value = |sums: Option<FabricSums>, of: ValueOf, why| match sums {
+        Some(sums) => of(&sums).ok_or("not known"),
+        None => Err(why),
+    };
+    let figure = |label: &'static str, of: ValueOf, text: fn(f64) -> String| EffectFigure {
+        label,
+        before: value(before, of, NOT_WATCHED),
+        now: value(now, of, NOT_READ),
+        text,
+        behind: String::new(),
+    };
+    let mut rows = figure("worst wait", |sums| sums.worst_wait, |wait| format!("{wait:.0} %")).rows(room);
+    let errors = figure("errors", |sums| sums.errors_per_s, |errors| format!("{} /s", short_number(errors)));
+    rows.extend(errors.rows(room));
+    rows
+}
+
+/// A figure that may still be computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum CountState {
+    Counting,
+    Counted(Option<u64>),
+}
+
+/// The values of the last reading that began after the writes of a change.
+fn values_now(known: &Model, row: &ChangeRow) -> Option<FabricSums> {
+    let written_ms = known.changes.session_time_ms(&row.time)?;
+    known.watch.totals.latest_since(u64::try_from(written_ms).unwrap_or(0))
+}
+
+/// The pairs without a path in the current tables.
+fn pairs_now(known: &Model, row: &ChangeRow) -> CountState {
+    let effects = &known.changes.effects;
+    let counted = known.look.as_ref().filter(|_| !known.changes.look_wanted).and_then(|look| {
+        effects.counted.as_ref().filter(|counted| counted.is_of(&row.id, look)).map(|counted| counted.pairs)
+    });
+    match counted {
+        Some(pairs) => CountState::Counted(pairs),
+        None if known.look.is_some() && row.pairs.is_some() => CountState::Counting,
+        None => CountState::Counted(None),
+    }
+}

@@ -1,0 +1,82 @@
+//! The time of charts, which is the same on all screens: its window, and the cursor in it.
+
+use super::timeline::playback::Playback;
+use crate::catalogue::quantity_words::length_words;
+use crate::console::model::fabric_model::Model;
+use crate::operations::watch::fabric_history::{FabricHistory, TimeWindow};
+use crate::operations::watch::history_clock::HistoryClock;
+
+/// The history that charts show: of a recording all of it, as soon as it was read.
+pub fn chart_history(known: &Model) -> &FabricHistory {
+    known.playback.as_ref().and_then(Playback::whole_totals).unwrap_or(&known.watch.totals)
+}
+
+/// Time of the last reading in the charts.
+pub fn latest_ms(known: &Model) -> u64 {
+    chart_history(known).latest().map_or(0, |(at_ms, _)| at_ms)
+}
+
+/// The cursor in time; `None` while charts end with the present, or with the end of a recording.
+pub fn cursor_ms(known: &Model) -> Option<u64> {
+    let at_ms = match &known.playback {
+        Some(playback) if playback.timeline().times.is_empty() => None,
+        Some(playback) => Some(playback.at_ms(playback.place())),
+        None => known.chart_cursor,
+    };
+    at_ms.filter(|at_ms| *at_ms < latest_ms(known))
+}
+
+/// The window of charts whose plot has this number of columns. It ends with the last reading, or with an earlier time
+/// where the cursor lies far back: then it moves by half its length, so that the cursor stays in its later half.
+pub fn chart_window(known: &Model, columns: u16) -> TimeWindow {
+    let length = known.problems.window.length_ms();
+    let latest = latest_ms(known);
+    let back = cursor_ms(known).map_or(0, |at_ms| latest.saturating_sub(at_ms));
+    let half = (length / 2).max(1);
+    let end = latest.saturating_sub(back / half * half);
+    TimeWindow::ending_at(end, length, length / u64::from(columns.max(1)))
+}
+
+/// Whether a window ends with the present of a live source.
+pub fn ends_now(known: &Model, window: TimeWindow) -> bool {
+    let latest = i64::try_from(latest_ms(known)).unwrap_or(i64::MAX);
+    known.playback.is_none() && known.watch.live != Some(false) && window.to_ms >= latest
+}
+
+/// The place of the cursor in a window, as a share of its length.
+pub fn cursor_share(known: &Model, window: TimeWindow) -> Option<f64> {
+    window.share(i64::try_from(cursor_ms(known)?).ok()?)
+}
+
+/// What a clock shows: that of the recorder, or that of this machine. `None` where times are relative.
+pub fn chart_clock(known: &Model) -> Option<HistoryClock> {
+    match &known.playback {
+        Some(playback) => playback.clock(),
+        None => known.clock,
+    }
+}
+
+/// A time of the charts in words: by the clock, or else before the last reading.
+pub fn time_words(known: &Model, at_ms: i64) -> String {
+    let by_clock = chart_clock(known).and_then(|clock| clock.clock_text(at_ms));
+    by_clock.unwrap_or_else(|| {
+        let latest = i64::try_from(latest_ms(known)).unwrap_or(i64::MAX);
+        match u64::try_from(latest.saturating_sub(at_ms)) {
+            Ok(before) if before > 0 => format!("-{}", length_words(before)),
+            _ => "now".to_owned(),
+        }
+    })
+}
+
+/// The first round number from a value on.
+pub fn round_top(value: f64, steps: &[f64]) -> f64 {
+    let exponent = value.max(1e-3).log10().floor();
+    let power = 10f64.powf(exponent);
+    let rounds = steps.iter().map(|step| step * power).chain([10.0 * power]);
+    rounds.into_iter().find(|round| *round >= value * 0.999).unwrap_or(value)
+}
+
+/// The round number at the top of a scale of traffic whose largest value is this.
+pub fn round_load(most: f64) -> f64 {
+    round_top(most.max(1.0), &[1.0, 2.0, 5.0])
+}

@@ -1,0 +1,165 @@
+//! The steps of the tour.
+
+use crate::catalogue::severity::Severity;
+use crate::console::features::screens::ScreenId;
+use crate::console::model::effect::Effect;
+use crate::console::model::fabric_model::ProposalState;
+use crate::console::model::keymap::Keymap;
+use crate::console::model::overlay::Overlay;
+use crate::console::model::state::SessionState;
+
+/// A step of the tour.
+#[derive(Clone, Copy, Debug)]
+pub struct TourStep {
+    pub title: &'static str,
+    /// The text; a word of an action in braces is replaced by its key.
+    pub text: &'static str,
+    /// Whether the operator did what the text says.
+    pub is_done: fn(&SessionState) -> bool,
+}
+
+pub const TOUR_STEPS: [TourStep; 10] = [
+    TourStep {
+        title: "What is wrong",
+        text: "Health ranks the problems, the worst first: what, why, who is hit, and what to do next. In sim:demo hosts \
+               begin to write to storage01, one after another. {down} goes to the next card, {enter} opens one.",
+        is_done: |state| state.screen != ScreenId::Health || matches!(state.layer, Some(Overlay::Details(_))),
+    },
+    TourStep {
+        title: "Who is hit, and why",
+        text: "{screen-hotspots} Hot-spots has the port that accepts too little, the hosts that send to it, and those that \
+               only wait behind them, each with its proof. {down} and {up} move, {details} shows all of a row. \
+               {screen-map} goes on to the map.",
+        is_done: |state| state.screen == ScreenId::Map,
+    },
+    TourStep {
+        title: "Where it is",
+        text: "The map draws every cable; its colour is how long packets wait. {quantity} shows load, errors and paths \
+               instead, arrows move, {next-view} has the fabric as a tree and as lists. {screen-links} goes on to the cables.",
+        is_done: |state| state.screen == ScreenId::Links,
+    },
+    TourStep {
+        title: "A cable that wears out",
+        text: "Links has every cable. {filter} narrows the list (errors>0), {sort} sorts it by the next column. In sim:demo a \
+               cable of rack2-leaf counts errors, and after 75 s it runs at 1x. {enter} opens the page of a cable: both \
+               ends and every counter.",
+        is_done: |state| state.screens.links.page.is_some(),
+    },
+    TourStep {
+        title: "Ask what its failure would cost",
+        text: "{mark} marks the cable as failed: in this session, and nowhere else. {undo} takes the mark back. Marks go on \
+               switches, ports and cables, on every screen.",
+        is_done: |state| !state.known.marks.is_empty(),
+    },
+    TourStep {
+        title: "Who would be hit",
+        text: "{screen-whatif} What-if says how many pairs of hosts have no path until the fabric is rerouted, how many are \
+               cut off for good, and names the hosts.",
+        is_done: |state| state.screen == ScreenId::Whatif,
+    },
+    TourStep {
+        title: "Compare reroutes",
+        text: "{preview} runs every engine on the fabric without the marked parts. Each proposal has a certificate that does \
+               not trust the engine: every pair has a path, no loop, no deadlock.",
+        is_done: |state| {
+            state
+                .engines()
+                .values()
+                .any(|proposed| matches!(proposed, ProposalState::Done { outcome: Ok(_), .. }))
+        },
+    },
+    TourStep {
+        title: "Apply one",
+        text: "{next-view} goes to the engines, {down} to one of them, and {apply} asks: what is written, who notices, what \
+               may go wrong, the way back. space acknowledges a risk, tab goes to Apply, enter writes. Only where the top \
+               line says writable; {next-step} goes on without.",
+        is_done: has_pending_change,
+    },
+    TourStep {
+        title: "Keep it, or undo it",
+        text: "A change is undone by itself unless it is confirmed in time: Health shows it first. {confirm} shows what became of \
+               it and asks whether to keep it, {rollback} undoes it at once, {extend} gives it ten minutes more. \
+               {screen-changes} lists all changes.",
+        is_done: |state| !has_pending_change(state),
+    },
+    TourStep {
+        title: "Go back in time",
+        text: "{screen-timeline} Timeline has the events. {pause} there pauses, {step-back} and {step} go through what was \
+               read, on all screens at once, and {live} returns to now. {help} lists every key, {palette} goes to anything. \
+               {next-step} ends the tour.",
+        is_done: |_| false,
+    },
+];
+
+fn has_pending_change(state: &SessionState) -> bool {
+    state.known.changes.pending_rows().next().is_some()
+}
+
+impl TourStep {
+    /// The text with the keys of a keymap.
+    pub fn words(&self, keymap: &Keymap) -> String {
+        let mut words = String::new();
+        for (at, part) in self.text.split(['{', '}']).enumerate() {
+            // Every second part is the word of an action.
+            match at % 2 {
+                0 => words.push_str(part),
+                _ => {
+                    let key = keymap.find_action(part).and_then(|action| action.first_key(keymap));
+                    words.push_str(&key.map_or_else(|| format!(":{part}"), |key| key.to_string()));
+                }
+            }
+        }
+        words
+    }
+}
+
+/// Begins the tour at its first step, or ends it.
+pub fn toggle_tour(state: &mut SessionState, _: &str) -> Vec<Effect> {
+    match state.tour.step {
+        Some(_) => state.tour.step = None,
+        None => {
+            (state.layer, state.screen, state.came_from) = (None, ScreenId::Health, None);
+            show_step(state, 0);
+        }
+    }
+    Vec::new()
+}
+
+/// Goes to the next step; behind the last one the tour ends.
+pub fn go_to_next_step(state: &mut SessionState, _: &str) -> Vec<Effect> {
+    if let Some(step) = state.tour.step {
+        show_step(state, step + 1);
+    }
+    Vec::new()
+}
+
+pub fn go_to_previous_step(state: &mut SessionState, _: &str) -> Vec<Effect> {
+    if let Some(step) = state.tour.step {
+        show_step(state, step.saturating_sub(1));
+    }
+    Vec::new()
+}
+
+fn show_step(state: &mut SessionState, step: usize) {
+    let Some(shown) = TOUR_STEPS.get(step) else {
+        state.tour.step = None;
+        return state.log_message(Severity::Info, "the tour has ended; :tour begins it again");
+    };
+    (state.tour.step, state.tour.done_before) = (Some(step), (shown.is_done)(state));
+}
+
+/// Goes on when a step is done.
+pub fn follow_tour(state: &mut SessionState) -> Vec<Effect> {
+    let Some(step) = state.tour.step else { return Vec::new() };
+    let is_done = TOUR_STEPS.get(step).is_some_and(|shown| (shown.is_done)(state));
+    if is_done && !state.tour.done_before {
+        show_step(state, step + 1);
+    }
+    state.tour.done_before &= is_done;
+    Vec::new()
+}
+
+/// The reason why there is no step to go to.
+pub fn has_tour(state: &SessionState) -> Result<(), String> {
+    state.tour.step.map(|_| ()).ok_or_else(|| "no tour is taken; :tour begins one".to_owned())
+}
