@@ -149,7 +149,7 @@ fn figure_2_has_one_hot_spot_three_contributors_and_a_victim() {
     let hot: Vec<_> = verdict.hot_spots.iter().map(|hot| (hot.at.port, hot.adapter)).collect();
     assert_eq!(hot, [(lab.port(("B", 6)), lab.port(("n6", 1)))]);
     let held_up: Vec<_> = verdict.congested_adapters.iter().map(|held| (held.at.port, held.role)).collect();
-    let suffers = |name| (lab.port((name, 1)), CongestionRole::ContributorOrVictim);
+    let suffers = |name| (lab.port((name, 1)), CongestionRole::Undecided);
     assert_eq!(held_up, [suffers("n1"), suffers("n2"), suffers("n7"), suffers("n4")], "the worst first");
     let way: Vec<_> = verdict.congested_ports.iter().map(|way| way.port).collect();
     assert_eq!(way, [lab.port(("A", 10))], "the tree of the hot-spot");
@@ -237,7 +237,7 @@ fn what_may_lie_in_buffers_proves_no_contributor() {
         ])
     };
     let [few, _] = sent(4_600_000);
-    assert_eq!(few, CongestionRole::ContributorOrVictim);
+    assert_eq!(few, CongestionRole::Undecided);
     let [most, _] = sent(1_000_000);
     assert!(matches!(most, CongestionRole::Contributor(_)), "{most:?}");
 }
@@ -252,7 +252,7 @@ fn a_large_part_of_what_arrives_may_be_a_small_part_of_what_an_adapter_sends() {
         (("A", 8), 192_000_000),
     ]);
     assert!(!matches!(n1, CongestionRole::Contributor(_)), "{n1:?}");
-    assert_eq!(n2, CongestionRole::ContributorOrVictim);
+    assert_eq!(n2, CongestionRole::Undecided);
 }
 
 /// Ports are read one after the other. The part of the interval that this took is allowed for in every comparison: here
@@ -353,7 +353,7 @@ fn a_host_with_a_fair_share_is_no_contributor() {
             .map(|held| held.role)
     };
     assert_eq!(role("n1"), Some(CongestionRole::FairShare), "half of the link is fair");
-    assert_eq!(role("n2"), Some(CongestionRole::ContributorOrVictim));
+    assert_eq!(role("n2"), Some(CongestionRole::Undecided));
 }
 
 #[test]

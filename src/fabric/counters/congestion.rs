@@ -64,7 +64,7 @@ pub enum CongestionRole {
     Contributor(Evidence),
     /// It gets less than a fair share: either it sends to a hot-spot, or its packets wait behind packets to one.
     /// The counters alone do not separate the two.
-    ContributorOrVictim,
+    Undecided,
     /// It gets less than a fair share, and little of what it sends goes to a hot-spot. Rates are in bytes per
     /// second.
     Victim {
@@ -118,7 +118,7 @@ impl LikelyRole {
     }
 }
 
-/// An adapter whose sending is held up.
+/// An adapter that waits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CongestedAdapter {
     /// The adapter's own port, which counts the waiting.
@@ -162,7 +162,7 @@ pub struct HotSpots {
     pub congested_adapters: Vec<CongestedAdapter>,
     /// Ports between switches that wait, the most congested first.
     pub congested_ports: Vec<CongestedPort>,
-    /// The ports of `on_the_way` that are too narrow for the hosts behind them, the most congested first.
+    /// The ports of `congested_ports` that are too narrow for the hosts behind them, the most congested first.
     pub oversubscribed: Vec<OversubscribedUplink>,
     /// Ports whose waiting is unknown: they do not count it, the counter is at its maximum, or they did not answer.
     pub unknown_ports: Vec<PortId>,

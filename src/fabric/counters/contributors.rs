@@ -53,7 +53,7 @@ pub(super) fn is_provable(rates: &Rates) -> bool {
 
 /// Judges each adapter by the paths to and from it.
 pub(super) fn classify_by_paths(fabric: &Fabric, tables: &Tables, rates: &Rates, verdict: &mut HotSpots) {
-    let open = |role: CongestionRole| role == CongestionRole::ContributorOrVictim;
+    let open = |role: CongestionRole| role == CongestionRole::Undecided;
     if verdict.hot_spots.is_empty() || !verdict.congested_adapters.iter().any(|held| open(held.role)) {
         return;
     }
@@ -208,17 +208,17 @@ impl<'f> FlowBounds<'f> {
                 return CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, others, arrived });
             }
         }
-        let Some(cool) = cool else { return CongestionRole::ContributorOrVictim };
+        let Some(cool) = cool else { return CongestionRole::Undecided };
         let mut elsewhere = self.channels.lost + self.all_buffered;
         for (to, taken) in cool.iter().filter(|(to, _)| *to != adapter) {
             elsewhere += self.max_sent_between(adapter, *to).min(*taken);
             if sent - elsewhere - unsure <= least {
-                return CongestionRole::ContributorOrVictim;
+                return CongestionRole::Undecided;
             }
         }
         match sent - elsewhere - unsure > least {
             true => CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }),
-            false => CongestionRole::ContributorOrVictim,
+            false => CongestionRole::Undecided,
         }
     }
 

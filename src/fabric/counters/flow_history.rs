@@ -247,7 +247,7 @@ fn prove_role(
     let (to_all, flow) = limits(adapter, model, program, work);
     let (slack, sent) = (model.slack(held.at.port), adapter.sent);
     held.flow = flow;
-    if held.role != CongestionRole::ContributorOrVictim {
+    if held.role != CongestionRole::Undecided {
         return;
     }
     if to_all.most <= CONTRIBUTION * (sent - slack) {
@@ -270,7 +270,7 @@ fn suggest_role(
 ) {
     // An adapter that sends no more than the tolerance may just have begun.
     let is_too_little = |all: &Explanation| adapter.sent <= 2.0 * all.slack;
-    if held.role != CongestionRole::ContributorOrVictim || explanations.first().is_none_or(is_too_little) {
+    if held.role != CongestionRole::Undecided || explanations.first().is_none_or(is_too_little) {
         return;
     }
     let share = CONTRIBUTION * adapter.sent;

@@ -34,7 +34,7 @@ pub(super) struct ModelFlow {
     pub to: PortId,
     pub least: f64,
     pub most: f64,
-    /// Whether its packets lie in buffers, on the way to an adapter that received none.
+    /// Whether its packets lie in buffers, on the path to an adapter that received none.
     pub is_stuck: bool,
 }
 

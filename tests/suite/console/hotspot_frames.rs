@@ -38,7 +38,7 @@ fn ports_that_wait_hang_below_the_next_one_on_their_path() {
         let columns = [spot, root, behind].map(|text| column(&all, text));
         assert!(columns[0] == columns[1] && columns[1] < columns[2], "{columns:?} {all}");
         assert!(all.contains("from") && all.contains("node10"), "{all}");
-        assert!(all.contains("contributor") && all.contains("sends over 5 % to hot-spots"), "{all}");
+        assert!(all.contains("contributor") && all.contains("sends hot-spots over 5 %"), "{all}");
     }
     let small = shown(&mut driver, 80, 24);
     assert!(small.contains("Backlog of node01") && small.contains("spine-1[2]"), "{small}");

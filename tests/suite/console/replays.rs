@@ -132,10 +132,18 @@ pub fn screens(driver: &mut TestSession) -> BTreeMap<&'static str, String> {
     for (name, keys) in SCREENS {
         // Whatever was said goes with the next key.
         driver.press(keys).press("?").press("?");
+        // Charts of a recording go on behind the moment; a small screen of Hot-spots has none.
+        let small = name.contains("verdicts").then_some(Size { width: 80, height: 24 });
+        if let Some(size) = small {
+            driver.send_input(SessionInput::Resized(size));
+        }
         let frame = text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));
         // A recording without lists of jobs does not know the jobs of the simulator.
         let known = frame.lines().skip(1).filter(|line| !line.contains(" JOBS "));
         shown.insert(name, known.collect::<Vec<_>>().join("\n"));
+        if small.is_some() {
+            driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+        }
     }
     shown
 }

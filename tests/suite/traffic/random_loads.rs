@@ -62,7 +62,7 @@ impl Load {
     pub fn random(case: u64, gradual: bool, single: bool) -> Self {
         let mut dice = Xoshiro256PlusPlus::seed_from_u64(case);
         let trunk = [LinkSpeed::Ddr, LinkSpeed::Qdr, LinkSpeed::Sdr][case as usize % 3];
-        let stage = TestBed::new(4, trunk, case % 2 == 1);
+        let stage = TestBed::with_lanes(4, trunk, case % 2 == 1, Some(1));
         let mut host = || (dice.next_u32() % 12) as u8 + 1;
         let pairs: Vec<(u8, u8)> = (0..3 + case % 12).map(|_| (host(), host())).collect();
         let mut pairs: Vec<(u8, u8)> = pairs.into_iter().filter(|(from, to)| from != to).collect();
@@ -81,7 +81,7 @@ impl Load {
     /// The experiments of the dFtree paper; the victim sends before the contributors begin, or all begin at once.
     pub fn experiments(gradual: bool) -> Vec<Self> {
         let load = |experiment: &Experiment| {
-            let stage = experiment.stage();
+            let stage = experiment.stage_of_one_lane();
             let pairs = [experiment.victim].into_iter().chain(experiment.contributors);
             let flows: Vec<Flow> = pairs.map(|(from, to)| stage.flow(from, to)).collect();
             let begins = if gradual { vec![110, 330, 570, 740] } else { vec![0; 4] };
@@ -144,11 +144,11 @@ impl Load {
         let port = held.at.port;
         // A likely role is true in the same sense as a proved one.
         let meant = match (held.role, held.likely) {
-            (CongestionRole::ContributorOrVictim, Some(LikelyRole::Contributor(flow))) => {
+            (CongestionRole::Undecided, Some(LikelyRole::Contributor(flow))) => {
                 let HotSpotFlow { hot_spot, least, .. } = flow;
                 CongestionRole::Contributor(Evidence::AllChannels { hot_spot, least, sent: 0.0 })
             }
-            (CongestionRole::ContributorOrVictim, Some(LikelyRole::Victim { most })) => {
+            (CongestionRole::Undecided, Some(LikelyRole::Victim { most })) => {
                 CongestionRole::Victim { most, sent: 0.0 }
             }
             (role, _) => role,
@@ -176,8 +176,8 @@ impl Load {
             // Without a hot-spot there is nothing to contribute to.
             _ if verdict.hot_spots.is_empty() => {}
             (CongestionRole::Contributor(_) | CongestionRole::Victim { .. }, _) => decisions.sure += 1,
-            (CongestionRole::ContributorOrVictim, Some(_)) => decisions.likely += 1,
-            (CongestionRole::ContributorOrVictim | CongestionRole::Unknown, _) => decisions.undecided += 1,
+            (CongestionRole::Undecided, Some(_)) => decisions.likely += 1,
+            (CongestionRole::Undecided | CongestionRole::Unknown, _) => decisions.undecided += 1,
             (CongestionRole::FairShare, _) => {}
         }
     }

@@ -36,7 +36,7 @@ fn judged(stage: &TestBed, flows: Vec<Flow>, told: bool) -> (HotSpots, TrafficRu
     (verdict, run)
 }
 
-/// The numbers of the hosts that are held up: contributors, either, victims.
+/// The numbers of the hosts that wait: contributors, either, victims.
 fn hosts(stage: &TestBed, verdict: &HotSpots) -> [Vec<u8>; 3] {
     let of = |wanted: fn(&CongestionRole) -> bool| {
         let held = verdict.congested_adapters.iter().filter(|held| wanted(&held.role));
@@ -46,7 +46,7 @@ fn hosts(stage: &TestBed, verdict: &HotSpots) -> [Vec<u8>; 3] {
     };
     [
         of(|role| matches!(role, CongestionRole::Contributor(_))),
-        of(|role| *role == CongestionRole::ContributorOrVictim),
+        of(|role| *role == CongestionRole::Undecided),
         of(|role| matches!(role, CongestionRole::Victim { .. })),
     ]
 }
@@ -54,7 +54,7 @@ fn hosts(stage: &TestBed, verdict: &HotSpots) -> [Vec<u8>; 3] {
 #[test]
 fn routes_tell_the_contributors_of_the_papers_experiments() {
     for experiment in &EXPERIMENTS {
-        let stage = experiment.stage();
+        let stage = experiment.stage_of_one_lane();
         let pairs = experiment.contributors.iter().chain([&experiment.victim]);
         let flows: Vec<Flow> = pairs.map(|(from, to)| stage.flow(*from, *to)).collect();
         let (verdict, _) = judged(&stage, flows.clone(), false);
@@ -80,7 +80,7 @@ fn routes_tell_the_contributors_of_the_papers_experiments() {
 #[test]
 fn packets_in_buffers_count_once_whatever_the_ratio() {
     let experiment = &EXPERIMENTS[0];
-    let stage = experiment.stage();
+    let stage = experiment.stage_of_one_lane();
     let flows = experiment.contributors.iter().map(|(from, to)| stage.flow(*from, *to)).collect();
     let mut run = counted_run(&stage, flows);
     let before = stage.samples(&run, RATIO);
@@ -110,7 +110,7 @@ fn no_flow_is_misjudged_whatever_flows_there_are() {
     let mut of_kind = [0; 4];
     for case in 0..120 {
         let trunk = [LinkSpeed::Ddr, LinkSpeed::Qdr, LinkSpeed::Sdr][case % 3];
-        let stage = TestBed::new(4, trunk, case % 2 == 1);
+        let stage = TestBed::with_lanes(4, trunk, case % 2 == 1, Some(1));
         let mut host = || (dice.next_u32() % 12) as u8 + 1;
         let pairs: Vec<(u8, u8)> = (0..3 + case % 12).map(|_| (host(), host())).collect();
         let flows = pairs.iter().filter(|(from, to)| from != to).map(|(from, to)| stage.flow(*from, *to));

@@ -149,7 +149,7 @@ fn role_at(hot: &HotSpot, held: &CongestedAdapter, verdict: &HotSpots) -> Option
             _ => Some(HitRole::Undecided),
         },
         CongestionRole::Victim { .. } => Some(HitRole::Victim),
-        CongestionRole::ContributorOrVictim | CongestionRole::Unknown => Some(HitRole::Undecided),
+        CongestionRole::Undecided | CongestionRole::Unknown => Some(HitRole::Undecided),
         // It has at least its fair share, so nothing is taken from it.
         CongestionRole::FairShare => None,
     }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::watch_verdict::WatchVerdict;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, Evidence, HotSpot, HotSpots};
 use fabdeck_fabric::{Lid, NodeId, PortId};
@@ -47,8 +46,6 @@ pub struct Backlog {
     /// The port of the adapter that receives too slowly, and in the next field the switch port in front of it.
     pub hot_spot: PortId,
     pub root: PortId,
-    /// Time of the first reading with this hot-spot, by the clock of the session.
-    pub since_ms: u64,
     /// The tree from the root on. Without forwarding tables it has the root alone.
     pub branches: Vec<BacklogBranch>,
     pub branch_count: usize,
@@ -62,21 +59,10 @@ pub struct Backlog {
 }
 
 /// The backlogs of the worst hot-spots, the worst first.
-pub fn backlogs_of(
-    look: &Snapshot,
-    verdict: &HotSpots,
-    earlier: Option<&WatchVerdict>,
-    at_ms: u64,
-) -> Vec<Backlog> {
+pub fn backlogs_of(look: &Snapshot, verdict: &HotSpots) -> Vec<Backlog> {
     let provable = look.assumed.is_none() && look.observation.adaptive.is_none();
     let spots = verdict.hot_spots.iter().take(MAX_BACKLOGS);
     let backlog = |hot: &HotSpot| {
-        let before = earlier.into_iter().flat_map(|earlier| &*earlier.backlogs);
-        let since_ms = before
-            .filter(|before| before.root == hot.at.port)
-            .map(|before| before.since_ms)
-            .next()
-            .unwrap_or(at_ms);
         let tree = if provable { PathTree::new(look, hot, verdict) } else { None };
         let (branches, branch_count) = match &tree {
             Some(tree) => tree.branches(),
@@ -85,7 +71,6 @@ pub fn backlogs_of(
         let mut backlog = Backlog {
             hot_spot: hot.adapter,
             root: hot.at.port,
-            since_ms,
             branches,
             branch_count,
             has_paths: tree.is_some(),
@@ -107,7 +92,7 @@ struct PathTree {
 }
 
 impl PathTree {
-    /// `None` where a table on the way is not known.
+    /// `None` where a table on the path is not known.
     fn new(look: &Snapshot, hot: &HotSpot, verdict: &HotSpots) -> Option<Self> {
         let (fabric, tables) = (look.fabric(), &look.observation.tables);
         let lid = fabric.port(hot.adapter).facts.lid?;
@@ -167,7 +152,7 @@ fn egress_port(look: &Snapshot, switch: NodeId, lid: Lid) -> Option<PortId> {
 }
 
 impl Backlog {
-    /// Adds the adapters that wait and whose packets may be on the way to this hot-spot, or behind such packets.
+    /// Adds the adapters that wait and whose packets may be on the path to this hot-spot, or behind such packets.
     fn add_hosts(&mut self, look: &Snapshot, verdict: &HotSpots) {
         let fabric = look.fabric();
         let mut by_leaf: BTreeMap<NodeId, Vec<(PortId, BacklogRole)>> = BTreeMap::new();
@@ -201,7 +186,7 @@ fn role_at(hot_spot: PortId, held: &CongestedAdapter, spots: usize) -> Option<Ba
             Some(BacklogRole::Contributor)
         }
         CongestionRole::Contributor(Evidence::NowhereElse { .. })
-        | CongestionRole::ContributorOrVictim
+        | CongestionRole::Undecided
         | CongestionRole::Unknown => Some(BacklogRole::Undecided),
         CongestionRole::Victim { .. } => Some(BacklogRole::Victim),
         CongestionRole::FairShare => None,

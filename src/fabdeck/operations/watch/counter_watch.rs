@@ -61,7 +61,7 @@ impl HotspotInterval {
     /// The role of an adapter in words. Without a hot-spot there is no contributor.
     pub fn role_of(&self, held: &CongestedAdapter) -> &'static str {
         match held.role {
-            CongestionRole::ContributorOrVictim if self.watched.verdict.hot_spots.is_empty() => "victim",
+            CongestionRole::Undecided if self.watched.verdict.hot_spots.is_empty() => "victim",
             role => role_word(role),
         }
     }
@@ -74,7 +74,7 @@ impl HotspotInterval {
 }
 
 /// Roles of adapters that contribute to a hot-spot, certainly or possibly.
-pub const CONTRIBUTOR_ROLES: &[&str] = &["contributor", "contributor-or-victim"];
+pub const CONTRIBUTOR_ROLES: &[&str] = &["contributor", "undecided"];
 /// Role of adapters that certainly are victims.
 pub const VICTIM_ROLES: &[&str] = &["victim"];
 

@@ -27,20 +27,20 @@ pub enum HotRole {
     Contributor,
     /// An adapter with less than a fair share during a hot-spot: it sends there, or waits behind a host that
     /// does. Neither counters nor tables tell which.
-    ContributorOrVictim,
+    Undecided,
     /// An adapter with less than a fair share that does not send to a hot-spot, or waits without any
     /// hot-spot.
     Victim,
     /// An adapter that waits, and whose sending rate is unknown.
-    HeldUp,
+    Waits,
     /// An adapter that waits, but has its fair share.
     FairShare,
     /// A port between switches that waits on the paths to a hot-spot.
-    OnTheWay,
+    OnPath,
     /// A port between switches that waits without any hot-spot: the link carries less than is sent.
     TooNarrow,
     /// Ports between switches that wait without any hot-spot, while none of them sends: nothing moves.
-    StandsStill,
+    Stalled,
     /// Waiting is unknown: the port does not count it, its counter is at the maximum, or it did not answer.
     Untold,
     /// A port that waits no more than others, and whose link goes down repeatedly.
@@ -55,14 +55,14 @@ impl HotRole {
         "contributor",
         "undecided",
         "victim",
-        "held up",
+        "waits",
         "fair share",
-        "on the way",
+        "on the path",
         "link too narrow",
-        "stands still",
+        "stalled",
         "unknown",
         "flaps",
-        "errored",
+        "link errors",
     ];
 
     pub fn word(self) -> &'static str {
@@ -77,7 +77,7 @@ pub struct HotPort {
     pub role: Option<HotRole>,
     /// The waiting above the threshold, where there is any.
     pub waits: Option<CongestedPort>,
-    /// The role of an adapter that is held up, with its evidence.
+    /// The role of an adapter that waits, with its evidence.
     pub held: Option<CongestedAdapter>,
     /// The threshold of waiting.
     pub limit: f64,
@@ -123,8 +123,8 @@ static HOT_FIELDS: &[RowField] = &[
         ("undecided", Tone::Warning),
         ("victim", Tone::Warning),
         ("link too narrow", Tone::Warning),
-        ("stands still", Tone::Warning),
-        ("errored", Tone::Warning),
+        ("stalled", Tone::Warning),
+        ("link errors", Tone::Warning),
         ("flaps", Tone::Warning),
     ]).keyword()
     .words(HotRole::WORDS),

@@ -104,7 +104,7 @@ impl IntervalVerdict {
 pub fn role_word(role: CongestionRole) -> &'static str {
     match role {
         CongestionRole::Contributor(_) => "contributor",
-        CongestionRole::ContributorOrVictim => "contributor-or-victim",
+        CongestionRole::Undecided => "undecided",
         CongestionRole::Victim { .. } => "victim",
         CongestionRole::FairShare => "fair-share",
         CongestionRole::Unknown => "unknown",
@@ -133,10 +133,10 @@ pub fn verdict_lines(
     });
     let alone = verdict.hot_spots.is_empty();
     let held = |held: &CongestedAdapter| congested_adapter_words(look, held, alone, limit);
-    shorten_list(&mut lines, HELD_UP_LABEL, &verdict.congested_adapters, most, held);
+    shorten_list(&mut lines, WAITS_LABEL, &verdict.congested_adapters, most, held);
     let lesser = |at: &&CongestedPort| verdict.oversubscribed.iter().all(|leaf| leaf.at.port != at.port);
-    let on_the_way: Vec<&CongestedPort> = verdict.congested_ports.iter().filter(lesser).collect();
-    shorten_list(&mut lines, ON_PATH_LABEL, &on_the_way, most, |at| waiting_port_words(look, at, limit));
+    let on_the_path: Vec<&CongestedPort> = verdict.congested_ports.iter().filter(lesser).collect();
+    shorten_list(&mut lines, ON_PATH_LABEL, &on_the_path, most, |at| waiting_port_words(look, at, limit));
     if verdict.has_narrow_links() {
         lines.push(narrow_line(verdict.is_stalled()));
     }
@@ -167,18 +167,18 @@ pub fn verdict_lines(
 
 /// Labels of the lines.
 pub(crate) const HOT_LABEL: &str = "hot-spot";
-pub(crate) const HELD_UP_LABEL: &str = "held up";
-pub(crate) const ON_PATH_LABEL: &str = "on the way";
+pub(crate) const WAITS_LABEL: &str = "waits";
+pub(crate) const ON_PATH_LABEL: &str = "on the path";
 /// The line for waiting ports between switches, where no adapter is a hot-spot.
-pub(crate) fn narrow_line(stands_still: bool) -> (&'static str, String) {
-    match stands_still {
-        true => (STILL_LABEL, STILL_WORDS.to_owned()),
+pub(crate) fn narrow_line(stalled: bool) -> (&'static str, String) {
+    match stalled {
+        true => (STALLED_LABEL, STALLED_WORDS.to_owned()),
         false => (NARROW_LABEL, NARROW_WORDS.to_owned()),
     }
 }
 
-pub(crate) const STILL_LABEL: &str = "stands still";
-const STILL_WORDS: &str = "ports between switches wait and send next to nothing: there may be a credit loop; \
+pub(crate) const STALLED_LABEL: &str = "stalled";
+const STALLED_WORDS: &str = "ports between switches wait and send next to nothing: there may be a credit loop; \
      'check --switches --lanes one' searches for one";
 pub(crate) const NARROW_LABEL: &str = "too narrow";
 const NARROW_LEAF_LABEL: &str = "oversubscribed";

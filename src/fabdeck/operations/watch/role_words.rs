@@ -59,7 +59,7 @@ fn likely_words(likely: LikelyRole) -> &'static str {
 pub(crate) fn proof_words(look: &Snapshot, row: &HotPort) -> Option<String> {
     match (row.role?, row.held) {
         (HotRole::HotSpot, _) => accepted_words(look, row),
-        (HotRole::OnTheWay, _) => Some("on the path to a hot-spot".to_owned()),
+        (HotRole::OnPath, _) => Some("on the path to a hot-spot".to_owned()),
         (HotRole::Victim, Some(held)) => match held.role {
             CongestionRole::Victim { most, sent } => {
                 Some(format!("{} of {} Gb/s at most go to hot-spots", gbps(most), gbps(sent)))
@@ -71,7 +71,7 @@ pub(crate) fn proof_words(look: &Snapshot, row: &HotPort) -> Option<String> {
             (None, CongestionRole::Contributor(evidence)) => Some(evidence_words(look, evidence)),
             (None, _) => None,
         },
-        (HotRole::ContributorOrVictim, Some(held)) => {
+        (HotRole::Undecided, Some(held)) => {
             let likely = held.likely.map(|likely| match likely {
                 LikelyRole::Contributor(_) => "likely a contributor",
                 LikelyRole::Victim { .. } => "likely a victim",
@@ -139,13 +139,13 @@ pub(crate) fn role_reason(look: &Snapshot, role: CongestionRole, alone: bool) ->
             let (most, sent) = (mbps(most), mbps(sent));
             format!("victim: at most {most} of its {sent} Mbit/s go to hot-spots")
         }
-        (CongestionRole::ContributorOrVictim, false) => {
-            "below a fair share: contributor or victim".to_owned()
+        (CongestionRole::Undecided, false) => {
+            "undecided: below a fair share, contributor or victim".to_owned()
         }
-        (CongestionRole::ContributorOrVictim, true) => {
-            "below a fair share, and no adapter is a hot-spot: victim".to_owned()
+        (CongestionRole::Undecided, true) => {
+            "victim: below a fair share, and no adapter is a hot-spot".to_owned()
         }
         (CongestionRole::FairShare, _) => "which is a fair share".to_owned(),
-        (CongestionRole::Unknown, _) => "contributor or victim: its sending rate is not known".to_owned(),
+        (CongestionRole::Unknown, _) => "undecided: its sending rate is not known".to_owned(),
     }
 }

@@ -115,7 +115,7 @@ impl VerdictRequest {
         let changes = sweep_messages(look, &watched, self.earlier.as_deref(), &self.thresholds);
         WatchVerdict {
             sums: IntervalSums::new(fabric, rates, &self.pinned),
-            backlogs: backlogs_of(look, &watched.verdict, self.earlier.as_deref(), self.at_ms),
+            backlogs: backlogs_of(look, &watched.verdict),
             watched,
             flows_before,
             ended: self.after.began,
@@ -167,19 +167,19 @@ impl VerdictRequest {
             let role = match (held.role, alone) {
                 (CongestionRole::Contributor(_), _) => HotRole::Contributor,
                 (CongestionRole::Victim { .. }, _) => HotRole::Victim,
-                (CongestionRole::ContributorOrVictim, false) => HotRole::ContributorOrVictim,
-                (CongestionRole::ContributorOrVictim, true) => HotRole::Victim,
+                (CongestionRole::Undecided, false) => HotRole::Undecided,
+                (CongestionRole::Undecided, true) => HotRole::Victim,
                 (CongestionRole::FairShare, _) => HotRole::FairShare,
-                (CongestionRole::Unknown, _) => HotRole::HeldUp,
+                (CongestionRole::Unknown, _) => HotRole::Waits,
             };
             waits(&held.at, role, Some(*held));
         }
         for way in &verdict.congested_ports {
             let narrow = || verdict.oversubscribed.iter().any(|leaf| leaf.at.port == way.port);
             let role = match verdict.is_stalled() {
-                true => HotRole::StandsStill,
+                true => HotRole::Stalled,
                 false if alone || narrow() => HotRole::TooNarrow,
-                false => HotRole::OnTheWay,
+                false => HotRole::OnPath,
             };
             waits(way, role, None);
         }
@@ -329,7 +329,7 @@ mod tests {
         let mut ports = [
             port(1, HotRole::Contributor, 300_000),
             port(2, HotRole::HotSpot, 200_000),
-            port(3, HotRole::OnTheWay, 250_000),
+            port(3, HotRole::OnPath, 250_000),
             port(4, HotRole::TooNarrow, 20_000_000),
         ];
         let at = CongestedPort {

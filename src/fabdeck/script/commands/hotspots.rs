@@ -145,17 +145,17 @@ json_type! {
         ports: usize,
         hotspots: Sorted<Vec<HotspotObject>>,
         /// Adapters that wait, each with its role.
-        held_up: Sorted<Vec<ContributorObject>>,
-        /// Adapters of `held_up` that contribute to a hot-spot, certainly or possibly.
+        waiting_adapters: Sorted<Vec<ContributorObject>>,
+        /// Adapters of `waiting_adapters` that contribute to a hot-spot, certainly or possibly.
         contributors: Sorted<Vec<ContributorObject>>,
-        /// Adapters of `held_up` that certainly are victims.
+        /// Adapters of `waiting_adapters` that certainly are victims.
         victims: Sorted<Vec<ContributorObject>>,
-        on_the_way: Sorted<Vec<WaitingPort>>,
+        on_the_path: Sorted<Vec<WaitingPort>>,
         /// Ports between switches whose hosts can send more than the port carries.
         oversubscribed: Sorted<Vec<UplinkObject>>,
         links_too_narrow: bool,
         /// Whether ports wait and send nothing.
-        stands_still: bool,
+        stalled: bool,
         links: Sorted<Vec<LinkObject>>,
         untold: Vec<String>,
         cleared: Vec<String>,
@@ -191,15 +191,15 @@ impl IntervalRow {
             ),
             contributors: with_roles(CONTRIBUTOR_ROLES),
             victims: with_roles(VICTIM_ROLES),
-            held_up: Sorted(verdict.congested_adapters.iter().map(object).collect()),
-            on_the_way: Sorted(
+            waiting_adapters: Sorted(verdict.congested_adapters.iter().map(object).collect()),
+            on_the_path: Sorted(
                 verdict.congested_ports.iter().map(|at| WaitingPort::new(snapshot, at)).collect(),
             ),
             oversubscribed: Sorted(
                 verdict.oversubscribed.iter().map(|leaf| UplinkObject::new(snapshot, leaf)).collect(),
             ),
             links_too_narrow: verdict.has_narrow_links() && !verdict.is_stalled(),
-            stands_still: verdict.is_stalled(),
+            stalled: verdict.is_stalled(),
             links: Sorted(
                 watched.troubles.iter().map(|trouble| LinkObject::new(snapshot, trouble)).collect(),
             ),
@@ -302,7 +302,7 @@ struct AdapterRole(&'static str);
 
 impl JsonType for AdapterRole {
     fn schema() -> serde_json::Value {
-        words_schema(["contributor", "contributor-or-victim", "victim", "fair-share", "unknown"])
+        words_schema(["contributor", "undecided", "victim", "fair-share", "unknown"])
     }
 }
 
@@ -353,7 +353,7 @@ impl ContributorObject {
             CongestionRole::Victim { most, sent } => {
                 Some(RoleEvidence { to_hot_spots_at_most: Some(most), sent: Some(sent), ..none })
             }
-            CongestionRole::ContributorOrVictim | CongestionRole::FairShare | CongestionRole::Unknown => None,
+            CongestionRole::Undecided | CongestionRole::FairShare | CongestionRole::Unknown => None,
         };
         let likely = held.likely.map(|likely| match likely {
             LikelyRole::Contributor(_) => LikelyWord::Contributor,

@@ -12,7 +12,8 @@ use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::gauge::draw_gauge;
 use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
 use crate::console::drawing::theme::{Quantity, Role};
-use crate::console::features::chart_axes::{chart_window, scale_of};
+use crate::console::features::chart_axes::scale_of;
+use crate::console::features::chart_time::{chart_history, chart_window, cursor_share};
 use crate::console::model::state::SessionState;
 use crate::operations::watch::backlog::{Backlog, BacklogBranch, BacklogLeaf, BacklogRole};
 use crate::operations::watch::hot_ports::HotPort;
@@ -21,10 +22,12 @@ use crate::operations::watch::role_words::{accepted_words, host_of};
 use fabdeck_fabric::ElementId;
 use fabdeck_fabric::observe::digits_in_groups;
 
+/// The heading of the tree where it has room; otherwise only its first word.
+const LONG_HEADING: &str = "PORT, towards the hot-spot";
 /// Columns of the gauges of wait and load, of a percentage, and of the history.
 const WAIT_GAUGE: u16 = 10;
 const LOAD_GAUGE: u16 = 6;
-const PERCENT: u16 = 6;
+const PERCENT: u16 = 5;
 const HISTORY: u16 = 18;
 /// Share of load and wait from which on a port is always busy.
 const BUSY_PERCENT: f64 = 95.0;
@@ -46,10 +49,12 @@ pub fn draw(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState)
     let title = format!("Backlog of {}", host_of(look, backlog.hot_spot));
     let place = format!("{} of {}", chosen.place + 1, digits_in_groups(chosen.count));
     let noun = if chosen.count == 1 { " hot-spot" } else { " hot-spots, ( and ) show others" };
-    let age = state.known.watch.reading.as_ref().map_or(0, |now| now.at_ms.saturating_sub(backlog.since_ms));
-    let since = match age {
-        0 => "   new".to_owned(),
-        age => format!("   for {}", length_words(age)),
+    let since = match state.screens.hotspots.waiting() {
+        Some(span) => {
+            let more = if span.is_least { " or more" } else { "" };
+            format!("   waits for {}{more}", length_words(span.length_ms))
+        }
+        None => format!("   {} length not known", canvas.signs.severity[3]),
     };
     let right: [TextRun<'_>; 3] =
         [(&place, Role::Strong), (if panes.boxed { noun } else { "" }, Role::Dim), (&since, Role::Dim)];
@@ -74,10 +79,11 @@ fn draw_whole(
     chosen: &ChosenBacklog<'_>,
 ) {
     let backlog = chosen.backlog;
-    let fixed = WAIT_GAUGE + LOAD_GAUGE + 2 * PERCENT + HISTORY + 7;
+    let fixed = WAIT_GAUGE + LOAD_GAUGE + 2 * PERCENT + HISTORY + 5;
     let names = area.width.saturating_sub(fixed).clamp(16, 40);
     let columns = TreeColumns::new(names);
-    canvas.draw_text(area, 0, 0, "PORT, towards the hot-spot", Role::Heading);
+    let heading = if names >= width(LONG_HEADING) { LONG_HEADING } else { "PORT" };
+    canvas.draw_text(area, 0, 0, heading, Role::Heading);
     canvas.draw_text(area, columns.wait, 0, "WAIT", Role::Heading);
     canvas.draw_text(area, columns.load, 0, "LOAD", Role::Heading);
     let window = format!("{}, WAIT 0-100 %", state.known.problems.window.words().to_uppercase());
@@ -179,9 +185,9 @@ fn draw_branch(
     if room < 4 {
         return;
     }
-    let (window, dots) = (chart_window(state, room), usize::from(room) * 2);
+    let (window, dots) = (chart_window(&state.known, room), usize::from(room) * 2);
     let port = port_identity(look.fabric(), branch.port);
-    let values = state.known.watch.totals.port_columns(window, dots, port, PortQuantity::Wait);
+    let values = chart_history(&state.known).port_columns(window, dots, port, PortQuantity::Wait);
     let strip = Rect { x: area.x + columns.history, y: area.y + y, width: room, height: 1 };
     let chart = Chart {
         quantity: Quantity::Wait,
@@ -192,6 +198,7 @@ fn draw_branch(
         labels: &[],
         ticks: &[],
         marks: &[],
+        cursor: cursor_share(&state.known, window),
         label_width: 0,
     };
     draw_chart(canvas, strip, &chart);

@@ -12,8 +12,9 @@ use crate::console::drawing::details;
 use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{
-    LABEL_WIDTH, chart_top, chart_window, event_marks, scale_labels, scale_of, time_ticks,
+    LABEL_WIDTH, chart_marks, chart_top, scale_labels, scale_of, time_ticks,
 };
+use crate::console::features::chart_time::{chart_history, chart_window, cursor_share};
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::screen::Screen;
 use crate::console::model::state::SessionState;
@@ -33,8 +34,8 @@ const TWO_CHARTS_HEIGHT: u16 = 28;
 /// What the roles mean, where there is room for it.
 const ROLES: [(&str, &str, Role); 4] = [
     ("hot-spot", "accepts too slowly", Role::Danger),
-    ("contributor", "sends over 5 % to hot-spots", Role::Wait),
-    ("victim", "sends 5 % or less, and waits", Role::Danger),
+    ("contributor", "sends hot-spots over 5 %", Role::Wait),
+    ("victim", "sends them 5 % or less", Role::Danger),
     ("undecided", "neither is proved", Role::Text),
 ];
 
@@ -78,13 +79,9 @@ pub fn draw(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState)
 fn verdict_words(row: &HotPort) -> (&'static str, &'static str, Role) {
     let likely = row.held.and_then(|held| held.likely);
     match (row.role, likely) {
-        (Some(HotRole::ContributorOrVictim), Some(LikelyRole::Contributor(_))) => {
-            ("contributor", "likely", Role::Wait)
-        }
-        (Some(HotRole::ContributorOrVictim), Some(LikelyRole::Victim { .. })) => {
-            ("victim", "likely", Role::Danger)
-        }
-        (Some(HotRole::ContributorOrVictim), None) => ("undecided", "not known", Role::Warning),
+        (Some(HotRole::Undecided), Some(LikelyRole::Contributor(_))) => ("contributor", "likely", Role::Wait),
+        (Some(HotRole::Undecided), Some(LikelyRole::Victim { .. })) => ("victim", "likely", Role::Danger),
+        (Some(HotRole::Undecided), None) => ("undecided", "not known", Role::Warning),
         (Some(HotRole::Contributor), _) => ("contributor", "sure", Role::Wait),
         (Some(HotRole::Victim), _) => ("victim", "sure", Role::Danger),
         (Some(role @ HotRole::HotSpot), _) => (role.word(), "sure", Role::Danger),
@@ -106,9 +103,9 @@ fn draw_history(
         PortQuantity::Sent => (Quantity::Load, "sends, Gb/s"),
     };
     let plot = area.width.saturating_sub(LABEL_WIDTH + 1);
-    let (window, columns) = (chart_window(state, plot), usize::from(plot) * 2);
+    let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
     let identity = port_identity(look.fabric(), port);
-    let values = state.known.watch.totals.port_columns(window, columns, identity, quantity);
+    let values = chart_history(&state.known).port_columns(window, columns, identity, quantity);
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let top = chart_top(hue, most);
     let chart = Chart {
@@ -118,8 +115,9 @@ fn draw_history(
         scale: scale_of(hue),
         top,
         labels: &scale_labels(hue, top, area.height.saturating_sub(1)),
-        ticks: &time_ticks(state.known.problems.window, plot),
-        marks: &event_marks(canvas, state, window),
+        ticks: &time_ticks(&state.known, window, plot),
+        marks: &chart_marks(canvas, state, window, true),
+        cursor: cursor_share(&state.known, window),
         label_width: LABEL_WIDTH,
     };
     draw_chart(canvas, area, &chart);
@@ -157,7 +155,7 @@ fn proof_lines(look: &Snapshot, row: &HotPort) -> Vec<String> {
     if row.role == Some(HotRole::HotSpot) {
         lines.extend(accepted_words(look, row));
     }
-    if row.role == Some(HotRole::OnTheWay) {
+    if row.role == Some(HotRole::OnPath) {
         lines.push("packets to a hot-spot fill it; others wait behind them".to_owned());
     }
     lines

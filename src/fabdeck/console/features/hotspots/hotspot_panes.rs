@@ -20,7 +20,7 @@ const SHORT_ROWS: u16 = 2;
 const PROOF_ROWS: u16 = 5;
 /// Least height of a screen with the proof below the list.
 const PROOF_MIN_HEIGHT: u16 = 17;
-/// Least rows of the list.
+/// Least rows of the list, with its heading and the summary above it.
 const LIST_MIN_ROWS: u16 = 6;
 
 /// The panes. Those that have no room are empty.
@@ -45,9 +45,15 @@ impl HotspotPanes {
             DETAILS_MIN_SCREEN.. => all.split_columns(all.width - DETAILS_WIDTH.max(all.width / 3)),
             _ => (all, Rect::default()),
         };
+        let below = match details.width == 0 && all.height >= PROOF_MIN_HEIGHT {
+            true => PROOF_ROWS + u16::from(boxed),
+            false => 0,
+        };
+        let (left, proof) = left.split_rows(left.height - below);
+        let details = if below > 0 { proof } else { details };
         let short = SHORT_ROWS + borders;
         let whole = backlog_rows + borders;
-        let least = LIST_MIN_ROWS + borders + 2;
+        let least = LIST_MIN_ROWS + borders;
         let fits = boxed && left.height >= short + least + 4;
         let height = match backlog_rows {
             0 => 0,
@@ -56,12 +62,7 @@ impl HotspotPanes {
             _ => 0,
         };
         let (backlog, list) = left.split_rows(height);
-        let is_short = !fits;
-        if details.width > 0 || all.height < PROOF_MIN_HEIGHT {
-            return Self { backlog, list, details, boxed, is_short };
-        }
-        let (list, details) = list.split_rows(list.height - PROOF_ROWS - if boxed { 1 } else { 0 });
-        Self { backlog, list, details, boxed, is_short }
+        Self { backlog, list, details, boxed, is_short: !fits }
     }
 
     /// Rows of the list in sight, without its heading and the summary above it.

@@ -16,7 +16,9 @@ use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
 use crate::operations::view_id::ViewId;
 use crate::operations::watch::backlog::Backlog;
+use crate::operations::watch::fabric_history::WaitingSpan;
 use crate::operations::watch::hot_ports::HOT_PORTS;
+use crate::operations::watch::port_values::port_identity;
 use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::{ElementId, LinkId, PortId};
 
@@ -56,6 +58,8 @@ pub struct HotspotsScreen {
     spot: Option<PortId>,
     /// Rows of its backlog where it is drawn whole.
     backlog_rows: u16,
+    /// How long the port in front of it has waited.
+    waiting: Option<WaitingSpan>,
 }
 
 /// A backlog, and its place among those of all hot-spots.
@@ -87,7 +91,17 @@ impl HotspotsScreen {
     }
 
     fn measure_backlog(&mut self, known: &Model) {
-        self.backlog_rows = self.backlog(known).map_or(0, |chosen| rows_of(chosen.backlog));
+        let chosen = self.backlog(known);
+        let span =
+            |root| known.watch.totals.waiting_span(&port_identity(known.look.as_ref()?.fabric(), root));
+        let waiting = chosen.and_then(|chosen| span(chosen.backlog.root));
+        self.backlog_rows = chosen.map_or(0, |chosen| rows_of(chosen.backlog));
+        self.waiting = waiting;
+    }
+
+    /// How long the port in front of the hot-spot has waited; `None` where that is not known.
+    pub(super) fn waiting(&self) -> Option<WaitingSpan> {
+        self.waiting
     }
 
     pub(super) fn panes(&self, areas: &Areas) -> HotspotPanes {
@@ -138,7 +152,7 @@ impl HotspotsScreen {
         for list in [&mut self.verdicts, &mut self.ports] {
             list.set_rows(Rowset::Hot(Vec::new()), known);
         }
-        (self.spot, self.backlog_rows) = (None, 0);
+        (self.spot, self.backlog_rows, self.waiting) = (None, 0, None);
     }
 }
 
