@@ -7,7 +7,8 @@
 //! - When adapters that sent nothing begin to send, they are those with new destinations, and all others **likely** send
 //!   only to those that they could have sent to before, also in the interval after it.
 //! - When rates change and no adapter begins, at most one adapter has a new destination. Each may be the one, and only
-//!   what holds whichever it is is likely.
+//!   what holds whichever it is is likely. Each of these alternatives has its own destinations, and the next intervals
+//!   rule out those that cannot explain them.
 //!
 //! Experiment I of dFtree: 2 sends to 3 before 1 begins. When 1 begins and port 5 waits, 2 still sends to 3 only, and
 //! what reaches 5 over their uplink comes from 1.
@@ -30,6 +31,13 @@ const MAX_SINGLE_FLOWS: usize = 400;
 /// With more adapters than this that send, a change without a beginning leaves nothing of earlier intervals.
 const MAX_ALTERNATIVES: usize = 64;
 
+/// Alternatives that are kept from one interval to the next; more become one with the destinations of all.
+const MAX_KEPT: usize = 32;
+
+/// With more alternatives and adapters together than this, the alternatives become one before a new one is tried for each
+/// adapter.
+const MAX_ATTEMPTS: usize = 512;
+
 /// A change below this fraction of the rate is none.
 const CHANGE: f64 = 0.03;
 
@@ -43,12 +51,57 @@ pub struct FlowHistory {
     known: bool,
     /// What each port sent.
     sent: BTreeMap<PortId, f64>,
-    /// Where each adapter can have sent to, in ascending order.
-    destinations: BTreeMap<PortId, Vec<PortId>>,
+    /// Where adapters can have sent to: one of these is true.
+    alternatives: Vec<Destinations>,
     /// Adapters that began in the last interval.
     begun: Vec<PortId>,
     /// Whether rates changed in the last interval and no adapter began.
     unsettled: bool,
+}
+
+/// Where each adapter can have sent to, in ascending order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Destinations(BTreeMap<PortId, Vec<PortId>>);
+
+impl Destinations {
+    fn has(&self, from: PortId, to: PortId) -> bool {
+        self.0.get(&from).is_some_and(|all| all.binary_search(&to).is_ok())
+    }
+
+    fn add(&mut self, from: PortId, to: PortId) {
+        let all = self.0.entry(from).or_default();
+        if let Err(place) = all.binary_search(&to) {
+            all.insert(place, to);
+        }
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (PortId, PortId)> {
+        self.0.iter().flat_map(|(from, all)| all.iter().map(|to| (*from, *to)))
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        other.pairs().all(|(from, to)| self.has(from, to))
+    }
+
+    /// The destinations of all of these.
+    fn joined(all: &[Self]) -> Self {
+        let mut joined = Self::default();
+        all.iter().flat_map(Self::pairs).for_each(|(from, to)| joined.add(from, to));
+        joined
+    }
+
+    /// Those that no other one covers. What a wider alternative cannot explain, a narrower one cannot either.
+    fn widest(all: Vec<Self>) -> Vec<Self> {
+        let mut kept: Vec<Self> = Vec::new();
+        for one in all {
+            if kept.iter().any(|other| other.covers(&one)) {
+                continue;
+            }
+            kept.retain(|other| !one.covers(other));
+            kept.push(one);
+        }
+        if kept.len() > MAX_KEPT { vec![Self::joined(&kept)] } else { kept }
+    }
 }
 
 /// What changed since the last interval.
@@ -122,39 +175,41 @@ impl FlowHistory {
         Change { unsettled: unsettled && model.ports().any(changes), begun }
     }
 
-    /// Whether an adapter can have sent to another one before.
-    fn is_possible(&self, from: PortId, to: PortId) -> bool {
-        self.destinations.get(&from).is_some_and(|all| all.binary_search(&to).is_ok())
-    }
-
     /// All that may be true of this interval after the last one.
     fn explanations(&self, all: Explanation, change: &Change, work: &mut usize) -> Vec<Explanation> {
         if !self.known {
             return vec![all];
         }
-        let attempt = |free: Option<PortId>, work: &mut usize| {
+        let attempt = |before: &Destinations, free: Option<PortId>, work: &mut usize| {
             let mut model = all.model.clone();
             let explained = model.restrict(|flow| {
                 let from = flow.from;
                 change.begun.contains(&from)
                     || self.begun.contains(&from)
                     || free == Some(from)
-                    || self.is_possible(from, flow.to)
+                    || before.has(from, flow.to)
             });
             let program = if explained { model.program(work).ok()? } else { None };
             explained.then_some(Explanation { model, program, slack: all.slack })
         };
-        let unchanged = attempt(None, work);
-        if !change.unsettled && unchanged.is_some() {
-            return unchanged.into_iter().collect();
+        let mut found: Vec<Explanation> =
+            self.alternatives.iter().filter_map(|before| attempt(before, None, work)).collect();
+        if !change.unsettled && !found.is_empty() {
+            return found;
         }
         let sources = sources_of(&all.model);
         if sources.len() > MAX_ALTERNATIVES {
             return vec![all];
         }
-        let mut found: Vec<Explanation> = unchanged.into_iter().collect();
-        for port in sources {
-            found.extend(attempt(Some(port), work));
+        let joined = [Destinations::joined(&self.alternatives)];
+        let alternatives = match self.alternatives.len().saturating_mul(sources.len()) > MAX_ATTEMPTS {
+            true => &joined[..],
+            false => &self.alternatives,
+        };
+        for before in alternatives {
+            for port in &sources {
+                found.extend(attempt(before, Some(*port), work));
+            }
         }
         if found.is_empty() || *work == 0 { vec![all] } else { found }
     }
@@ -169,23 +224,29 @@ impl FlowHistory {
             Self { known: true, begun: change.begun, unsettled: change.unsettled, ..Self::default() };
         let Some(first) = explanations.first() else { return Self::default() };
         history.sent = first.model.ports().map(|port| (port, channels.sent_rate(port))).collect();
-        let single = first.model.flows.len() <= MAX_SINGLE_FLOWS;
-        for Explanation { model, program, .. } in &mut explanations {
-            for (at, flow) in model.flows.iter().enumerate().filter(|(_, flow)| !flow.is_stuck) {
-                let all = history.destinations.entry(flow.from).or_default();
-                let Err(place) = all.binary_search(&flow.to) else { continue };
-                let nothing =
-                    2.0 * model.noise(channels, flow.from) + NO_FLOW * channels.sent_rate(flow.from);
-                let mut most = flow.most;
-                if let Some(program) = program.as_mut().filter(|_| single && most > nothing) {
-                    most = program.sum_limits(&[at], FlowLimits { least: flow.least, most }, work).most;
-                }
-                if most > nothing {
-                    all.insert(place, flow.to);
-                }
+        let alternatives = explanations.iter_mut().map(|one| one.destinations(channels, work)).collect();
+        history.alternatives = Destinations::widest(alternatives);
+        history
+    }
+}
+
+impl Explanation {
+    /// Where adapters can have sent to.
+    fn destinations(&mut self, channels: &ChannelRates<'_>, work: &mut usize) -> Destinations {
+        let Self { model, program, .. } = self;
+        let single = model.flows.len() <= MAX_SINGLE_FLOWS;
+        let mut destinations = Destinations::default();
+        for (at, flow) in model.flows.iter().enumerate().filter(|(_, flow)| !flow.is_stuck) {
+            let nothing = 2.0 * model.noise(channels, flow.from) + NO_FLOW * channels.sent_rate(flow.from);
+            let mut most = flow.most;
+            if let Some(program) = program.as_mut().filter(|_| single && most > nothing) {
+                most = program.sum_limits(&[at], FlowLimits { least: flow.least, most }, work).most;
+            }
+            if most > nothing {
+                destinations.add(flow.from, flow.to);
             }
         }
-        history
+        destinations
     }
 }
 
