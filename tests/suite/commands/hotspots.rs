@@ -44,7 +44,7 @@ fn a_hot_spot_is_reported_with_its_reason_and_its_victims() {
 #[test]
 fn links_that_wait_without_a_hot_spot_are_too_narrow() {
     let ended = fabdeck(&["--source", "rail", "hotspots"]);
-    assert!(ended.exit == Exit::Findings && ended.out.contains("\ntoo narrow  links between switches wait"));
+    assert!(ended.exit == Exit::Findings && ended.out.contains("\ntoo narrow   links between switches wait"));
     let told = json(&["--source", "rail", "hotspots"], Exit::Findings);
     let sweep = &told["sweeps"][0];
     assert_eq!((&sweep["links_too_narrow"], &sweep["hotspots"]), (&true.into(), &Value::Array(Vec::new())));
