@@ -48,7 +48,7 @@ pub fn draw(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState)
     let backlog = chosen.backlog;
     let title = format!("Backlog of {}", host_of(look, backlog.hot_spot));
     let place = format!("{} of {}", chosen.place + 1, digits_in_groups(chosen.count));
-    let noun = if chosen.count == 1 { " hot-spot" } else { " hot-spots, ( and ) show others" };
+    let noun = if chosen.count == 1 { " hot-spot" } else { " hot-spots ( )" };
     let since = match state.screens.hotspots.waiting() {
         Some(span) => {
             let more = if span.is_least { " or more" } else { "" };
