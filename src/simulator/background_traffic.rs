@@ -2,7 +2,8 @@
 //!
 //! Packets take far more work than datagrams, so their time runs slower. At a ratio of 1:1000 a millisecond of traffic
 //! stands for a second of the fabric, and its counts are multiplied by 1,000. So rates and shares of time are those of
-//! the traffic. Packets move only when a request needs them to, and each request does a bounded amount of work. If
+//! the traffic. Packets in buffers count once, whatever the ratio: a fabric that is a thousand times slower does not have
+//! buffers that are a thousand times larger. Packets move only when a request needs them to, and each request does a bounded amount of work. If
 //! that is not enough, less traffic stands for the same time, and the simulator reports the ratio it reached.
 
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ pub struct RatioShortfall {
     pub held: u64,
 }
 
-/// Counts up to a moment, and the run's own counters at that moment.
+/// Counts of settled packets up to a moment, and the run's own counts at that moment.
 #[derive(Debug)]
 struct CounterBaseline {
     counted: Vec<PortCount>,
@@ -166,11 +167,21 @@ impl BackgroundTraffic {
         count
     }
 
+    /// The counts of a port, with the packets in buffers.
+    fn count_port(&self, fabric: &Fabric, port: PortId) -> PortCount {
+        let now = self.run.count_port(fabric, &self.port_channels, port);
+        let (settled, mut count) = (now.settled(), self.port_counts_at_ratio(port, &now));
+        count.xmit_packets += now.xmit_packets - settled.xmit_packets;
+        count.xmit_data += now.xmit_data - settled.xmit_data;
+        count.rcv_packets += now.rcv_packets - settled.rcv_packets;
+        count.rcv_data += now.rcv_data - settled.rcv_data;
+        count
+    }
+
     /// Adds the counts of the traffic and of the story to the counters of a port.
     pub fn add_to(&self, fabric: &Fabric, at: PortRef, values: &mut CounterValues) {
         let Some(port) = fabric.port_of(NodeId(at.0), PortNum(at.1)) else { return };
-        let counted =
-            self.port_counts_at_ratio(port, &self.run.count_port(fabric, &self.port_channels, port));
+        let counted = self.count_port(fabric, port);
         let mut put = |counter: Counter, more: u64| {
             let held = values.get(&counter).unwrap_or(0);
             values.insert(counter, Some(held.saturating_add(more)));
@@ -210,10 +221,11 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Adds the growth between two readings of the run, multiplied by a fraction.
+/// Adds the growth of settled packets between two readings of the run, multiplied by a fraction.
 fn add_growth(count: &mut PortCount, (before, after): (&PortCount, &PortCount), (times, of): (u64, u64)) {
+    let (before, after) = (before.settled(), after.settled());
     let mut grow = |field: fn(&mut PortCount) -> &mut u64| {
-        let (mut before, mut after) = (*before, *after);
+        let (mut before, mut after) = (before, after);
         let more = u128::from(*field(&mut after) - *field(&mut before)) * u128::from(times) / u128::from(of);
         let held = field(count);
         *held = held.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));

@@ -177,6 +177,7 @@ impl SimulatedFabric {
         // Traffic uses base LIDs, so that notices can move it away from them.
         let mut load = carried.load.clone();
         load.settings.base_lids = true;
+        load.settings.keeps_paths = true;
         let mut run = TrafficRun::new(given, &load)?;
         let down = |(_, port): &(PortId, &fabdeck_fabric::Port)| {
             let socket = self.device(port.node.0).port(port.number.value());

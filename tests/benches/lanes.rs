@@ -63,7 +63,7 @@ fn verdict(seen: &SweptPair) -> String {
         "{} hot-spots; {} contributors, {} either, {} victims, {} with a fair share",
         verdict.hot_spots.len(),
         count(|role| matches!(role, CongestionRole::Contributor(_))),
-        count(|role| *role == CongestionRole::ContributorOrVictim),
+        count(|role| *role == CongestionRole::Undecided),
         count(|role| matches!(role, CongestionRole::Victim { .. })),
         count(|role| *role == CongestionRole::FairShare),
     )

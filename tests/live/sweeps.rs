@@ -69,13 +69,13 @@ fn counters_that_rise_under_ibsim_become_a_verdict() {
     // A sweep can read a port slightly earlier than the one before did, so its interval differs slightly from that of
     // the sweeps.
     assert!((1_500_000.0..=3_300_000.0).contains(&ticks), "{ticks}");
-    let waiting = of("held_up");
+    let waiting = of("waiting_adapters");
     assert!(waiting.len() == 1 && is(waiting[0], &held.1), "{told}");
     // All cables that ibsim plays run below their best rate, so degraded links are ignored.
     let all = sweeps[2]["links"].as_array().unwrap().iter();
     let links: Vec<_> = all.filter(|link| link["why"] != "degraded").collect();
     assert!(links.len() == 1 && links[0]["why"] == "errored" && links[0]["per_hour"] == 40.0, "{told}");
-    assert!(of("untold").is_empty() && of("on_the_way").is_empty() && of("cleared").is_empty(), "{told}");
+    assert!(of("untold").is_empty() && of("on_the_path").is_empty() && of("cleared").is_empty(), "{told}");
     // Nothing was cleared.
     let fields = ["show", "counters", "--fields", "guid,port,PortXmitWait,SymbolErrorCounter"];
     let (shown, _) = fabdeck(&stage, &fields, 0);

@@ -18,6 +18,7 @@ mod frames;
 mod goto;
 mod health;
 mod heat_strips;
+mod hotspot_frames;
 mod job_panes;
 mod jobs;
 mod lane_demo;

@@ -103,7 +103,7 @@ pub fn waits(port: PortId) -> CongestedPort {
 /// These adapters are hot, and these wait in these roles.
 pub fn verdict(fabric: &Fabric, hot: &[PortId], held: &[(PortId, CongestionRole)]) -> HotSpots {
     let spot = |adapter: &PortId| HotSpot { at: waits(fabric.peer(*adapter).unwrap()), adapter: *adapter };
-    let held = held.iter().map(|(port, role)| CongestedAdapter { at: waits(*port), role: *role });
+    let held = held.iter().map(|(port, role)| CongestedAdapter::new(waits(*port), *role));
     HotSpots {
         hot_spots: hot.iter().map(spot).collect(),
         congested_adapters: held.collect(),

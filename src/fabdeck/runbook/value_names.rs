@@ -27,7 +27,7 @@ const ENGINE: &[&str] = &["moved_pairs", "changed_entries", "changed_switches", 
 const PREVIEW: &[&str] = &["lost_until_reroute", "lost_share", "cut_off_pairs", "passing_pairs"];
 /// Values of counters over a time.
 pub const HOTSPOTS: &[&str] =
-    &["hotspots", "contributors", "victims", "held_up_elsewhere", "links_in_trouble", "worst_wait", "ports"];
+    &["hotspots", "contributors", "victims", "waiting_elsewhere", "links_in_trouble", "worst_wait", "ports"];
 /// Values of jobs under the tables in force.
 const JOBS: &[&str] = &[
     "jobs.listed",

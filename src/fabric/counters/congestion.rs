@@ -45,6 +45,16 @@ pub enum Evidence {
         /// What the adapter sends.
         sent: f64,
     },
+    /// The rates of all channels together leave no other explanation: this much of what the adapter sends goes to
+    /// the hot-spot.
+    AllChannels {
+        /// The adapter port that receives too slowly.
+        hot_spot: PortId,
+        /// What the adapter sends to it at least.
+        least: f64,
+        /// What the adapter sends.
+        sent: f64,
+    },
 }
 
 /// The role of an adapter that waits, with its evidence.
@@ -54,7 +64,7 @@ pub enum CongestionRole {
     Contributor(Evidence),
     /// It gets less than a fair share: either it sends to a hot-spot, or its packets wait behind packets to one.
     /// The counters alone do not separate the two.
-    ContributorOrVictim,
+    Undecided,
     /// It gets less than a fair share, and little of what it sends goes to a hot-spot. Rates are in bytes per
     /// second.
     Victim {
@@ -69,13 +79,63 @@ pub enum CongestionRole {
     Unknown,
 }
 
-/// An adapter whose sending is held up.
+/// What an adapter sends to a hot-spot, in bytes per second.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HotSpotFlow {
+    /// The adapter port that receives too slowly.
+    pub hot_spot: PortId,
+    /// What the adapter sends to it at the least.
+    pub least: f64,
+    /// What the adapter sends to it at the most.
+    pub most: f64,
+    /// The port on the path that carried least, and so limits the flow.
+    pub narrowest: Option<PortId>,
+}
+
+/// The role of an adapter that earlier intervals suggest and do not prove.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum LikelyRole {
+    /// It sends to a hot-spot, unless an adapter changed its destinations and did not send more.
+    Contributor(HotSpotFlow),
+    /// It sent nothing to the hot-spots before, and its rate has not risen since.
+    Victim {
+        /// What the adapter sends to hot-spots at most, in bytes per second.
+        most: f64,
+    },
+}
+
+impl LikelyRole {
+    /// The role with the limits of both, where both are the same.
+    pub(super) fn joined(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Victim { most: a }, Self::Victim { most: b }) => Some(Self::Victim { most: a.max(b) }),
+            (Self::Contributor(a), Self::Contributor(b)) if a.hot_spot == b.hot_spot => {
+                let (least, most) = (a.least.min(b.least), a.most.max(b.most));
+                Some(Self::Contributor(HotSpotFlow { least, most, ..a }))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An adapter that waits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CongestedAdapter {
     /// The adapter's own port, which counts the waiting.
     pub at: CongestedPort,
-    /// Whether the adapter causes the waiting or suffers from it.
+    /// Whether the adapter causes the waiting or suffers from it, as far as one interval proves it.
     pub role: CongestionRole,
+    /// What it sends to the hot-spot that it can send most to. `None`: not computed, or there is no hot-spot.
+    pub flow: Option<HotSpotFlow>,
+    /// The role that earlier intervals suggest, where this one proves none.
+    pub likely: Option<LikelyRole>,
+}
+
+impl CongestedAdapter {
+    /// An adapter of which nothing but its role is known.
+    pub fn new(at: CongestedPort, role: CongestionRole) -> Self {
+        Self { at, role, flow: None, likely: None }
+    }
 }
 
 /// A port between switches that carries the traffic of more hosts than its bandwidth allows.
@@ -102,7 +162,7 @@ pub struct HotSpots {
     pub congested_adapters: Vec<CongestedAdapter>,
     /// Ports between switches that wait, the most congested first.
     pub congested_ports: Vec<CongestedPort>,
-    /// The ports of `on_the_way` that are too narrow for the hosts behind them, the most congested first.
+    /// The ports of `congested_ports` that are too narrow for the hosts behind them, the most congested first.
     pub oversubscribed: Vec<OversubscribedUplink>,
     /// Ports whose waiting is unknown: they do not count it, the counter is at its maximum, or they did not answer.
     pub unknown_ports: Vec<PortId>,

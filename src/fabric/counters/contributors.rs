@@ -14,17 +14,20 @@
 //! sends can only go to 5; the uplink of 6 carried nothing, so 6 sends to 5 on its own switch. 1 and 2 are at one leaf and
 //! share one uplink to both 3 and 5: either of them may be the victim, so both stay undecided.
 //!
-//! The rules hold for unicast; multicast packets take other paths. Ports are not read at the same instant, so a burst
-//! between two readings is in one of two counters; the slack allows for that. Packets that switches discarded arrived
-//! nowhere. When a link went down in the interval, packets took several paths, and no adapter is decided.
+//! A contributor sends more than 5 % of its data to hot-spots, a victim no more. What a rule cannot know is on the other
+//! side of the comparison: input buffers may have filled or emptied between the readings, by at most what they hold (IBA
+//! 7.9.4.4), and ports are not read at the same instant, so that a burst is in one of two counters. Packets that switches
+//! discarded arrived nowhere. When a link went down in the interval, packets took several paths, and no adapter is
+//! decided. The rules hold for unicast; multicast packets take other paths.
 
+use super::channel_rates::ChannelRates;
 use super::congestion::{CongestionRole, Evidence, HotSpots};
+use super::flow_history::FlowHistory;
 use super::rates::Rates;
 use crate::{Fabric, Lid, NodeId, PortId, Tables};
 
-/// A fraction of the data sent or received that proves nothing, besides the allowance for ports that are read one after
-/// the other.
-const SLACK: f64 = 0.05;
+/// The share of its data that makes an adapter a contributor if it sends more of it to hot-spots, otherwise a victim.
+pub(super) const CONTRIBUTION: f64 = 0.05;
 
 /// No adapter is decided when reading the ports took a larger fraction of the interval than this.
 const MAX_SKEW: f64 = 0.5;
@@ -35,27 +38,26 @@ const MAX_PATHS: usize = 1_000_000;
 /// The largest number of switches to examine for all hot-spots; with more no adapter is decided.
 const MAX_SWITCH_VISITS: usize = 4_000_000;
 
-/// A packet has no more bytes, headers included.
-const MAX_PACKET_BYTES: f64 = 4300.0;
-
 /// Longer than any path without a loop.
-const MAX_HOPS: usize = 64;
+pub(super) const MAX_HOPS: usize = 64;
 
-/// Separates contributors from victims among the adapters that wait, as far as the forwarding tables show which
-/// paths their packets take.
+/// Separates contributors from victims among the adapters that wait, as far as this interval proves it.
 pub fn classify_adapters(fabric: &Fabric, tables: &Tables, rates: &Rates, verdict: &mut HotSpots) {
-    let open = |role: CongestionRole| role == CongestionRole::ContributorOrVictim;
-    if verdict.hot_spots.is_empty()
-        || !verdict.congested_adapters.iter().any(|held| open(held.role))
-        || has_route_changes(rates)
-    {
+    FlowHistory::default().classify(fabric, tables, rates, verdict);
+}
+
+/// Whether rates prove anything: paths did not change, and reading took no more than a part of the interval.
+pub(super) fn is_provable(rates: &Rates) -> bool {
+    !has_route_changes(rates) && rates.skew <= MAX_SKEW
+}
+
+/// Judges each adapter by the paths to and from it.
+pub(super) fn classify_by_paths(fabric: &Fabric, tables: &Tables, rates: &Rates, verdict: &mut HotSpots) {
+    let open = |role: CongestionRole| role == CongestionRole::Undecided;
+    if verdict.hot_spots.is_empty() || !verdict.congested_adapters.iter().any(|held| open(held.role)) {
         return;
     }
     if verdict.hot_spots.len().saturating_mul(fabric.switch_count()) > MAX_SWITCH_VISITS {
-        return;
-    }
-    // Where reading took most of the interval, what one counter says of another is no proof of anything.
-    if rates.skew > MAX_SKEW {
         return;
     }
     let ways = FlowBounds::new(fabric, tables, rates);
@@ -66,7 +68,7 @@ pub fn classify_adapters(fabric: &Fabric, tables: &Tables, rates: &Rates, verdic
     let cool = ways.receivers(&basins);
     let follow = cool.len().saturating_mul(verdict.congested_adapters.len()) <= MAX_PATHS;
     for held in verdict.congested_adapters.iter_mut().filter(|held| open(held.role)) {
-        let sent = ways.sent_rate(held.at.port);
+        let sent = ways.channels.sent_rate(held.at.port);
         if sent > 0.0 && sent.is_finite() {
             held.role = ways.role(held.at.port, sent, &basins, follow.then_some(&cool));
         }
@@ -86,6 +88,8 @@ struct AdapterInflow {
     arrived: f64,
     /// For each of its LIDs.
     trees: Vec<LidInflow>,
+    /// What the buffers on all paths to it can hold.
+    buffered: f64,
 }
 
 /// The ways to one LID, and what they can have brought there at the most.
@@ -96,95 +100,51 @@ struct LidInflow {
     /// Of each switch: what came in for it, and what went on.
     gathered: Vec<f64>,
     went_on: Vec<f64>,
+    buffered: f64,
 }
 
 struct FlowBounds<'f> {
-    fabric: &'f Fabric,
-    tables: &'f Tables,
-    rates: &'f Rates,
+    channels: ChannelRates<'f>,
     /// What the adapters on each switch sent.
     own: Vec<f64>,
-    /// What switches threw away, at the most.
-    lost: f64,
-    slack: f64,
+    /// The fraction of a rate that may be in the counters of one port and not in those of another.
+    skew: f64,
+    /// What the buffers behind all channels that carried something can hold.
+    all_buffered: f64,
 }
 
 impl<'f> FlowBounds<'f> {
     fn new(fabric: &'f Fabric, tables: &'f Tables, rates: &'f Rates) -> Self {
-        let slack = SLACK + rates.skew;
-        let mut ways = Self { fabric, tables, rates, own: Vec::new(), lost: 0.0, slack };
-        ways.own = fabric.switches().map(|(switch, _)| ways.sent_by_adapters(switch, None)).collect();
-        let of_switches = rates.ports.iter().filter(|port| {
-            let port = fabric.port(port.port);
-            port.peer.is_some() && fabric.node(port.node).is_switch()
-        });
-        let thrown_away = of_switches.map(|port| {
-            let packets = port.discarded.lower_bound().filter(|_| !port.discarded.is_lower_bound());
-            packets.map_or(f64::INFINITY, |packets| packets as f64 * MAX_PACKET_BYTES / port.seconds)
-        });
-        ways.lost = thrown_away.sum();
-        ways
-    }
-
-    /// What the adapters on a switch sent, one of them left out.
-    fn sent_by_adapters(&self, switch: NodeId, but: Option<PortId>) -> f64 {
-        let adapters = self.fabric.ports_of(switch).filter_map(|(_, port)| port.peer);
-        let adapters = adapters
-            .filter(|peer| Some(*peer) != but && !self.fabric.node(self.fabric.port(*peer).node).is_switch());
-        adapters.map(|peer| self.sent_rate(peer)).sum()
-    }
-
-    /// What a port sent in a second at the most.
-    fn sent_rate(&self, port: PortId) -> f64 {
-        let rates = self.rates.port(port).filter(|rates| !rates.sent.is_lower_bound());
-        rates.and_then(|rates| rates.bandwidth()).unwrap_or(f64::INFINITY)
-    }
-
-    /// What an adapter took in at the most: it or its switch counts it.
-    fn received_rate(&self, adapter: PortId) -> f64 {
-        let own = self.rates.port(adapter).filter(|rates| !rates.received.is_lower_bound());
-        let own = own.and_then(|rates| rates.receive_bandwidth()).unwrap_or(f64::INFINITY);
-        self.fabric.peer(adapter).map_or(0.0, |port| own.min(self.sent_rate(port)))
-    }
-
-    fn lids(&self, adapter: PortId) -> impl Iterator<Item = Lid> + use<> {
-        let facts = &self.fabric.port(adapter).facts;
-        let (lid, count) = (facts.lid, 1u32 << facts.lmc.value());
-        lid.into_iter()
-            .flat_map(move |lid| (0..count).filter_map(move |more| Lid::new(u32::from(lid.value()) + more)))
-    }
-
-    /// The port of a switch through which it leads packets for a LID.
-    fn egress(&self, switch: NodeId, lid: Lid) -> Option<PortId> {
-        self.fabric.port_of(switch, self.tables.lft(switch)?.get(lid)?)
-    }
-
-    fn switch_at(&self, port: PortId) -> Option<NodeId> {
-        let node = self.fabric.port(self.fabric.peer(port)?).node;
-        self.fabric.node(node).is_switch().then_some(node)
+        let channels = ChannelRates::new(fabric, tables, rates);
+        let own = fabric.switches().map(|(switch, _)| channels.sent_by_adapters(switch, None)).collect();
+        let all_buffered = channels.all_buffered_rate();
+        Self { channels, own, skew: rates.skew, all_buffered }
     }
 
     fn adapter_inflow(&self, adapter: PortId) -> Option<AdapterInflow> {
-        let arrived = self.rates.port(self.fabric.peer(adapter)?)?.bandwidth()?;
+        let arrived = self.channels.rates.port(self.channels.fabric.peer(adapter)?)?.bandwidth()?;
         let trees: Option<Vec<LidInflow>> =
-            self.lids(adapter).map(|lid| self.lid_inflow(adapter, lid)).collect();
-        Some(AdapterInflow { adapter, arrived, trees: trees.filter(|trees| !trees.is_empty())? })
+            self.channels.lids(adapter).map(|lid| self.lid_inflow(adapter, lid)).collect();
+        let trees = trees.filter(|trees| !trees.is_empty())?;
+        // The paths to several LIDs of one adapter can have the same channels.
+        let buffered = trees.iter().map(|tree| tree.buffered).sum();
+        Some(AdapterInflow { adapter, arrived, trees, buffered })
     }
 
     /// From the switches that are farthest away towards the adapter: what went on is no more than what came in.
     fn lid_inflow(&self, adapter: PortId, lid: Lid) -> Option<LidInflow> {
-        let switches = self.fabric.switch_count();
+        let switches = self.channels.fabric.switch_count();
         let mut behind: Vec<Vec<NodeId>> = vec![Vec::new(); switches];
-        for (switch, _) in self.fabric.switches() {
-            if !self.tables.is_entry_known(switch, lid) {
+        for (switch, _) in self.channels.fabric.switches() {
+            if !self.channels.tables.is_entry_known(switch, lid) {
                 return None;
             }
-            let next = self.egress(switch, lid).and_then(|port| self.switch_at(port));
+            let next = self.channels.egress(switch, lid).and_then(|port| self.channels.switch_at(port));
             if let Some(next) = next {
                 behind[next.index()].push(switch);
             }
         }
-        let root = self.switch_at(adapter)?;
+        let root = self.channels.switch_at(adapter)?;
         let mut order = vec![root];
         let mut at = 0;
         while let Some(switch) = order.get(at) {
@@ -192,26 +152,31 @@ impl<'f> FlowBounds<'f> {
             order.extend(behind[switch.index()].iter().filter(|one| **one != root));
             at += 1;
         }
-        let (mut gathered, mut went_on) = (vec![0.0; switches], vec![0.0; switches]);
+        let (mut gathered, mut went_on, mut buffered) = (vec![0.0; switches], vec![0.0; switches], 0.0);
         for switch in order.into_iter().rev() {
             let at = switch.index();
             let own = match switch == root {
-                true => self.sent_by_adapters(root, Some(adapter)),
+                true => self.channels.sent_by_adapters(root, Some(adapter)),
                 false => self.own[at],
             };
             gathered[at] = own + behind[at].iter().map(|one| went_on[one.index()]).sum::<f64>();
-            let carried = self.egress(switch, lid).map_or(0.0, |port| self.sent_rate(port));
+            let carried = self.channels.egress(switch, lid).map_or(0.0, |port| self.channels.sent_rate(port));
             went_on[at] = carried.min(gathered[at]);
+            let onward = self.channels.egress(switch, lid).into_iter();
+            buffered += onward
+                .chain(self.channels.adapters(switch))
+                .map(|port| self.channels.buffered_rate(port))
+                .sum::<f64>();
         }
-        Some(LidInflow { lid, brought: went_on[root.index()], gathered, went_on })
+        Some(LidInflow { lid, brought: went_on[root.index()], gathered, went_on, buffered })
     }
 
     /// Adapters that took something in and are no hot-spots.
     fn receivers(&self, basins: &[AdapterInflow]) -> Vec<(PortId, f64)> {
-        let adapters = self.fabric.nodes().filter(|(_, node)| !node.is_switch());
-        let ports = adapters.flat_map(|(id, _)| self.fabric.ports_of(id).map(|(port, _)| port));
+        let adapters = self.channels.fabric.nodes().filter(|(_, node)| !node.is_switch());
+        let ports = adapters.flat_map(|(id, _)| self.channels.fabric.ports_of(id).map(|(port, _)| port));
         let cool = ports.filter(|port| basins.iter().all(|basin| basin.adapter != *port));
-        cool.map(|port| (port, self.received_rate(port))).filter(|(_, taken)| *taken > 0.0).collect()
+        cool.map(|port| (port, self.channels.received_rate(port))).filter(|(_, taken)| *taken > 0.0).collect()
     }
 
     fn role(
@@ -222,9 +187,10 @@ impl<'f> FlowBounds<'f> {
         cool: Option<&Vec<(PortId, f64)>>,
     ) -> CongestionRole {
         let others_of = |basin: &&AdapterInflow| basin.adapter != adapter;
+        let (least, unsure) = (CONTRIBUTION * sent, self.skew * sent);
         let most: f64 =
             basins.iter().filter(others_of).map(|basin| self.max_sent_between(adapter, basin.adapter)).sum();
-        if most <= self.slack * sent {
+        if most + unsure <= least {
             return CongestionRole::Victim { most, sent };
         }
         for basin in basins.iter().filter(others_of) {
@@ -233,51 +199,56 @@ impl<'f> FlowBounds<'f> {
                 .iter()
                 .map(|tree| self.max_from_others((adapter, basin.adapter), sent, tree))
                 .sum::<f64>();
-            let arrived = basin.arrived;
+            let (hot_spot, arrived) = (basin.adapter, basin.arrived);
+            let unsure = self.skew * arrived + basin.buffered;
             // Where the ways of all do not account for it, tables or counters were others meanwhile.
             let all = basin.trees.iter().map(|tree| tree.brought).sum::<f64>();
-            if arrived - all <= self.slack * arrived && arrived - others > self.slack * arrived {
-                return CongestionRole::Contributor(Evidence::OthersFallShort {
-                    hot_spot: basin.adapter,
-                    others,
-                    arrived,
-                });
+            let is_accounted = arrived - all <= CONTRIBUTION * arrived + unsure;
+            if is_accounted && arrived - others - unsure > least.max(CONTRIBUTION * arrived) {
+                return CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, others, arrived });
             }
         }
-        let Some(cool) = cool else { return CongestionRole::ContributorOrVictim };
-        let mut elsewhere = self.lost;
+        let Some(cool) = cool else { return CongestionRole::Undecided };
+        let mut elsewhere = self.channels.lost + self.all_buffered;
         for (to, taken) in cool.iter().filter(|(to, _)| *to != adapter) {
             elsewhere += self.max_sent_between(adapter, *to).min(*taken);
-            if sent - elsewhere <= self.slack * sent {
-                break;
+            if sent - elsewhere - unsure <= least {
+                return CongestionRole::Undecided;
             }
         }
-        match sent - elsewhere > self.slack * sent {
+        match sent - elsewhere - unsure > least {
             true => CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }),
-            false => CongestionRole::ContributorOrVictim,
+            false => CongestionRole::Undecided,
         }
     }
 
     /// What one adapter can have sent to another.
     fn max_sent_between(&self, from: PortId, to: PortId) -> f64 {
-        self.lids(to).map(|lid| self.max_carried(from, to, lid)).sum::<f64>().min(self.sent_rate(from))
+        self.channels
+            .lids(to)
+            .map(|lid| self.max_carried(from, to, lid))
+            .sum::<f64>()
+            .min(self.channels.sent_rate(from))
     }
 
-    /// What the narrowest channel on the path carried: nothing without a path, everything sent where a table is unknown.
+    /// What the narrowest channel on the path carried, and the buffers before it can hold: nothing without a path,
+    /// everything sent where a table is unknown.
     fn max_carried(&self, from: PortId, to: PortId, lid: Lid) -> f64 {
-        let mut least = self.sent_rate(from);
-        let mut switch = self.switch_at(from);
+        let mut least = self.channels.sent_rate(from);
+        let mut buffered = self.channels.buffered_rate(from);
+        let mut switch = self.channels.switch_at(from);
         for _ in 0..MAX_HOPS {
             let Some(at) = switch else { return 0.0 };
-            if !self.tables.is_entry_known(at, lid) {
+            if !self.channels.tables.is_entry_known(at, lid) {
                 return least;
             }
-            let Some(port) = self.egress(at, lid) else { return 0.0 };
-            least = least.min(self.sent_rate(port));
-            if self.fabric.peer(port) == Some(to) {
+            let Some(port) = self.channels.egress(at, lid) else { return 0.0 };
+            least = least.min(self.channels.sent_rate(port) + buffered);
+            if self.channels.fabric.peer(port) == Some(to) {
                 return least;
             }
-            switch = self.switch_at(port);
+            buffered += self.channels.buffered_rate(port);
+            switch = self.channels.switch_at(port);
         }
         0.0
     }
@@ -285,17 +256,17 @@ impl<'f> FlowBounds<'f> {
     /// What all others can have brought to the adapter that a tree leads to: all of it, where this one has no way there.
     fn max_from_others(&self, (from, to): (PortId, PortId), sent: f64, tree: &LidInflow) -> f64 {
         let mut less = sent;
-        let mut switch = self.switch_at(from);
+        let mut switch = self.channels.switch_at(from);
         for _ in 0..MAX_HOPS {
             let Some(at) = switch else { break };
-            let Some(port) = self.egress(at, tree.lid) else { break };
-            let brought = self.sent_rate(port).min(tree.gathered[at.index()] - less);
-            if self.fabric.peer(port) == Some(to) {
+            let Some(port) = self.channels.egress(at, tree.lid) else { break };
+            let brought = self.channels.sent_rate(port).min(tree.gathered[at.index()] - less);
+            if self.channels.fabric.peer(port) == Some(to) {
                 return brought;
             }
             let fewer = tree.went_on[at.index()] - brought;
             less = if fewer.is_finite() { fewer } else { 0.0 };
-            switch = self.switch_at(port);
+            switch = self.channels.switch_at(port);
         }
         tree.brought
     }

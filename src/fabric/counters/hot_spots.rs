@@ -1,10 +1,10 @@
 //! End-point hot-spots, who contributes to them and who suffers from them (dFtree, section III-C, Algorithm 1).
 //!
 //! A port of a switch that leads to an adapter and waits beyond the threshold is a hot-spot: its adapter takes packets in
-//! slower than they come. An adapter that waits beyond the threshold is held up. One that uses less than the fair share of
+//! slower than they come. An adapter that waits beyond the threshold is congested. One that uses less than the fair share of
 //! its link is a potential contributor in the paper; who of them only stands behind a contributor, counters alone do not
 //! tell (with forwarding tables [`super::classify_adapters`] does, as far as can be).
-//! A port between switches that waits is congestion on the way: behind a hot-spot it is its tree,
+//! A port between switches that waits is congestion on a path: behind a hot-spot it is its tree,
 //! without one it is a link with too little bandwidth (a rail with one uplink), and no end-point hot-spot.
 
 use super::congestion::{CongestedAdapter, CongestedPort, CongestionRole, HotSpot, HotSpots};
@@ -33,7 +33,7 @@ pub fn find_hot_spots(fabric: &Fabric, rates: &Rates, thresholds: &Thresholds) -
             (true, true) => verdict.congested_ports.push(at),
             (false, _) => verdict
                 .congested_adapters
-                .push(CongestedAdapter { at, role: classify_by_thresholds(&at, thresholds) }),
+                .push(CongestedAdapter::new(at, classify_by_thresholds(&at, thresholds))),
         }
     }
     verdict.unknown_ports.sort_unstable();
@@ -60,7 +60,7 @@ fn congested_port(port: &PortRates, congestion: f64) -> CongestedPort {
 fn classify_by_thresholds(at: &CongestedPort, thresholds: &Thresholds) -> CongestionRole {
     match at.utilisation {
         None => CongestionRole::Unknown,
-        Some(used) if used < thresholds.fair_share => CongestionRole::ContributorOrVictim,
+        Some(used) if used < thresholds.fair_share => CongestionRole::Undecided,
         Some(_) => CongestionRole::FairShare,
     }
 }

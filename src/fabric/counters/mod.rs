@@ -1,10 +1,14 @@
 //! Counters of two readings: rates, hot-spots with their contributors and victims, links with errors. Pure functions of
 //! two readings and the time between them.
 
+mod channel_rates;
 mod congestion;
 mod contributors;
+mod flow_history;
+mod flow_model;
 mod growth;
 mod hot_spots;
+mod linear_bounds;
 mod link_problems;
 mod oversubscription;
 mod rates;
@@ -13,9 +17,11 @@ mod thresholds;
 mod waiting_time;
 
 pub use congestion::{
-    CongestedAdapter, CongestedPort, CongestionRole, Evidence, HotSpot, HotSpots, OversubscribedUplink,
+    CongestedAdapter, CongestedPort, CongestionRole, Evidence, HotSpot, HotSpotFlow, HotSpots, LikelyRole,
+    OversubscribedUplink,
 };
 pub use contributors::classify_adapters;
+pub use flow_history::FlowHistory;
 pub use growth::{Growth, counter_growth};
 pub use hot_spots::find_hot_spots;
 pub use link_problems::{ERROR_WINDOW, LinkProblem, LinkProblemKind, link_problems};

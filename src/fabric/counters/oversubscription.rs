@@ -12,7 +12,7 @@ use crate::{Fabric, NodeId, PortId};
 /// the tree.
 const BOTTLENECK_FACTOR: f64 = 10.0;
 
-/// The ports on the way that are bottlenecks of their leaf, the worst first.
+/// The ports between switches that are bottlenecks of their leaf, the worst first.
 pub fn find_oversubscribed_uplinks(fabric: &Fabric, verdict: &HotSpots) -> Vec<OversubscribedUplink> {
     if verdict.is_stalled() {
         return Vec::new();

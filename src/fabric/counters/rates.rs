@@ -26,6 +26,8 @@ pub struct PortRates {
     pub(crate) packets_sent: Growth,
     /// Growth of the packets received.
     pub(crate) packets_received: Growth,
+    /// Growth of the multicast packets sent.
+    pub(crate) multicast_sent: Growth,
     /// Growth of the ticks in which a packet waited (XmitWait).
     pub waited: Growth,
     /// Growth of the packets discarded.
@@ -229,6 +231,11 @@ fn port_rates(
         received: grew(C::PortRcvData, C::PortRcvDataExtended),
         packets_sent: grew(C::PortXmitPkts, C::PortXmitPktsExtended),
         packets_received: grew(C::PortRcvPkts, C::PortRcvPktsExtended),
+        multicast_sent: counter_growth(
+            &C::PortMulticastXmitPkts,
+            before.get(&C::PortMulticastXmitPkts),
+            after.get(&C::PortMulticastXmitPkts),
+        ),
         waited: grew(C::PortXmitWait, C::PortXmitWaitExt),
         discarded: grew(C::PortXmitDiscards, C::PortXmitDiscardsExt),
         errors: link_error_growth(before, after),

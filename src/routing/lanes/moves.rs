@@ -2,7 +2,7 @@
 //!
 //! - Flows of contributors to a hot-spot go to the slow lane. A contributor is who waits beyond the threshold and gets less
 //!   than a fair share. Who waits and does not tell how much it sends is taken along: what moves are flows to the hot-spot
-//!   alone, which are held up there on any lane.
+//!   alone, which wait there on any lane.
 //! - Who stands behind contributors only (a victim) or has its fair share stays.
 //! - New contributors join a hot-spot that is in force.
 //! - Where a port does not wait any more, all flows to its adapter go back.
@@ -164,9 +164,7 @@ pub fn propose_moves(
 
 fn is_movable(role: CongestionRole) -> bool {
     match role {
-        CongestionRole::Contributor(_) | CongestionRole::ContributorOrVictim | CongestionRole::Unknown => {
-            true
-        }
+        CongestionRole::Contributor(_) | CongestionRole::Undecided | CongestionRole::Unknown => true,
         CongestionRole::Victim { .. } | CongestionRole::FairShare => false,
     }
 }

@@ -65,6 +65,8 @@ const _: () = assert!(size_of::<TrafficChannel>() == 64);
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelDetails {
     pub waited: u64,
+    /// Packets that crossed the cable and have arrived or were lost since, in runs that keep paths.
+    pub settled: u64,
     pub turns: u32,
     pub turn: ArbiterState,
     /// The ports at both ends, and the length of a tick there, in picoseconds.
@@ -300,7 +302,10 @@ fn cable_channel(
         is_hop: port != peer,
     };
     let tick = tick(fabric, port);
-    (channel, ChannelDetails { waited: 0, turns: 0, turn: ArbiterState::default(), port, peer, tick })
+    (
+        channel,
+        ChannelDetails { waited: 0, settled: 0, turns: 0, turn: ArbiterState::default(), port, peer, tick },
+    )
 }
 
 fn wire_time(settings: &TrafficSettings) -> u32 {

@@ -25,6 +25,9 @@ pub struct PortCount {
     pub discards: u64,
     /// Packets that came in and cannot leave: no path, no lane, or back through the same port.
     pub relay_errors: u64,
+    /// Packets sent, and in the next field received, that are still in the network; 0 in runs that keep no paths.
+    pub xmit_stored: u64,
+    pub rcv_stored: u64,
 }
 
 impl PortCount {
@@ -39,7 +42,20 @@ impl PortCount {
         waited_ns: 0,
         discards: 0,
         relay_errors: 0,
+        xmit_stored: 0,
+        rcv_stored: 0,
     };
+
+    /// The counts without the packets that are still in the network.
+    pub fn settled(&self) -> Self {
+        let rest = |packets: u64, data: u64, stored: u64| {
+            let rest = packets.saturating_sub(stored);
+            (rest, data.checked_div(packets).unwrap_or(0) * rest)
+        };
+        let (xmit_packets, xmit_data) = rest(self.xmit_packets, self.xmit_data, self.xmit_stored);
+        let (rcv_packets, rcv_data) = rest(self.rcv_packets, self.rcv_data, self.rcv_stored);
+        Self { xmit_packets, xmit_data, rcv_packets, rcv_data, xmit_stored: 0, rcv_stored: 0, ..*self }
+    }
 
     /// The counts as 64-bit counters.
     pub fn values(&self) -> CounterValues {
@@ -87,6 +103,13 @@ impl TrafficRun {
         let channel = |number: u32| self.graph.channels.get(number as usize);
         let sent = channel(out).map_or(0, |channel| channel.packets);
         let taken = channel(back).map_or(0, |channel| channel.packets);
+        let stored = |number: u32| match self.settings.keeps_paths {
+            true => {
+                let settled = self.graph.sides.get(number as usize).map_or(0, |side| side.settled);
+                channel(number).map_or(0, |channel| channel.packets.saturating_sub(settled))
+            }
+            false => 0,
+        };
         let side = self.graph.sides.get(out as usize);
         let waited = channel(out).zip(side).map_or(0, |(channel, side)| {
             let since = if channel.waits_since == NEVER { now } else { channel.waits_since };
@@ -109,6 +132,8 @@ impl TrafficRun {
             waited_ns: waited / 1000,
             discards: of_switch(&self.discarded),
             relay_errors: of_switch(&self.astray),
+            xmit_stored: stored(out),
+            rcv_stored: stored(back),
         }
     }
 

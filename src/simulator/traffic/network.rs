@@ -85,7 +85,7 @@ impl TrafficRun {
             tally: TrafficTally::new(plant.ends.len(), &settings),
             steady: SteadyState::new(plant.ends.len()),
             wheel: TimingWheel::new(actors),
-            packets: Packets::new(),
+            packets: Packets::new(settings.keeps_paths),
             routes: Arc::clone(given.routes),
             service: given.service.clone(),
             credits: settings.buffer_packets(),
@@ -251,7 +251,7 @@ impl TrafficRun {
     pub(crate) fn discard_first(&mut self, queue: u32) {
         let packet = self.pop(queue);
         let origin = *self.packets.origin(packet);
-        self.packets.release(packet);
+        self.release_packet(packet);
         self.tally.lost += 1;
         if let Some(flow) = self.senders.flows.get_mut(origin.flow as usize) {
             flow.order.lost += 1;
@@ -357,6 +357,9 @@ impl TrafficRun {
             channel.waits_since = NEVER;
         }
         let (ends, ready, far) = (channel.free_at, begins + u64::from(channel.latency), channel.far);
+        if channel.is_hop {
+            self.packets.add_to_path(packet, number);
+        }
         self.wheel.schedule(ends, number);
         if self.is_send_queue(from) {
             let origin = self.packets.origin_mut(packet);
@@ -407,6 +410,14 @@ impl TrafficRun {
         self.tally.count_received(end, arrives.saturating_sub(origin.left));
         self.senders.record_arrival(origin.flow, (origin.left, arrives));
         self.finish_packet(origin.source);
+        self.release_packet(packet);
+    }
+
+    /// Removes a packet from the network. The cables on its path count it as settled.
+    fn release_packet(&mut self, packet: u32) {
+        for channel in self.packets.path(packet) {
+            self.graph.sides[*channel as usize].settled += 1;
+        }
         self.packets.release(packet);
     }
 }

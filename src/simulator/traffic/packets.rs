@@ -32,13 +32,16 @@ const _: () = assert!(size_of::<Packet>() == 16);
 pub(crate) struct Packets {
     all: Vec<Packet>,
     origins: Vec<PacketOrigin>,
+    /// The cables that each packet has begun to cross; empty in runs that keep no paths.
+    paths: Vec<Vec<u32>>,
+    keeps_paths: bool,
     free: u32,
     held: u32,
 }
 
 impl Packets {
-    pub fn new() -> Self {
-        Self { all: Vec::new(), origins: Vec::new(), free: NONE, held: 0 }
+    pub fn new(keeps_paths: bool) -> Self {
+        Self { free: NONE, keeps_paths, ..Self::default() }
     }
 
     /// Number of packets in flight.
@@ -51,12 +54,18 @@ impl Packets {
         if self.free == NONE {
             self.all.push(packet);
             self.origins.push(origin);
+            if self.keeps_paths {
+                self.paths.push(Vec::new());
+            }
             return self.all.len() as u32 - 1;
         }
         let id = self.free;
         self.free = self.all[id as usize].behind;
         self.all[id as usize] = packet;
         self.origins[id as usize] = origin;
+        if let Some(path) = self.paths.get_mut(id as usize) {
+            path.clear();
+        }
         id
     }
 
@@ -64,6 +73,18 @@ impl Packets {
         self.held -= 1;
         self.all[id as usize].behind = self.free;
         self.free = id;
+    }
+
+    /// Adds a cable to the path of a packet, in runs that keep paths.
+    pub fn add_to_path(&mut self, id: u32, channel: u32) {
+        if let Some(path) = self.paths.get_mut(id as usize) {
+            path.push(channel);
+        }
+    }
+
+    /// The cables that a packet has begun to cross.
+    pub fn path(&self, id: u32) -> &[u32] {
+        self.paths.get(id as usize).map_or(&[], Vec::as_slice)
     }
 
     pub fn get(&self, id: u32) -> &Packet {

@@ -32,6 +32,8 @@ pub struct TrafficSettings {
     pub load: f64,
     /// Whether ends send only to the base LIDs of a port until they are directed to high LIDs; otherwise to all LIDs.
     pub base_lids: bool,
+    /// Whether packets keep their paths, so that ports count those in buffers apart from those that have arrived.
+    pub keeps_paths: bool,
     pub seed: u64,
 }
 
@@ -47,6 +49,7 @@ impl Default for TrafficSettings {
             backlog: None,
             load: 1.0,
             base_lids: false,
+            keeps_paths: false,
             seed: 1,
         }
     }

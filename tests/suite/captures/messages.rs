@@ -269,9 +269,9 @@ fn two_recordings_do_not_share_a_name() {
     fabric.wait().unwrap();
 }
 
-/// What stands still is not too narrow, in JSON as in text.
+/// Stalled ports are no narrow links, in JSON as in text.
 #[test]
-fn json_tells_what_stands_still_from_what_is_too_narrow() {
+fn json_separates_stalled_ports_from_narrow_links() {
     let home = tempfile::tempdir().unwrap();
     let loop_of = concat!(env!("FABDECK_ROOT"), "/captures/credit-loop");
     let told = |at: &str| {
@@ -280,7 +280,7 @@ fn json_tells_what_stands_still_from_what_is_too_narrow() {
         let value: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
         let sweep = &value["sweeps"][0];
         assert!(sweep["time"].is_string(), "{sweep}");
-        (sweep["stands_still"].as_bool().unwrap(), sweep["links_too_narrow"].as_bool().unwrap())
+        (sweep["stalled"].as_bool().unwrap(), sweep["links_too_narrow"].as_bool().unwrap())
     };
     assert_eq!((told("09:01:05"), told("09:02:00")), ((true, false), (false, true)));
 }

@@ -95,8 +95,8 @@ fn no_flow_is_judged_or_moved_by_tables_that_switches_need_not_follow() {
     {
         let source = format!("{fabric},{key}");
         let spots = answer(&["--source", &source, "hotspots", "--interval", "5s"], 2);
-        let held = spots["sweeps"][0]["held_up"].as_array().unwrap();
-        let role = if told_apart { "contributor" } else { "contributor-or-victim" };
+        let held = spots["sweeps"][0]["waiting_adapters"].as_array().unwrap();
+        let role = if told_apart { "contributor" } else { "undecided" };
         assert!(held.len() == 3 && held.iter().all(|held| held["role"] == role), "{key}: {held:?}");
 
         let file = folder.path().join(format!("{key}.plan")).to_str().unwrap().to_owned();

@@ -18,11 +18,15 @@ fn a_hot_spot_is_reported_with_its_reason_and_its_victims() {
     let told = json(&["--source", "hot", "hotspots", "--no-times"], Exit::Findings);
     let sweep = &told["sweeps"][0];
     let count = |key: &str| sweep[key].as_array().unwrap().len();
-    let counts = ["hotspots", "held_up", "on_the_way", "links", "untold", "cleared"].map(count);
+    let counts = ["hotspots", "waiting_adapters", "on_the_path", "links", "untold", "cleared"].map(count);
     assert_eq!(counts, [1, 3, 0, 1, 0, 0], "{sweep}");
-    let roles: Vec<&str> =
-        sweep["held_up"].as_array().unwrap().iter().map(|held| held["role"].as_str().unwrap()).collect();
-    assert_eq!(roles, ["contributor-or-victim", "contributor-or-victim", "fair-share"], "{sweep}");
+    let roles: Vec<&str> = sweep["waiting_adapters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|held| held["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["undecided", "undecided", "fair-share"], "{sweep}");
     assert_eq!(["contributors", "victims"].map(count), [2, 0], "{sweep}");
     assert!(
         ended.out.starts_with("from      0.0 s to 10.0 s of simulated time, the starts of two sweeps\n"),
@@ -40,12 +44,15 @@ fn a_hot_spot_is_reported_with_its_reason_and_its_victims() {
 #[test]
 fn links_that_wait_without_a_hot_spot_are_too_narrow() {
     let ended = fabdeck(&["--source", "rail", "hotspots"]);
-    assert!(ended.exit == Exit::Findings && ended.out.contains("\ntoo narrow  links between switches wait"));
+    assert!(ended.exit == Exit::Findings && ended.out.contains("\ntoo narrow   links between switches wait"));
     let told = json(&["--source", "rail", "hotspots"], Exit::Findings);
     let sweep = &told["sweeps"][0];
     assert_eq!((&sweep["links_too_narrow"], &sweep["hotspots"]), (&true.into(), &Value::Array(Vec::new())));
-    let held = sweep["held_up"].as_array().unwrap();
-    assert_eq!((&sweep["victims"], &sweep["contributors"]), (&sweep["held_up"], &Value::Array(Vec::new())));
+    let held = sweep["waiting_adapters"].as_array().unwrap();
+    assert_eq!(
+        (&sweep["victims"], &sweep["contributors"]),
+        (&sweep["waiting_adapters"], &Value::Array(Vec::new()))
+    );
     assert!(held.len() == 1 && held[0]["role"] == "victim", "without a hot-spot nobody contributes: {sweep}");
 }
 

@@ -69,7 +69,7 @@ fn verdict_sets(driver: &mut TestSession) -> Vec<Option<VerdictSets>> {
                 format!("{label} {} to {}", look.port_name(ends.a), look.port_name(ends.b))
             });
             let way = match (watched.verdict.is_stalled(), watched.verdict.has_narrow_links()) {
-                (true, _) => Some("stands still"),
+                (true, _) => Some("stalled"),
                 (false, narrow) => narrow.then_some("too narrow"),
             };
             Some((hot.collect(), bad.collect(), way))
@@ -77,7 +77,7 @@ fn verdict_sets(driver: &mut TestSession) -> Vec<Option<VerdictSets>> {
         .collect()
 }
 
-const WAYS: [&str; 2] = ["stands still", "too narrow"];
+const WAYS: [&str; 2] = ["stalled", "too narrow"];
 
 /// The screens of every moment say what was worked out. Gives how many events there are.
 fn assert_agree(name: &str, driver: &mut TestSession) -> usize {
@@ -130,7 +130,7 @@ fn assert_agree(name: &str, driver: &mut TestSession) -> usize {
 #[test]
 fn links_that_wait_without_a_hot_spot_are_events() {
     for (name, label, words) in [
-        ("credit-loop", "stands still", "wait and no adapter is a hot-spot; the worst is "),
+        ("credit-loop", "stalled", "wait and no adapter is a hot-spot; the worst is "),
         ("credit-loop", "too narrow", "no adapter is a hot-spot; the worst is "),
     ] {
         let events = derived(&played(&incident(name), None));
@@ -225,7 +225,7 @@ fn the_log_of_the_watch_says_the_same() {
     assert!(!events.is_empty());
     for (place, DerivedEvent { label, text, began }) in &events {
         let line = match (*began, *label) {
-            (true, "hot-spot" | "stands still" | "too narrow") => format!("{label}: {text}"),
+            (true, "hot-spot" | "stalled" | "too narrow") => format!("{label}: {text}"),
             (true, _) => format!("link {text}"),
             (false, _) => text.clone(),
         };
@@ -236,7 +236,7 @@ fn the_log_of_the_watch_says_the_same() {
             "hot-spot: ",
             "hot-spot ended",
             "link ",
-            "stands still: ",
+            "stalled: ",
             "too narrow: ",
             "ports between ",
             "links between ",

@@ -112,6 +112,8 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("quantity", &[Only(VIEW)]),
     ("slice-next", &[Only(VIEW)]),
     ("slice-back", &[Only(VIEW)]),
+    ("hot-spot-next", &[Only(VIEW)]),
+    ("hot-spot-back", &[Only(VIEW)]),
     ("up", &[Only(VIEW)]),
     ("down", &[Only(VIEW)]),
     ("page-up", &[Only(VIEW)]),

@@ -96,7 +96,7 @@ fn waiting_falls_when_flows_move_and_comes_back_with_them() {
     assert!(after < before / 2.0, "{before} {after}");
     assert!(flows(&driver, LaneStatus::InForce) >= 14, "{}", shown(&driver));
     let words = "; now: 6 hosts, ";
-    assert!(shown(&driver).contains("held up before the move: 14 hosts, "), "{}", shown(&driver));
+    assert!(shown(&driver).contains("waiting before the move: 14 hosts, "), "{}", shown(&driver));
     assert!(shown(&driver).contains(words), "{}", shown(&driver));
     assert_effect(&driver);
 

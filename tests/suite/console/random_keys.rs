@@ -324,7 +324,7 @@ impl RandomSession {
         Ok(ids.into_iter().map(|id| (id, attestation(VERDICTS[self.die(VERDICTS.len())]))).collect())
     }
 
-    /// Nothing is done to a fabric but by Enter on the button that acts.
+    /// Nothing is done to a fabric but by Enter on the button that does it.
     fn watch_over(&self, effects: &[Effect], key: Option<Key>, focus: Option<DialogueFocus>) {
         let acts = |effect: &Effect| match effect {
             Effect::Begin { job, .. } if job.downcast::<BeginChangeTask>().is_some() => true,
@@ -333,12 +333,18 @@ impl RandomSession {
             }),
             _ => false,
         };
+        // The question whether to keep a change has a button that undoes it.
+        let undoes = |effect: &Effect| match effect {
+            Effect::Begin { job, .. } => job
+                .downcast::<GuardTask>()
+                .is_some_and(|job| matches!(job.ask, GuardRequest::RollBack { .. })),
+            _ => false,
+        };
         if effects.iter().any(acts) {
-            assert_eq!(
-                (key, focus),
-                (Some(Key::plain(KeyName::Enter)), Some(DialogueFocus::Act)),
-                "{effects:?}"
-            );
+            let is_undo =
+                focus == Some(DialogueFocus::Undo) && effects.iter().filter(|one| acts(one)).all(undoes);
+            let button = if is_undo { DialogueFocus::Undo } else { DialogueFocus::Act };
+            assert_eq!((key, focus), (Some(Key::plain(KeyName::Enter)), Some(button)), "{effects:?}");
         }
     }
 

@@ -65,12 +65,8 @@ fn played_with(file: &Path, at: Option<&str>, settings: WatchSettings) -> TestSe
         LocalSystemAccess::default().open(&name, &reach).unwrap().observe(WANTED, &mut NoObserver).unwrap();
     let look = Snapshot::new(&name, observed, &NameMap::default());
     let recording = ReplayBox(Box::new(ReplayFrames::new(tape, place, looking(&name))));
-    TestSession::open_recorded(
-        look,
-        (Sweeper::default(), recording),
-        settings,
-        Size { width: 120, height: 40 },
-    )
+    let size = Size { width: 120, height: 40 };
+    TestSession::open_recorded(look, (Sweeper::default(), recording), settings, size)
 }
 
 pub type Writing = Rc<RefCell<Option<Recorder<File>>>>;
@@ -132,6 +128,9 @@ pub fn screens(driver: &mut TestSession) -> BTreeMap<&'static str, String> {
     for (name, keys) in SCREENS {
         // Whatever was said goes with the next key.
         driver.press(keys).press("?").press("?");
+        // Charts of a recording go on behind the moment; a small screen of Hot-spots has none.
+        let (width, height) = if name.contains("verdicts") { (80, 24) } else { (120, 40) };
+        driver.send_input(SessionInput::Resized(Size { width, height }));
         let frame = text(&frame(&driver.state, &appearance("dark", ColorDepth::True)));
         // A recording without lists of jobs does not know the jobs of the simulator.
         let known = frame.lines().skip(1).filter(|line| !line.contains(" JOBS "));
@@ -166,10 +165,9 @@ fn same_as_watched(interval_ms: u64, moments: usize, order: &[usize]) {
     assert_eq!(live.state.known.marks.len(), 1);
     let mut seen = Vec::new();
     for moment in 0..moments {
-        if moment == 0 {
-            live.send_input(SessionInput::Tick)
-        } else {
-            live.advance_ms(interval_ms)
+        match moment {
+            0 => live.send_input(SessionInput::Tick),
+            _ => live.advance_ms(interval_ms),
         };
         seen.push(screens(&mut live));
     }

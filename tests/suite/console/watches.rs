@@ -259,7 +259,7 @@ fn what_changes_is_said_once() {
     // Nobody waits any more, and the link had its errors within this hour.
     driver.press("4");
     let seen = shown(&driver);
-    assert!(seen.contains("errored") && !seen.contains("contr"), "{seen}");
+    assert!(seen.contains("link errors") && !seen.contains("contr"), "{seen}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn contributors_move_and_victims_stay() {
             }),
             true,
         ),
-        (CongestionRole::ContributorOrVictim, true),
+        (CongestionRole::Undecided, true),
         (CongestionRole::Unknown, true),
         (CongestionRole::Victim { most: 0.0, sent: 1.0 }, false),
         (CongestionRole::FairShare, false),
@@ -53,7 +53,7 @@ fn a_plan_has_the_flows_of_the_paper() {
     let tables = tables(&stage.fabric, &stage.routes, &mut flat, &mut one_turn);
     let look = look(&stage.fabric, &tables);
     let host = |number| stage.host(number);
-    let held = [1, 3, 6].map(|number| (host(number), CongestionRole::ContributorOrVictim));
+    let held = [1, 3, 6].map(|number| (host(number), CongestionRole::Undecided));
     let found = verdict(
         &stage.fabric,
         &[host(5)],
@@ -100,7 +100,7 @@ fn new_flows_join_and_cooled_ones_go_back() {
     let look = look(fabric, &tables);
     let host = |number| stage.host(number);
     let in_force = [moved(lid(5), (0, 1), &[lid(1), lid(3)])];
-    let held = [1, 3, 6].map(|number| (host(number), CongestionRole::ContributorOrVictim));
+    let held = [1, 3, 6].map(|number| (host(number), CongestionRole::Undecided));
     let moves = propose_moves(fabric, &verdict(fabric, &[host(5)], &held), &[], &in_force);
     assert_eq!((moves.spots[0].phase, moves.spots[0].joins.as_slice()), (MovePhase::InForce, &[host(6)][..]));
     let plan = planned(&look, &moves, LevelsInForce::One).unwrap();

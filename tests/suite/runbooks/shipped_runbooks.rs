@@ -161,7 +161,7 @@ fn lanes_without_agents_are_rolled_back_before_any_host_is_notified() {
     let file = shipped("hot-spot-relief.toml");
     let (report, said) = runs(&lab, &[&[file.as_str()], &RELIEF[..]].concat(), 2);
     let why = report["why"].as_str().unwrap();
-    assert!(why.contains("'after.held_up_elsewhere <= 0.95 * before.held_up_elsewhere' fails"), "{why}");
+    assert!(why.contains("'after.waiting_elsewhere <= 0.95 * before.waiting_elsewhere' fails"), "{why}");
     assert_eq!(report["taken_back"]["state"], "rolled back", "{report:#}");
     let (back, told) = (said.find("is rolled back").unwrap(), said.find("it was not kept").unwrap());
     assert!(back < told, "{said}");

@@ -6,5 +6,6 @@ mod deadlock;
 mod lane_table_changes;
 mod link_shares;
 mod papers;
+mod random_loads;
 pub mod test_bed;
 mod verdicts;

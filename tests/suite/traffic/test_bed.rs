@@ -22,9 +22,15 @@ pub struct TestBed {
 
 impl TestBed {
     /// Two hosts a leaf (figure 3a) or four (3b); cables of hosts are DDR. Odd hosts are reached over the first cable of
-    /// their leaf, even ones over the second; with `one_lost` the second cable of leaf A has failed.
+    /// their leaf, even ones over the second; with `one_lost` the second cable of leaf A has failed. Ports do not state
+    /// their lanes.
     pub fn new(per_leaf: u8, trunk: LinkSpeed, one_lost: bool) -> Self {
-        let fabric = figure_3(per_leaf, trunk);
+        Self::with_lanes(per_leaf, trunk, one_lost, None)
+    }
+
+    /// The same with this number of lanes at each port, which limits what buffers hold.
+    pub fn with_lanes(per_leaf: u8, trunk: LinkSpeed, one_lost: bool, lanes: Option<u8>) -> Self {
+        let fabric = figure_3(per_leaf, trunk, lanes);
         let mut faults = Faults::new();
         if one_lost {
             let port = fabric.port_of(leaf(&fabric, 0), PortNum(per_leaf + 2)).unwrap();
@@ -86,7 +92,7 @@ fn leaf(fabric: &Fabric, at: u8) -> fabdeck_fabric::NodeId {
     fabric.node_of(NodeKind::Switch, Guid(u64::from(at) + 1)).unwrap()
 }
 
-fn figure_3(per_leaf: u8, trunk: LinkSpeed) -> Fabric {
+fn figure_3(per_leaf: u8, trunk: LinkSpeed, lanes: Option<u8>) -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut switch = |number: u8| {
         let name = ["A", "B", "C", "root"][usize::from(number)];
@@ -102,6 +108,7 @@ fn figure_3(per_leaf: u8, trunk: LinkSpeed) -> Fabric {
         for (key, port) in ends {
             let facts = builder.port(key, port);
             (facts.speed, facts.width) = (Some(speed), Some(LinkWidth::X4));
+            facts.operational_lanes = lanes;
         }
         builder.connect(ends[0], ends[1]).unwrap();
     };
@@ -121,6 +128,7 @@ fn figure_3(per_leaf: u8, trunk: LinkSpeed) -> Fabric {
         for (key, port) in ends {
             let facts = builder.port(key, port);
             (facts.speed, facts.width) = (Some(LinkSpeed::Ddr), Some(LinkWidth::X4));
+            facts.operational_lanes = lanes;
         }
         builder.connect(ends[0], ends[1]).unwrap();
     }
@@ -136,7 +144,7 @@ pub struct Experiment {
     pub paper: (f64, f64),
     pub per_leaf: u8,
     pub trunk: LinkSpeed,
-    one_lost: bool,
+    pub one_lost: bool,
 }
 
 const SMALL: [(u8, u8); 3] = [(1, 5), (3, 5), (6, 5)];

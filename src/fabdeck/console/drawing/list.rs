@@ -362,7 +362,9 @@ fn draw_cell(canvas: &mut Canvas<'_>, area: Rect, shown: &VisibleColumn, drawn: 
         let share = number as f64 / shown.largest.max(1) as f64;
         gauge::draw_gauge(canvas, inside, (shown.x, y), shown.gauge, share, Quantity::Load);
     }
-    let cut = if is_name(about) { shorten_name } else { truncate_text };
+    // Names are distinguished by both ends, sentences begin with what matters.
+    let is_sentence = about.content == ColumnContent::Sentence;
+    let cut = if is_name(about) && !is_sentence { shorten_name } else { truncate_text };
     let text = cut(&text, shown.width, canvas.signs.more);
     let x = if shown.right { shown.x + shown.width.saturating_sub(width(&text)) } else { shown.x };
     let role = match about.tone(&value, over) {

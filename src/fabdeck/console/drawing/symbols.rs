@@ -21,6 +21,8 @@ pub struct Symbols {
     pub scale: &'static str,
     /// Corners of a pane: upper left, upper right, lower left, lower right.
     pub corners: [&'static str; 4],
+    /// A branch of a tree that others follow, and the last one.
+    pub branches: [&'static str; 2],
     /// Where a cable begins at a box: above it and below it.
     pub ticks: [&'static str; 2],
     /// The pane that has the keys.
@@ -62,6 +64,7 @@ impl Symbols {
         untold: "·",
         scale: "▁▄█",
         corners: ["╭", "╮", "╰", "╯"],
+        branches: ["├", "└"],
         ticks: ["┴", "┬"],
         focus: "▸",
         gauge: ["━", "╌"],
@@ -92,6 +95,7 @@ impl Symbols {
         untold: ".",
         scale: "_=#",
         corners: ["+", "+", "+", "+"],
+        branches: ["+", "+"],
         ticks: ["+", "+"],
         focus: ">",
         gauge: ["=", "-"],

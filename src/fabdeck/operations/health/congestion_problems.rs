@@ -141,15 +141,15 @@ impl HealthFacts<'_> {
 /// several hot-spots, hosts of unknown role and victims count for each.
 fn role_at(hot: &HotSpot, held: &CongestedAdapter, verdict: &HotSpots) -> Option<HitRole> {
     match held.role {
-        CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, .. }) => {
-            (hot_spot == hot.adapter).then_some(HitRole::Contributor)
-        }
+        CongestionRole::Contributor(
+            Evidence::OthersFallShort { hot_spot, .. } | Evidence::AllChannels { hot_spot, .. },
+        ) => (hot_spot == hot.adapter).then_some(HitRole::Contributor),
         CongestionRole::Contributor(Evidence::NowhereElse { .. }) => match verdict.hot_spots.len() {
             1 => Some(HitRole::Contributor),
             _ => Some(HitRole::Undecided),
         },
         CongestionRole::Victim { .. } => Some(HitRole::Victim),
-        CongestionRole::ContributorOrVictim | CongestionRole::Unknown => Some(HitRole::Undecided),
+        CongestionRole::Undecided | CongestionRole::Unknown => Some(HitRole::Undecided),
         // It has at least its fair share, so nothing is taken from it.
         CongestionRole::FairShare => None,
     }

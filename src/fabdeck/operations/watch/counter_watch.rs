@@ -11,7 +11,7 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::operation::{OpenSnapshot, Operation};
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestionRole, Rates, rates_of_growth, rates_of_samples, rates_of_sweeps,
+    CongestedAdapter, CongestionRole, FlowHistory, Rates, rates_of_growth, rates_of_samples, rates_of_sweeps,
 };
 use fabdeck_fabric::observe::{CounterGrowth, CounterSample, FabricEvent, Sweep};
 use fabdeck_files::capture::TOO_SHORT;
@@ -61,7 +61,7 @@ impl HotspotInterval {
     /// The role of an adapter in words. Without a hot-spot there is no contributor.
     pub fn role_of(&self, held: &CongestedAdapter) -> &'static str {
         match held.role {
-            CongestionRole::ContributorOrVictim if self.watched.verdict.hot_spots.is_empty() => "victim",
+            CongestionRole::Undecided if self.watched.verdict.hot_spots.is_empty() => "victim",
             role => role_word(role),
         }
     }
@@ -74,7 +74,7 @@ impl HotspotInterval {
 }
 
 /// Roles of adapters that contribute to a hot-spot, certainly or possibly.
-pub const CONTRIBUTOR_ROLES: &[&str] = &["contributor", "contributor-or-victim"];
+pub const CONTRIBUTOR_ROLES: &[&str] = &["contributor", "undecided"];
 /// Role of adapters that certainly are victims.
 pub const VICTIM_ROLES: &[&str] = &["victim"];
 
@@ -174,10 +174,13 @@ fn judge_sweeps(
     let mut from = first_began.clone();
     // Changes between the snapshot and the first sweep are reported with the first interval.
     let mut news = series.first.news.clone();
+    let mut flows = FlowHistory::default();
     for _ in 0..count {
         let SweepInterval { rates, seconds } = series.advance(operation, source.as_mut(), &mut snapshot)?;
         let (first, after) = (&series.first, &series.last);
         if after.fabric.is_some() {
+            // Ports may have other ids.
+            flows = FlowHistory::default();
             seen = Rc::new(snapshot.clone());
         }
         news.extend_from_slice(&after.news);
@@ -185,7 +188,8 @@ fn judge_sweeps(
         let past = source.past_sweep()?.filter(|past| past.sweep.began < first.began);
         let since =
             rates_of_sweeps(snapshot.fabric(), past.as_ref().map_or(first, |past| &*past.sweep), after);
-        let watched = IntervalVerdict::new(&snapshot, &rates, seconds, since, thresholds);
+        let watched = IntervalVerdict::after(&flows, &snapshot, &rates, seconds, since, thresholds);
+        flows = watched.flows.clone();
         let to = SweepMoment::of(&snapshot, after);
         let since = match past {
             Some(PastSweep { time, .. }) => Some(LinksSince::Recorded(time)),

@@ -421,6 +421,36 @@ impl FabricHistory {
     }
 }
 
+/// A time in which a port waited without a pause, up to the last reading.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitingSpan {
+    pub length_ms: u64,
+    /// Whether it may have begun earlier, when nothing is known of the port.
+    pub is_least: bool,
+}
+
+impl FabricHistory {
+    /// How long a port has waited without a pause, as far back as each reading is kept; `None` where it does not wait, or
+    /// its wait is not known.
+    pub fn waiting_span(&self, port: &PortIdentity) -> Option<WaitingSpan> {
+        let entries = &self.levels[0].entries;
+        let end = entries.back()?.to_ms;
+        let (mut from_ms, mut is_least) = (end, true);
+        for entry in entries.iter().rev() {
+            let wait = entry.interval.ports.value(port, PortQuantity::Wait);
+            let touches = entry.to_ms == from_ms;
+            match wait.filter(|_| touches) {
+                Some(wait) if wait > 0.0 => from_ms = entry.from_ms,
+                known => {
+                    is_least = known.is_none();
+                    break;
+                }
+            }
+        }
+        (from_ms < end).then_some(WaitingSpan { length_ms: end - from_ms, is_least })
+    }
+}
+
 /// The spans of entries. The last one reaches to the end of the window, which lies less than a step behind it.
 fn extend_last<'h>(
     entries: impl ExactSizeIterator<Item = (&'h HistoryEntry, Option<f64>)>,
@@ -503,6 +533,24 @@ mod tests {
         assert_eq!((minute.lost_pairs, minute.critical, minute.warnings), (Some(40.0), Some(9.0), Some(9.0)));
         assert_eq!(history.sums_at(1500).map(|(from, to, _)| (from, to)), Some((1000, 2000)));
         assert_eq!(history.sums_at(9000), None, "nothing was read then");
+    }
+
+    #[test]
+    fn a_port_waits_since_its_last_pause() {
+        let port = (fabdeck_fabric::Guid(1), fabdeck_fabric::PortNum(1));
+        let span = |waits: &[Option<f64>]| {
+            let mut history = FabricHistory::default();
+            for (at, wait) in waits.iter().enumerate() {
+                let mut ports = PortValues::default();
+                ports.waits = WaitColumn::new([(port, *wait)].into_iter());
+                history.push(at as u64 * 1000 + 1000, 1.0, &IntervalSums { ports, ..interval(1.0, 1.0) });
+            }
+            history.waiting_span(&port).map(|span| (span.length_ms, span.is_least))
+        };
+        assert_eq!(span(&[Some(9.0), Some(0.0), Some(1.0), Some(80.0)]), Some((2000, false)));
+        assert_eq!(span(&[Some(9.0), None, Some(1.0)]), Some((1000, true)), "what is not known is no pause");
+        assert_eq!(span(&[Some(9.0), Some(1.0)]), Some((2000, true)), "the first reading has none before it");
+        assert_eq!((span(&[Some(9.0), Some(0.0)]), span(&[Some(9.0), None])), (None, None));
     }
 
     #[test]

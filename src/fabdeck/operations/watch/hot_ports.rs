@@ -1,11 +1,12 @@
 //! Ports with a cable: their rates between the last two sweeps, and their role in the verdict.
 
 use super::interval_verdict::{trouble_rate, waiting_words};
+use super::role_words::proof_words;
 use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{View, ViewOrder};
-use fabdeck_fabric::counters::{CongestedPort, CongestionRole as CounterRole, LinkProblemKind};
+use fabdeck_fabric::counters::{CongestedAdapter, CongestedPort, LinkProblemKind};
 use fabdeck_fabric::{Port, PortId};
 
 /// Number of sweeps in the small history of a row.
@@ -26,20 +27,20 @@ pub enum HotRole {
     Contributor,
     /// An adapter with less than a fair share during a hot-spot: it sends there, or waits behind a host that
     /// does. Neither counters nor tables tell which.
-    ContributorOrVictim,
+    Undecided,
     /// An adapter with less than a fair share that does not send to a hot-spot, or waits without any
     /// hot-spot.
     Victim,
     /// An adapter that waits, and whose sending rate is unknown.
-    HeldUp,
+    Waits,
     /// An adapter that waits, but has its fair share.
     FairShare,
     /// A port between switches that waits on the paths to a hot-spot.
-    OnTheWay,
+    OnPath,
     /// A port between switches that waits without any hot-spot: the link carries less than is sent.
     TooNarrow,
     /// Ports between switches that wait without any hot-spot, while none of them sends: nothing moves.
-    StandsStill,
+    Stalled,
     /// Waiting is unknown: the port does not count it, its counter is at the maximum, or it did not answer.
     Untold,
     /// A port that waits no more than others, and whose link goes down repeatedly.
@@ -54,14 +55,14 @@ impl HotRole {
         "contributor",
         "undecided",
         "victim",
-        "held up",
+        "waits",
         "fair share",
-        "on the way",
+        "on the path",
         "link too narrow",
-        "stands still",
+        "stalled",
         "unknown",
         "flaps",
-        "errored",
+        "link errors",
     ];
 
     pub fn word(self) -> &'static str {
@@ -76,8 +77,8 @@ pub struct HotPort {
     pub role: Option<HotRole>,
     /// The waiting above the threshold, where there is any.
     pub waits: Option<CongestedPort>,
-    /// The role of an adapter that is held up, with its evidence.
-    pub held: Option<CounterRole>,
+    /// The role of an adapter that waits, with its evidence.
+    pub held: Option<CongestedAdapter>,
     /// The threshold of waiting.
     pub limit: f64,
     /// Troubles of the link that this end counted, each with its threshold: link-downs, and in the next field
@@ -122,11 +123,29 @@ static HOT_FIELDS: &[RowField] = &[
         ("undecided", Tone::Warning),
         ("victim", Tone::Warning),
         ("link too narrow", Tone::Warning),
-        ("stands still", Tone::Warning),
-        ("errored", Tone::Warning),
+        ("stalled", Tone::Warning),
+        ("link errors", Tone::Warning),
         ("flaps", Tone::Warning),
     ]).keyword()
     .words(HotRole::WORDS),
+    RowField::new(
+        "proof",
+        "PROOF",
+        FieldKind::Text,
+        "what shows its role: what an adapter sends to a hot-spot at least and at most, or what a hot-spot accepts",
+        |l, &r| proof_words(l, &r).into(),
+    ).sentence()
+    .when_known(),
+    RowField::new(
+        "share_of_time",
+        "OF TIME",
+        FieldKind::Number,
+        "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
+        |_, &r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
+    ).shed(5)
+    .unit("%")
+    .largest_first()
+    .outranks_names(),
     RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, &r| r.waiting.into())
         .unit("ticks/s")
         .scaled()
@@ -143,7 +162,8 @@ static HOT_FIELDS: &[RowField] = &[
     ).level_history(),
     RowField::new("peer", "PEER", FieldKind::Text, "the port at the other end", |l, &r| {
         port(l, r).peer.map(|peer| l.port_name(peer)).into()
-    }).node_name(),
+    }).shed(4)
+    .node_name(),
     RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, &r| r.sent_mbps.into()).shed(3)
         .unit("Mbit/s")
         .largest_first(),
@@ -158,16 +178,6 @@ static HOT_FIELDS: &[RowField] = &[
         |_, &r| r.errors_per_hour.into(),
     ).toned_over_threshold()
     .largest_first(),
-    RowField::new(
-        "share_of_time",
-        "OF TIME",
-        FieldKind::Number,
-        "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
-        |_, &r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
-    ).shed(4)
-    .unit("%")
-    .largest_first()
-    .outranks_names(),
     RowField::new(
         "share_of_all",
         "OF ALL",

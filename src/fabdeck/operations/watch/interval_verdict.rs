@@ -1,12 +1,13 @@
 //! The comparison of two counter readings, and its texts.
 
+use super::role_words::congested_adapter_words;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::rate_in_millions;
 use fabdeck_fabric::PortId;
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestedPort, CongestionRole, Evidence, HotSpots, LinkProblem, LinkProblemKind,
-    OversubscribedUplink, Rates, Thresholds, classify_adapters, find_hot_spots, link_problems,
+    CongestedAdapter, CongestedPort, CongestionRole, FlowHistory, HotSpots, LinkProblem, LinkProblemKind,
+    OversubscribedUplink, Rates, Thresholds, find_hot_spots, link_problems,
 };
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -25,12 +26,26 @@ pub struct IntervalVerdict {
     pub troubles: Vec<LinkProblem>,
     /// Ports whose counters were cleared between the readings.
     pub cleared: Vec<PortId>,
+    /// What the next interval needs to know of flows.
+    pub flows: FlowHistory,
 }
 
 impl IntervalVerdict {
-    /// Judges an interval. `since_first` has the rates since the first reading: errors are too rare to judge
-    /// from a few seconds.
+    /// Judges an interval by itself. `since_first` has the rates since the first reading: errors are too rare to
+    /// judge from a few seconds.
     pub fn new(
+        look: &Snapshot,
+        rates: &Rates,
+        seconds: f64,
+        since_first: Rates,
+        thresholds: &Thresholds,
+    ) -> Self {
+        Self::after(&FlowHistory::default(), look, rates, seconds, since_first, thresholds)
+    }
+
+    /// Judges an interval with what the intervals right before it say of flows.
+    pub fn after(
+        earlier: &FlowHistory,
         look: &Snapshot,
         rates: &Rates,
         seconds: f64,
@@ -43,9 +58,10 @@ impl IntervalVerdict {
         troubles.sort_by_key(|trouble| trouble.why == LinkProblemKind::Degraded);
         let mut verdict = find_hot_spots(fabric, rates, thresholds);
         // Assumed tables and adaptive routing do not determine the paths of packets, so they prove no roles.
-        if look.assumed.is_none() && look.observation.adaptive.is_none() {
-            classify_adapters(fabric, &look.observation.tables, rates, &mut verdict);
-        }
+        let flows = match look.assumed.is_none() && look.observation.adaptive.is_none() {
+            true => earlier.classify(fabric, &look.observation.tables, rates, &mut verdict),
+            false => FlowHistory::default(),
+        };
         let adapter_behind = |port: &PortId| {
             let is_switch = |port: PortId| fabric.node(fabric.port(port).node).is_switch();
             is_switch(*port) && fabric.peer(*port).is_some_and(|peer| !is_switch(peer))
@@ -59,6 +75,7 @@ impl IntervalVerdict {
             told,
             troubles,
             cleared: rates.cleared_ports().collect(),
+            flows,
         }
     }
 
@@ -87,7 +104,7 @@ impl IntervalVerdict {
 pub fn role_word(role: CongestionRole) -> &'static str {
     match role {
         CongestionRole::Contributor(_) => "contributor",
-        CongestionRole::ContributorOrVictim => "contributor-or-victim",
+        CongestionRole::Undecided => "undecided",
         CongestionRole::Victim { .. } => "victim",
         CongestionRole::FairShare => "fair-share",
         CongestionRole::Unknown => "unknown",
@@ -115,11 +132,11 @@ pub fn verdict_lines(
         hot_words(look, spot.adapter, &spot.at, limit)
     });
     let alone = verdict.hot_spots.is_empty();
-    let held = |held: &CongestedAdapter| congested_adapter_words(look, &held.at, held.role, alone, limit);
-    shorten_list(&mut lines, HELD_UP_LABEL, &verdict.congested_adapters, most, held);
+    let held = |held: &CongestedAdapter| congested_adapter_words(look, held, alone, limit);
+    shorten_list(&mut lines, WAITS_LABEL, &verdict.congested_adapters, most, held);
     let lesser = |at: &&CongestedPort| verdict.oversubscribed.iter().all(|leaf| leaf.at.port != at.port);
-    let on_the_way: Vec<&CongestedPort> = verdict.congested_ports.iter().filter(lesser).collect();
-    shorten_list(&mut lines, ON_PATH_LABEL, &on_the_way, most, |at| waiting_port_words(look, at, limit));
+    let on_the_path: Vec<&CongestedPort> = verdict.congested_ports.iter().filter(lesser).collect();
+    shorten_list(&mut lines, ON_PATH_LABEL, &on_the_path, most, |at| waiting_port_words(look, at, limit));
     if verdict.has_narrow_links() {
         lines.push(narrow_line(verdict.is_stalled()));
     }
@@ -150,18 +167,18 @@ pub fn verdict_lines(
 
 /// Labels of the lines.
 pub(crate) const HOT_LABEL: &str = "hot-spot";
-pub(crate) const HELD_UP_LABEL: &str = "held up";
-pub(crate) const ON_PATH_LABEL: &str = "on the way";
+pub(crate) const WAITS_LABEL: &str = "waits";
+pub(crate) const ON_PATH_LABEL: &str = "on the path";
 /// The line for waiting ports between switches, where no adapter is a hot-spot.
-pub(crate) fn narrow_line(stands_still: bool) -> (&'static str, String) {
-    match stands_still {
-        true => (STILL_LABEL, STILL_WORDS.to_owned()),
+pub(crate) fn narrow_line(stalled: bool) -> (&'static str, String) {
+    match stalled {
+        true => (STALLED_LABEL, STALLED_WORDS.to_owned()),
         false => (NARROW_LABEL, NARROW_WORDS.to_owned()),
     }
 }
 
-pub(crate) const STILL_LABEL: &str = "stands still";
-const STILL_WORDS: &str = "ports between switches wait and send next to nothing: there may be a credit loop; \
+pub(crate) const STALLED_LABEL: &str = "stalled";
+const STALLED_WORDS: &str = "ports between switches wait and send next to nothing: there may be a credit loop; \
      'check --switches --lanes one' searches for one";
 pub(crate) const NARROW_LABEL: &str = "too narrow";
 const NARROW_LEAF_LABEL: &str = "oversubscribed";
@@ -176,51 +193,6 @@ pub(crate) fn quiet_words(thresholds: &Thresholds) -> String {
 pub(crate) fn hot_words(look: &Snapshot, adapter: PortId, at: &CongestedPort, limit: f64) -> String {
     let (adapter, port) = (look.port_name(adapter), look.unique_port_name(at.port));
     format!("{adapter}, which {port} leads to: {}", waiting_words(at, limit))
-}
-
-/// `alone`: no adapter is a hot-spot.
-pub(crate) fn congested_adapter_words(
-    look: &Snapshot,
-    at: &CongestedPort,
-    role: CongestionRole,
-    alone: bool,
-    limit: f64,
-) -> String {
-    format!(
-        "{}: {}; {}",
-        look.unique_port_name(at.port),
-        waiting_words(at, limit),
-        role_reason(look, role, alone)
-    )
-}
-
-fn role_reason(look: &Snapshot, role: CongestionRole, alone: bool) -> String {
-    let mbps = |bytes: f64| digits_in_groups(format_args!("{:.0}", bytes * 8.0 / 1e6));
-    match (role, alone) {
-        (CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, others, arrived }), _) => {
-            let (hot_spot, others) = (look.port_name(hot_spot), mbps(others));
-            format!(
-                "contributor: the paths of all others carried {others} of the {} Mbit/s to {hot_spot}",
-                mbps(arrived)
-            )
-        }
-        (CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }), _) => {
-            let (elsewhere, sent) = (mbps(elsewhere), mbps(sent));
-            format!("contributor: other destinations can have received only {elsewhere} of its {sent} Mbit/s")
-        }
-        (CongestionRole::Victim { most, sent }, _) => {
-            let (most, sent) = (mbps(most), mbps(sent));
-            format!("victim: its path to a hot-spot carried {most} of its {sent} Mbit/s")
-        }
-        (CongestionRole::ContributorOrVictim, false) => {
-            "below a fair share: contributor or victim".to_owned()
-        }
-        (CongestionRole::ContributorOrVictim, true) => {
-            "below a fair share, and no adapter is a hot-spot: victim".to_owned()
-        }
-        (CongestionRole::FairShare, _) => "which is a fair share".to_owned(),
-        (CongestionRole::Unknown, _) => "contributor or victim: its sending rate is not known".to_owned(),
-    }
 }
 
 pub(crate) fn waiting_port_words(look: &Snapshot, at: &CongestedPort, limit: f64) -> String {

@@ -1,5 +1,6 @@
 //! Verdicts on two readings of all counters, and events that a fabric reported.
 
+pub(crate) mod backlog;
 pub(crate) mod counter_watch;
 pub(crate) mod fabric_events;
 pub mod fabric_history;
@@ -8,6 +9,7 @@ pub mod history_clock;
 pub(crate) mod hot_ports;
 pub mod interval_verdict;
 pub mod port_values;
+pub(crate) mod role_words;
 pub mod sweep;
 pub mod sweep_messages;
 pub mod threshold_events;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::interval_verdict::{HOT_LABEL, LINK_LABEL, NARROW_LABEL, STILL_LABEL, waiting_port_words};
+use super::interval_verdict::{HOT_LABEL, LINK_LABEL, NARROW_LABEL, STALLED_LABEL, waiting_port_words};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use fabdeck_fabric::counters::{CongestedPort, HotSpot, HotSpots, LinkProblem, LinkProblemKind};
@@ -24,14 +24,14 @@ pub struct ThresholdState {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bottleneck {
     /// The ports send almost nothing.
-    StandsStill,
+    Stalled,
     TooNarrow,
 }
 
 impl Bottleneck {
     fn from_verdict(verdict: &HotSpots) -> Option<Self> {
         match (verdict.is_stalled(), verdict.has_narrow_links()) {
-            (true, _) => Some(Self::StandsStill),
+            (true, _) => Some(Self::Stalled),
             (false, true) => Some(Self::TooNarrow),
             (false, false) => None,
         }
@@ -39,14 +39,14 @@ impl Bottleneck {
 
     pub fn label(self) -> &'static str {
         match self {
-            Self::StandsStill => STILL_LABEL,
+            Self::Stalled => STALLED_LABEL,
             Self::TooNarrow => NARROW_LABEL,
         }
     }
 
     fn ended_text(self) -> &'static str {
         match self {
-            Self::StandsStill => "ports between switches no longer stand still",
+            Self::Stalled => "ports between switches are no longer stalled",
             Self::TooNarrow => "links between switches no longer wait without a hot-spot",
         }
     }

@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::backlog::{Backlog, backlogs_of};
 use super::fabric_history::IntervalSums;
 use super::history::{PortHistory, PortLevels, UNKNOWN_LEVELS, pack_levels, used_level};
 use super::hot_ports::{HotPort, HotRole, SPARK, Spark, UNKNOWN_LEVEL};
@@ -14,7 +16,8 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::counters::errors_by_port;
 use crate::operations::rowset::Rowset;
 use fabdeck_fabric::counters::{
-    CongestedPort, CongestionRole, HotSpots, LinkProblemKind, PortRates, Rates, Thresholds, rates_of_sweeps,
+    CongestedAdapter, CongestedPort, CongestionRole, FlowHistory, HotSpots, LinkProblemKind, PortRates,
+    Rates, Thresholds, rates_of_sweeps,
 };
 use fabdeck_fabric::observe::{PortIdentity, Sweep};
 use fabdeck_fabric::{ElementId, LinkId, PortId};
@@ -51,6 +54,10 @@ pub struct VerdictRequest {
 #[derive(Clone, Debug)]
 pub struct WatchVerdict {
     pub watched: IntervalVerdict,
+    /// What was known of flows before this interval.
+    pub flows_before: FlowHistory,
+    /// When the last of both sweeps began.
+    pub ended: Duration,
     pub levels: PortLevels,
     /// The sums over all ports.
     pub sums: IntervalSums,
@@ -58,6 +65,8 @@ pub struct WatchVerdict {
     pub node_load: Vec<u8>,
     /// The ports with a role, the worst first.
     pub verdicts: Arc<Rowset>,
+    /// The backlogs of the worst hot-spots.
+    pub backlogs: Vec<Backlog>,
     /// Number of these ports with link errors.
     pub in_trouble: usize,
     /// Every port with a cable, in the order of ports.
@@ -83,7 +92,9 @@ impl VerdictRequest {
     /// Judges rates, and those since the baseline of errors.
     pub fn judge(&self, rates: &Rates, since: Rates, seconds: f64) -> WatchVerdict {
         let (look, fabric) = (&*self.look, self.look.fabric());
-        let watched = IntervalVerdict::new(look, rates, seconds, since.clone(), &self.thresholds);
+        let flows_before = self.flows_before();
+        let watched =
+            IntervalVerdict::after(&flows_before, look, rates, seconds, since.clone(), &self.thresholds);
         let since = since.with_min_hour();
         let mut levels = vec![UNKNOWN_LEVELS; fabric.ports().len()];
         for port in &rates.ports {
@@ -104,7 +115,10 @@ impl VerdictRequest {
         let changes = sweep_messages(look, &watched, self.earlier.as_deref(), &self.thresholds);
         WatchVerdict {
             sums: IntervalSums::new(fabric, rates, &self.pinned),
+            backlogs: backlogs_of(look, &watched.verdict),
             watched,
+            flows_before,
+            ended: self.after.began,
             levels,
             node_load,
             verdicts: Arc::new(Rowset::Hot(verdicts)),
@@ -114,6 +128,16 @@ impl VerdictRequest {
             links_before: self.links.0.clone(),
             changes,
             at_ms: self.at_ms,
+        }
+    }
+
+    /// What is known of flows from the interval that ended with the first of these sweeps. The same sweeps may be
+    /// judged again, when rows of links have changed.
+    fn flows_before(&self) -> FlowHistory {
+        match &self.earlier {
+            Some(earlier) if earlier.ended == self.before.began => earlier.watched.flows.clone(),
+            Some(earlier) if earlier.ended == self.after.began => earlier.flows_before.clone(),
+            _ => FlowHistory::default(),
         }
     }
 
@@ -130,7 +154,7 @@ impl VerdictRequest {
     fn place_verdicts(&self, watched: &IntervalVerdict, ports: &mut [Option<HotPort>]) {
         let verdict = &watched.verdict;
         let limit = self.thresholds.congestion;
-        let mut waits = |at: &CongestedPort, role: HotRole, held: Option<CongestionRole>| {
+        let mut waits = |at: &CongestedPort, role: HotRole, held: Option<CongestedAdapter>| {
             if let Some(port) = &mut ports[at.port.index()] {
                 (port.role, port.waits, port.limit, port.held) = (Some(role), Some(*at), limit, held);
             }
@@ -143,19 +167,19 @@ impl VerdictRequest {
             let role = match (held.role, alone) {
                 (CongestionRole::Contributor(_), _) => HotRole::Contributor,
                 (CongestionRole::Victim { .. }, _) => HotRole::Victim,
-                (CongestionRole::ContributorOrVictim, false) => HotRole::ContributorOrVictim,
-                (CongestionRole::ContributorOrVictim, true) => HotRole::Victim,
+                (CongestionRole::Undecided, false) => HotRole::Undecided,
+                (CongestionRole::Undecided, true) => HotRole::Victim,
                 (CongestionRole::FairShare, _) => HotRole::FairShare,
-                (CongestionRole::Unknown, _) => HotRole::HeldUp,
+                (CongestionRole::Unknown, _) => HotRole::Waits,
             };
-            waits(&held.at, role, Some(held.role));
+            waits(&held.at, role, Some(*held));
         }
         for way in &verdict.congested_ports {
             let narrow = || verdict.oversubscribed.iter().any(|leaf| leaf.at.port == way.port);
             let role = match verdict.is_stalled() {
-                true => HotRole::StandsStill,
+                true => HotRole::Stalled,
                 false if alone || narrow() => HotRole::TooNarrow,
-                false => HotRole::OnTheWay,
+                false => HotRole::OnPath,
             };
             waits(way, role, None);
         }
@@ -305,7 +329,7 @@ mod tests {
         let mut ports = [
             port(1, HotRole::Contributor, 300_000),
             port(2, HotRole::HotSpot, 200_000),
-            port(3, HotRole::OnTheWay, 250_000),
+            port(3, HotRole::OnPath, 250_000),
             port(4, HotRole::TooNarrow, 20_000_000),
         ];
         let at = CongestedPort {

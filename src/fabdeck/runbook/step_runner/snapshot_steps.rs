@@ -338,7 +338,7 @@ fn values_of_counters(last: &HotspotInterval) -> StepValues {
         ("hotspots", count(verdict.hot_spots.len())),
         ("contributors", count(last.adapters_with_role(CONTRIBUTOR_ROLES).count())),
         ("victims", count(last.adapters_with_role(VICTIM_ROLES).count())),
-        ("held_up_elsewhere", StepValue::Number(elsewhere)),
+        ("waiting_elsewhere", StepValue::Number(elsewhere)),
         ("links_in_trouble", count(last.watched.troubles.len())),
         ("worst_wait", StepValue::Number(worst)),
     ]

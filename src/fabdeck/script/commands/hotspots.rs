@@ -23,7 +23,7 @@ use crate::script::context::Context;
 use crate::script::fabric_events::FabricEventObject;
 use crate::script::json_schema::JsonSchema;
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestedPort, CongestionRole, Evidence, LinkProblem, LinkProblemKind,
+    CongestedAdapter, CongestedPort, CongestionRole, Evidence, LikelyRole, LinkProblem, LinkProblemKind,
     OversubscribedUplink, Thresholds,
 };
 use fabdeck_fabric::{Guid, PortId};
@@ -145,17 +145,17 @@ json_type! {
         ports: usize,
         hotspots: Sorted<Vec<HotspotObject>>,
         /// Adapters that wait, each with its role.
-        held_up: Sorted<Vec<ContributorObject>>,
-        /// Adapters of `held_up` that contribute to a hot-spot, certainly or possibly.
+        waiting_adapters: Sorted<Vec<ContributorObject>>,
+        /// Adapters of `waiting_adapters` that contribute to a hot-spot, certainly or possibly.
         contributors: Sorted<Vec<ContributorObject>>,
-        /// Adapters of `held_up` that certainly are victims.
+        /// Adapters of `waiting_adapters` that certainly are victims.
         victims: Sorted<Vec<ContributorObject>>,
-        on_the_way: Sorted<Vec<WaitingPort>>,
+        on_the_path: Sorted<Vec<WaitingPort>>,
         /// Ports between switches whose hosts can send more than the port carries.
         oversubscribed: Sorted<Vec<UplinkObject>>,
         links_too_narrow: bool,
         /// Whether ports wait and send nothing.
-        stands_still: bool,
+        stalled: bool,
         links: Sorted<Vec<LinkObject>>,
         untold: Vec<String>,
         cleared: Vec<String>,
@@ -191,15 +191,15 @@ impl IntervalRow {
             ),
             contributors: with_roles(CONTRIBUTOR_ROLES),
             victims: with_roles(VICTIM_ROLES),
-            held_up: Sorted(verdict.congested_adapters.iter().map(object).collect()),
-            on_the_way: Sorted(
+            waiting_adapters: Sorted(verdict.congested_adapters.iter().map(object).collect()),
+            on_the_path: Sorted(
                 verdict.congested_ports.iter().map(|at| WaitingPort::new(snapshot, at)).collect(),
             ),
             oversubscribed: Sorted(
                 verdict.oversubscribed.iter().map(|leaf| UplinkObject::new(snapshot, leaf)).collect(),
             ),
             links_too_narrow: verdict.has_narrow_links() && !verdict.is_stalled(),
-            stands_still: verdict.is_stalled(),
+            stalled: verdict.is_stalled(),
             links: Sorted(
                 watched.troubles.iter().map(|trouble| LinkObject::new(snapshot, trouble)).collect(),
             ),
@@ -242,6 +242,22 @@ json_type! {
         at: WaitingPort,
         role: AdapterRole,
         bytes_per_second: Option<RoleEvidence>,
+        /// The role that earlier intervals suggest, where this one proves none.
+        likely: Option<LikelyWord>,
+        /// Bytes per second that it sends to the hot-spot that it can send most to; null if not computed.
+        to_hot_spot: Option<HotSpotRange>,
+    }
+
+    struct HotSpotRange {
+        hot_spot: String,
+        at_least: f64,
+        at_most: f64,
+    }
+
+    #[serde(rename_all = "kebab-case")]
+    enum LikelyWord {
+        Contributor,
+        Victim,
     }
 
     /// What proves a role: the numbers that were compared.
@@ -255,6 +271,8 @@ json_type! {
         elsewhere_at_most: Option<f64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         to_hot_spots_at_most: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        to_hot_spot_at_least: Option<f64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         sent: Option<f64>,
     }
@@ -284,7 +302,7 @@ struct AdapterRole(&'static str);
 
 impl JsonType for AdapterRole {
     fn schema() -> serde_json::Value {
-        words_schema(["contributor", "contributor-or-victim", "victim", "fair-share", "unknown"])
+        words_schema(["contributor", "undecided", "victim", "fair-share", "unknown"])
     }
 }
 
@@ -329,12 +347,30 @@ impl ContributorObject {
             CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }) => {
                 Some(RoleEvidence { elsewhere_at_most: Some(elsewhere), sent: Some(sent), ..none })
             }
+            CongestionRole::Contributor(Evidence::AllChannels { least, sent, .. }) => {
+                Some(RoleEvidence { to_hot_spot_at_least: Some(least), sent: Some(sent), ..none })
+            }
             CongestionRole::Victim { most, sent } => {
                 Some(RoleEvidence { to_hot_spots_at_most: Some(most), sent: Some(sent), ..none })
             }
-            CongestionRole::ContributorOrVictim | CongestionRole::FairShare | CongestionRole::Unknown => None,
+            CongestionRole::Undecided | CongestionRole::FairShare | CongestionRole::Unknown => None,
         };
-        Self { at: WaitingPort::new(snapshot, &held.at), role: AdapterRole(role), bytes_per_second: why }
+        let likely = held.likely.map(|likely| match likely {
+            LikelyRole::Contributor(_) => LikelyWord::Contributor,
+            LikelyRole::Victim { .. } => LikelyWord::Victim,
+        });
+        let to_hot_spot = held.flow.map(|flow| HotSpotRange {
+            hot_spot: snapshot.port_name(flow.hot_spot),
+            at_least: flow.least,
+            at_most: flow.most,
+        });
+        Self {
+            at: WaitingPort::new(snapshot, &held.at),
+            role: AdapterRole(role),
+            bytes_per_second: why,
+            likely,
+            to_hot_spot,
+        }
     }
 }
 

@@ -84,8 +84,6 @@ fn runs_of(hits: &ProblemHits, jobs_known: bool, hosts: usize, jobs: usize) -> V
 /// A role in a short form, for after the number of hosts.
 fn short_role(role: HitRole, hosts: usize) -> &'static str {
     match (role, hosts) {
-        (HitRole::Undecided, 1) => "waits, undecided",
-        (HitRole::Undecided, _) => "wait, undecided",
         (HitRole::Attached, 1) => "host attached",
         (HitRole::Attached, _) => "hosts attached",
         (role, hosts) => role.words_of(hosts),

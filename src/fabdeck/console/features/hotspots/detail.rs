@@ -9,9 +9,10 @@ use crate::console::model::fabric_model::Model;
 use crate::console::model::state::SessionState;
 use crate::operations::watch::hot_ports::{HotPort, HotRole, level_digits};
 use crate::operations::watch::interval_verdict::{
-    HELD_UP_LABEL, HOT_LABEL, LINK_LABEL, ON_PATH_LABEL, congested_adapter_words, hot_words, link_words,
-    narrow_line, per_cent, waiting_port_words,
+    HOT_LABEL, LINK_LABEL, ON_PATH_LABEL, WAITS_LABEL, hot_words, link_words, narrow_line, per_cent,
+    waiting_port_words,
 };
+use crate::operations::watch::role_words::congested_adapter_words;
 use fabdeck_fabric::ElementId;
 use fabdeck_fabric::counters::LinkProblem;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -49,15 +50,15 @@ fn reason_lines(look: &Snapshot, row: &HotPort) -> Vec<DetailLine> {
         // Without a hot-spot the role is victim, although counters alone do not decide it.
         let alone = role == HotRole::Victim;
         lines.push(match (role, row.held) {
-            (_, Some(held)) => (HELD_UP_LABEL, congested_adapter_words(look, at, held, alone, row.limit)),
+            (_, Some(held)) => (WAITS_LABEL, congested_adapter_words(look, &held, alone, row.limit)),
             (HotRole::HotSpot, _) => {
                 let adapter = look.fabric().peer(row.port).unwrap_or(row.port);
                 (HOT_LABEL, hot_words(look, adapter, at, row.limit))
             }
             _ => (ON_PATH_LABEL, waiting_port_words(look, at, row.limit)),
         });
-        if matches!(role, HotRole::TooNarrow | HotRole::StandsStill) {
-            lines.push(narrow_line(role == HotRole::StandsStill));
+        if matches!(role, HotRole::TooNarrow | HotRole::Stalled) {
+            lines.push(narrow_line(role == HotRole::Stalled));
         }
     }
     if let Some(link) = look.fabric().port(row.port).link {

@@ -1,28 +1,62 @@
-//! Hot-spots: the verdict above the list; beside it the reasons for a port's verdict, with its history.
-//!
-//! ```text
-//! waited  ▁▁▁▂▅▆▇▇   one character a sweep, the latest at the right
-//! load    ▃▃▄▅▆███
-//!         40 s     now
-//! ```
+//! Hot-spots: the backlog of a hot-spot as a tree, the list of ports that wait, and the proof for the port at the cursor.
+//! All ports in the order of a rate have a list of their own, with the reasons beside it.
 
 use ratatui::layout::Rect;
 
 use super::detail::hot_lines;
+use super::hotspot_panes::HotspotPanes;
+use super::screen::HotspotsView;
+use super::{draw_backlog, draw_proof};
+use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, width};
+use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
 use crate::console::drawing::{details, heat, list};
 use crate::console::features::details::ElementDetail;
 use crate::console::features::feature::BodyAreas;
 use crate::console::features::panes::pins::{detail_element, is_pinned};
+use crate::console::features::screen::Screen as _;
 use crate::console::features::watch::watch_text::head_words;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::ElementId;
+use fabdeck_fabric::observe::digits_in_groups;
+
+/// Whether the screen has panes of its own: that of the backlog, and those beside it.
+pub fn has_own_panes(state: &SessionState) -> bool {
+    state.screens.hotspots.view == HotspotsView::Verdicts
+}
 
 pub fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
-    draw_head(canvas, areas.head, state);
-    list::draw(canvas, areas.rest, state);
-    draw_port_detail(canvas, areas.details, state);
+    if !has_own_panes(state) {
+        draw_head(canvas, areas.head, state);
+        list::draw(canvas, areas.rest, state);
+        return draw_port_detail(canvas, areas.details, state);
+    }
+    let panes = HotspotPanes::new(&state.areas());
+    draw_backlog::draw(canvas, &panes, state);
+    draw_list(canvas, &panes, state);
+    draw_proof::draw(canvas, &panes, state);
+}
+
+/// The ports that wait, with the summary of the verdict above them.
+fn draw_list(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState) {
+    let screen = &state.screens.hotspots;
+    let selection = &screen.table().selection;
+    let (rows, all) = (selection.rows.len(), state.snapshot().map_or(0, |look| look.fabric().ports().len()));
+    let order = screen.table().sort.as_ref().map_or("role", |(field, _)| field.as_str());
+    let count = match screen.table().selected.len() {
+        0 => digits_in_groups(rows),
+        selected => format!("{selected} selected, {}", digits_in_groups(rows)),
+    };
+    let amounts = format!("{count} of {} ports, by {order}", digits_in_groups(all));
+    let right = [(amounts.as_str(), Role::Dim)];
+    let right = if screen.listing(&state.known).is_some() { &right[..] } else { &[] };
+    let head = PaneHead { title: "Ports that wait", right, focused: true };
+    let inside = draw_pane(canvas, buffer_area(panes.list), &head, panes.boxed);
+    let above = u16::from(state.known.watch.reading.is_some()).min(inside.height);
+    draw_head(canvas, Rect { height: above, ..inside }, state);
+    let below = Rect { y: inside.y + above, height: inside.height - above, ..inside };
+    list::draw(canvas, below, state);
 }
 
 fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {

@@ -2,7 +2,10 @@
 
 pub(crate) mod detail;
 pub(crate) mod draw;
+mod draw_backlog;
+mod draw_proof;
 mod feature;
+mod hotspot_panes;
 pub(crate) mod screen;
 
 pub(crate) use feature::FEATURE;

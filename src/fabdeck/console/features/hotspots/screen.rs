@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::draw_backlog::rows_of;
+use super::hotspot_panes::{HotspotPanes, LIST, hotspot_panes};
 use crate::catalogue::field::Listing;
 use crate::catalogue::view::ViewOrder;
 use crate::console::features::row_table::RowTable;
@@ -9,12 +11,17 @@ use crate::console::features::screen::{EnterResult, Screen, ScreenTarget};
 use crate::console::features::timeline::playback::Playback;
 use crate::console::features::watch::watch_text::{empty_words, interval_words};
 use crate::console::model::fabric_model::Model;
+use crate::console::model::layout::Areas;
+use crate::console::model::panes::{BODY, PanePlan};
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
 use crate::operations::view_id::ViewId;
+use crate::operations::watch::backlog::Backlog;
+use crate::operations::watch::fabric_history::WaitingSpan;
 use crate::operations::watch::hot_ports::HOT_PORTS;
+use crate::operations::watch::port_values::port_identity;
 use crate::operations::watch::watch_verdict::WatchVerdict;
-use fabdeck_fabric::{ElementId, LinkId};
+use fabdeck_fabric::{ElementId, LinkId, PortId};
 
 /// The list: ports with a verdict, or all ports in an order of their view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -48,9 +55,56 @@ pub struct HotspotsScreen {
     verdicts: RowTable,
     /// The rows in the order of ports, so that a row has the same port after every sweep.
     ports: RowTable,
+    /// The chosen hot-spot, by the switch port in front of it; the worst one where it is none.
+    spot: Option<PortId>,
+    /// Rows of its backlog where it is drawn whole.
+    backlog_rows: u16,
+    /// How long the port in front of it has waited.
+    waiting: Option<WaitingSpan>,
+}
+
+/// A backlog, and its place among those of all hot-spots.
+#[derive(Clone, Copy, Debug)]
+pub struct ChosenBacklog<'k> {
+    pub backlog: &'k Backlog,
+    pub place: usize,
+    pub count: usize,
 }
 
 impl HotspotsScreen {
+    /// The backlog of the chosen hot-spot, or of the worst one.
+    pub fn backlog<'k>(&self, known: &'k Model) -> Option<ChosenBacklog<'k>> {
+        let reading = known.watch.reading.as_ref()?;
+        let all = &reading.backlogs;
+        let place = all.iter().position(|backlog| Some(backlog.root) == self.spot).unwrap_or(0);
+        let count = reading.watched.verdict.hot_spots.len();
+        Some(ChosenBacklog { backlog: all.get(place)?, place, count })
+    }
+
+    /// Shows the backlog of the next hot-spot, or of the previous one; the first follows the last.
+    pub(in crate::console) fn turn_backlog(&mut self, known: &Model, forward: bool) {
+        let Some(reading) = &known.watch.reading else { return };
+        let count = reading.backlogs.len();
+        let Some(chosen) = self.backlog(known) else { return };
+        let next = (chosen.place + if forward { 1 } else { count - 1 }) % count;
+        self.spot = reading.backlogs.get(next).map(|backlog| backlog.root);
+        self.measure_backlog(known);
+    }
+
+    fn measure_backlog(&mut self, known: &Model) {
+        let chosen = self.backlog(known);
+        let span =
+            |root| known.watch.totals.waiting_span(&port_identity(known.look.as_ref()?.fabric(), root));
+        let waiting = chosen.and_then(|chosen| span(chosen.backlog.root));
+        self.backlog_rows = chosen.map_or(0, |chosen| rows_of(chosen.backlog));
+        self.waiting = waiting;
+    }
+
+    /// How long the port in front of the hot-spot has waited; `None` where that is not known.
+    pub(super) fn waiting(&self) -> Option<WaitingSpan> {
+        self.waiting
+    }
+
     /// The cable of the port at the cursor.
     fn cable(&self, known: &Model) -> Option<LinkId> {
         match self.current(known)? {
@@ -87,6 +141,7 @@ impl HotspotsScreen {
             self.verdicts.table.move_to(at);
         }
         self.ports.set_update(&reading.ports, known);
+        self.measure_backlog(known);
     }
 
     /// Clears the rows, when their ports are no longer valid.
@@ -94,6 +149,7 @@ impl HotspotsScreen {
         for list in [&mut self.verdicts, &mut self.ports] {
             list.set_rows(Rowset::Hot(Vec::new()), known);
         }
+        (self.spot, self.backlog_rows, self.waiting) = (None, 0, None);
     }
 }
 
@@ -119,6 +175,21 @@ impl Screen for HotspotsScreen {
     /// A row for the summary of the verdict.
     fn rows_above(&self, known: &Model) -> u16 {
         u16::from(known.watch.reading.is_some())
+    }
+
+    fn panes(&self, areas: &Areas) -> PanePlan {
+        match self.view {
+            HotspotsView::Verdicts => hotspot_panes(areas, self.backlog_rows),
+            HotspotsView::AllPorts(_) => areas.list_and_details().into(),
+        }
+    }
+
+    fn focused_pane(&self) -> &'static str {
+        if self.view == HotspotsView::Verdicts { LIST } else { BODY }
+    }
+
+    fn page_rows(&self, areas: &Areas) -> Option<usize> {
+        (self.view == HotspotsView::Verdicts).then(|| HotspotPanes::new(areas).rows_in_sight())
     }
 
     fn stored_rows(&self) -> Option<&Arc<Rowset>> {

@@ -81,11 +81,10 @@ fn draw_hosts(canvas: &mut Canvas<'_>, panes: &JobsPanes, state: &SessionState) 
     let right = host_head(state, panes);
     let inside = draw_beside(canvas, panes.hosts, &title, &right);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
-    let mut y = 0;
-    for strip in &strips.hosts {
+    for (y, strip) in (0..).zip(&strips.hosts) {
         draw_host(canvas, inside, y, panes, strip);
-        y += 1;
     }
+    let y = u16::try_from(strips.hosts.len()).unwrap_or(u16::MAX).min(inside.height);
     let left = HOST_WIDTH + SWITCH_WIDTH;
     let plot = Rect { x: inside.x + left, y: inside.y + y, width: strip_columns(panes), height: 1 };
     if let Some(window) = strips.window.filter(|_| !strips.hosts.is_empty()) {
@@ -193,12 +192,11 @@ fn draw_uses(
     canvas.draw_right_aligned(paths, names, 0, "PATHS", Role::Heading);
     canvas.draw_right_aligned(inside, names + PATHS_WIDTH, 0, "LOAD", Role::Heading);
     let rows = inside.height.saturating_sub(3);
-    let mut slow = 0;
     let is_slow = |channel: &ChannelId| {
         let port = comparison.channels.get(channel.index())?;
         look.is_degraded(look.fabric().port(*port).link?)
     };
-    slow += now.loads.iter().filter(|(channel, _)| is_slow(channel) == Some(true)).count();
+    let slow = now.loads.iter().filter(|(channel, _)| is_slow(channel) == Some(true)).count();
     for (y, (channel, count)) in (1..=rows).zip(busiest(&now.loads, rows.into())) {
         let Some(port) = comparison.channels.get(channel.index()).copied() else { continue };
         let peer = look.fabric().port(port).peer.map(|peer| look.unique_port_name(peer)).unwrap_or_default();

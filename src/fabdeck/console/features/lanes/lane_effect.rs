@@ -16,7 +16,7 @@ fn compared(known: &Model) -> Option<(&MoveBaseline, &WatchVerdict)> {
 pub(crate) fn effect_lines(known: &Model) -> Vec<String> {
     let Some((before, now)) = compared(known) else { return Vec::new() };
     let all = WaitingHosts::from_verdict(now);
-    let first = format!("held up before the move: {}; now: {}", before.waiting.words(), all.words());
+    let first = format!("waiting before the move: {}; now: {}", before.waiting.words(), all.words());
     std::iter::once(first).chain(before.lines(now)).collect()
 }
 

@@ -29,7 +29,7 @@ impl MoveBaseline {
     pub(crate) fn new(look: Arc<Snapshot>, reading: Arc<WatchVerdict>) -> Self {
         let waiting = WaitingHosts::from_verdict(&reading);
         let undecided = reading.watched.contributors();
-        let undecided = undecided.filter(|held| held.role == CongestionRole::ContributorOrVictim);
+        let undecided = undecided.filter(|held| held.role == CongestionRole::Undecided);
         let held = [longest_first(reading.watched.victims()), longest_first(undecided)];
         Self { look, reading, waiting, held }
     }
@@ -74,7 +74,7 @@ impl MoveBaseline {
     }
 }
 
-/// The ports of adapters that are held up, those that wait longest first.
+/// The ports of adapters that wait, those that wait longest first.
 fn longest_first<'h>(held: impl Iterator<Item = &'h CongestedAdapter>) -> Vec<PortId> {
     let mut held: Vec<_> = held.map(|held| held.at).collect();
     held.sort_by(|a, b| b.congestion.total_cmp(&a.congestion).then(a.port.cmp(&b.port)));

@@ -1,10 +1,10 @@
-//! How many hosts are held up, and how long they wait together.
+//! How many hosts wait, and how long they wait together.
 
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::Value;
 use crate::operations::watch::watch_verdict::WatchVerdict;
 
-/// Number of hosts that are held up, and the sum of their waiting in ticks per second.
+/// Number of hosts that wait, and the sum of their waiting in ticks per second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct WaitingHosts {
     pub(crate) hosts: usize,

@@ -51,7 +51,9 @@ impl LitPath {
         let worst = verdict.hot_spots.first()?.adapter;
         let alone = verdict.hot_spots.len() == 1;
         let sends_there = |role: &CongestionRole| match role {
-            CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, .. }) => *hot_spot == worst,
+            CongestionRole::Contributor(
+                Evidence::OthersFallShort { hot_spot, .. } | Evidence::AllChannels { hot_spot, .. },
+            ) => *hot_spot == worst,
             CongestionRole::Contributor(Evidence::NowhereElse { .. }) => alone,
             _ => false,
         };

@@ -10,7 +10,7 @@ use crate::console::features::chart_time::time_words;
 use crate::console::features::health::health_model::{HealthEvent, OperatorMark};
 use crate::console::model::fabric_model::Model;
 use crate::operations::replay::event_words::event_words;
-use crate::operations::watch::interval_verdict::{HOT_LABEL, LINK_LABEL, NARROW_LABEL, STILL_LABEL};
+use crate::operations::watch::interval_verdict::{HOT_LABEL, LINK_LABEL, NARROW_LABEL, STALLED_LABEL};
 use fabdeck_fabric::observe::FabricEvent;
 use fabdeck_files::capture::TimelineEvent;
 
@@ -79,7 +79,7 @@ impl EventLane {
 }
 
 /// Labels of events in the lane of hot-spots, and in the next constant of cables.
-const HOT_LABELS: [&str; 3] = [HOT_LABEL, STILL_LABEL, NARROW_LABEL];
+const HOT_LABELS: [&str; 3] = [HOT_LABEL, STALLED_LABEL, NARROW_LABEL];
 const CABLE_LABELS: [&str; 10] =
     ["link down", "link up", LINK_LABEL, "recabled", "rate", "flapped", "errors", "silent", "answers", "new"];
 const CHANGE_LABELS: [&str; 7] = ["manager", "tables", "groups", "lanes", "arbitration", "jobs", "trap"];
@@ -235,7 +235,7 @@ pub fn live_rows(known: &Model) -> Vec<EventRow> {
 /// The label that the text of an event begins with.
 fn label_of(text: &str) -> &'static str {
     match () {
-        () if text.starts_with("ports between switches no longer") => return STILL_LABEL,
+        () if text.starts_with("ports between switches are no longer") => return STALLED_LABEL,
         () if text.starts_with("links between switches no longer") => return NARROW_LABEL,
         () => {}
     }
@@ -278,7 +278,7 @@ mod tests {
             ("hot-spot: node01", HOT_LABEL),
             ("link down: leaf1[3] to spine2[1]", "link down"),
             ("link rack2-leaf[3] has fewer errors than the threshold", LINK_LABEL),
-            ("ports between switches no longer stand still", STILL_LABEL),
+            ("ports between switches are no longer stalled", STALLED_LABEL),
             ("tables: 3 entries differ", "tables"),
             ("the counters of leaf[1] were cleared", "event"),
         ];

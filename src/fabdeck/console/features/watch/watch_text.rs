@@ -81,9 +81,10 @@ pub fn head_words(watch: &WatchState) -> String {
     let (hot, held, way) =
         (verdict.hot_spots.len(), verdict.congested_adapters.len(), verdict.congested_ports.len());
     let bad = reading.in_trouble;
+    let wait = count_words(held, "host waits", "hosts wait");
     let parts = [
         (hot, count_words(hot, "hot-spot", "hot-spots")),
-        (held, format!("{held} held up{}", role_counts(&verdict.congested_adapters))),
+        (held, format!("{wait}{}", role_counts(&verdict.congested_adapters))),
         (way, format!("{way} {}", bottleneck_word(verdict))),
         (bad, format!("{bad} with link errors")),
         (verdict.unknown_ports.len(), format!("{} unknown", verdict.unknown_ports.len())),
@@ -96,13 +97,13 @@ pub fn head_words(watch: &WatchState) -> String {
 
 fn bottleneck_word(verdict: &HotSpots) -> &'static str {
     match (verdict.is_stalled(), verdict.has_narrow_links()) {
-        (true, _) => "standing still",
+        (true, _) => "stalled",
         (false, true) => "too narrow",
-        (false, false) => "on the way",
+        (false, false) => "on the path",
     }
 }
 
-/// Numbers of contributors and victims among the adapters that are held up.
+/// Numbers of contributors and victims among the adapters that wait.
 fn role_counts(held: &[CongestedAdapter]) -> String {
     let count = |is: fn(&CongestionRole) -> bool| held.iter().filter(|held| is(&held.role)).count();
     let contributors = count(|role| matches!(role, CongestionRole::Contributor(_)));

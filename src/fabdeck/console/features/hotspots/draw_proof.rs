@@ -1,0 +1,198 @@
+//! Draws what is known of the port at the cursor: its wait and its rate over time, the proof of its role, and what the
+//! roles mean.
+
+use ratatui::layout::Rect;
+
+use super::hotspot_panes::HotspotPanes;
+use crate::catalogue::snapshot::Snapshot;
+use crate::console::drawing::buffer_area::buffer_area;
+use crate::console::drawing::canvas::{Canvas, shorten_name, width};
+use crate::console::drawing::chart::{Chart, draw_chart};
+use crate::console::drawing::details;
+use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
+use crate::console::drawing::theme::{Quantity, Role};
+use crate::console::features::chart_axes::{
+    LABEL_WIDTH, chart_marks, chart_top, scale_labels, scale_of, time_ticks,
+};
+use crate::console::features::chart_time::{chart_history, chart_window, cursor_share};
+use crate::console::features::health::card_text::short_number;
+use crate::console::features::screen::Screen;
+use crate::console::model::state::SessionState;
+use crate::operations::check::certificate_text::wrap_text;
+use crate::operations::watch::hot_ports::{HotPort, HotRole};
+use crate::operations::watch::interval_verdict::per_cent;
+use crate::operations::watch::port_values::{PortQuantity, port_identity};
+use crate::operations::watch::role_words::{accepted_words, host_of, range_words, role_reason};
+use fabdeck_fabric::counters::LikelyRole;
+use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_fabric::{ElementId, PortId};
+
+/// Rows of a chart with its time axis, and the least height of a pane with one and with two.
+const CHART_ROWS: u16 = 9;
+const ONE_CHART_HEIGHT: u16 = 18;
+const TWO_CHARTS_HEIGHT: u16 = 28;
+/// What the roles mean, where there is room for it.
+const ROLES: [(&str, &str, Role); 4] = [
+    ("hot-spot", "accepts too slowly", Role::Danger),
+    ("contributor", "sends hot-spots over 5 %", Role::Wait),
+    ("victim", "sends them 5 % or less", Role::Danger),
+    ("undecided", "neither is proved", Role::Text),
+];
+
+pub fn draw(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState) {
+    let area = buffer_area(panes.details);
+    if area.height == 0 || area.width < 6 {
+        return;
+    }
+    let port = match state.screens.hotspots.current(&state.known) {
+        Some(ElementId::Port(port)) => port,
+        _ => return details::draw(canvas, area, state),
+    };
+    let Some(look) = state.snapshot() else { return };
+    let row = state.known.watch.reading.as_ref().and_then(|now| now.port_row_of(ElementId::Port(port)));
+    let Some(row) = row.copied() else { return details::draw(canvas, area, state) };
+    let (word, sure, role) = verdict_words(&row);
+    let adapter = !look.fabric().node(look.fabric().port(port).node).is_switch();
+    let name = if adapter { host_of(look, port) } else { look.port_name(port) };
+    let sure = format!("  {sure}");
+    let right: [TextRun<'_>; 2] = [(word, role), (&sure, Role::Dim)];
+    let room = area.width.saturating_sub(width(word) + width(&sure) + 9);
+    let title = shorten_name(&name, room, canvas.signs.more);
+    let head = PaneHead { title: &title, right: &right, focused: false };
+    let inside = draw_pane(canvas, area, &head, panes.boxed);
+    let charts = match inside.height {
+        TWO_CHARTS_HEIGHT.. => 2,
+        ONE_CHART_HEIGHT.. => 1,
+        _ => 0,
+    };
+    let mut y = 0;
+    for quantity in [PortQuantity::Wait, PortQuantity::Sent].into_iter().take(charts) {
+        let place = Rect { y: inside.y + y, height: CHART_ROWS, ..inside };
+        draw_history(canvas, place, (state, look), port, quantity);
+        y += CHART_ROWS;
+    }
+    let rest = Rect { y: inside.y + y, height: inside.height - y, ..inside };
+    draw_texts(canvas, rest, charts > 0, &proof_lines(look, &row));
+}
+
+/// The role in a word, and how sure it is.
+fn verdict_words(row: &HotPort) -> (&'static str, &'static str, Role) {
+    let likely = row.held.and_then(|held| held.likely);
+    match (row.role, likely) {
+        (Some(HotRole::Undecided), Some(LikelyRole::Contributor(_))) => ("contributor", "likely", Role::Wait),
+        (Some(HotRole::Undecided), Some(LikelyRole::Victim { .. })) => ("victim", "likely", Role::Danger),
+        (Some(HotRole::Undecided), None) => ("undecided", "not known", Role::Warning),
+        (Some(HotRole::Contributor), _) => ("contributor", "sure", Role::Wait),
+        (Some(HotRole::Victim), _) => ("victim", "sure", Role::Danger),
+        (Some(role @ HotRole::HotSpot), _) => (role.word(), "sure", Role::Danger),
+        (Some(role), _) => (role.word(), "", Role::Warning),
+        (None, _) => ("", "", Role::Dim),
+    }
+}
+
+fn draw_history(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    (state, look): (&SessionState, &Snapshot),
+    port: PortId,
+    quantity: PortQuantity,
+) {
+    let (hue, title) = match quantity {
+        PortQuantity::Wait => (Quantity::Wait, "wait, % of time"),
+        PortQuantity::Errors => (Quantity::Errors, "errors a second"),
+        PortQuantity::Sent => (Quantity::Load, "sends, Gb/s"),
+    };
+    let plot = area.width.saturating_sub(LABEL_WIDTH + 1);
+    let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
+    let identity = port_identity(look.fabric(), port);
+    let values = chart_history(&state.known).port_columns(window, columns, identity, quantity);
+    let most = values.iter().flatten().copied().fold(0.0, f64::max);
+    let top = chart_top(hue, most);
+    let chart = Chart {
+        quantity: hue,
+        values: &values,
+        curve: &[],
+        scale: scale_of(hue),
+        top,
+        labels: &scale_labels(hue, top, area.height.saturating_sub(1)),
+        ticks: &time_ticks(&state.known, window, plot),
+        marks: &chart_marks(canvas, state, window, true),
+        cursor: cursor_share(&state.known, window),
+        label_width: LABEL_WIDTH,
+    };
+    draw_chart(canvas, area, &chart);
+    let latest = values.iter().rev().find_map(|value| *value);
+    let now = match latest {
+        Some(value) => format!("now {}", short_number(value)),
+        None => format!("{} not known", canvas.signs.severity[3]),
+    };
+    let x = canvas.draw_text(area, LABEL_WIDTH + 1, 0, &format!("{title}  "), hue.figure_role());
+    canvas.draw_text(area, x, 0, &now, if latest.is_some() { hue.figure_role() } else { Role::Dim });
+}
+
+/// The proof for the role of a port, each part by itself.
+fn proof_lines(look: &Snapshot, row: &HotPort) -> Vec<String> {
+    let mut lines = Vec::new();
+    match (row.time_waited, row.waiting) {
+        (Some(share), _) => lines.push(format!("waits {} of the time", per_cent(share))),
+        (None, Some(ticks)) => lines
+            .push(format!("waits {} ticks/s; the length of a tick is not known", digits_in_groups(ticks))),
+        (None, None) => lines.push("how long it waits is not known".to_owned()),
+    }
+    if let Some(held) = row.held {
+        lines.push(role_reason(look, held.role, row.role == Some(HotRole::Victim)));
+        lines.extend(held.flow.map(|flow| range_words(look, &flow)));
+        lines.extend(held.likely.map(|likely| match likely {
+            LikelyRole::Contributor(_) => {
+                "likely a contributor: before, it could have no other destination".to_owned()
+            }
+            LikelyRole::Victim { .. } => "likely a victim: before, it did not send to a hot-spot".to_owned(),
+        }));
+        let narrowest = held.flow.and_then(|flow| flow.narrowest);
+        let limit = narrowest.filter(|port| *port != row.port);
+        lines.extend(limit.map(|port| format!("{} limits what it can send there", look.port_name(port))));
+    }
+    if row.role == Some(HotRole::HotSpot) {
+        lines.extend(accepted_words(look, row));
+    }
+    if row.role == Some(HotRole::OnPath) {
+        lines.push("packets to a hot-spot fill it; others wait behind them".to_owned());
+    }
+    lines
+}
+
+/// The proof, and below it what the roles mean.
+fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, titled: bool, lines: &[String]) {
+    let room = usize::from(area.width.saturating_sub(4));
+    let mut y = 0;
+    if titled {
+        y = draw_rule(canvas, area, y, "Proof");
+    }
+    let sign = canvas.signs.severity[2];
+    for line in lines {
+        for (at, text) in wrap_text(line, room).into_iter().enumerate() {
+            if at == 0 {
+                canvas.draw_text(area, 1, y, sign, Role::Good);
+            }
+            canvas.draw_text(area, 3, y, &text, Role::Text);
+            y += 1;
+        }
+    }
+    let legend = ROLES.len() as u16 + 1;
+    if y + legend > area.height {
+        return;
+    }
+    let first = draw_rule(canvas, area, area.height - legend, "Roles");
+    for (y, (word, meaning, role)) in (first..).zip(ROLES) {
+        let x = canvas.draw_text(area, 1, y, word, role).max(13);
+        canvas.draw_text(area, x, y, meaning, Role::Dim);
+    }
+}
+
+/// A rule with a title in it, and the row below it.
+fn draw_rule(canvas: &mut Canvas<'_>, area: Rect, y: u16, title: &str) -> u16 {
+    let rule = canvas.signs.rule.repeat(area.width.into());
+    canvas.draw_text(area, 0, y, &rule, Role::Border);
+    canvas.draw_text(area, 1, y, &format!(" {title} "), Role::Strong);
+    y + 1
+}

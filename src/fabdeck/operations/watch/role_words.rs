@@ -1,0 +1,151 @@
+//! The role of an adapter that waits, and what it sends to hot-spots, in words.
+
+use super::hot_ports::{HotPort, HotRole};
+use super::interval_verdict::waiting_words;
+use crate::catalogue::snapshot::Snapshot;
+use fabdeck_fabric::PortId;
+use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, Evidence, HotSpotFlow, LikelyRole};
+use fabdeck_fabric::observe::digits_in_groups;
+
+/// `alone`: no adapter is a hot-spot.
+pub(crate) fn congested_adapter_words(
+    look: &Snapshot,
+    held: &CongestedAdapter,
+    alone: bool,
+    limit: f64,
+) -> String {
+    let mut text = format!(
+        "{}: {}; {}",
+        look.unique_port_name(held.at.port),
+        waiting_words(&held.at, limit),
+        role_reason(look, held.role, alone)
+    );
+    if let Some(likely) = held.likely {
+        text.push_str(likely_words(likely));
+    }
+    if let Some(flow) = held.flow {
+        text.push_str(&format!("; {}", range_words(look, &flow)));
+    }
+    text
+}
+
+/// A rate in Gb/s, with a digit behind the point.
+fn gbps(bytes_per_second: f64) -> String {
+    digits_in_groups(format_args!("{:.1}", bytes_per_second * 8.0 / 1e9))
+}
+
+/// The name of the host of an adapter port.
+pub(crate) fn host_of(look: &Snapshot, adapter: PortId) -> String {
+    look.host_name(look.fabric().port(adapter).node).into_owned()
+}
+
+/// The range of what an adapter sends to a hot-spot.
+pub(crate) fn range_words(look: &Snapshot, flow: &HotSpotFlow) -> String {
+    let (least, most, hot_spot) = (gbps(flow.least), gbps(flow.most), host_of(look, flow.hot_spot));
+    match least == most {
+        true => format!("sends {most} Gb/s to {hot_spot}"),
+        false => format!("sends {least} to {most} Gb/s to {hot_spot}"),
+    }
+}
+
+fn likely_words(likely: LikelyRole) -> &'static str {
+    match likely {
+        LikelyRole::Contributor(_) => ", likely a contributor by the intervals before",
+        LikelyRole::Victim { .. } => ", likely a victim by the intervals before",
+    }
+}
+
+/// The proof for the role of a port in a few words, for a column.
+pub(crate) fn proof_words(look: &Snapshot, row: &HotPort) -> Option<String> {
+    match (row.role?, row.held) {
+        (HotRole::HotSpot, _) => accepted_words(look, row),
+        (HotRole::OnPath, _) => Some("on the path to a hot-spot".to_owned()),
+        (HotRole::Victim, Some(held)) => match held.role {
+            CongestionRole::Victim { most, sent } => {
+                Some(format!("{} of {} Gb/s at most go to hot-spots", gbps(most), gbps(sent)))
+            }
+            _ => Some("no adapter is a hot-spot".to_owned()),
+        },
+        (HotRole::Contributor, Some(held)) => match (held.flow, held.role) {
+            (Some(flow), _) => Some(range_words(look, &flow)),
+            (None, CongestionRole::Contributor(evidence)) => Some(evidence_words(look, evidence)),
+            (None, _) => None,
+        },
+        (HotRole::Undecided, Some(held)) => {
+            let likely = held.likely.map(|likely| match likely {
+                LikelyRole::Contributor(_) => "likely a contributor",
+                LikelyRole::Victim { .. } => "likely a victim",
+            });
+            let range = held.flow.map(|flow| range_words(look, &flow));
+            let known: Vec<String> = likely.map(str::to_owned).into_iter().chain(range).collect();
+            Some(if known.is_empty() {
+                "its destinations are not known".to_owned()
+            } else {
+                known.join(", ")
+            })
+        }
+        _ => None,
+    }
+}
+
+/// What the host behind a port accepts of what its link carries.
+pub(crate) fn accepted_words(look: &Snapshot, row: &HotPort) -> Option<String> {
+    let facts = &look.fabric().port(row.port).facts;
+    let carried = facts.speed.zip(facts.width).map(|(speed, width)| speed.data_mbps() * width.lanes());
+    let accepted = gbps(row.sent_mbps? as f64 * 1e6 / 8.0);
+    Some(match carried {
+        Some(mbps) => format!("its host accepts {accepted} of {:.0} Gb/s", f64::from(mbps) / 1000.0),
+        None => format!("its host accepts {accepted} Gb/s"),
+    })
+}
+
+fn evidence_words(look: &Snapshot, evidence: Evidence) -> String {
+    match evidence {
+        Evidence::OthersFallShort { hot_spot, others, arrived } => {
+            format!("sends {} Gb/s or more to {}", gbps(arrived - others), host_of(look, hot_spot))
+        }
+        Evidence::NowhereElse { elsewhere, sent } => {
+            format!("sends {} Gb/s or more to hot-spots", gbps(sent - elsewhere))
+        }
+        Evidence::AllChannels { hot_spot, least, .. } => {
+            format!("sends {} Gb/s or more to {}", gbps(least), host_of(look, hot_spot))
+        }
+    }
+}
+
+/// Why an adapter has its role.
+pub(crate) fn role_reason(look: &Snapshot, role: CongestionRole, alone: bool) -> String {
+    let mbps = |bytes: f64| digits_in_groups(format_args!("{:.0}", bytes * 8.0 / 1e6));
+    match (role, alone) {
+        (CongestionRole::Contributor(Evidence::OthersFallShort { hot_spot, others, arrived }), _) => {
+            let (hot_spot, others) = (look.port_name(hot_spot), mbps(others));
+            format!(
+                "contributor: the paths of all others carried {others} of the {} Mbit/s to {hot_spot}",
+                mbps(arrived)
+            )
+        }
+        (CongestionRole::Contributor(Evidence::NowhereElse { elsewhere, sent }), _) => {
+            let (elsewhere, sent) = (mbps(elsewhere), mbps(sent));
+            format!("contributor: other destinations can have received only {elsewhere} of its {sent} Mbit/s")
+        }
+        (CongestionRole::Contributor(Evidence::AllChannels { hot_spot, least, sent }), _) => {
+            let (least, sent) = (mbps(least), mbps(sent));
+            let hot_spot = look.port_name(hot_spot);
+            format!(
+                "contributor: all channels together leave {least} of its {sent} Mbit/s for {hot_spot} only"
+            )
+        }
+        (CongestionRole::Victim { most, sent }, _) => {
+            let (most, sent) = (mbps(most), mbps(sent));
+            format!("victim: at most {most} of its {sent} Mbit/s go to hot-spots")
+        }
+        (CongestionRole::Undecided, false) => {
+            "undecided: below a fair share, contributor or victim".to_owned()
+        }
+        (CongestionRole::Undecided, true) => {
+            "victim: below a fair share, and no adapter is a hot-spot".to_owned()
+        }
+        (CongestionRole::FairShare, _) => "which is a fair share".to_owned(),
+        (CongestionRole::Unknown, _) => "undecided: its sending rate is not known".to_owned(),
+    }
+}
