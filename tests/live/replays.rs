@@ -152,7 +152,8 @@ fn screens(driver: &mut TestSession) -> Vec<String> {
     keys.map(|keys| {
         driver.press(keys).press("? ?");
         // Charts of a recording go on behind the moment; a small screen of Hot-spots has none.
-        let (width, height) = if keys == "4 g" { (80, 24) } else { (120, 40) };
+        let has_charts = matches!(keys, "4 g" | "tab tab tab");
+        let (width, height) = if has_charts { (80, 24) } else { (120, 40) };
         driver.send_input(SessionInput::Resized(Size { width, height }));
         frame(&driver.state)
     })
