@@ -27,7 +27,7 @@ pub fn counted_run(stage: &TestBed, flows: Vec<Flow>) -> TrafficRun {
 }
 
 /// What two looks, a second apart, make of these flows.
-fn judged(stage: &TestBed, flows: Vec<Flow>, told: bool) -> (HotSpots, TrafficRun) {
+fn judged(stage: &TestBed, flows: Vec<Flow>, with_tables: bool) -> (HotSpots, TrafficRun) {
     let mut run = counted_run(stage, flows);
     run.advance(300_000);
     run.begin_measuring();
@@ -35,7 +35,7 @@ fn judged(stage: &TestBed, flows: Vec<Flow>, told: bool) -> (HotSpots, TrafficRu
     run.advance(1_300_000);
     let rates = rates_of_samples(&stage.fabric, &before, &stage.samples(&run, RATIO), 1.0);
     let mut verdict = find_hot_spots(&stage.fabric, &rates, &Thresholds::default());
-    if told {
+    if with_tables {
         classify_adapters(&stage.fabric, &stage.tables(), &rates, &mut verdict);
     }
     (verdict, run)
@@ -68,7 +68,7 @@ fn routes_tell_the_contributors_of_the_papers_experiments() {
         let all: Vec<u8> = flows.iter().map(|flow| stage.number(flow.from)).collect();
         let [_, either, _] = hosts(&stage, &verdict);
         assert_eq!(either.len(), all.len(), "{}: counters alone tell of nobody", experiment.name);
-        let told = hosts(&stage, &judged(&stage, flows, true).0);
+        let found = hosts(&stage, &judged(&stage, flows, true).0);
         // Who stands at one leaf with the victim may be one too; so may who stands beside the one that it sends to.
         let expected: [&[u8]; 3] = match experiment.name {
             "I" => [&[3, 6], &[1, 2], &[]],
@@ -76,7 +76,7 @@ fn routes_tell_the_contributors_of_the_papers_experiments() {
             "III" => [&[5, 10], &[1, 2], &[]],
             _ => [&[5, 10], &[1, 2], &[]],
         };
-        assert_eq!(told, expected, "{}", experiment.name);
+        assert_eq!(found, expected, "{}", experiment.name);
     }
 }
 
