@@ -126,7 +126,7 @@ fn draw_host(canvas: &mut Canvas<'_>, area: Rect, y: u16, panes: &JobsPanes, str
     let (text, role) = match strip.percent {
         Some(percent) if percent >= 0.5 => (format!("{percent:.0} %"), Role::Wait),
         Some(_) => ("none".to_owned(), Role::Dim),
-        None => (format!("{} ?", canvas.signs.severity[3]), Role::Dim),
+        None => (canvas.signs.severity[3].to_owned(), Role::Dim),
     };
     let room = Rect { width: left + columns + WAIT_WIDTH, ..area };
     canvas.draw_right_aligned(room, left + columns, y, &text, role);
