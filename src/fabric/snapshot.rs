@@ -94,6 +94,8 @@ pub struct Fabric {
     pub(super) ports: Vec<Port>,
     pub(super) links: Vec<Link>,
     pub(super) switch_count: u32,
+    /// The nodes that did not answer.
+    pub(super) silent_count: u32,
     pub(super) by_guid: FxHashMap<Guid, NodeId>,
     pub(super) by_port_guid: FxHashMap<Guid, PortId>,
     /// Dense over the unicast range, `u32::MAX` where no port owns the LID.
@@ -159,6 +161,11 @@ impl Fabric {
         let before =
             |wanted: &dyn Fn(NodeKind) -> bool| self.nodes.partition_point(|node| wanted(node.facts.kind));
         before(&|of| of <= kind) - before(&|of| of < kind)
+    }
+
+    /// Whether every node answered.
+    pub fn has_answered(&self) -> bool {
+        self.silent_count == 0
     }
 
     /// Whether there is no node.

@@ -28,6 +28,6 @@ pub use link_problems::{ERROR_WINDOW, LinkProblem, LinkProblemKind, link_problem
 pub use rates::{
     PortRates, Rates, growth_between, link_error_growth, rates_of_growth, rates_of_samples, rates_of_sweeps,
 };
-pub use sample_place::{sample_node, sample_port};
+pub use sample_place::{find_sample, sample_node, sample_port};
 pub use thresholds::Thresholds;
 pub use waiting_time::port_tick_seconds;

@@ -128,6 +128,6 @@ pub struct Observation {
 impl Observation {
     /// Whether something is missing that should be there.
     pub fn is_partial(&self) -> bool {
-        self.notes.is_partial() || self.fabric.nodes().any(|(_, node)| !node.facts.answered)
+        self.notes.is_partial() || !self.fabric.has_answered()
     }
 }

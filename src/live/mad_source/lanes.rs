@@ -39,7 +39,7 @@ impl LanePair {
 
 /// Smallest number of queries that reading all SL2VL tables takes.
 pub fn count_lane_questions(fabric: &Fabric, nodes: &[DiscoveredNode]) -> u64 {
-    nodes.iter().enumerate().map(|(at, node)| pairs_of(fabric, at, node).len() as u64).sum()
+    nodes.iter().enumerate().map(|(at, node)| pair_count(fabric, at, node) as u64).sum()
 }
 
 /// Reads all SL2VL tables.
@@ -136,6 +136,17 @@ pub fn pairs_of(fabric: &Fabric, at: usize, node: &DiscoveredNode) -> Vec<LanePa
         }
         (NodeKind::Switch, true) => ports.iter().map(|to| pair(None, *to)).collect(),
         _ => ports.iter().map(|to| pair(Some(0), *to)).collect(),
+    }
+}
+
+/// The number of queries for one node.
+pub fn pair_count(fabric: &Fabric, at: usize, node: &DiscoveredNode) -> usize {
+    let ports = cabled_ports(fabric, at);
+    let at_once = node.switch_info.is_some_and(|info| info.has_optimized_sl_to_vl());
+    match (node.kind, at_once) {
+        // Each port from all others and from port 0.
+        (NodeKind::Switch, false) => ports.len() * ports.len(),
+        _ => ports.len(),
     }
 }
 

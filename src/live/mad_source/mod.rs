@@ -23,6 +23,7 @@ mod question;
 mod reader;
 mod rediscovery;
 mod registry;
+mod read_list;
 mod rotation;
 mod setter;
 mod states;

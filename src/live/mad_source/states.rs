@@ -7,8 +7,9 @@ use super::discovery_state::{DiscoveredNode, node_id, port_facts};
 use super::get_request::directed_get;
 use super::keys::Keys;
 use super::question::{Question, Reply};
+use super::read_list::{ReadItem, ReadList};
 use super::reader::{OpenPhase, PortReader};
-use super::rotation::{ReadItem, ReadRotation, doubtful_ports, list_items};
+use super::rotation::{ReadRotation, doubtful_ports};
 use super::subnet_manager::{manager_query, to_subnet_manager};
 use super::table_rotation::TableReadings;
 use super::tables::{switch_nodes, to_silence};
@@ -56,7 +57,7 @@ pub fn read_states(
     let (now, period) = (reader.now(), reader.drift_period());
     let who = |at: usize| (nodes[at].kind, nodes[at].guid);
     let (due, fresh) =
-        turns.take_due_with_fresh(&list_items(fabric, nodes, choosing), (now, period), fresh, who);
+        turns.take_due_with_fresh(&ReadList::new(fabric, nodes, choosing), (now, period), fresh, who);
     let mut phase = reader.open_phase::<StateQuestion>("states");
     let mut questions = Vec::new();
     let local = nodes.iter().position(|node| node.route.is_empty());

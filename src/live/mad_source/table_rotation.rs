@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::discovery_state::{DiscoveredNode, Groups};
 use super::lanes::{LanePair, ask_arbitration, ask_lanes};
+use super::read_list::ReadItem;
 use super::reader::PortReader;
-use super::rotation::ReadItem;
 use super::tables::{ask_groups, position_count, take_groups};
 use fabdeck_fabric::{Arbitration, BLOCK_LIDS, Fabric, Sl2Vl};
 use fabdeck_mad::access::SourceError;

@@ -12,8 +12,8 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::detail_page::DetailLine;
 use crate::console::model::fabric_model::Model;
 use crate::operations::changes::change_row::span_words;
-use fabdeck_fabric::counters::{Growth, growth_between, sample_port};
-use fabdeck_fabric::observe::{Counter, CounterKind, CounterSample, CounterValues, Sweep, digits_in_groups};
+use fabdeck_fabric::counters::{Growth, find_sample, growth_between};
+use fabdeck_fabric::observe::{Counter, CounterKind, CounterValues, Sweep, digits_in_groups};
 use fabdeck_fabric::{LinkId, PortId};
 
 /// Both forms of a counter: the narrow one, whose name tools print, and the 64-bit one.
@@ -94,24 +94,9 @@ pub(super) fn values_in_sweep<'s>(
     sweep: &'s Sweep,
     port: PortId,
 ) -> Option<&'s CounterValues> {
-    values_in_samples(look, &sweep.samples, port)
+    Some(&find_sample(look.fabric(), &sweep.samples, port)?.values)
 }
 
 pub(super) fn values_in_snapshot(look: &Snapshot, port: PortId) -> Option<&CounterValues> {
-    values_in_samples(look, &look.observation.counters, port)
-}
-
-fn values_in_samples<'s>(
-    look: &Snapshot,
-    samples: &'s [CounterSample],
-    port: PortId,
-) -> Option<&'s CounterValues> {
-    let held = look.fabric().port(port);
-    let node = look.fabric().node(held.node).guid();
-    // Most samples are ruled out by their own port and GUID, without a search in the fabric.
-    let may_be = |sample: &&CounterSample| {
-        sample.port == Some(held.number) && sample.node.is_none_or(|guid| guid == node)
-    };
-    let found = samples.iter().filter(may_be).find(|sample| sample_port(look.fabric(), sample) == Some(port));
-    found.map(|sample| &sample.values)
+    Some(&find_sample(look.fabric(), &look.observation.counters, port)?.values)
 }
