@@ -70,11 +70,9 @@ impl HotRole {
     }
 }
 
-/// A port with a cable.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct HotPort {
-    pub port: PortId,
-    pub role: Option<HotRole>,
+/// The rates of a port that are above a threshold.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PortFindings {
     /// The waiting above the threshold, where there is any.
     pub waits: Option<CongestedPort>,
     /// The role of an adapter that waits, with its evidence.
@@ -85,6 +83,15 @@ pub struct HotPort {
     /// errors.
     pub flaps: Option<(LinkProblemKind, f64)>,
     pub errored: Option<(LinkProblemKind, f64)>,
+}
+
+/// A port with a cable.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HotPort {
+    pub port: PortId,
+    pub role: Option<HotRole>,
+    /// What is above a threshold, which most ports have nothing of: a large fabric has 200,000 of them.
+    pub findings: Option<Box<PortFindings>>,
     /// Waiting, in ticks per second.
     pub waiting: Option<u64>,
     /// Utilization of the link, and in the next field the share of all waiting in the fabric, in percent.
@@ -109,14 +116,14 @@ pub const HOT_PORTS: View<HotPort> = View::new(HOT_FIELDS, "no port has a cable"
 ]);
 
 static HOT_FIELDS: &[RowField] = &[
-    RowField::new("port", "PORT", FieldKind::Text, "the port that counts", |l, &r| l.unique_port_name(r.port).into()),
+    RowField::new("port", "PORT", FieldKind::Text, "the port that counts", |l, r| l.unique_port_name(r.port).into()),
     RowField::new(
         "role",
         "ROLE",
         FieldKind::Text,
         "its role in the verdict: - where nothing is above a threshold, unknown where its waiting is not known, undecided for a contributor or victim, \
          where counters and tables prove neither",
-        |_, &r| r.role.map(HotRole::word).into(),
+        |_, r| r.role.map(HotRole::word).into(),
     ).toned(&[
         ("hot-spot", Tone::Danger),
         ("contributor", Tone::Warning),
@@ -133,7 +140,7 @@ static HOT_FIELDS: &[RowField] = &[
         "PROOF",
         FieldKind::Text,
         "what shows its role: what an adapter sends to a hot-spot at least and at most, or what a hot-spot accepts",
-        |l, &r| proof_words(l, &r).into(),
+        |l, r| proof_words(l, r).into(),
     ).sentence()
     .when_known(),
     RowField::new(
@@ -141,16 +148,16 @@ static HOT_FIELDS: &[RowField] = &[
         "OF TIME",
         FieldKind::Number,
         "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
-        |_, &r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
+        |_, r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
     ).shed(5)
     .unit("%")
     .largest_first()
     .outranks_names(),
-    RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, &r| r.waiting.into())
+    RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, r| r.waiting.into())
         .unit("ticks/s")
         .scaled()
         .largest_first(),
-    RowField::new("used", "USED", FieldKind::Number, "share of the rate of its link that it sends", |_, &r| r.used.into())
+    RowField::new("used", "USED", FieldKind::Number, "share of the rate of its link that it sends", |_, r| r.used.into())
         .unit("%")
         .largest_first(),
     RowField::new(
@@ -158,16 +165,16 @@ static HOT_FIELDS: &[RowField] = &[
         "WAITED",
         FieldKind::Text,
         "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in sevenths of the time, 0 below 1 %; where the device does not report the length of a tick, 4 and more are above the threshold",
-        |_, &r| level_digits(&r.waited_levels).into(),
+        |_, r| level_digits(&r.waited_levels).into(),
     ).level_history(),
-    RowField::new("peer", "PEER", FieldKind::Text, "the port at the other end", |l, &r| {
+    RowField::new("peer", "PEER", FieldKind::Text, "the port at the other end", |l, r| {
         port(l, r).peer.map(|peer| l.port_name(peer)).into()
     }).shed(4)
     .node_name(),
-    RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, &r| r.sent_mbps.into()).shed(3)
+    RowField::new("xmit_mbps", "XMIT", FieldKind::Number, "data sent", |_, r| r.sent_mbps.into()).shed(3)
         .unit("Mbit/s")
         .largest_first(),
-    RowField::new("rcv_mbps", "RCV", FieldKind::Number, "data received", |_, &r| r.received_mbps.into()).shed(2)
+    RowField::new("rcv_mbps", "RCV", FieldKind::Number, "data received", |_, r| r.received_mbps.into()).shed(2)
         .unit("Mbit/s")
         .largest_first(),
     RowField::new(
@@ -175,7 +182,7 @@ static HOT_FIELDS: &[RowField] = &[
         "ERR/H",
         FieldKind::Number,
         "errors counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
-        |_, &r| r.errors_per_hour.into(),
+        |_, r| r.errors_per_hour.into(),
     ).toned_over_threshold()
     .largest_first(),
     RowField::new(
@@ -183,7 +190,7 @@ static HOT_FIELDS: &[RowField] = &[
         "OF ALL",
         FieldKind::Number,
         "share of all waiting in the fabric that is here",
-        |_, &r| r.share_of_all.into(),
+        |_, r| r.share_of_all.into(),
     ).shed(1)
     .unit("%")
     .largest_first(),
@@ -192,13 +199,13 @@ static HOT_FIELDS: &[RowField] = &[
         "LOAD",
         FieldKind::Text,
         "load of its link in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in eighths of what the link carries",
-        |_, &r| level_digits(&r.used_levels).into(),
+        |_, r| level_digits(&r.used_levels).into(),
     ).level_history()
     .on_request(),
-    RowField::new("why", "WHY", FieldKind::Text, "counter, rate and threshold", |l, &r| reason_words(l, &r).into()).on_request(),
+    RowField::new("why", "WHY", FieldKind::Text, "counter, rate and threshold", |l, r| reason_words(l, r).into()).on_request(),
 ];
 
-fn port(look: &Snapshot, row: HotPort) -> &Port {
+fn port<'s>(look: &'s Snapshot, row: &HotPort) -> &'s Port {
     look.fabric().port(row.port)
 }
 
@@ -208,8 +215,8 @@ pub fn level_digits(levels: &[u8]) -> String {
 }
 
 fn reason_words(look: &Snapshot, row: &HotPort) -> Option<String> {
-    match &row.waits {
-        Some(at) => Some(waiting_words(at, row.limit)),
+    match row.waits() {
+        Some((at, limit)) => Some(waiting_words(at, limit)),
         None => row.troubles().find_map(|(why, limit)| trouble_rate(look, why, limit)),
     }
 }
@@ -220,8 +227,24 @@ impl HotPort {
         self.role.is_some_and(|role| role != HotRole::Untold)
     }
 
+    /// The findings, to fill in.
+    pub fn findings_mut(&mut self) -> &mut PortFindings {
+        self.findings.get_or_insert_default()
+    }
+
+    /// The waiting above the threshold, and the threshold.
+    pub fn waits(&self) -> Option<(&CongestedPort, f64)> {
+        let found = self.findings.as_deref()?;
+        Some((found.waits.as_ref()?, found.limit))
+    }
+
+    /// The role of an adapter that waits, with its evidence.
+    pub fn held(&self) -> Option<CongestedAdapter> {
+        self.findings.as_ref()?.held
+    }
+
     /// The troubles of the link, the worst first.
     pub fn troubles(&self) -> impl Iterator<Item = (LinkProblemKind, f64)> {
-        self.flaps.into_iter().chain(self.errored)
+        self.findings.iter().flat_map(|found| found.flaps.into_iter().chain(found.errored))
     }
 }

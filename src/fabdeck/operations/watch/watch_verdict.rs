@@ -106,7 +106,7 @@ impl VerdictRequest {
         let mut ports = self.port_rows(rates, &since, &history);
         self.place_verdicts(&watched, &mut ports);
         let mut verdicts: Vec<HotPort> =
-            ports.iter().flatten().filter(|port| port.is_judged()).copied().collect();
+            ports.iter().flatten().filter(|port| port.is_judged()).cloned().collect();
         sort_worst_first(&mut verdicts, &watched.verdict);
         let in_trouble = verdicts.iter().filter(|port| port.troubles().next().is_some()).count();
         let node_load = self.node_load(&ports);
@@ -156,7 +156,9 @@ impl VerdictRequest {
         let limit = self.thresholds.congestion;
         let mut waits = |at: &CongestedPort, role: HotRole, held: Option<CongestedAdapter>| {
             if let Some(port) = &mut ports[at.port.index()] {
-                (port.role, port.waits, port.limit, port.held) = (Some(role), Some(*at), limit, held);
+                port.role = Some(role);
+                let found = port.findings_mut();
+                (found.waits, found.limit, found.held) = (Some(*at), limit, held);
             }
         };
         for hot in &verdict.hot_spots {
@@ -187,10 +189,10 @@ impl VerdictRequest {
             let judged = Some((trouble.why, self.thresholds.limit_for(trouble.why)));
             match trouble.why {
                 LinkProblemKind::Errored { at, .. } => {
-                    ports[at.index()].iter_mut().for_each(|port| port.errored = judged)
+                    ports[at.index()].iter_mut().for_each(|port| port.findings_mut().errored = judged)
                 }
                 LinkProblemKind::Flaps { at, .. } => {
-                    ports[at.index()].iter_mut().for_each(|port| port.flaps = judged)
+                    ports[at.index()].iter_mut().for_each(|port| port.findings_mut().flaps = judged)
                 }
                 // A degraded link was so before the watch; the list of links shows it.
                 LinkProblemKind::Degraded => {}
@@ -201,8 +203,9 @@ impl VerdictRequest {
             port.into_iter().for_each(|port| port.role = Some(HotRole::Untold));
         }
         for port in ports.iter_mut().flatten().filter(|port| !port.is_judged()) {
-            let errored = port.errored.map(|_| HotRole::Errored);
-            port.role = port.flaps.map(|_| HotRole::Flaps).or(errored).or(port.role);
+            let Some(found) = &port.findings else { continue };
+            let errored = found.errored.map(|_| HotRole::Errored);
+            port.role = found.flaps.map(|_| HotRole::Flaps).or(errored).or(port.role);
         }
     }
 
@@ -279,11 +282,7 @@ fn port_row(
     HotPort {
         port: id,
         role: None,
-        waits: None,
-        held: None,
-        flaps: None,
-        errored: None,
-        limit: 0.0,
+        findings: None,
         waiting: now.and_then(PortRates::congestion).map(whole),
         used: now.and_then(PortRates::utilisation).map(percent),
         time_waited: now.and_then(PortRates::wait_share),

@@ -126,6 +126,9 @@ fn draw_job(canvas: &mut Canvas<'_>, area: Rect, job: &JobHit) {
     canvas.draw_right_aligned(area, x + 1, 1, &text, Role::Dim);
 }
 
+/// The width of a share in percent, with the spaces beside it.
+const PERCENT_WIDTH: u16 = 7;
+
 fn draw_waits(
     canvas: &mut Canvas<'_>,
     layout: &HealthLayout,
@@ -158,10 +161,14 @@ fn draw_waits(
     }
     let (top, sight) = rows_in_sight(state, HealthPane::Waits, inside, 1);
     let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
-    let role_width = 11.min(area.width / 3);
-    let gauge_width = (area.width / 4).max(4);
-    let gauge_at = area.width.saturating_sub(role_width + gauge_width + 8);
-    for (y, (place, port)) in (0..area.height).zip(waits.rows.iter().enumerate().skip(top).take(sight)) {
+    let rows = || waits.rows.iter().enumerate().skip(top).take(sight);
+    // The gauge gives way to names.
+    let role_width = rows().map(|(_, port)| width(role_word(port.role).0)).max().unwrap_or(0);
+    let name_width = rows().map(|(_, port)| width(&port.name)).max().unwrap_or(0);
+    let room = area.width.saturating_sub(role_width + PERCENT_WIDTH);
+    let gauge_width = room.saturating_sub(name_width + 1).clamp(4, (area.width / 4).max(4));
+    let gauge_at = room.saturating_sub(gauge_width);
+    for (y, (place, port)) in (0..area.height).zip(rows()) {
         if is_chosen(state, HealthPane::Waits, place) {
             canvas.fill_row(inside, y, Role::Cursor);
         }
@@ -171,7 +178,7 @@ fn draw_waits(
         let percent = format!("{:>3.0} %", port.share * 100.0);
         canvas.draw_text(area, gauge_at + gauge_width + 1, y, &percent, Role::Wait);
         let (word, role) = role_word(port.role);
-        canvas.draw_right_aligned(area, gauge_at + gauge_width + 7, y, word, role);
+        canvas.draw_right_aligned(area, gauge_at + gauge_width + PERCENT_WIDTH - 1, y, word, role);
     }
 }
 
@@ -206,21 +213,24 @@ fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
     let (top, sight) = rows_in_sight(state, HealthPane::Events, inside, 1);
     let latest = events.latest_ms();
     let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
-    for (y, (place, event)) in (0..area.height).zip(events.events().rev().enumerate().skip(top).take(sight)) {
+    let rows = || events.events().rev().enumerate().skip(top).take(sight);
+    let age_of = |at_ms| match u64::try_from(latest.saturating_sub(at_ms)).unwrap_or(0) {
+        0 => "now".to_owned(),
+        before => format!("-{}", length_words(before)),
+    };
+    let age_width = rows().map(|(_, event)| width(&age_of(event.at_ms))).max().unwrap_or(0);
+    for (y, (place, event)) in (0..area.height).zip(rows()) {
         if is_chosen(state, HealthPane::Events, place) {
             canvas.fill_row(inside, y, Role::Cursor);
         }
-        let before = u64::try_from(latest.saturating_sub(event.at_ms)).unwrap_or(0);
-        let age = if before == 0 { "now".to_owned() } else { format!("-{}", length_words(before)) };
-        const AGE_WIDTH: u16 = 12;
-        canvas.draw_right_aligned(Rect { width: AGE_WIDTH, ..area }, 0, y, &age, Role::Dim);
+        canvas.draw_right_aligned(Rect { width: age_width, ..area }, 0, y, &age_of(event.at_ms), Role::Dim);
         let [critical, warning, well, _] = canvas.signs.severity;
         let (sign, role) = match event.severity {
             Severity::Error => (critical, Role::Danger),
             Severity::Warning => (warning, Role::Warning),
             Severity::Info => (well, Role::Dim),
         };
-        let x = canvas.draw_text(area, AGE_WIDTH + 1, y, sign, role);
+        let x = canvas.draw_text(area, age_width + 1, y, sign, role);
         canvas.draw_text(area, x + 1, y, &event.text, Role::Text);
     }
 }

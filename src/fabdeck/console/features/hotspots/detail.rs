@@ -46,16 +46,16 @@ pub fn hot_lines(known: &Model, what: ElementId) -> Vec<DetailLine> {
 
 fn reason_lines(look: &Snapshot, row: &HotPort) -> Vec<DetailLine> {
     let mut lines = Vec::new();
-    if let (Some(at), Some(role)) = (&row.waits, row.role) {
+    if let (Some((at, limit)), Some(role)) = (row.waits(), row.role) {
         // Without a hot-spot the role is victim, although counters alone do not decide it.
         let alone = role == HotRole::Victim;
-        lines.push(match (role, row.held) {
-            (_, Some(held)) => (WAITS_LABEL, congested_adapter_words(look, &held, alone, row.limit)),
+        lines.push(match (role, row.held()) {
+            (_, Some(held)) => (WAITS_LABEL, congested_adapter_words(look, &held, alone, limit)),
             (HotRole::HotSpot, _) => {
                 let adapter = look.fabric().peer(row.port).unwrap_or(row.port);
-                (HOT_LABEL, hot_words(look, adapter, at, row.limit))
+                (HOT_LABEL, hot_words(look, adapter, at, limit))
             }
-            _ => (ON_PATH_LABEL, waiting_port_words(look, at, row.limit)),
+            _ => (ON_PATH_LABEL, waiting_port_words(look, at, limit)),
         });
         if matches!(role, HotRole::TooNarrow | HotRole::Stalled) {
             lines.push(narrow_line(role == HotRole::Stalled));

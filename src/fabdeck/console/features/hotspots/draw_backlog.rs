@@ -67,8 +67,8 @@ pub fn draw(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState)
     }
 }
 
-fn port_row(state: &SessionState, branch: &BacklogBranch) -> Option<HotPort> {
-    state.known.watch.reading.as_ref()?.port_row_of(ElementId::Port(branch.port)).copied()
+fn port_row<'s>(state: &'s SessionState, branch: &BacklogBranch) -> Option<&'s HotPort> {
+    state.known.watch.reading.as_ref()?.port_row_of(ElementId::Port(branch.port))
 }
 
 fn draw_whole(
@@ -147,7 +147,7 @@ fn draw_hot_spot(
     let x = canvas.draw_text(area, 0, y, &sign, Role::Danger);
     let x = canvas.draw_text(area, x, y, &host_of(look, backlog.hot_spot), Role::Strong);
     let row = backlog.branches.first().and_then(|root| port_row(state, root));
-    if let Some(words) = row.and_then(|row| accepted_words(look, &row)) {
+    if let Some(words) = row.and_then(|row| accepted_words(look, row)) {
         canvas.draw_text(area, x + 2, y, words.trim_start_matches("its host "), Role::Text);
     }
 }
@@ -281,7 +281,7 @@ fn count_text(backlog: &Backlog) -> String {
 }
 
 /// Why the port in front of the hot-spot waits, where its figures show it.
-fn cause_text(row: Option<HotPort>, look: &Snapshot, backlog: &Backlog) -> Option<(&'static str, String)> {
+fn cause_text(row: Option<&HotPort>, look: &Snapshot, backlog: &Backlog) -> Option<(&'static str, String)> {
     let link = look.fabric().port(backlog.root).link?;
     if look.is_degraded(link) == Some(true) {
         return Some(("its cable runs below its width or speed", String::new()));
@@ -315,7 +315,7 @@ fn draw_short(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, look: &
     let row = backlog.branches.first().and_then(|root| port_row(state, root));
     if let Some((cause, _)) = cause_text(row, look, backlog) {
         let sign = width(canvas.signs.severity[0]) + 1;
-        let accepted = row.and_then(|row| accepted_words(look, &row)).unwrap_or_default();
+        let accepted = row.and_then(|row| accepted_words(look, row)).unwrap_or_default();
         let accepted = accepted.trim_start_matches("its host ");
         let x = sign + width(&host_of(look, backlog.hot_spot)) + 2 + width(accepted);
         canvas.draw_text(area, x, 0, &format!(": {cause}"), Role::Text);
