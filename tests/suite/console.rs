@@ -47,6 +47,7 @@ mod time_marks;
 mod timelines;
 mod tour;
 mod typed_lines;
+mod views;
 mod warnings;
 mod watch_drawing;
 mod watches;

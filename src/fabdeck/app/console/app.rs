@@ -26,6 +26,7 @@ use crate::console::event_loop::theme_choice::wanted_theme;
 use crate::console::event_loop::update::{next_wake_ms, update};
 use crate::console::features::jobs::jobs_model::JobsModel;
 use crate::console::features::panes::kept_sizes::read_pane_sizes;
+use crate::console::features::views::open_view::begin_opening;
 use crate::console::model::console_options::ConsoleOptions;
 use crate::console::model::effect::Effect;
 use crate::console::model::keymap::Keymap;
@@ -90,6 +91,9 @@ impl App {
         state.request = std::mem::take(&mut state.request).with_lanes(None, opening.given.supposed_lanes);
         state.writing.clone_from(&opening.writing);
         state.known.jobs = JobsModel::with_settings(opening.jobs.clone());
+        if let Some(view) = opening.open.clone() {
+            begin_opening(&mut state, view);
+        }
         let named = opening.given.source.is_some();
         let sizes = read_pane_sizes(&*machine);
         let unread = sizes.as_ref().err().cloned();

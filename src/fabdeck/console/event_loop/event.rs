@@ -76,6 +76,9 @@ pub struct SessionHeader {
     /// The borders of panes that earlier sessions moved.
     #[serde(default, skip_serializing_if = "PaneSizes::is_empty")]
     pub panes: PaneSizes,
+    /// The view that the session opened at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<String>,
     /// What a clock showed when the session began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<HistoryClock>,
@@ -100,6 +103,7 @@ impl SessionHeader {
             options: state.options.clone(),
             keys: state.keymap.overrides().clone(),
             panes: state.panes.sizes.clone(),
+            open: state.opening.as_ref().map(|opening| opening.view.line()),
             clock: state.known.clock,
             writing: state.writing.clone(),
             jobs: Some(state.known.jobs.settings.clone()).filter(|jobs| *jobs != JobSettings::default()),

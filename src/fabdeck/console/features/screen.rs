@@ -144,6 +144,15 @@ pub trait Screen {
         false
     }
 
+    /// The names of the views, which [`Screen::next_view`] goes through, and of the one that is shown.
+    fn view_names(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    fn view_name(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Steps out by one level; returns false at the outermost one.
     fn step_out(&mut self, _known: &Model) -> bool {
         false

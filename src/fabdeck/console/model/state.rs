@@ -21,6 +21,7 @@ use crate::console::features::screen::Screen;
 use crate::console::features::screens::{ScreenId, Screens};
 use crate::console::features::timeline::playback::frame_time;
 use crate::console::features::tour::tour_state::TourState;
+use crate::console::features::views::console_view::ConsoleView;
 use crate::operations::changes::changer::WriteAccess;
 use fabdeck_fabric::{ElementId, Faults};
 use fabdeck_routing::{Engine, Request};
@@ -43,6 +44,14 @@ pub struct UnsavedNotes {
     pub warned: bool,
 }
 
+/// A view that is being opened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OpeningView {
+    pub view: ConsoleView,
+    /// Whether only the object is still missing.
+    pub is_prepared: bool,
+}
+
 #[derive(Debug)]
 pub struct SessionState {
     pub size: Size,
@@ -56,6 +65,10 @@ pub struct SessionState {
     pub screen: ScreenId,
     pub screens: Screens,
     pub panes: PaneState,
+    /// The view that is being opened.
+    pub opening: Option<OpeningView>,
+    /// The view whose command line was copied; the same key then copies the line that opens it.
+    pub copied_view: Option<String>,
     pub layer: Option<Overlay>,
     pub prompt: Option<Prompt>,
     /// The line that goes to anything.
@@ -109,6 +122,8 @@ impl SessionState {
             screen: ScreenId::Health,
             screens: Screens::default(),
             panes: PaneState::default(),
+            opening: None,
+            copied_view: None,
             layer: None,
             prompt: None,
             goto: GotoState::default(),

@@ -173,6 +173,23 @@ impl Screen for HealthScreen {
         self.has_lists
     }
 
+    fn view_names(&self) -> Vec<&'static str> {
+        vec![PROBLEMS, JOBS, WAITS, EVENTS]
+    }
+
+    fn view_name(&self) -> Option<&'static str> {
+        Some(self.focused_pane())
+    }
+
+    fn row_key(&self, row: usize, _: &Model) -> Option<String> {
+        let ranked = self.ranked.as_ref()?;
+        match self.pane {
+            HealthPane::Problems => Some(ranked.problems.get(row)?.id.clone()),
+            HealthPane::Jobs => Some(ranked.jobs.as_ref()?.rows.get(row)?.job.clone()),
+            HealthPane::Waits | HealthPane::Events => None,
+        }
+    }
+
     fn next_view(&mut self, _: &Model, forward: bool) -> Result<(), &'static str> {
         if !self.has_lists {
             return Err("a larger screen has further panes: 100 columns and 32 rows");

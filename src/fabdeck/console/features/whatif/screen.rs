@@ -145,6 +145,22 @@ impl Screen for WhatifScreen {
         true
     }
 
+    fn view_names(&self) -> Vec<&'static str> {
+        vec!["engines", "marks"]
+    }
+
+    fn view_name(&self) -> Option<&'static str> {
+        Some(match self.pane {
+            WhatifPane::Engines => "engines",
+            WhatifPane::Marks => "marks",
+        })
+    }
+
+    fn row_key(&self, row: usize, _: &Model) -> Option<String> {
+        let engine = self.engines.engine(row).filter(|_| self.pane == WhatifPane::Engines)?;
+        Some(engine.id.to_owned())
+    }
+
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
         self.page = None;
         self.pane = match self.pane {
