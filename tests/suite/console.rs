@@ -24,6 +24,7 @@ mod jobs;
 mod lane_demo;
 mod lanes;
 mod map_frames;
+mod mouse;
 mod navigation;
 mod outputs;
 mod overdue_changes;

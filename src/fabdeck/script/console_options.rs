@@ -65,6 +65,7 @@ pub fn resolve_console_options(
             thresholds: context.options.thresholds.clone(),
         },
         jobs: config.jobs.settings.clone(),
+        mouse: config.mouse,
         open,
         record_events: globals.record_events.clone(),
     })

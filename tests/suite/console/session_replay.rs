@@ -60,6 +60,7 @@ pub fn replay_watched<'l>(
     state.known.watch.settings = beginning.watch.unwrap_or_default();
     state.known.clock = beginning.clock;
     state.panes.sizes = beginning.panes;
+    state.mouse = beginning.mouse;
     if let Some(view) = beginning.open.as_deref().and_then(|line| ConsoleView::parse(line).ok()) {
         begin_opening(&mut state, view);
     }
@@ -107,6 +108,7 @@ impl SessionReplay {
     fn restore_input(&mut self, number: usize, what: RecordedInput) -> Result<SessionInput, ReplayError> {
         Ok(match what {
             RecordedInput::Key(key) => SessionInput::Key(key),
+            RecordedInput::Mouse(mouse) => SessionInput::Mouse(mouse),
             RecordedInput::Paste(text) => SessionInput::Paste(text),
             RecordedInput::Resized(size) => SessionInput::Resized(size),
             RecordedInput::Tick => SessionInput::Tick,

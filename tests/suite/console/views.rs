@@ -35,7 +35,7 @@ fn every_screen_opens_again_from_its_line() {
         "1 tab tab down",
         "1 + +",
         "2 V V V",
-        "2 v right down",
+        "2 V V V v right down",
         "2 V V down down",
         "2 V V V s S down",
         "2 V V down enter down",
@@ -100,8 +100,8 @@ fn c_copies_the_command_and_again_the_line_that_opens_the_view() {
 fn a_terminal_opens_at_a_view() {
     let view = "links filter=kind=switch-switch sort=a at=link:rack2-leaf[7]";
     let mut session = Session::open(&["--source", "sim:demo", "--open", view], 120, 40);
-    session.until("rack2-leaf[7] - ");
-    session.until("sorted");
+    session.until("7 of 36, 81 in all");
+    session.until("A▲");
     session.press("\x03");
     session.ended();
     session.assert_restored();

@@ -91,12 +91,7 @@ mod tests {
         let area = Rect::new(0, 0, width, 3);
         let mut buffer = Buffer::empty(area);
         let theme = Theme::built_in("dark", ColorDepth::True).unwrap();
-        let inside = draw_pane(
-            &mut Canvas { buffer: &mut buffer, theme: &theme, signs: Symbols::UNICODE },
-            area,
-            head,
-            boxed,
-        );
+        let inside = draw_pane(&mut Canvas::new(&mut buffer, &theme, Symbols::UNICODE), area, head, boxed);
         let row = |y| (0..width).map(|x| buffer[(x, y)].symbol().to_owned()).collect();
         ((0..3).map(row).collect(), inside)
     }

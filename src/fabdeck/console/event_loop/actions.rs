@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use super::command_lines::{equivalent_line, line_differences};
+use super::mouse_input::switch_mouse;
 use super::navigation::{
     move_direction, move_rows, move_to, sort_by, sort_next, step_out, switch_view, toggle_selected,
 };
@@ -265,6 +266,14 @@ const GENERAL: &[ActionGroup] = &[
                 theme_choice::choose_theme,
             )
             .with_argument("[THEME]"),
+            new(
+                "mouse",
+                &[],
+                "Turn the mouse on or off: it clicks, scrolls and drags borders; with Shift, the terminal selects text",
+                switch_mouse,
+            )
+            .with_argument("[on|off]")
+            .over_screens(OverlayScope::Lines),
             new("redraw", &["ctrl-l"], "Draw the screen again", |_, _| vec![Effect::Redraw])
                 .over_screens(OverlayScope::Lines),
             new("suspend", &["ctrl-z"], "Go to the shell; fg comes back", |_, _| vec![Effect::Suspend])

@@ -89,6 +89,11 @@ pub trait Screen {
         BODY
     }
 
+    /// Gives the keys to a pane; returns false where it takes none.
+    fn focus_pane(&mut self, pane: &str) -> bool {
+        pane == self.focused_pane()
+    }
+
     /// Number of rows in sight, for a screen with panes of its own.
     fn page_rows(&self, _areas: &Areas) -> Option<usize> {
         None

@@ -30,6 +30,8 @@ pub struct ConsoleOptions {
     pub watch: WatchSettings,
     /// Source of the running jobs.
     pub jobs: JobSettings,
+    /// Whether the console uses the mouse from the beginning.
+    pub mouse: bool,
     /// The view to open.
     pub open: Option<ConsoleView>,
     /// File that receives the events of the session.

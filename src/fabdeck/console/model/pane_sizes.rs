@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::layout::BOX_MIN_SCREEN;
+use super::mouse::DraggedBorder;
 use super::tasks::TaskId;
 use crate::console::features::screens::ScreenId;
 use fabdeck_fabric::ElementId;
@@ -100,6 +101,8 @@ pub struct PaneState {
     pub pins: BTreeMap<ScreenId, PinnedDetail>,
     /// The screens and widths whose sizes are not kept yet.
     pub unkept: BTreeSet<(ScreenId, WidthClass)>,
+    /// The border that the mouse moves.
+    pub dragged: Option<DraggedBorder>,
     /// The task that keeps sizes.
     pub task: Option<TaskId>,
 }

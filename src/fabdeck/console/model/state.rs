@@ -65,6 +65,8 @@ pub struct SessionState {
     pub screen: ScreenId,
     pub screens: Screens,
     pub panes: PaneState,
+    /// Whether the console uses the mouse.
+    pub mouse: bool,
     /// The view that is being opened.
     pub opening: Option<OpeningView>,
     /// The view whose command line was copied; the same key then copies the line that opens it.
@@ -122,6 +124,7 @@ impl SessionState {
             screen: ScreenId::Health,
             screens: Screens::default(),
             panes: PaneState::default(),
+            mouse: false,
             opening: None,
             copied_view: None,
             layer: None,

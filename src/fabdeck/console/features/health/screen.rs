@@ -121,6 +121,15 @@ impl Screen for HealthScreen {
         }
     }
 
+    fn focus_pane(&mut self, pane: &str) -> bool {
+        let names = [PROBLEMS, JOBS, WAITS, EVENTS];
+        let wanted = HealthPane::ALL.into_iter().zip(names).find(|(_, name)| *name == pane);
+        if let Some((wanted, _)) = wanted {
+            self.pane = wanted;
+        }
+        wanted.is_some()
+    }
+
     fn page_rows(&self, areas: &Areas) -> Option<usize> {
         let layout = HealthLayout::new(areas).with_change(self.has_change);
         let rows = |pane: crate::console::model::layout::Rect| usize::from(pane.inside(layout.boxed).height);

@@ -11,6 +11,7 @@ use crate::console::drawing::braille::{CellSharing, DotGrid};
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::gauge::bar_symbol;
 use crate::console::drawing::theme::Role;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 use crate::operations::fabric_map::groups::name_range;
 use crate::operations::fabric_map::structure::{AttachedHost, MapCable, MapStructure, MapSwitch};
@@ -32,6 +33,8 @@ struct LineMap<'s> {
     layout: &'s LineLayout,
     /// The element at the cursor.
     cursor: Option<ElementId>,
+    /// Whether its lines and boxes can be clicked.
+    is_clickable: bool,
     /// The switches that pass the filter; `None` without a filter.
     found: Option<FxHashSet<NodeId>>,
 }
@@ -53,7 +56,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         return;
     };
     let cursor = state.current().current(&state.known);
-    let lines = LineMap { state, look, structure, layout, cursor, found: found_switches(state) };
+    let lines =
+        LineMap { state, look, structure, layout, cursor, is_clickable: true, found: found_switches(state) };
     lines.draw(canvas, area);
     super::draw_path::draw_footer(canvas, area, state, layout.footer);
 }
@@ -64,7 +68,8 @@ pub fn draw_small_map(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState)
         return false;
     };
     let Some(layout) = LineLayout::new(structure, (area.width, area.height + 1), false) else { return false };
-    let lines = LineMap { state, look, structure, layout: &layout, cursor: None, found: None };
+    let lines =
+        LineMap { state, look, structure, layout: &layout, cursor: None, is_clickable: false, found: None };
     lines.draw(canvas, area);
     true
 }
@@ -87,6 +92,7 @@ impl LineMap<'_> {
             if style.idle && !canvas.signs.braille {
                 continue;
             }
+            dots.begin_line(cable.link.0);
             let middle = place.bend.unwrap_or(place.to);
             dots.draw_line(place.from, middle, style.role, style.weight, style.dash);
             if place.bend.is_some() {
@@ -94,6 +100,9 @@ impl LineMap<'_> {
             }
         }
         dots.draw(canvas, area);
+        if self.is_clickable {
+            self.add_targets(canvas, area, &dots);
+        }
         for (at, (switch, place)) in self.structure.switches.iter().zip(&self.layout.switches).enumerate() {
             match place.height {
                 3 => self.draw_box(canvas, area, at, switch, *place),
@@ -107,6 +116,33 @@ impl LineMap<'_> {
         for (switch, place) in self.structure.switches.iter().zip(&self.layout.switches) {
             if switch.rank == lowest && !switch.hosts.is_empty() {
                 self.draw_hosts(canvas, area, switch, *place);
+            }
+        }
+    }
+
+    /// Lists the cells of cables, the boxes and signs of switches, and with a switch the hosts below it.
+    fn add_targets(&self, canvas: &mut Canvas<'_>, area: Rect, dots: &DotGrid) {
+        if !canvas.targets.is_listed {
+            return;
+        }
+        for ((x, y), link) in dots.numbered_cells().filter(|((x, y), _)| *x < area.width && *y < area.height)
+        {
+            let cell = Rect { x: area.x + x, y: area.y + y, width: 1, height: 1 };
+            canvas.add_target(cell, ClickTarget::Cable(link));
+        }
+        let lowest = self.structure.ranks.len().saturating_sub(1);
+        for (switch, place) in self.structure.switches.iter().zip(&self.layout.switches) {
+            let place =
+                Rect { x: area.x + place.x, y: area.y + place.y, width: place.width, height: place.height };
+            canvas.add_target(place.intersection(area), ClickTarget::Switch(switch.id.0));
+            if switch.rank == lowest && !switch.hosts.is_empty() {
+                let rows = match self.layout.hosts {
+                    HostRows::None => 0,
+                    HostRows::Named(rows) => rows,
+                    HostRows::Bars => 2,
+                };
+                let hosts = Rect { y: area.y + self.layout.hosts_y, height: rows, ..place };
+                canvas.add_target(hosts.intersection(area), ClickTarget::Switch(switch.id.0));
             }
         }
     }

@@ -119,15 +119,18 @@ impl MapScreen {
         !self.shows_slice() && !(self.shows_map() && self.drawn.matrix.shown)
     }
 
-    /// Moves the cursor to a cable of the drawn map.
+    /// Moves the cursor to a cable or a switch of the drawn map.
     pub fn move_to_drawn(&mut self, what: ElementId, known: &Model) -> bool {
-        let ElementId::Link(link) = what else { return false };
         let (Some(structure), true) = (self.drawn.structure.clone(), self.shows_map()) else { return false };
-        let Some(cable) = structure.cables.iter().find(|cable| cable.link == link) else { return false };
-        let upper = ElementId::Node(structure.switches[cable.upper].id);
+        let cable = structure.cables.iter().find(|cable| ElementId::Link(cable.link) == what);
+        let switch = match (what, cable) {
+            (ElementId::Node(_), _) => what,
+            (_, Some(cable)) => ElementId::Node(structure.switches[cable.upper].id),
+            _ => return false,
+        };
         self.drawn.cable = None;
-        let found = move_cursor_to(self, upper, known);
-        self.drawn.cable = Some(link).filter(|_| found);
+        let found = move_cursor_to(self, switch, known);
+        self.drawn.cable = cable.map(|cable| cable.link).filter(|_| found);
         found
     }
 
