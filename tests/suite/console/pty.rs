@@ -231,7 +231,7 @@ impl Session {
         self.until("1 Health");
         self.press("2");
         self.until("drawn");
-        self.press("\t");
+        self.press("V");
         self.until("spines");
     }
 

@@ -17,6 +17,8 @@ pub struct Canvas<'b> {
     pub buffer: &'b mut Buffer,
     pub theme: &'b Theme,
     pub signs: Symbols,
+    /// The place of the pane that was given the keys; `None` leaves them to the list of the screen.
+    pub focus: Option<(u16, u16)>,
     /// What can be clicked of what is drawn.
     pub targets: ClickTargets,
 }
@@ -79,7 +81,7 @@ fn replace_controls(text: &str) -> String {
 
 impl<'b> Canvas<'b> {
     pub fn new(buffer: &'b mut Buffer, theme: &'b Theme, signs: Symbols) -> Self {
-        Self { buffer, theme, signs, targets: ClickTargets::default() }
+        Self { buffer, theme, signs, focus: None, targets: ClickTargets::default() }
     }
 
     /// Lists what can be clicked in an area.

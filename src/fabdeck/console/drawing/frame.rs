@@ -61,6 +61,19 @@ pub fn draw_with_targets(state: &SessionState, appearance: &Appearance, buffer: 
 }
 
 fn draw_body(canvas: &mut Canvas<'_>, state: &SessionState) {
+    canvas.focus = chosen_place(state);
+    draw_panes(canvas, state);
+    canvas.focus = None;
+}
+
+/// The place of a pane without rows that has the keys.
+fn chosen_place(state: &SessionState) -> Option<(u16, u16)> {
+    let pane = state.focused_pane();
+    let area = state.areas().panes.area(pane);
+    (state.known.look.is_some() && pane != state.current().focused_pane()).then_some((area.x, area.y))
+}
+
+fn draw_panes(canvas: &mut Canvas<'_>, state: &SessionState) {
     let areas = state.areas();
     if state.known.look.is_none() {
         let head = PaneHead { title: state.screen.title().title, right: &[], focused: true };

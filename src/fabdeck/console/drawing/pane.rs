@@ -31,6 +31,8 @@ pub fn draw_pane(canvas: &mut Canvas<'_>, area: Rect, head: &PaneHead<'_>, boxed
     if area.width < 2 || area.height < 1 {
         return Rect { height: 0, ..area };
     }
+    let focused = canvas.focus.map_or(head.focused, |place| place == (area.x, area.y));
+    let head = &PaneHead { focused, ..*head };
     let role = if head.focused { Role::Key } else { Role::Border };
     let [rule, side] = [canvas.signs.rule, canvas.signs.beside];
     let [upper_left, upper_right, lower_left, lower_right] = canvas.signs.corners;

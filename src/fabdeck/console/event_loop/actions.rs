@@ -171,10 +171,10 @@ const GENERAL: &[ActionGroup] = &[
     ActionGroup {
         section: ActionSection::Navigation,
         actions: &[
-            new("next-view", &["tab", "V"], "Switch to the next view", |state, _| switch_view(state, true))
+            new("next-view", &["V"], "Switch to the next view", |state, _| switch_view(state, true))
                 .over_screens(OverlayScope::Layers)
                 .prominent(),
-            new("previous-view", &["shift-tab"], "Switch to the previous view", |state, _| {
+            new("previous-view", &[], "Switch to the previous view", |state, _| {
                 switch_view(state, false)
             })
             .over_screens(OverlayScope::Layers),

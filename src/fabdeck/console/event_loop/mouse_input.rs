@@ -7,7 +7,7 @@ use super::overlays;
 use super::run_action::run_action;
 use crate::catalogue::severity::Severity;
 use crate::console::features::changes::dialogue_keys::{click_button, click_risk};
-use crate::console::features::panes::pane_actions::place_border;
+use crate::console::features::panes::pane_actions::{focus_pane, place_border};
 use crate::console::features::screens::{SCREENS, ScreenId};
 use crate::console::model::effect::Effect;
 use crate::console::model::mouse::{ClickTarget, DraggedBorder, MouseAction, MouseInput};
@@ -85,7 +85,7 @@ fn press(state: &mut SessionState, mouse: &MouseInput) -> Vec<Effect> {
         return Vec::new();
     }
     if let Some(pane) = panes.pane_at(mouse.x, mouse.y) {
-        state.current_mut().0.focus_pane(pane);
+        focus_pane(state, pane);
     }
     match &mouse.target {
         Some(target) => choose(state, target),
@@ -153,7 +153,10 @@ fn turn_wheel(state: &mut SessionState, mouse: &MouseInput, by: isize) -> Vec<Ef
     let Some(pane) = state.areas().panes.pane_at(mouse.x, mouse.y) else { return Vec::new() };
     let screen = state.current_mut().0;
     match screen.focused_pane() == pane || screen.focus_pane(pane) {
-        true => move_rows(state, by),
+        true => {
+            focus_pane(state, pane);
+            move_rows(state, by)
+        }
         false => Vec::new(),
     }
 }

@@ -97,6 +97,8 @@ pub struct PaneState {
     pub sizes: PaneSizes,
     /// The screens whose pane with the keys has the whole body.
     pub zoomed: BTreeSet<ScreenId>,
+    /// The panes that were given the keys, where a screen has no rows in them to move.
+    pub focused: BTreeMap<ScreenId, &'static str>,
     /// The pinned details.
     pub pins: BTreeMap<ScreenId, PinnedDetail>,
     /// The screens and widths whose sizes are not kept yet.

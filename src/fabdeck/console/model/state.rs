@@ -171,10 +171,18 @@ impl SessionState {
     pub fn areas_of(&self, id: ScreenId) -> Areas {
         let areas = Areas::with_tour(self.size, self.has_status(), self.tour.pane_rows(self.size.height));
         let screen = self.screens.get(id);
-        let zoomed = self.panes.zoomed.contains(&id).then(|| screen.focused_pane());
         let (word, width) = (id.title().word, WidthClass::of(self.size.width));
         let plan = screen.panes(&areas);
+        let chosen = self.panes.focused.get(&id).copied().filter(|pane| plan.tree.has(pane));
+        let zoomed = self.panes.zoomed.contains(&id).then(|| chosen.unwrap_or(screen.focused_pane()));
         areas.with_panes(&plan, &|border| self.panes.sizes.share(word, width, border), zoomed)
+    }
+
+    /// The pane that has the keys.
+    pub fn focused_pane(&self) -> &'static str {
+        let chosen = self.panes.focused.get(&self.screen).copied();
+        let is_placed = |pane: &&'static str| !self.areas().panes.area(pane).is_empty();
+        chosen.filter(is_placed).unwrap_or_else(|| self.current().focused_pane())
     }
 
     /// Whether the status line has something to show: an input line, a message, work, a filter. The line that goes to
