@@ -174,7 +174,7 @@ const GENERAL: &[ActionGroup] = &[
             new("next-view", &["V"], "Switch to the next view", |state, _| switch_view(state, true))
                 .over_screens(OverlayScope::Layers)
                 .prominent(),
-            new("previous-view", &[], "Switch to the previous view", |state, _| {
+            new("previous-view", &["ctrl-v"], "Switch to the previous view", |state, _| {
                 switch_view(state, false)
             })
             .over_screens(OverlayScope::Layers),

@@ -10,8 +10,9 @@ use crate::console::features::changes::dialogue_keys::{click_button, click_risk}
 use crate::console::features::panes::pane_actions::{focus_pane, place_border};
 use crate::console::features::screens::{SCREENS, ScreenId};
 use crate::console::model::effect::Effect;
-use crate::console::model::mouse::{ClickTarget, DraggedBorder, MouseAction, MouseInput};
+use crate::console::model::mouse::{ClickTarget, MouseAction, MouseInput};
 use crate::console::model::overlay::Overlay;
+use crate::console::model::pane_sizes::DraggedBorder;
 use crate::console::model::panes::SplitDirection;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;

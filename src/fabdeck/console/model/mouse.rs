@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::layout::Rect;
-use crate::console::features::screens::ScreenId;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -84,14 +83,4 @@ impl ClickTargets {
     pub fn at(&self, x: u16, y: u16) -> Option<&ClickTarget> {
         self.areas.iter().rev().find(|(area, _)| area.contains(x, y)).map(|(_, target)| target)
     }
-}
-
-/// A border that the mouse moves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DraggedBorder {
-    pub screen: ScreenId,
-    /// The word of the border.
-    pub word: &'static str,
-    /// Columns or rows from the mouse to the end of the part before the border.
-    pub offset: i32,
 }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::layout::BOX_MIN_SCREEN;
-use super::mouse::DraggedBorder;
 use super::tasks::TaskId;
 use crate::console::features::screens::ScreenId;
 use fabdeck_fabric::ElementId;
@@ -89,6 +88,16 @@ pub enum PinnedDetail {
         key: String,
         row: Option<usize>,
     },
+}
+
+/// A border that the mouse moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DraggedBorder {
+    pub screen: ScreenId,
+    /// The word of the border.
+    pub word: &'static str,
+    /// Columns or rows from the mouse to the end of the part before the border.
+    pub offset: i32,
 }
 
 /// The panes of a session.

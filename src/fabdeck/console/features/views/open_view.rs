@@ -93,7 +93,12 @@ fn prepare(state: &mut SessionState, view: &ConsoleView) -> Result<(), String> {
     }
     state.current_mut().0.table_mut().sort.clone_from(&view.sort);
     set_filter(state, view.filter.clone().unwrap_or_default());
-    select_rows(state, true);
+    // The Timeline opens at its newest event, which is the last row; other lists at the first one.
+    let to_first = view.screen != ScreenId::Timeline;
+    select_rows(state, to_first);
+    if !to_first {
+        state.current_mut().0.table_mut().move_to(usize::MAX);
+    }
     Ok(())
 }
 

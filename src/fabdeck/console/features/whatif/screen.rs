@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::engines::EngineList;
 use super::marks::{MARKS, MarkRow, mark_rows};
+use super::preview_paths::PreviewPaths;
 use super::whatif_layout::{ROUTES, WhatifPanes, whatif_panes};
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{EnterResult, Screen};
@@ -35,6 +36,8 @@ pub struct WhatifScreen {
     engines_table: Table,
     /// The hosts and jobs that the marks hit.
     victims: Option<Victims>,
+    /// The paths of the proposal at the cursor.
+    pub preview: PreviewPaths,
 }
 
 impl WhatifScreen {
