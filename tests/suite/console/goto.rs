@@ -88,7 +88,8 @@ fn frames_of_go_to_anything() {
 fn a_wide_screen_shows_a_preview_and_the_screen_behind() {
     let driver = typed("spine-2");
     let screen = shown(&driver);
-    for words in ["Go to anything", "of 135 names, 9", "switches", "cables of it", "LID", "Map", "problems"] {
+    for words in ["Go to anything", "of 135 names, 10", "switches", "cables of it", "LID", "Map", "problems"]
+    {
         assert!(screen.contains(words), "{words}: {screen}");
     }
     let mut narrow = open_session("sim:demo");

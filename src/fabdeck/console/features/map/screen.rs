@@ -116,7 +116,7 @@ impl MapScreen {
 
     /// Whether the cursor is on a row or on a line of the map, which a name finds again.
     pub fn moves_to_elements(&self) -> bool {
-        !self.shows_slice() && !(self.shows_map() && self.drawn.matrix.shown)
+        !(self.shows_slice() || self.shows_map() && self.drawn.matrix.shown)
     }
 
     /// Moves the cursor to a cable or a switch of the drawn map.

@@ -54,6 +54,8 @@ const MAP_LEAST_ROWS: u16 = 14;
 const SIDES_MIN_WIDTH: u16 = 180;
 const SIDES_MIN_HEIGHT: u16 = 46;
 const CHANGES_ROWS: u16 = 14;
+/// Rows of the reasons below the table on such a screen, with their rule.
+const SIDES_REASON_ROWS: u16 = 3;
 
 /// The panes by their names.
 const LIVE: &str = "live";
@@ -74,7 +76,7 @@ pub fn whatif_panes(areas: &Areas) -> PanePlan {
         pairs = 0;
     }
     if boxed && all.width >= SIDES_MIN_WIDTH && all.height >= SIDES_MIN_HEIGHT {
-        return side_panes(areas, pairs, border + TABLE_ROWS + 1);
+        return side_panes(areas, pairs, border + TABLE_ROWS + SIDES_REASON_ROWS);
     }
     let below = all.height - pairs.min(all.height);
     let victims = below.saturating_sub(border + TABLE_ROWS + reason_rows);
@@ -148,7 +150,7 @@ mod tests {
         // Two maps need the widest screen.
         let wide = panes(200, 60);
         assert_eq!((wide.live.width, wide.preview.width, wide.map.width), (100, 100, 0));
-        assert_eq!((wide.live.height, wide.changes.height, wide.routes.height), (26, 14, 12));
+        assert_eq!((wide.live.height, wide.changes.height, wide.routes.height), (24, 14, 14));
         assert!(panes(170, 60).live.is_empty() && panes(200, 40).live.is_empty());
     }
 }
