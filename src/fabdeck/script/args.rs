@@ -72,6 +72,10 @@ pub struct GlobalArgs {
     /// Draw the console with ASCII characters only
     #[arg(long, global = true)]
     pub ascii: bool,
+    /// Open the console at this view: a screen and what it shows, such as 'links sort=errors:desc'. The key c of the
+    /// console, pressed twice, copies it
+    #[arg(long, global = true, value_name = "VIEW")]
+    pub open: Option<String>,
     /// Write the events of the console, keys included, to this new file, so that the session can be replayed
     #[arg(long, global = true, value_name = "FILE")]
     pub record_events: Option<PathBuf>,

@@ -48,6 +48,8 @@ pub struct ConfigFile {
     /// Themes by the beginnings of sources, so that an important fabric looks different.
     pub themes: BTreeMap<String, String>,
     pub ascii: bool,
+    /// Whether the console uses the mouse.
+    pub mouse: bool,
     /// Number of data lanes that is assumed of adapters without a known number.
     #[serde(deserialize_with = "values::whole_number::<1, 15, _, _>")]
     pub supposed_lanes: Option<u8>,
@@ -143,6 +145,7 @@ fn describe_mistake(table: &DeTable<'_>, offset: usize, message: &str) -> (Strin
         ),
         "keys" => ("FD-7108", "[keys] has lines such as mark = [\"f\", \"x\"]; docs/keys.md has the actions"),
         "ascii" => ("FD-7109", "write ascii = true"),
+        "mouse" => ("FD-7117", "write mouse = true"),
         "themes" => ("FD-7110", "[themes] has lines such as \"umad:mlx5_0\" = \"production\""),
         "hotspots" => ("FD-7111", HOTSPOT_HINT),
         "watch" => ("FD-7112", WATCH_HINT),

@@ -7,6 +7,7 @@ use super::context::Context;
 use super::option_refusals::refuse_unknown_engine;
 use super::terminal_info::Color;
 use crate::catalogue::failure::Failure;
+use crate::console::features::views::console_view::ConsoleView;
 use crate::console::features::watch::watch_state::WatchSettings;
 use crate::console::model::console_options::ConsoleOptions;
 use crate::operations::changes::changer::WriteAccess;
@@ -45,6 +46,8 @@ pub fn resolve_console_options(
     let with_file = |(option, file): (&'static str, &Option<PathBuf>)| {
         file.as_ref().map(|file| (option.to_owned(), file.display().to_string()))
     };
+    let open = globals.open.as_deref().map(ConsoleView::parse).transpose();
+    let open = open.map_err(Failure::usage)?;
     let at = globals.at.clone().map(|at| ("--at".to_owned(), at));
     Ok(ConsoleOptions {
         given: context.options.clone(),
@@ -62,6 +65,8 @@ pub fn resolve_console_options(
             thresholds: context.options.thresholds.clone(),
         },
         jobs: config.jobs.settings.clone(),
+        mouse: config.mouse,
+        open,
         record_events: globals.record_events.clone(),
     })
 }

@@ -9,6 +9,7 @@ use crate::operations::preview::engine_names;
 
 const NO_EVENTS: &str =
     "FD-7206: --record-events is for the console: fabdeck on a terminal, without a command";
+const NO_VIEW: &str = "FD-7209: --open is for the console: fabdeck on a terminal, without a command";
 const NO_TABLES: &str = "FD-7203: --assume is for check, trace, whatif, route, simulate --pattern, jobs, show jobs, show tables, show users and the field efi of show links: \
     other commands do not follow forwarding tables";
 const NO_CAPTURE: &str =
@@ -23,6 +24,9 @@ pub fn refuse_options(
 ) -> Result<(), Failure> {
     if globals.record_events.is_some() {
         return Err(Failure::usage(NO_EVENTS));
+    }
+    if globals.open.is_some() {
+        return Err(Failure::usage(NO_VIEW));
     }
     refuse_unknown_engine(globals)?;
     if globals.assume.is_some() {

@@ -30,7 +30,7 @@ fn opened() -> (SessionState, TaskId) {
     let (mut state, effects) = SessionState::open("sim:demo", Keymap::default(), size);
     let (task, _) = first_task::<SnapshotTask>(&effects);
     // To the Map, and from the drawn map to the tree.
-    press(&mut state, "2 tab");
+    press(&mut state, "2 V");
     (state, task)
 }
 
@@ -61,7 +61,7 @@ fn a_fabric_is_browsed_before_its_tables_are_read_and_engines_wait_for_them() {
     let whole = Arc::new(look("sim:demo"));
     let (mut state, task) = opened();
     feed(&mut state, SessionInput::Sighted { task, look: sighted(&whole) });
-    press(&mut state, "tab f");
+    press(&mut state, "V f");
     assert_eq!(state.known.marks.len(), 1);
     let begun = press(&mut state, ": p r e v i e w space u p d n , n u e enter");
     assert_eq!(engines_begun(&begun), [""; 0], "nothing to compare with yet");
@@ -92,7 +92,7 @@ fn a_path_waits_for_tables_that_are_being_read() {
     let ends = |outcome| {
         let (mut state, task) = opened();
         feed(&mut state, SessionInput::Sighted { task, look: bare.clone() });
-        press(&mut state, "tab t node24 enter");
+        press(&mut state, "V t node24 enter");
         assert_eq!(problem(&state).as_deref(), Some(TABLES_BEING_READ));
         feed(&mut state, SessionInput::Finished { task, outcome: Box::new(SnapshotOutcome(outcome)) });
         (problem(&state).unwrap_or_default(), table(&state))
@@ -147,9 +147,9 @@ fn lines_say_what_they_cannot_read() {
         (":random space x enter", "random takes a number"),
         (":marrk enter", "there is no action 'marrk'"),
         ("t", "put the cursor on a switch"),
-        ("3 tab", "only one view"),
-        ("5 tab", "no other routes"),
-        ("2 tab tab U", "put the cursor on a cable"),
+        ("3 V", "only one view"),
+        ("5 V", "no other routes"),
+        ("2 V V U", "put the cursor on a cable"),
         (":users space spine-1 enter", "switch:spine-1 is no cable: name one by a port"),
         (":users space spine-99 enter", "spine-99"),
         ("2 f :preview space updn enter j :write-plan space - enter", "- is stdout, which is this screen"),
@@ -181,7 +181,7 @@ fn names_are_completed() {
 #[test]
 fn details_open_at_any_width_and_close_again() {
     let mut driver = open_session("sim:demo");
-    driver.press("tab d");
+    driver.press("V d");
     assert!(matches!(driver.state.layer, Some(Overlay::Details(_))));
     driver.press("j k d");
     assert!(driver.state.layer.is_none());
@@ -220,8 +220,7 @@ fn a_path_over_something_marked_says_so() {
 /// A filter that cannot be read shows all rows there are, of the list as it is now.
 #[test]
 fn a_filter_that_cannot_be_read_leads_nowhere_else() {
-    for keys in
-        ["/ \" enter g enter", "tab f j f 6 tab / \" enter f", "3 / efi> enter f", "tab / hosts>x G enter"]
+    for keys in ["/ \" enter g enter", "V f j f 6 V / \" enter f", "3 / efi> enter f", "V / hosts>x G enter"]
     {
         let mut driver = open_session("sim:demo");
         driver.press(keys);
@@ -239,7 +238,7 @@ fn a_filter_that_cannot_be_read_leads_nowhere_else() {
 #[test]
 fn a_look_at_the_same_keeps_what_engines_said() {
     let mut driver = open_session("sim:demo");
-    driver.press("tab f : p r e v i e w space u p d n enter");
+    driver.press("V f : p r e v i e w space u p d n enter");
     let paths = driver.state.known.paths.clone().unwrap();
     driver.press("r");
     assert!(matches!(driver.state.known.proposed["updn"], ProposalState::Done { .. }));

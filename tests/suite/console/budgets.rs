@@ -24,7 +24,7 @@ fn a_frame_has_its_bounds() {
         let mut session = Session::open_with(&["--source", "sim:switch648"], variables, 120, 40);
         session.open_map();
         for (screen, key, wanted) in
-            [("switches", "2\t", "PORTS"), ("Links", "3", "DEGRADED"), ("map", "2\t\t", "next to nothing")]
+            [("switches", "2V", "PORTS"), ("Links", "3", "DEGRADED"), ("map", "2VV", "next to nothing")]
         {
             session.press(key);
             session.until(wanted);
@@ -68,7 +68,7 @@ fn watching_sends_what_changed() {
     let config = config.display().to_string();
     let mut session = Session::open(&["--config", &config, "--source", "sim:demo"], 120, 40);
     session.until("watch 1s");
-    for (keys, view, most) in [("4", "hot-spot", 3 * 1024), ("\t\t", "most data", 4 * 1024)] {
+    for (keys, view, most) in [("4", "hot-spot", 3 * 1024), ("VV", "most data", 4 * 1024)] {
         session.press(keys);
         session.until(view);
         session.until("WAITED");

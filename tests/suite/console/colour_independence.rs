@@ -18,8 +18,8 @@ use fabdeck::console::model::layout::Size;
 #[test]
 fn nothing_is_shown_by_colour_alone() {
     let keys = [
-        "tab", "down", "f", "down", "3", "down", "f", "6", "p", "down", "enter", "esc", "tab", "f", "2",
-        "tab", "right",
+        "V", "down", "f", "down", "3", "down", "f", "6", "p", "down", "enter", "esc", "V", "f", "2", "V",
+        "right",
     ];
     for (_, source) in FABRICS {
         let mut driver = open_session(source);

@@ -54,13 +54,13 @@ pub fn hops(driver: &TestSession) -> Vec<String> {
 #[test]
 fn lists_are_what_their_lines_print() {
     for keys in [
-        "tab c",
-        "tab / leaf enter s s S c",
-        "tab tab c",
+        "V c",
+        "V / leaf enter s s S c",
+        "V V c",
         "3 c",
         "3 / kind=switch-switch enter s s s S c",
         "3 / width<4x enter c",
-        "tab / ~spn enter c",
+        "V / ~spn enter c",
         "3 / efi>50 enter c",
         "3 / kind=switch-switch enter down down U c",
         "3 / kind=switch-switch enter U s s s S c",

@@ -50,11 +50,8 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("previous-step", &[Only(SESSION)]),
     ("back", &[Only(SESSION)]),
     ("quit", &[Only(SESSION)]),
-    (
-        "out",
-        &[Copied("tab / leaf enter esc c", Comparison::Rows), Copied("tab enter esc c", Comparison::Rows)],
-    ),
-    ("enter", &[Copied("tab enter c", Comparison::Rows), Copied("tab tab enter c", Comparison::Rows)]),
+    ("out", &[Copied("V / leaf enter esc c", Comparison::Rows), Copied("V enter esc c", Comparison::Rows)]),
+    ("enter", &[Copied("V enter c", Comparison::Rows), Copied("V V enter c", Comparison::Rows)]),
     (
         "details",
         &[Only("what it shows of one element stands in the rows of show switches, hosts, links and ports")],
@@ -63,12 +60,12 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     (
         "filter",
         &[
-            Copied("tab / leaf enter c", Comparison::Rows),
-            Copied(":filter space hosts>2 enter tab c", Comparison::Rows),
+            Copied("V / leaf enter c", Comparison::Rows),
+            Copied(":filter space hosts>2 enter V c", Comparison::Rows),
         ],
     ),
     ("screen-health", &[Only(VIEW)]),
-    ("screen-map", &[Copied("3 2 tab c", Comparison::Rows)]),
+    ("screen-map", &[Copied("3 2 V c", Comparison::Rows)]),
     ("screen-links", &[Copied("3 c", Comparison::Rows)]),
     ("screen-whatif", &[Copied("3 f 6 c", Comparison::Whatif)]),
     ("screen-paths", &[Copied("5 enter node01 enter node24 enter 2 5 c", Comparison::Hops)]),
@@ -107,8 +104,8 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("note", &[Only("it is about what is recorded of this session's watch")]),
     ("save", &[Only("what was watched is in this session alone; record writes what comes")]),
     ("live", &[Only(TIME)]),
-    ("next-view", &[Copied("tab tab c", Comparison::Rows)]),
-    ("previous-view", &[Copied("shift-tab shift-tab c", Comparison::Rows)]),
+    ("next-view", &[Copied("V V c", Comparison::Rows)]),
+    ("previous-view", &[Copied(":previous-view enter :previous-view enter c", Comparison::Rows)]),
     ("quantity", &[Only(VIEW)]),
     ("slice-next", &[Only(VIEW)]),
     ("slice-back", &[Only(VIEW)]),
@@ -123,7 +120,7 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("left", &[Only(VIEW)]),
     ("right", &[Only(VIEW)]),
     ("sort", &[Copied("3 s s c", Comparison::Rows), Copied("3 :sort space efi enter c", Comparison::Rows)]),
-    ("reverse", &[Copied("tab s S c", Comparison::Rows), Copied("3 S c", Comparison::Rows)]),
+    ("reverse", &[Copied("V s S c", Comparison::Rows), Copied("3 S c", Comparison::Rows)]),
     (
         "mark",
         &[
@@ -152,7 +149,7 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     (
         "trace",
         &[
-            Copied("tab tab t node24 enter c", Comparison::Hops),
+            Copied("V V t node24 enter c", Comparison::Hops),
             Copied(":trace space node01 space node24 enter c", Comparison::Hops),
         ],
     ),
@@ -172,6 +169,10 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("cast", &[Only(SESSION)]),
     ("theme", &[Only(SESSION)]),
     ("redraw", &[Only(SESSION)]),
+    ("mouse", &[Only(SESSION)]),
+    ("next-pane", &[Only(SESSION)]),
+    ("previous-pane", &[Only(SESSION)]),
+    ("open", &[Only(VIEW)]),
     ("zoom", &[Only(SESSION)]),
     ("pin", &[Only(SESSION)]),
     ("border-left", &[Only(SESSION)]),

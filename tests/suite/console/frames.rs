@@ -17,29 +17,29 @@ pub const FABRICS: [(&str, &str); 3] = [
 /// What is pressed to see a screen, from the first frame on.
 const SCREENS: [(&str, &str); 19] = [
     ("tree", "enter down enter"),
-    ("switches", "tab"),
-    ("hosts", "tab tab s"),
-    ("map", "tab tab tab right"),
-    ("node", "tab enter"),
+    ("switches", "V"),
+    ("hosts", "V V s"),
+    ("map", "V V V right"),
+    ("node", "V enter"),
     ("links", "3 down"),
     ("links filtered", "3 / kind=switch-switch enter s"),
     ("filter unreadable", "3 / lid>"),
-    ("whatif", "tab f down f 6"),
-    ("marks", "3 / kind=switch-switch enter f down f 6 tab down"),
+    ("whatif", "V f down f 6"),
+    ("marks", "3 / kind=switch-switch enter f down f 6 V down"),
     ("engines", "3 / kind=switch-switch enter f p"),
     ("engine", "3 / kind=switch-switch enter f p enter"),
     ("help", "?"),
     ("tour", ":tour enter ."),
     ("palette", ": p"),
-    ("log", "tab f M"),
-    ("details", "tab d j"),
+    ("log", "V f M"),
+    ("details", "V d j"),
     ("users", "3 / kind=switch-switch enter U"),
     ("names offered", "5 enter e"),
 ];
 
 /// From the first host to the last, as it is and under a proposal.
 const PATHS: [(&str, &str); 3] =
-    [("path", ""), ("path lost", "down f"), ("path proposed", "6 : p r e v i e w space u p d n enter 5 tab")];
+    [("path", ""), ("path lost", "down f"), ("path proposed", "6 : p r e v i e w space u p d n enter 5 V")];
 
 /// A session on each screen of a fabric, by the name of what is shown.
 pub fn every_screen(source: &str) -> Vec<(&'static str, TestSession)> {

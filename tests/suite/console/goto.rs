@@ -67,7 +67,7 @@ fn frames_of_go_to_anything() {
     for (width, height) in [(80, 24), (120, 40)] {
         let mut driver = open_session("sim:demo");
         driver.send_input(SessionInput::Resized(Size { width, height }));
-        driver.press("tab tab tab :node07 enter");
+        driver.press("V V V :node07 enter");
         let mut said = String::new();
         for line in ["spine-2", "", ">mark"] {
             type_line(&mut driver, line);
@@ -88,7 +88,8 @@ fn frames_of_go_to_anything() {
 fn a_wide_screen_shows_a_preview_and_the_screen_behind() {
     let driver = typed("spine-2");
     let screen = shown(&driver);
-    for words in ["Go to anything", "of 135 names, 9", "switches", "cables of it", "LID", "Map", "problems"] {
+    for words in ["Go to anything", "of 135 names, 10", "switches", "cables of it", "LID", "Map", "problems"]
+    {
         assert!(screen.contains(words), "{words}: {screen}");
     }
     let mut narrow = open_session("sim:demo");
@@ -192,7 +193,7 @@ fn elements_are_found_on_their_screens() {
     assert!(driver.state.screen == ScreenId::Links && matches!(cable, Some(ElementId::Link(_))), "{cable:?}");
     // A filter that hides the row gives way.
     let mut driver = open_session("sim:demo");
-    driver.press("3 / kind=switch-switch enter 2 tab tab / nothing enter");
+    driver.press("3 / kind=switch-switch enter 2 V V / nothing enter");
     type_line(&mut driver, "node07");
     driver.press("enter");
     assert_eq!(cursor(&driver), "host:node07 mlx5_0");

@@ -107,12 +107,12 @@ fn a_small_screen_has_views_instead_of_panes() {
     let mut driver = watched();
     let screen = resized(&mut driver, 120, 40);
     assert!(screen.contains("paths on one cable") && screen.contains("Worst wait of each job"), "{screen}");
-    driver.press("tab");
+    driver.press("V");
     assert_eq!(driver.state.screens.jobs.view, JobView::Jobs);
     assert!(shown(&driver).contains("all of the job at the cursor is in sight"), "{}", shown(&driver));
     let screen = resized(&mut driver, 80, 24);
     assert!(!screen.contains("Worst wait of each job") && screen.contains("WAITING"), "{screen}");
-    driver.press("tab");
+    driver.press("V");
     assert_eq!(driver.state.screens.jobs.view, JobView::Histogram);
     resized(&mut driver, 120, 40);
     assert_eq!(driver.state.screens.jobs.view, JobView::Jobs, "its pane is in sight");

@@ -92,7 +92,7 @@ fn screens() -> Vec<(&'static str, TestSession)> {
     nobody.press("8");
     vec![
         ("made", made("8 down")),
-        ("histogram", made("8 p tab")),
+        ("histogram", made("8 p V")),
         ("listed", of_list("")),
         ("sar", of_list("p")),
         ("details", of_list("p enter")),
@@ -136,7 +136,7 @@ fn jobs_are_read_while_their_screen_is_open() {
     assert_eq!(told.borrow().asked, [JobListSource::Slurm(None)]);
     assert!(shown(&driver).contains("jobs of Slurm, just now: 3 on"), "{}", shown(&driver));
     assert!(shown(&driver).contains("1 host unknown"), "{}", shown(&driver));
-    driver.press("down up tab tab").advance_ms(20_000);
+    driver.press("down up V V").advance_ms(20_000);
     assert_eq!(asked(&told), 1, "it is not time yet");
     assert!(shown(&driver).contains("20 s ago"), "{}", shown(&driver));
     told.borrow_mut().list = None;
@@ -196,7 +196,7 @@ fn slurm_is_the_squeue_that_the_session_began_with() {
 #[test]
 fn esc_goes_out_of_jobs_step_by_step() {
     let mut driver = open_session("sim:demo");
-    driver.press("8 tab enter");
+    driver.press("8 V enter");
     assert!(driver.state.layer.is_some(), "{}", shown(&driver));
     driver.press("esc");
     assert!(driver.state.layer.is_none() && driver.state.screen == ScreenId::Jobs);
@@ -333,7 +333,7 @@ fn help_of_jobs_begins_with_its_own_keys() {
 fn a_session_with_jobs_is_had_again() {
     let (mut driver, _) = listed(Some(LIST));
     named(&mut driver, "slurm");
-    driver.press("p tab");
+    driver.press("p V");
     let look = driver.state.known.look.clone().unwrap();
     let again = replay(&look, driver.events.iter().map(String::as_str)).unwrap();
     assert_eq!(text(&frame(&again, &appearance("dark", ColorDepth::True))), shown(&driver));

@@ -147,7 +147,7 @@ fn screens() -> Vec<(&'static str, TestSession)> {
     vec![
         ("proposed", at_lanes(Script { agents: agents(), ..Script::default() }, incast, 8, "down")),
         ("proposed details", at_lanes(Script { agents: agents(), ..Script::default() }, incast, 8, "d")),
-        ("tables", at_lanes(Script { bare: true, ..Script::default() }, incast, 8, "tab")),
+        ("tables", at_lanes(Script { bare: true, ..Script::default() }, incast, 8, "V")),
         ("in force", at_lanes(Script { moved: vec![moved()], ..Script::default() }, incast, 8, "")),
         ("cooling", at_lanes(Script { moved: vec![moved()], ..Script::default() }, incast, 20, "")),
         ("nothing", at_lanes(Script::default(), quiet, 3, "")),
@@ -183,7 +183,7 @@ fn lanes_are_read_while_their_screen_is_open() {
     assert_eq!(asked(&lanes), 0, "nobody looks");
     driver.press("7");
     assert_eq!(asked(&lanes), 1);
-    driver.press("down up tab");
+    driver.press("down up V");
     driver.advance_ms(1000);
     assert_eq!(asked(&lanes), 1, "nothing else is known");
     swept(&mut driver, 2);

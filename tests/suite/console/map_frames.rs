@@ -21,7 +21,7 @@ use fabdeck_fabric::observe::Counter;
 fn drawn(driver: &mut TestSession, width: u16, height: u16) {
     driver.send_input(SessionInput::Resized(Size { width, height }));
     while driver.state.screens.map.view != MapView::Drawn {
-        driver.press("shift-tab");
+        driver.press("V");
     }
 }
 

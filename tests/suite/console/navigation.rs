@@ -67,7 +67,7 @@ fn what_lies_over_a_screen_has_its_keys_from_the_same_table() {
     assert!(driver.state.layer.is_some() && last_message(&driver).contains("closes this page"));
     driver.press("Q");
     assert!(driver.state.layer.is_none() && !driver.state.leaving);
-    driver.press("tab D");
+    driver.press("V D");
     assert!(matches!(driver.state.layer, Some(Overlay::Details(_))));
     driver.press("!");
     assert!(matches!(driver.state.layer, Some(Overlay::Help(_))), "help is there over everything");
@@ -78,7 +78,7 @@ fn what_lies_over_a_screen_has_its_keys_from_the_same_table() {
 #[test]
 fn keys_of_the_screen_below_say_that_they_are() {
     let mut driver = open_session("sim:demo");
-    driver.press("tab ? f");
+    driver.press("V ? f");
     assert!(driver.state.known.marks.is_empty());
     assert_eq!(last_message(&driver), "f is mark on the screen below; esc closes this page");
     driver.press("6");
@@ -89,7 +89,7 @@ fn keys_of_the_screen_below_say_that_they_are() {
 
 #[test]
 fn the_screen_is_drawn_again_and_left_to_the_shell_from_anywhere() {
-    for keys in ["", "?", "M", "tab d", ":tour enter", ":", "/ x", "? /"] {
+    for keys in ["", "?", "M", "V d", ":tour enter", ":", "/ x", "? /"] {
         let mut driver = open_session("sim:demo");
         driver.press(keys);
         assert!(matches!(press_and_collect(&mut driver, "ctrl-l")[..], [Effect::Redraw]), "{keys}");
@@ -127,7 +127,7 @@ fn tab_completes_what_is_common_and_then_picks() {
     assert_eq!(line(&driver).text, "random ");
     driver.press("2 enter");
     assert_eq!(driver.state.known.marks.len(), 2);
-    driver.press("2 tab : s o r t space l tab enter");
+    driver.press("2 V : s o r t space l tab enter");
     assert_eq!(driver.state.current().table().sort.as_ref().unwrap().0, "lid");
 }
 
@@ -225,7 +225,7 @@ fn arrows_follow_the_map() {
     let mut driver = open_session("sim:demo");
     // Lines have no room here: the map is a sign for each switch.
     driver.send_input(SessionInput::Resized(Size { width: 80, height: 12 }));
-    driver.press("tab tab tab right");
+    driver.press("V V V right");
     assert_eq!(driver.state.screens.map.view, MapView::Drawn);
     assert_eq!(on_map(&driver), (0, "spine-2".to_owned()));
     driver.press("right right right");
@@ -245,7 +245,7 @@ fn arrows_follow_the_map() {
 fn arrows_lead_along_cables_only() {
     let mut driver = open_session("sim:mport,m=4,n=3");
     driver.send_input(SessionInput::Resized(Size { width: 80, height: 12 }));
-    driver.press("tab tab tab");
+    driver.press("V V V");
     let of = driver.state.snapshot().unwrap().clone();
     let linked = |from: &str, to: &str| {
         let (id, _) = of.fabric().switches().find(|(id, _)| of.name(*id) == from).unwrap();
@@ -300,7 +300,7 @@ fn look_again(driver: &mut TestSession, after: &Arc<Snapshot>) {
 fn a_look_at_a_changed_fabric_keeps_the_place() {
     let after = Arc::new(look("sim:demo,silent=20%,seed=7"));
     let mut driver = open_session("sim:demo");
-    driver.press("3 / kind=switch-switch enter 2 tab G space");
+    driver.press("3 / kind=switch-switch enter 2 V G space");
     let link = |driver: &TestSession| {
         let state = &driver.state;
         let links = &state.screens;
@@ -316,7 +316,7 @@ fn a_look_at_a_changed_fabric_keeps_the_place() {
     assert_eq!(driver.state.screens.map.view, MapView::Switches, "the view stays");
     assert_eq!((named(&driver), link(&driver)), before);
     assert_eq!(driver.state.selected().len(), 1);
-    driver.press("esc shift-tab");
+    driver.press("esc :previous-view enter");
     assert!(driver.state.known.tiers.iter().all(|tier| {
         tier.switches.iter().all(|id| driver.state.snapshot().unwrap().fabric().node(*id).is_switch())
     }));
@@ -378,7 +378,7 @@ fn production_is_named_by_a_word_at_any_width() {
 #[test]
 fn signs_stand_apart_from_names_in_ascii() {
     let mut driver = open_session("sim:demo");
-    driver.press("tab f down space");
+    driver.press("V f down space");
     let ascii = Appearance { signs: Symbols::ASCII, ..appearance("mono", ColorDepth::Mono) };
     let screen = text(&frame(&driver.state, &ascii));
     assert!(screen.contains("\n x rack1-leaf") && screen.contains("\n + rack2-leaf"), "{screen}");
@@ -390,9 +390,9 @@ fn the_footer_shows_enter_and_tab_where_they_lead_somewhere() {
     let mut driver = open_session("sim:demo");
     let footer = |driver: &TestSession| shown(driver).lines().last().unwrap().to_owned();
     driver.send_input(SessionInput::Resized(Size { width: 120, height: 30 }));
-    assert!(footer(&driver).contains("enter open") && footer(&driver).contains("tab view"));
+    assert!(footer(&driver).contains("enter open") && footer(&driver).contains("V view"));
     driver.press("3");
-    assert!(footer(&driver).contains("enter open") && !footer(&driver).contains("tab view"));
+    assert!(footer(&driver).contains("enter open") && !footer(&driver).contains("V view"));
     driver.press("enter");
     assert!(!footer(&driver).contains("enter open"), "the page of a cable has nothing inside");
     driver.press("esc");
@@ -410,7 +410,7 @@ fn the_footer_shows_enter_and_tab_where_they_lead_somewhere() {
 fn the_pane_shows_the_engine_and_what_is_torn() {
     let mut driver = open_session("sim:demo");
     driver.send_input(SessionInput::Resized(Size { width: 200, height: 60 }));
-    driver.press("2 tab tab f 6");
+    driver.press("2 V V f 6");
     let screen = shown(&driver);
     assert!(screen.contains("not run: p runs all of them") && screen.contains("multicast group"), "{screen}");
     assert!(screen.contains("as one end failed"), "{screen}");
@@ -455,7 +455,7 @@ fn a_long_list_is_gone_through_behind_the_screen() {
     assert!(wanted < all);
     // Another screen goes through rows of its own in the meantime.
     let (links, job) = begun(press_and_collect(&mut driver, "x"));
-    driver.press("enter 2 tab tab /");
+    driver.press("enter 2 V V /");
     let (hosts, other) = begun(press_and_collect(&mut driver, "g"));
     for (task, job) in [(links, job), (hosts, other)] {
         let outcome = run_alone(&*job);

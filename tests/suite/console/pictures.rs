@@ -10,8 +10,8 @@ use fabdeck::console::model::layout::Size;
 
 /// File, source, keys.
 const PICTURES: [(&str, &str, &str); 3] = [
-    ("fabric", "sim:demo", "tab down down"),
-    ("whatif", "sim:demo", "tab down down down down down down down f p down down down"),
+    ("fabric", "sim:demo", "V down down"),
+    ("whatif", "sim:demo", "V down down down down down down down f p down down down"),
     ("paths", "sim:demo", "4 enter node01 enter node24 enter down"),
 ];
 

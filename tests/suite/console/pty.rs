@@ -231,7 +231,7 @@ impl Session {
         self.until("1 Health");
         self.press("2");
         self.until("drawn");
-        self.press("\t");
+        self.press("V");
         self.until("spines");
     }
 
@@ -285,6 +285,12 @@ impl Session {
         assert_eq!(modes(&**self.master.as_ref().unwrap()), self.modes);
     }
 
+    /// Whether the program asks the terminal for clicks and drags.
+    pub fn has_mouse(&self) -> bool {
+        self.seen.lock().unwrap().screen.screen().mouse_protocol_mode()
+            == vt100::MouseProtocolMode::ButtonMotion
+    }
+
     /// While a session has the terminal it is set otherwise, or the look at its modes would prove nothing.
     #[track_caller]
     pub fn assert_taken(&self) {
@@ -301,6 +307,8 @@ impl Session {
         assert!(!screen.alternate_screen(), "still on the alternate screen");
         assert!(!screen.hide_cursor(), "the cursor is still hidden");
         assert!(!screen.bracketed_paste(), "pasting is still bracketed");
+        let mouse = screen.mouse_protocol_mode();
+        assert_eq!(mouse, vt100::MouseProtocolMode::None, "the mouse is still reported");
     }
 }
 

@@ -44,7 +44,7 @@ fn long_names() -> Snapshot {
 #[test]
 fn names_that_differ_at_their_ends_stay_different() {
     let look = long_names();
-    for keys in ["tab", "tab tab", "3", "tab enter", "enter", "3 f 6 tab"] {
+    for keys in ["V", "V V", "3", "V enter", "enter", "3 f 6 V"] {
         for (width, height) in SIZES {
             for signs in [Symbols::UNICODE, Symbols::ASCII] {
                 let mut driver = shared(look_again(&look));
@@ -94,7 +94,7 @@ fn ports_tell_their_state_and_their_speed_and_trouble_comes_first() {
     assert!(!weak.is_empty());
     let spine = if a.starts_with("spine") { &a } else { &b };
     let (name, port) = spine.trim_end_matches(']').split_once('[').unwrap();
-    driver.press("esc tab").press("/").send_input(SessionInput::Paste(name.to_owned())).press("enter");
+    driver.press("esc V").press("/").send_input(SessionInput::Paste(name.to_owned())).press("enter");
     driver.press(&format!(":mark space link:{name}[2] enter 2"));
     for (width, height, open) in [(80, 24, "d"), (120, 40, ""), (200, 60, "")] {
         driver.press(open);
@@ -122,7 +122,7 @@ fn ports_tell_their_state_and_their_speed_and_trouble_comes_first() {
 #[test]
 fn a_short_pane_counts_the_ports_that_it_leaves_out() {
     let mut driver = open_session("sim:switch648");
-    driver.press("tab");
+    driver.press("V");
     let all = sized(&mut driver, 120, 20);
     assert!(line(&all, "d shows them").contains("more; d shows them"), "{all}");
     driver.press("d");
@@ -135,7 +135,7 @@ fn a_short_pane_counts_the_ports_that_it_leaves_out() {
 #[test]
 fn the_cursor_of_the_map_has_brackets_and_every_sign_a_word() {
     let mut driver = open_session("sim:demo");
-    driver.press("tab tab tab f right");
+    driver.press("V V V f right");
     // Lines have no room on these.
     for (width, height) in [(80, 12), (120, 12), (40, 12)] {
         let all = sized(&mut driver, width, height);
@@ -153,7 +153,7 @@ fn the_cursor_of_the_map_has_brackets_and_every_sign_a_word() {
 #[test]
 fn the_map_names_the_rank_of_its_cursor_where_there_is_room() {
     let mut driver = open_session("sim:demo");
-    driver.press("tab tab tab");
+    driver.press("V V V");
     let all = sized(&mut driver, 39, 40);
     assert!(all.contains("spine-2") && all.contains("spines by name"), "{all}");
     driver.press("down");
@@ -171,11 +171,11 @@ fn what_tells_of_trouble_is_in_sight_beside_details_and_on_small_screens() {
     for title in ["STATE", "DEGRADED", "EFI"] {
         assert!(headings(&all).contains(title), "{title}: {all}");
     }
-    for keys in ["2", "2 tab tab", "3", "2 tab enter"] {
+    for keys in ["2", "2 V V", "3", "2 V enter"] {
         driver.press("2 esc esc").press(keys);
         let all = sized(&mut driver, 40, 12);
         assert!(headings(&all).contains("STATE"), "{keys}: {all}");
-        driver.press("2 esc esc shift-tab shift-tab");
+        driver.press("2 esc esc V V");
     }
     // Errors stand beside paths where somebody counted them.
     let wanted = ReadOptions { tables: true, counters: true, ..ReadOptions::default() };
@@ -260,7 +260,7 @@ fn the_tour_is_read_whole_beside_the_screens() {
 #[test]
 fn cables_that_failed_before_are_shown_on_the_fabric_screen() {
     let mut driver = open_session("sim:switch648,faults=1%");
-    for (view, (width, height)) in ["", "tab", "tab", "tab"].into_iter().zip(SIZES) {
+    for (view, (width, height)) in ["", "V", "V", "V"].into_iter().zip(SIZES) {
         driver.press(view);
         let all = sized(&mut driver, width, height);
         let first = all.lines().nth(3).unwrap().trim_start_matches('│');
@@ -269,7 +269,7 @@ fn cables_that_failed_before_are_shown_on_the_fabric_screen() {
     driver.press("3");
     assert!(!shown(&driver).contains("failed and not"));
     let mut whole = open_session("sim:demo");
-    whole.press("tab");
+    whole.press("V");
     assert!(!shown(&whole).contains("failed and not"));
 }
 
@@ -288,7 +288,7 @@ fn what_had_no_path_before_is_shown_within_eighty_columns() {
         look.observation.tables.node_mut(switch).lft.as_mut().unwrap().set(lid, None);
     }
     let mut driver = TestSession::open(look, Size { width: 80, height: 24 });
-    driver.press("tab /").send_input(SessionInput::Paste("spine-1".to_owned())).press("enter f 6");
+    driver.press("V /").send_input(SessionInput::Paste("spine-1".to_owned())).press("enter f 6");
     let line = line(&shown(&driver), "CUT OFF");
     assert_eq!(line, " ◆ CUT OFF      no host; 1 aggregation node; 44 pairs had no path before");
 }

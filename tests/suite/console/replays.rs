@@ -109,17 +109,17 @@ pub fn watched_every(source: &str, file: &Path, settings: WatchSettings) -> (Tes
 /// What is pressed to see a screen; whatever was pressed before, it shows the same.
 const SCREENS: [(&str, &str); 12] = [
     ("tree", "2 g"),
-    ("switches", "2 tab g down"),
-    ("hosts", "tab G"),
-    ("map", "tab"),
-    ("tree again", "tab g"),
+    ("switches", "2 V g down"),
+    ("hosts", "V G"),
+    ("map", "V"),
+    ("tree again", "V g"),
     ("links", "2 :sort space errors enter g"),
     ("links by load", "2 :sort space load enter g"),
     ("what-if", "6 g"),
     ("paths", "4 :trace space node01 space node24 enter"),
     ("verdicts", "4 g"),
-    ("most waiting", "4 tab g"),
-    ("back at verdicts", "tab tab tab"),
+    ("most waiting", "4 V g"),
+    ("back at verdicts", "V V V"),
 ];
 
 /// All screens, without the line at the top that says what is looked at.
@@ -410,14 +410,14 @@ const MOMENTS: [(&str, &str); 2] = [("first event", "{ { { { { { { { { n"), ("en
 const SEEN: [(&str, &str); 10] = [
     ("timeline", "0"),
     ("tree", "2 g"),
-    ("switches", "2 tab g down"),
-    ("hosts", "2 tab tab G"),
-    ("map", "2 tab tab tab"),
+    ("switches", "2 V g down"),
+    ("hosts", "2 V V G"),
+    ("map", "2 V V V"),
     ("links by load", "2 :sort space load enter g"),
     ("what-if", "3 f 6 g"),
     ("paths", "4 :trace space FIRST space LAST enter"),
     ("verdicts", "4 g"),
-    ("most waiting", "4 tab g"),
+    ("most waiting", "4 V g"),
 ];
 
 /// The same keys with the first and the last host of a capture for `FIRST` and `LAST`.

@@ -209,7 +209,7 @@ fn left_while_a_plan_is_written(place: &str, leave: &str) -> (Session, u32) {
     let variables = [("FABDECK_BREAK", place)];
     let mut session = Session::open_with(&["--source", "sim:kary,k=3,n=2"], &variables, 100, 30);
     session.open_map();
-    session.press("\t");
+    session.press("V");
     session.until("SWITCH LINKS");
     session.press("f6p");
     session.until("clean");

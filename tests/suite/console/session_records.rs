@@ -21,7 +21,7 @@ use fabdeck_mad::access::{NoObserver, ReadOptions};
 /// The same keys at the same times give the same events, results included.
 #[test]
 fn a_session_happens_again_the_same_way() {
-    let keys = "tab f 3 p enter esc 2 / leaf enter c";
+    let keys = "V f 3 p enter esc 2 / leaf enter c";
     let (mut one, mut two) = (open_session("sim:demo"), open_session("sim:demo"));
     one.press(keys);
     two.press(keys);
@@ -34,7 +34,7 @@ fn a_session_happens_again_the_same_way() {
 fn a_session_is_replayed_from_what_was_written() {
     let mut driver = open_session("sim:demo");
     driver
-        .press("tab down f 6 p enter esc 3 / leaf enter down")
+        .press("V down f 6 p enter esc 3 / leaf enter down")
         .send_input(SessionInput::Paste("x".to_owned()));
     let look = driver.state.snapshot().unwrap().clone();
     let lines: Vec<&str> = driver.events.iter().map(String::as_str).collect();

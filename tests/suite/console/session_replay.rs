@@ -12,6 +12,8 @@ use fabdeck::console::event_loop::event::{
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::jobs::jobs_model::JobsModel;
 use fabdeck::console::features::snapshot_change::SnapshotOutcome;
+use fabdeck::console::features::views::console_view::ConsoleView;
+use fabdeck::console::features::views::open_view::begin_opening;
 use fabdeck::console::model::background_task::{BackgroundTask, TaskOutcome};
 use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::keymap::{Keymap, KeymapError};
@@ -58,6 +60,10 @@ pub fn replay_watched<'l>(
     state.known.watch.settings = beginning.watch.unwrap_or_default();
     state.known.clock = beginning.clock;
     state.panes.sizes = beginning.panes;
+    state.mouse = beginning.mouse;
+    if let Some(view) = beginning.open.as_deref().and_then(|line| ConsoleView::parse(line).ok()) {
+        begin_opening(&mut state, view);
+    }
     state.known.jobs = JobsModel::with_settings(beginning.jobs.unwrap_or_default());
     let mut again = SessionReplay { look: look.clone(), sweeper, recorded, state, jobs: BTreeMap::new() };
     again.begin(effects);
@@ -102,6 +108,7 @@ impl SessionReplay {
     fn restore_input(&mut self, number: usize, what: RecordedInput) -> Result<SessionInput, ReplayError> {
         Ok(match what {
             RecordedInput::Key(key) => SessionInput::Key(key),
+            RecordedInput::Mouse(mouse) => SessionInput::Mouse(mouse),
             RecordedInput::Paste(text) => SessionInput::Paste(text),
             RecordedInput::Resized(size) => SessionInput::Resized(size),
             RecordedInput::Tick => SessionInput::Tick,

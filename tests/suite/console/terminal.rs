@@ -6,7 +6,7 @@ use super::pty::Session;
 fn open_move_filter_mark_preview_plan_and_quit() {
     let mut session = Session::open(&["--source", "sim:kary,k=3,n=2"], 100, 30);
     session.open_map();
-    session.press("\t");
+    session.press("V");
     session.until("SWITCH LINKS");
     session.press("/leaf\r");
     session.until("1 of 3, 6 in all");

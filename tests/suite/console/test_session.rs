@@ -207,7 +207,7 @@ impl TestSession {
     /// Turns from the drawn map to the tree, where most tests begin. The key is recorded; messages stay unread.
     fn show_tree(&mut self) {
         let seen = self.state.seen;
-        self.press("tab");
+        self.press("V");
         self.state.seen = seen;
     }
 

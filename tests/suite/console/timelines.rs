@@ -111,7 +111,7 @@ fn the_sign_of_the_cursor_goes_over_the_axis() {
 #[test]
 fn hot_spots_have_their_part_of_the_time_on_a_narrow_terminal() {
     let mut driver = incident("incast", 80, 24);
-    for view in ["4 g", "tab g"] {
+    for view in ["4 g", "V g"] {
         driver.press(view);
         let frame = screen_text(&driver);
         assert!(frame.contains("OF TIME") && frame.contains("WAIT/S") && frame.contains("2.91G"), "{frame}");
@@ -133,7 +133,7 @@ fn a_line_says_what_it_does_not_do() {
     assert!(last_message(&driver).starts_with("copied: fabdeck "), "{}", last_message(&driver));
     driver.press("/ leaf enter c");
     assert!(last_message(&driver).starts_with("copied (without the filter, "), "{}", last_message(&driver));
-    driver.press("tab / leaf enter c");
+    driver.press("V / leaf enter c");
     assert!(
         last_message(&driver).starts_with("copied (without filter and order, "),
         "{}",

@@ -26,7 +26,7 @@ fn filter(driver: &TestSession) -> (&str, usize) {
 #[test]
 fn a_filter_is_typed_anew_and_the_one_before_can_be_had() {
     let mut driver = open_session("sim:demo");
-    driver.press("tab / leaf enter /");
+    driver.press("V / leaf enter /");
     let line = |driver: &TestSession| driver.state.prompt.as_ref().unwrap().text.clone();
     assert_eq!((line(&driver).as_str(), filter(&driver)), ("", ("leaf", 6)));
     assert!(
@@ -88,7 +88,7 @@ fn a_plan_needs_the_name_of_a_file() {
 
 #[test]
 fn a_row_that_is_selected_gives_way_to_the_next() {
-    for keys in ["tab", "tab tab", "3", "down"] {
+    for keys in ["V", "V V", "3", "down"] {
         let mut driver = open_session("sim:demo");
         driver.press("g").press(keys);
         let before = driver.state.current().table().cursor;
@@ -132,7 +132,7 @@ fn a_path_under_a_proposal_is_the_one_that_its_lines_print() {
     driver.press("5 enter node01 enter node24 enter");
     let lost = hops(&driver);
     driver.press(":mark space").send_input(SessionInput::Paste(format!(" {}", lost[2]))).press("enter");
-    driver.press(":preview space updn enter 5 tab c");
+    driver.press(":preview space updn enter 5 V c");
     assert!(driver.copied.last().is_some(), "{}", last_message(&driver));
     assert_ne!(hops(&driver), lost);
     assert_eq!(followed(&driver), (2, hops(&driver)), "{:?}", driver.copied);
@@ -140,9 +140,9 @@ fn a_path_under_a_proposal_is_the_one_that_its_lines_print() {
     assert_eq!(driver.written.last().unwrap().0, std::path::Path::new("updn.plan"));
     assert_eq!(followed(&driver), (1, hops(&driver)), "{:?}", driver.copied);
     // A plan for other marks is no help.
-    driver.press("6 F :preview space updn enter 5 tab");
+    driver.press("6 F :preview space updn enter 5 V");
     if driver.state.screens.paths.under.is_none() {
-        driver.press("tab");
+        driver.press("V");
     }
     driver.press("c");
     assert!(driver.copied.last().unwrap().contains("-o updn-2.plan; "), "{:?}", driver.copied);

@@ -181,10 +181,10 @@ fn screens() -> Vec<(&'static str, TestSession)> {
     off.press("4");
     vec![
         ("verdicts", of(incast, 8, "4 down")),
-        ("most waiting", of(incast, 8, "4 tab")),
-        ("most data", of(incast, 8, "4 tab tab down")),
-        ("most errors", of(incast, 8, "5 shift-tab")),
-        ("filtered", of(incast, 8, "4 tab / role=contributor enter")),
+        ("most waiting", of(incast, 8, "4 V")),
+        ("most data", of(incast, 8, "4 V V down")),
+        ("most errors", of(incast, 8, "5 :previous-view enter")),
+        ("filtered", of(incast, 8, "4 V / role=contributor enter")),
         ("too narrow", of(narrow, 3, "4")),
         ("details of a port", of(incast, 8, "4 d")),
         ("quiet", of(quiet, 4, "4")),
@@ -193,7 +193,7 @@ fn screens() -> Vec<(&'static str, TestSession)> {
         ("paused", of(quiet, 1, "4 W")),
         ("paused later", of(incast, 8, "4 W")),
         ("links by load", of(incast, 8, "2 :sort space load enter")),
-        ("map by load", of(incast, 8, "tab tab tab right")),
+        ("map by load", of(incast, 8, "V V V right")),
         ("one reading", files),
         ("counters are not watched", off),
     ]
@@ -272,7 +272,7 @@ fn ports_that_do_not_tell_whether_they_wait_can_be_listed() {
     driver.press("4");
     assert!(shown(&driver).contains("1 unknown; 3 sweeps"), "{}", shown(&driver));
     assert!(!shown(&driver).contains("node12"), "nothing is above a threshold: {}", shown(&driver));
-    driver.press("tab / role=unknown enter");
+    driver.press("V / role=unknown enter");
     let seen = shown(&driver);
     assert!(seen.contains("node12") && seen.contains("1 of 1, 162 in all"), "{seen}");
 }
@@ -392,7 +392,7 @@ fn the_cursor_stays_on_its_port() {
             ("rack3-leaf", 2, WAIT, 300_000 * second.min(10) + 9_000_000 * late),
         ]
     }
-    for keys in ["4", "4 tab"] {
+    for keys in ["4", "4 V"] {
         let mut driver = watching(turning);
         swept(&mut driver, 3);
         driver.press(keys).press("down");
@@ -429,7 +429,7 @@ fn the_line_that_is_copied_is_the_command() {
 fn a_session_that_watched_is_replayed() {
     let mut driver = watching(incast);
     swept(&mut driver, 3);
-    driver.press("4 tab down f");
+    driver.press("4 V down f");
     swept(&mut driver, 2);
     driver.press("W").press("W r");
     swept(&mut driver, 3);
@@ -454,7 +454,7 @@ fn a_session_that_watched_is_replayed() {
 fn a_filter_holds_over_sweeps() {
     let mut driver = watching(incast);
     swept(&mut driver, 3);
-    driver.press("4 tab / waiting>100000 enter");
+    driver.press("4 V / waiting>100000 enter");
     let rows = |driver: &TestSession| driver.state.current().table().selection.rows.len();
     assert_eq!(rows(&driver), 4);
     swept(&mut driver, 15);
@@ -474,7 +474,7 @@ fn a_fabric_that_moves_is_followed() {
     let all = look.fabric().links().len();
     let mut driver = TestSession::open_watching(look, sweeper, EVERY, Size { width: 100, height: 30 });
     swept(&mut driver, 1);
-    driver.press("tab f");
+    driver.press("V f");
     let marked = driver.state.known.marks.iter().count();
     assert_eq!((cables(&driver), marked), (all, 1));
     swept(&mut driver, 2);
@@ -611,7 +611,7 @@ fn a_node_that_falls_silent_is_shown_as_silent() {
         Ok(())
     });
     let mut driver = TestSession::open_watching(look, sweeper, EVERY, Size { width: 120, height: 30 });
-    driver.press("tab tab / node06 enter");
+    driver.press("V V / node06 enter");
     let mut seen = Vec::new();
     for _ in 0..6 {
         swept(&mut driver, 1);

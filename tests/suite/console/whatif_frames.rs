@@ -4,6 +4,7 @@ use super::fixture::{appearance, frame, golden, open_session, text};
 use super::test_session::TestSession;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::model::fabric_model::ProposalState;
 use fabdeck::console::model::layout::Size;
 
 fn shown(driver: &TestSession) -> String {
@@ -71,4 +72,55 @@ fn engines_are_listed_by_verdict_once_all_are_done() {
     // Enter opens the engine at the cursor, not the one that the registry has in this row.
     driver.press("enter");
     assert!(shown(&driver).contains("nue: "), "{}", shown(&driver));
+}
+
+/// A row of the cables that change most: paths live, under the preview, and the difference.
+fn changes(screen: &str) -> Vec<(String, u64, Option<u64>, i64)> {
+    let rows = screen.lines().skip_while(|line| !line.contains("LIVE, PATHS")).skip(1);
+    let rows = rows.map(|row| row.split('│').nth(1).unwrap_or_default());
+    let cells = rows.map_while(|row| {
+        let (name, rest) = row.split_at(row.find(['━', '╌'])?);
+        let numbers: Vec<&str> = rest.split(['━', '╌', ' ']).filter(|word| !word.is_empty()).collect();
+        let [live, preview, difference, ..] = numbers[..] else { return None };
+        Some((name.trim().to_owned(), live.parse().ok()?, preview.parse().ok(), difference.parse().ok()?))
+    });
+    cells.collect()
+}
+
+#[test]
+fn the_widest_screen_has_live_beside_preview_and_the_cables_that_change() {
+    let mut driver = marked("switch:spine-2", 200, 60);
+    let screen = shown(&driver);
+    assert!(screen.contains("─ Live ─") && screen.contains("─ ◇ Preview ─"), "{screen}");
+    assert!(screen.contains("p runs the engines"), "{screen}");
+    driver.press(":preview space sftree enter / sftree enter");
+    let screen = shown(&driver);
+    assert!(screen.contains("sftree without spine-2"), "{screen}");
+    let rows = changes(&screen);
+    assert!(rows.len() >= 8, "{rows:?}\n{screen}");
+    let mut before = u64::MAX;
+    for (name, live, preview, difference) in &rows {
+        assert_eq!(preview.unwrap_or(0) as i64 - *live as i64, *difference, "{name}");
+        // The marked switch, and nothing else, takes cables away.
+        assert_eq!(preview.is_none(), name.contains("spine-2"), "{name}");
+        assert!(difference.unsigned_abs() <= before, "the largest difference comes first: {rows:?}");
+        before = difference.unsigned_abs();
+    }
+    // The busiest cable of the preview is the one of the certificate.
+    let ProposalState::Done { row, .. } = &driver.state.known.proposed["sftree"] else { panic!() };
+    let busiest = row.certificate.as_ref().unwrap().edge_forwarding_index.max;
+    assert!(screen.contains(&format!("busiest cable {busiest} paths ─╮\n")), "{busiest}:\n{screen}");
+    // Live shows no mark, preview does.
+    let [left, right] = [0..100, 100..200].map(|half| {
+        let part = |row: &str| row.chars().skip(half.start).take(100).collect::<String>();
+        screen.lines().skip(7).take(24).map(part).collect::<Vec<_>>().join("\n")
+    });
+    assert!(
+        right.contains("✗ spine-2") && left.contains("spine-2") && !left.contains('✗'),
+        "{left}\n{right}"
+    );
+    golden("live beside preview", &screen);
+    // Other marks have other routes: nothing of the old ones stays.
+    driver.press("F");
+    assert!(shown(&driver).contains("p runs the engines"), "{}", shown(&driver));
 }

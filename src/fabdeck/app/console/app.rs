@@ -18,7 +18,7 @@ use super::themes::Themes;
 use super::workers::{WorkerMessage, Workers};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::severity::Severity;
-use crate::console::drawing::frame::{Appearance, draw};
+use crate::console::drawing::frame::{Appearance, draw_with_targets};
 use crate::console::drawing::screen_svg::{PictureGround, screen_svg};
 use crate::console::drawing::theme::Role;
 use crate::console::event_loop::event::{SessionEvent, SessionHeader, SessionInput};
@@ -26,10 +26,12 @@ use crate::console::event_loop::theme_choice::wanted_theme;
 use crate::console::event_loop::update::{next_wake_ms, update};
 use crate::console::features::jobs::jobs_model::JobsModel;
 use crate::console::features::panes::kept_sizes::read_pane_sizes;
+use crate::console::features::views::open_view::begin_opening;
 use crate::console::model::console_options::ConsoleOptions;
 use crate::console::model::effect::Effect;
 use crate::console::model::keymap::Keymap;
 use crate::console::model::messages::LogMessage;
+use crate::console::model::mouse::ClickTargets;
 use crate::console::model::state::SessionState;
 use crate::operations::changes::changer::WriteAccess;
 use crate::operations::watch::history_clock::HistoryClock;
@@ -47,6 +49,8 @@ pub struct App {
     begun: Instant,
     /// Whether something changed since the last frame.
     stale: bool,
+    /// What of the frame on the screen can be clicked.
+    targets: ClickTargets,
     /// Whether the shell has the terminal.
     pub away: bool,
     /// File for the events of the session, with `--record-events`.
@@ -89,7 +93,12 @@ impl App {
         });
         state.request = std::mem::take(&mut state.request).with_lanes(None, opening.given.supposed_lanes);
         state.writing.clone_from(&opening.writing);
+        state.mouse = opening.mouse;
+        screen.set_mouse(state.mouse);
         state.known.jobs = JobsModel::with_settings(opening.jobs.clone());
+        if let Some(view) = opening.open.clone() {
+            begin_opening(&mut state, view);
+        }
         let named = opening.given.source.is_some();
         let sizes = read_pane_sizes(&*machine);
         let unread = sizes.as_ref().err().cloned();
@@ -111,6 +120,7 @@ impl App {
             theme_of: ThemeKey { source: named_source, ..ThemeKey::default() },
             begun: Instant::now(),
             stale: true,
+            targets: ClickTargets::default(),
             away: false,
             record: None,
             unwritten: Vec::new(),
@@ -131,7 +141,10 @@ impl App {
         self.record = Some(record);
     }
 
-    pub fn handle(&mut self, what: SessionInput) -> io::Result<()> {
+    pub fn handle(&mut self, mut what: SessionInput) -> io::Result<()> {
+        if let SessionInput::Mouse(mouse) = &mut what {
+            mouse.target = self.targets.at(mouse.x, mouse.y).cloned();
+        }
         let at_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let event = SessionEvent { at_ms, what };
         let remark = self.record.as_mut().and_then(|record| record.add(&event));
@@ -139,6 +152,7 @@ impl App {
         let effects = update(&mut self.state, event);
         self.stale = true;
         self.apply_theme();
+        self.screen.set_mouse(self.state.mouse);
         self.run_effects(effects)
     }
 
@@ -258,7 +272,8 @@ impl App {
         }
         self.stale = false;
         fault_injection::panic_if_injected("draw");
-        let frame = self.frame();
+        let (frame, targets) = self.frame();
+        self.targets = targets;
         self.screen.show(frame, self.appearance.theme.blank())?;
         match self.screen.take_cast_end() {
             Some(why) => self.handle(SessionInput::Message(why)),
@@ -266,18 +281,19 @@ impl App {
         }
     }
 
-    fn frame(&self) -> Buffer {
+    /// The frame of the state, and what of it can be clicked.
+    fn frame(&self) -> (Buffer, ClickTargets) {
         let size = self.state.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, size.width, size.height));
-        draw(&self.state, &self.appearance, &mut buffer);
-        buffer
+        let targets = draw_with_targets(&self.state, &self.appearance, &mut buffer);
+        (buffer, targets)
     }
 
     /// Writes the screen as a picture.
     fn save_picture(&self, to: PathBuf) {
         let text = self.appearance.theme.style(Role::Text).fg.unwrap_or_default();
         let title = format!("fabdeck: {}", self.state.source);
-        let picture = screen_svg(&self.frame(), PictureGround::for_text(text), &title);
+        let picture = screen_svg(&self.frame().0, PictureGround::for_text(text), &title);
         self.threads.write_file(to, picture.into_bytes(), "the picture", "give :svg another name");
     }
 

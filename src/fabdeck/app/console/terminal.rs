@@ -25,6 +25,14 @@ use crate::console::model::layout::Size;
 /// Whether a session has the terminal. A panic in any thread restores it, once.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// Whether the terminal reports the mouse.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+
+/// The terminal reports buttons, the wheel, and moves with a button pressed, with cells as decimal numbers. Moves without a
+/// button are not asked for: each would be an event.
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
+
 pub fn is_taken() -> bool {
     TAKEN.load(Ordering::SeqCst)
 }
@@ -35,6 +43,9 @@ pub fn restore() {
         // Raw mode ends first, because that cannot block: the process may end meanwhile.
         let _ = disable_raw_mode();
         let mut bytes = Vec::new();
+        if MOUSE.swap(false, Ordering::SeqCst) {
+            bytes.extend_from_slice(MOUSE_OFF);
+        }
         let queued = queue!(bytes, EndSynchronizedUpdate, DisableBracketedPaste, LeaveAlternateScreen, Show);
         if queued.is_ok() {
             write_last(bytes);
@@ -61,6 +72,8 @@ pub struct TerminalScreen {
     cast: Option<ScreenCast>,
     /// Why a recording ended by itself, until the session receives it.
     cast_end: Option<String>,
+    /// Whether the session uses the mouse.
+    mouse: bool,
     /// The frame on the screen; `None` if the screen may show anything.
     shown: Option<Buffer>,
 }
@@ -75,6 +88,7 @@ impl TerminalScreen {
             clears_in_colour: !std::env::var("TERM").map_or(true, old),
             cast: None,
             cast_end: None,
+            mouse: false,
             shown: None,
         };
         screen.enter()?;
@@ -91,7 +105,27 @@ impl TerminalScreen {
             self.pending.clear();
             queue!(self.pending, EnterAlternateScreen)?;
         }
-        queue!(self.pending, EnableBracketedPaste, Hide)
+        queue!(self.pending, EnableBracketedPaste, Hide)?;
+        self.report_mouse();
+        Ok(())
+    }
+
+    /// Uses the mouse, or leaves it to the terminal.
+    pub fn set_mouse(&mut self, wanted: bool) {
+        if self.mouse != wanted {
+            self.mouse = wanted;
+            self.report_mouse();
+        }
+    }
+
+    fn report_mouse(&mut self) {
+        let reported = MOUSE.swap(self.mouse, Ordering::SeqCst);
+        match self.mouse {
+            // The program in between may have turned it off.
+            true => self.pending.extend_from_slice(MOUSE_ON),
+            false if reported => self.pending.extend_from_slice(MOUSE_OFF),
+            false => {}
+        }
     }
 
     /// Asks the terminal for the colour of its ground, with the next frame.

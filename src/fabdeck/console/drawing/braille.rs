@@ -24,6 +24,8 @@ struct DotCell {
     bits: u8,
     role: Role,
     weight: i32,
+    /// The number of the line that the cell shows.
+    line: Option<u32>,
 }
 
 /// The dots of an area.
@@ -33,14 +35,16 @@ pub struct DotGrid {
     height: u16,
     sharing: CellSharing,
     cells: Vec<DotCell>,
+    /// The number of the line to which further dots belong.
+    line: Option<u32>,
 }
 
 impl DotGrid {
     /// An empty grid of this number of cells.
     pub fn new(width: u16, height: u16, sharing: CellSharing) -> Self {
-        let cell = DotCell { bits: 0, role: Role::Border, weight: i32::MIN };
+        let cell = DotCell { bits: 0, role: Role::Border, weight: i32::MIN, line: None };
         let cells = vec![cell; usize::from(width) * usize::from(height)];
-        Self { width, height, sharing, cells }
+        Self { width, height, sharing, cells, line: None }
     }
 
     /// Number of dots from left to right.
@@ -70,8 +74,19 @@ impl DotGrid {
         }
         cell.bits |= 1 << BITS[(x % 2) as usize][(y % 4) as usize];
         if weight > cell.weight {
-            (cell.role, cell.weight) = (role, weight);
+            (cell.role, cell.weight, cell.line) = (role, weight, self.line);
         }
+    }
+
+    /// Gives a number to the line of the dots that follow.
+    pub fn begin_line(&mut self, number: u32) {
+        self.line = Some(number);
+    }
+
+    /// The cells that show a line with a number, with their column and row.
+    pub fn numbered_cells(&self) -> impl Iterator<Item = ((u16, u16), u32)> {
+        let all = (0..self.height).flat_map(|y| (0..self.width).map(move |x| (x, y)));
+        all.zip(&self.cells).filter_map(|(at, cell)| Some((at, cell.line?)))
     }
 
     /// Draws a straight line. Of a dashed line, every second run of `dash` dots is left out; 0 draws all.
@@ -153,7 +168,7 @@ mod tests {
         let area = Rect::new(0, 0, grid.width, grid.height);
         let mut buffer = Buffer::empty(area);
         let theme = Theme::built_in("dark", ColorDepth::True).unwrap();
-        grid.draw(&mut Canvas { buffer: &mut buffer, theme: &theme, signs }, area);
+        grid.draw(&mut Canvas::new(&mut buffer, &theme, signs), area);
         (0..area.height).map(|y| (0..area.width).map(|x| buffer[(x, y)].symbol()).collect()).collect()
     }
 

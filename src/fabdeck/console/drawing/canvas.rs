@@ -7,6 +7,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::symbols::Symbols;
 use super::theme::{Role, Theme};
+use crate::console::model::layout;
+use crate::console::model::mouse::{ClickTarget, ClickTargets};
 use crate::operations::check::certificate_text::wrap_pairs;
 use fabdeck_fabric::observe::is_printable;
 
@@ -15,6 +17,10 @@ pub struct Canvas<'b> {
     pub buffer: &'b mut Buffer,
     pub theme: &'b Theme,
     pub signs: Symbols,
+    /// The place of the pane that was given the keys; `None` leaves them to the list of the screen.
+    pub focus: Option<(u16, u16)>,
+    /// What can be clicked of what is drawn.
+    pub targets: ClickTargets,
 }
 
 /// Number of columns of a text in a terminal. A control character is drawn as a blank.
@@ -73,7 +79,23 @@ fn replace_controls(text: &str) -> String {
     text.chars().map(|sign| if is_printable(sign) { sign } else { ' ' }).collect()
 }
 
-impl Canvas<'_> {
+impl<'b> Canvas<'b> {
+    pub fn new(buffer: &'b mut Buffer, theme: &'b Theme, signs: Symbols) -> Self {
+        Self { buffer, theme, signs, focus: None, targets: ClickTargets::default() }
+    }
+
+    /// Lists what can be clicked in an area.
+    pub fn add_target(&mut self, area: Rect, target: ClickTarget) {
+        let Rect { x, y, width, height } = area.intersection(self.buffer.area);
+        self.targets.add(layout::Rect::new(x, y, width, height), target);
+    }
+
+    /// Lists a row of a list as one that can be clicked.
+    pub fn add_row_target(&mut self, area: Rect, y: u16, target: ClickTarget) {
+        let row = Rect { y: area.y + y, height: u16::from(y < area.height), ..area };
+        self.add_target(row, target);
+    }
+
     pub fn style(&self, role: Role) -> Style {
         self.theme.style(role)
     }

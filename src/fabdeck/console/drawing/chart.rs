@@ -234,7 +234,7 @@ mod tests {
         let area = Rect::new(0, 0, width, height);
         let mut buffer = Buffer::empty(area);
         let theme = Theme::built_in("dark", ColorDepth::True).unwrap();
-        draw_chart(&mut Canvas { buffer: &mut buffer, theme: &theme, signs: Symbols::UNICODE }, area, chart);
+        draw_chart(&mut Canvas::new(&mut buffer, &theme, Symbols::UNICODE), area, chart);
         (0..height).map(|y| (0..width).map(|x| buffer[(x, y)].symbol()).collect()).collect()
     }
 

@@ -176,7 +176,9 @@ fn has_effect_here(state: &SessionState, action: &Action) -> bool {
         "mark" => !state.target_elements().is_empty(),
         // Enter opens the same page there, or the details are beside the list already.
         "details" => state.screen != ScreenId::Health && state.areas().details_pane.is_empty(),
-        "next-view" => state.current().has_views(&state.known),
+        "next-view" => state.screen != ScreenId::Health && state.current().has_views(&state.known),
+        // Elsewhere the row has no room for it.
+        "next-pane" => state.screen == ScreenId::Health,
         id if TIME_ACTIONS.contains(&id) => state.screen == ScreenId::Timeline,
         _ => true,
     }
@@ -189,7 +191,7 @@ fn is_at_top(state: &SessionState) -> bool {
 /// Short word for the footer, which has no room for a sentence.
 fn short_title(action: &Action, state: &SessionState) -> &'static str {
     match action.id {
-        "next-view" if state.screen == ScreenId::Health => "next pane",
+        "next-pane" => "next pane",
         "zoom" if state.areas().panes.is_zoomed() => "all panes",
         "enter" => "open",
         "preview-fix" => "preview its fix",

@@ -14,6 +14,7 @@ use crate::console::features::details::visible_page;
 use crate::console::features::feature::BodyAreas;
 use crate::console::features::goto::draw as goto;
 use crate::console::features::tour::draw as tour;
+use crate::console::model::mouse::ClickTargets;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::{LoadState, SessionState};
@@ -27,7 +28,13 @@ pub struct Appearance {
 
 /// Draws the whole screen into an empty buffer.
 pub fn draw(state: &SessionState, appearance: &Appearance, buffer: &mut Buffer) {
-    let mut canvas = Canvas { buffer, theme: &appearance.theme, signs: appearance.signs };
+    draw_with_targets(state, appearance, buffer);
+}
+
+/// Draws the whole screen, and returns what of it can be clicked; nothing while the mouse is off.
+pub fn draw_with_targets(state: &SessionState, appearance: &Appearance, buffer: &mut Buffer) -> ClickTargets {
+    let mut canvas = Canvas::new(buffer, &appearance.theme, appearance.signs);
+    canvas.targets.is_listed = state.mouse;
     canvas.buffer.set_style(canvas.buffer.area, canvas.theme.blank());
     header::draw(&mut canvas, state);
     match &state.layer {
@@ -39,18 +46,34 @@ pub fn draw(state: &SessionState, appearance: &Appearance, buffer: &mut Buffer) 
             if state.areas().boxed {
                 draw_body(&mut canvas, state);
             }
+            canvas.targets.clear();
             dialogue::draw(&mut canvas, state, asked);
         }
         None => draw_body(&mut canvas, state),
     }
     if let Some(prompt) = state.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Command) {
+        canvas.targets.clear();
         goto::draw(&mut canvas, state, prompt);
     }
     tour::draw(&mut canvas, state);
     footer::draw(&mut canvas, state);
+    canvas.targets
 }
 
 fn draw_body(canvas: &mut Canvas<'_>, state: &SessionState) {
+    canvas.focus = chosen_place(state);
+    draw_panes(canvas, state);
+    canvas.focus = None;
+}
+
+/// The place of a pane without rows that has the keys.
+fn chosen_place(state: &SessionState) -> Option<(u16, u16)> {
+    let pane = state.focused_pane();
+    let area = state.areas().panes.area(pane);
+    (state.known.look.is_some() && pane != state.current().focused_pane()).then_some((area.x, area.y))
+}
+
+fn draw_panes(canvas: &mut Canvas<'_>, state: &SessionState) {
     let areas = state.areas();
     if state.known.look.is_none() {
         let head = PaneHead { title: state.screen.title().title, right: &[], focused: true };

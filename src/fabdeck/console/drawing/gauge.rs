@@ -70,7 +70,7 @@ mod tests {
         let theme = Theme::built_in("dark", ColorDepth::True).unwrap();
         let drawn = |share| {
             let mut buffer = Buffer::empty(area);
-            let mut canvas = Canvas { buffer: &mut buffer, theme: &theme, signs: Symbols::UNICODE };
+            let mut canvas = Canvas::new(&mut buffer, &theme, Symbols::UNICODE);
             draw_gauge(&mut canvas, area, (0, 0), 5, share, Quantity::Load);
             (0..5).map(|x| buffer[(x, 0)].symbol().to_owned()).collect::<String>()
         };

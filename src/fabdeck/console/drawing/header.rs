@@ -1,5 +1,7 @@
 //! Draws the two lines at the top: the source with its facts, and the screens.
 
+use ratatui::layout::Rect;
+
 use super::buffer_area::buffer_area;
 use super::canvas::{Canvas, shorten_name, width};
 use super::symbols::Symbols;
@@ -9,6 +11,7 @@ use crate::console::event_loop::actions::action;
 use crate::console::features::screens::{SCREENS, ScreenTitle};
 use crate::console::features::timeline::position_text::replay_word;
 use crate::console::features::watch::watch_text::header_word;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::changes::changer::WriteAccess;
 
@@ -208,6 +211,8 @@ fn draw_tabs(canvas: &mut Canvas<'_>, state: &SessionState) {
     let mut x = 0;
     for screen in SCREENS {
         let text = tab(screen, length);
+        let area = Rect { x: at.x + x, width: width(&text).min(at.width.saturating_sub(x)), ..at };
+        canvas.add_target(area, ClickTarget::Screen(screen.word.to_owned()));
         if screen.id == state.screen {
             x = canvas.draw_text(at, x, 0, &text, Role::ScreenOpen);
             continue;

@@ -11,6 +11,7 @@ use super::{gauge, heat};
 use crate::catalogue::field::{Column, ColumnContent, Listing, Tone};
 use crate::catalogue::value::{FieldKind, Value};
 use crate::console::features::screen::Screen;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 
 /// Number of rows beyond the visible ones that influence column widths, so that scrolling seldom moves columns.
@@ -70,6 +71,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     draw_headings(canvas, area, listing, &columns, state);
     for (at, row) in seen.iter().enumerate() {
         let y = at as u16 + 1;
+        canvas.add_row_target(area, y, ClickTarget::Row(top + at));
         let here = top + at == table.cursor;
         let what = screen.element(*row, &state.known);
         let failed = what.is_some_and(|what| state.known.is_failed(what));
@@ -311,6 +313,10 @@ fn draw_headings(
         let title = format!("{}{sign}", about.title);
         let x = if shown.right { shown.x + shown.width.saturating_sub(width(&title)) } else { shown.x };
         canvas.draw_text(area, x, 0, &title, Role::Heading);
+        // The gap after a column belongs to its heading, so that short ones are easy to hit.
+        let wide = (shown.width + COLUMN_GAP).min(area.width.saturating_sub(shown.x));
+        let heading = Rect { x: area.x + shown.x, width: wide, height: area.height.min(1), ..area };
+        canvas.add_target(heading, ClickTarget::Heading(about.id.to_string()));
     }
     let hidden = table.selection.columns.len().saturating_sub(columns.len() + table.left);
     if hidden > 0 {

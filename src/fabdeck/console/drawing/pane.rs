@@ -31,6 +31,8 @@ pub fn draw_pane(canvas: &mut Canvas<'_>, area: Rect, head: &PaneHead<'_>, boxed
     if area.width < 2 || area.height < 1 {
         return Rect { height: 0, ..area };
     }
+    let focused = canvas.focus.map_or(head.focused, |place| place == (area.x, area.y));
+    let head = &PaneHead { focused, ..*head };
     let role = if head.focused { Role::Key } else { Role::Border };
     let [rule, side] = [canvas.signs.rule, canvas.signs.beside];
     let [upper_left, upper_right, lower_left, lower_right] = canvas.signs.corners;
@@ -91,12 +93,7 @@ mod tests {
         let area = Rect::new(0, 0, width, 3);
         let mut buffer = Buffer::empty(area);
         let theme = Theme::built_in("dark", ColorDepth::True).unwrap();
-        let inside = draw_pane(
-            &mut Canvas { buffer: &mut buffer, theme: &theme, signs: Symbols::UNICODE },
-            area,
-            head,
-            boxed,
-        );
+        let inside = draw_pane(&mut Canvas::new(&mut buffer, &theme, Symbols::UNICODE), area, head, boxed);
         let row = |y| (0..width).map(|x| buffer[(x, y)].symbol().to_owned()).collect();
         ((0..3).map(row).collect(), inside)
     }

@@ -1,21 +1,40 @@
 //! Converts events of a terminal to events of a session.
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 
 use crate::console::event_loop::event::SessionInput;
 use crate::console::model::key::{Key, KeyName};
 use crate::console::model::layout::Size;
+use crate::console::model::mouse::{MouseAction, MouseInput};
 
-/// Returns `None` for events that no session uses: releases of keys, the mouse, the focus.
+/// Returns `None` for events that no session uses: releases of keys, moves of the mouse, the focus.
 pub fn translate_event(event: Event) -> Option<SessionInput> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => {
             self::translate_key(key).map(SessionInput::Key)
         }
+        Event::Mouse(mouse) => translate_mouse(mouse),
         Event::Paste(text) => Some(SessionInput::Paste(text)),
         Event::Resize(width, height) => Some(SessionInput::Resized(Size { width, height })),
         _ => None,
     }
+}
+
+fn translate_mouse(event: MouseEvent) -> Option<SessionInput> {
+    let action = match event.kind {
+        // With Shift the mouse belongs to the terminal, and few terminals pass it on at all.
+        _ if event.modifiers.contains(KeyModifiers::SHIFT) => return None,
+        MouseEventKind::Down(MouseButton::Left) => MouseAction::Press,
+        MouseEventKind::Drag(MouseButton::Left) => MouseAction::Drag,
+        MouseEventKind::Up(MouseButton::Left) => MouseAction::Release,
+        MouseEventKind::ScrollUp => MouseAction::WheelUp,
+        MouseEventKind::ScrollDown => MouseAction::WheelDown,
+        _ => return None,
+    };
+    // The frame on the screen knows what is there.
+    Some(SessionInput::Mouse(MouseInput { action, x: event.column, y: event.row, target: None }))
 }
 
 fn translate_key(event: KeyEvent) -> Option<Key> {

@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use super::command_lines::{equivalent_line, line_differences};
+use super::mouse_input::switch_mouse;
 use super::navigation::{
     move_direction, move_rows, move_to, sort_by, sort_next, step_out, switch_view, toggle_selected,
 };
@@ -22,6 +23,7 @@ use crate::console::features::screen_change::open_target;
 use crate::console::features::screen_table::screen_table;
 use crate::console::features::screens::ScreenId;
 use crate::console::features::timeline::{derived_events, time_cursor, time_navigation};
+use crate::console::features::views::view_line::view_command;
 use crate::console::model::action::{Action, ActionGroup, ActionSection, OverlayScope, new};
 use crate::console::model::effect::Effect;
 use crate::console::model::overlay::{Help, Overlay};
@@ -169,10 +171,10 @@ const GENERAL: &[ActionGroup] = &[
     ActionGroup {
         section: ActionSection::Navigation,
         actions: &[
-            new("next-view", &["tab", "V"], "Switch to the next view", |state, _| switch_view(state, true))
+            new("next-view", &["V"], "Switch to the next view", |state, _| switch_view(state, true))
                 .over_screens(OverlayScope::Layers)
                 .prominent(),
-            new("previous-view", &["shift-tab"], "Switch to the previous view", |state, _| {
+            new("previous-view", &["ctrl-v"], "Switch to the previous view", |state, _| {
                 switch_view(state, false)
             })
             .over_screens(OverlayScope::Layers),
@@ -228,16 +230,12 @@ const GENERAL: &[ActionGroup] = &[
     ActionGroup {
         section: ActionSection::CommandLines,
         actions: &[
-            new("copy-line", &["c"], "Copy the command line that shows or does the same", |state, _| {
-                match equivalent_line(state) {
-                    Some(line) => copy_line(state, line),
-                    None => {
-                        let why = state.current().no_command_reason();
-                        state.log_message(Severity::Warning, format!("no command line shows this{why}"));
-                        Vec::new()
-                    }
-                }
-            })
+            new(
+                "copy-line",
+                &["c"],
+                "Copy the command line that shows or does the same; again, the line that opens this view",
+                copy_view_or_line,
+            )
             .prominent(),
             new(
                 "copy-last",
@@ -268,6 +266,14 @@ const GENERAL: &[ActionGroup] = &[
                 theme_choice::choose_theme,
             )
             .with_argument("[THEME]"),
+            new(
+                "mouse",
+                &[],
+                "Turn the mouse on or off: it clicks, scrolls and drags borders; with Shift, the terminal selects text",
+                switch_mouse,
+            )
+            .with_argument("[on|off]")
+            .over_screens(OverlayScope::Lines),
             new("redraw", &["ctrl-l"], "Draw the screen again", |_, _| vec![Effect::Redraw])
                 .over_screens(OverlayScope::Lines),
             new("suspend", &["ctrl-z"], "Go to the shell; fg comes back", |_, _| vec![Effect::Suspend])
@@ -279,6 +285,26 @@ const GENERAL: &[ActionGroup] = &[
 /// The action with this word.
 pub fn action(id: &str) -> Option<&'static Action> {
     ACTIONS.iter().find(|action| action.id == id)
+}
+
+/// Copies the command line that prints what the screen shows. Pressed again on the same view, copies the command line that
+/// opens the console there.
+fn copy_view_or_line(state: &mut SessionState, _: &str) -> Vec<Effect> {
+    let view = view_command(state);
+    if state.copied_view.take().as_ref() == Some(&view) {
+        state.log_message(Severity::Info, format!("copied the line that opens this view: {view}"));
+        return vec![Effect::Copy(view)];
+    }
+    state.copied_view = Some(view);
+    match equivalent_line(state) {
+        Some(line) => copy_line(state, line),
+        None => {
+            let why = state.current().no_command_reason();
+            let text = format!("no command line shows this{why}; the key again copies a line that opens it");
+            state.log_message(Severity::Warning, text);
+            Vec::new()
+        }
+    }
 }
 
 fn copy_line(state: &mut SessionState, line: String) -> Vec<Effect> {

@@ -14,6 +14,7 @@ use crate::console::features::watch::watch_state::WatchSettings;
 use crate::console::model::background_task::{TaskOutcome, WholeOutcome};
 use crate::console::model::key::Key;
 use crate::console::model::layout::Size;
+use crate::console::model::mouse::MouseInput;
 use crate::console::model::pane_sizes::PaneSizes;
 use crate::console::model::state::SessionState;
 use crate::console::model::tasks::TaskId;
@@ -30,6 +31,7 @@ pub struct SessionEvent {
 #[derive(Debug)]
 pub enum SessionInput {
     Key(Key),
+    Mouse(MouseInput),
     Paste(String),
     Resized(Size),
     /// Time has passed, without any other input.
@@ -76,6 +78,12 @@ pub struct SessionHeader {
     /// The borders of panes that earlier sessions moved.
     #[serde(default, skip_serializing_if = "PaneSizes::is_empty")]
     pub panes: PaneSizes,
+    /// Whether the session began with the mouse.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mouse: bool,
+    /// The view that the session opened at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<String>,
     /// What a clock showed when the session began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<HistoryClock>,
@@ -100,6 +108,8 @@ impl SessionHeader {
             options: state.options.clone(),
             keys: state.keymap.overrides().clone(),
             panes: state.panes.sizes.clone(),
+            mouse: state.mouse,
+            open: state.opening.as_ref().map(|opening| opening.view.line()),
             clock: state.known.clock,
             writing: state.writing.clone(),
             jobs: Some(state.known.jobs.settings.clone()).filter(|jobs| *jobs != JobSettings::default()),
@@ -120,6 +130,7 @@ pub struct RecordedEvent {
 #[serde(rename_all = "snake_case")]
 pub enum RecordedInput {
     Key(Key),
+    Mouse(MouseInput),
     Paste(String),
     Resized(Size),
     Tick,
@@ -150,6 +161,7 @@ impl SessionEvent {
     pub fn to_recorded(&self) -> RecordedEvent {
         let what = match &self.what {
             SessionInput::Key(key) => RecordedInput::Key(*key),
+            SessionInput::Mouse(mouse) => RecordedInput::Mouse(mouse.clone()),
             SessionInput::Paste(text) => RecordedInput::Paste(text.clone()),
             SessionInput::Resized(size) => RecordedInput::Resized(*size),
             SessionInput::Tick => RecordedInput::Tick,

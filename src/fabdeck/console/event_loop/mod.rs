@@ -8,6 +8,7 @@ pub(crate) mod goto_keys;
 pub(crate) mod help;
 pub mod keymap;
 pub(crate) mod line_input;
+pub(crate) mod mouse_input;
 pub(crate) mod navigation;
 pub(crate) mod overlays;
 pub mod page_rows;

@@ -20,6 +20,10 @@ pub fn run_action(state: &mut SessionState, action: &'static Action, argument: &
         return Vec::new();
     }
     state.unsaved.warned &= matches!(action.id, "back" | "quit");
+    // Only the key twice in a row copies the line that opens the view.
+    if action.id != "copy-line" {
+        state.copied_view = None;
+    }
     let before = action.line.map(|_| state.known.marks.clone());
     let mut effects = (action.act)(state, argument);
     effects.extend(before.into_iter().flat_map(|before| operator_log::log_marks(state, &before)));

@@ -1,6 +1,7 @@
 //! Updates the state, one event at a time.
 
 use super::event::{SessionEvent, SessionInput};
+use super::mouse_input::handle_mouse;
 use super::page_rows::rows_in_sight;
 use super::run_action::run_action;
 use super::{line_input, overlays, results};
@@ -23,6 +24,7 @@ pub fn update(state: &mut SessionState, event: SessionEvent) -> Vec<Effect> {
     state.known.changes.now_ms = state.now_ms;
     let mut effects = match event.what {
         SessionInput::Key(key) => handle_key(state, key),
+        SessionInput::Mouse(mouse) => handle_mouse(state, &mouse),
         SessionInput::Paste(text) => line_input::insert_paste(state, &text),
         SessionInput::Resized(size) => {
             state.size = size;

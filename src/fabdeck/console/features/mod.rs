@@ -32,5 +32,6 @@ pub mod snapshot_change;
 pub(crate) mod snapshot_outcomes;
 pub mod timeline;
 pub mod tour;
+pub mod views;
 pub mod watch;
 pub mod whatif;

@@ -62,10 +62,7 @@ fn jobs_on(state: &SessionState, node: NodeId) -> Vec<String> {
 
 /// Applies filter and order to the list of the screen. The cursor stays on its row, or goes to the first one.
 pub fn select_rows(state: &mut SessionState, to_first: bool) {
-    // The title has the screen, as another screen may wait for its own rows.
-    let title = format!("filtering the rows of {}", state.screen.title().title);
-    let earlier = state.tasks.running_tasks().iter().find(|task| task.title == title).map(|task| task.id);
-    if let Some(task) = earlier {
+    if let Some(task) = selection_task(state) {
         state.tasks.end(task);
         state.wanted.push(Effect::Cancel(task));
     }
@@ -77,7 +74,7 @@ pub fn select_rows(state: &mut SessionState, to_first: bool) {
         if query.check(&*rows.listing(&look)).is_ok() {
             let screen = state.screen;
             let selecting = SelectRequest { screen, rows, query, to_first };
-            let (_, effect) = state.begin(title, SelectionTask { look, selecting });
+            let (_, effect) = state.begin(selection_title(state), SelectionTask { look, selecting });
             state.wanted.push(effect);
             return;
         }
@@ -92,6 +89,17 @@ pub fn select_rows(state: &mut SessionState, to_first: bool) {
     }
     *screen.table_mut() = table;
     screen.update_filter(known);
+}
+
+/// The title of the task that filters the rows of the screen, as another screen may wait for its own rows.
+fn selection_title(state: &SessionState) -> String {
+    format!("filtering the rows of {}", state.screen.title().title)
+}
+
+/// The task that filters the rows of the screen.
+pub fn selection_task(state: &SessionState) -> Option<TaskId> {
+    let title = selection_title(state);
+    state.tasks.running_tasks().iter().find(|task| task.title == title).map(|task| task.id)
 }
 
 /// Receives the rows of a selection; rows for a list that has changed are dropped.

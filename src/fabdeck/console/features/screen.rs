@@ -89,6 +89,11 @@ pub trait Screen {
         BODY
     }
 
+    /// Gives the keys to a pane; returns false where it takes none.
+    fn focus_pane(&mut self, pane: &str) -> bool {
+        pane == self.focused_pane()
+    }
+
     /// Number of rows in sight, for a screen with panes of its own.
     fn page_rows(&self, _areas: &Areas) -> Option<usize> {
         None
@@ -142,6 +147,15 @@ pub trait Screen {
     /// Whether the screen has another view.
     fn has_views(&self, _known: &Model) -> bool {
         false
+    }
+
+    /// The names of the views, which [`Screen::next_view`] goes through, and of the one that is shown.
+    fn view_names(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    fn view_name(&self) -> Option<&'static str> {
+        None
     }
 
     /// Steps out by one level; returns false at the outermost one.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::console::drawing::theme_choice::ThemeChoice;
 use crate::console::features::jobs::jobs_model::JobSettings;
+use crate::console::features::views::console_view::ConsoleView;
 use crate::console::features::watch::watch_state::WatchSettings;
 use crate::operations::changes::changer::WriteAccess;
 use crate::operations::environment::OperationOptions;
@@ -29,6 +30,10 @@ pub struct ConsoleOptions {
     pub watch: WatchSettings,
     /// Source of the running jobs.
     pub jobs: JobSettings,
+    /// Whether the console uses the mouse from the beginning.
+    pub mouse: bool,
+    /// The view to open.
+    pub open: Option<ConsoleView>,
     /// File that receives the events of the session.
     pub record_events: Option<PathBuf>,
 }

@@ -13,6 +13,7 @@ pub mod keymap;
 pub mod layout;
 pub(crate) mod line_words;
 pub mod messages;
+pub mod mouse;
 pub mod overlay;
 pub mod pane_sizes;
 pub mod panes;

@@ -90,16 +90,30 @@ pub enum PinnedDetail {
     },
 }
 
+/// A border that the mouse moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DraggedBorder {
+    pub screen: ScreenId,
+    /// The word of the border.
+    pub word: &'static str,
+    /// Columns or rows from the mouse to the end of the part before the border.
+    pub offset: i32,
+}
+
 /// The panes of a session.
 #[derive(Clone, Debug, Default)]
 pub struct PaneState {
     pub sizes: PaneSizes,
     /// The screens whose pane with the keys has the whole body.
     pub zoomed: BTreeSet<ScreenId>,
+    /// The panes that were given the keys, where a screen has no rows in them to move.
+    pub focused: BTreeMap<ScreenId, &'static str>,
     /// The pinned details.
     pub pins: BTreeMap<ScreenId, PinnedDetail>,
     /// The screens and widths whose sizes are not kept yet.
     pub unkept: BTreeSet<(ScreenId, WidthClass)>,
+    /// The border that the mouse moves.
+    pub dragged: Option<DraggedBorder>,
     /// The task that keeps sizes.
     pub task: Option<TaskId>,
 }

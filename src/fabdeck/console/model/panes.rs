@@ -228,6 +228,11 @@ impl PlacedPanes {
         self.panes.iter().filter(|(_, area)| !area.is_empty()).count() > 1
     }
 
+    /// The panes that have room, in the order of the screen.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.panes.iter().filter(|(_, area)| !area.is_empty()).map(|(name, _)| *name).collect()
+    }
+
     pub fn is_zoomed(&self) -> bool {
         self.zoomed.is_some()
     }

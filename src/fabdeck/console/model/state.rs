@@ -21,6 +21,7 @@ use crate::console::features::screen::Screen;
 use crate::console::features::screens::{ScreenId, Screens};
 use crate::console::features::timeline::playback::frame_time;
 use crate::console::features::tour::tour_state::TourState;
+use crate::console::features::views::console_view::ConsoleView;
 use crate::operations::changes::changer::WriteAccess;
 use fabdeck_fabric::{ElementId, Faults};
 use fabdeck_routing::{Engine, Request};
@@ -43,6 +44,14 @@ pub struct UnsavedNotes {
     pub warned: bool,
 }
 
+/// A view that is being opened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OpeningView {
+    pub view: ConsoleView,
+    /// Whether only the object is still missing.
+    pub is_prepared: bool,
+}
+
 #[derive(Debug)]
 pub struct SessionState {
     pub size: Size,
@@ -56,6 +65,12 @@ pub struct SessionState {
     pub screen: ScreenId,
     pub screens: Screens,
     pub panes: PaneState,
+    /// Whether the console uses the mouse.
+    pub mouse: bool,
+    /// The view that is being opened.
+    pub opening: Option<OpeningView>,
+    /// The view whose command line was copied; the same key then copies the line that opens it.
+    pub copied_view: Option<String>,
     pub layer: Option<Overlay>,
     pub prompt: Option<Prompt>,
     /// The line that goes to anything.
@@ -109,6 +124,9 @@ impl SessionState {
             screen: ScreenId::Health,
             screens: Screens::default(),
             panes: PaneState::default(),
+            mouse: false,
+            opening: None,
+            copied_view: None,
             layer: None,
             prompt: None,
             goto: GotoState::default(),
@@ -153,10 +171,18 @@ impl SessionState {
     pub fn areas_of(&self, id: ScreenId) -> Areas {
         let areas = Areas::with_tour(self.size, self.has_status(), self.tour.pane_rows(self.size.height));
         let screen = self.screens.get(id);
-        let zoomed = self.panes.zoomed.contains(&id).then(|| screen.focused_pane());
         let (word, width) = (id.title().word, WidthClass::of(self.size.width));
         let plan = screen.panes(&areas);
+        let chosen = self.panes.focused.get(&id).copied().filter(|pane| plan.tree.has(pane));
+        let zoomed = self.panes.zoomed.contains(&id).then(|| chosen.unwrap_or(screen.focused_pane()));
         areas.with_panes(&plan, &|border| self.panes.sizes.share(word, width, border), zoomed)
+    }
+
+    /// The pane that has the keys.
+    pub fn focused_pane(&self) -> &'static str {
+        let chosen = self.panes.focused.get(&self.screen).copied();
+        let is_placed = |pane: &&'static str| !self.areas().panes.area(pane).is_empty();
+        chosen.filter(is_placed).unwrap_or_else(|| self.current().focused_pane())
     }
 
     /// Whether the status line has something to show: an input line, a message, work, a filter. The line that goes to

@@ -213,20 +213,38 @@ impl FigureTable {
                 }
             }
         }
+        let mut table = Self { of: Some(of), links, nodes };
         if let Some(paths) = paths {
-            let over = |(id, _)| paths.load_of(id).map(|[there, back]| there.max(back));
-            let all: Vec<Option<u64>> = fabric.links().map(over).collect();
-            let most = all.iter().flatten().copied().max().unwrap_or(0).max(1);
-            for ((figures, paths), (_, link)) in links.iter_mut().zip(all).zip(fabric.links()) {
-                let share = paths.map_or(0, |paths| (paths * 100).div_ceil(most) as u16);
-                (figures.paths, figures.paths_share) = (paths, share);
-                for port in [link.a, link.b] {
-                    let node = &mut nodes[fabric.port(port).node.index()];
-                    (node.paths, node.paths_share) = (node.paths.max(paths), node.paths_share.max(share));
-                }
+            table.set_paths(look, paths, None);
+        }
+        Some(table)
+    }
+
+    /// The figures of paths alone; the scale ends at `most`, where that is more than the busiest cable has.
+    pub fn of_paths(look: &Snapshot, paths: &PathIndex, most: u64) -> Self {
+        let fabric = look.fabric();
+        let links = vec![MapFigures::default(); fabric.links().len()];
+        let nodes = vec![MapFigures::default(); fabric.nodes().len()];
+        let mut table = Self { of: None, links, nodes };
+        table.set_paths(look, paths, Some(most));
+        table
+    }
+
+    /// Sets the paths over each cable between switches, and of each node those of its busiest cable.
+    fn set_paths(&mut self, look: &Snapshot, paths: &PathIndex, most: Option<u64>) {
+        let fabric = look.fabric();
+        let over = |(id, _)| paths.load_of(id).map(|[there, back]| there.max(back));
+        let all: Vec<Option<u64>> = fabric.links().map(over).collect();
+        let busiest = all.iter().flatten().copied().max().unwrap_or(0);
+        let most = busiest.max(most.unwrap_or(0)).max(1);
+        for ((figures, paths), (_, link)) in self.links.iter_mut().zip(all).zip(fabric.links()) {
+            let share = paths.map_or(0, |paths| (paths * 100).div_ceil(most) as u16);
+            (figures.paths, figures.paths_share) = (paths, share);
+            for port in [link.a, link.b] {
+                let node = &mut self.nodes[fabric.port(port).node.index()];
+                (node.paths, node.paths_share) = (node.paths.max(paths), node.paths_share.max(share));
             }
         }
-        Some(Self { of: Some(of), links, nodes })
     }
 
     /// The worse of both directions of a cable.

@@ -176,6 +176,15 @@ impl Dialogue {
         buttons
     }
 
+    /// Moves the focus to a place of the dialog; returns false where it has no such place.
+    pub(super) fn focus_on(&mut self, wanted: DialogueFocus) -> bool {
+        let has_place = self.focus_order().contains(&wanted);
+        if has_place {
+            (self.focus, self.details) = (wanted, false);
+        }
+        has_place
+    }
+
     /// Moves the focus back to the button that changes nothing.
     pub(super) fn focus_on_stay(&mut self) {
         self.focus = DialogueFocus::Stay;

@@ -111,6 +111,27 @@ fn press_button(state: &mut SessionState) -> Vec<Effect> {
     }
 }
 
+/// Presses a button that was clicked. A dialog that asks something else by now is left as it is.
+pub fn click_button(state: &mut SessionState, title: &str, word: &str) -> Vec<Effect> {
+    let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return Vec::new() };
+    let button = dialogue.buttons().into_iter().find(|(_, label)| *label == word);
+    let Some((focus, _)) = button.filter(|_| dialogue.title(&state.known.changes) == title) else {
+        return Vec::new();
+    };
+    dialogue.focus_on(focus);
+    press_button(state)
+}
+
+/// Acknowledges a risk that was clicked, or reverses that.
+pub fn click_risk(state: &mut SessionState, title: &str, place: usize) -> Vec<Effect> {
+    let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return Vec::new() };
+    let is_same = dialogue.title(&state.known.changes) == title;
+    match is_same && dialogue.focus_on(DialogueFocus::Finding(place)) {
+        true => press_button(state),
+        false => Vec::new(),
+    }
+}
+
 /// Rolls back the change that the dialog asks about.
 fn undo(state: &mut SessionState) -> Vec<Effect> {
     let Some(Overlay::Dialogue(dialogue)) = state.layer.take() else { return Vec::new() };

@@ -15,6 +15,7 @@ use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
 use crate::console::features::health::draw_charts::draw_wait_and_errors;
 use crate::console::model::layout;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) {
@@ -47,7 +48,12 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) 
             let at = layout::Rect::new(body.x, body.y + y, body.width, height);
             draw_wait_and_errors(canvas, at, areas.boxed, state);
         }
-        draw_row(canvas, Rect { y: body.y + y, height: 1, ..body }, margin, dialogue, row);
+        let line = Rect { y: body.y + y, height: 1, ..body };
+        if let DialogueRow::Risk { at, .. } = row {
+            let title = dialogue.title(seen);
+            canvas.add_target(line, ClickTarget::Risk { title, place: *at });
+        }
+        draw_row(canvas, line, margin, dialogue, row);
     }
     let below = u16::from(areas.boxed && inside.height > 4);
     let buttons = Rect {
@@ -56,7 +62,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState, dialogue: &Dialogue) 
         width: inside.width.saturating_sub(2 * margin),
         height: inside.height.min(1),
     };
-    draw_buttons(canvas, buttons, dialogue);
+    draw_buttons(canvas, buttons, dialogue, &dialogue.title(seen));
 }
 
 /// Turns everything that is drawn so far grey, without removing it.
@@ -197,7 +203,7 @@ fn draw_loop(canvas: &mut Canvas<'_>, at: Rect, channels: &[String], upper: bool
     canvas.draw_text(at, x, 0, &format!("{}{lower_right}", rule.repeat(rest.into())), Role::Warning);
 }
 
-fn draw_buttons(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue) {
+fn draw_buttons(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue, title: &str) {
     let open = dialogue.unacknowledged_count();
     let mut x = 0;
     for (stop, word) in dialogue.buttons() {
@@ -210,7 +216,11 @@ fn draw_buttons(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue) {
             (false, false) => canvas.style(Role::Key),
         };
         let before = if here { canvas.signs.focus } else { " " };
-        x = canvas.draw_styled(at, x, 0, &format!("[{before}{word} ]"), style) + 2;
+        let end = canvas.draw_styled(at, x, 0, &format!("[{before}{word} ]"), style);
+        let button = Rect { x: at.x + x, width: end.saturating_sub(x), ..at };
+        let target = ClickTarget::Button { title: title.to_owned(), word: word.to_owned() };
+        canvas.add_target(button, target);
+        x = end + 2;
     }
     if open > 0 {
         let keys = match dialogue.focus() {

@@ -15,6 +15,7 @@ use crate::console::drawing::canvas::{Canvas, shorten_name, truncate_text, width
 use crate::console::drawing::gauge::draw_plain_gauge;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::prompt::Prompt;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -175,6 +176,8 @@ fn draw_rows(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, prompt: 
                 canvas.draw_text(area, 1, y, group.title(), Role::Dim);
             }
             ListLine::Row(at, row) => {
+                let target = ClickTarget::Found { place: *at, text: row.text.clone() };
+                canvas.add_row_target(area, y, target);
                 draw_row(canvas, area, y, state, (row, state.goto.picked == Some(*at)));
             }
         }

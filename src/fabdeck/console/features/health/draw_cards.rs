@@ -20,6 +20,7 @@ use crate::console::drawing::chart::{Chart, ChartScale, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_time::{chart_window, cursor_share};
 use crate::console::features::watch::watch_text::empty_words;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 use crate::operations::health::problem::{FabricProblem, ProblemSeverity};
@@ -46,6 +47,7 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState
         let height = if layout.is_compact { 1 } else { CARD_ROWS };
         let area = Rect { y: inside.y + y, height: height.min(inside.height.saturating_sub(y)), ..inside };
         if area.height > 0 {
+            canvas.add_target(area, ClickTarget::Row(place));
             let chosen = focused && place == table.cursor;
             draw_card(canvas, area, state, &Card { ranked, problem, place, chosen });
         }

@@ -11,6 +11,7 @@ use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::gauge::{bar_symbol, draw_gauge, step_of};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
 use crate::operations::health::job_hits::JobHit;
@@ -82,6 +83,7 @@ fn draw_jobs(
     for (place, job) in jobs.hit_rows().iter().enumerate().skip(top).take(sight) {
         let y = u16::try_from(place - top).unwrap_or(u16::MAX).saturating_mul(JOB_ROWS);
         let area = Rect { y: inside.y + y, height: inside.height.saturating_sub(y).min(JOB_ROWS), ..inside };
+        canvas.add_target(area, ClickTarget::Row(place));
         if is_chosen(state, HealthPane::Jobs, place) {
             canvas.fill_row(area, 0, Role::Cursor);
         }
@@ -169,6 +171,7 @@ fn draw_waits(
     let gauge_width = room.saturating_sub(name_width + 1).clamp(4, (area.width / 4).max(4));
     let gauge_at = room.saturating_sub(gauge_width);
     for (y, (place, port)) in (0..area.height).zip(rows()) {
+        canvas.add_row_target(inside, y, ClickTarget::Row(place));
         if is_chosen(state, HealthPane::Waits, place) {
             canvas.fill_row(inside, y, Role::Cursor);
         }
@@ -220,6 +223,7 @@ fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
     };
     let age_width = rows().map(|(_, event)| width(&age_of(event.at_ms))).max().unwrap_or(0);
     for (y, (place, event)) in (0..area.height).zip(rows()) {
+        canvas.add_row_target(inside, y, ClickTarget::Row(place));
         if is_chosen(state, HealthPane::Events, place) {
             canvas.fill_row(inside, y, Role::Cursor);
         }

@@ -25,7 +25,7 @@ pub enum ChartWindow {
 }
 
 impl ChartWindow {
-    const ALL: [Self; 6] =
+    pub const ALL: [Self; 6] =
         [Self::Minute, Self::FiveMinutes, Self::Quarter, Self::Hour, Self::SixHours, Self::Day];
 
     pub fn length_ms(self) -> u64 {

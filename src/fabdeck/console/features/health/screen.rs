@@ -121,6 +121,15 @@ impl Screen for HealthScreen {
         }
     }
 
+    fn focus_pane(&mut self, pane: &str) -> bool {
+        let names = [PROBLEMS, JOBS, WAITS, EVENTS];
+        let wanted = HealthPane::ALL.into_iter().zip(names).find(|(_, name)| *name == pane);
+        if let Some((wanted, _)) = wanted {
+            self.pane = wanted;
+        }
+        wanted.is_some()
+    }
+
     fn page_rows(&self, areas: &Areas) -> Option<usize> {
         let layout = HealthLayout::new(areas).with_change(self.has_change);
         let rows = |pane: crate::console::model::layout::Rect| usize::from(pane.inside(layout.boxed).height);
@@ -171,6 +180,23 @@ impl Screen for HealthScreen {
 
     fn has_views(&self, _: &Model) -> bool {
         self.has_lists
+    }
+
+    fn view_names(&self) -> Vec<&'static str> {
+        vec![PROBLEMS, JOBS, WAITS, EVENTS]
+    }
+
+    fn view_name(&self) -> Option<&'static str> {
+        Some(self.focused_pane())
+    }
+
+    fn row_key(&self, row: usize, _: &Model) -> Option<String> {
+        let ranked = self.ranked.as_ref()?;
+        match self.pane {
+            HealthPane::Problems => Some(ranked.problems.get(row)?.id.clone()),
+            HealthPane::Jobs => Some(ranked.jobs.as_ref()?.rows.get(row)?.job.clone()),
+            HealthPane::Waits | HealthPane::Events => None,
+        }
     }
 
     fn next_view(&mut self, _: &Model, forward: bool) -> Result<(), &'static str> {

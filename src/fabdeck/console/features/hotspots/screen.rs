@@ -215,6 +215,14 @@ impl Screen for HotspotsScreen {
         true
     }
 
+    fn view_names(&self) -> Vec<&'static str> {
+        HotspotsView::all().into_iter().map(HotspotsView::title).collect()
+    }
+
+    fn view_name(&self) -> Option<&'static str> {
+        Some(self.view.title())
+    }
+
     fn next_view(&mut self, _: &Model, forward: bool) -> Result<(), &'static str> {
         let all = HotspotsView::all();
         let at = all.iter().position(|view| *view == self.view).unwrap_or(0);

@@ -252,6 +252,14 @@ impl Screen for JobsScreen {
         !self.has_panes
     }
 
+    fn view_names(&self) -> Vec<&'static str> {
+        vec!["jobs", "histogram"]
+    }
+
+    fn view_name(&self) -> Option<&'static str> {
+        Some(if self.view == JobView::Jobs { "jobs" } else { "histogram" })
+    }
+
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
         if self.has_panes {
             return Err("all of the job at the cursor is in sight on this screen");

@@ -140,6 +140,14 @@ impl Screen for LanesScreen {
         true
     }
 
+    fn view_names(&self) -> Vec<&'static str> {
+        vec!["flows", "tables"]
+    }
+
+    fn view_name(&self) -> Option<&'static str> {
+        Some(if self.view == LaneView::Flows { "flows" } else { "tables" })
+    }
+
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {
         self.view = if self.view == LaneView::Flows { LaneView::Tables } else { LaneView::Flows };
         Ok(())

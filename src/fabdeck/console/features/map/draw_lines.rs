@@ -4,13 +4,16 @@ use ratatui::layout::Rect;
 use rustc_hash::FxHashSet;
 
 use super::draw_map::switch_symbol;
-use super::figures::{MapQuantity, step_role};
+use super::drawn_map::DrawnMap;
+use super::figures::{FigureTable, MapQuantity, step_role};
 use super::line_layout::{CablePlace, HostRows, LineLayout, SwitchPlace};
+use super::lit_path::LitPath;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::braille::{CellSharing, DotGrid};
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::gauge::bar_symbol;
 use crate::console::drawing::theme::Role;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 use crate::operations::fabric_map::groups::name_range;
 use crate::operations::fabric_map::structure::{AttachedHost, MapCable, MapStructure, MapSwitch};
@@ -32,8 +35,22 @@ struct LineMap<'s> {
     layout: &'s LineLayout,
     /// The element at the cursor.
     cursor: Option<ElementId>,
+    figures: &'s FigureTable,
+    quantity: MapQuantity,
+    lit: Option<&'s LitPath>,
+    /// Whether what is marked looks failed.
+    shows_marks: bool,
+    /// Whether its lines and boxes can be clicked.
+    is_clickable: bool,
     /// The switches that pass the filter; `None` without a filter.
     found: Option<FxHashSet<NodeId>>,
+}
+
+/// One of two maps beside each other: the paths that colour it, and whether what is marked looks failed.
+#[derive(Clone, Copy, Debug)]
+pub struct MapSide<'s> {
+    pub figures: &'s FigureTable,
+    pub shows_marks: bool,
 }
 
 /// How a cable is drawn.
@@ -53,9 +70,22 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         return;
     };
     let cursor = state.current().current(&state.known);
-    let lines = LineMap { state, look, structure, layout, cursor, found: found_switches(state) };
+    let found = found_switches(state);
+    let lines = LineMap { cursor, is_clickable: true, found, ..LineMap::new(state, look, structure, layout) };
     lines.draw(canvas, area);
     super::draw_path::draw_footer(canvas, area, state, layout.footer);
+}
+
+/// Draws a map by paths without cursor and legend; returns false where it has no room.
+pub fn draw_side(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side: &MapSide<'_>) -> bool {
+    let (Some(look), Some(structure)) = (state.snapshot(), &state.screens.map.drawn.structure) else {
+        return false;
+    };
+    let Some(layout) = LineLayout::new(structure, (area.width, area.height), false) else { return false };
+    let lines = LineMap::new(state, look, structure, &layout);
+    let MapSide { figures, shows_marks } = *side;
+    LineMap { figures, quantity: MapQuantity::Paths, lit: None, shows_marks, ..lines }.draw(canvas, area);
+    true
 }
 
 /// Draws the map without cursor and legend, as large as the area allows; returns false where it has no room.
@@ -64,8 +94,7 @@ pub fn draw_small_map(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState)
         return false;
     };
     let Some(layout) = LineLayout::new(structure, (area.width, area.height + 1), false) else { return false };
-    let lines = LineMap { state, look, structure, layout: &layout, cursor: None, found: None };
-    lines.draw(canvas, area);
+    LineMap::new(state, look, structure, &layout).draw(canvas, area);
     true
 }
 
@@ -79,7 +108,32 @@ fn found_switches(state: &SessionState) -> Option<FxHashSet<NodeId>> {
     narrowed.then(|| table.selection.rows.iter().filter_map(node).collect())
 }
 
-impl LineMap<'_> {
+impl<'s> LineMap<'s> {
+    /// The map as the Map has it, without cursor and filter.
+    fn new(
+        state: &'s SessionState,
+        look: &'s Snapshot,
+        structure: &'s MapStructure,
+        layout: &'s LineLayout,
+    ) -> Self {
+        let DrawnMap { figures, quantity, lit, .. } = &state.screens.map.drawn;
+        let (quantity, lit) = (*quantity, lit.as_ref());
+        let (cursor, found, is_clickable) = (None, None, false);
+        Self {
+            state,
+            look,
+            structure,
+            layout,
+            cursor,
+            figures,
+            quantity,
+            lit,
+            shows_marks: true,
+            is_clickable,
+            found,
+        }
+    }
+
     fn draw(&self, canvas: &mut Canvas<'_>, area: Rect) {
         let mut dots = DotGrid::new(area.width, area.height, CellSharing::OneLine);
         for (cable, place) in self.structure.cables.iter().zip(&self.layout.cables) {
@@ -87,6 +141,7 @@ impl LineMap<'_> {
             if style.idle && !canvas.signs.braille {
                 continue;
             }
+            dots.begin_line(cable.link.0);
             let middle = place.bend.unwrap_or(place.to);
             dots.draw_line(place.from, middle, style.role, style.weight, style.dash);
             if place.bend.is_some() {
@@ -94,6 +149,9 @@ impl LineMap<'_> {
             }
         }
         dots.draw(canvas, area);
+        if self.is_clickable {
+            self.add_targets(canvas, area, &dots);
+        }
         for (at, (switch, place)) in self.structure.switches.iter().zip(&self.layout.switches).enumerate() {
             match place.height {
                 3 => self.draw_box(canvas, area, at, switch, *place),
@@ -111,20 +169,47 @@ impl LineMap<'_> {
         }
     }
 
+    /// Lists the cells of cables, the boxes and signs of switches, and with a switch the hosts below it.
+    fn add_targets(&self, canvas: &mut Canvas<'_>, area: Rect, dots: &DotGrid) {
+        if !canvas.targets.is_listed {
+            return;
+        }
+        for ((x, y), link) in dots.numbered_cells().filter(|((x, y), _)| *x < area.width && *y < area.height)
+        {
+            let cell = Rect { x: area.x + x, y: area.y + y, width: 1, height: 1 };
+            canvas.add_target(cell, ClickTarget::Cable(link));
+        }
+        let lowest = self.structure.ranks.len().saturating_sub(1);
+        for (switch, place) in self.structure.switches.iter().zip(&self.layout.switches) {
+            let place =
+                Rect { x: area.x + place.x, y: area.y + place.y, width: place.width, height: place.height };
+            canvas.add_target(place.intersection(area), ClickTarget::Switch(switch.id.0));
+            if switch.rank == lowest && !switch.hosts.is_empty() {
+                let rows = match self.layout.hosts {
+                    HostRows::None => 0,
+                    HostRows::Named(rows) => rows,
+                    HostRows::Bars => 2,
+                };
+                let hosts = Rect { y: area.y + self.layout.hosts_y, height: rows, ..place };
+                canvas.add_target(hosts.intersection(area), ClickTarget::Switch(switch.id.0));
+            }
+        }
+    }
+
     fn is_found(&self, node: NodeId) -> bool {
         self.found.as_ref().is_none_or(|found| found.contains(&node))
     }
 
-    fn quantity(&self) -> MapQuantity {
-        self.state.screens.map.drawn.quantity
+    fn is_failed(&self, what: ElementId) -> bool {
+        self.shows_marks && self.state.known.is_failed(what)
     }
 
     fn is_lit(&self, link: LinkId) -> bool {
-        self.state.screens.map.drawn.lit.as_ref().is_some_and(|lit| lit.has_link(link))
+        self.lit.is_some_and(|lit| lit.has_link(link))
     }
 
     fn cable_style(&self, cable: &MapCable) -> CableStyle {
-        let (known, link) = (&self.state.known, cable.link);
+        let link = cable.link;
         let style = |role, weight, dash| CableStyle { role, weight, dash, idle: false };
         let ends = [cable.upper, cable.lower].map(|at| self.structure.switches[at].id);
         if self.cursor == Some(ElementId::Link(link)) {
@@ -133,7 +218,7 @@ impl LineMap<'_> {
         if !ends.into_iter().any(|end| self.is_found(end)) {
             return CableStyle { idle: true, ..style(Role::Grid, -2, 0) };
         }
-        if known.is_failed(ElementId::Link(link)) {
+        if self.is_failed(ElementId::Link(link)) {
             return style(Role::Marked, MARK_WEIGHT, MARK_DASH);
         }
         if self.look.is_down(link) {
@@ -142,8 +227,8 @@ impl LineMap<'_> {
         if self.is_lit(link) {
             return style(Role::Strong, LIT_WEIGHT, 0);
         }
-        let quantity = self.quantity();
-        match self.state.screens.map.drawn.figures.link(link).step(quantity) {
+        let quantity = self.quantity;
+        match self.figures.link(link).step(quantity) {
             Some(0) => CableStyle { idle: true, ..style(Role::Border, 0, 0) },
             Some(step) => style(step_role(quantity, step), step.into(), 0),
             None => CableStyle { idle: true, ..style(Role::Border, -1, UNKNOWN_DASH) },
@@ -152,7 +237,7 @@ impl LineMap<'_> {
 
     /// The role of a switch and the sign of its trouble.
     fn switch_look(&self, canvas: &Canvas<'_>, switch: &MapSwitch) -> (&'static str, Role) {
-        let (sign, role) = switch_symbol(canvas, self.state, self.look, switch.id);
+        let (sign, role) = switch_symbol(canvas, self.state, self.look, switch.id, self.shows_marks);
         let trouble = canvas.signs.map[1..].contains(&sign);
         if trouble { (sign, role) } else { ("", Role::Strong) }
     }
@@ -166,7 +251,7 @@ impl LineMap<'_> {
         place: SwitchPlace,
     ) {
         let here = self.cursor == Some(ElementId::Node(switch.id));
-        let lit = self.state.screens.map.drawn.lit.as_ref().is_some_and(|lit| lit.has_node(switch.id));
+        let lit = self.lit.is_some_and(|lit| lit.has_node(switch.id));
         let (sign, role) = self.switch_look(canvas, switch);
         let border = match () {
             () if here => Role::Key,
@@ -189,13 +274,13 @@ impl LineMap<'_> {
             (false, true) => role,
         };
         let name = self.look.name(switch.id);
-        let figure = self.state.screens.map.drawn.figures.node(switch.id).text(self.quantity());
-        let figure = figure.map(|text| format!("{} {text}", self.quantity().word())).unwrap_or_default();
+        let figure = self.figures.node(switch.id).text(self.quantity);
+        let figure = figure.map(|text| format!("{} {text}", self.quantity.word())).unwrap_or_default();
         let title = if sign.is_empty() { name.to_owned() } else { format!("{sign} {name}") };
         let wide = width(&title) + width(&figure) + 4 <= room.width;
         if wide && !figure.is_empty() {
             canvas.draw_text(room, 1, place.y + 1, &title, role);
-            let figure_role = if here { Role::Cursor } else { self.quantity().colours().figure_role() };
+            let figure_role = if here { Role::Cursor } else { self.quantity.colours().figure_role() };
             let x = room.width.saturating_sub(width(&figure) + 1);
             canvas.draw_text(room, x, place.y + 1, &figure, figure_role);
             return;
@@ -221,7 +306,7 @@ impl LineMap<'_> {
 
     /// Draws a switch of a rank with many as a sign.
     fn draw_sign(&self, canvas: &mut Canvas<'_>, area: Rect, switch: &MapSwitch, place: SwitchPlace) {
-        let (sign, role) = switch_symbol(canvas, self.state, self.look, switch.id);
+        let (sign, role) = switch_symbol(canvas, self.state, self.look, switch.id, self.shows_marks);
         if self.cursor == Some(ElementId::Node(switch.id)) {
             let x = place.x.saturating_sub(1);
             canvas.draw_text(area, x, place.y, &format!("[{sign}]"), Role::Cursor);
@@ -271,15 +356,15 @@ impl LineMap<'_> {
         let (sign, role) = self.host_symbol(canvas, host);
         let lit = self.is_lit(host.link);
         let name = self.look.host_name(host.node);
-        let figures = self.state.screens.map.drawn.figures.link(host.link);
-        let busy = figures.step(self.quantity()).is_some_and(|step| step > 0);
+        let figures = self.figures.link(host.link);
+        let busy = figures.step(self.quantity).is_some_and(|step| step > 0);
         let name_role = match () {
             () if !found => Role::Faint,
             () if lit => Role::Strong,
             () if busy || role == Role::Marked => Role::Text,
             () => Role::Dim,
         };
-        let figure = figures.short_text(self.quantity()).filter(|_| busy).unwrap_or_default();
+        let figure = figures.short_text(self.quantity).filter(|_| busy).unwrap_or_default();
         let beside = room.width.saturating_sub(4);
         let name = shorten_name(&name, beside, canvas.signs.more);
         canvas.draw_text(room, 0, y, &name, name_role);
@@ -289,21 +374,20 @@ impl LineMap<'_> {
             beside + 1,
             y,
             &figure,
-            if found { self.quantity().colours().figure_role() } else { Role::Faint },
+            if found { self.quantity.colours().figure_role() } else { Role::Faint },
         );
     }
 
     /// The bar of a host: its trouble, or the worse figure of its cable.
     fn host_symbol(&self, canvas: &Canvas<'_>, host: &AttachedHost) -> (&'static str, Role) {
-        let known = &self.state.known;
-        if known.is_failed(ElementId::Node(host.node)) || known.is_failed(ElementId::Link(host.link)) {
+        if self.is_failed(ElementId::Node(host.node)) || self.is_failed(ElementId::Link(host.link)) {
             return (canvas.signs.map[3], Role::Marked);
         }
         if self.look.is_down(host.link) {
             return (canvas.signs.map[2], Role::LinkDown);
         }
-        let figures = self.state.screens.map.drawn.figures.link(host.link);
-        let quantity = self.quantity();
+        let figures = self.figures.link(host.link);
+        let quantity = self.quantity;
         match (figures.step(quantity), figures.share(quantity)) {
             (Some(0), _) => (canvas.signs.untold, Role::Dim),
             (Some(step), share) => (bar_symbol(canvas, share.unwrap_or(0.0)), step_role(quantity, step)),

@@ -54,7 +54,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
                 continue;
             }
             for (at, id) in switches.iter().enumerate() {
-                let (sign, role) = switch_symbol(canvas, state, look, *id);
+                let (sign, role) = switch_symbol(canvas, state, look, *id, true);
                 let role = if found.contains(before + line * per_row + at) { role } else { Role::Dim };
                 let x = 2 + 2 * at as u16;
                 match here == Some(*id) {
@@ -212,13 +212,15 @@ pub(super) fn switch_symbol(
     state: &SessionState,
     look: &Snapshot,
     id: NodeId,
+    shows_marks: bool,
 ) -> (&'static str, Role) {
     let fabric = look.fabric();
     let links = || fabric.ports_of(id).filter_map(|(_, port)| port.link);
+    let is_failed = |what| shows_marks && state.known.is_failed(what);
     let [well, degraded, down, marked] = canvas.signs.map;
     match () {
-        () if state.known.is_failed(ElementId::Node(id)) => (marked, Role::Marked),
-        () if links().any(|link| look.is_down(link) || state.known.is_failed(ElementId::Link(link))) => {
+        () if is_failed(ElementId::Node(id)) => (marked, Role::Marked),
+        () if links().any(|link| look.is_down(link) || is_failed(ElementId::Link(link))) => {
             (down, Role::LinkDown)
         }
         () if links().any(|link| look.is_degraded(link) == Some(true)) => (degraded, Role::LinkDegraded),

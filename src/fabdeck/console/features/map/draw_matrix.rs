@@ -16,6 +16,7 @@ use super::matrix::{MatrixState, label_width};
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::gauge::bar_symbol;
 use crate::console::drawing::theme::Role;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 
 /// Columns of a cell with a number, and of one without.
@@ -118,6 +119,7 @@ fn draw_row(
         };
         let x = column as u16 * wide;
         let room = Rect { x: cells.x + x, width: wide.min(cells.width.saturating_sub(x)), ..cells };
+        canvas.add_row_target(room, y, ClickTarget::Cell(row, column));
         if here {
             canvas.draw_text(room, 0, y, &format!("{text:>0$}", usize::from(wide)), Role::Cursor);
         } else {

@@ -73,6 +73,13 @@ impl MatrixState {
         self.zoom.last().map_or([all.clone(), all], |(part, _)| part.clone())
     }
 
+    /// Moves the cursor to a cell, where the table has it.
+    pub fn choose_cell(&mut self, row: usize, column: usize) {
+        if self.shown && row < self.table.rows.len() && column < self.table.columns.len() {
+            self.cursor = (row, column);
+        }
+    }
+
     /// The part that the cursor is on.
     pub fn chosen(&self) -> Option<[&MapBucket; 2]> {
         Some([self.table.rows.get(self.cursor.0)?, self.table.columns.get(self.cursor.1)?])

@@ -12,6 +12,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::switches::SWITCHES;
 use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{CursorDirection, EnterResult, Screen, ScreenTarget};
+use crate::console::features::screens::move_cursor_to;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::Areas;
 use crate::console::model::panes::{BODY, DETAILS, PanePlan, PaneTree};
@@ -102,6 +103,37 @@ impl MapScreen {
         self.tree_rows.get(self.tree.row()?).map(|row| row.item)
     }
 
+    /// The node whose ports are listed.
+    pub fn inside(&self) -> Option<NodeId> {
+        self.inside.last().copied()
+    }
+
+    /// Leaves the nodes that were entered.
+    pub fn leave_nodes(&mut self, known: &Model) {
+        self.inside.clear();
+        self.refilter(known);
+    }
+
+    /// Whether the cursor is on a row or on a line of the map, which a name finds again.
+    pub fn moves_to_elements(&self) -> bool {
+        !(self.shows_slice() || self.shows_map() && self.drawn.matrix.shown)
+    }
+
+    /// Moves the cursor to a cable or a switch of the drawn map.
+    pub fn move_to_drawn(&mut self, what: ElementId, known: &Model) -> bool {
+        let (Some(structure), true) = (self.drawn.structure.clone(), self.shows_map()) else { return false };
+        let cable = structure.cables.iter().find(|cable| ElementId::Link(cable.link) == what);
+        let switch = match (what, cable) {
+            (ElementId::Node(_), _) => what,
+            (_, Some(cable)) => ElementId::Node(structure.switches[cable.upper].id),
+            _ => return false,
+        };
+        self.drawn.cable = None;
+        let found = move_cursor_to(self, switch, known);
+        self.drawn.cable = cable.map(|cable| cable.link).filter(|_| found);
+        found
+    }
+
     /// Makes the rows of the tree. With `reveals`, the item at the cursor stays visible, even below a closed
     /// item.
     fn make_tree(&mut self, known: &Model, reveals: bool) {
@@ -125,7 +157,7 @@ impl MapScreen {
         self.tree.place = again.filter(|_| self.tree.selection.rows.is_empty());
     }
 
-    fn enter_node(&mut self, node: NodeId, known: &Model) {
+    pub fn enter_node(&mut self, node: NodeId, known: &Model) {
         let Some(look) = &known.look else { return };
         self.inside.push(node);
         self.ports = RowTable::default();
@@ -360,6 +392,14 @@ impl Screen for MapScreen {
 
     fn has_views(&self, _: &Model) -> bool {
         true
+    }
+
+    fn view_names(&self) -> Vec<&'static str> {
+        MapView::ALL.iter().map(|view| view.title()).collect()
+    }
+
+    fn view_name(&self) -> Option<&'static str> {
+        Some(self.view.title())
     }
 
     fn next_view(&mut self, known: &Model, forward: bool) -> Result<(), &'static str> {

@@ -1,7 +1,7 @@
 //! The actions of panes. They belong to no screen.
 
 use super::kept_sizes;
-use super::pane_actions::{has_panes, move_border, reset_panes, toggle_zoom};
+use super::pane_actions::{focus_next, has_panes, move_border, reset_panes, toggle_zoom};
 use super::pins::{follow_pin, has_details, toggle_pin};
 use crate::console::features::feature::Feature;
 use crate::console::features::screen::CursorDirection;
@@ -11,6 +11,13 @@ pub const FEATURE: Feature = Feature {
     actions: &[ActionGroup {
         section: ActionSection::Navigation,
         actions: &[
+            new("next-pane", &["tab"], "Give the keys to the next pane", |state, _| focus_next(state, true))
+                .with_precondition(has_panes)
+                .prominent(),
+            new("previous-pane", &["shift-tab"], "Give the keys to the pane before", |state, _| {
+                focus_next(state, false)
+            })
+            .with_precondition(has_panes),
             new(
                 "zoom",
                 &["Z"],

@@ -89,7 +89,8 @@ impl TaskOutcome for PaneSizesOutcome {
 
 /// Begins to keep what changed, one change after the other.
 pub fn follow(state: &mut SessionState) -> Vec<Effect> {
-    if state.panes.unkept.is_empty() || state.panes.task.is_some() {
+    // A border that is being dragged is kept once, where it is left.
+    if state.panes.dragged.is_some() || state.panes.unkept.is_empty() || state.panes.task.is_some() {
         return Vec::new();
     }
     let changed = std::mem::take(&mut state.panes.unkept);

@@ -18,6 +18,27 @@ pub fn has_panes(state: &SessionState) -> Result<(), String> {
     }
 }
 
+/// Gives the keys to a pane. One that has no rows to move is zoomed and its borders are moved.
+pub fn focus_pane(state: &mut SessionState, pane: &'static str) {
+    let screen = state.screen;
+    match state.current_mut().0.focus_pane(pane) {
+        true => state.panes.focused.remove(&screen),
+        false => state.panes.focused.insert(screen, pane),
+    };
+}
+
+/// Gives the keys to the next pane or to the one before.
+pub fn focus_next(state: &mut SessionState, forward: bool) -> Vec<Effect> {
+    let names = state.areas().panes.names();
+    let here = state.focused_pane();
+    let at = names.iter().position(|name| *name == here).unwrap_or(0);
+    let by = if forward { 1 } else { names.len().saturating_sub(1) };
+    if let Some(next) = names.get((at + by) % names.len().max(1)) {
+        focus_pane(state, next);
+    }
+    Vec::new()
+}
+
 pub fn toggle_zoom(state: &mut SessionState, _: &str) -> Vec<Effect> {
     if !state.panes.zoomed.remove(&state.screen) {
         state.panes.zoomed.insert(state.screen);
@@ -34,7 +55,7 @@ pub fn move_border(state: &mut SessionState, direction: CursorDirection) -> Vec<
         CursorDirection::Up => (SplitDirection::Rows, -1),
         CursorDirection::Down => (SplitDirection::Rows, 1),
     };
-    let Some(border) = panes.border_of(state.current().focused_pane(), split) else {
+    let Some(border) = panes.border_of(state.focused_pane(), split) else {
         let text = match (panes.is_zoomed(), split) {
             (true, _) => "the pane has the whole body: Z shows all panes again",
             (false, SplitDirection::Columns) => "this pane has no border at its left or right that moves",

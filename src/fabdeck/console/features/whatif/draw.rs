@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::draw_pairs::draw_pairs;
+use super::draw_sides::draw_sides;
 use super::draw_victims::{draw_victims, victims_head};
 use super::engine_page::{engine_lines, engine_reason};
 use super::screen::WhatifPane;
@@ -29,6 +30,9 @@ pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
         let head = PaneHead { title: "What if", right: &right, focused: false };
         let inside = draw_pane(canvas, buffer_area(panes.pairs), &head, areas.boxed);
         draw_pairs(canvas, inside, state);
+    }
+    if !panes.live.is_empty() || !panes.preview.is_empty() || !panes.changes.is_empty() {
+        draw_sides(canvas, &panes, state);
     }
     if !panes.victims.is_empty() {
         let count = victims_head(state);

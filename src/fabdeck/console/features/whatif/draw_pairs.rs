@@ -61,7 +61,7 @@ fn bound_words(cost: &Cost) -> &'static str {
     if cost.is_lower_bound() { ", at least" } else { "" }
 }
 
-fn mark_names(known: &Model) -> String {
+pub(super) fn mark_names(known: &Model) -> String {
     let name = |mark| {
         let look = known.look.as_ref()?;
         Some(match mark {

@@ -1,7 +1,7 @@
 //! The actions of What-if: marks, engines and plans.
 
 use super::plan_file::write_plan;
-use super::{draw, engine_runs, marking};
+use super::{draw, engine_runs, marking, preview_paths};
 use crate::catalogue::severity::Severity;
 use crate::console::features::completion::open_prompt as begin_line;
 use crate::console::features::feature::Feature;
@@ -98,6 +98,7 @@ pub const FEATURE: Feature = Feature {
             .prominent(),
         ],
     }],
+    follow: preview_paths::follow,
     has_own_panes: |_| true,
     cancels_first: |state| state.screens.whatif.page.is_none() && state.has_engine_under_way(),
     draw: draw::draw,

@@ -2,6 +2,7 @@
 
 pub(crate) mod draw;
 mod draw_pairs;
+mod draw_sides;
 mod draw_victims;
 pub(crate) mod engine_page;
 pub mod engine_runs;
@@ -10,6 +11,7 @@ mod feature;
 pub mod marking;
 mod marks;
 pub(crate) mod plan_file;
+pub mod preview_paths;
 mod proposal_outcome;
 pub mod screen;
 mod whatif_layout;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::engines::EngineList;
 use super::marks::{MARKS, MarkRow, mark_rows};
+use super::preview_paths::PreviewPaths;
 use super::whatif_layout::{ROUTES, WhatifPanes, whatif_panes};
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{EnterResult, Screen};
@@ -35,6 +36,8 @@ pub struct WhatifScreen {
     engines_table: Table,
     /// The hosts and jobs that the marks hit.
     victims: Option<Victims>,
+    /// The paths of the proposal at the cursor.
+    pub preview: PreviewPaths,
 }
 
 impl WhatifScreen {
@@ -143,6 +146,22 @@ impl Screen for WhatifScreen {
 
     fn has_views(&self, _: &Model) -> bool {
         true
+    }
+
+    fn view_names(&self) -> Vec<&'static str> {
+        vec!["engines", "marks"]
+    }
+
+    fn view_name(&self) -> Option<&'static str> {
+        Some(match self.pane {
+            WhatifPane::Engines => "engines",
+            WhatifPane::Marks => "marks",
+        })
+    }
+
+    fn row_key(&self, row: usize, _: &Model) -> Option<String> {
+        let engine = self.engines.engine(row).filter(|_| self.pane == WhatifPane::Engines)?;
+        Some(engine.id.to_owned())
     }
 
     fn next_view(&mut self, _: &Model, _: bool) -> Result<(), &'static str> {

@@ -13,6 +13,8 @@
 //! │ of the engine chosen   │
 //! ╰────────────────────────╯
 //! ```
+//!
+//! On the widest screens, the map is live beside preview above the victims, and beside them are the cables that change most.
 
 use crate::console::model::layout::{Areas, Rect};
 use crate::console::model::panes::{PanePlan, PaneTree};
@@ -25,6 +27,11 @@ pub struct WhatifPanes {
     pub victims: Rect,
     /// The map beside them. Empty where it has no room.
     pub map: Rect,
+    /// The fabric as it is and under the proposal at the cursor, and the cables that differ most. Empty below the widest
+    /// screens.
+    pub live: Rect,
+    pub preview: Rect,
+    pub changes: Rect,
     /// The routes of engines, or the marks.
     pub routes: Rect,
     /// Inside of `routes`: the table with its headings, and the reasons below it with their rule.
@@ -43,7 +50,17 @@ const VICTIMS_LEAST_ROWS: u16 = 2;
 const MAP_LEAST_SCREEN: u16 = 110;
 const MAP_LEAST_ROWS: u16 = 14;
 
+/// Least size of the panes with two maps, and the rows of the cables that change, with their border.
+const SIDES_MIN_WIDTH: u16 = 180;
+const SIDES_MIN_HEIGHT: u16 = 46;
+const CHANGES_ROWS: u16 = 14;
+/// Rows of the reasons below the table on such a screen, with their rule.
+const SIDES_REASON_ROWS: u16 = 3;
+
 /// The panes by their names.
+const LIVE: &str = "live";
+const PREVIEW: &str = "preview";
+const CHANGES: &str = "changes";
 const PAIRS: &str = "pairs";
 const VICTIMS: &str = "victims";
 const MAP: &str = "map";
@@ -57,6 +74,9 @@ pub fn whatif_panes(areas: &Areas) -> PanePlan {
     let mut pairs = border + pairs_rows;
     if all.height < pairs + border + TABLE_LEAST_ROWS {
         pairs = 0;
+    }
+    if boxed && all.width >= SIDES_MIN_WIDTH && all.height >= SIDES_MIN_HEIGHT {
+        return side_panes(areas, pairs, border + TABLE_ROWS + SIDES_REASON_ROWS);
     }
     let below = all.height - pairs.min(all.height);
     let victims = below.saturating_sub(border + TABLE_ROWS + reason_rows);
@@ -80,11 +100,25 @@ pub fn whatif_panes(areas: &Areas) -> PanePlan {
     tree.into()
 }
 
+/// The panes with two maps: what is left by the rows of the pairs, the changes and the routes is that of the maps.
+fn side_panes(areas: &Areas, pairs: u16, routes: u16) -> PanePlan {
+    let [live, preview, changes, victims, routes_pane] =
+        [LIVE, PREVIEW, CHANGES, VICTIMS, ROUTES].map(PaneTree::Pane);
+    let half = areas.middle.width / 2;
+    let maps = areas.middle.height - pairs - CHANGES_ROWS - routes;
+    let middle = PaneTree::columns("victims", half, [changes, victims]);
+    let below = PaneTree::rows("routes", CHANGES_ROWS, [middle, routes_pane]);
+    let sides = PaneTree::columns("sides", half, [live, preview]);
+    let tree = PaneTree::rows("maps", maps, [sides, below]).with_least([4, CHANGES_ROWS]);
+    PaneTree::fixed_rows(pairs, [PaneTree::Pane(PAIRS), tree]).into()
+}
+
 impl WhatifPanes {
     pub fn new(areas: &Areas) -> Self {
         let [pairs, victims, map, routes] = [PAIRS, VICTIMS, MAP, ROUTES].map(|pane| areas.panes.area(pane));
+        let [live, preview, changes] = [LIVE, PREVIEW, CHANGES].map(|pane| areas.panes.area(pane));
         let (table, reasons) = routes.inside(areas.boxed).split_rows(TABLE_ROWS);
-        Self { pairs, victims, map, routes, table, reasons }
+        Self { pairs, victims, map, live, preview, changes, routes, table, reasons }
     }
 }
 
@@ -105,7 +139,7 @@ mod tests {
         {
             let areas = placed(width, height);
             let panes = WhatifPanes::new(&areas);
-            let rows = panes.pairs.height + panes.victims.height + panes.routes.height;
+            let rows = panes.pairs.height + panes.live.height + panes.victims.height + panes.routes.height;
             assert_eq!(rows, areas.middle.height, "{width}x{height}");
             assert!(panes.routes.height >= panes.pairs.height.min(1), "{width}x{height}");
         }
@@ -113,5 +147,10 @@ mod tests {
         assert_eq!(panes(80, 24).victims.height, 6);
         assert_eq!((panes(120, 40).table.height, panes(120, 40).reasons.height), (9, 4));
         assert_eq!(panes(80, 12).victims.height, 0);
+        // Two maps need the widest screen.
+        let wide = panes(200, 60);
+        assert_eq!((wide.live.width, wide.preview.width, wide.map.width), (100, 100, 0));
+        assert_eq!((wide.live.height, wide.changes.height, wide.routes.height), (24, 14, 14));
+        assert!(panes(170, 60).live.is_empty() && panes(200, 40).live.is_empty());
     }
 }

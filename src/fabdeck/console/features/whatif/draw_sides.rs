@@ -1,0 +1,193 @@
+//! What-if on a wide screen: the fabric as it is beside the fabric under the proposal at the cursor, and the cables that
+//! differ most.
+//!
+//! ```text
+//! ╭─ Live ─────── busiest 75 paths ─╮╭─ ◇ Preview ── busiest 78 paths ─╮
+//! ╰─────────────────────────────────╯╰─────────────────────────────────╯
+//! ╭─ Cables that change most ───────╮╭─ Who is hit ────────────────────╮
+//! ```
+
+use ratatui::layout::Rect;
+
+use super::draw_pairs::mark_names;
+use super::whatif_layout::WhatifPanes;
+use crate::console::drawing::buffer_area::buffer_area;
+use crate::console::drawing::canvas::{Canvas, shorten_name, truncate_text, width};
+use crate::console::drawing::gauge::draw_plain_gauge;
+use crate::console::drawing::pane::{PaneHead, draw_pane};
+use crate::console::drawing::theme::Role;
+use crate::console::features::map::draw_lines::{MapSide, draw_side};
+use crate::console::features::map::figures::MapQuantity;
+use crate::console::model::fabric_model::ProposalState;
+use crate::console::model::state::SessionState;
+use crate::operations::preview::path_changes::{CableChange, PathChanges};
+use fabdeck_fabric::observe::digits_in_groups;
+
+/// Columns of a gauge, of a number of paths, and of the wait at the right.
+const GAUGE_WIDTH: u16 = 12;
+const NUMBER_WIDTH: u16 = 8;
+const WAIT_WIDTH: u16 = 10;
+
+pub fn draw_sides(canvas: &mut Canvas<'_>, panes: &WhatifPanes, state: &SessionState) {
+    let changes = path_changes(state);
+    draw_live(canvas, buffer_area(panes.live), state, changes);
+    draw_preview(canvas, buffer_area(panes.preview), state, changes);
+    draw_changes(canvas, buffer_area(panes.changes), state, changes);
+}
+
+/// The paths under the proposal at the cursor, where they are counted.
+fn path_changes(state: &SessionState) -> Option<&PathChanges> {
+    let whatif = &state.screens.whatif;
+    let proposal = state.known.proposal(whatif.engine()?)?;
+    whatif.preview.of(state.known.look.as_ref()?, proposal)
+}
+
+fn busiest_words(paths: u64) -> String {
+    format!("busiest cable {} paths", digits_in_groups(paths))
+}
+
+fn draw_live(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, changes: Option<&PathChanges>) {
+    let busiest =
+        changes.map_or_else(String::new, |changes| format!("   {}", busiest_words(changes.busiest[0])));
+    let right = [("tables in force", Role::Dim), (busiest.as_str(), Role::Load)];
+    let inside = draw_pane(canvas, area, &PaneHead { title: "Live", right: &right, focused: false }, true);
+    let figures = changes.map_or(&state.screens.map.drawn.figures, |changes| &changes.live);
+    draw_map(canvas, inside, state, &MapSide { figures, shows_marks: false });
+}
+
+fn draw_preview(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, changes: Option<&PathChanges>) {
+    let title = format!("{} Preview", canvas.signs.preview);
+    let engine = state.screens.whatif.engine().filter(|_| changes.is_some());
+    let routes = engine.map_or_else(String::new, |engine| {
+        let without = match state.known.marks.is_empty() {
+            true => String::new(),
+            false => format!(" without {}", mark_names(&state.known)),
+        };
+        truncate_text(&format!("{}{without}", engine.id), area.width / 2, canvas.signs.more)
+    });
+    let busiest =
+        changes.map_or_else(String::new, |changes| format!("   {}", busiest_words(changes.busiest[1])));
+    let right = [(routes.as_str(), Role::Preview), (busiest.as_str(), Role::Load)];
+    let inside = draw_pane(canvas, area, &PaneHead { title: &title, right: &right, focused: false }, true);
+    match changes {
+        Some(changes) => {
+            draw_map(canvas, inside, state, &MapSide { figures: &changes.preview, shows_marks: true });
+        }
+        None => {
+            let text = missing_words(state);
+            canvas.draw_text(inside, 1, 0, &text, Role::Dim);
+        }
+    }
+}
+
+/// Why there is no preview.
+fn missing_words(state: &SessionState) -> String {
+    let Some(engine) = state.screens.whatif.engine() else {
+        return "V goes to the engines; the routes of the one at the cursor are drawn here".to_owned();
+    };
+    let id = engine.id;
+    match state.known.proposed.get(id) {
+        None => "p runs the engines; the routes of the one at the cursor are drawn here".to_owned(),
+        Some(ProposalState::Waiting) => format!("{id} waits for the engine before it"),
+        Some(ProposalState::Under(_)) => format!("{id} is computing its routes"),
+        Some(ProposalState::Done { outcome: Err(why), .. }) => format!("{id} has no routes: {why}"),
+        Some(ProposalState::Done { .. }) if state.known.paths.is_none() => {
+            "paths are not known: the tables in force were not read".to_owned()
+        }
+        Some(ProposalState::Done { .. }) => format!("the paths of {id} are being counted"),
+    }
+}
+
+fn draw_map(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side: &MapSide<'_>) {
+    if !draw_side(canvas, area, state, side) {
+        canvas.draw_text(area, 1, 0, "no room to draw it here: 2 opens the Map", Role::Dim);
+        return;
+    }
+    let text = "colour: paths over a cable, on one scale for both sides";
+    let last = area.height.saturating_sub(1);
+    canvas.draw_text(area, 1, last, text, Role::Dim);
+}
+
+fn draw_changes(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, changes: Option<&PathChanges>) {
+    let count = changes.map_or_else(String::new, |changes| {
+        let [changed, all] = [changes.changed.len(), changes.cables].map(digits_in_groups);
+        format!("by difference   {changed} of {all}")
+    });
+    let right = [(count.as_str(), Role::Dim)];
+    let head = PaneHead { title: "Cables that change most", right: &right, focused: false };
+    let inside = draw_pane(canvas, area, &head, true);
+    let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+    let Some(changes) = changes else {
+        canvas.draw_text(area, 0, 0, "as soon as the preview beside is counted", Role::Dim);
+        return;
+    };
+    if changes.changed.is_empty() {
+        canvas.draw_text(area, 0, 0, "every cable carries as many paths as before", Role::Dim);
+        return;
+    }
+    let columns = ChangeColumns::new(area.width);
+    canvas.draw_text(area, 0, 0, "CABLE", Role::Heading);
+    canvas.draw_text(area, columns.live, 0, "LIVE, PATHS", Role::Heading);
+    canvas.draw_text(area, columns.preview, 0, "PREVIEW", Role::Heading);
+    let upto = |x: u16| Rect { width: x.min(area.width), ..area };
+    canvas.draw_right_aligned(upto(columns.difference), 0, 0, "DIFFERENCE", Role::Heading);
+    canvas.draw_right_aligned(area, 0, 0, "WAIT NOW", Role::Heading);
+    let most = changes.busiest[0].max(changes.busiest[1]).max(1);
+    for (y, cable) in (1..area.height).zip(&changes.changed) {
+        draw_change(canvas, Rect { y: area.y + y, height: 1, ..area }, state, cable, (most, &columns));
+    }
+}
+
+/// The columns at which the parts of a row begin, and at which the difference ends.
+struct ChangeColumns {
+    live: u16,
+    preview: u16,
+    difference: u16,
+}
+
+impl ChangeColumns {
+    fn new(room: u16) -> Self {
+        let difference = room.saturating_sub(WAIT_WIDTH);
+        let preview = difference.saturating_sub(12 + GAUGE_WIDTH + NUMBER_WIDTH);
+        Self { live: preview.saturating_sub(GAUGE_WIDTH + NUMBER_WIDTH + 2), preview, difference }
+    }
+}
+
+fn draw_change(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    state: &SessionState,
+    cable: &CableChange,
+    (most, columns): (u64, &ChangeColumns),
+) {
+    let Some(look) = state.snapshot() else { return };
+    let ends = look.fabric().link(cable.link);
+    let [a, b] = [ends.a, ends.b].map(|port| look.unique_port_name(port));
+    let between = format!(" {} ", canvas.signs.rule);
+    let room = columns.live.saturating_sub(width(&between) + 1);
+    let first = width(&a).min(room.saturating_sub(width(&b).min(room / 2)));
+    let more = canvas.signs.more;
+    let name = format!("{}{between}{}", shorten_name(&a, first, more), shorten_name(&b, room - first, more));
+    canvas.draw_text(area, 0, 0, &name, Role::Text);
+    for (x, paths, role) in
+        [(columns.live, cable.live, Role::Load2), (columns.preview, cable.preview, Role::Preview)]
+    {
+        let share = paths.unwrap_or(0) as f64 / most as f64;
+        draw_plain_gauge(canvas, area, (x, 0), GAUGE_WIDTH, share, role);
+        let text = paths.map_or_else(|| "gone".to_owned(), digits_in_groups);
+        let number = Rect { width: (x + GAUGE_WIDTH + NUMBER_WIDTH - 2).min(area.width), ..area };
+        canvas.draw_right_aligned(number, x + GAUGE_WIDTH, 0, &text, Role::Text);
+    }
+    let difference = cable.difference();
+    let sign = if difference < 0 { "-" } else { "+" };
+    let text = format!("{sign}{}", digits_in_groups(difference.unsigned_abs()));
+    let role = if difference > 0 { Role::Warning } else { Role::Dim };
+    canvas.draw_right_aligned(Rect { width: columns.difference.min(area.width), ..area }, 0, 0, &text, role);
+    let figures = state.screens.map.drawn.figures.link(cable.link);
+    let (text, role) = match figures.text(MapQuantity::Wait) {
+        Some(text) if text == "0 %" => ("none".to_owned(), Role::Faint),
+        Some(text) => (text, Role::Wait),
+        None => (canvas.signs.severity[3].to_owned(), Role::Dim),
+    };
+    canvas.draw_right_aligned(area, 0, 0, &text, role);
+}
