@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use super::acknowledging::AcknowledgeTask;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::tasks::TaskId;
@@ -11,6 +12,7 @@ use crate::operations::health::table_certificate::CertificateInForce;
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::job_request::JobInput;
 use fabdeck_fabric::JobMap;
+use fabdeck_files::capture_format::AcknowledgementRecord;
 
 /// The time that the charts show.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -121,7 +123,11 @@ pub struct HealthModel {
     pub(super) jobs: Option<DerivedValue<JobComparison>>,
     pub(super) placing: Option<PendingValue>,
     pub(super) acknowledging: Option<TaskId>,
+    /// The acknowledgement to write next.
+    pub(super) next_acknowledgement: Option<AcknowledgeTask>,
     pub(super) acknowledgements: u64,
+    /// The acknowledgements of a source that is no capture: none.
+    pub(super) unrecorded: Arc<Vec<AcknowledgementRecord>>,
     pub window: ChartWindow,
     /// Time of the first reading with each problem, `None` for those of the first one.
     pub(super) first_seen: BTreeMap<String, Option<u64>>,

@@ -12,6 +12,7 @@ use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::features::chart_time::{chart_clock, time_words};
+use crate::console::features::health::acknowledging::is_acknowledging;
 use crate::console::features::health::health_model::OperatorMark;
 use crate::console::features::screen::Screen;
 use crate::console::features::timeline::time_cursor;
@@ -39,7 +40,7 @@ pub struct AnnotationTask {
 }
 
 /// Reports the progress of a rewrite to the session, which may cancel it.
-struct RewriteWatch<'p>(&'p dyn RouteProgress);
+pub struct RewriteWatch<'p>(pub &'p dyn RouteProgress);
 
 impl ReadObserver for RewriteWatch<'_> {
     fn report_progress(&mut self, ReadProgress { done, known, .. }: ReadProgress) {
@@ -116,12 +117,17 @@ impl TaskOutcome for AnnotationOutcome {
     }
 }
 
+/// Whether an annotation is being written.
+pub fn is_writing(state: &SessionState) -> bool {
+    state.known.annotations.task.is_some_and(|task| state.tasks.get(task).is_some())
+}
+
 /// Begins to keep what waits, one after the other.
 pub fn follow(state: &mut SessionState) -> Vec<Effect> {
-    let model = &mut state.known.annotations;
-    if model.task.is_some_and(|task| state.tasks.get(task).is_some()) {
+    if is_writing(state) || is_acknowledging(state) {
         return Vec::new();
     }
+    let model = &mut state.known.annotations;
     let Some(look) = state.known.look.clone() else { return Vec::new() };
     let Some(annotation) = model.waiting.pop_front() else { return Vec::new() };
     let is_capture = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
