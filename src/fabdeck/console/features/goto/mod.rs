@@ -3,6 +3,7 @@
 pub(crate) mod draw;
 mod draw_preview;
 mod entry_rows;
+pub mod failure_cost;
 mod feature;
 pub mod goto_layout;
 pub mod goto_rows;
