@@ -90,7 +90,7 @@ fn a_damaged_acknowledgement_is_read_right_or_not_at_all() {
     let reference = reference();
     let record = acknowledgement("hot-spot:0x1/1", 7);
     let bytes = acknowledged(&reference.bytes, &[(reference.moments[1].time, record.clone())]);
-    assert_eq!(shown(&bytes), [record.clone()]);
+    assert_eq!(shown(&bytes), std::slice::from_ref(&record));
     let reader = CaptureReader::open("f", bytes.as_slice()).unwrap();
     let slots = reader.index().slots.clone();
     let own = |slot: &&fabdeck_files::capture_format::FrameSlot| slot.lead.flags == flags::EVENT;

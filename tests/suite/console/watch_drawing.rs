@@ -105,7 +105,7 @@ fn charts_move_in_steps_over_a_slow_line() {
         let braille = |line: &&str| line.contains('┤');
         shown(driver).lines().filter(braille).map(str::to_owned).collect::<Vec<_>>()
     };
-    let mut changes = |driver: &mut TestSession| {
+    let changes = |driver: &mut TestSession| {
         let mut changes = 0;
         for _ in 0..20 {
             let before = plots(driver);
