@@ -225,6 +225,8 @@ fn an_older_reader_passes_over_annotations_and_acknowledgements() {
         let both = [packed, plain.clone()].concat();
         let timeline =
             |bytes: &[u8]| RecordingPlayer::from_reader(CaptureReader::open("f", bytes).unwrap()).timeline();
+        let mut reader = CaptureReader::open("f", both.as_slice()).unwrap();
+        assert_eq!(reader.read_events(0), Ok(Vec::new()), "the frame is read, and nothing in it is known");
         let (with, without) = (timeline(&both), timeline(&plain));
         assert_eq!((with.times, with.happened), (without.times, without.happened));
     }
