@@ -201,6 +201,20 @@ impl Aliases {
         if keep_notes { self.anonymize_text(text) } else { LEFT_OUT.into() }
     }
 
+    /// The ID of a problem has GUIDs and names of the fabric, and nothing that an operator wrote.
+    fn anonymize_acknowledgement(
+        &self,
+        record: AcknowledgementRecord,
+        keep_notes: bool,
+    ) -> AcknowledgementRecord {
+        AcknowledgementRecord {
+            problem: self.anonymize_text(&record.problem),
+            by: ANONYMOUS_USER.into(),
+            note: record.note.map(|note| self.operator_text(&note, keep_notes)),
+            ..record
+        }
+    }
+
     fn anonymize_annotation(&self, annotation: Annotation, keep_notes: bool) -> Annotation {
         let text = annotation.text.map(|text| self.operator_text(&text, keep_notes));
         Annotation { by: ANONYMOUS_USER.into(), text, ..annotation }
@@ -256,13 +270,9 @@ impl Aliases {
             CaptureRecord::Annotation(annotation) => {
                 CaptureRecord::Annotation(self.anonymize_annotation(annotation, keep_notes))
             }
-            // The ID of a problem has GUIDs and names of the fabric, and nothing that an operator wrote.
-            CaptureRecord::Acknowledgement(record) => CaptureRecord::Acknowledgement(AcknowledgementRecord {
-                problem: self.anonymize_text(&record.problem),
-                by: ANONYMOUS_USER.into(),
-                note: record.note.map(|note| self.operator_text(&note, keep_notes)),
-                ..record
-            }),
+            CaptureRecord::Acknowledgement(record) => {
+                CaptureRecord::Acknowledgement(self.anonymize_acknowledgement(record, keep_notes))
+            }
             // A command line names sources and files.
             CaptureRecord::Action(acted) => {
                 let what = self.operator_text(&acted.what, keep_notes);

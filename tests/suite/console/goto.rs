@@ -10,7 +10,7 @@ use super::test_session::{TestSession, begun_task, run_alone};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
-use fabdeck::console::features::goto::failure_cost::FailureCostTask;
+use fabdeck::console::features::goto::cost_tasks::FailureCostTask;
 use fabdeck::console::features::goto::goto_state::{GotoGroup, GotoRow, GotoTarget};
 use fabdeck::console::features::map::screen::MapView;
 use fabdeck::console::features::screens::ScreenId;

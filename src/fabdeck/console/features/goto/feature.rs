@@ -1,6 +1,6 @@
 //! What the line that goes to anything needs after an event.
 
-use super::failure_cost::{cancel_cost, follow_cost};
+use super::cost_tasks::{cancel_cost, follow_cost};
 use super::goto_rows::follow_rows;
 use super::name_tasks::follow_index;
 use crate::console::features::feature::Feature;

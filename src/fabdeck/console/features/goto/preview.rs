@@ -1,6 +1,6 @@
 //! What the preview shows of the row at the cursor.
 
-use super::failure_cost::cost_lines;
+use super::cost_tasks::cost_lines;
 use super::goto_state::{GotoRow, GotoTarget};
 use crate::catalogue::summary::count_words;
 use crate::console::features::details::ElementDetail;

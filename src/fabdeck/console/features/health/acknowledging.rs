@@ -2,10 +2,9 @@
 //! the user.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use super::health_model::AcknowledgementRequest;
 use crate::catalogue::severity::Severity;
-use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screen::Screen;
 use crate::console::features::timeline::annotations::{self, RewriteWatch};
 use crate::console::features::timeline::operator_log;
@@ -17,22 +16,12 @@ use crate::console::model::tasks::{TaskDependency, TaskId};
 use crate::operations::health::acknowledgements::{
     AcknowledgedCapture, KeptAcknowledgement, change_acknowledgement, own_acknowledgement,
 };
-use crate::operations::health::ranked_problems::RankedProblems;
 use fabdeck_files::capture::find_capture;
 use fabdeck_routing::RouteProgress;
 
 /// Acknowledges a problem, or takes that back.
-#[derive(Clone, Debug)]
-pub struct AcknowledgeTask {
-    look: Arc<Snapshot>,
-    ranked: Arc<RankedProblems>,
-    problem: String,
-    /// Whether an acknowledgement is taken back.
-    is_removal: bool,
-    note: Option<String>,
-    /// The capture that is replayed.
-    capture: Option<AcknowledgedCapture>,
-}
+#[derive(Debug)]
+pub struct AcknowledgeTask(AcknowledgementRequest);
 
 impl BackgroundTask for AcknowledgeTask {
     fn dependency(&self) -> TaskDependency {
@@ -40,7 +29,7 @@ impl BackgroundTask for AcknowledgeTask {
     }
 
     fn file(&self) -> Option<&Path> {
-        self.capture.as_ref().map(|capture| capture.file.as_path())
+        self.0.capture.as_ref().map(|capture| capture.file.as_path())
     }
 
     fn run(
@@ -48,12 +37,12 @@ impl BackgroundTask for AcknowledgeTask {
         services: &mut dyn TaskServices,
         progress: &dyn RouteProgress,
     ) -> Option<Box<dyn TaskOutcome>> {
-        let record = own_acknowledgement(self.problem.clone(), self.note.clone(), self.is_removal);
-        let (problems, capture) = (&self.ranked.problems, self.capture.as_ref());
+        let record = own_acknowledgement(self.0.problem.clone(), self.0.note.clone(), self.0.is_removal);
+        let (problems, capture) = (&self.0.ranked.problems, self.0.capture.as_ref());
         let changed = match services.system() {
             Some(system) => {
                 let observer = &mut RewriteWatch(progress);
-                change_acknowledgement(system, &self.look, problems, capture, record, observer)
+                change_acknowledgement(system, &self.0.look, problems, capture, record, observer)
                     .map_err(|failure| failure.message.unwrap_or_default())
             }
             None => Err("this session has no state folder".to_owned()),
@@ -141,7 +130,7 @@ pub fn acknowledge(state: &mut SessionState, note: &str) -> Vec<Effect> {
             recorded: playback.acknowledged().to_vec(),
         }
     });
-    let task = AcknowledgeTask {
+    let request = AcknowledgementRequest {
         look,
         ranked,
         problem: problem.id.clone(),
@@ -149,12 +138,12 @@ pub fn acknowledge(state: &mut SessionState, note: &str) -> Vec<Effect> {
         note: Some(note.trim().to_owned()).filter(|note| !note.is_empty()),
         capture,
     };
-    state.known.problems.next_acknowledgement = Some(task);
+    state.known.problems.next_acknowledgement = Some(request);
     Vec::new()
 }
 
 /// Whether an acknowledgement is being written.
-pub fn is_acknowledging(state: &SessionState) -> bool {
+fn is_acknowledging(state: &SessionState) -> bool {
     state.known.problems.acknowledging.is_some_and(|task| state.tasks.get(task).is_some())
 }
 
@@ -163,8 +152,8 @@ pub fn follow(state: &mut SessionState) -> Option<Effect> {
     if annotations::is_writing(state) {
         return None;
     }
-    let task = state.known.problems.next_acknowledgement.take()?;
-    let (task, effect) = state.begin_quiet("acknowledging a problem", task);
+    let request = state.known.problems.next_acknowledgement.take()?;
+    let (task, effect) = state.begin_quiet("acknowledging a problem", AcknowledgeTask(request));
     state.known.problems.acknowledging = Some(task);
     Some(effect)
 }

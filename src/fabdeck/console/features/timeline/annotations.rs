@@ -12,7 +12,6 @@ use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::features::chart_time::{chart_clock, time_words};
-use crate::console::features::health::acknowledging::is_acknowledging;
 use crate::console::features::health::health_model::OperatorMark;
 use crate::console::features::screen::Screen;
 use crate::console::features::timeline::time_cursor;
@@ -124,7 +123,9 @@ pub fn is_writing(state: &SessionState) -> bool {
 
 /// Begins to keep what waits, one after the other.
 pub fn follow(state: &mut SessionState) -> Vec<Effect> {
-    if is_writing(state) || is_acknowledging(state) {
+    // A capture is changed by one task at a time.
+    let acknowledging = state.known.problems.acknowledging;
+    if is_writing(state) || acknowledging.is_some_and(|task| state.tasks.get(task).is_some()) {
         return Vec::new();
     }
     let model = &mut state.known.annotations;
