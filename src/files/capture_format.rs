@@ -24,8 +24,9 @@ pub use counters::{CounterBase, Counters, encode};
 pub use frame::{LEAD_BYTES, Lead, MAX_FRAME_BYTES, flags};
 pub use index::{ByteSource, FrameSlot, Hole, Index, IndexStatus};
 pub use line::{
-    Annotation, CaptureHeader, CaptureRecord, JobsRecord, MAX_JOBS_BYTES, MAX_TEXT_BYTES, ManagerRecord,
-    NoteRecord, NumberedRecord, OperatorAction, ParsedLine, RecordingEnd, TickRecord, encoded_size,
+    AcknowledgementRecord, Annotation, CaptureHeader, CaptureRecord, JobsRecord, MAX_JOBS_BYTES,
+    MAX_TEXT_BYTES, ManagerRecord, NoteRecord, NumberedRecord, OperatorAction, ParsedLine, RecordingEnd,
+    TickRecord, encoded_size,
 };
 pub use pack::{FramePacker, PackedFrames};
 pub use reader::{CaptureReader, Damage};
@@ -38,7 +39,7 @@ pub const ID: &str = "fdcap";
 pub const LIMITS: &[(&str, usize)] = &[
     ("bytes of a frame, packed and unpacked", MAX_FRAME_BYTES),
     ("bytes of the line of a record, as it is written", pack::MAX_RECORD_BYTES),
-    ("bytes of the line of a note, an action, an annotation or news", MAX_TEXT_BYTES),
+    ("bytes of the line of a note, an action, an annotation, an acknowledgement or news", MAX_TEXT_BYTES),
     ("bytes of the line of a list of jobs", MAX_JOBS_BYTES),
     ("nodes of a fabric", MAX_NODES),
     ("ports of a fabric", topology::MAX_PORTS),

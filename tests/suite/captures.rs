@@ -3,6 +3,7 @@
 // Helpers of tests may fail like tests do; clippy's exception covers only functions marked as tests.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod acknowledgements;
 mod annotations;
 mod anonymization;
 mod busy_sweeps;

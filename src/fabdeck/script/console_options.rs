@@ -57,6 +57,7 @@ pub fn resolve_console_options(
         messages,
         theme: config.theme_choice(globals.theme.as_deref()),
         ascii: globals.ascii || config.ascii,
+        slow_line: config.slow_line,
         color,
         keys: config.keys.clone(),
         watch: WatchSettings {

@@ -10,8 +10,8 @@ use super::anonymize_jobs::{JobAliases, JobNames};
 use super::info::report_or_cancel;
 use super::moments::Moments;
 use crate::capture_format::{
-    Annotation, ByteSource, CaptureHeader, CaptureRecord, DeviceModel, ManagerRecord, NodeLabel, NoteRecord,
-    OperatorAction, TickRecord, flags,
+    AcknowledgementRecord, Annotation, ByteSource, CaptureHeader, CaptureRecord, DeviceModel, ManagerRecord,
+    NodeLabel, NoteRecord, OperatorAction, TickRecord, flags,
 };
 use fabdeck_fabric::observe::{FabricEvent, KnownManager, SubnetManager};
 use fabdeck_fabric::{Guid, NodeKind};
@@ -19,7 +19,7 @@ use fabdeck_mad::access::{ReadObserver, ReadProgress, SourceError};
 
 /// Replacement of a text that is left out.
 const LEFT_OUT: &str = "(left out)";
-/// The user who left an annotation.
+/// The user who left an annotation or acknowledged a problem.
 const ANONYMOUS_USER: &str = "anonymous";
 const FORMAT: &str = "fabdeck.capture/";
 const STATES: [&str; 4] = ["MASTER", "STANDBY", "DISCOVERING", "NOTACTIVE"];
@@ -196,11 +196,27 @@ impl Aliases {
         self.guids.get(&guid).copied().unwrap_or(Guid(0))
     }
 
+    /// An operator's words, without names and GUIDs, or left out.
+    fn operator_text(&self, text: &str, keep_notes: bool) -> String {
+        if keep_notes { self.anonymize_text(text) } else { LEFT_OUT.into() }
+    }
+
+    /// The ID of a problem has GUIDs and names of the fabric, and nothing that an operator wrote.
+    fn anonymize_acknowledgement(
+        &self,
+        record: AcknowledgementRecord,
+        keep_notes: bool,
+    ) -> AcknowledgementRecord {
+        AcknowledgementRecord {
+            problem: self.anonymize_text(&record.problem),
+            by: ANONYMOUS_USER.into(),
+            note: record.note.map(|note| self.operator_text(&note, keep_notes)),
+            ..record
+        }
+    }
+
     fn anonymize_annotation(&self, annotation: Annotation, keep_notes: bool) -> Annotation {
-        let text = annotation.text.map(|text| match keep_notes {
-            true => self.anonymize_text(&text),
-            false => LEFT_OUT.into(),
-        });
+        let text = annotation.text.map(|text| self.operator_text(&text, keep_notes));
         Annotation { by: ANONYMOUS_USER.into(), text, ..annotation }
     }
 
@@ -250,14 +266,16 @@ impl Aliases {
                 counters.anonymize(guid, vendor);
                 CaptureRecord::Counters(counters)
             }
-            CaptureRecord::Note(text) if keep_notes => CaptureRecord::Note(self.anonymize_text(&text)),
-            CaptureRecord::Note(_) => CaptureRecord::Note(LEFT_OUT.into()),
+            CaptureRecord::Note(text) => CaptureRecord::Note(self.operator_text(&text, keep_notes)),
             CaptureRecord::Annotation(annotation) => {
                 CaptureRecord::Annotation(self.anonymize_annotation(annotation, keep_notes))
             }
+            CaptureRecord::Acknowledgement(record) => {
+                CaptureRecord::Acknowledgement(self.anonymize_acknowledgement(record, keep_notes))
+            }
             // A command line names sources and files.
             CaptureRecord::Action(acted) => {
-                let what = if keep_notes { self.anonymize_text(&acted.what) } else { LEFT_OUT.into() };
+                let what = self.operator_text(&acted.what, keep_notes);
                 CaptureRecord::Action(OperatorAction { what, command: None })
             }
             CaptureRecord::News(value) => {

@@ -8,7 +8,8 @@ use super::capture_file::{FileBytes, open};
 use super::cursor::MomentStore;
 use super::moments::Moments;
 use crate::capture_format::{
-    Annotation, ByteSource, CaptureHeader, CaptureReader, CaptureRecord, Damage, Hole, flags,
+    AcknowledgementRecord, Annotation, ByteSource, CaptureHeader, CaptureReader, CaptureRecord, Damage, Hole,
+    flags,
 };
 use fabdeck_fabric::observe::Observation;
 use fabdeck_mad::access::{ReadObserver, ReadProgress, SourceError};
@@ -35,6 +36,9 @@ pub struct CaptureInfo {
     /// Number of operators' bookmarks, and the first ones, each with its time and its user.
     pub bookmarked: usize,
     pub first_bookmarked: Vec<(String, String)>,
+    /// Number of problems that operators acknowledged, and the first ones, each with its time and its words.
+    pub acknowledged: usize,
+    pub first_acknowledged: Vec<(String, String)>,
     /// Number of job lists that differ from the one before, and number of times that job lists stopped coming.
     pub job_lists: usize,
     pub job_silences: usize,
@@ -157,12 +161,15 @@ struct OperatorNotes {
     first_noted: Vec<(String, String)>,
     bookmarked: usize,
     first_bookmarked: Vec<(String, String)>,
+    acknowledged: usize,
+    first_acknowledged: Vec<(String, String)>,
 }
 
-/// Counts notes and bookmarks, with the times and first words of the first ones.
+/// Counts notes, bookmarks and acknowledgements, with the times and first words of the first ones.
 fn collect_notes<B: ByteSource>(reader: &mut CaptureReader<B>) -> OperatorNotes {
     const SHOWN: usize = 3;
     let (mut notes, mut bookmarks) = (OperatorNotes::default(), Vec::<Annotation>::new());
+    let mut acknowledgements = Vec::new();
     for slot in 0..reader.index().slots.len() {
         if !reader.frame_slot(slot).lead.has_flag(flags::EVENT) {
             continue;
@@ -180,6 +187,10 @@ fn collect_notes<B: ByteSource>(reader: &mut CaptureReader<B>) -> OperatorNotes 
                     bookmarks.push(bookmark);
                     continue;
                 }
+                CaptureRecord::Acknowledgement(record) => {
+                    acknowledgements.push(record);
+                    continue;
+                }
                 _ => continue,
             };
             notes.noted += 1;
@@ -193,7 +204,34 @@ fn collect_notes<B: ByteSource>(reader: &mut CaptureReader<B>) -> OperatorNotes 
     notes.first_bookmarked =
         first.map(|bookmark| (reader.clock_text(bookmark.at), first_words(&bookmark.by))).collect();
     notes.bookmarked = bookmarks.len();
+    let acknowledged = AcknowledgementRecord::in_force(acknowledgements);
+    let words = |record: &AcknowledgementRecord| {
+        let note = record.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+        first_words(&format!("{} by {}{note}", record.problem, record.by))
+    };
+    notes.first_acknowledged = acknowledged
+        .iter()
+        .take(SHOWN)
+        .map(|record| (reader.clock_text(record.made), words(record)))
+        .collect();
+    notes.acknowledged = acknowledged.len();
     notes
+}
+
+/// The acknowledgements of a capture that count. Frames that cannot be read acknowledge nothing.
+pub fn read_acknowledgements<B: ByteSource>(reader: &mut CaptureReader<B>) -> Vec<AcknowledgementRecord> {
+    let mut records = Vec::new();
+    for slot in 0..reader.index().slots.len() {
+        if !reader.frame_slot(slot).lead.has_flag(flags::EVENT) {
+            continue;
+        }
+        for (_, record) in reader.read_events(slot).unwrap_or_default() {
+            if let CaptureRecord::Acknowledgement(record) = record {
+                records.push(record);
+            }
+        }
+    }
+    AcknowledgementRecord::in_force(records)
 }
 
 /// Number of job lists that differ from the one before, and number of silences.
@@ -259,6 +297,8 @@ fn build_info(
         first_noted: notes.first_noted,
         bookmarked: notes.bookmarked,
         first_bookmarked: notes.first_bookmarked,
+        acknowledged: notes.acknowledged,
+        first_acknowledged: notes.first_acknowledged,
         job_lists: 0,
         job_silences: 0,
         gaps: gaps.map(|pair| (reader.clock_text(pair[0]), reader.clock_text(pair[1]))).collect(),

@@ -19,11 +19,12 @@ pub use anonymize::Aliases;
 pub use capture_file::{FileBytes, FolderContent, create, find_capture, is_capture, list_captures, open};
 pub use capture_source::{CaptureSource, TOO_SHORT};
 pub use cursor::{Cursor, CursorStep, MomentStore};
-pub use info::{CaptureInfo, CaptureSurvey, examine, survey};
+pub use info::{CaptureInfo, CaptureSurvey, examine, read_acknowledgements, survey};
 pub use moments::Moments;
 pub use player::RecordingPlayer;
 pub use recorder::{
-    OperatorEntry, RecordError, RecordedPart, Recorder, Sink, fits_annotation, fits_note, recordable_jobs,
+    OperatorEntry, RecordError, RecordedPart, Recorder, Sink, fits_acknowledgement, fits_annotation,
+    fits_note, recordable_jobs,
 };
 pub use rewrite::{
     CaptureRange, RecordEdit, RewriteError, RewriteOptions, RewriteSummary, rewrite, rewrite_observed,

@@ -202,11 +202,19 @@ impl<B: ByteSource> RecordingPlayer<B> {
                         all.add(TimelineEntry { place, time, event }, words);
                         continue;
                     }
+                    CaptureRecord::Acknowledgement(record) => {
+                        let note = record.note.as_ref().map_or(0, String::len);
+                        let words = record.problem.len() + record.by.len() + note;
+                        (words, TimelineEvent::Acknowledgement(record))
+                    }
                     // The JSON has at least as many bytes as the event made of it.
                     CaptureRecord::News(value) => (value.to_string().len(), parse_news(value)),
                     _ => continue,
                 };
-                explained |= !matches!(event, TimelineEvent::Note(_) | TimelineEvent::Action(_));
+                explained |= !matches!(
+                    event,
+                    TimelineEvent::Note(_) | TimelineEvent::Action(_) | TimelineEvent::Acknowledgement(_)
+                );
                 all.add(TimelineEntry { place, time, event }, words);
             }
         }

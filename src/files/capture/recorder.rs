@@ -4,8 +4,9 @@
 use std::io;
 
 use crate::capture_format::{
-    Annotation, CaptureHeader, CaptureRecord, CounterBase, FramePacker, JobsRecord, MAX_JOBS_BYTES,
-    MAX_TEXT_BYTES, OperatorAction, RecordingEnd, changed_records, encode, encoded_size, state_records,
+    AcknowledgementRecord, Annotation, CaptureHeader, CaptureRecord, CounterBase, FramePacker, JobsRecord,
+    MAX_JOBS_BYTES, MAX_TEXT_BYTES, OperatorAction, RecordingEnd, changed_records, encode, encoded_size,
+    state_records,
 };
 use crate::job_lists::JobList;
 use fabdeck_fabric::observe::{FabricEvent, JobHosts, JobSnapshot, Observation, Sweep};
@@ -45,6 +46,11 @@ pub fn fits_annotation(annotation: &Annotation) -> bool {
     encoded_size(CaptureRecord::Annotation(annotation.clone())) <= MAX_TEXT_BYTES
 }
 
+/// Whether an acknowledgement is short enough to be read again.
+pub fn fits_acknowledgement(record: &AcknowledgementRecord) -> bool {
+    encoded_size(CaptureRecord::Acknowledgement(record.clone())) <= MAX_TEXT_BYTES
+}
+
 /// The record of a job list, or of why there is none, limited to a size that can be read again.
 pub fn recordable_jobs(came: Result<&JobList, &str>) -> Result<JobHosts, String> {
     let jobs = came.map_err(|why| why.chars().take(MAX_REASON_CHARS).collect::<String>())?.hosts_of_jobs();
@@ -63,6 +69,7 @@ pub fn recordable_jobs(came: Result<&JobList, &str>) -> Result<JobHosts, String>
 pub enum OperatorEntry {
     Note(String),
     Action(OperatorAction),
+    Acknowledgement(AcknowledgementRecord),
 }
 
 /// Most characters of a reason for a missing job list.
@@ -212,10 +219,15 @@ impl<S: Sink> Recorder<S> {
         self.write(time, vec![CaptureRecord::Note(text)], false).map(drop)
     }
 
-    /// Records an operator's entry. An action that is too long loses its command line.
+    /// Records an operator's entry. An action that is too long loses its command line, and an acknowledgement its note.
     pub fn record_entry(&mut self, time: i64, entry: &OperatorEntry) -> Result<(), RecordError> {
         let acted = match entry {
             OperatorEntry::Note(text) => return self.record_note(time, text),
+            OperatorEntry::Acknowledgement(record) => {
+                let note = record.note.clone().filter(|_| fits_acknowledgement(record));
+                let record = AcknowledgementRecord { note, ..record.clone() };
+                return self.write(time, vec![CaptureRecord::Acknowledgement(record)], false).map(drop);
+            }
             OperatorEntry::Action(acted) => acted,
         };
         let whole = CaptureRecord::Action(acted.clone());

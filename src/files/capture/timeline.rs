@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
 use super::cursor::MomentStore;
-use crate::capture_format::{Annotation, OperatorAction};
+use crate::capture_format::{AcknowledgementRecord, Annotation, OperatorAction};
 use fabdeck_fabric::counters::ERROR_WINDOW;
 use fabdeck_fabric::observe::FabricEvent;
 
@@ -22,6 +22,8 @@ pub enum TimelineEvent {
     Action(OperatorAction),
     /// A note or a bookmark that an operator left at this time.
     Annotation(Annotation),
+    /// A problem that an operator acknowledged, or no longer does.
+    Acknowledgement(AcknowledgementRecord),
     /// A result of counters, derived from the recording; recorders do not write it.
     Derived(DerivedEvent),
     /// The fabric, its tables or its names changed, and no news says how.
@@ -102,6 +104,15 @@ impl Timeline {
     pub fn elapsed(&self, place: usize) -> i64 {
         let times = &self.times[..self.times.len().min(place.saturating_add(1))];
         times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).max(0)).fold(0, i64::saturating_add)
+    }
+
+    /// The acknowledgements that count.
+    pub fn acknowledgements(&self) -> Vec<AcknowledgementRecord> {
+        let record = |entry: &TimelineEntry| match &entry.event {
+            TimelineEvent::Acknowledgement(record) => Some(record.clone()),
+            _ => None,
+        };
+        AcknowledgementRecord::in_force(self.happened.iter().filter_map(record))
     }
 
     fn zone(&self) -> TimeZone {

@@ -13,7 +13,7 @@ use super::topology::Topology;
 use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::{AdaptiveRouting, JobHosts, Note, PolicyLevels, TickKind};
 
-/// Most bytes of a note or news.
+/// Most bytes of a note, an acknowledgement or news.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// Most bytes of a list of jobs. That is far less than a record's limit, because it holds many short names, which take
 /// more memory.
@@ -55,12 +55,14 @@ pub enum CaptureRecord {
     Action(OperatorAction),
     /// A note or a bookmark of an operator, at a time that may lie before that of the record.
     Annotation(Annotation),
+    /// A problem that an operator acknowledged, or no longer does.
+    Acknowledgement(AcknowledgementRecord),
     /// News of a sweep. It stays JSON, because a later version may have written kinds that this one does not know.
     News(Value),
     End(RecordingEnd),
 }
 
-/// Bytes of a note, an action, an annotation or a list of jobs in a line. Readers refuse lines beyond the limits above.
+/// Bytes of a note, an action, an annotation, an acknowledgement or a list of jobs in a line. Readers refuse lines beyond the limits above.
 pub fn encoded_size(record: CaptureRecord) -> usize {
     let longest = NumberedRecord { seq: u64::MAX, time: i64::MIN, record };
     // A text always converts to JSON.
@@ -85,6 +87,7 @@ const KINDS: &[(&str, u32)] = &[
     ("note", flags::EVENT),
     ("action", flags::EVENT),
     ("annotation", flags::EVENT),
+    ("acknowledgement", flags::EVENT),
     ("news", flags::EVENT),
     ("end", flags::END),
 ];
@@ -138,6 +141,35 @@ impl Annotation {
     /// Whether it takes back another annotation.
     pub fn takes_back(&self, other: &Self) -> bool {
         self.removed && other.is_bookmark() && self.at == other.at
+    }
+}
+
+/// A problem that an operator acknowledged. It counts at every moment of the capture.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AcknowledgementRecord {
+    /// The ID of the problem, as `fabdeck health` prints it.
+    pub problem: String,
+    /// The user who acknowledged it, and in the next field when, in milliseconds since 1970.
+    pub by: String,
+    pub made: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Whether it takes back earlier acknowledgements of this problem.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub removed: bool,
+}
+
+impl AcknowledgementRecord {
+    /// The acknowledgements that count: the one of each problem that was made last, unless it takes the others back.
+    pub fn in_force(records: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut latest: BTreeMap<String, Self> = BTreeMap::new();
+        for record in records {
+            // Records stand at the times that they are about, so a later one may have been made earlier.
+            if latest.get(&record.problem).is_none_or(|known| known.made <= record.made) {
+                latest.insert(record.problem.clone(), record);
+            }
+        }
+        latest.into_values().filter(|record| !record.removed).collect()
     }
 }
 
@@ -267,7 +299,11 @@ impl CaptureRecord {
             Self::Header(_) => flags::STATE_WHOLE,
             Self::Counters(counters) if counters.is_whole() => flags::COUNTERS | flags::COUNTERS_WHOLE,
             Self::Counters(_) => flags::COUNTERS,
-            Self::Note(_) | Self::Action(_) | Self::Annotation(_) | Self::News(_) => flags::EVENT,
+            Self::Note(_)
+            | Self::Action(_)
+            | Self::Annotation(_)
+            | Self::Acknowledgement(_)
+            | Self::News(_) => flags::EVENT,
             Self::End(_) => flags::END,
             _ => flags::STATE_MOVED,
         }

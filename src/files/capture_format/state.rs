@@ -86,6 +86,7 @@ impl CaptureState {
             CaptureRecord::Note(_)
             | CaptureRecord::Action(_)
             | CaptureRecord::Annotation(_)
+            | CaptureRecord::Acknowledgement(_)
             | CaptureRecord::News(_)
             | CaptureRecord::End(_) => {}
         }

@@ -5,7 +5,7 @@ use fabdeck_fabric::{Guid, NameMap};
 use fabdeck_files::capture::{
     Aliases, CaptureRange, Moments, OperatorEntry, Recorder, RewriteOptions, rewrite,
 };
-use fabdeck_files::capture_format::{CaptureReader, CaptureRecord, OperatorAction};
+use fabdeck_files::capture_format::{AcknowledgementRecord, CaptureReader, CaptureRecord, OperatorAction};
 use fabdeck_mad::access::NoObserver;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -79,6 +79,14 @@ fn recorded_texts(seed: u64) -> (Vec<u8>, Vec<String>) {
         )),
     };
     recorder.record_entry(BEGUN + 8001, &OperatorEntry::Action(acted)).unwrap();
+    let acknowledged = AcknowledgementRecord {
+        problem: format!("silent-node:{first}"),
+        by: format!("quux{seed:x}"),
+        made: BEGUN + 8001,
+        note: Some(format!("quux{seed:x}x0 is being replaced")),
+        removed: false,
+    };
+    recorder.record_entry(BEGUN + 8001, &OperatorEntry::Acknowledgement(acknowledged)).unwrap();
     recorder.record_news(BEGUN + 8001, serde_json::json!({ "secret": format!("quux{seed:x}x2") })).unwrap();
     recorder.finish(BEGUN + 8002).unwrap();
     let mut all: Vec<String> = looks.iter().flat_map(identities).collect();
@@ -102,6 +110,8 @@ proptest! {
         }
         prop_assert!(!text.contains("quux") && !text.contains("secret"), "{}", text);
         prop_assert_eq!(text.contains("is slow, see 0x02"), keep);
+        prop_assert_eq!(text.contains("is being replaced"), keep);
+        prop_assert!(text.contains("\"problem\":\"silent-node:0x02"), "{}", text);
         // The same capture gives the same bytes, and what is given away has nothing left to take out.
         prop_assert_eq!(&anonymous(&bytes, keep), &made);
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fabdeck_fabric::observe::{Counter, CounterSample, Observation, Sweep};
 use fabdeck_fabric::{Guid, PortNum};
-use fabdeck_files::capture::Recorder;
-use fabdeck_files::capture_format::CaptureReader;
+use fabdeck_files::capture::{OperatorEntry, Recorder, read_acknowledgements};
+use fabdeck_files::capture_format::{AcknowledgementRecord, CaptureReader};
 use proptest::prelude::*;
 
 use super::sample_fabric::{BEGUN, Memory, Moment, assert_same, header, look};
@@ -19,6 +19,7 @@ enum Step {
     Sweep { ports: Vec<PortCounters>, look: usize, passed: i64 },
     Note(String),
     News(Vec<i32>),
+    Acknowledgement { problem: String, made: i64, removed: bool },
 }
 
 fn value() -> impl Strategy<Value = Option<u64>> {
@@ -34,7 +35,9 @@ fn step() -> impl Strategy<Value = Step> {
         passed,
     });
     let words = "\\PC{0,20}".prop_map(Step::Note);
-    prop_oneof![8 => sweep, 1 => words, 1 => prop::collection::vec(any::<i32>(), 0..5).prop_map(Step::News)]
+    let acknowledged = ("\\PC{0,6}", any::<i64>(), any::<bool>())
+        .prop_map(|(problem, made, removed)| Step::Acknowledgement { problem, made, removed });
+    prop_oneof![8 => sweep, 1 => words, 1 => acknowledged, 1 => prop::collection::vec(any::<i32>(), 0..5).prop_map(Step::News)]
 }
 
 fn sweep_of(ports: &[PortCounters], nth: u64) -> Sweep {
@@ -91,7 +94,7 @@ proptest! {
         let looks = [looks[0].clone(), looks[1].clone(), Observation { names: Default::default(), ..looks[2].clone() }];
         let memory = Memory::default();
         let mut recorder = Recorder::new(memory.clone(), header()).with_whole_interval(every, least);
-        let (mut moments, mut time) = (Vec::new(), BEGUN);
+        let (mut moments, mut acknowledged, mut time) = (Vec::new(), Vec::new(), BEGUN);
         for (nth, step) in steps.iter().enumerate() {
             match step {
                 Step::Sweep { ports, look, passed } => {
@@ -101,6 +104,17 @@ proptest! {
                     moments.push(moment);
                 }
                 Step::Note(text) => recorder.record_note(time, text).unwrap(),
+                Step::Acknowledgement { problem, made, removed } => {
+                    let record = AcknowledgementRecord {
+                        problem: problem.clone(),
+                        by: "anna".into(),
+                        made: *made,
+                        note: None,
+                        removed: *removed,
+                    };
+                    acknowledged.push(record.clone());
+                    recorder.record_entry(time, &OperatorEntry::Acknowledgement(record)).unwrap();
+                }
                 Step::News(news) => recorder.record_news(time, serde_json::json!(news)).unwrap(),
             }
         }
@@ -111,6 +125,7 @@ proptest! {
         let mut reader = CaptureReader::open("any", bytes.as_slice()).unwrap();
         let slots = reader.moments().to_vec();
         prop_assert_eq!(slots.len(), moments.len());
+        prop_assert_eq!(read_acknowledgements(&mut reader), AcknowledgementRecord::in_force(acknowledged));
         for cut in leaps.iter().take(3).filter(|_| !moments.is_empty()) {
             assert_cut(&bytes, &moments, cut.index(moments.len()));
         }

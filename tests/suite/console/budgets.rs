@@ -86,6 +86,32 @@ fn watching_sends_what_changed() {
     assert_eq!(session.raw_since(before).escape_ascii().to_string(), "", "who pauses is sent nothing");
 }
 
+/// The setting for slow lines: what a watch of 1 s sends on the screens with most charts.
+#[test]
+fn a_slow_line_is_sent_little() {
+    const SECONDS: u64 = 15;
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("slow.toml");
+    std::fs::write(&config, "slow-line = true\n[watch]\ninterval = \"1s\"\n").unwrap();
+    let config = config.display().to_string();
+    let mut session = Session::open(&["--config", &config, "--source", "sim:demo"], 120, 40);
+    session.until("watch 1s");
+    for (key, screen, wanted) in [("1", "Health", "─ Wait ─"), ("4", "Hot-spots", "hot-spot")] {
+        session.press(key);
+        session.until(wanted);
+        // What belongs to the key is sent at once.
+        std::thread::sleep(Duration::from_secs(3));
+        let (before, since) = (session.bytes(), Instant::now());
+        std::thread::sleep(Duration::from_secs(SECONDS));
+        let sent = session.raw_since(before);
+        let frames = sent.windows(8).filter(|part| *part == b"\x1b[?2026h").count();
+        let rate = sent.len() * 1_000 / since.elapsed().as_millis() as usize;
+        println!("watching the demo at 1 s over a slow line, 120x40, {screen}: {rate} bytes a second");
+        assert!(rate > 0 && rate <= 3 * 1024, "{screen}: {rate} bytes a second");
+        assert!((1..=4).contains(&frames), "{screen}: {frames} frames in {SECONDS} s");
+    }
+}
+
 /// A change that waits: the time that is left runs down in the header, and nothing else is sent.
 #[test]
 fn a_window_that_runs_down_sends_little() {

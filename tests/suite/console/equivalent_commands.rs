@@ -167,6 +167,7 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("report", &[Only("it has what this session watched; the command report sweeps by itself")]),
     ("svg", &[Only(SESSION)]),
     ("cast", &[Only(SESSION)]),
+    ("slow-line", &[Only(SESSION)]),
     ("theme", &[Only(SESSION)]),
     ("redraw", &[Only(SESSION)]),
     ("mouse", &[Only(SESSION)]),

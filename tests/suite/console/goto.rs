@@ -6,16 +6,23 @@ use super::fake_changes::{FakeChanges, offer, row};
 use super::fixture::{appearance, frame, golden, open_session, shared, styles, text};
 use super::replays::{playback, played};
 use super::session_replay::replay;
-use super::test_session::TestSession;
+use super::test_session::{TestSession, begun_task, run_alone};
 use fabdeck::console::drawing::color_depth::ColorDepth;
-use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
+use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::goto::cost_tasks::FailureCostTask;
 use fabdeck::console::features::goto::goto_state::{GotoGroup, GotoRow, GotoTarget};
 use fabdeck::console::features::map::screen::MapView;
 use fabdeck::console::features::screens::ScreenId;
+use fabdeck::console::model::background_task::BackgroundTask;
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::layout::Size;
+use fabdeck::console::model::state::SessionState;
+use fabdeck::console::model::tasks::TaskId;
 use fabdeck::operations::changes::changer::WriteAccess;
 use fabdeck_change::ChangePhase;
 use fabdeck_fabric::ElementId;
+use fabdeck_fabric::observe::digits_in_groups;
 
 fn shown(driver: &TestSession) -> String {
     text(&frame(&driver.state, &appearance("dark", ColorDepth::True)))
@@ -374,5 +381,120 @@ fn a_recorded_session_comes_to_the_same_rows() {
     assert_eq!(
         (again.goto.picked, &again.goto.recent),
         (driver.state.goto.picked, &driver.state.goto.recent)
+    );
+}
+
+/// The row of the dialog that has these words.
+fn line_with(driver: &TestSession, words: &str) -> String {
+    shown(driver).lines().find(|line| line.contains(words)).unwrap_or_default().to_owned()
+}
+
+/// What the failure of a row costs is what What-if counts for its mark.
+#[test]
+fn the_preview_says_what_a_failure_costs() {
+    for name in ["switch:spine-2", "host:node07 mlx5_0"] {
+        let mut driver = typed(name.split(':').nth(1).unwrap().split(' ').next().unwrap());
+        assert_eq!(rows(&driver)[0].target, GotoTarget::Element(name.to_owned()), "{}", shown(&driver));
+        let said = (line_with(&driver, "if it fails"), line_with(&driver, "cut off"));
+        driver.press("esc").press(&format!(":mark space {} enter", name.replace(' ', " space ")));
+        let cost = driver.state.known.cost.clone().unwrap();
+        assert!(cost.lost_pairs() > 0, "{cost:?}");
+        let lost = format!("{} of", digits_in_groups(cost.lost_pairs()));
+        assert!(said.0.contains(&lost), "{name}: {said:?} {lost}");
+        match name {
+            "switch:spine-2" => assert!(said.1.contains("no host") || said.1.contains("none"), "{said:?}"),
+            _ => assert!(said.1.contains("1 host: node07"), "{said:?}"),
+        }
+        // It fails alone, whatever is marked.
+        driver.press("esc :mark space link:rack1-leaf[8] enter");
+        type_line(&mut driver, name.split(':').nth(1).unwrap().split(' ').next().unwrap());
+        assert!(line_with(&driver, "if it fails").contains(&lost), "{lost}: {}", shown(&driver));
+    }
+}
+
+/// Until the cost is counted it is not known, and a task for a row that the cursor has left is cancelled.
+#[test]
+fn a_cost_is_counted_in_the_background_and_for_the_cursor_only() {
+    let mut driver = typed("node07");
+    driver.press("esc :");
+    let feed = |state: &mut SessionState, what: SessionInput| {
+        let at_ms = state.now_ms;
+        update(state, SessionEvent { at_ms, what })
+    };
+    let arrives = |state: &mut SessionState, task: TaskId, job: &dyn BackgroundTask| {
+        feed(state, SessionInput::Finished { task, outcome: run_alone(job) });
+    };
+    let state = &mut driver.state;
+    let effects = feed(state, SessionInput::Paste("spine-2".to_owned()));
+    let (task, job) = begun_task::<FailureCostTask>(&effects).expect("it is counted in a task");
+    assert!(line_with(&driver, "if it fails").contains("○ not known"), "{}", shown(&driver));
+    let state = &mut driver.state;
+    let effects = feed(state, SessionInput::Key("down".parse().unwrap()));
+    assert!(
+        effects.iter().any(|effect| matches!(effect, Effect::Cancel(gone) if *gone == task)),
+        "{effects:?}"
+    );
+    let (second, job_of_second) = begun_task::<FailureCostTask>(&effects).expect("the next row has its own");
+    assert_ne!(task, second);
+    // What comes late for the row that was left is not shown.
+    arrives(state, task, &*job);
+    assert!(line_with(&driver, "if it fails").contains("○ not known"), "{}", shown(&driver));
+    arrives(&mut driver.state, second, &*job_of_second);
+    assert!(line_with(&driver, "if it fails").contains("pairs lost"), "{}", shown(&driver));
+    let effects = feed(&mut driver.state, SessionInput::Key("up".parse().unwrap()));
+    let (third, _) = begun_task::<FailureCostTask>(&effects).unwrap();
+    let effects = feed(&mut driver.state, SessionInput::Key("esc".parse().unwrap()));
+    assert!(
+        effects.iter().any(|effect| matches!(effect, Effect::Cancel(gone) if *gone == third)),
+        "{effects:?}"
+    );
+    // On a narrow screen there is no preview, and nothing is counted.
+    let mut driver = open_session("sim:demo");
+    driver.send_input(SessionInput::Resized(Size { width: 80, height: 24 })).press(":");
+    let effects = feed(&mut driver.state, SessionInput::Paste("spine-2".to_owned()));
+    assert!(begun_task::<FailureCostTask>(&effects).is_none());
+}
+
+/// A watched host shows what it sends now, and over time.
+#[test]
+fn the_preview_shows_the_traffic_now() {
+    let mut driver = super::health::demo("sim:demo");
+    type_line(&mut driver, "node07");
+    assert!(line_with(&driver, "traffic").is_empty(), "nothing was read twice: {}", shown(&driver));
+    driver.press("esc");
+    super::watches::swept(&mut driver, 8);
+    type_line(&mut driver, "node07");
+    let traffic = line_with(&driver, "traffic ");
+    assert!(traffic.contains("Gb/s out,") && traffic.contains("Gb/s in"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("the busier direction, Gb/s"), "{}", shown(&driver));
+}
+
+/// ctrl-o opens a row elsewhere than Enter does.
+#[test]
+fn the_other_place_of_a_row() {
+    let mut driver = typed("spine-2");
+    driver.press("ctrl-o");
+    assert_eq!((driver.state.screen, driver.state.prompt.is_none()), (ScreenId::Links, true));
+    let table = driver.state.current().table();
+    assert_eq!((table.filter.as_str(), table.selection.rows.len()), ("spine-2", 13));
+    let mut driver = typed("spine-2");
+    let cable = rows(&driver).iter().position(|row| row.group == GotoGroup::Cables).unwrap();
+    driver.press(&"down ".repeat(cable)).press("ctrl-o");
+    assert_eq!(driver.state.screen, ScreenId::Map, "{}", shown(&driver));
+    assert!(cursor(&driver).contains("spine-2") || cursor(&driver).contains("leaf"), "{}", cursor(&driver));
+    let mut driver = typed("!spine-2");
+    driver.press("ctrl-o");
+    assert_eq!(driver.state.screen, ScreenId::Links, "the problem is about a cable");
+    assert!(matches!(driver.state.current().current(&driver.state.known), Some(ElementId::Link(_))));
+    // It is opened before all others the next time.
+    type_line(&mut driver, "");
+    assert_eq!(rows(&driver)[0].group, GotoGroup::Before);
+    // An action has one place, and the line stays.
+    let mut driver = typed(">screen-links");
+    driver.press("ctrl-o");
+    assert!(
+        driver.state.prompt.is_some() && last_message(&driver).contains("one place"),
+        "{}",
+        last_message(&driver)
     );
 }

@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use serde_json::Value;
 
 use super::fixture::{appearance, frame, golden, look, styles, text};
+use super::replays::played;
 use super::session_replay::replay_watched;
 use super::test_session::{ReplayBox, Sweeper, TestSession, UserSystem};
 use super::watches::{EVERY, SENT, WAIT, incast, lab, quiet, shown, swept, watching};
@@ -24,6 +25,7 @@ use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::observe::Counter;
 use fabdeck_fabric::{ElementId, NameMap};
+use fabdeck_files::capture::examine;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
@@ -123,7 +125,7 @@ fn an_incident_at_three_sizes() {
 #[test]
 fn a_capture_shows_what_was_wrong_then() {
     let file = Path::new(env!("FABDECK_ROOT")).join("captures/incast/incast.fdcap");
-    let mut driver = on_health(super::replays::played(&file, None));
+    let mut driver = on_health(played(&file, None));
     driver.state.source = "incast.fdcap".to_owned();
     golden("health capture", &at_all_sizes(&mut driver));
 }
@@ -197,6 +199,39 @@ fn x_acknowledges_in_the_state_folder_and_takes_that_back() {
     alone.press("x");
     let said = &alone.state.messages.last().unwrap().text;
     assert!(said.contains("no state folder"), "{said}");
+}
+
+/// Who replays a capture acknowledges in it, and other sessions find that.
+#[test]
+fn x_acknowledges_in_the_capture_that_is_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("night.fdcap");
+    let incident = concat!(env!("FABDECK_ROOT"), "/captures/incast/incast.fdcap");
+    std::fs::copy(incident, &file).unwrap();
+    let session = || {
+        let mut driver = on_health(played(&file, None));
+        driver.system = UserSystem(Some(Box::new(LocalSystemAccess::default().with_state(folder.path()))));
+        driver
+    };
+    let mut driver = session();
+    let worst = problems(&driver)[0].id.clone();
+    driver.press(":acknowledge space seen enter");
+    assert_eq!(examine(&file).unwrap().acknowledged, 1, "{:?}", driver.state.messages);
+    let last = problems(&driver).last().unwrap();
+    assert_eq!((&last.id, last.acknowledged.as_ref().unwrap().note.as_deref()), (&worst, Some("seen")));
+    assert!(!folder.path().join("acknowledged").exists(), "the state folder has nothing of it");
+    driver.press("0");
+    assert!(shown(&driver).contains("acknowledged hot-spot:"), "{}", shown(&driver));
+    // A note right behind it is written after it, and not over it.
+    driver.press("1 G x").send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.press("0 m");
+    let info = examine(&file).unwrap();
+    assert_eq!((info.acknowledged, info.bookmarked), (0, 1));
+    let mut again = session();
+    assert_eq!(problems(&again)[0].id, worst);
+    again.press("x");
+    assert!(problems(&again).last().unwrap().acknowledged.is_some());
+    assert!(problems(&session()).last().unwrap().acknowledged.is_some(), "another session finds it");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::fixture::{appearance, frame, text};
 use super::replays::{WANTED, last_message, looking, playback, screens, settings};
-use super::test_session::{ReplayBox, Sweeper, TestSession};
+use super::test_session::{ReplayBox, Sweeper, TestSession, UserSystem};
 use crate::captures::sample_fabric;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
@@ -28,7 +28,9 @@ use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::observe::{FabricEvent, Sweep};
 use fabdeck_fabric::{Guid, NameMap};
-use fabdeck_files::capture::{OperatorEntry, RecordingPlayer, TimelineEntry, TimelineEvent};
+use fabdeck_files::capture::{
+    OperatorEntry, RecordingPlayer, TimelineEntry, TimelineEvent, read_acknowledgements,
+};
 use fabdeck_files::capture_format::{CaptureHeader, CaptureReader, OperatorAction};
 use fabdeck_mad::access::NoObserver;
 use fabdeck_routing::{NoProgress, RouteProgress};
@@ -488,6 +490,25 @@ fn a_note_stands_at_the_time_of_now() {
     driver.press("L").advance_ms(5000).press("0 space");
     assert_eq!(times(&driver), [8_000, 9_500], "and so it is recorded");
     assert_eq!(early(&driver), [0]);
+}
+
+/// The recording of a watch has the acknowledgements that are made during it.
+#[test]
+fn an_acknowledgement_is_recorded() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut driver, past) = watch_and_history("sim:demo", MOST, |_, _| {});
+    driver.system = UserSystem(Some(Box::new(LocalSystemAccess::default().with_state(home.path()))));
+    driver.send_input(SessionInput::Tick).advance_ms(5000).press("1 x");
+    let recorded = || {
+        let bytes = past.borrow_mut().capture_bytes().unwrap();
+        read_acknowledgements(&mut CaptureReader::open("f", bytes).unwrap())
+    };
+    let first = recorded();
+    let acknowledged = driver.state.known.problems.ranked.as_ref().unwrap().problems.last().unwrap().clone();
+    assert_eq!((first.len(), &first[0].problem), (1, &acknowledged.id));
+    assert!(std::fs::read_to_string(home.path().join("acknowledged")).unwrap().contains(&first[0].problem));
+    driver.press("G x");
+    assert_eq!(recorded(), []);
 }
 
 /// Whoever leaves with notes that are in no file is told of them once.

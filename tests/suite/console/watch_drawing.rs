@@ -92,3 +92,39 @@ fn errors_beyond_their_threshold_are_named_in_the_tree_and_coloured_in_links() {
     assert_eq!(errors(4), looks.theme.style(Role::Warning).fg, "{all}");
     assert_ne!(errors(6), looks.theme.style(Role::Warning).fg, "{all}");
 }
+
+/// Over a slow line, charts move in steps of 5 s, and in between nothing in them changes.
+#[test]
+fn charts_move_in_steps_over_a_slow_line() {
+    let mut driver = watching(incast);
+    driver.state.known.watch.settings.interval_ms = 1000;
+    swept(&mut driver, 10);
+    // In a window of a minute a column of a chart has less than a second.
+    driver.press("1 -").send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    let plots = |driver: &TestSession| {
+        let braille = |line: &&str| line.contains('┤');
+        shown(driver).lines().filter(braille).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let changes = |driver: &mut TestSession| {
+        let mut changes = 0;
+        for _ in 0..20 {
+            let before = plots(driver);
+            driver.advance_ms(1000);
+            changes += usize::from(plots(driver) != before);
+        }
+        changes
+    };
+    let usual = changes(&mut driver);
+    driver.press(":slow-line space on enter");
+    assert!(messages(&driver).last().unwrap().1.contains("every 5 s"), "{:?}", messages(&driver));
+    let slow = changes(&mut driver);
+    assert!(usual > 4 && slow <= 4 && slow > 0, "{usual} and {slow}");
+    driver.press(":slow-line space auto enter");
+    assert!(
+        messages(&driver).last().unwrap().1.contains("no slow line, as measured"),
+        "{:?}",
+        messages(&driver)
+    );
+    driver.press(":slow-line space never enter");
+    assert!(messages(&driver).last().unwrap().1.contains("give on, off or auto"), "{:?}", messages(&driver));
+}

@@ -86,6 +86,7 @@ impl App {
         state.options.clone_from(&opening.options);
         state.known.watch.settings.clone_from(&opening.watch);
         let now = jiff::Zoned::now();
+        state.known.line.setting = opening.slow_line;
         state.known.clock = Some(HistoryClock {
             at_ms: 0,
             unix_ms: now.timestamp().as_millisecond(),
@@ -149,6 +150,9 @@ impl App {
         let event = SessionEvent { at_ms, what };
         let remark = self.record.as_mut().and_then(|record| record.add(&event));
         self.unwritten.extend(remark);
+        if self.is_answer(&event.what) {
+            self.screen.expect_answer();
+        }
         let effects = update(&mut self.state, event);
         self.stale = true;
         self.apply_theme();
@@ -156,13 +160,25 @@ impl App {
         self.run_effects(effects)
     }
 
+    /// Whether the operator waits for what follows from an event.
+    fn is_answer(&self, what: &SessionInput) -> bool {
+        match what {
+            SessionInput::Tick | SessionInput::Progress { .. } => false,
+            // Readings and what is derived from them come in quiet tasks.
+            SessionInput::Finished { task, .. } => {
+                self.state.tasks.running_tasks().iter().any(|running| running.id == *task)
+            }
+            _ => true,
+        }
+    }
+
     pub fn receive(&mut self, message: WorkerMessage) -> io::Result<()> {
         match message {
             WorkerMessage::Happened(input) => self.handle_task_message(input),
-            WorkerMessage::Sent(Ok(())) => {
-                self.screen.mark_ready();
-                Ok(())
-            }
+            WorkerMessage::Sent(Ok(())) => match self.screen.mark_ready() {
+                true => self.take_slow_line(),
+                false => Ok(()),
+            },
             // The other end of the terminal is closed.
             WorkerMessage::Sent(Err(error))
                 if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) =>
@@ -188,8 +204,30 @@ impl App {
 
     /// Time until the session has to act by itself, without an event from outside.
     pub fn idle_time(&self) -> Option<Duration> {
-        let at = Duration::from_millis(next_wake_ms(&self.state)?);
-        Some(at.saturating_sub(self.begun.elapsed()))
+        let wake = next_wake_ms(&self.state).map(Duration::from_millis);
+        let wake = wake.map(|at| at.saturating_sub(self.begun.elapsed()));
+        let frame = self.hold_time().filter(|_| self.stale);
+        wake.into_iter().chain(frame).min()
+    }
+
+    /// Time until a frame may be sent over a slow line. The time that a change has left runs down with each second.
+    fn hold_time(&self) -> Option<Duration> {
+        let is_held =
+            self.state.known.line.is_slow() && self.state.known.changes.pending_rows().next().is_none();
+        self.screen.hold_time().filter(|_| is_held)
+    }
+
+    /// The terminal takes frames slowly.
+    fn take_slow_line(&mut self) -> io::Result<()> {
+        self.state.known.line.measured_slow = true;
+        match self.state.known.line.setting {
+            Some(_) => Ok(()),
+            None => {
+                let text =
+                    "the line to this terminal is slow: charts move every 5 s; :slow-line off changes that";
+                self.handle(SessionInput::Message(text.to_owned()))
+            }
+        }
     }
 
     /// Handles a message of a background task.
@@ -267,7 +305,7 @@ impl App {
 
     /// Shows a frame if the state changed and the terminal writer is ready for one.
     pub fn show(&mut self) -> io::Result<()> {
-        if !self.stale || !self.screen.is_ready() {
+        if !self.stale || !self.screen.is_ready() || self.hold_time().is_some() {
             return Ok(());
         }
         self.stale = false;

@@ -6,6 +6,7 @@ mod fault_injection;
 mod frame_diff;
 mod input_thread;
 mod job_list;
+mod line_meter;
 mod new_file;
 mod screen_cast;
 mod services;

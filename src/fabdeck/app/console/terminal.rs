@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::{Hide, Show};
@@ -16,6 +17,7 @@ use ratatui::style::Style;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::frame_diff::{set_background, write_changes};
+use super::line_meter::LineMeter;
 use super::screen_cast::{CastEnd, ScreenCast};
 use super::terminal_ground::GROUND_QUERY;
 use super::terminal_writer::{TerminalWriter, write_last};
@@ -66,6 +68,7 @@ pub struct TerminalScreen {
     pending: Vec<u8>,
     /// Whether the terminal writer still has output to write.
     busy: bool,
+    meter: LineMeter,
     /// Whether the terminal clears with the current background colour, as all but the oldest do.
     clears_in_colour: bool,
     /// The recording of what the terminal gets.
@@ -85,6 +88,7 @@ impl TerminalScreen {
             line: TerminalWriter::open(words),
             pending: Vec::new(),
             busy: false,
+            meter: LineMeter::default(),
             clears_in_colour: !std::env::var("TERM").map_or(true, old),
             cast: None,
             cast_end: None,
@@ -148,9 +152,20 @@ impl TerminalScreen {
         is_taken() && !self.busy
     }
 
-    /// Marks the last output as written.
-    pub fn mark_ready(&mut self) {
+    /// Marks the last output as written. Returns whether the line counts as slow from now on.
+    pub fn mark_ready(&mut self) -> bool {
         self.busy = false;
+        self.meter.end_frame(Instant::now())
+    }
+
+    /// Shows what comes next at once, also over a slow line.
+    pub fn expect_answer(&mut self) {
+        self.meter.expect_answer(Instant::now());
+    }
+
+    /// Time until a frame of readings may be sent over a slow line; `None` where it may be sent now.
+    pub fn hold_time(&self) -> Option<Duration> {
+        self.meter.hold_time(Instant::now())
     }
 
     /// Sends the cells that differ from the frame before, if any do. `blank` is the style of an empty cell.
@@ -175,6 +190,7 @@ impl TerminalScreen {
         }
         self.record_frame(&bytes[before..], next.area, is_resized);
         self.shown = Some(next);
+        self.meter.begin_frame(bytes.len(), Instant::now());
         if !bytes.is_empty() {
             self.busy = true;
             self.line.send(bytes);

@@ -151,8 +151,14 @@ const TIME_ACTIONS: [&str; 4] = ["step-back", "step", "next-event", "live"];
 const CHANGE_ACTIONS: [&str; 4] = ["apply", "confirm", "rollback", "extend"];
 
 /// Keys of the line that goes to anything.
-const GOTO_KEYS: [(&str, &str); 5] =
-    [("enter", "go"), ("down up", "pick"), ("tab", "next group"), ("ctrl-p", "before"), ("esc", "leave")];
+const GOTO_KEYS: [(&str, &str); 6] = [
+    ("enter", "go"),
+    ("down up", "pick"),
+    ("tab", "next group"),
+    ("ctrl-o", "other place"),
+    ("ctrl-p", "before"),
+    ("esc", "leave"),
+];
 
 /// Keys of a dialog, which are the same in every keymap.
 const DIALOGUE_KEYS: [(&str, &str); 8] = [

@@ -6,7 +6,7 @@ use crate::catalogue::severity::Severity;
 use crate::console::features::completion::open_prompt;
 use crate::console::features::goto::goto_rows::{GotoKind, split_line};
 use crate::console::features::goto::goto_state::{GotoRow, GotoTarget};
-use crate::console::features::goto::jump::{go_to_place, remember};
+use crate::console::features::goto::jump::{go_to_other_place, go_to_place, has_other_place, remember};
 use crate::console::model::effect::Effect;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
@@ -71,6 +71,21 @@ pub fn press_enter(state: &mut SessionState) -> Vec<Effect> {
             go_to_place(state, target)
         }
     }
+}
+
+/// Opens the row of the cursor in its other place. The line stays open for a row without one.
+pub fn open_other_place(state: &mut SessionState) -> Vec<Effect> {
+    let Some(row) = state.goto.picked_row().cloned() else { return Vec::new() };
+    if !has_other_place(state, &row.target) {
+        state.log_message(Severity::Info, "this row has one place: enter goes there");
+        return Vec::new();
+    }
+    if let Some(prompt) = state.prompt.take() {
+        state.goto.remember_line(&prompt.text);
+    }
+    remember(state, row.target.clone(), &row.text);
+    go_to_other_place(state, &row.target);
+    Vec::new()
 }
 
 /// Runs an action, or asks for the argument that it needs.

@@ -28,6 +28,9 @@ pub fn handle_prompt_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
     if key == Key::ctrl('p') && is_goto {
         return if goto_keys::recall_line(state) { update_prompt(state) } else { Vec::new() };
     }
+    if key == Key::ctrl('o') && is_goto {
+        return goto_keys::open_other_place(state);
+    }
     state.goto.recalled = None;
     let Some(prompt) = &mut state.prompt else { return Vec::new() };
     // Moving the cursor in a suggestion turns it into text that can be edited.

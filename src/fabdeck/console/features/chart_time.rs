@@ -11,9 +11,10 @@ pub fn chart_history(known: &Model) -> &FabricHistory {
     known.playback.as_ref().and_then(Playback::whole_totals).unwrap_or(&known.watch.totals)
 }
 
-/// Time of the last reading in the charts.
+/// Time of the last reading in the charts; over a slow line, of the last step.
 pub fn latest_ms(known: &Model) -> u64 {
-    chart_history(known).latest().map_or(0, |(at_ms, _)| at_ms)
+    let latest = chart_history(known).latest().map_or(0, |(at_ms, _)| at_ms);
+    if known.playback.is_some() { latest } else { known.line.chart_end_ms(latest) }
 }
 
 /// The cursor in time; `None` while charts end with the present, or with the end of a recording.

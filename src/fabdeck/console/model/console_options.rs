@@ -24,6 +24,8 @@ pub struct ConsoleOptions {
     pub messages: Vec<String>,
     pub theme: ThemeChoice,
     pub ascii: bool,
+    /// Whether the line to the terminal is slow; `None`: it is measured.
+    pub slow_line: Option<bool>,
     /// Whether colours are on, if a flag or the configuration overrides the environment.
     pub color: Option<bool>,
     pub keys: BTreeMap<String, Vec<String>>,

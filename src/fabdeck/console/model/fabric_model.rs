@@ -13,6 +13,7 @@ use crate::console::features::map::health::FabricHealth;
 use crate::console::features::timeline::annotation_model::AnnotationModel;
 use crate::console::features::timeline::playback::Playback;
 use crate::console::features::watch::watch_state::WatchState;
+use crate::console::model::line_speed::LineSpeed;
 pub use crate::operations::fabric_map::ranks::{Rack, Ranks, SwitchRank};
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::proposals::Proposals;
@@ -97,6 +98,8 @@ pub struct Model {
     pub chart_cursor: Option<u64>,
     /// What a clock showed when the session began; `None` where times are relative.
     pub clock: Option<HistoryClock>,
+    /// Whether the line to the terminal is slow.
+    pub line: LineSpeed,
     /// What the operator left in time.
     pub annotations: AnnotationModel,
     /// Times of the bookmarks of a pause, for the next pause.

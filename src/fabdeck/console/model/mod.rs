@@ -11,6 +11,7 @@ pub mod fabric_model;
 pub mod key;
 pub mod keymap;
 pub mod layout;
+pub mod line_speed;
 pub(crate) mod line_words;
 pub mod messages;
 pub mod mouse;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::acknowledgements::{AcknowledgementChange, change_acknowledgement};
+use super::acknowledgements::{AcknowledgedCapture, change_acknowledgement};
 use super::pending_changes::{PendingChanges, find_pending_changes};
 use super::problem::{FabricProblem, ProblemSeverity};
 use super::problem_list::HealthFacts;
@@ -20,9 +20,10 @@ use crate::operations::operation::Operation;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::watch::counter_watch::{HotspotInterval, WatchReport, WatchRequest, watch_counters};
 use fabdeck_fabric::Faults;
+use fabdeck_files::capture_format::AcknowledgementRecord;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::jobs::JobPlacement;
-use fabdeck_mad::access::ReadOptions;
+use fabdeck_mad::access::{NoObserver, ReadOptions};
 use fabdeck_routing::NoProgress;
 
 /// What to check.
@@ -35,7 +36,7 @@ pub struct HealthRequest {
     /// The source that is used otherwise, but not for a capture. If it fails, the jobs are not known.
     pub configured_jobs: Option<JobListSource>,
     /// The acknowledgement to change before the problems are reported.
-    pub change: Option<AcknowledgementChange>,
+    pub change: Option<AcknowledgementRecord>,
 }
 
 /// What was checked, and what could not be.
@@ -110,12 +111,19 @@ pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> R
         jobs,
         unacknowledged: None,
     };
-    let (problems, _) = rank_problems(facts.problems(), &snapshot, None);
     let outside = operation.env.outside;
-    if let Some(change) = &request.change {
-        change_acknowledgement(outside, &snapshot, &problems, change)?;
+    let mut capture = AcknowledgedCapture::from_source(operation.env)?;
+    let (problems, _) = rank_problems(facts.problems(), &snapshot, None, &[]);
+    if let Some(change) = request.change.clone() {
+        let observer = &mut NoObserver;
+        let kept = change_acknowledgement(outside, &snapshot, &problems, capture.as_ref(), change, observer)?;
+        if let Some(why) = &kept.refused {
+            operation.reporter.report_line(&format!("acknowledged in your state folder only: {why}"));
+        }
+        capture = AcknowledgedCapture::from_source(operation.env)?;
     }
-    let (problems, unacknowledged) = rank_problems(problems, &snapshot, Some(outside));
+    let recorded = capture.map(|capture| capture.recorded).unwrap_or_default();
+    let (problems, unacknowledged) = rank_problems(problems, &snapshot, Some(outside), &recorded);
     let changes = find_pending_changes(operation.env, &snapshot);
     Ok(HealthReport { problems, snapshot, checks: HealthChecks { unacknowledged, ..checks }, changes })
 }

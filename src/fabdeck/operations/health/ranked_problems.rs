@@ -19,7 +19,7 @@ use crate::operations::watch::watch_verdict::WatchVerdict;
 use crate::system::access::SystemAccess;
 use fabdeck_fabric::observe::{FabricEvent, PortIdentity};
 use fabdeck_fabric::{ElementId, PortId};
-use fabdeck_files::capture_format::Annotation;
+use fabdeck_files::capture_format::{AcknowledgementRecord, Annotation};
 use fabdeck_routing::analysis::PathIndex;
 
 /// Most rows of a list beside the problems; the counts have all.
@@ -40,6 +40,8 @@ pub struct RankingRequest {
     pub paths: Option<Arc<PathIndex>>,
     /// The running jobs; `None` where they are not known.
     pub jobs: Option<Arc<JobComparison>>,
+    /// The acknowledgements of the capture that is read.
+    pub recorded: Arc<Vec<AcknowledgementRecord>>,
     /// Number of changes of acknowledgements so far.
     pub acknowledgements: u64,
 }
@@ -57,6 +59,7 @@ impl RankingRequest {
             && self.at == other.at
             && self.news == other.news
             && self.acknowledgements == other.acknowledgements
+            && Arc::ptr_eq(&self.recorded, &other.recorded)
             && same(self.reading.as_ref(), other.reading.as_ref())
             && same(self.certificate.as_ref(), other.certificate.as_ref())
             && same(self.paths.as_ref(), other.paths.as_ref())
@@ -85,7 +88,7 @@ impl RankingRequest {
             Some(Err(why)) => (None, Some(why)),
             other => (other.and_then(Result::ok), None),
         };
-        let (problems, unacknowledged) = rank_problems(facts.problems(), &self.look, system);
+        let (problems, unacknowledged) = rank_problems(facts.problems(), &self.look, system, &self.recorded);
         let waits = self.reading.as_ref().and_then(|reading| PortWaits::new(&self.look, reading));
         let measures = problems.iter().map(|problem| self.measure(problem)).collect();
         let jobs = jobs.map(|jobs| JobHits::new(&self.look, jobs, self.reading.as_deref(), &problems));
@@ -176,13 +179,14 @@ impl RankingRequest {
 }
 
 /// Ranks problems: the worst come first, and acknowledged ones last. Also returns the reason why acknowledgements are not
-/// known. `system` has the acknowledgements of the user.
+/// known. `system` has the acknowledgements of the user, and `recorded` are those of the capture that is read.
 pub fn rank_problems(
     mut problems: Vec<FabricProblem>,
     look: &Snapshot,
     system: Option<&dyn SystemAccess>,
+    recorded: &[AcknowledgementRecord],
 ) -> (Vec<FabricProblem>, Option<String>) {
-    let why = system.and_then(|system| mark_acknowledged(system, look, &mut problems));
+    let why = mark_acknowledged(system, look, &mut problems, recorded);
     problems.sort_by_cached_key(FabricProblem::rank);
     (problems, why)
 }

@@ -43,6 +43,11 @@ impl Preview {
         Ok(preview)
     }
 
+    /// A preview over the same paths without any mark.
+    pub fn without_marks(&self) -> Self {
+        Self { marked: MarkedPaths::new(Arc::clone(&self.paths)), paths: Arc::clone(&self.paths), ..*self }
+    }
+
     /// The paths in force, over which the cost is counted.
     pub fn paths(&self) -> &Arc<PathIndex> {
         &self.paths

@@ -12,9 +12,9 @@ use crate::system::output_file::{is_stdout, write_with};
 use crate::system::stop_flag::StopFlag;
 use fabdeck_files::capture::{
     Aliases, CaptureRange, FileBytes, Moments, RewriteError, RewriteOptions, RewriteSummary, Sink, TimeSpec,
-    fits_note, open, rewrite_observed,
+    fits_acknowledgement, fits_note, open, rewrite_observed,
 };
-use fabdeck_files::capture_format::{Annotation, CaptureRecord};
+use fabdeck_files::capture_format::{AcknowledgementRecord, Annotation, CaptureRecord};
 use fabdeck_mad::access::{ReadObserver, ReadProgress, SourceError};
 
 /// A stretch of a capture by its times; `None` is its begin or end.
@@ -131,17 +131,40 @@ pub fn add_note(operation: &mut Operation<'_>, request: &NoteRequest<'_>) -> Res
     let (file, text) = (request.file, request.text.trim());
     if text.is_empty() || !fits_note(text) {
         let bytes = text.len();
-        return Err(Failure::usage(format!(
-            "FD-7967: a note has from 1 character to 64 KiB in its JSON form, and this text has {bytes} bytes"
-        )));
+        return Err(note_size_failure(bytes));
     }
     let mut moments = open_complete(file)?;
-    let time = match request.at.map(TimeSpec::parse).transpose()? {
-        Some(at) => moments.resolve_beginning(at)?,
-        None => moments.bounds().map_or(0, |(_, last)| last),
-    };
+    let time = resolve_moment(&moments, request.at)?;
     let progress = &mut RewriteProgress::begin(operation);
     replace_with_added(file, &mut moments, (time, CaptureRecord::Note(text.to_owned())), progress)
+}
+
+fn note_size_failure(bytes: usize) -> Failure {
+    Failure::usage(format!(
+        "FD-7967: a note has from 1 character to 64 KiB in its JSON form, and this text has {bytes} bytes"
+    ))
+}
+
+/// The time of a moment for a new record; without a text, that of the last moment.
+pub fn resolve_moment(moments: &Moments<FileBytes>, at: Option<&str>) -> Result<i64, SourceError> {
+    match at.map(TimeSpec::parse).transpose()? {
+        Some(at) => moments.resolve_beginning(at),
+        None => Ok(moments.bounds().map_or(0, |(_, last)| last)),
+    }
+}
+
+/// Adds an acknowledgement, or that it is taken back, in the same way.
+pub fn acknowledge_in(
+    file: &Path,
+    time: i64,
+    record: &AcknowledgementRecord,
+    observer: &mut dyn ReadObserver,
+) -> Result<RewriteSummary, Failure> {
+    if !fits_acknowledgement(record) {
+        return Err(note_size_failure(record.note.as_ref().map_or(0, String::len)));
+    }
+    let mut moments = open_complete(file)?;
+    replace_with_added(file, &mut moments, (time, CaptureRecord::Acknowledgement(record.clone())), observer)
 }
 
 /// Adds an annotation in the same way, at the time that it is about.

@@ -16,11 +16,12 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::environment::Env;
+use crate::operations::health::acknowledgements::AcknowledgementWatch;
 use crate::operations::operation::Operation;
 use crate::operations::progress::ProgressLine;
 use crate::system::output_file::{is_stdout, refuse_existing};
 use fabdeck_fabric::observe::{Sweep, digits_in_groups};
-use fabdeck_files::capture::{FileSeries, RecordError, RecordedPart, RotationLimits, create};
+use fabdeck_files::capture::{FileSeries, OperatorEntry, RecordError, RecordedPart, RotationLimits, create};
 use fabdeck_files::capture_format::CaptureHeader;
 use fabdeck_mad::access::{ReadObserver, ReadOptions, ReadProgress, Source, SourceError};
 
@@ -96,7 +97,9 @@ pub fn record(operation: &mut Operation<'_>, mut request: RecordRequest<'_>) -> 
         report_simulated_time(operation, &request);
     }
     let interval = request.interval.unwrap_or(DEFAULT_INTERVAL);
+    let acknowledgements = AcknowledgementWatch::begin(operation.env.outside, &snapshot);
     let mut run = RecordingRun {
+        acknowledgements,
         interval,
         until: request.time,
         clock: RecordingClock { simulated, start: start_time(simulated), first: None },
@@ -236,6 +239,7 @@ struct RecordingRun {
     snapshot: Snapshot,
     sweeps: u32,
     notes: Option<Receiver<StdinNote>>,
+    acknowledgements: AcknowledgementWatch,
     job_thread: Option<JobThread>,
 }
 
@@ -278,6 +282,7 @@ impl RecordingRun {
             }
             self.record_jobs(operation, time);
             self.write(operation, recording, time, &sweep)?;
+            self.write_acknowledgements(recording, time)?;
             self.sweeps += 1;
             next = sweep.began + self.interval;
             let first = self.clock.first.unwrap_or_default();
@@ -317,6 +322,20 @@ impl RecordingRun {
         let (jobs, messages) = job_thread.take_latest(self.clock.simulated.then_some(time));
         self.snapshot.observation.jobs = jobs;
         messages.iter().for_each(|words| operation.reporter.report_line(words));
+    }
+
+    /// Adds the acknowledgements that this user changed in the meantime.
+    fn write_acknowledgements(
+        &mut self,
+        recording: &mut RecordingOutput<'_>,
+        time: i64,
+    ) -> Result<(), RecordingStop> {
+        for record in self.acknowledgements.take_changes() {
+            let entry = OperatorEntry::Acknowledgement(record);
+            let written = recording.recorder().record_entry(time, &entry);
+            written.map_err(|error| RecordingStop::Write(write_failure(recording, error)))?;
+        }
+        Ok(())
     }
 
     /// Adds the notes that arrived on stdin.

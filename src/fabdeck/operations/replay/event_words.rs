@@ -4,7 +4,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::watch::fabric_events::{fabric_event_label, fabric_event_text, fabric_event_word};
 use fabdeck_files::capture::TimelineEvent;
-use fabdeck_files::capture_format::Annotation;
+use fabdeck_files::capture_format::{AcknowledgementRecord, Annotation};
 
 /// The label and text of an event, and whether it is trouble.
 pub fn event_words(look: &Snapshot, event: &TimelineEvent) -> (&'static str, String, bool) {
@@ -20,6 +20,7 @@ pub fn event_words(look: &Snapshot, event: &TimelineEvent) -> (&'static str, Str
         }
         TimelineEvent::Annotation(Annotation { by, .. }) => ("bookmark", format!("set by {by}"), false),
         TimelineEvent::Action(acted) => ("action", acted.what.clone(), false),
+        TimelineEvent::Acknowledgement(record) => ("action", acknowledgement_words(record), false),
         TimelineEvent::Derived(derived) => (derived.label, derived.text.clone(), derived.began),
         TimelineEvent::Changed => {
             ("changed", "the fabric, its tables or its names differ from here on".to_owned(), false)
@@ -35,4 +36,13 @@ pub fn event_words(look: &Snapshot, event: &TimelineEvent) -> (&'static str, Str
             ("clock", format!("the recorder's clock was set back by {}.{:03} s", ms / 1000, ms % 1000), false)
         }
     }
+}
+
+/// An acknowledgement of a problem, or that it is taken back, in words.
+pub fn acknowledgement_words(record: &AcknowledgementRecord) -> String {
+    let AcknowledgementRecord { problem, by, note, removed, .. } = record;
+    let what = if *removed { "no longer acknowledged" } else { "acknowledged" };
+    let note = note.as_deref().map(|note| note.split_whitespace().collect::<Vec<_>>().join(" "));
+    let note = note.map(|note| format!(": {note}")).unwrap_or_default();
+    format!("{what} {problem} (by {by}){note}")
 }

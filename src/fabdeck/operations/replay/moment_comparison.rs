@@ -161,6 +161,7 @@ impl MomentFacts {
             certificate: Some(certificate),
             paths: None,
             jobs: None,
+            recorded: Arc::default(),
             acknowledgements: 0,
         };
         Self { ranked: request.run(None), look, reading }

@@ -12,6 +12,7 @@ use super::report_readings::{ReportReadings, read_source};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::shell_words::quote_for_shell;
 use crate::catalogue::summary::count_words;
+use crate::operations::health::acknowledgements::AcknowledgedCapture;
 use crate::operations::health::health_check::{place_known_jobs, read_running_jobs};
 use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest};
 use crate::operations::health::table_certificate::certify_tables;
@@ -66,6 +67,7 @@ pub fn make_report(operation: &mut Operation<'_>, request: &ReportRequest) -> Re
         certificate: Some(Arc::new(certificate)),
         paths: paths.clone(),
         jobs: placed,
+        recorded: Arc::new(AcknowledgedCapture::recorded_in_source(operation.env)?),
         acknowledgements: 0,
     };
     let ranked = Arc::new(ranking.run(Some(operation.env.outside)));

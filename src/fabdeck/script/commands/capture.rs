@@ -113,6 +113,10 @@ fn write_json(context: &mut Context<'_, '_>, name: &str, info: &CaptureInfo) -> 
         first_bookmarked: Lines::of(
             info.first_bookmarked.iter().map(|(time, by)| BookmarkObject { time, by }),
         ),
+        acknowledged: info.acknowledged,
+        first_acknowledged: Lines::of(
+            info.first_acknowledged.iter().map(|(time, words)| NotedObject { time, words }),
+        ),
         gaps: Lines::of(info.gaps.iter().map(|(from, to)| GapObject { from, to })),
         damage: Lines::of(damage.map(|part| DamageObject {
             offset: part.offset,
@@ -146,6 +150,8 @@ json_answer! {
         first_noted: Lines<'a, NotedObject<'a>>,
         bookmarked: usize,
         first_bookmarked: Lines<'a, BookmarkObject<'a>>,
+        acknowledged: usize,
+        first_acknowledged: Lines<'a, NotedObject<'a>>,
         gaps: Lines<'a, GapObject<'a>>,
         damage: Lines<'a, DamageObject<'a>>,
     }
@@ -253,6 +259,15 @@ fn note_lines(info: &CaptureInfo) -> Vec<(&'static str, String)> {
     }
     if info.bookmarked > info.first_bookmarked.len() {
         let more = info.bookmarked - info.first_bookmarked.len();
+        pairs.push(("", format!("and {more} more, on the timeline of the console")));
+    }
+    if info.acknowledged > 0 {
+        let count = count_words(info.acknowledged, "acknowledged problem", "acknowledged problems");
+        pairs.push(("acknowledged", count));
+        pairs.extend(info.first_acknowledged.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
+    }
+    if info.acknowledged > info.first_acknowledged.len() {
+        let more = info.acknowledged - info.first_acknowledged.len();
         pairs.push(("", format!("and {more} more, on the timeline of the console")));
     }
     pairs

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use jiff::Zoned;
 
 use super::check::premises;
 use crate::catalogue::exit::Exit;
@@ -12,10 +11,9 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::operations::changes::change_exit::user;
 use crate::operations::changes::change_facts::pair_words;
 use crate::operations::changes::change_row::ChangeRow;
-use crate::operations::health::acknowledgements::AcknowledgementChange;
+use crate::operations::health::acknowledgements::own_acknowledgement;
 use crate::operations::health::health_check::{HealthChecks, HealthReport, HealthRequest, check_health};
 use crate::operations::health::pending_changes::PendingChanges;
 use crate::operations::health::problem::{
@@ -31,6 +29,7 @@ use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
 use fabdeck_fabric::Element;
 use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_files::capture_format::AcknowledgementRecord;
 
 pub const HEALTH: CommandEntry = CommandEntry::new(
     "health",
@@ -41,7 +40,7 @@ pub const HEALTH: CommandEntry = CommandEntry::new(
      that hit hosts now are critical; of those, the ones that hit the most jobs come first, then the most hosts. \
      Counters are read twice, and nothing is cleared; a file without a second reading is judged without them. \
      Jobs come from the same sources as for `jobs`. Any problem that is not acknowledged ends with exit code 2, and so does a change that is beyond its deadline; a change that \
-     waits to be confirmed is listed, and is no problem. Acknowledgements are kept in the state folder of the user. --format nagios prints one \
+     waits to be confirmed is listed, and is no problem. Acknowledgements are kept in the state folder of the user, and those of a capture in the capture. --format nagios prints one \
      line for a monitoring plugin, and ends with 0 for no problem, 1 for warnings, 2 for critical problems, and 3 \
      where the fabric could not be checked.",
 )
@@ -90,14 +89,10 @@ pub struct HealthArgs {
 
 impl HealthArgs {
     /// The change of an acknowledgement, if one is asked for.
-    fn change(&self) -> Option<AcknowledgementChange> {
-        let added = self.acknowledge.clone().map(|problem| AcknowledgementChange::Add {
-            problem,
-            by: user(),
-            at: Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-            note: self.note.clone(),
-        });
-        added.or_else(|| self.unacknowledge.clone().map(|problem| AcknowledgementChange::Remove { problem }))
+    fn change(&self) -> Option<AcknowledgementRecord> {
+        let added =
+            self.acknowledge.clone().map(|problem| own_acknowledgement(problem, self.note.clone(), false));
+        added.or_else(|| Some(own_acknowledgement(self.unacknowledge.clone()?, None, true)))
     }
 }
 

@@ -5,20 +5,32 @@ use ratatui::layout::Rect;
 use super::goto_state::GotoRow;
 use super::preview::{GotoPreview, loads_title};
 use crate::console::drawing::canvas::{Canvas, shorten_name};
+use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::gauge::{bar_symbol, step_of};
 use crate::console::drawing::theme::{Quantity, Role};
+use crate::console::features::chart_axes::{LABEL_WIDTH, chart_top, scale_labels, scale_of, time_ticks};
+use crate::console::features::chart_time::{chart_window, cursor_share};
+use crate::console::features::links::draw_cable::worst_columns;
 use crate::console::model::state::SessionState;
+use crate::operations::watch::port_values::PortQuantity;
+use fabdeck_fabric::PortId;
 
 /// Columns of a cable in the row of loads.
 const LOAD_WIDTH: u16 = 3;
+/// Rows of the chart of traffic with its title, and the fewest that show anything.
+const CHART_HEIGHT: u16 = 9;
+const CHART_MIN_HEIGHT: u16 = 5;
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, row: &GotoRow) {
-    let preview = GotoPreview::of_row(state, row);
+    let preview = GotoPreview::of_row(state, row, canvas.signs.severity[3]);
     let title = shorten_name(&preview.title, area.width, canvas.signs.more);
     canvas.draw_text(area, 0, 0, &title, Role::Strong);
     let below = Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
     let used = canvas.draw_pairs(below, &preview.pairs, 0);
+    let rest = below.height.saturating_sub(used + 1);
     if preview.loads.is_empty() {
+        let chart = Rect { y: below.y + used + 1, height: rest.min(CHART_HEIGHT), ..below };
+        draw_traffic(canvas, chart, state, &preview.ports);
         return;
     }
     let top = used + 1;
@@ -33,6 +45,36 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, row: &Got
             draw_load(canvas, below, (column as u16 * LOAD_WIDTH, y), *load);
         }
     }
+}
+
+/// The traffic of the busier direction over the time of all charts, with a title.
+fn draw_traffic(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, ports: &[PortId]) {
+    let Some(look) = state.snapshot().filter(|_| area.height >= CHART_MIN_HEIGHT && !ports.is_empty()) else {
+        return;
+    };
+    let plot = area.width.saturating_sub(LABEL_WIDTH + 1);
+    let values = worst_columns(state, look, PortQuantity::Sent, ports, plot);
+    if values.iter().all(Option::is_none) {
+        return;
+    }
+    canvas.draw_text(area, 0, 0, "the busier direction, Gb/s", Role::Dim);
+    let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    let hue = Quantity::Load;
+    let window = chart_window(&state.known, plot);
+    let top = chart_top(hue, values.iter().flatten().copied().fold(0.0, f64::max));
+    let chart = Chart {
+        quantity: hue,
+        values: &values,
+        curve: &[],
+        scale: scale_of(hue),
+        top,
+        labels: &scale_labels(hue, top, inside.height),
+        ticks: &time_ticks(&state.known, window, plot),
+        marks: &[],
+        cursor: cursor_share(&state.known, window),
+        label_width: LABEL_WIDTH,
+    };
+    draw_chart(canvas, inside, &chart);
 }
 
 /// A bar with its number below; a load that is not known has its own sign.

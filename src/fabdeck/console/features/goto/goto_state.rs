@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::failure_cost::FailureCosts;
 use super::name_index::NameIndex;
 use super::name_search::{NameHits, NamesPending};
 use crate::catalogue::severity::Severity;
@@ -184,6 +185,8 @@ pub struct GotoState {
     pub pending: NamesPending,
     /// The names that the background task found for the words of a line.
     pub found: Option<(Vec<String>, NameHits)>,
+    /// What the failure of the element at the cursor costs.
+    pub costs: FailureCosts,
     /// Number of names that the last key looked through.
     pub looked_through: usize,
     pub names_per_key: usize,
@@ -206,6 +209,7 @@ impl Default for GotoState {
             index: None,
             pending: NamesPending::default(),
             found: None,
+            costs: FailureCosts::default(),
             looked_through: 0,
             names_per_key: NAMES_PER_KEY,
             of: None,

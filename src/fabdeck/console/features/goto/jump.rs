@@ -3,6 +3,7 @@
 use super::goto_state::{GotoTarget, RecentPlace};
 use crate::catalogue::query::{Columns, Query};
 use crate::catalogue::severity::Severity;
+use crate::console::features::row_selection::set_filter;
 use crate::console::features::screen::{Screen, ScreenTarget};
 use crate::console::features::screen_change::{open_screen, open_target};
 use crate::console::features::screens::{ScreenId, move_cursor_to};
@@ -84,6 +85,78 @@ fn go_to_element(state: &mut SessionState, what: ElementId) {
     }
 }
 
+/// Whether a place can be opened elsewhere than where Enter goes.
+pub fn has_other_place(state: &SessionState, target: &GotoTarget) -> bool {
+    match target {
+        GotoTarget::Element(_) => true,
+        GotoTarget::Problem(id) => problem_element(state, id).is_some(),
+        GotoTarget::Job(job) => state.screens.health.has_job(job),
+        _ => false,
+    }
+}
+
+/// Goes to the other place: a cable on the Map, a node or a port among the cables of Links, what a problem is about instead
+/// of its card, and a job on Health instead of Jobs.
+pub fn go_to_other_place(state: &mut SessionState, target: &GotoTarget) {
+    match target {
+        GotoTarget::Element(text) => match find_element(state, text) {
+            Some(ElementId::Link(link)) => {
+                let end = state.snapshot().map(|look| look.fabric().link(link).a);
+                if let Some(end) = end {
+                    go_to_element(state, ElementId::Port(end));
+                }
+            }
+            Some(what) => go_to_cables(state, what),
+            None => {}
+        },
+        GotoTarget::Problem(id) => {
+            if let Some(what) = problem_element(state, id) {
+                go_to_element(state, what);
+            }
+        }
+        GotoTarget::Job(job) => {
+            go_to_job_on_health(state, job);
+        }
+        _ => {}
+    }
+}
+
+fn go_to_job_on_health(state: &mut SessionState, job: &str) -> bool {
+    let has_row = state.screens.health.move_to_job(job);
+    if has_row {
+        state.layer = None;
+        open_screen(state, ScreenId::Health);
+    }
+    has_row
+}
+
+/// The element that a problem is about.
+fn problem_element(state: &SessionState, id: &str) -> Option<ElementId> {
+    let ranked = state.known.problems.ranked.as_ref()?;
+    let problem = ranked.problems.iter().find(|problem| problem.id == id)?;
+    problem.elements.first().copied()
+}
+
+/// Goes to the cables of a node, or to the cable of a port.
+fn go_to_cables(state: &mut SessionState, what: ElementId) {
+    let Some(look) = state.snapshot().cloned() else { return };
+    let fabric = look.fabric();
+    match what {
+        ElementId::Port(port) if fabric.port(port).link.is_none() => {
+            state.log_message(Severity::Info, "this port has no cable");
+        }
+        ElementId::Port(port) => {
+            fabric.port(port).link.into_iter().for_each(|link| go_to_element(state, ElementId::Link(link)));
+        }
+        ElementId::Node(node) => {
+            state.layer = None;
+            open_screen(state, ScreenId::Links);
+            set_filter(state, look.unique_name(node).into_owned());
+        }
+        ElementId::Link(_) => go_to_element(state, what),
+    }
+}
+
 /// Moves the cursor to the row of an element. Where a filter hides it, the list shows all rows again.
 fn show_row(screen: &mut dyn Screen, what: ElementId, known: &Model) {
     if move_cursor_to(screen, what, known) {
@@ -114,9 +187,7 @@ fn go_to_job(state: &mut SessionState, job: &str) {
     state.layer = None;
     if state.screens.jobs.move_to_job(job) {
         open_screen(state, ScreenId::Jobs);
-    } else if state.screens.health.move_to_job(job) {
-        open_screen(state, ScreenId::Health);
-    } else {
+    } else if !go_to_job_on_health(state, job) {
         open_screen(state, ScreenId::Jobs);
         let text = format!("job {job} has no row here: Jobs lists those on several switches");
         state.log_message(Severity::Info, text);

@@ -1,8 +1,10 @@
 //! Go to anything: one line that finds nodes, cables, ports, problems, actions, jobs, changes and times, and goes there.
 
+pub mod cost_tasks;
 pub(crate) mod draw;
 mod draw_preview;
 mod entry_rows;
+mod failure_cost;
 mod feature;
 pub mod goto_layout;
 pub mod goto_rows;

@@ -1,13 +1,15 @@
 //! What the preview shows of the row at the cursor.
 
+use super::cost_tasks::cost_lines;
 use super::goto_state::{GotoRow, GotoTarget};
 use crate::catalogue::summary::count_words;
 use crate::console::features::details::ElementDetail;
+use crate::console::features::health::card_text::short_number;
 use crate::console::features::health::detail::problem_lines;
 use crate::console::model::action::{Action, KeyScope};
 use crate::console::model::detail_page::DetailLine;
 use crate::console::model::state::SessionState;
-use fabdeck_fabric::{Element, ElementId};
+use fabdeck_fabric::{Element, ElementId, PortId};
 
 /// The load of each cable of a node, in percent, `None` where it is not known.
 pub type CableLoads = Vec<Option<u16>>;
@@ -19,13 +21,16 @@ pub struct GotoPreview {
     pub pairs: Vec<DetailLine>,
     /// The loads of the cables of a switch, in the order of its ports.
     pub loads: CableLoads,
+    /// The ports whose traffic a chart shows.
+    pub ports: Vec<PortId>,
 }
 
 impl GotoPreview {
-    pub fn of_row(state: &SessionState, row: &GotoRow) -> Self {
+    /// The preview of a row; `unknown` is the sign of what is not known.
+    pub fn of_row(state: &SessionState, row: &GotoRow, unknown: &str) -> Self {
         let title = row.text.clone();
         let pairs = match &row.target {
-            GotoTarget::Element(text) => return element_preview(state, text).unwrap_or_default(),
+            GotoTarget::Element(text) => return element_preview(state, text, unknown).unwrap_or_default(),
             GotoTarget::Problem(id) => problem_pairs(state, id),
             GotoTarget::Job(job) => job_pairs(state, job),
             GotoTarget::Change(id) => change_pairs(state, id),
@@ -39,11 +44,11 @@ impl GotoPreview {
             }
             GotoTarget::More(group) => vec![("enter", format!("shows all {} of this list", group.title()))],
         };
-        Self { title, pairs, loads: Vec::new() }
+        Self { title, pairs, ..Self::default() }
     }
 }
 
-fn element_preview(state: &SessionState, text: &str) -> Option<GotoPreview> {
+fn element_preview(state: &SessionState, text: &str, unknown: &str) -> Option<GotoPreview> {
     let look = state.snapshot()?;
     let element: Element = text.parse().ok()?;
     let what = element.resolve(look.fabric(), &look.names).ok()?;
@@ -53,7 +58,41 @@ fn element_preview(state: &SessionState, text: &str) -> Option<GotoPreview> {
         let trouble = state.known.health.node(node);
         pairs.push(("problem", if trouble.is_empty() { "none known" } else { trouble }.to_owned()));
     }
-    Some(GotoPreview { title: detail.title(look), pairs, loads: cable_loads(state, what) })
+    let ports = traffic_ports(state, what);
+    pairs.extend(traffic_line(state, &ports, unknown));
+    pairs.extend(cost_lines(state, text, unknown));
+    Some(GotoPreview { title: detail.title(look), pairs, loads: cable_loads(state, what), ports })
+}
+
+/// The ports that send the traffic of an element: both ends of a cable, a port and its peer, and of a host with one cable
+/// its port and that of the switch. A switch has a load for each cable instead.
+fn traffic_ports(state: &SessionState, what: ElementId) -> Vec<PortId> {
+    let Some(look) = state.snapshot() else { return Vec::new() };
+    let fabric = look.fabric();
+    let both = |port: PortId| std::iter::once(port).chain(fabric.port(port).peer).collect();
+    match what {
+        ElementId::Link(link) => vec![fabric.link(link).a, fabric.link(link).b],
+        ElementId::Port(port) => both(port),
+        ElementId::Node(node) if fabric.node(node).is_switch() => Vec::new(),
+        ElementId::Node(node) => {
+            let mut cabled = fabric.ports_of(node).filter(|(_, port)| port.peer.is_some());
+            match (cabled.next(), cabled.next()) {
+                (Some((port, _)), None) => both(port),
+                _ => Vec::new(),
+            }
+        }
+    }
+}
+
+/// What goes out of the first of two ports and comes in, during a watch.
+fn traffic_line(state: &SessionState, ports: &[PortId], unknown: &str) -> Option<DetailLine> {
+    let (Some(reading), [near, far]) = (&state.known.watch.reading, ports) else { return None };
+    let sent = |port: &PortId| reading.port_row_of(ElementId::Port(*port)).and_then(|row| row.sent_mbps);
+    let words = |mbps: Option<u64>| match mbps {
+        Some(mbps) => format!("{} Gb/s", short_number(mbps as f64 / 1000.0)),
+        None => format!("{unknown} not known"),
+    };
+    Some(("traffic", format!("{} out, {} in", words(sent(near)), words(sent(far)))))
 }
 
 /// The loads of the cables of a switch; empty without a reading of counters.

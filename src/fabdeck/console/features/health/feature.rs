@@ -62,7 +62,9 @@ pub const FEATURE: Feature = Feature {
     follow: |state| {
         let areas = state.areas();
         state.screens.health.set_areas(&areas);
-        ranking::follow(state)
+        let mut effects = ranking::follow(state);
+        effects.extend(acknowledging::follow(state));
+        effects
     },
     has_own_panes: |_| true,
     draw: draw::draw,

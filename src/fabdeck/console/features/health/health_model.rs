@@ -6,11 +6,13 @@ use std::sync::Arc;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::tasks::TaskId;
+use crate::operations::health::acknowledgements::AcknowledgedCapture;
 use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest};
 use crate::operations::health::table_certificate::CertificateInForce;
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::job_request::JobInput;
 use fabdeck_fabric::JobMap;
+use fabdeck_files::capture_format::AcknowledgementRecord;
 
 /// The time that the charts show.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -108,6 +110,19 @@ pub(super) struct PendingValue {
     pub(super) input: Option<Arc<JobInput>>,
 }
 
+/// A problem to acknowledge, or an acknowledgement to take back.
+#[derive(Clone, Debug)]
+pub struct AcknowledgementRequest {
+    pub(super) look: Arc<Snapshot>,
+    pub(super) ranked: Arc<RankedProblems>,
+    pub(super) problem: String,
+    /// Whether an acknowledgement is taken back.
+    pub(super) is_removal: bool,
+    pub(super) note: Option<String>,
+    /// The capture that is replayed.
+    pub(super) capture: Option<AcknowledgedCapture>,
+}
+
 /// The problems of the fabric in a session.
 #[derive(Debug, Default)]
 pub struct HealthModel {
@@ -120,8 +135,12 @@ pub struct HealthModel {
     pub(super) certifying: Option<PendingValue>,
     pub(super) jobs: Option<DerivedValue<JobComparison>>,
     pub(super) placing: Option<PendingValue>,
-    pub(super) acknowledging: Option<TaskId>,
+    pub acknowledging: Option<TaskId>,
+    /// The acknowledgement to write next.
+    pub(super) next_acknowledgement: Option<AcknowledgementRequest>,
     pub(super) acknowledgements: u64,
+    /// The acknowledgements of a source that is no capture: none.
+    pub(super) unrecorded: Arc<Vec<AcknowledgementRecord>>,
     pub window: ChartWindow,
     /// Time of the first reading with each problem, `None` for those of the first one.
     pub(super) first_seen: BTreeMap<String, Option<u64>>,

@@ -24,6 +24,7 @@ use crate::operations::health::table_certificate::{CertificateInForce, certify_t
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::job_request::{JobComparisonRequest, JobInput};
 use fabdeck_fabric::Faults;
+use fabdeck_files::capture_format::AcknowledgementRecord;
 use fabdeck_routing::RouteProgress;
 
 /// Certifies the current tables.
@@ -217,6 +218,14 @@ fn follow_jobs(state: &mut SessionState, look: &Arc<Snapshot>) -> Option<Effect>
     Some(effect)
 }
 
+/// The acknowledgements of the capture that is replayed. During a pause of a watch, those of the state folder count.
+fn recorded_acknowledgements(known: &Model) -> Arc<Vec<AcknowledgementRecord>> {
+    let replay = known.playback.as_ref().filter(|playback| playback.live.is_none());
+    replay
+        .map(|playback| playback.acknowledged().clone())
+        .unwrap_or_else(|| known.problems.unrecorded.clone())
+}
+
 /// Ranks the problems of a new reading, or with new facts.
 fn follow_reading(state: &mut SessionState, look: Arc<Snapshot>) -> Option<Effect> {
     if sweep_cycle::is_judging(state) {
@@ -232,6 +241,7 @@ fn follow_reading(state: &mut SessionState, look: Arc<Snapshot>) -> Option<Effec
         certificate: model.certificate.as_ref().map(|certificate| certificate.value.clone()),
         paths: known.paths.clone(),
         jobs: model.jobs.as_ref().map(|jobs| jobs.value.clone()),
+        recorded: recorded_acknowledgements(known),
         acknowledgements: model.acknowledgements,
     };
     let running = model.pending.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());

@@ -39,7 +39,7 @@ fn events_until(known: &Model, shown: usize, at_ms: u64) -> (VecDeque<HealthEven
             text: format!("{label}: {text}"),
             mark: match entry.event {
                 TimelineEvent::Note(_) | TimelineEvent::Annotation(_) => Some(OperatorMark::Note),
-                TimelineEvent::Action(_) => Some(OperatorMark::Action),
+                TimelineEvent::Action(_) | TimelineEvent::Acknowledgement(_) => Some(OperatorMark::Action),
                 _ => None,
             },
         }

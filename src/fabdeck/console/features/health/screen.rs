@@ -76,9 +76,17 @@ impl HealthScreen {
 
     /// Moves the cursor to the row of a job, where the list of jobs is in sight and has it.
     pub(in crate::console) fn move_to_job(&mut self, job: &str) -> bool {
+        self.move_to_row(HealthPane::Jobs, self.job_place(job))
+    }
+
+    /// Whether the list of jobs is in sight and has a job.
+    pub(in crate::console) fn has_job(&self, job: &str) -> bool {
+        self.job_place(job).is_some()
+    }
+
+    fn job_place(&self, job: &str) -> Option<usize> {
         let jobs = self.ranked.as_deref().and_then(|ranked| ranked.jobs.as_ref()).filter(|_| self.has_lists);
-        let place = jobs.and_then(|jobs| jobs.hit_rows().iter().position(|hit| hit.job == job));
-        self.move_to_row(HealthPane::Jobs, place)
+        jobs.and_then(|jobs| jobs.hit_rows().iter().position(|hit| hit.job == job))
     }
 
     fn move_to_row(&mut self, pane: HealthPane, place: Option<usize>) -> bool {

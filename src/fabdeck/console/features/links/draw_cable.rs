@@ -332,7 +332,7 @@ fn draw_history(
 }
 
 /// The worse of these ports in each column of a plot.
-fn worst_columns(
+pub(crate) fn worst_columns(
     state: &SessionState,
     look: &Snapshot,
     quantity: PortQuantity,

@@ -3,7 +3,7 @@
 mod cable_page;
 mod cable_panes;
 mod counter_rows;
-mod draw_cable;
+pub(crate) mod draw_cable;
 mod feature;
 pub(crate) mod link_errors;
 pub(crate) mod screen;

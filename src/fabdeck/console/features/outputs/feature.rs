@@ -1,6 +1,6 @@
-//! The actions that write for others. They belong to no screen.
+//! The actions that write for others, and how the terminal is written to. They belong to no screen.
 
-use super::{report_file, screen_files};
+use super::{report_file, screen_files, slow_line};
 use crate::console::features::feature::Feature;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
 
@@ -28,6 +28,13 @@ pub const FEATURE: Feature = Feature {
             )
             .with_argument("[FILE]")
             .writes_file(),
+            new(
+                "slow-line",
+                &[],
+                "Move charts every 5 s for a slow line, or with each reading; auto measures the line",
+                slow_line::set_slow_line,
+            )
+            .with_argument("[on|off|auto]"),
         ],
     }],
     ..Feature::NEW

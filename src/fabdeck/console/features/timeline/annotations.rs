@@ -39,7 +39,7 @@ pub struct AnnotationTask {
 }
 
 /// Reports the progress of a rewrite to the session, which may cancel it.
-struct RewriteWatch<'p>(&'p dyn RouteProgress);
+pub struct RewriteWatch<'p>(pub &'p dyn RouteProgress);
 
 impl ReadObserver for RewriteWatch<'_> {
     fn report_progress(&mut self, ReadProgress { done, known, .. }: ReadProgress) {
@@ -116,12 +116,19 @@ impl TaskOutcome for AnnotationOutcome {
     }
 }
 
+/// Whether an annotation is being written.
+pub fn is_writing(state: &SessionState) -> bool {
+    state.known.annotations.task.is_some_and(|task| state.tasks.get(task).is_some())
+}
+
 /// Begins to keep what waits, one after the other.
 pub fn follow(state: &mut SessionState) -> Vec<Effect> {
-    let model = &mut state.known.annotations;
-    if model.task.is_some_and(|task| state.tasks.get(task).is_some()) {
+    // A capture is changed by one task at a time.
+    let acknowledging = state.known.problems.acknowledging;
+    if is_writing(state) || acknowledging.is_some_and(|task| state.tasks.get(task).is_some()) {
         return Vec::new();
     }
+    let model = &mut state.known.annotations;
     let Some(look) = state.known.look.clone() else { return Vec::new() };
     let Some(annotation) = model.waiting.pop_front() else { return Vec::new() };
     let is_capture = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_none());

@@ -47,7 +47,7 @@ impl EventKind {
             TimelineEvent::Note(_) => Self::Note,
             TimelineEvent::Annotation(annotation) if annotation.is_bookmark() => Self::Bookmark,
             TimelineEvent::Annotation(_) => Self::Note,
-            TimelineEvent::Action(_) => Self::Action,
+            TimelineEvent::Action(_) | TimelineEvent::Acknowledgement(_) => Self::Action,
             TimelineEvent::Derived(derived) if derived.began => Self::Began,
             TimelineEvent::Derived(_) => Self::Over,
             TimelineEvent::Changed | TimelineEvent::Later(_) | TimelineEvent::LeftOut(_) => Self::Changed,
@@ -150,7 +150,9 @@ pub fn event_rows(playback: &Playback, look: &Snapshot) -> Vec<EventRow> {
         .map(|happened| {
             let (label, text, _) = event_words(look, &happened.event);
             let (by, command) = match &happened.event {
-                TimelineEvent::Note(_) | TimelineEvent::Annotation(_) => (BY_OPERATOR, None),
+                TimelineEvent::Note(_) | TimelineEvent::Annotation(_) | TimelineEvent::Acknowledgement(_) => {
+                    (BY_OPERATOR, None)
+                }
                 TimelineEvent::Action(acted) => (BY_OPERATOR, acted.command.clone()),
                 TimelineEvent::Derived(_) => (BY_COUNTERS, None),
                 _ => (BY_RECORDER, None),

@@ -11,9 +11,10 @@ use crate::console::features::plan_commands::route_line;
 use crate::console::features::preconditions::has_past;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
+use crate::operations::replay::event_words::acknowledgement_words;
 use fabdeck_fabric::{Element, Faults};
 use fabdeck_files::capture::OperatorEntry;
-use fabdeck_files::capture_format::OperatorAction;
+use fabdeck_files::capture_format::{AcknowledgementRecord, OperatorAction};
 use fabdeck_routing::find_engine;
 
 /// Maximum number of elements that are named.
@@ -51,6 +52,9 @@ fn add_entry(state: &mut SessionState, entry: OperatorEntry) -> (Vec<Effect>, Op
     let (mark, text) = match &entry {
         OperatorEntry::Note(text) => (OperatorMark::Note, format!("note: {text}")),
         OperatorEntry::Action(acted) => (OperatorMark::Action, format!("action: {}", acted.what)),
+        OperatorEntry::Acknowledgement(record) => {
+            (OperatorMark::Action, format!("action: {}", acknowledgement_words(record)))
+        }
     };
     state.known.problems.add_mark(state.now_ms, mark, text);
     let clock = paused_watch::append_entry(state, &entry);
@@ -148,6 +152,11 @@ pub fn log_plan(state: &mut SessionState, file: &Path) -> Vec<Effect> {
     let file = file.display().to_string();
     let command = find_engine(id).filter(|_| same).map(|engine| route_line(state, engine, &file));
     log_action(state, what, command)
+}
+
+/// Adds an acknowledgement of a problem, or that it is taken back.
+pub fn log_acknowledgement(state: &mut SessionState, record: AcknowledgementRecord) -> Vec<Effect> {
+    add_entry(state, OperatorEntry::Acknowledgement(record)).0
 }
 
 /// Logs that a change was begun or decided.

@@ -280,6 +280,7 @@ pub fn append_entry(state: &mut SessionState, entry: &OperatorEntry) -> Option<S
     let event = match entry {
         OperatorEntry::Note(text) => TimelineEvent::Note(text.clone()),
         OperatorEntry::Action(acted) => TimelineEvent::Action(acted.clone()),
+        OperatorEntry::Acknowledgement(record) => TimelineEvent::Acknowledgement(record.clone()),
     };
     let time = time.saturating_add(i64::try_from(now.saturating_sub(last_ms)).unwrap_or(i64::MAX));
     let clock = playback.timeline().clock_text(time);

@@ -10,7 +10,7 @@ use crate::operations::replay::replay_frame::SeekRequest;
 use crate::operations::watch::fabric_history::FabricHistory;
 use crate::operations::watch::history_clock::HistoryClock;
 use fabdeck_files::capture::{Cursor, Timeline, TimelineEntry, TimelineEvent, TimelineMoments};
-use fabdeck_files::capture_format::Annotation;
+use fabdeck_files::capture_format::{AcknowledgementRecord, Annotation};
 
 /// What the cursor points at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,6 +96,8 @@ pub struct Playback {
     pub changed: u64,
     /// The times of bookmarks that annotations set, by their moments.
     annotated: Vec<(usize, i64)>,
+    /// The acknowledgements that count.
+    acknowledged: Arc<Vec<AcknowledgementRecord>>,
     /// Milliseconds from the first moment to each one.
     elapsed: Vec<u64>,
     /// The sums of all intervals that the event scan has read.
@@ -115,6 +117,7 @@ impl Playback {
             elapsed.push(passed);
         }
         let annotated: Vec<(usize, i64)> = timeline.happened.iter().filter_map(bookmark_of).collect();
+        let acknowledged = Arc::new(timeline.acknowledgements());
         let mut cursor = Cursor::new(TimelineMoments::new(timeline));
         cursor.seek_place(place);
         Self {
@@ -127,6 +130,7 @@ impl Playback {
             speed: Speed::default(),
             bookmarks: annotated.iter().map(|(place, _)| *place).collect(),
             annotated,
+            acknowledged,
             live: None,
             base_ms: 0,
             more: Vec::new(),
@@ -231,6 +235,19 @@ impl Playback {
         if !self.entries().any(same) {
             self.add_entries([note_entry(place, annotation)]);
         }
+    }
+
+    /// The acknowledgements of the recording that count.
+    pub fn acknowledged(&self) -> &Arc<Vec<AcknowledgementRecord>> {
+        &self.acknowledged
+    }
+
+    /// Adds an acknowledgement, or that it is taken back, at the cursor.
+    pub fn add_acknowledgement(&mut self, record: AcknowledgementRecord) {
+        let known = self.acknowledged.iter().cloned();
+        self.acknowledged = Arc::new(AcknowledgementRecord::in_force(known.chain([record.clone()])));
+        let event = TimelineEvent::Acknowledgement(record);
+        self.add_entries([TimelineEntry { place: self.place(), time: self.time(), event }]);
     }
 
     pub(super) fn add_entries(&mut self, more: impl IntoIterator<Item = TimelineEntry>) {
