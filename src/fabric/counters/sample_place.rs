@@ -19,7 +19,11 @@ pub fn sample_port(fabric: &Fabric, sample: &CounterSample) -> Option<PortId> {
 
 /// The first sample of a port. A sweep has its samples in the order of the ports, so it is searched; samples of files may
 /// have any order, and are read through.
-pub fn find_sample<'s>(fabric: &Fabric, samples: &'s [CounterSample], port: PortId) -> Option<&'s CounterSample> {
+pub fn find_sample<'s>(
+    fabric: &Fabric,
+    samples: &'s [CounterSample],
+    port: PortId,
+) -> Option<&'s CounterSample> {
     let is_wanted = |sample: &&CounterSample| sample_port(fabric, sample) == Some(port);
     let at = samples.partition_point(|sample| sample_port(fabric, sample).is_some_and(|other| other < port));
     if let Some(found) = samples.get(at).filter(is_wanted) {

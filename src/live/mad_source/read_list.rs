@@ -177,7 +177,8 @@ impl<'f> ReadList<'f> {
 
     /// The table items of these nodes.
     pub fn table_items(&self, is_wanted: impl Fn(usize) -> bool) -> impl Iterator<Item = ReadItem> {
-        let tables = self.parts.iter().filter(move |part| part.kind != ItemKind::Port && is_wanted(part.node));
+        let tables =
+            self.parts.iter().filter(move |part| part.kind != ItemKind::Port && is_wanted(part.node));
         tables.flat_map(|part| self.items_of(*part))
     }
 

@@ -409,7 +409,8 @@ fn the_footer_shows_enter_and_tab_where_they_lead_somewhere() {
 #[test]
 fn the_pane_shows_the_engine_and_what_is_torn() {
     let mut driver = open_session("sim:demo");
-    driver.send_input(SessionInput::Resized(Size { width: 200, height: 60 }));
+    // A wider screen shows live beside preview.
+    driver.send_input(SessionInput::Resized(Size { width: 179, height: 60 }));
     driver.press("2 V V f 6");
     let screen = shown(&driver);
     assert!(screen.contains("not run: p runs all of them") && screen.contains("multicast group"), "{screen}");
