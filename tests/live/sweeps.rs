@@ -54,8 +54,8 @@ fn counters_that_rise_under_ibsim_become_a_verdict() {
     let talk = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{talk}");
     assert!(talk.contains(" sent in total, 0 of them able to write"), "{talk}");
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let sweeps = told["sweeps"].as_array().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sweeps = answer["sweeps"].as_array().unwrap();
     // The commands run one after the other, so they may fall into two intervals.
     let of = |key: &str| -> Vec<&Value> {
         sweeps.iter().flat_map(|sweep| sweep[key].as_array().unwrap()).collect()
@@ -64,18 +64,18 @@ fn counters_that_rise_under_ibsim_become_a_verdict() {
         row["guid"] == guid.as_str() && row["port"].as_str().unwrap().ends_with(number.as_str())
     };
     let hotspots = of("hotspots");
-    assert!(hotspots.len() == 1 && is(hotspots[0], &hot.1), "{told}");
+    assert!(hotspots.len() == 1 && is(hotspots[0], &hot.1), "{answer}");
     let ticks = hotspots[0]["ticks_per_second"].as_f64().unwrap();
     // A sweep can read a port slightly earlier than the one before did, so its interval differs slightly from that of
     // the sweeps.
     assert!((1_500_000.0..=3_300_000.0).contains(&ticks), "{ticks}");
     let waiting = of("waiting_adapters");
-    assert!(waiting.len() == 1 && is(waiting[0], &held.1), "{told}");
+    assert!(waiting.len() == 1 && is(waiting[0], &held.1), "{answer}");
     // All cables that ibsim plays run below their best rate, so degraded links are ignored.
     let all = sweeps[2]["links"].as_array().unwrap().iter();
     let links: Vec<_> = all.filter(|link| link["why"] != "degraded").collect();
-    assert!(links.len() == 1 && links[0]["why"] == "errored" && links[0]["per_hour"] == 40.0, "{told}");
-    assert!(of("untold").is_empty() && of("on_the_path").is_empty() && of("cleared").is_empty(), "{told}");
+    assert!(links.len() == 1 && links[0]["why"] == "errored" && links[0]["per_hour"] == 40.0, "{answer}");
+    assert!(of("untold").is_empty() && of("on_the_path").is_empty() && of("cleared").is_empty(), "{answer}");
     // Nothing was cleared.
     let fields = ["show", "counters", "--fields", "guid,port,PortXmitWait,SymbolErrorCounter"];
     let (shown, _) = fabdeck(&stage, &fields, 0);
@@ -112,20 +112,23 @@ fn a_link_that_goes_down_under_ibsim_is_reported_with_what_opensm_makes_of_it() 
     let talk = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{talk}");
     assert!(talk.contains(" sent in total, 0 of them able to write"), "{talk}");
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let news = |what: &str| -> Vec<Value> {
-        let sweeps = told["sweeps"].as_array().unwrap().iter();
+        let sweeps = answer["sweeps"].as_array().unwrap().iter();
         let all = sweeps.flat_map(|sweep| sweep["news"].as_array().unwrap().clone());
         all.filter(|news| news["what"] == what).collect()
     };
     let down = news("link-down");
-    assert_eq!(down.len(), 1, "{told}");
+    assert_eq!(down.len(), 1, "{answer}");
     let guids: Vec<&str> =
         down[0]["ports"].as_array().unwrap().iter().map(|end| end["guid"].as_str().unwrap()).collect();
-    assert_eq!(guids, [a.1.0.as_str(), b.1.0.as_str()], "{told}");
+    assert_eq!(guids, [a.1.0.as_str(), b.1.0.as_str()], "{answer}");
     let drift = news("table-drift");
-    assert!(!drift.is_empty(), "OpenSM routed around the link, and no table is told to be another: {told}");
-    assert!(drift.iter().all(|news| news["drift"]["manager_lid"].is_u64()), "{told}");
+    assert!(
+        !drift.is_empty(),
+        "OpenSM routed around the link, and no table is answer to be another: {answer}"
+    );
+    assert!(drift.iter().all(|news| news["drift"]["manager_lid"].is_u64()), "{answer}");
     println!("{} switches drifted: {}", drift.len(), drift[0]["text"]);
 }
 

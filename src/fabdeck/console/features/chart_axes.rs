@@ -1,11 +1,15 @@
 //! Axes that charts of several screens share: the time that they show, their scales, and the marks of events.
 
+use ratatui::layout::Rect;
+
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::Canvas;
-use crate::console::drawing::chart::{ChartMark, ChartScale};
+use crate::console::drawing::chart::{Chart, ChartMark, ChartScale, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::changes::write_marks::{WriteEvent, WriteMark};
-use crate::console::features::chart_time::{chart_clock, ends_now, round_load, round_top};
+use crate::console::features::chart_time::{
+    chart_clock, chart_window, cursor_share, ends_now, round_load, round_top,
+};
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::health::health_model::{ChartWindow, HealthEvent, OperatorMark};
 use crate::console::model::fabric_model::Model;
@@ -42,6 +46,34 @@ pub fn scale_labels(quantity: Quantity, top: f64, height: u16) -> Vec<(f64, Stri
         labels.insert(1, (0.5, short_number(middle)));
     }
     labels
+}
+
+/// Draws what was kept of a quantity over the time of all charts, with its scale, the time axis and the cursor. `plot` is the
+/// width that `values` were made for.
+pub fn draw_time_chart(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    state: &SessionState,
+    plot: u16,
+    quantity: Quantity,
+    values: &[Option<f64>],
+    marks: &[ChartMark],
+) {
+    let window = chart_window(&state.known, plot);
+    let top = chart_top(quantity, values.iter().flatten().copied().fold(0.0, f64::max));
+    let chart = Chart {
+        quantity,
+        values,
+        curve: &[],
+        scale: scale_of(quantity),
+        top,
+        labels: &scale_labels(quantity, top, area.height),
+        ticks: &time_ticks(&state.known, window, plot),
+        marks,
+        cursor: cursor_share(&state.known, window),
+        label_width: LABEL_WIDTH,
+    };
+    draw_chart(canvas, area, &chart);
 }
 
 /// The labels of the time axis: times by the clock and its end; without a clock, times before the end.

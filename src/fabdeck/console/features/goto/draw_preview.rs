@@ -5,11 +5,9 @@ use ratatui::layout::Rect;
 use super::goto_state::GotoRow;
 use super::preview::{GotoPreview, loads_title};
 use crate::console::drawing::canvas::{Canvas, shorten_name};
-use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::gauge::{bar_symbol, step_of};
 use crate::console::drawing::theme::{Quantity, Role};
-use crate::console::features::chart_axes::{LABEL_WIDTH, chart_top, scale_labels, scale_of, time_ticks};
-use crate::console::features::chart_time::{chart_window, cursor_share};
+use crate::console::features::chart_axes::{LABEL_WIDTH, draw_time_chart};
 use crate::console::features::links::draw_cable::worst_columns;
 use crate::console::model::state::SessionState;
 use crate::operations::watch::port_values::PortQuantity;
@@ -59,22 +57,7 @@ fn draw_traffic(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, ports
     }
     canvas.draw_text(area, 0, 0, "the busier direction, Gb/s", Role::Dim);
     let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
-    let hue = Quantity::Load;
-    let window = chart_window(&state.known, plot);
-    let top = chart_top(hue, values.iter().flatten().copied().fold(0.0, f64::max));
-    let chart = Chart {
-        quantity: hue,
-        values: &values,
-        curve: &[],
-        scale: scale_of(hue),
-        top,
-        labels: &scale_labels(hue, top, inside.height),
-        ticks: &time_ticks(&state.known, window, plot),
-        marks: &[],
-        cursor: cursor_share(&state.known, window),
-        label_width: LABEL_WIDTH,
-    };
-    draw_chart(canvas, inside, &chart);
+    draw_time_chart(canvas, inside, state, plot, Quantity::Load, &values, &[]);
 }
 
 /// A bar with its number below; a load that is not known has its own sign.

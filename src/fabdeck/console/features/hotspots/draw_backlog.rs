@@ -71,6 +71,11 @@ fn port_row<'s>(state: &'s SessionState, branch: &BacklogBranch) -> Option<&'s H
     state.known.watch.reading.as_ref()?.port_row_of(ElementId::Port(branch.port))
 }
 
+/// The port in front of the hot-spot.
+fn root_row<'s>(state: &'s SessionState, backlog: &Backlog) -> Option<&'s HotPort> {
+    port_row(state, backlog.branches.first()?)
+}
+
 fn draw_whole(
     canvas: &mut Canvas<'_>,
     area: Rect,
@@ -146,7 +151,7 @@ fn draw_hot_spot(
     let sign = format!("{} ", canvas.signs.severity[0]);
     let x = canvas.draw_text(area, 0, y, &sign, Role::Danger);
     let x = canvas.draw_text(area, x, y, &host_of(look, backlog.hot_spot), Role::Strong);
-    let row = backlog.branches.first().and_then(|root| port_row(state, root));
+    let row = root_row(state, backlog);
     if let Some(words) = row.and_then(|row| accepted_words(look, row)) {
         canvas.draw_text(area, x + 2, y, words.trim_start_matches("its host "), Role::Text);
     }
@@ -302,7 +307,7 @@ fn draw_cause(
     look: &Snapshot,
     backlog: &Backlog,
 ) {
-    let row = backlog.branches.first().and_then(|root| port_row(state, root));
+    let row = root_row(state, backlog);
     let Some((cause, reason)) = cause_text(row, look, backlog) else { return };
     let x = canvas.draw_text(area, 0, y, "cause ", Role::Label);
     let x = canvas.draw_text(area, x, y, cause, Role::Text);
@@ -312,7 +317,7 @@ fn draw_cause(
 /// The hot-spot in a row, and in the next one the path with most waiting and the hosts.
 fn draw_short(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, look: &Snapshot, backlog: &Backlog) {
     draw_hot_spot(canvas, area, 0, state, look, backlog);
-    let row = backlog.branches.first().and_then(|root| port_row(state, root));
+    let row = root_row(state, backlog);
     if let Some((cause, _)) = cause_text(row, look, backlog) {
         let sign = width(canvas.signs.severity[0]) + 1;
         let accepted = row.and_then(|row| accepted_words(look, row)).unwrap_or_default();

@@ -7,14 +7,11 @@ use super::hotspot_panes::HotspotPanes;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
-use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::details;
 use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
 use crate::console::drawing::theme::{Quantity, Role};
-use crate::console::features::chart_axes::{
-    LABEL_WIDTH, chart_marks, chart_top, scale_labels, scale_of, time_ticks,
-};
-use crate::console::features::chart_time::{chart_history, chart_window, cursor_share};
+use crate::console::features::chart_axes::{LABEL_WIDTH, chart_marks, draw_time_chart};
+use crate::console::features::chart_time::{chart_history, chart_window};
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::screen::Screen;
 use crate::console::model::state::SessionState;
@@ -106,21 +103,8 @@ fn draw_history(
     let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
     let identity = port_identity(look.fabric(), port);
     let values = chart_history(&state.known).port_columns(window, columns, identity, quantity);
-    let most = values.iter().flatten().copied().fold(0.0, f64::max);
-    let top = chart_top(hue, most);
-    let chart = Chart {
-        quantity: hue,
-        values: &values,
-        curve: &[],
-        scale: scale_of(hue),
-        top,
-        labels: &scale_labels(hue, top, area.height.saturating_sub(1)),
-        ticks: &time_ticks(&state.known, window, plot),
-        marks: &chart_marks(canvas, state, window, true),
-        cursor: cursor_share(&state.known, window),
-        label_width: LABEL_WIDTH,
-    };
-    draw_chart(canvas, area, &chart);
+    let marks = chart_marks(canvas, state, window, true);
+    draw_time_chart(canvas, area, state, plot, hue, &values, &marks);
     let latest = values.iter().rev().find_map(|value| *value);
     let now = match latest {
         Some(value) => format!("now {}", short_number(value)),

@@ -14,9 +14,7 @@ use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::gauge::step_of;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::{Quantity, Role};
-use crate::console::features::chart_axes::{
-    LABEL_WIDTH, chart_marks, chart_top, scale_labels, scale_of, time_ticks,
-};
+use crate::console::features::chart_axes::{LABEL_WIDTH, chart_marks, chart_top, draw_time_chart, scale_of};
 use crate::console::features::chart_time::{chart_history, chart_window, cursor_share};
 use crate::console::features::feature::{BodyAreas, Feature};
 use crate::console::features::health::card_text::short_number;
@@ -291,7 +289,6 @@ fn draw_history(
     let plot = area.width.saturating_sub(LABEL_WIDTH + if boxed { 2 } else { 1 });
     let window = chart_window(&state.known, plot);
     let values = worst_columns(state, look, quantity, ports, plot);
-    let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let cursor = cursor_share(&state.known, window);
     let latest = match cursor {
         Some(at) => values.get((at * values.len() as f64) as usize).copied().flatten(),
@@ -306,21 +303,8 @@ fn draw_history(
     let title = shorten_name(&title, area.width.saturating_sub(width(&figure) + 8), canvas.signs.more);
     let head = PaneHead { title: &title, right: &[(figure.as_str(), hue.figure_role())], focused: false };
     let inside = draw_pane(canvas, area, &head, boxed);
-    let top = chart_top(hue, most);
     let marks = chart_marks(canvas, state, window, boxed);
-    let chart = Chart {
-        quantity: hue,
-        values: &values,
-        curve: &[],
-        scale: scale_of(hue),
-        top,
-        labels: &scale_labels(hue, top, inside.height),
-        ticks: &time_ticks(&state.known, window, plot),
-        marks: &marks,
-        cursor,
-        label_width: LABEL_WIDTH,
-    };
-    draw_chart(canvas, inside, &chart);
+    draw_time_chart(canvas, inside, state, plot, hue, &values, &marks);
     if values.iter().all(Option::is_none) {
         let words = match state.known.watch.totals.latest() {
             Some(_) => "kept from now on",
