@@ -178,8 +178,11 @@ impl FabricBuilder {
         for (at, key) in order.iter().enumerate() {
             place[key.0 as usize] = at as u32;
         }
+        let ports = self.nodes.iter().map(|draft| draft.ports.len()).sum();
         let mut fabric = Fabric::default();
-        let mut peers = Vec::new();
+        fabric.nodes.reserve_exact(order.len());
+        fabric.ports.reserve_exact(ports);
+        let mut peers = Vec::with_capacity(ports);
         for key in &order {
             let draft = &mut self.nodes[key.0 as usize];
             let start = fabric.ports.len() as u32;

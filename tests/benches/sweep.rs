@@ -79,8 +79,8 @@ fn main() {
         let after = sweep(&mut look, before.began + Duration::from_secs(1));
         let rates = rates_of_sweeps(look.fabric(), &before, &after);
         let rates = rates.with_ticks(look.fabric(), &look.observation.ticks);
-        let since = rates_of_sweeps(look.fabric(), &first, &after);
-        let watched = IntervalVerdict::new(&look, &rates, 1.0, since, &Thresholds::default());
+        let since = rates_of_sweeps(look.fabric(), &first, &after).with_min_hour();
+        let watched = IntervalVerdict::new(&look, &rates, 1.0, &since, &Thresholds::default());
         (ports, before) = (watched.ports, after);
     }
     let (took, spent) = (begun.elapsed().as_secs_f64(), processor() - spent);

@@ -130,6 +130,7 @@ impl CounterBase {
     /// Appends samples.
     fn append_runs(&mut self, runs: &[SampleRun]) -> Result<(), String> {
         self.check_room(runs)?;
+        self.samples.reserve(runs.iter().map(|run| run.ports.len()).sum());
         for run in runs {
             let counters: Vec<Counter> = run.counters.iter().map(|name| Counter::from_name(name)).collect();
             let vendors = counters.iter().filter(|counter| matches!(counter, Counter::Other(_)));
@@ -367,7 +368,8 @@ fn to_runs(samples: &[CounterSample]) -> Vec<SampleRun> {
             let counters = sample.values.iter().map(|(counter, _)| counter.name().to_owned()).collect();
             runs.push((SampleRun { counters, ports: Vec::new() }, &sample.values));
         }
-        let values = sample.values.iter().map(|(_, value)| value).collect();
+        let mut values = Vec::with_capacity(sample.values.len());
+        values.extend(sample.values.iter().map(|(_, value)| value));
         if let Some((run, _)) = runs.last_mut() {
             run.ports.push(SampleRow(sample.node, sample.lid, sample.port.map(PortNum::value), values));
         }

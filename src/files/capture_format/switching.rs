@@ -1,8 +1,10 @@
 //! The tables of nodes as records: forwarding tables, and tables of lanes.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use fabdeck_fabric::{
     Arbitration, Fabric, Guid, Lane, Lft, Mft, NodeId, NodeTables, PortNum, Sl2Vl, Tables, VlWeight,
@@ -22,14 +24,18 @@ pub struct Forwarding {
 /// The forwarding tables of one node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct NodeForwarding {
-    /// The egress port of each LID from 0 on, in two hexadecimal digits; `ff` is no path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    lft: Option<String>,
+    lft: Option<HexTable>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     unread: BTreeSet<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mft: Option<BTreeMap<u16, Vec<u8>>>,
 }
+
+/// A linear forwarding table, written as the egress port of each LID from 0 on, in two hexadecimal digits; `ff` is no
+/// path. The digits are made while they are written: those of a full subnet take 375 MB.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct HexTable(Lft);
 
 /// SL2VL and arbitration tables.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -82,7 +88,7 @@ impl Forwarding {
         let (mut all, mut size) = (vec![Self { whole, only: only.clone(), nodes: BTreeMap::new() }], 0);
         for (key, held) in nodes {
             let groups = held.mft.iter().flat_map(|groups| groups.values().map(|ports| 10 + 4 * ports.len()));
-            let more = held.lft.as_ref().map_or(0, String::len) + groups.sum::<usize>();
+            let more = held.lft.as_ref().map_or(0, |lft| 2 * lft.0.bytes().len()) + groups.sum::<usize>();
             if size > 0 && size + more > MOST {
                 all.push(Self { whole: false, only: only.clone(), nodes: BTreeMap::new() });
                 size = 0;
@@ -114,7 +120,7 @@ impl Forwarding {
                 .node_by_key(&key)
                 .ok_or_else(|| format!("tables of '{key}', which is no node of this fabric"))?;
             let entry = tables.node_mut(node);
-            entry.lft = held.lft.map(|text| from_hex(&text).map(Lft::from_entries)).transpose()?;
+            entry.lft = held.lft.map(|lft| lft.0);
             entry.unread = held.unread;
             let ports = |(group, ports): (u16, Vec<u8>)| (group, ports.into_iter().map(PortNum).collect());
             entry.mft = held.mft.map(|groups| Mft { groups: groups.into_iter().map(ports).collect() });
@@ -128,7 +134,7 @@ impl NodeForwarding {
         let ports =
             |(group, ports): (&u16, &Vec<PortNum>)| (*group, ports.iter().map(|port| port.value()).collect());
         Self {
-            lft: held.lft.as_ref().map(|lft| to_hex(lft.bytes())),
+            lft: held.lft.clone().map(HexTable),
             unread: held.unread.clone(),
             mft: held.mft.as_ref().map(|mft| mft.groups.iter().map(ports).collect()),
         }
@@ -261,9 +267,36 @@ fn parse_lanes(ports: &str, row: &str) -> Result<((PortNum, PortNum), Sl2Vl), St
     Ok(((port(from)?, port(to)?), Sl2Vl::from_digits(row).ok_or_else(wrong)?))
 }
 
-fn to_hex(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xF]);
-    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+impl fmt::Display for HexTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Digits go out in pieces, because each piece costs a call.
+        let mut digits = [0; 2 * HEX_PIECE];
+        for piece in self.0.bytes().chunks(HEX_PIECE) {
+            for (pair, byte) in digits.chunks_exact_mut(2).zip(piece) {
+                pair[0] = HEX_DIGITS[usize::from(byte >> 4)];
+                pair[1] = HEX_DIGITS[usize::from(byte & 0xF)];
+            }
+            f.write_str(std::str::from_utf8(&digits[..2 * piece.len()]).map_err(|_| fmt::Error)?)?;
+        }
+        Ok(())
+    }
+}
+
+const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
+/// Bytes whose digits are written at once.
+const HEX_PIECE: usize = 512;
+
+impl Serialize for HexTable {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for HexTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        from_hex(&text).map(|entries| Self(Lft::from_entries(entries))).map_err(de::Error::custom)
+    }
 }
 
 fn from_hex(text: &str) -> Result<Vec<u8>, String> {

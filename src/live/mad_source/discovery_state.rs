@@ -222,6 +222,7 @@ impl DiscoveryState {
     pub fn into_fabric(self) -> (Fabric, Vec<DiscoveredNode>) {
         let fabric = self.builder.finish();
         let mut nodes = self.nodes;
+        nodes.shrink_to_fit();
         nodes.sort_by_key(|node| (node.kind, node.guid));
         debug_assert!(nodes.iter().zip(fabric.nodes()).all(|(found, (_, node))| found.guid == node.guid()));
         (fabric, nodes)

@@ -141,7 +141,8 @@ impl CreditLoopLab {
         let rates = rates_of_sweeps(look.fabric(), &before, &after);
         let rates = rates.with_ticks(look.fabric(), &look.observation.ticks);
         let seconds = (after.began - before.began).as_secs_f64();
-        let watched = IntervalVerdict::new(&look, &rates, seconds, rates.clone(), &self.thresholds);
+        let since = rates.clone().with_min_hour();
+        let watched = IntervalVerdict::new(&look, &rates, seconds, &since, &self.thresholds);
         SweptPair { source, look, rates, watched }
     }
 

@@ -119,7 +119,7 @@ fn watch_hotspots(
             snapshot,
             &swept.rates,
             swept.seconds,
-            swept.rates.clone(),
+            &swept.rates.clone().with_min_hour(),
             thresholds,
         ));
     }

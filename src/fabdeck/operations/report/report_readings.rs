@@ -181,7 +181,7 @@ fn read_growth(operation: &Operation<'_>, look: Snapshot, growth: &CounterGrowth
     let seconds = growth.over.as_secs_f64();
     let at_ms = u64::try_from(growth.over.as_millis()).unwrap_or(u64::MAX);
     let request = watch.request(operation, [Sweep::default(), Sweep::default(), Sweep::default()], at_ms);
-    let verdict = request.judge(&rates, rates.clone(), seconds);
+    let verdict = request.judge(&rates, &rates.clone().with_min_hour(), seconds);
     watch.receive(verdict);
     watch.finish(look, Vec::new())
 }

@@ -186,9 +186,9 @@ fn judge_sweeps(
         news.extend_from_slice(&after.news);
         // A recording has errors from before the first of these sweeps.
         let past = source.past_sweep()?.filter(|past| past.sweep.began < first.began);
-        let since =
-            rates_of_sweeps(snapshot.fabric(), past.as_ref().map_or(first, |past| &*past.sweep), after);
-        let watched = IntervalVerdict::after(&flows, &snapshot, &rates, seconds, since, thresholds);
+        let baseline = past.as_ref().map_or(first, |past| &*past.sweep);
+        let since = rates_of_sweeps(snapshot.fabric(), baseline, after).with_min_hour();
+        let watched = IntervalVerdict::after(&flows, &snapshot, &rates, seconds, &since, thresholds);
         flows = watched.flows.clone();
         let to = SweepMoment::of(&snapshot, after);
         let since = match past {
@@ -213,7 +213,7 @@ fn judge_growth(operation: &Operation<'_>, snapshot: &Snapshot, growth: &Counter
     let rates = rates_of_growth(snapshot.fabric(), growth);
     let seconds = growth.over.as_secs_f64();
     let thresholds = &operation.env.given.thresholds;
-    let watched = IntervalVerdict::new(snapshot, &rates, seconds, rates.clone(), thresholds);
+    let watched = IntervalVerdict::new(snapshot, &rates, seconds, &rates.clone().with_min_hour(), thresholds);
     let basis = VerdictBasis::Growth { stated: growth.stated };
     HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, basis, news: Vec::new() }
 }
@@ -256,7 +256,8 @@ fn judge_files(
     let after = read_samples(operation, &mut snapshot, after)?;
     let rates = rates_of_samples(snapshot.fabric(), &before, &after, seconds);
     let thresholds = &operation.env.given.thresholds;
-    let watched = IntervalVerdict::new(&snapshot, &rates, seconds, rates.clone(), thresholds);
+    let watched =
+        IntervalVerdict::new(&snapshot, &rates, seconds, &rates.clone().with_min_hour(), thresholds);
     let interval = HotspotInterval { snapshot: Rc::new(snapshot.clone()), watched, basis, news: Vec::new() };
     Ok(WatchReport { snapshot, intervals: vec![interval] })
 }

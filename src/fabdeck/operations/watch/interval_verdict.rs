@@ -31,13 +31,13 @@ pub struct IntervalVerdict {
 }
 
 impl IntervalVerdict {
-    /// Judges an interval by itself. `since_first` has the rates since the first reading: errors are too rare to
-    /// judge from a few seconds.
+    /// Judges an interval by itself. `since_first` has the rates since the first reading, over an hour at least: errors
+    /// are too rare to judge from a few seconds.
     pub fn new(
         look: &Snapshot,
         rates: &Rates,
         seconds: f64,
-        since_first: Rates,
+        since_first: &Rates,
         thresholds: &Thresholds,
     ) -> Self {
         Self::after(&FlowHistory::default(), look, rates, seconds, since_first, thresholds)
@@ -49,11 +49,11 @@ impl IntervalVerdict {
         look: &Snapshot,
         rates: &Rates,
         seconds: f64,
-        since_first: Rates,
+        since_first: &Rates,
         thresholds: &Thresholds,
     ) -> Self {
         let fabric = look.fabric();
-        let mut troubles = link_problems(fabric, &since_first.with_min_hour(), thresholds);
+        let mut troubles = link_problems(fabric, since_first, thresholds);
         // Degraded links come last: a fabric with many of them would hide the links with errors.
         troubles.sort_by_key(|trouble| trouble.why == LinkProblemKind::Degraded);
         let mut verdict = find_hot_spots(fabric, rates, thresholds);

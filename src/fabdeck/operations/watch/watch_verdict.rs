@@ -84,18 +84,16 @@ impl VerdictRequest {
         let fabric = self.look.fabric();
         let ticks = &self.look.observation.ticks;
         let rates = rates_of_sweeps(fabric, &self.before, &self.after).with_ticks(fabric, ticks);
-        let since = rates_of_sweeps(fabric, &self.first, &self.after);
+        let since = rates_of_sweeps(fabric, &self.first, &self.after).with_min_hour();
         let seconds = self.after.began.saturating_sub(self.before.began).as_secs_f64();
-        self.judge(&rates, since, seconds)
+        self.judge(&rates, &since, seconds)
     }
 
-    /// Judges rates, and those since the baseline of errors.
-    pub fn judge(&self, rates: &Rates, since: Rates, seconds: f64) -> WatchVerdict {
+    /// Judges rates, and those since the baseline of errors, over an hour at least.
+    pub fn judge(&self, rates: &Rates, since: &Rates, seconds: f64) -> WatchVerdict {
         let (look, fabric) = (&*self.look, self.look.fabric());
         let flows_before = self.flows_before();
-        let watched =
-            IntervalVerdict::after(&flows_before, look, rates, seconds, since.clone(), &self.thresholds);
-        let since = since.with_min_hour();
+        let watched = IntervalVerdict::after(&flows_before, look, rates, seconds, since, &self.thresholds);
         let mut levels = vec![UNKNOWN_LEVELS; fabric.ports().len()];
         for port in &rates.ports {
             levels[port.port.index()] = pack_levels(port, self.thresholds.congestion);
@@ -103,7 +101,7 @@ impl VerdictRequest {
         let levels: PortLevels = levels.into();
         let mut history = self.history.clone();
         history.push(self.at_ms, levels.clone());
-        let mut ports = self.port_rows(rates, &since, &history);
+        let mut ports = self.port_rows(rates, since, &history);
         self.place_verdicts(&watched, &mut ports);
         let mut verdicts: Vec<HotPort> =
             ports.iter().flatten().filter(|port| port.is_judged()).cloned().collect();
@@ -111,7 +109,10 @@ impl VerdictRequest {
         let in_trouble = verdicts.iter().filter(|port| port.troubles().next().is_some()).count();
         let node_load = self.node_load(&ports);
         let links = self.link_rows(&ports);
-        let ports = Arc::new(Rowset::Hot(ports.into_iter().flatten().collect()));
+        // Most ports have a cable; a list that grows while it is filled would end with room for twice as many.
+        let mut cabled = Vec::with_capacity(ports.len());
+        cabled.extend(ports.into_iter().flatten());
+        let ports = Arc::new(Rowset::Hot(cabled));
         let changes = sweep_messages(look, &watched, self.earlier.as_deref(), &self.thresholds);
         WatchVerdict {
             sums: IntervalSums::new(fabric, rates, &self.pinned),
