@@ -1,14 +1,16 @@
 //! The story of the demo: flows that begin, a cable that wears out.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use super::story_step::{StoryChange, StoryStep};
 use super::traffic::Flow;
 use fabdeck_fabric::{Fabric, LinkWidth, NodeKind, PortId};
 
-/// The story of the demo. All hosts send a little to two others. Three hosts write to a storage host that receives
-/// half of its link's rate; every five seconds one more writes, up to six. Twelve hosts send to others over the cables
-/// that the writers fill. A cable counts more and more symbol errors, goes down for two seconds, and comes back at 1x.
+/// The story of the demo. Eight hosts send a little to two others. Three hosts write to a storage host that receives
+/// half of its link's rate; every five seconds one more writes, up to six. Then, one after the other, four hosts begin to
+/// send to others over the cables that the writers fill: they wait, and what was counted before shows that they are
+/// victims. A cable counts more and more symbol errors, goes down for two seconds, and comes back at 1x.
 #[derive(Clone, Debug)]
 pub struct DemoStory {
     pub flows: Vec<Flow>,
@@ -32,36 +34,24 @@ impl DemoStory {
     const WRITER_INTERVAL: Duration = Duration::from_secs(5);
     /// The hosts that write to the storage host, by index, in the order in which they begin.
     const WRITERS: [usize; 6] = [0, 2, 4, 6, 12, 18];
-    /// Flows over cables that the writers fill: indexes of sender and receiver, and Mb/s. The demo's tables route them
-    /// over the cables from their racks to the storage host.
-    const BYSTANDERS: [(usize, usize, u32); 12] = [
-        (1, 18, 40_000),
-        (3, 29, 15_000),
-        (5, 8, 15_000),
-        (7, 29, 15_000),
-        (8, 18, 15_000),
-        (9, 13, 15_000),
-        (10, 2, 15_000),
-        (11, 13, 15_000),
-        (13, 2, 15_000),
-        (15, 7, 15_000),
-        (19, 12, 15_000),
-        (21, 7, 15_000),
-    ];
+    /// Flows over cables that the writers fill: indexes of sender and receiver, Mb/s, and the second in which they begin.
+    /// The demo's tables route them over the cables from their racks to the storage host. Each begins in an interval of
+    /// its own, after the last writer: so earlier intervals show where each of them and each writer sends to.
+    const BYSTANDERS: [(usize, usize, u32, u64); 4] =
+        [(1, 18, 40_000, 20), (3, 29, 15_000, 25), (7, 29, 15_000, 30), (13, 2, 15_000, 35)];
+    /// The hosts that send a little to two others, by index, and how far away these are.
+    const TALKERS: Range<usize> = 24..32;
     const NEIGHBOURS: [usize; 2] = [7, 13];
 
     pub fn new(fabric: &Fabric) -> Self {
         let hosts: Vec<PortId> = hosts(fabric);
-        let talk = Self::NEIGHBOURS.iter().flat_map(|far| {
-            let far = hosts.iter().cycle().skip(*far);
-            hosts.iter().zip(far).filter(|(from, to)| from != to)
-        });
+        let pairs = Self::NEIGHBOURS.into_iter().flat_map(|far| Self::TALKERS.map(move |at| (at, at + far)));
+        let talk = pairs.filter_map(|(from, to)| Some((hosts.get(from)?, hosts.get(to % hosts.len())?)));
         let talk = talk.map(|(from, to)| Flow { mbps: Some(Self::BASE_MBPS), ..Flow::new(*from, *to) });
         let mut story = Self { flows: talk.collect(), scenes: Vec::new() };
-        for (from, to, mbps) in Self::BYSTANDERS {
-            let ends = hosts.get(from).zip(hosts.get(to));
-            let flow = ends.map(|(from, to)| Flow { mbps: Some(mbps), ..Flow::new(*from, *to) });
-            story.flows.extend(flow);
+        for (from, to, mbps, second) in Self::BYSTANDERS {
+            let Some((from, to)) = hosts.get(from).zip(hosts.get(to)) else { continue };
+            story.add_flow_from(Duration::from_secs(second), Flow::new(*from, *to), mbps);
         }
         story.add_writers(fabric, &hosts);
         story.add_wear(fabric);
@@ -73,6 +63,12 @@ impl DemoStory {
         self.scenes.push(StoryStep { at, change });
     }
 
+    /// Adds a flow that begins at this time.
+    fn add_flow_from(&mut self, begin: Duration, flow: Flow, mbps: u32) {
+        self.add_step(begin, StoryChange::FlowRate { flow: self.flows.len(), mbps });
+        self.flows.push(Flow { mbps: Some(0), ..flow });
+    }
+
     fn add_writers(&mut self, fabric: &Fabric, hosts: &[PortId]) {
         let named = |port: &&PortId| {
             fabric.node(fabric.port(**port).node).facts.description.starts_with("storage01 ")
@@ -81,12 +77,7 @@ impl DemoStory {
         let writers = Self::WRITERS.iter().filter_map(|place| hosts.get(*place));
         for (number, writer) in writers.enumerate() {
             let later = number.saturating_sub(Self::FIRST_WRITERS - 1) as u32;
-            let flow = self.flows.len();
-            self.flows.push(Flow { mbps: Some(0), ..Flow::new(*writer, storage) });
-            self.add_step(
-                Self::WRITER_INTERVAL * later,
-                StoryChange::FlowRate { flow, mbps: Self::WRITE_MBPS },
-            );
+            self.add_flow_from(Self::WRITER_INTERVAL * later, Flow::new(*writer, storage), Self::WRITE_MBPS);
         }
     }
 

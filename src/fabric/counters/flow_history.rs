@@ -157,6 +157,11 @@ impl FlowHistory {
         Self::of(explanations, change, &channels, &mut work)
     }
 
+    /// What the next interval needs after this one, without a verdict.
+    pub fn after_interval(&self, fabric: &Fabric, tables: &Tables, rates: &Rates) -> Self {
+        self.classify(fabric, tables, rates, &mut HotSpots::default())
+    }
+
     fn change(&self, model: &FlowModel, channels: &ChannelRates<'_>) -> Change {
         let before = |port: PortId| self.sent.get(&port).copied().unwrap_or(0.0);
         let begins = |port: &PortId| {

@@ -24,6 +24,16 @@ pub enum LinkProblemKind {
         /// Whether there may have been more.
         at_least: bool,
     },
+    /// The port at one end discards too many packets instead of sending them: they waited too long, or the link was
+    /// down. This says nothing of the cable.
+    Discards {
+        /// The port that counts.
+        at: PortId,
+        /// Packets per hour.
+        per_hour: f64,
+        /// Whether there may have been more.
+        at_least: bool,
+    },
     /// The link goes down too often.
     Flaps {
         /// The port that counts.
@@ -42,7 +52,9 @@ impl Thresholds {
     pub fn limit_for(&self, why: LinkProblemKind) -> f64 {
         match why {
             LinkProblemKind::Flaps { .. } => self.flaps_per_hour,
-            LinkProblemKind::Errored { .. } | LinkProblemKind::Degraded => self.errors_per_hour,
+            LinkProblemKind::Errored { .. }
+            | LinkProblemKind::Discards { .. }
+            | LinkProblemKind::Degraded => self.errors_per_hour,
         }
     }
 }
@@ -71,6 +83,10 @@ pub fn link_problems(fabric: &Fabric, rates: &Rates, thresholds: &Thresholds) ->
             let errors = rates.errors_per_hour().filter(|rate| *rate >= thresholds.errors_per_hour);
             if let Some(per_hour) = errors {
                 add(LinkProblemKind::Errored { at, per_hour, at_least: rates.errors.is_lower_bound() });
+            }
+            let discards = rates.discards_per_hour().filter(|rate| *rate >= thresholds.errors_per_hour);
+            if let Some(per_hour) = discards {
+                add(LinkProblemKind::Discards { at, per_hour, at_least: rates.discarded.is_lower_bound() });
             }
             let flaps =
                 rates.flaps_per_hour().filter(|rate| *rate > 0.0 && *rate >= thresholds.flaps_per_hour);

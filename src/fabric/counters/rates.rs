@@ -82,6 +82,11 @@ impl PortRates {
         all.into_iter().chain([self.discarded, self.downed]).any(|grew| matches!(grew, Growth::Cleared(_)))
     }
 
+    /// Packets discarded before they were sent, per hour.
+    pub fn discards_per_hour(&self) -> Option<f64> {
+        self.per_second(self.discarded).map(|packets| packets * 3600.0)
+    }
+
     /// How often the link went down, per hour.
     pub(crate) fn flaps_per_hour(&self) -> Option<f64> {
         self.per_second(self.downed).map(|times| times * 3600.0)

@@ -128,14 +128,14 @@ counters! {
 }
 
 /// What tells of a bad cable or a full buffer, with the wide form of each that some devices have. Details of these and
-/// blocks that were corrected are counted elsewhere.
+/// blocks that were corrected are counted elsewhere, and so are packets that a port discards instead of sending them: a
+/// link that was down for a second has thousands, and none of them tells of its cable.
 const LINK_ERRORS: &[(Counter, Counter)] = &[
     (Counter::SymbolErrorCounter, Counter::SymbolErrorCounterExt),
     (Counter::LinkErrorRecoveryCounter, Counter::LinkErrorRecoveryCounterExt),
     (Counter::LinkDownedCounter, Counter::LinkDownedCounterExt),
     (Counter::PortRcvErrors, Counter::PortRcvErrorsExt),
     (Counter::PortRcvRemotePhysicalErrors, Counter::PortRcvRemotePhysicalErrorsExt),
-    (Counter::PortXmitDiscards, Counter::PortXmitDiscardsExt),
     (Counter::LocalLinkIntegrityErrors, Counter::LocalLinkIntegrityErrorsExt),
     (Counter::ExcessiveBufferOverrunErrors, Counter::ExcessiveBufferOverrunErrorsExt),
 ];

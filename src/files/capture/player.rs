@@ -10,8 +10,8 @@ use super::moments::Moments;
 use super::time_spec::TimeSpec;
 use super::timeline::{Timeline, TimelineEntry, TimelineEvent};
 use crate::capture_format::{Annotation, ByteSource, CaptureReader, CaptureRecord, Damage, flags};
-use fabdeck_fabric::Fabric;
 use fabdeck_fabric::observe::{FabricEvent, Observation, Sweep, Ticks};
+use fabdeck_fabric::{Fabric, Tables};
 use fabdeck_mad::access::{NoObserver, ReadOptions, Source, SourceError};
 
 /// Largest recording, in uncompressed bytes, whose frames are all checked before replay. In a larger one damage within
@@ -107,6 +107,12 @@ impl<B: ByteSource> RecordingPlayer<B> {
 
     pub fn fabric(&mut self) -> &Fabric {
         &self.reader().state().fabric
+    }
+
+    /// The fabric with its tables at the moment shown; `None` where switches choose ports themselves.
+    pub fn forwarding(&mut self) -> Option<(&Fabric, &Tables)> {
+        let state = self.reader().state();
+        state.adaptive.is_none().then_some((&state.fabric, &state.tables))
     }
 
     /// The ticks in which ports count waiting, at the moment shown.

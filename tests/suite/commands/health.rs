@@ -97,7 +97,7 @@ fn run_json(args: &[&str]) -> Value {
 fn jobs_are_those_of_the_named_list() {
     let folder = home();
     let list = folder.path().join("jobs");
-    std::fs::write(&list, "node01 red\nnode02 red\nnode03 blue\n").unwrap();
+    std::fs::write(&list, "node02 red\nnode04 red\nnode03 blue\n").unwrap();
     let list = list.display().to_string();
     let demo = ["--source", "sim:demo", "health", "--json", "--interval", "2s"];
     let answer = run_json(&[&demo[..], &["--file", &list]].concat());

@@ -19,10 +19,11 @@ use fabdeck::console::model::keymap::Keymap;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::overlay::Overlay;
 use fabdeck::console::model::state::SessionState;
-use fabdeck::operations::health::problem::FabricProblem;
+use fabdeck::operations::health::problem::{FabricProblem, HitRole, ProblemKind};
 use fabdeck::operations::watch::sweep::read_sweep;
 use fabdeck::system::access::{SourceOptions, SystemAccess};
 use fabdeck::system::local_access::LocalSystemAccess;
+use fabdeck_fabric::counters::LinkProblemKind;
 use fabdeck_fabric::observe::Counter;
 use fabdeck_fabric::{ElementId, NameMap};
 use fabdeck_files::capture::examine;
@@ -415,4 +416,58 @@ fn a_card_of_a_cable_has_its_own_graph() {
     let screen = resized(&mut driver, 120, 40);
     let row = screen.lines().find(|row| row.contains("errors, log")).unwrap();
     assert!(row.contains("1k /s"), "{screen}");
+}
+
+/// The figures of a hot-spot are those of the port that leads to it.
+#[test]
+fn the_page_of_a_hot_spot_says_which_port_counted() {
+    let mut driver = demo("sim:demo");
+    swept(&mut driver, 4);
+    driver.press("enter");
+    let page = shown(&driver);
+    let order = ["counted at", "rack6-leaf[5]", "sends", "receives", "element", "storage01"];
+    let mut from = page.find("counted at").unwrap_or_else(|| panic!("{page}"));
+    for word in order {
+        from += page[from..].find(word).unwrap_or_else(|| panic!("'{word}' does not follow: {page}"));
+    }
+}
+
+/// The story of the demo: contributors are proved from the counters of one interval, and victims are named by what the
+/// intervals before show.
+#[test]
+fn the_demo_names_its_victims_and_contributors() {
+    let mut driver = demo("sim:demo");
+    swept(&mut driver, 3);
+    let of = |driver: &TestSession, role: HitRole| -> Vec<String> {
+        let hosts = &problems(driver)[0].hits.hosts;
+        let own = hosts.iter().filter(|hit| hit.role == role);
+        let mut names: Vec<String> =
+            own.map(|hit| hit.host.split(' ').next().unwrap_or_default().to_owned()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(
+        of(&driver, HitRole::Contributor),
+        ["login1", "node02", "node04"],
+        "{:?}",
+        problems(&driver)[0]
+    );
+    swept(&mut driver, 8);
+    assert_eq!(of(&driver, HitRole::LikelyVictim), ["node01", "node03"], "{:?}", problems(&driver)[0]);
+    assert_eq!(of(&driver, HitRole::Undecided), [] as [&str; 0], "{:?}", problems(&driver)[0]);
+    let frame = shown(&driver);
+    assert!(frame.contains("2 likely victims") && frame.contains("node01"), "{frame}");
+}
+
+/// What a link that is down discards says nothing of its cable.
+#[test]
+fn discards_are_no_evidence_for_a_cable() {
+    let mut driver = demo("sim:demo");
+    swept(&mut driver, 18);
+    let worn = problems(&driver).iter().find(|problem| problem.kind == ProblemKind::LinkErrors).unwrap();
+    assert!(worn.title.contains("rack2-leaf[7]") && worn.title.contains("1x"), "{worn:?}");
+    assert!(worn.cause.text.contains("only rack2-leaf[7] counts errors"), "{worn:?}");
+    let discards = driver.state.known.watch.reading.as_ref().unwrap().watched.troubles.iter();
+    let discards = discards.filter(|trouble| matches!(trouble.why, LinkProblemKind::Discards { .. })).count();
+    assert!(discards > 0, "the link that was down discarded packets");
 }

@@ -179,7 +179,7 @@ fn the_demo_has_a_hot_spot_that_builds_and_a_cable_that_wears_out() {
         assert_eq!(hot, ["storage01 mlx5_0"]);
     }
     let held = [&early, &late].map(|verdict| verdict.congested_adapters.len());
-    assert!(held[0] >= 3 && held[1] > held[0] + 5, "{held:?}");
+    assert!(held[0] >= 3 && held[1] >= held[0] + 5, "{held:?}");
     let writers: Vec<String> = late.congested_adapters.iter().map(|held| demo.name(held.at.port)).collect();
     assert!(writers.iter().any(|name| name.starts_with("login1")), "{writers:?}");
     assert!(writers.iter().any(|name| name.starts_with("node01 ")), "a victim: {writers:?}");

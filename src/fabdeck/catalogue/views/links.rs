@@ -75,7 +75,7 @@ static LINK_FIELDS: &[RowField] = &[
         "errors",
         "ERRORS",
         FieldKind::Number,
-        "sum of symbol errors, recoveries, link-downs, receive errors, discards and overruns of both ends",
+        "sum of symbol errors, recoveries, link-downs, receive errors and overruns of both ends",
         |_, &r| r.errors.into(),
     ).toned_over_threshold()
     .largest_first()

@@ -6,7 +6,7 @@ use super::problem::{
 use super::problem_list::HealthFacts;
 use crate::catalogue::summary::count_words;
 use crate::operations::watch::interval_verdict::{IntervalVerdict, per_cent};
-use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, Evidence, HotSpot, HotSpots};
+use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, Evidence, HotSpot, HotSpots, LikelyRole};
 use fabdeck_fabric::{ElementId, NodeId, PortId};
 
 /// From this share of its link on, an adapter accepts about as much as its link carries.
@@ -149,7 +149,13 @@ fn role_at(hot: &HotSpot, held: &CongestedAdapter, verdict: &HotSpots) -> Option
             _ => Some(HitRole::Undecided),
         },
         CongestionRole::Victim { .. } => Some(HitRole::Victim),
-        CongestionRole::Undecided | CongestionRole::Unknown => Some(HitRole::Undecided),
+        CongestionRole::Undecided => Some(match held.likely {
+            Some(LikelyRole::Victim { .. }) => HitRole::LikelyVictim,
+            Some(LikelyRole::Contributor(flow)) if flow.hot_spot == hot.adapter => HitRole::LikelyContributor,
+            Some(LikelyRole::Contributor(_)) => return None,
+            None => HitRole::Undecided,
+        }),
+        CongestionRole::Unknown => Some(HitRole::Undecided),
         // It has at least its fair share, so nothing is taken from it.
         CongestionRole::FairShare => None,
     }

@@ -20,6 +20,7 @@ type RateInUse = [(Option<LinkWidth>, Option<LinkSpeed>); 2];
 #[derive(Clone, Copy, Default)]
 struct EndCounts {
     errors: Option<f64>,
+    discards: Option<f64>,
     downs: Option<f64>,
     at_least: bool,
 }
@@ -53,6 +54,7 @@ impl HealthFacts<'_> {
         let mut counted: BTreeMap<LinkId, BTreeMap<PortId, EndCounts>> = BTreeMap::new();
         for trouble in self.interval.iter().flat_map(|interval| &interval.troubles) {
             let (LinkProblemKind::Errored { at, per_hour, at_least }
+            | LinkProblemKind::Discards { at, per_hour, at_least }
             | LinkProblemKind::Flaps { at, per_hour, at_least }) = trouble.why
             else {
                 continue;
@@ -60,6 +62,7 @@ impl HealthFacts<'_> {
             let end = counted.entry(trouble.link).or_default().entry(at).or_default();
             match trouble.why {
                 LinkProblemKind::Flaps { .. } => end.downs = Some(per_hour),
+                LinkProblemKind::Discards { .. } => end.discards = Some(per_hour),
                 _ => end.errors = Some(per_hour),
             }
             end.at_least |= at_least;
@@ -68,6 +71,9 @@ impl HealthFacts<'_> {
     }
 
     fn errored_link(&self, link: LinkId, ends: &BTreeMap<PortId, EndCounts>) -> FabricProblem {
+        if ends.values().all(|end| end.errors.is_none() && end.downs.is_none()) {
+            return self.discarding_link(link, ends);
+        }
         let worst = |value: fn(&EndCounts) -> Option<f64>| ends.values().filter_map(value).reduce(f64::max);
         let (errors, downs) = (worst(|end| end.errors), worst(|end| end.downs));
         let bound = if ends.values().any(|end| end.at_least) { "at least " } else { "" };
@@ -100,6 +106,27 @@ impl HealthFacts<'_> {
             _ => ProblemCause::likely("cable: both ends count errors"),
         };
         let text = "preview the routes without this cable; then clean, reseat or replace it";
+        self.link_problem(link, ProblemKind::LinkErrors, title, cause, text)
+    }
+
+    /// A link without errors that stays up, and packets for it are discarded.
+    fn discarding_link(&self, link: LinkId, ends: &BTreeMap<PortId, EndCounts>) -> FabricProblem {
+        let most = ends.iter().filter_map(|(port, end)| Some((*port, end.discards?, end.at_least)));
+        let most = most.max_by(|a, b| a.1.total_cmp(&b.1));
+        let (port, title) = match most {
+            Some((port, discards, at_least)) => {
+                let bound = if at_least { "at least " } else { "" };
+                let number = digits_in_groups(format_args!("{discards:.0}"));
+                let port = self.look.unique_port_name(port);
+                let title = format!("{port} discards {bound}{number} packets in an hour or less");
+                (port, title)
+            }
+            None => Default::default(),
+        };
+        let cause = ProblemCause::likely(format!(
+            "what {port} leads to is slow: a port discards what waits too long to be sent"
+        ));
+        let text = "preview the routes without this cable";
         self.link_problem(link, ProblemKind::LinkErrors, title, cause, text)
     }
 

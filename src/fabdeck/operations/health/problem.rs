@@ -106,8 +106,12 @@ json_type! {
         CutOff,
         /// It waits although it does not send to the hot-spot.
         Victim,
+        /// It waits, and by what the intervals before show it does not send to the hot-spot.
+        LikelyVictim,
         /// It waits; whether it sends to the hot-spot is not known.
         Undecided,
+        /// It waits, and by what the intervals before show it sends to the hot-spot.
+        LikelyContributor,
         /// It waits because it sends to the hot-spot.
         Contributor,
         /// The problem is at its own cable.
@@ -116,8 +120,15 @@ json_type! {
 }
 
 impl HitRole {
-    pub const ALL: [Self; 5] =
-        [Self::CutOff, Self::Victim, Self::Undecided, Self::Contributor, Self::Attached];
+    pub const ALL: [Self; 7] = [
+        Self::CutOff,
+        Self::Victim,
+        Self::LikelyVictim,
+        Self::Undecided,
+        Self::LikelyContributor,
+        Self::Contributor,
+        Self::Attached,
+    ];
 
     /// The role in words, for after the number of hosts.
     pub fn words_of(self, hosts: usize) -> &'static str {
@@ -125,6 +136,10 @@ impl HitRole {
             (Self::CutOff, _) => "cut off",
             (Self::Victim, 1) => "victim",
             (Self::Victim, _) => "victims",
+            (Self::LikelyVictim, 1) => "likely victim",
+            (Self::LikelyVictim, _) => "likely victims",
+            (Self::LikelyContributor, 1) => "likely contributor",
+            (Self::LikelyContributor, _) => "likely contributors",
             (Self::Undecided, 1) => "waits, undecided",
             (Self::Undecided, _) => "wait, undecided",
             (Self::Contributor, 1) => "contributor",

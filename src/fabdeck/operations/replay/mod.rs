@@ -2,6 +2,7 @@
 
 pub mod event_scan;
 pub mod event_words;
+mod flow_chain;
 pub mod moment_comparison;
 pub mod replay_frame;
 pub mod watch_recording;

@@ -146,6 +146,7 @@ impl MomentFacts {
                 thresholds: thresholds.clone(),
                 history: PortHistory::default(),
                 earlier: None,
+                flows: Some(frame.flows.clone()),
                 links: (Arc::new(Rowset::links(&look, None)), Query::default()),
                 ports: Query::default(),
                 pinned: Vec::new(),

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::event_scan::{EventDeriver, RecordingScan};
+use super::flow_chain::FlowChain;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::watch::fabric_history::{FabricHistory, IntervalSums};
 use crate::operations::watch::history::{MAX_SWEEPS, PortHistory, PortLevels, UNKNOWN_LEVELS, pack_levels};
-use fabdeck_fabric::counters::rates_of_sweeps;
+use fabdeck_fabric::counters::{FlowHistory, rates_of_sweeps};
 use fabdeck_fabric::observe::{Observation, Sweep};
 use fabdeck_files::capture::{OperatorEntry, RecordingPlayer, Timeline, error_anchors};
 use fabdeck_files::capture_format::{ByteSource, Damage};
@@ -62,6 +63,8 @@ pub struct ReplayFrame {
     pub history: PortHistory,
     /// The sums of the fabric over the same time.
     pub totals: FabricHistory,
+    /// What the intervals before this one say of flows.
+    pub flows: FlowHistory,
     /// Whether the history is complete.
     pub whole: bool,
     /// Number of sweeps up to this moment, and in the next field the time since the first moment in
@@ -138,6 +141,8 @@ pub struct ReplayFrames<B> {
     /// History columns, computed with the threshold `congestion`.
     columns: BTreeMap<usize, HistoryColumn>,
     congestion: u64,
+    /// The flows that were known before the last moment that was read.
+    chain: FlowChain,
     /// The snapshot of a state, with the state and the moment of its counters.
     look: Option<(Option<usize>, usize, Arc<Snapshot>)>,
 }
@@ -168,6 +173,7 @@ impl<B: ByteSource> ReplayFrames<B> {
             pinned,
             columns,
             congestion: 0,
+            chain: FlowChain::default(),
             look: None,
         }
     }
@@ -262,6 +268,36 @@ impl<B: ByteSource> ReplayFrames<B> {
             sums: IntervalSums::new(fabric, &rates, &[]),
         };
         self.cache_column(place, column);
+    }
+
+    /// What the intervals before a moment say of flows, and whether all of them were read.
+    fn flows_before(
+        &mut self,
+        place: usize,
+        deep: bool,
+        pulse: &dyn RouteProgress,
+    ) -> Result<(FlowHistory, bool), String> {
+        let moments = FlowChain::moments_before(self.timeline.series_start(place), place);
+        let mut chain = std::mem::take(&mut self.chain).resumed(&moments);
+        if !deep && place.saturating_sub(chain.next()) > 1 {
+            return Ok((FlowHistory::default(), false));
+        }
+        while chain.next() < place {
+            if pulse.is_cancelled() {
+                return Err(CANCELLED.to_owned());
+            }
+            let at = chain.next();
+            let sweeps = (self.read_sweep(at - 1), self.read_sweep(at));
+            let shown = self.tape.show_moment(at).is_ok();
+            chain.extend(|flows| match (sweeps, self.tape.forwarding()) {
+                ((Ok(before), Ok(after)), Some((fabric, tables))) if shown => {
+                    flows.after_interval(fabric, tables, &rates_of_sweeps(fabric, &before, &after))
+                }
+                _ => FlowHistory::default(),
+            });
+        }
+        self.chain = chain;
+        Ok((self.chain.flows().clone(), true))
     }
 
     fn cache_column(&mut self, place: usize, column: HistoryColumn) {
@@ -360,7 +396,8 @@ impl<B: ByteSource> ReplayFrames<B> {
         let anchors = self.anchors(likely);
         self.pinned_sweep(anchors.0);
         self.pinned_sweep(anchors.1);
-        let whole = self.fill_columns(likely, seek.deep, pulse)?;
+        let filled = self.fill_columns(likely, seek.deep, pulse)?;
+        let (flows, chained) = self.flows_before(likely, seek.deep, pulse)?;
         let before = self.sweep_before(likely);
         let (shown, damage) = self.seek_readable(likely, place)?;
         let (begin, end) = if shown == likely { anchors } else { self.anchors(shown) };
@@ -386,7 +423,8 @@ impl<B: ByteSource> ReplayFrames<B> {
             after,
             history,
             totals,
-            whole,
+            flows: if shown == likely { flows } else { FlowHistory::default() },
+            whole: filled && chained,
             sweeps: (shown + 1 - self.timeline.series_start(shown)) as u64,
             at_ms: ms(shown),
             since_ms: ms(self.timeline.series_start(shown)),

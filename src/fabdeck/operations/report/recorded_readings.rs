@@ -84,6 +84,7 @@ fn recorded_readings(
             thresholds: thresholds.clone(),
             history: frame.history.clone(),
             earlier: None,
+            flows: Some(frame.flows.clone()),
             links: (Arc::new(Rowset::links(&look, None)), Query::default()),
             ports: Query::default(),
             at_ms: frame.at_ms,

@@ -119,6 +119,7 @@ impl ReportWatch {
             thresholds: operation.env.given.thresholds.clone(),
             history: self.ports.clone(),
             earlier: self.reading.clone(),
+            flows: None,
             links: (Arc::new(Rowset::links(&self.look, None)), Query::default()),
             ports: Query::default(),
             at_ms,

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalogue::snapshot::Snapshot;
-use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, Evidence, HotSpot, HotSpots};
+use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, Evidence, HotSpot, HotSpots, LikelyRole};
 use fabdeck_fabric::{Lid, NodeId, PortId};
 
 /// Hot-spots with a tree, ports of a tree and hosts that are kept; their numbers count all.
@@ -19,7 +19,9 @@ const MAX_HOPS: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum BacklogRole {
     Victim,
+    LikelyVictim,
     Undecided,
+    LikelyContributor,
     Contributor,
 }
 
@@ -53,9 +55,7 @@ pub struct Backlog {
     pub has_paths: bool,
     /// The hosts that wait, by their switches, and how many they are by role.
     pub leaves: Vec<BacklogLeaf>,
-    pub contributors: usize,
-    pub undecided: usize,
-    pub victims: usize,
+    counts: BTreeMap<BacklogRole, usize>,
 }
 
 /// The backlogs of the worst hot-spots, the worst first.
@@ -75,9 +75,7 @@ pub fn backlogs_of(look: &Snapshot, verdict: &HotSpots) -> Vec<Backlog> {
             branch_count,
             has_paths: tree.is_some(),
             leaves: Vec::new(),
-            contributors: 0,
-            undecided: 0,
-            victims: 0,
+            counts: BTreeMap::new(),
         };
         backlog.add_hosts(look, verdict);
         backlog
@@ -153,17 +151,22 @@ fn egress_port(look: &Snapshot, switch: NodeId, lid: Lid) -> Option<PortId> {
 
 impl Backlog {
     /// Adds the adapters that wait and whose packets may be on the path to this hot-spot, or behind such packets.
+    /// The number of hosts of a role, those that are left out of the list included.
+    pub fn count(&self, role: BacklogRole) -> usize {
+        self.counts.get(&role).copied().unwrap_or(0)
+    }
+
+    pub fn has_victims(&self) -> bool {
+        self.counts.keys().any(|role| matches!(role, BacklogRole::Victim | BacklogRole::LikelyVictim))
+    }
+
     fn add_hosts(&mut self, look: &Snapshot, verdict: &HotSpots) {
         let fabric = look.fabric();
         let mut by_leaf: BTreeMap<NodeId, Vec<(PortId, BacklogRole)>> = BTreeMap::new();
         let mut kept = 0;
         for held in verdict.congested_adapters.iter().filter(|held| held.at.port != self.hot_spot) {
             let Some(role) = role_at(self.hot_spot, held, verdict.hot_spots.len()) else { continue };
-            match role {
-                BacklogRole::Victim => self.victims += 1,
-                BacklogRole::Undecided => self.undecided += 1,
-                BacklogRole::Contributor => self.contributors += 1,
-            }
+            *self.counts.entry(role).or_default() += 1;
             let Some(peer) = fabric.peer(held.at.port).filter(|_| kept < MAX_HOSTS) else { continue };
             by_leaf.entry(fabric.port(peer).node).or_default().push((held.at.port, role));
             kept += 1;
@@ -185,9 +188,18 @@ fn role_at(hot_spot: PortId, held: &CongestedAdapter, spots: usize) -> Option<Ba
         CongestionRole::Contributor(Evidence::NowhereElse { .. }) if spots == 1 => {
             Some(BacklogRole::Contributor)
         }
-        CongestionRole::Contributor(Evidence::NowhereElse { .. })
-        | CongestionRole::Undecided
-        | CongestionRole::Unknown => Some(BacklogRole::Undecided),
+        CongestionRole::Contributor(Evidence::NowhereElse { .. }) | CongestionRole::Unknown => {
+            Some(BacklogRole::Undecided)
+        }
+        CongestionRole::Undecided => Some(match held.likely {
+            Some(LikelyRole::Victim { .. }) => BacklogRole::LikelyVictim,
+            Some(LikelyRole::Contributor(flow)) if flow.hot_spot == hot_spot => {
+                BacklogRole::LikelyContributor
+            }
+            // It is likely part of another backlog.
+            Some(LikelyRole::Contributor(_)) => return None,
+            None => BacklogRole::Undecided,
+        }),
         CongestionRole::Victim { .. } => Some(BacklogRole::Victim),
         CongestionRole::FairShare => None,
     }

@@ -25,9 +25,14 @@ pub enum HotRole {
     HotSpot,
     /// An adapter that gets less than a fair share and sends to a hot-spot.
     Contributor,
+    /// An adapter with less than a fair share that sends to a hot-spot by what the intervals before show, which is no
+    /// proof.
+    LikelyContributor,
     /// An adapter with less than a fair share during a hot-spot: it sends there, or waits behind a host that
     /// does. Neither counters nor tables tell which.
     Undecided,
+    /// An adapter with less than a fair share that sends elsewhere by what the intervals before show, which is no proof.
+    LikelyVictim,
     /// An adapter with less than a fair share that does not send to a hot-spot, or waits without any
     /// hot-spot.
     Victim,
@@ -53,7 +58,9 @@ impl HotRole {
     pub const WORDS: &'static [&'static str] = &[
         "hot-spot",
         "contributor",
+        "likely contributor",
         "undecided",
+        "likely victim",
         "victim",
         "waits",
         "fair share",
@@ -80,7 +87,7 @@ pub struct PortFindings {
     /// The threshold of waiting.
     pub limit: f64,
     /// Troubles of the link that this end counted, each with its threshold: link-downs, and in the next field
-    /// errors.
+    /// errors, or else discards.
     pub flaps: Option<(LinkProblemKind, f64)>,
     pub errored: Option<(LinkProblemKind, f64)>,
 }
@@ -122,12 +129,14 @@ static HOT_FIELDS: &[RowField] = &[
         "ROLE",
         FieldKind::Text,
         "its role in the verdict: - where nothing is above a threshold, unknown where its waiting is not known, undecided for a contributor or victim, \
-         where counters and tables prove neither",
+         where counters and tables prove neither; likely is what earlier intervals suggest, without a proof",
         |_, r| r.role.map(HotRole::word).into(),
     ).toned(&[
         ("hot-spot", Tone::Danger),
         ("contributor", Tone::Warning),
+        ("likely contributor", Tone::Warning),
         ("undecided", Tone::Warning),
+        ("likely victim", Tone::Warning),
         ("victim", Tone::Warning),
         ("link too narrow", Tone::Warning),
         ("stalled", Tone::Warning),
@@ -145,15 +154,16 @@ static HOT_FIELDS: &[RowField] = &[
     .when_known(),
     RowField::new(
         "share_of_time",
-        "OF TIME",
+        "WAIT",
         FieldKind::Number,
         "share of the time in which packets waited here and nothing was sent, where the device reports the length of a tick",
         |_, r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
-    ).shed(5)
+    ).when_known()
     .unit("%")
     .largest_first()
     .outranks_names(),
     RowField::new("waiting", "WAIT/S", FieldKind::Number, "ticks of PortXmitWait a second", |_, r| r.waiting.into())
+        .shed(6)
         .unit("ticks/s")
         .scaled()
         .largest_first(),
@@ -184,6 +194,7 @@ static HOT_FIELDS: &[RowField] = &[
         "errors counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
         |_, r| r.errors_per_hour.into(),
     ).toned_over_threshold()
+    .shed(7)
     .largest_first(),
     RowField::new(
         "share_of_all",

@@ -246,6 +246,7 @@ pub(crate) fn link_words(look: &Snapshot, trouble: &LinkProblem, limit: f64) -> 
 pub(crate) fn trouble_rate(look: &Snapshot, why: LinkProblemKind, limit: f64) -> Option<String> {
     let (at, per_hour, at_least, what) = match why {
         LinkProblemKind::Errored { at, per_hour, at_least } => (at, per_hour, at_least, "errors"),
+        LinkProblemKind::Discards { at, per_hour, at_least } => (at, per_hour, at_least, "discards"),
         LinkProblemKind::Flaps { at, per_hour, at_least } => (at, per_hour, at_least, "times down"),
         LinkProblemKind::Degraded => return None,
     };

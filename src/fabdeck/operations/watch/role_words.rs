@@ -48,6 +48,19 @@ pub(crate) fn range_words(look: &Snapshot, flow: &HotSpotFlow) -> String {
     }
 }
 
+/// The same for a column that may be cut: the figures come first.
+fn short_range(look: &Snapshot, flow: &HotSpotFlow) -> String {
+    let (least, most, hot_spot) = (gbps(flow.least), gbps(flow.most), host_of(look, flow.hot_spot));
+    match (flow.least < NEXT_TO_NOTHING, least == most) {
+        (_, true) => format!("{most} Gb/s to {hot_spot}"),
+        (true, false) => format!("0 to {most} Gb/s to {hot_spot}"),
+        (false, false) => format!("{least} to {most} Gb/s to {hot_spot}"),
+    }
+}
+
+/// Bytes per second that print as 0.0 Gb/s.
+const NEXT_TO_NOTHING: f64 = 0.05e9 / 8.0;
+
 fn likely_words(likely: LikelyRole) -> &'static str {
     match likely {
         LikelyRole::Contributor(_) => ", likely a contributor by the intervals before",
@@ -67,22 +80,13 @@ pub(crate) fn proof_words(look: &Snapshot, row: &HotPort) -> Option<String> {
             _ => Some("no adapter is a hot-spot".to_owned()),
         },
         (HotRole::Contributor, Some(held)) => match (held.flow, held.role) {
-            (Some(flow), _) => Some(range_words(look, &flow)),
+            (Some(flow), _) => Some(short_range(look, &flow)),
             (None, CongestionRole::Contributor(evidence)) => Some(evidence_words(look, evidence)),
             (None, _) => None,
         },
-        (HotRole::Undecided, Some(held)) => {
-            let likely = held.likely.map(|likely| match likely {
-                LikelyRole::Contributor(_) => "likely a contributor",
-                LikelyRole::Victim { .. } => "likely a victim",
-            });
-            let range = held.flow.map(|flow| range_words(look, &flow));
-            let known: Vec<String> = likely.map(str::to_owned).into_iter().chain(range).collect();
-            Some(if known.is_empty() {
-                "its destinations are not known".to_owned()
-            } else {
-                known.join(", ")
-            })
+        (HotRole::LikelyContributor | HotRole::Undecided | HotRole::LikelyVictim, Some(held)) => {
+            let range = held.flow.map(|flow| short_range(look, &flow));
+            Some(range.unwrap_or_else(|| "its destinations are not known".to_owned()))
         }
         _ => None,
     }

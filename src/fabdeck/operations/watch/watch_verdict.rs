@@ -16,8 +16,8 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::counters::errors_by_port;
 use crate::operations::rowset::Rowset;
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestedPort, CongestionRole, FlowHistory, HotSpots, LinkProblemKind, PortRates,
-    Rates, Thresholds, rates_of_sweeps,
+    CongestedAdapter, CongestedPort, CongestionRole, FlowHistory, HotSpots, LikelyRole, LinkProblemKind,
+    PortRates, Rates, Thresholds, rates_of_sweeps,
 };
 use fabdeck_fabric::observe::{PortIdentity, Sweep};
 use fabdeck_fabric::{ElementId, LinkId, PortId};
@@ -41,6 +41,8 @@ pub struct VerdictRequest {
     pub thresholds: Thresholds,
     pub history: PortHistory,
     pub earlier: Option<Arc<WatchVerdict>>,
+    /// What is known of flows before these sweeps, where a recording says it; otherwise the earlier verdict does.
+    pub flows: Option<FlowHistory>,
     /// The rows of Links, and their query.
     pub links: (Arc<Rowset>, Query),
     /// The query for all ports.
@@ -135,6 +137,9 @@ impl VerdictRequest {
     /// What is known of flows from the interval that ended with the first of these sweeps. The same sweeps may be
     /// judged again, when rows of links have changed.
     fn flows_before(&self) -> FlowHistory {
+        if let Some(flows) = &self.flows {
+            return flows.clone();
+        }
         match &self.earlier {
             Some(earlier) if earlier.ended == self.before.began => earlier.watched.flows.clone(),
             Some(earlier) if earlier.ended == self.after.began => earlier.flows_before.clone(),
@@ -170,7 +175,11 @@ impl VerdictRequest {
             let role = match (held.role, alone) {
                 (CongestionRole::Contributor(_), _) => HotRole::Contributor,
                 (CongestionRole::Victim { .. }, _) => HotRole::Victim,
-                (CongestionRole::Undecided, false) => HotRole::Undecided,
+                (CongestionRole::Undecided, false) => match held.likely {
+                    Some(LikelyRole::Contributor(_)) => HotRole::LikelyContributor,
+                    Some(LikelyRole::Victim { .. }) => HotRole::LikelyVictim,
+                    None => HotRole::Undecided,
+                },
                 (CongestionRole::Undecided, true) => HotRole::Victim,
                 (CongestionRole::FairShare, _) => HotRole::FairShare,
                 (CongestionRole::Unknown, _) => HotRole::Waits,
@@ -192,6 +201,10 @@ impl VerdictRequest {
                 LinkProblemKind::Errored { at, .. } => {
                     ports[at.index()].iter_mut().for_each(|port| port.findings_mut().errored = judged)
                 }
+                LinkProblemKind::Discards { at, .. } => ports[at.index()].iter_mut().for_each(|port| {
+                    let found = port.findings_mut();
+                    found.errored = found.errored.or(judged);
+                }),
                 LinkProblemKind::Flaps { at, .. } => {
                     ports[at.index()].iter_mut().for_each(|port| port.findings_mut().flaps = judged)
                 }

@@ -291,6 +291,7 @@ json_type! {
     #[serde(rename_all = "kebab-case")]
     enum LinkTrouble {
         Errored,
+        Discards,
         Flaps,
         Degraded,
     }
@@ -380,6 +381,9 @@ impl LinkObject {
         let (why, rate) = match trouble.why {
             LinkProblemKind::Errored { at, per_hour, at_least } => {
                 (LinkTrouble::Errored, Some((at, per_hour, at_least)))
+            }
+            LinkProblemKind::Discards { at, per_hour, at_least } => {
+                (LinkTrouble::Discards, Some((at, per_hour, at_least)))
             }
             LinkProblemKind::Flaps { at, per_hour, at_least } => {
                 (LinkTrouble::Flaps, Some((at, per_hour, at_least)))

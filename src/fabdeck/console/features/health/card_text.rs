@@ -38,9 +38,9 @@ fn runs_of(hits: &ProblemHits, jobs_known: bool, hosts: usize, jobs: usize) -> V
             continue;
         }
         let role_of = match role {
-            HitRole::CutOff | HitRole::Victim => Role::Danger,
+            HitRole::CutOff | HitRole::Victim | HitRole::LikelyVictim => Role::Danger,
             HitRole::Undecided => Role::Warning,
-            HitRole::Contributor | HitRole::Attached => Role::Text,
+            HitRole::LikelyContributor | HitRole::Contributor | HitRole::Attached => Role::Text,
         };
         runs.push((format!("{} {}", digits_in_groups(own.len()), short_role(role, own.len())), role_of));
         // Only those that are hit worst have names.

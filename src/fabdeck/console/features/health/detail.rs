@@ -21,11 +21,19 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
     let mut ports = Vec::new();
     for element in problem.elements.iter().take(if health.is_outdated { 0 } else { 1 }) {
         let detail = ElementDetail(*element);
+        // The role of a hot-spot is that of the port which leads to it, and so are its figures.
+        let judged = problem.elements.get(1).unwrap_or(element);
+        let figures = hot_lines(known, *judged);
+        if judged != element && !figures.is_empty() {
+            pairs.push(("", String::new()));
+            pairs.push(("counted at", ElementDetail(*judged).title(look)));
+        }
+        let (of_judged, of_element) =
+            if judged == element { (Vec::new(), figures) } else { (figures, Vec::new()) };
+        pairs.extend(of_judged);
         pairs.push(("", String::new()));
         pairs.push(("element", detail.title(look)));
-        // The role of a hot-spot is that of the port which leads to it.
-        let judged = problem.elements.get(1).unwrap_or(element);
-        pairs.extend(hot_lines(known, *judged));
+        pairs.extend(of_element);
         pairs.extend(detail.lines(known));
         ports = detail.ports(known);
     }

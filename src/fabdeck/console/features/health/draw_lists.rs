@@ -190,7 +190,9 @@ fn role_word(role: Option<HotRole>) -> (&'static str, Role) {
     match role {
         Some(HotRole::HotSpot) => ("root", Role::Danger),
         Some(HotRole::Victim) => ("victim", Role::Danger),
+        Some(HotRole::LikelyVictim) => ("likely victim", Role::Danger),
         Some(HotRole::Contributor) => ("contributor", Role::Dim),
+        Some(HotRole::LikelyContributor) => ("likely contributor", Role::Dim),
         Some(HotRole::Undecided) => ("undecided", Role::Warning),
         Some(HotRole::OnPath) => ("path", Role::Dim),
         Some(HotRole::TooNarrow) => ("narrow", Role::Warning),

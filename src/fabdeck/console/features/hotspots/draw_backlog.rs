@@ -245,7 +245,7 @@ fn draw_hosts(canvas: &mut Canvas<'_>, area: Rect, look: &Snapshot, backlog: &Ba
     let left_out = backlog.leaves.len().saturating_sub(shown);
     let more = if left_out > 0 { format!("{left_out} more switches; ") } else { String::new() };
     let text = format!("{more}{}", count_text(backlog));
-    canvas.draw_text(area, 6, y, &text, if backlog.victims > 0 { Role::Danger } else { Role::Text });
+    canvas.draw_text(area, 6, y, &text, if backlog.has_victims() { Role::Danger } else { Role::Text });
     y + 1
 }
 
@@ -254,9 +254,9 @@ fn draw_leaf(canvas: &mut Canvas<'_>, area: Rect, y: u16, look: &Snapshot, leaf:
     let mut x = canvas.draw_text(area, 0, y, &name, Role::Dim) + 1;
     for (at, (host, role)) in leaf.hosts.iter().enumerate() {
         let (sign, colour) = match role {
-            BacklogRole::Victim => (canvas.signs.severity[1], Role::Danger),
+            BacklogRole::Victim | BacklogRole::LikelyVictim => (canvas.signs.severity[1], Role::Danger),
             BacklogRole::Undecided => (canvas.signs.severity[3], Role::Warning),
-            BacklogRole::Contributor => ("", Role::Text),
+            BacklogRole::Contributor | BacklogRole::LikelyContributor => ("", Role::Text),
         };
         let text = format!("{sign}{}", host_of(look, *host));
         let more = format!("+{}", leaf.hosts.len() - at);
@@ -273,14 +273,19 @@ fn draw_leaf(canvas: &mut Canvas<'_>, area: Rect, y: u16, look: &Snapshot, leaf:
 /// The hosts that wait by their roles.
 fn count_text(backlog: &Backlog) -> String {
     let parts = [
-        (backlog.contributors, if backlog.contributors == 1 { "contributes" } else { "contribute" }),
-        (backlog.undecided, "undecided"),
-        (backlog.victims, if backlog.victims == 1 { "victim" } else { "victims" }),
+        (BacklogRole::Contributor, ["contributes", "contribute"]),
+        (BacklogRole::LikelyContributor, ["likely contributes", "likely contribute"]),
+        (BacklogRole::Undecided, ["undecided"; 2]),
+        (BacklogRole::LikelyVictim, ["likely victim", "likely victims"]),
+        (BacklogRole::Victim, ["victim", "victims"]),
     ];
+    let parts = parts.map(|(role, [one, many])| (backlog.count(role), one, many));
     let parts: Vec<String> = parts
         .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{} {word}", digits_in_groups(count)))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| {
+            format!("{} {}", digits_in_groups(count), if count == 1 { one } else { many })
+        })
         .collect();
     if parts.is_empty() { "no host waits".to_owned() } else { parts.join(", ") }
 }
@@ -339,6 +344,6 @@ fn draw_short(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, look: &
     let counts = count_text(backlog);
     let room = area.width.saturating_sub(width(&counts) + 5);
     canvas.draw_text(area, 2, 1, &truncate_text(&text, room, canvas.signs.more), Role::Text);
-    let role = if backlog.victims > 0 { Role::Danger } else { Role::Dim };
+    let role = if backlog.has_victims() { Role::Danger } else { Role::Dim };
     canvas.draw_right_aligned(area, 2, 1, &counts, role);
 }

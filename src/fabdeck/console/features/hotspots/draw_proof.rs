@@ -74,16 +74,15 @@ pub fn draw(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState)
 
 /// The role in a word, and how sure it is.
 fn verdict_words(row: &HotPort) -> (&'static str, &'static str, Role) {
-    let likely = row.held().and_then(|held| held.likely);
-    match (row.role, likely) {
-        (Some(HotRole::Undecided), Some(LikelyRole::Contributor(_))) => ("contributor", "likely", Role::Wait),
-        (Some(HotRole::Undecided), Some(LikelyRole::Victim { .. })) => ("victim", "likely", Role::Danger),
-        (Some(HotRole::Undecided), None) => ("undecided", "not known", Role::Warning),
-        (Some(HotRole::Contributor), _) => ("contributor", "sure", Role::Wait),
-        (Some(HotRole::Victim), _) => ("victim", "sure", Role::Danger),
-        (Some(role @ HotRole::HotSpot), _) => (role.word(), "sure", Role::Danger),
-        (Some(role), _) => (role.word(), "", Role::Warning),
-        (None, _) => ("", "", Role::Dim),
+    match row.role {
+        Some(HotRole::LikelyContributor) => ("contributor", "likely", Role::Wait),
+        Some(HotRole::LikelyVictim) => ("victim", "likely", Role::Danger),
+        Some(HotRole::Undecided) => ("undecided", "not known", Role::Warning),
+        Some(HotRole::Contributor) => ("contributor", "sure", Role::Wait),
+        Some(HotRole::Victim) => ("victim", "sure", Role::Danger),
+        Some(role @ HotRole::HotSpot) => (role.word(), "sure", Role::Danger),
+        Some(role) => (role.word(), "", Role::Warning),
+        None => ("", "", Role::Dim),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::features::watch::sweep_cycle;
+use crate::console::features::watch::watch_state::JudgedSweeps;
 use crate::console::features::whatif::engine_runs;
 use crate::console::features::{refresh, snapshot_change};
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome, TaskPlace};
@@ -253,13 +254,15 @@ fn show_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec<Effect> {
     }
     match frame.before {
         Ok(before) => {
-            effects.extend(sweep_cycle::request_verdict(
-                state,
-                frame.first,
+            let sweeps = JudgedSweeps {
+                first: frame.first,
                 before,
-                frame.after,
-                base + frame.at_ms,
-            ));
+                after: frame.after,
+                history: state.known.watch.history.clone(),
+                flows: Some(frame.flows),
+                at_ms: base + frame.at_ms,
+            };
+            effects.extend(sweep_cycle::request_verdict(state, sweeps));
         }
         Err(_) => state.screens.links.reset(&state.known),
     }

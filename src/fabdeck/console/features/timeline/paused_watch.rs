@@ -13,7 +13,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::features::screen::Screen;
 use crate::console::features::watch::sweep_cycle;
-use crate::console::features::watch::watch_state::WatchState;
+use crate::console::features::watch::watch_state::{JudgedSweeps, WatchState};
 use crate::console::features::{refresh, snapshot_change};
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
@@ -194,7 +194,15 @@ pub fn receive_latest_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec
     }
     effects.extend(snapshot_change::replace_snapshot(state, look));
     if let Ok(before) = frame.before {
-        effects.extend(sweep_cycle::request_verdict(state, frame.first, before, frame.after, at_ms));
+        let sweeps = JudgedSweeps {
+            first: frame.first,
+            before,
+            after: frame.after,
+            history: state.known.watch.history.clone(),
+            flows: Some(frame.flows),
+            at_ms,
+        };
+        effects.extend(sweep_cycle::request_verdict(state, sweeps));
     }
     state.log_message(Severity::Info, "back to live");
     effects

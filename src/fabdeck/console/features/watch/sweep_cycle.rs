@@ -189,8 +189,15 @@ pub fn receive_sweep(state: &mut SessionState, result: Result<SweepResult, Strin
     if watch.trouble.take().is_some() {
         state.log_message(Severity::Info, "counters are read again");
     }
-    let judging = |before| request_verdict(state, first.clone(), before, after.clone(), now);
-    effects.extend(before.into_iter().flat_map(judging));
+    let judged = before.map(|before| JudgedSweeps {
+        first,
+        before,
+        after,
+        flows: None,
+        history: state.known.watch.history.clone(),
+        at_ms: now,
+    });
+    effects.extend(judged.into_iter().flat_map(|judged| request_verdict(state, judged)));
     effects
 }
 
@@ -255,24 +262,12 @@ fn carry_over(
     alike
 }
 
-/// Requests the verdict on two sweeps; `first` is the baseline of error rates.
-pub fn request_verdict(
-    state: &mut SessionState,
-    first: Arc<Sweep>,
-    before: Arc<Sweep>,
-    after: Arc<Sweep>,
-    at_ms: u64,
-) -> Vec<Effect> {
+/// Requests the verdict on two sweeps.
+pub fn request_verdict(state: &mut SessionState, sweeps: JudgedSweeps) -> Vec<Effect> {
     let Some(look) = state.known.look.clone() else { return Vec::new() };
     let (links, hot) = (&state.screens.links, &state.screens.hotspots);
     let Some(rows) = links.stored_rows().cloned() else { return Vec::new() };
-    let comparison = JudgedSweeps {
-        first: first.clone(),
-        before: before.clone(),
-        after: after.clone(),
-        history: state.known.watch.history.clone(),
-        at_ms,
-    };
+    let JudgedSweeps { first, before, after, history, flows, at_ms } = sweeps.clone();
     let judging = VerdictRequest {
         links: (rows, links.table().query()),
         ports: hot.all_ports().query(),
@@ -282,24 +277,23 @@ pub fn request_verdict(
         before,
         after,
         thresholds: state.known.watch.settings.thresholds.clone(),
-        history: state.known.watch.history.clone(),
+        history,
         earlier: state.known.watch.reading.clone(),
+        flows,
         at_ms,
     };
     let (task, effect) = state.begin_quiet("judging counters", VerdictTask(Box::new(judging)));
     state.known.watch.judging = Some(task);
-    (state.known.watch.judged, state.known.watch.again) = (Some(comparison), false);
+    (state.known.watch.judged, state.known.watch.again) = (Some(sweeps), false);
     vec![effect]
 }
 
 /// Judges the same sweeps again after the rows of links have changed. Changes are reported only once.
 pub fn rejudge(state: &mut SessionState) -> Vec<Effect> {
-    let Some(JudgedSweeps { first, before, after, history, at_ms }) = state.known.watch.judged.clone() else {
-        return Vec::new();
-    };
+    let Some(sweeps) = state.known.watch.judged.clone() else { return Vec::new() };
     let pending = state.known.watch.judging.take().filter(|task| state.tasks.end(*task).is_some());
-    state.known.watch.history = history;
-    let mut effects = request_verdict(state, first, before, after, at_ms);
+    state.known.watch.history = sweeps.history.clone();
+    let mut effects = request_verdict(state, sweeps);
     state.known.watch.again = pending.is_none();
     effects.extend(pending.map(Effect::Cancel));
     effects

@@ -11,7 +11,7 @@ use crate::operations::replay::replay_frame::{NoBaseline, ReplayFrame};
 use crate::operations::watch::fabric_history::FabricHistory;
 use crate::operations::watch::history::PortHistory;
 use crate::operations::watch::watch_verdict::WatchVerdict;
-use fabdeck_fabric::counters::{ERROR_WINDOW, Thresholds};
+use fabdeck_fabric::counters::{ERROR_WINDOW, FlowHistory, Thresholds};
 use fabdeck_fabric::observe::Sweep;
 
 /// The settings of the watch in the configuration.
@@ -43,6 +43,8 @@ pub struct JudgedSweeps {
     pub after: Arc<Sweep>,
     /// The history before these sweeps.
     pub history: PortHistory,
+    /// What a recording says of flows before them.
+    pub flows: Option<FlowHistory>,
     pub at_ms: u64,
 }
 

@@ -4,7 +4,7 @@ use super::watch_state::WatchState;
 use crate::catalogue::summary::count_words;
 use crate::operations::replay::replay_frame::NoBaseline;
 use crate::operations::watch::interval_verdict::quiet_words;
-use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, HotSpots};
+use fabdeck_fabric::counters::HotSpots;
 use fabdeck_fabric::observe::digits_in_groups;
 
 /// The text for the header; `None` where the source cannot be watched.
@@ -81,10 +81,9 @@ pub fn head_words(watch: &WatchState) -> String {
     let (hot, held, way) =
         (verdict.hot_spots.len(), verdict.congested_adapters.len(), verdict.congested_ports.len());
     let bad = reading.in_trouble;
-    let wait = count_words(held, "host waits", "hosts wait");
     let parts = [
         (hot, count_words(hot, "hot-spot", "hot-spots")),
-        (held, format!("{wait}{}", role_counts(&verdict.congested_adapters))),
+        (held, count_words(held, "host waits", "hosts wait")),
         (way, format!("{way} {}", bottleneck_word(verdict))),
         (bad, format!("{bad} with link errors")),
         (verdict.unknown_ports.len(), format!("{} unknown", verdict.unknown_ports.len())),
@@ -101,20 +100,6 @@ fn bottleneck_word(verdict: &HotSpots) -> &'static str {
         (false, true) => "too narrow",
         (false, false) => "on the path",
     }
-}
-
-/// Numbers of contributors and victims among the adapters that wait.
-fn role_counts(held: &[CongestedAdapter]) -> String {
-    let count = |is: fn(&CongestionRole) -> bool| held.iter().filter(|held| is(&held.role)).count();
-    let contributors = count(|role| matches!(role, CongestionRole::Contributor(_)));
-    let victims = count(|role| matches!(role, CongestionRole::Victim { .. }));
-    let parts = [
-        (contributors, count_words(contributors, "contributor", "contributors")),
-        (victims, count_words(victims, "victim", "victims")),
-    ];
-    let parts: Vec<String> =
-        parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
-    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 /// The times are those of the message log.
