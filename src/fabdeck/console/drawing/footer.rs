@@ -72,7 +72,13 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         return;
     }
     if let Some(prompt) = &state.prompt {
-        let mut fixed = vec![("enter", "done"), ("esc", "cancel")];
+        let enter = match prompt.purpose {
+            Purpose::Acknowledge => "acknowledge",
+            Purpose::TakeBack if prompt.text.trim().is_empty() => "take back",
+            Purpose::TakeBack => "change the note",
+            _ => "done",
+        };
+        let mut fixed = vec![("enter", enter), ("esc", "cancel")];
         if prompt.can_recall() {
             fixed = vec![("enter", "keep"), ("up", "edit"), ("esc", "cancel")];
         }

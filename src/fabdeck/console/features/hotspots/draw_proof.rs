@@ -74,7 +74,7 @@ pub fn draw(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState)
 
 /// The role in a word, and how sure it is.
 fn verdict_words(row: &HotPort) -> (&'static str, &'static str, Role) {
-    let likely = row.held().and_then(|held| held.likely);
+    let likely = row.adapter_role().and_then(|held| held.likely);
     match (row.role, likely) {
         (Some(HotRole::Undecided), Some(LikelyRole::Contributor(_))) => ("contributor", "likely", Role::Wait),
         (Some(HotRole::Undecided), Some(LikelyRole::Victim { .. })) => ("victim", "likely", Role::Danger),
@@ -123,7 +123,7 @@ fn proof_lines(look: &Snapshot, row: &HotPort) -> Vec<String> {
             .push(format!("waits {} ticks/s; the length of a tick is not known", digits_in_groups(ticks))),
         (None, None) => lines.push("how long it waits is not known".to_owned()),
     }
-    if let Some(held) = row.held() {
+    if let Some(held) = row.adapter_role() {
         lines.push(role_reason(look, held.role, row.role == Some(HotRole::Victim)));
         lines.extend(held.flow.map(|flow| range_words(look, &flow)));
         lines.extend(held.likely.map(|likely| match likely {
