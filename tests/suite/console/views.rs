@@ -19,6 +19,9 @@ fn demo() -> TestSession {
 /// What is between the tabs and the last row, without messages.
 fn body(driver: &mut TestSession) -> String {
     driver.state.seen = driver.state.messages.total_count();
+    // What is laid out while a message has a row is laid out anew without it.
+    let size = driver.state.size;
+    driver.send_input(SessionInput::Resized(size));
     let screen = shown(driver);
     let rows: Vec<&str> = screen.lines().collect();
     rows[2..rows.len() - 1].join("\n")
@@ -39,9 +42,8 @@ fn every_screen_opens_again_from_its_line() {
         "2 V V V v right down",
         "2 V V down down",
         "2 V V V s S down",
-        "2 V enter",
-        "2 V down enter down down",
-        "2 V G",
+        "2 down enter down down",
+        "2 down down",
         "2 V V down enter down",
         "3 G",
         "3 / kind=switch-switch enter s s down",
@@ -117,11 +119,11 @@ fn an_opening_over_an_empty_list_ends() {
     let said = &driver.state.messages.last().unwrap().text;
     assert!(said.starts_with("FD-6333: no row matches the filter (81 without it)"), "{said}");
     assert!(driver.state.opening.is_none());
-    // A list without rows of its own is waited for, until the operator filters.
+    // A list without rows of its own is waited for, until the operator moves.
     let mut driver = super::fixture::open_session("sim:demo");
     open(&mut driver, "hotspots at=port:spine-1[1]");
     assert!(driver.state.opening.is_some(), "{:?}", driver.state.messages);
-    driver.press("/ x enter");
+    driver.press("down");
     assert!(driver.state.opening.is_none());
 }
 
@@ -148,14 +150,16 @@ fn a_view_of_another_size_opens_without_what_is_not_there() {
     let said = &driver.state.messages.last().unwrap().text;
     assert!(said.starts_with("FD-6334: view=events does not exist at this size: a larger screen"), "{said}");
     assert_eq!(driver.state.known.problems.window.words(), "1 min");
-    open(&mut driver, "paths from=node01 to=node36 under=minhop");
+    let mut driver = super::fixture::open_session("sim:demo");
+    open(&mut driver, "paths from=node01 to=node33 under=minhop");
     let said = &driver.state.messages.last().unwrap().text;
     assert!(said.starts_with("FD-6334: under=minhop: this session has no proposal of minhop"), "{said}");
     assert!(driver.state.screens.paths.trace.is_some());
     // With the proposal, the line comes back.
     driver.press("6 :preview space minhop enter");
-    open(&mut driver, "paths from=node01 to=node36 under=minhop");
-    assert_eq!(current_view(&driver.state).line(), "paths from=node01 to=node36 under=minhop");
+    open(&mut driver, "paths from=node01 to=node33 under=minhop");
+    let line = current_view(&driver.state).line();
+    assert!(line.starts_with("paths from=node01 to=node33 under=minhop"), "{line}");
 }
 
 #[test]
