@@ -67,7 +67,7 @@ fn acknowledgements_outlive_the_older_half() {
             match time {
                 0 => {}
                 1..250 => assert_eq!(shown(&ring), [first.clone(), revoked.clone()], "{most} {time}"),
-                _ => assert_eq!(shown(&ring), [first.clone()], "{most} {time}"),
+                _ => assert_eq!(shown(&ring), std::slice::from_ref(&first), "{most} {time}"),
             }
         }
     }
