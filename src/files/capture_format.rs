@@ -25,8 +25,8 @@ pub use frame::{LEAD_BYTES, Lead, MAX_FRAME_BYTES, flags};
 pub use index::{ByteSource, FrameSlot, Hole, Index, IndexStatus};
 pub use line::{
     AcknowledgementRecord, Annotation, CaptureHeader, CaptureRecord, JobsRecord, MAX_JOBS_BYTES,
-    MAX_TEXT_BYTES, ManagerRecord, NoteRecord, NumberedRecord, OperatorAction, ParsedLine, RecordingEnd,
-    TickRecord, encoded_size,
+    MAX_TEXT_BYTES, ManagerRecord, NoteRecord, NumberedRecord, OperatorAction, ParsedLine, ProblemExtent,
+    RecordingEnd, TickRecord, encoded_size,
 };
 pub use pack::{FramePacker, PackedFrames};
 pub use reader::{CaptureReader, Damage};

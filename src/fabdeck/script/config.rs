@@ -155,7 +155,7 @@ fn describe_mistake(table: &DeTable<'_>, offset: usize, message: &str) -> (Strin
         "jobs" => ("FD-7113", JOBS_HINT),
         "supposed-lanes" => ("FD-7115", "write supposed-lanes = 4"),
         "rights" => ("FD-7116", RIGHTS_HINT),
-        "slow-line" => ("FD-7117", "write slow-line = true; left out, the line is measured"),
+        "slow-line" => ("FD-7118", "write slow-line = true; left out, the line is measured"),
         _ => ("FD-7103", "put its value in double quotes"),
     };
     (format!("{code}: '{path}': {}", message.replace(" field `", " key `")), hint)
@@ -292,7 +292,7 @@ mod tests {
             ("[keys]\nmark = \"f\"\nplan = [1]", "c.toml:3: FD-7108: 'keys.plan'"),
             ("\nascii = 1", "c.toml:2: FD-7109: 'ascii'"),
             ("themes = []", "c.toml:1: FD-7110: 'themes'"),
-            ("slow-line = \"yes\"", "c.toml:1: FD-7117: 'slow-line'"),
+            ("slow-line = \"yes\"", "c.toml:1: FD-7118: 'slow-line'"),
             ("watch.past_mib = 4097", "c.toml:1: FD-7112: 'watch.past_mib'"),
             ("[watch]\ninterval = \"1s\"\npast-mib = 1", "c.toml:3: FD-7112: 'watch.past-mib': unknown key"),
             ("watch = []", "c.toml:1: FD-7112: 'watch'"),

@@ -6,13 +6,13 @@ use std::io;
 use std::ops::RangeInclusive;
 
 use super::cursor::MomentStore;
-use super::info::{report_or_cancel, survey_observed};
+use super::info::{read_acknowledgements, report_or_cancel, survey_observed};
 use super::moments::Moments;
 use super::recorder::{RecordedPart, Sink};
 use super::time_spec::TimeSpec;
 use crate::capture_format::{
-    ByteSource, CaptureRecord, CounterBase, Damage, FramePacker, Hole, NoteRecord, PackedFrames,
-    RecordingEnd, encode, flags,
+    AcknowledgementRecord, ByteSource, CaptureRecord, CounterBase, Damage, FramePacker, Hole, NoteRecord,
+    PackedFrames, RecordingEnd, encode, flags,
 };
 use fabdeck_mad::access::{NoObserver, ReadObserver, ReadProgress, SourceError};
 
@@ -109,6 +109,12 @@ impl CaptureRange {
     pub fn places(&self) -> RangeInclusive<usize> {
         self.moments.clone()
     }
+
+    /// Whether records of the capture lie outside.
+    fn is_part<B: ByteSource>(&self, moments: &Moments<B>) -> bool {
+        let all = 0..=moments.len().saturating_sub(1);
+        self.moments != all || self.since > i64::MIN || self.until < i64::MAX
+    }
 }
 
 /// Writes a part into a sink: all runs of readable moments, one after the other.
@@ -148,8 +154,22 @@ pub fn rewrite_observed<B: ByteSource, S: Sink>(
     });
     let packer = FramePacker::default();
     let (kept, sweeps) = (RecordedPart::default(), survey.runs.iter().map(|run| run.clone().count()).sum());
-    let mut writer =
-        Writer { moments, stretch, options: changes, sink, packer, remark, kept, sweeps, observer };
+    // A part lacks the records that take acknowledgements back or make them, and they count at every moment.
+    let in_force = stretch.is_part(moments).then(|| read_acknowledgements(&mut moments.reader));
+    let (is_part, in_force) = (in_force.is_some(), in_force.unwrap_or_default());
+    let mut writer = Writer {
+        moments,
+        stretch,
+        options: changes,
+        sink,
+        packer,
+        remark,
+        kept,
+        sweeps,
+        is_part,
+        in_force,
+        observer,
+    };
     for run in survey.runs {
         writer.write_run(run)?;
     }
@@ -167,6 +187,10 @@ struct Writer<'a, 'e, B, S> {
     kept: RecordedPart,
     /// Number of sweeps to write.
     sweeps: usize,
+    /// Whether the acknowledgements where they stand are left out, and those of the next field are written after the first
+    /// moment.
+    is_part: bool,
+    in_force: Vec<AcknowledgementRecord>,
     observer: &'a mut dyn ReadObserver,
 }
 
@@ -187,6 +211,7 @@ impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
         let (mut next, mut base) = (begin, None);
         if !self.is_self_contained(begin..=shown) {
             base = Some(self.begin_run(begin..=shown)?);
+            self.write_in_force()?;
             next = shown + 1;
         }
         for slot in next..=end {
@@ -195,6 +220,7 @@ impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
             }
             self.write_added(slot)?;
             self.copy_frame(slot, base.as_mut())?;
+            self.write_in_force()?;
         }
         Ok(())
     }
@@ -250,6 +276,7 @@ impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
             }
         }
         lines.retain(|(time, _)| *time >= self.stretch.since);
+        self.drop_acknowledgements(&mut lines);
         self.write(time, lines, true)?;
         Ok(base)
     }
@@ -262,7 +289,8 @@ impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
             return Ok(());
         }
         let remarked = self.remark.is_some() && lead.flags & STATE != 0;
-        if self.options.edit.is_none() && base.is_none() && !remarked {
+        let has_events = self.is_part && lead.has_flag(flags::EVENT);
+        if self.options.edit.is_none() && base.is_none() && !remarked && !has_events {
             let Ok(text) = reader.frame_text(slot) else { return self.count_lost_frame(slot) };
             let packed = self.packer.copy_frame(&lead, &text)?;
             return self.append(&packed, lead.has_flag(flags::MOMENT).then_some(lead.time));
@@ -282,12 +310,31 @@ impl<B: ByteSource, S: Sink> Writer<'_, '_, B, S> {
                 counters.into_iter().map(|part| (lead.time, CaptureRecord::Counters(Box::new(part)))),
             );
         }
+        if has_events && !self.drop_acknowledgements(&mut lines) {
+            return Ok(());
+        }
         for (_, record) in &mut lines {
             if let (CaptureRecord::Remarks(remarks), Some(remark)) = (record, &self.remark) {
                 remarks.insert(0, remark.clone());
             }
         }
         self.write(lead.time, lines, lead.has_flag(flags::MOMENT))
+    }
+
+    /// Removes the acknowledgements of a part; false if they were all that the frame had.
+    fn drop_acknowledgements(&self, lines: &mut Vec<(i64, CaptureRecord)>) -> bool {
+        let before = lines.len();
+        lines.retain(|(_, record)| !self.is_part || !matches!(record, CaptureRecord::Acknowledgement(_)));
+        before == lines.len() || !lines.is_empty()
+    }
+
+    /// Writes the acknowledgements in force, once a part has its first moment.
+    fn write_in_force(&mut self) -> Result<(), RewriteError> {
+        let Some(time) = self.kept.from else { return Ok(()) };
+        for record in std::mem::take(&mut self.in_force) {
+            self.write(time, vec![(time, CaptureRecord::Acknowledgement(record))], false)?;
+        }
+        Ok(())
     }
 
     /// Skips an unreadable frame. In a readable moment it can only hold notes and news.

@@ -3,8 +3,9 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::info::read_acknowledgements;
 use super::recorder::{OperatorEntry, RecordError, Recorder, Sink};
-use crate::capture_format::{CaptureHeader, Index, LEAD_BYTES, flags};
+use crate::capture_format::{AcknowledgementRecord, CaptureHeader, CaptureReader, Index, LEAD_BYTES, flags};
 use fabdeck_fabric::observe::{Observation, Sweep};
 
 /// Bytes that a recorder appends to, shared with readers.
@@ -45,13 +46,15 @@ pub struct RingRecording {
     most: u64,
     held: SharedBytes,
     recorder: Recorder<SharedBytes>,
+    /// The acknowledgements in force, of the dropped beginning too.
+    acknowledged: Vec<AcknowledgementRecord>,
 }
 
 impl RingRecording {
     /// Keeps at most this many bytes, or up to twice as many while there is no place to cut at.
     pub fn new(header: CaptureHeader, most: u64) -> Self {
         let (held, recorder) = new_recorder(&header, most);
-        Self { header, most, held, recorder }
+        Self { header, most, held, recorder, acknowledged: Vec::new() }
     }
 
     pub fn record_sweep(
@@ -61,17 +64,38 @@ impl RingRecording {
         sweep: &Sweep,
     ) -> Result<(), RecordError> {
         self.recorder.record_sweep(time, snapshot, sweep)?;
-        if self.size() > self.most && !self.drop_older_half() {
+        if self.size() <= self.most {
+            return Ok(());
+        }
+        if !self.drop_older_half() {
             // Without a place to cut at, the recording starts anew at twice the limit.
             (self.held, self.recorder) = new_recorder(&self.header, self.most);
             self.recorder.record_sweep(time, snapshot, sweep)?;
+        }
+        self.record_dropped_acknowledgements(time)
+    }
+
+    /// Records the acknowledgements in force that the dropped beginning had: they count at every moment.
+    fn record_dropped_acknowledgements(&mut self, time: i64) -> Result<(), RecordError> {
+        if self.acknowledged.is_empty() {
+            return Ok(());
+        }
+        let kept = CaptureReader::open("the recording of the watch", self.bytes());
+        let kept = kept.map(|mut reader| read_acknowledgements(&mut reader)).unwrap_or_default();
+        for record in self.acknowledged.iter().filter(|record| !kept.contains(record)) {
+            self.recorder.record_entry(time, &OperatorEntry::Acknowledgement(record.clone()))?;
         }
         Ok(())
     }
 
     /// Records an operator's entry after the last sweep.
     pub fn record_entry(&mut self, time: i64, entry: &OperatorEntry) -> Result<(), RecordError> {
-        self.recorder.record_entry(time, entry)
+        self.recorder.record_entry(time, entry)?;
+        if let OperatorEntry::Acknowledgement(record) = entry {
+            let known = std::mem::take(&mut self.acknowledged);
+            self.acknowledged = AcknowledgementRecord::in_force(known.into_iter().chain([record.clone()]));
+        }
+        Ok(())
     }
 
     pub fn size(&self) -> u64 {

@@ -154,9 +154,25 @@ pub struct AcknowledgementRecord {
     pub made: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// How bad the problem was; without it, the acknowledgement covers the problem however bad it becomes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<ProblemExtent>,
     /// Whether it takes back earlier acknowledgements of this problem.
     #[serde(default, skip_serializing_if = "is_false")]
     pub removed: bool,
+}
+
+/// How bad a problem is, in the words of the program that judged it. Of each field a later value is worse.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ProblemExtent {
+    /// `warning` or `critical`.
+    pub severity: String,
+    /// The worst sign of a bad cable: `errors`, `flaps` or `reduced-rate`. Left out for other problems.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sign: Option<String>,
+    /// Whether hosts of a running job wait. Left out where jobs are not known or not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hits_job: Option<bool>,
 }
 
 impl AcknowledgementRecord {

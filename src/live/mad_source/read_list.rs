@@ -98,15 +98,15 @@ impl<'f> ReadList<'f> {
     /// Counts the items. `choosing` has the switches to ask for adaptive routing.
     pub fn new(fabric: &'f Fabric, nodes: &'f [DiscoveredNode], choosing: &[usize]) -> Self {
         let mut list = Self { fabric, nodes, parts: Vec::new() };
-        let heard = || switch_nodes(nodes).filter(|(_, node)| !node.memory.silent);
-        for (at, node) in heard() {
+        let answering_switches = || switch_nodes(nodes).filter(|(_, node)| !node.memory.silent);
+        for (at, node) in answering_switches() {
             let blocks = node.switch_info.map(|info| usize::from(last_used_lid(&info) / BLOCK_LIDS) + 1);
             list.push(ItemKind::Block, at, blocks.unwrap_or(0));
         }
-        for (at, _) in heard() {
+        for (at, _) in answering_switches() {
             list.push(ItemKind::Port, at, ports_to_read(fabric, nodes, at).count());
         }
-        for (at, node) in heard() {
+        for (at, node) in answering_switches() {
             list.push(ItemKind::Groups, at, group_block_count(node).into());
         }
         let lost = |node: &DiscoveredNode| node.memory.silent || node.memory.cut_off;

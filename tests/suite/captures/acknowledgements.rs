@@ -11,7 +11,14 @@ use super::sample_fabric::{BEGUN, Memory, assert_same, header, look, reference, 
 
 fn acknowledgement(problem: &str, made: i64) -> AcknowledgementRecord {
     let note = Some("cable ordered".to_owned());
-    AcknowledgementRecord { problem: problem.into(), by: "anna".into(), made, note, removed: false }
+    AcknowledgementRecord {
+        problem: problem.into(),
+        by: "anna".into(),
+        made,
+        note,
+        extent: None,
+        removed: false,
+    }
 }
 
 fn taken_back(problem: &str, made: i64) -> AcknowledgementRecord {
@@ -82,6 +89,36 @@ fn the_latest_acknowledgement_of_a_problem_counts() {
     // Two of the same millisecond count in their order.
     let both = [(times[0], taken_back("b", 40)), (times[0], acknowledgement("b", 40))];
     assert_eq!(shown(&acknowledged(&third, &both)).len(), 2);
+}
+
+/// An acknowledgement counts at every moment, so a part of a capture has those that the whole one has, and no other.
+#[test]
+fn a_part_has_the_acknowledgements_of_the_whole_capture() {
+    let reference = reference();
+    let times: Vec<i64> = reference.moments.iter().map(|moment| moment.time).collect();
+    let all = [
+        (times[0], acknowledgement("early", 10)),
+        (times[2], acknowledgement("revoked", 20)),
+        (times[5], acknowledgement("late", 30)),
+        (times[6], taken_back("revoked", 40)),
+    ];
+    let bytes = acknowledged(&reference.bytes, &all);
+    let wanted = [acknowledgement("early", 10), acknowledgement("late", 30)];
+    let last = times.len() - 1;
+    for places in [0..=3, 2..=4, 3..=last, 0..=last] {
+        let mut moments = Moments::new(CaptureReader::open("f", bytes.as_slice()).unwrap());
+        let (part, memory) = (CaptureRange::from_places(&moments, places.clone()), Memory::default());
+        rewrite(&mut moments, &part, RewriteOptions::default(), memory.clone()).unwrap();
+        let cut = memory.bytes.take();
+        assert_eq!(shown(&cut), wanted, "{places:?}");
+        let mut reader = CaptureReader::open("cut", cut.as_slice()).unwrap();
+        let slots = reader.moments().to_vec();
+        assert_eq!(slots.len(), places.clone().count());
+        for (slot, moment) in slots.into_iter().zip(&reference.moments[places]) {
+            reader.show_moment(slot).unwrap();
+            assert_same(&reader, moment);
+        }
+    }
 }
 
 /// Whatever byte of its frame is damaged, the acknowledgement is read as it was or not at all.

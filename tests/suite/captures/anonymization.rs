@@ -84,6 +84,7 @@ fn recorded_texts(seed: u64) -> (Vec<u8>, Vec<String>) {
         by: format!("quux{seed:x}"),
         made: BEGUN + 8001,
         note: Some(format!("quux{seed:x}x0 is being replaced")),
+        extent: None,
         removed: false,
     };
     recorder.record_entry(BEGUN + 8001, &OperatorEntry::Acknowledgement(acknowledged)).unwrap();

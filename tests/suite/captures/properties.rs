@@ -110,6 +110,7 @@ proptest! {
                         by: "anna".into(),
                         made: *made,
                         note: None,
+                        extent: None,
                         removed: *removed,
                     };
                     acknowledged.push(record.clone());

@@ -1,8 +1,8 @@
 //! A recording in memory keeps to its room, and what it keeps is as it was.
 
 use fabdeck_fabric::observe::Observation;
-use fabdeck_files::capture::{RecordingPlayer, RingRecording};
-use fabdeck_files::capture_format::CaptureReader;
+use fabdeck_files::capture::{OperatorEntry, RecordingPlayer, RingRecording, read_acknowledgements};
+use fabdeck_files::capture_format::{AcknowledgementRecord, CaptureReader};
 
 use super::sample_fabric::{BEGUN, header, look, sweep};
 
@@ -37,6 +37,40 @@ fn the_older_half_is_forgotten() {
         assert_eq!(*tape.fabric(), at(time).fabric, "{time}");
     }
     println!("{kept} of {SWEEPS} sweeps in {} bytes", ring.size());
+}
+
+/// Acknowledgements count at every moment, so they stay when the beginning that has them is dropped.
+#[test]
+fn acknowledgements_outlive_the_older_half() {
+    let seen = look("torus,dims=3,terminals=1");
+    for most in [24_000, 100] {
+        let mut ring = RingRecording::new(header(), most);
+        let record = |problem: &str, made: i64, removed: bool| {
+            let (problem, by) = (problem.to_owned(), "anna".to_owned());
+            AcknowledgementRecord { problem, by, made, note: None, extent: None, removed }
+        };
+        let shown = |ring: &RingRecording| {
+            read_acknowledgements(&mut CaptureReader::open("ring", ring.bytes()).unwrap())
+        };
+        let (first, revoked) = (record("first", 1, false), record("revoked", 2, false));
+        for time in 0..SWEEPS {
+            ring.record_sweep(BEGUN + 1000 * time as i64, &seen, &sweep(&seen.fabric, time)).unwrap();
+            let entries: &[AcknowledgementRecord] = match time {
+                1 => &[first.clone(), revoked.clone()],
+                250 => &[record("revoked", 3, true)],
+                _ => &[],
+            };
+            for entry in entries {
+                let entry = OperatorEntry::Acknowledgement(entry.clone());
+                ring.record_entry(BEGUN + 1000 * time as i64, &entry).unwrap();
+            }
+            match time {
+                0 => {}
+                1..250 => assert_eq!(shown(&ring), [first.clone(), revoked.clone()], "{most} {time}"),
+                _ => assert_eq!(shown(&ring), std::slice::from_ref(&first), "{most} {time}"),
+            }
+        }
+    }
 }
 
 /// A state that is larger than the room that there is: the last moments are there all the same.

@@ -43,6 +43,24 @@ fn each_file_is_a_whole_capture_and_together_they_hold_every_sweep() {
     assert!(times.is_sorted(), "{times:?}");
 }
 
+/// Each file has the acknowledgements in force when it begins: it may be the only one that is looked at.
+#[test]
+fn each_file_has_the_acknowledgements() {
+    let home = tempfile::tempdir().unwrap();
+    let demo = ["--source", "sim:demo"];
+    let problems = json(&home, &[&demo[..], &["health"]].concat(), 2)["problems"].clone();
+    let ids: Vec<&str> =
+        problems.as_array().unwrap().iter().map(|problem| problem["id"].as_str().unwrap()).collect();
+    let acknowledge = |id: &str| run(&home, &[&demo[..], &["health", "--acknowledge", id]].concat(), 2);
+    acknowledge(ids[0]);
+    let args = ["record", "-o", "night.fdcap", "--for", "20s", "--rotate-every", "10s"];
+    run(&home, &[&demo[..], &args].concat(), 0);
+    for name in files(&home) {
+        assert_eq!(info(&home, &name)["acknowledged"], 1, "{name}");
+    }
+    assert_eq!(files(&home).len(), 3);
+}
+
 #[test]
 fn the_oldest_go_where_that_is_asked_for_and_nothing_else() {
     let home = tempfile::tempdir().unwrap();

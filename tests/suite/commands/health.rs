@@ -226,6 +226,59 @@ fn an_acknowledged_problem_does_not_count() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "nonsense\n");
 }
 
+/// An acknowledgement covers the problem as it was: worse, it counts again.
+#[test]
+fn a_worse_problem_counts_again() {
+    let home = home();
+    let health = |more: &[&str]| {
+        let line = [&["--source", "sim:demo", "health"], more].concat();
+        let ended = program(&home).args(line).output().unwrap();
+        (String::from_utf8(ended.stdout).unwrap(), ended.status.code())
+    };
+    let answer = || -> Value { serde_json::from_str(&health(&["--json"]).0).unwrap() };
+    let before = answer();
+    let problems = before["problems"].as_array().unwrap();
+    let ids: Vec<&str> = problems.iter().map(|one| one["id"].as_str().unwrap()).collect();
+    for (at, id) in ids.iter().enumerate().rev() {
+        let code = if at == 0 { 0 } else { 2 };
+        assert_eq!(health(&["--acknowledge", id, "--note", "ordered"]).1, Some(code), "{id}");
+    }
+    let file = walk(home.path()).into_iter().find(|file| file.ends_with("acknowledged")).unwrap();
+    let kept = std::fs::read_to_string(&file).unwrap();
+    let mut lines: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let hot = lines.pop().unwrap();
+    assert_eq!((&hot["problem"], &hot["extent"]["severity"]), (&ids[0].into(), &"critical".into()));
+    let cable =
+        lines.iter().find(|one| one["problem"].as_str().unwrap().starts_with("link-errors:")).unwrap();
+    assert!(
+        hot["made"].as_i64().unwrap() > 1_700_000_000_000 && cable["extent"]["sign"].is_string(),
+        "{kept}"
+    );
+    let write = |hot: &Value| {
+        let all: String = lines.iter().chain([hot]).map(|line| format!("{line}\n")).collect();
+        std::fs::write(&file, all).unwrap();
+    };
+    let mut warned = hot.clone();
+    warned["extent"]["severity"] = "warning".into();
+    write(&warned);
+    let (out, code) = health(&[]);
+    assert_eq!(code, Some(2));
+    assert!(out.contains("worse") && out.contains("since it was acknowledged by "), "{out}");
+    let (line, code) = health(&["--format", "nagios"]);
+    assert!(code == Some(2) && line.contains("(worse since it was acknowledged by "), "{code:?} {line}");
+    let problem = answer()["problems"][0].clone();
+    assert_eq!(
+        (&problem["acknowledged"], &problem["worse_since"]["note"]),
+        (&Value::Null, &"ordered".into())
+    );
+    // Acknowledged anew, it is covered as it is now.
+    assert_eq!(health(&["--acknowledge", ids[0]]).1, Some(0));
+    // An acknowledgement of an older version covers the problem however bad it becomes.
+    warned.as_object_mut().unwrap().retain(|key, _| key != "extent" && key != "made");
+    write(&warned);
+    assert_eq!(health(&[]).1, Some(0));
+}
+
 fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()

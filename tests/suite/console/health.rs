@@ -8,17 +8,21 @@ use serde_json::Value;
 use super::fixture::{appearance, frame, golden, look, styles, text};
 use super::replays::played;
 use super::session_replay::replay_watched;
-use super::test_session::{ReplayBox, Sweeper, TestSession, UserSystem};
+use super::test_session::{ReplayBox, Sweeper, TestSession, UserSystem, begun_task};
 use super::watches::{EVERY, SENT, WAIT, incast, lab, quiet, shown, swept, watching};
 use crate::commands::binary::{fabdeck as program, home};
 use fabdeck::console::drawing::color_depth::ColorDepth;
-use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
+use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::health::acknowledging::{AcknowledgeOutcome, AcknowledgeTask};
 use fabdeck::console::features::health::screen::HealthPane;
 use fabdeck::console::features::screens::ScreenId;
+use fabdeck::console::model::effect::Effect;
 use fabdeck::console::model::keymap::Keymap;
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::overlay::Overlay;
 use fabdeck::console::model::state::SessionState;
+use fabdeck::operations::health::acknowledgements::KeptAcknowledgement;
 use fabdeck::operations::health::problem::{FabricProblem, HitRole, ProblemKind};
 use fabdeck::operations::watch::sweep::read_sweep;
 use fabdeck::system::access::{SourceOptions, SystemAccess};
@@ -27,6 +31,7 @@ use fabdeck_fabric::counters::LinkProblemKind;
 use fabdeck_fabric::observe::Counter;
 use fabdeck_fabric::{ElementId, NameMap};
 use fabdeck_files::capture::examine;
+use fabdeck_files::capture_format::AcknowledgementRecord;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
@@ -192,14 +197,133 @@ fn x_acknowledges_in_the_state_folder_and_takes_that_back() {
     assert!(file.contains(&worst) && file.lines().count() == 1, "{file}");
     let screen = shown(&driver);
     assert!(screen.contains("1 acknowledged"), "{screen}");
-    driver.press("G x");
+    driver.press("G x enter");
     assert_eq!(problems(&driver)[0].id, worst);
     assert_eq!(std::fs::read_to_string(folder.path().join("acknowledged")).unwrap(), "");
     let mut alone = on_health(watching(incast));
     swept(&mut alone, 8);
-    alone.press("x");
+    alone.press("x enter");
     let said = &alone.state.messages.last().unwrap().text;
     assert!(said.contains("no state folder"), "{said}");
+}
+
+/// A session on Health that keeps acknowledgements in a folder.
+fn keeping(folder: &Path, story: super::watches::CounterStory) -> TestSession {
+    let mut driver = on_health(watching(story));
+    driver.system = UserSystem(Some(Box::new(LocalSystemAccess::default().with_state(folder))));
+    swept(&mut driver, 8);
+    driver
+}
+
+/// x asks for a note, so that what is typed next is no key; esc acknowledges nothing.
+#[test]
+fn x_asks_for_a_note_before_it_acknowledges() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut driver = keeping(folder.path(), incast);
+    let (worst, before) = (problems(&driver)[0].id.clone(), driver.state.screen);
+    driver.press("x");
+    assert!(shown(&driver).contains("acknowledge, with a note or none:"), "{}", shown(&driver));
+    assert!(problems(&driver).iter().all(|problem| problem.acknowledged.is_none()));
+    driver.press("q x esc");
+    assert_eq!((driver.state.screen, driver.state.leaving), (before, false));
+    assert!(
+        problems(&driver).iter().all(|problem| problem.acknowledged.is_none()),
+        "esc acknowledges nothing"
+    );
+    // The line stays about its problem, wherever the cursor goes meanwhile.
+    driver.press("x");
+    driver.send_input(SessionInput::Paste("cable 7 ordered".to_owned())).press("enter");
+    let note = |driver: &TestSession| {
+        let last = problems(driver).last().unwrap();
+        assert_eq!(last.id, worst);
+        last.acknowledged.as_ref().and_then(|by| by.note.clone())
+    };
+    assert_eq!(note(&driver).as_deref(), Some("cable 7 ordered"));
+    let screen = shown(&driver);
+    assert!(screen.contains("▌ · "), "an acknowledged card is neither well nor open: {screen}");
+    // On an acknowledged problem x asks whether that is taken back; a text is another note.
+    driver.press("G x");
+    assert!(shown(&driver).contains("or none to take that back:"), "{}", shown(&driver));
+    driver.press("esc");
+    assert_eq!(note(&driver).as_deref(), Some("cable 7 ordered"));
+    driver.press(":acknowledge space arrived enter");
+    assert_eq!(note(&driver).as_deref(), Some("arrived"), "{:?}", driver.state.messages);
+    assert!(driver.state.messages.last().unwrap().text.contains("has a new note"));
+    driver.press("G x enter");
+    assert!(problems(&driver).iter().all(|problem| problem.acknowledged.is_none()));
+}
+
+/// An event of a session whose tasks do not run.
+fn feed(state: &mut SessionState, what: SessionInput) -> Vec<Effect> {
+    let event = SessionEvent { at_ms: state.now_ms, what };
+    update(state, event)
+}
+
+/// What is acknowledged while another acknowledgement is written is written next.
+#[test]
+fn acknowledgements_wait_for_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut driver = keeping(folder.path(), incast);
+    let ids: Vec<String> = problems(&driver).iter().map(|problem| problem.id.clone()).collect();
+    assert!(ids.len() >= 2, "{ids:?}");
+    let press = |driver: &mut TestSession, keys: &str| -> Vec<Effect> {
+        let keys = fabdeck::console::model::key::Key::parse_sequence(keys);
+        keys.into_iter().flat_map(|key| feed(&mut driver.state, SessionInput::Key(key))).collect()
+    };
+    let effects = press(&mut driver, "g x enter");
+    let (first, _) = begun_task::<AcknowledgeTask>(&effects).expect("the first one is written");
+    let effects = press(&mut driver, "down x enter");
+    assert!(begun_task::<AcknowledgeTask>(&effects).is_none(), "the second one waits");
+    // The session that runs its tasks goes on from here.
+    let record = |id: &str| AcknowledgementRecord {
+        problem: id.to_owned(),
+        by: "anna".to_owned(),
+        made: 1,
+        note: None,
+        extent: None,
+        removed: false,
+    };
+    let kept = KeptAcknowledgement { record: record(&ids[0]), in_capture: false, refused: None };
+    let outcome = Box::new(AcknowledgeOutcome::new(false, Ok(kept)));
+    let effects = feed(&mut driver.state, SessionInput::Finished { task: first, outcome });
+    let (second, _) = begun_task::<AcknowledgeTask>(&effects).expect("the second one follows");
+    // A taking-back that fails says that the acknowledgement stays.
+    let outcome = Box::new(AcknowledgeOutcome::new(true, Err("FD-1: no space".to_owned())));
+    feed(&mut driver.state, SessionInput::Finished { task: second, outcome });
+    assert_eq!(driver.state.messages.last().unwrap().text, "the acknowledgement stays: FD-1: no space");
+    assert_eq!(press(&mut driver, "k").len(), 0, "nothing is left to write");
+}
+
+/// Errors at a cable; from the sixtieth second on its link goes down again and again.
+fn errors_then_flaps(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+    let downs = second.saturating_sub(60);
+    vec![
+        ("rack2-leaf", 7, Counter::SymbolErrorCounterExt, second * 4),
+        ("rack2-leaf", 7, Counter::LinkDownedCounterExt, downs),
+    ]
+}
+
+#[test]
+fn an_acknowledged_problem_that_gets_worse_counts_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut driver = keeping(folder.path(), errors_then_flaps);
+    let is_cable = |problem: &&FabricProblem| problem.id.starts_with("link-errors:");
+    let cable = |driver: &TestSession| problems(driver).iter().find(is_cable).unwrap().clone();
+    let at = problems(&driver).iter().position(|problem| is_cable(&problem)).unwrap();
+    driver.press(&"down ".repeat(at)).press(":acknowledge space ordered enter");
+    swept(&mut driver, 2);
+    let before = cable(&driver);
+    assert!(before.acknowledged.is_some() && before.worse_since.is_none(), "{before:?}");
+    swept(&mut driver, 12);
+    let after = cable(&driver);
+    assert!(after.acknowledged.is_none(), "{after:?}");
+    assert_eq!(after.worse_since.as_ref().unwrap().note.as_deref(), Some("ordered"));
+    let screen = resized(&mut driver, 120, 40);
+    assert!(screen.contains("worse since it was acknowledged by "), "{screen}");
+    // Acknowledged anew, it is covered as it is now.
+    let at = problems(&driver).iter().position(|problem| is_cable(&problem)).unwrap();
+    driver.press("g").press(&"down ".repeat(at)).press("x enter");
+    assert!(cable(&driver).acknowledged.is_some(), "{:?}", driver.state.messages);
 }
 
 /// Who replays a capture acknowledges in it, and other sessions find that.
@@ -224,13 +348,13 @@ fn x_acknowledges_in_the_capture_that_is_replayed() {
     driver.press("0");
     assert!(shown(&driver).contains("acknowledged hot-spot:"), "{}", shown(&driver));
     // A note right behind it is written after it, and not over it.
-    driver.press("1 G x").send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.press("1 G x enter").send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
     driver.press("0 m");
     let info = examine(&file).unwrap();
     assert_eq!((info.acknowledged, info.bookmarked), (0, 1));
     let mut again = session();
     assert_eq!(problems(&again)[0].id, worst);
-    again.press("x");
+    again.press("x enter");
     assert!(problems(&again).last().unwrap().acknowledged.is_some());
     assert!(problems(&session()).last().unwrap().acknowledged.is_some(), "another session finds it");
 }

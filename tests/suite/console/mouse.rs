@@ -14,7 +14,7 @@ use fabdeck::console::drawing::frame::draw_with_targets;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::screens::{SCREENS, ScreenId};
 use fabdeck::console::model::layout::Size;
-use fabdeck::console::model::mouse::{ClickTarget, ClickTargets, MouseAction, MouseInput};
+use fabdeck::console::model::mouse::{ClickTarget, ClickTargets, MouseAction, MouseInput, ShownTarget};
 use fabdeck::operations::changes::changer::WriteAccess;
 use fabdeck_fabric::ElementId;
 
@@ -64,7 +64,7 @@ fn place_of(driver: &TestSession, text: &str, nth: usize) -> (u16, u16) {
 fn cells(driver: &TestSession, fits: impl Fn(&ClickTarget) -> bool) -> Vec<(u16, u16)> {
     let (targets, Size { width, height }) = (targets(driver), driver.state.size);
     let all = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-    all.filter(|(x, y)| targets.at(*x, *y).is_some_and(&fits)).collect()
+    all.filter(|(x, y)| targets.at(*x, *y).is_some_and(|shown| fits(&shown.target))).collect()
 }
 
 #[test]
@@ -153,7 +153,8 @@ fn a_click_on_the_map_goes_to_the_cable_or_the_switch() {
     let cables = cells(&driver, |target| matches!(target, ClickTarget::Cable(_)));
     assert!(cables.len() > 100, "{}", cables.len());
     for at in cables.iter().step_by(cables.len() / 7) {
-        let Some(ClickTarget::Cable(link)) = targets(&driver).at(at.0, at.1).cloned() else { panic!() };
+        let shown = targets(&driver).at(at.0, at.1).cloned().unwrap();
+        let ClickTarget::Cable(link) = shown.target else { panic!() };
         click(&mut driver, *at);
         assert_eq!(here(&driver), Some(ElementId::Link(fabdeck_fabric::LinkId(link))), "{at:?}");
     }
@@ -165,6 +166,75 @@ fn a_click_on_the_map_goes_to_the_cable_or_the_switch() {
     click(&mut driver, host);
     let element = driver.state.known.element(here(&driver).unwrap()).unwrap();
     assert!(element.contains("rack5-leaf"), "a host goes to its switch: {element}");
+}
+
+/// A frame may be held over a slow line while rows are sorted anew or another screen opens: then a click does nothing.
+#[test]
+fn a_click_on_a_row_that_moved_does_nothing() {
+    let mut driver = demo();
+    driver.press("3");
+    let at = cells(&driver, |target| matches!(target, ClickTarget::Row(4)))[0];
+    let held = targets(&driver);
+    let late = |driver: &mut TestSession, (x, y): (u16, u16)| {
+        let target = held.at(x, y).cloned();
+        assert!(target.is_some());
+        driver.send_input(SessionInput::Mouse(MouseInput { action: MouseAction::Press, x, y, target }));
+    };
+    let cursor = |driver: &TestSession| driver.state.current().table().cursor;
+    driver.press("s S g");
+    late(&mut driver, at);
+    assert_eq!(cursor(&driver), 0, "another row is there now");
+    driver.press("5");
+    late(&mut driver, at);
+    assert_eq!((driver.state.screen, cursor(&driver)), (ScreenId::Paths, 0));
+    // The titles of screens stay where they are.
+    driver.press("3");
+    let title = place_of(&driver, "2 Map", 0);
+    driver.press("4");
+    late(&mut driver, title);
+    assert_eq!(driver.state.screen, ScreenId::Map);
+    // In the order of the frame, the same click chooses the row.
+    let mut same = demo();
+    same.press("3");
+    late(&mut same, at);
+    assert_eq!(cursor(&same), 4);
+    // Cables and switches of the map, and cells of its matrix, belong to its screen.
+    let mut driver = demo();
+    driver.press("2 V V V");
+    let cable = cells(&driver, |target| matches!(target, ClickTarget::Cable(_)))[0];
+    let held = targets(&driver);
+    driver.press("3 2 V V");
+    let before = driver.state.current().current(&driver.state.known);
+    let target = held.at(cable.0, cable.1).cloned();
+    let (x, y) = cable;
+    driver.press("3").send_input(SessionInput::Mouse(MouseInput {
+        action: MouseAction::Press,
+        x,
+        y,
+        target,
+    }));
+    driver.press("2");
+    assert_eq!(driver.state.current().current(&driver.state.known), before);
+}
+
+/// A card stays the same problem, whatever its place.
+#[test]
+fn a_click_on_a_card_that_moved_does_nothing() {
+    let mut driver = demo();
+    driver.press("1");
+    let card = cells(&driver, |target| matches!(target, ClickTarget::Row(1)))
+        .into_iter()
+        .find(|at| targets(&driver).at(at.0, at.1).unwrap().id.as_ref().is_some_and(|id| id.contains(':')))
+        .unwrap();
+    let mut target = targets(&driver).at(card.0, card.1).cloned().unwrap();
+    assert_eq!(target.screen, "health");
+    target.id = Some("link-errors:0x1/1".to_owned());
+    let (x, y) = card;
+    let press = |target| SessionInput::Mouse(MouseInput { action: MouseAction::Press, x, y, target });
+    driver.send_input(press(Some(target)));
+    assert_eq!(driver.state.current().table().cursor, 0);
+    click(&mut driver, card);
+    assert_eq!(driver.state.current().table().cursor, 1);
 }
 
 #[test]
@@ -189,8 +259,8 @@ fn a_dialog_takes_clicks_on_its_buttons_alone() {
     click(&mut driver, risk);
     assert_eq!(dialogue(&driver).unwrap().unacknowledged_count(), 0);
     // A click that meant another question answers nothing.
-    let target =
-        Some(ClickTarget::Button { title: "Roll change 1 back?".to_owned(), word: "Apply".to_owned() });
+    let target = ClickTarget::Button { title: "Roll change 1 back?".to_owned(), word: "Apply".to_owned() };
+    let target = Some(ShownTarget { target, screen: "whatif".to_owned(), id: None });
     let (x, y) = place_of(&driver, "Apply ]", 0);
     driver.send_input(SessionInput::Mouse(MouseInput { action: MouseAction::Press, x, y, target }));
     assert!(dialogue(&driver).is_some() && fake.0.borrow().begun.is_empty());
@@ -225,7 +295,8 @@ fn the_mouse_is_off_until_it_is_turned_on() {
     let mut driver = open_session("sim:demo");
     driver.press("3");
     let press = |x, y, target| SessionInput::Mouse(MouseInput { action: MouseAction::Press, x, y, target });
-    driver.send_input(press(3, 1, Some(ClickTarget::Screen("map".to_owned()))));
+    let target = ClickTarget::Screen("map".to_owned());
+    driver.send_input(press(3, 1, Some(ShownTarget { target, screen: "links".to_owned(), id: None })));
     assert_eq!((driver.state.screen, driver.state.mouse), (ScreenId::Links, false));
     assert_eq!(cells(&driver, |_| true), [], "a frame lists nothing while the mouse is off");
     driver.press(":mouse space maybe enter");

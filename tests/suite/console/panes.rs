@@ -1,5 +1,6 @@
 //! Panes: one has the whole body, and the borders between them move and stay where they were put.
 
+use super::fake_changes::{FakeChanges, offer, row};
 use super::fixture::golden;
 use super::pty::Session;
 use super::session_replay::replay_watched;
@@ -7,10 +8,12 @@ use super::test_session::{TestSession, UserSystem};
 use super::watches::{incast, shown, swept, watching};
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::panes::kept_sizes::read_pane_sizes;
-use fabdeck::console::features::panes::pins::detail_element;
+use fabdeck::console::features::panes::pins::{detail_element, detail_row, has_details};
 use fabdeck::console::features::screens::SCREENS;
 use fabdeck::console::model::layout::Size;
+use fabdeck::operations::changes::changer::WriteAccess;
 use fabdeck::system::local_access::LocalSystemAccess;
+use fabdeck_change::ChangePhase;
 use fabdeck_fabric::ElementId;
 
 fn resized(driver: &mut TestSession, width: u16, height: u16) {
@@ -218,6 +221,15 @@ fn a_recorded_session_with_moved_borders_replays() {
     let again = replay_watched(&look, Default::default(), events).unwrap();
     assert_eq!(again.panes.sizes, driver.state.panes.sizes);
     assert_eq!(again.current().table().cursor, driver.state.current().table().cursor);
+    // A session that begins with borders of an earlier one has them in its header, and moves them from there.
+    let mut begun: serde_json::Value = serde_json::from_str(&driver.events[0]).unwrap();
+    begun["panes"] = serde_json::to_value(&driver.state.panes.sizes).unwrap();
+    let begun = begun.to_string();
+    let events = || std::iter::once(begun.as_str()).chain(driver.events.iter().skip(1).map(String::as_str));
+    let kept = replay_watched(&look, Default::default(), events().take(1)).unwrap();
+    assert_eq!(kept.panes.sizes, driver.state.panes.sizes);
+    let moved = replay_watched(&look, Default::default(), events()).unwrap();
+    assert_ne!(moved.panes.sizes, driver.state.panes.sizes, "the same keys move the border further");
 }
 
 /// The keys of a terminal zoom and move; the next program has the border where it was.
@@ -308,4 +320,40 @@ fn a_pinned_event_stays_when_others_come() {
     swept(&mut driver, 6);
     driver.press("2 f 0 s s g");
     assert_eq!(text(&driver), before);
+}
+
+/// Rows of jobs, changes and flows are pinned by what they are about too.
+#[test]
+fn pins_stay_on_jobs_changes_and_lanes() {
+    let mut jobs = super::health::demo("sim:demo");
+    swept(&mut jobs, 6);
+    jobs.press("8");
+    let mut lanes = super::health::demo("sim:demo");
+    swept(&mut lanes, 6);
+    lanes.press("7");
+    let rows =
+        vec![row(1, ChangePhase::Applied), row(2, ChangePhase::RolledBack), row(3, ChangePhase::Applied)];
+    let mut changes = FakeChanges::new(Ok(offer(1)), rows).session(WriteAccess::Simulated);
+    changes.press("9");
+    for (name, driver) in [("jobs", &mut jobs), ("lanes", &mut lanes), ("changes", &mut changes)] {
+        resized(driver, 120, 40);
+        let key = |driver: &TestSession, row: usize| driver.state.current().row_key(row, &driver.state.known);
+        assert!(driver.state.current().table().selection.rows.len() > 1, "{name}: {}", shown(driver));
+        driver.press("g j");
+        let here = driver.state.current().table().row().unwrap();
+        let wanted = key(driver, here);
+        driver.press("P");
+        if has_details(&driver.state).is_err() {
+            let said = &driver.state.messages.last().unwrap().text;
+            assert!(said.starts_with("pin: no details are in sight"), "{name}: {said}");
+            continue;
+        }
+        for keys in ["k", "G", "s s", "/ a esc"] {
+            driver.press(keys);
+            let pinned = detail_row(&driver.state).unwrap_or_else(|| panic!("{name} {keys}"));
+            assert_eq!(key(driver, pinned), wanted, "{name} {keys}");
+        }
+        driver.press("P G");
+        assert_eq!(detail_row(&driver.state), driver.state.current().table().row(), "{name}");
+    }
 }

@@ -498,7 +498,7 @@ fn an_acknowledgement_is_recorded() {
     let home = tempfile::tempdir().unwrap();
     let (mut driver, past) = watch_and_history("sim:demo", MOST, |_, _| {});
     driver.system = UserSystem(Some(Box::new(LocalSystemAccess::default().with_state(home.path()))));
-    driver.send_input(SessionInput::Tick).advance_ms(5000).press("1 x");
+    driver.send_input(SessionInput::Tick).advance_ms(5000).press("1 x enter");
     let recorded = || {
         let bytes = past.borrow_mut().capture_bytes().unwrap();
         read_acknowledgements(&mut CaptureReader::open("f", bytes).unwrap())
@@ -507,7 +507,7 @@ fn an_acknowledgement_is_recorded() {
     let acknowledged = driver.state.known.problems.ranked.as_ref().unwrap().problems.last().unwrap().clone();
     assert_eq!((first.len(), &first[0].problem), (1, &acknowledged.id));
     assert!(std::fs::read_to_string(home.path().join("acknowledged")).unwrap().contains(&first[0].problem));
-    driver.press("G x");
+    driver.press("G x enter");
     assert_eq!(recorded(), []);
 }
 

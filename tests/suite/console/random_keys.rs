@@ -515,6 +515,8 @@ impl RandomSession {
             Some(Purpose::To) => "to",
             Some(Purpose::PlanFile) => "plan file",
             Some(Purpose::ApplyFile) => "apply file",
+            Some(Purpose::Acknowledge) => "acknowledge",
+            Some(Purpose::TakeBack) => "take back",
             None => "",
         };
         match (prompt, layer, state.screen) {

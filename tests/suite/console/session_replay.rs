@@ -61,6 +61,7 @@ pub fn replay_watched<'l>(
     state.known.clock = beginning.clock;
     state.panes.sizes = beginning.panes;
     state.mouse = beginning.mouse;
+    state.known.line.setting = beginning.slow_line;
     if let Some(view) = beginning.open.as_deref().and_then(|line| ConsoleView::parse(line).ok()) {
         begin_opening(&mut state, view);
     }
@@ -114,6 +115,7 @@ impl SessionReplay {
             RecordedInput::Tick => SessionInput::Tick,
             RecordedInput::Progress { task, done, of } => SessionInput::Progress { task, done, of },
             RecordedInput::Told(text) => SessionInput::Message(text),
+            RecordedInput::LineSpeed { is_slow } => SessionInput::LineSpeed { is_slow },
             RecordedInput::Resumed => SessionInput::Resumed,
             RecordedInput::Sighted { task, digest } => {
                 let fabric = self.look.fabric().clone();

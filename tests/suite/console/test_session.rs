@@ -9,6 +9,8 @@ use std::time::Duration;
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionHeader, SessionInput};
 use fabdeck::console::event_loop::update::update;
+use fabdeck::console::features::views::console_view::ConsoleView;
+use fabdeck::console::features::views::open_view::begin_opening;
 use fabdeck::console::features::watch::sweep_cycle::SweepOutcome;
 use fabdeck::console::features::watch::watch_state::WatchSettings;
 use fabdeck::console::model::background_task::{BackgroundTask, TaskOutcome};
@@ -146,6 +148,23 @@ impl TestSession {
         Self::start(Ok(Arc::new(look)), outside, (state, effects))
     }
 
+    /// Opens a watched session at a view, as `--open` does; no key is pressed.
+    pub fn open_at(
+        look: Snapshot,
+        sweeper: Sweeper,
+        settings: WatchSettings,
+        size: Size,
+        view: ConsoleView,
+    ) -> Self {
+        let (mut state, effects) = SessionState::open(look.source.clone(), Keymap::default(), size);
+        state.known.watch.settings = settings;
+        begin_opening(&mut state, view);
+        let outside = (sweeper, ReplayBox::default(), ChangerBox::default());
+        let mut driver = Self::begin(Ok(Arc::new(look)), outside, (state, effects));
+        driver.run_until_idle();
+        driver
+    }
+
     /// Opens a session with a recording: a capture, or the recording of a watch.
     pub fn open_recorded(
         look: Snapshot,
@@ -180,11 +199,23 @@ impl TestSession {
 
     fn start(
         look: Result<Arc<Snapshot>, String>,
+        outside: (Sweeper, ReplayBox, ChangerBox),
+        opened: (SessionState, Vec<Effect>),
+    ) -> Self {
+        let mut driver = Self::begin(look, outside, opened);
+        driver.open_map();
+        driver.run_until_idle();
+        driver.show_tree();
+        driver
+    }
+
+    fn begin(
+        look: Result<Arc<Snapshot>, String>,
         (sweeper, recorded, changing): (Sweeper, ReplayBox, ChangerBox),
         (state, effects): (SessionState, Vec<Effect>),
     ) -> Self {
         let begun = serde_json::to_string(&SessionHeader::from_state(&state));
-        let mut driver = Self {
+        Self {
             state,
             copied: Vec::new(),
             written: Vec::new(),
@@ -197,11 +228,7 @@ impl TestSession {
             system: UserSystem::default(),
             swept_ms: 0,
             effects: effects.into(),
-        };
-        driver.open_map();
-        driver.run_until_idle();
-        driver.show_tree();
-        driver
+        }
     }
 
     /// Turns from the drawn map to the tree, where most tests begin. The key is recorded; messages stay unread.

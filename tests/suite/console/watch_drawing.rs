@@ -1,11 +1,13 @@
 //! What a watch draws: its history over a look, shares of time, errors beyond their threshold.
 
-use super::fixture::{appearance, frame, text};
+use super::fixture::{appearance, frame, open_session, text};
+use super::session_replay::replay;
 use super::test_session::TestSession;
 use super::watches::{WAIT, counted, incast, messages, node, shown, swept, watching};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::theme::Role;
 use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::chart_time::latest_ms;
 use fabdeck::console::model::layout::Size;
 use fabdeck_fabric::PortNum;
 use fabdeck_fabric::observe::Counter;
@@ -127,4 +129,48 @@ fn charts_move_in_steps_over_a_slow_line() {
     );
     driver.press(":slow-line space never enter");
     assert!(messages(&driver).last().unwrap().1.contains("give on, off or auto"), "{:?}", messages(&driver));
+}
+
+/// What was measured of the line is an input like others: a recorded session is slow at the same times.
+#[test]
+fn a_measured_line_is_recorded_and_comes_back() {
+    let mut driver = open_session("sim:demo");
+    driver.send_input(SessionInput::LineSpeed { is_slow: true });
+    assert!(driver.state.known.line.is_slow());
+    assert!(messages(&driver).last().unwrap().1.contains("is slow: charts move every 5 s"));
+    let look = std::sync::Arc::new(super::fixture::look("sim:demo"));
+    let again =
+        |driver: &TestSession| replay(&look, driver.events.iter().map(String::as_str)).unwrap().known.line;
+    assert_eq!(again(&driver), driver.state.known.line);
+    driver.send_input(SessionInput::LineSpeed { is_slow: false });
+    assert!(!driver.state.known.line.is_slow());
+    assert!(messages(&driver).last().unwrap().1.contains("no longer slow"));
+    // With a setting, the measurement changes nothing and says nothing.
+    driver.press(":slow-line space off enter");
+    let said = messages(&driver).len();
+    driver.send_input(SessionInput::LineSpeed { is_slow: true });
+    assert_eq!((driver.state.known.line.is_slow(), messages(&driver).len()), (false, said));
+    assert_eq!(again(&driver), driver.state.known.line);
+    let begun = driver.events[0].replacen('{', "{\"slow_line\":true,", 1);
+    assert_eq!(replay(&look, [begun.as_str()]).unwrap().known.line.setting, Some(true));
+}
+
+/// Over a slow line charts end before the last reading, and the cursor begins at their end.
+#[test]
+fn the_cursor_in_time_begins_where_charts_end() {
+    let mut driver = watching(incast);
+    driver.state.known.watch.settings.interval_ms = 1000;
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 })).press("1 -");
+    for _ in 0..23 {
+        driver.advance_ms(1000);
+    }
+    driver.press(":slow-line space on enter");
+    let end = latest_ms(&driver.state.known);
+    let reading = driver.state.known.watch.totals.latest().unwrap().0;
+    assert!(end < reading, "{end} and {reading}");
+    driver.press("left");
+    let here = driver.state.known.chart_cursor.expect("the first key moves the cursor");
+    assert!(here < end, "{here} is before {end}");
+    driver.press("right");
+    assert_eq!(driver.state.known.chart_cursor, None, "and back at the end charts follow the present");
 }

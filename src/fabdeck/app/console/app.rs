@@ -176,8 +176,8 @@ impl App {
         match message {
             WorkerMessage::Happened(input) => self.handle_task_message(input),
             WorkerMessage::Sent(Ok(())) => match self.screen.mark_ready() {
-                true => self.take_slow_line(),
-                false => Ok(()),
+                Some(is_slow) => self.handle(SessionInput::LineSpeed { is_slow }),
+                None => Ok(()),
             },
             // The other end of the terminal is closed.
             WorkerMessage::Sent(Err(error))
@@ -215,19 +215,6 @@ impl App {
         let is_held =
             self.state.known.line.is_slow() && self.state.known.changes.pending_rows().next().is_none();
         self.screen.hold_time().filter(|_| is_held)
-    }
-
-    /// The terminal takes frames slowly.
-    fn take_slow_line(&mut self) -> io::Result<()> {
-        self.state.known.line.measured_slow = true;
-        match self.state.known.line.setting {
-            Some(_) => Ok(()),
-            None => {
-                let text =
-                    "the line to this terminal is slow: charts move every 5 s; :slow-line off changes that";
-                self.handle(SessionInput::Message(text.to_owned()))
-            }
-        }
     }
 
     /// Handles a message of a background task.

@@ -10,6 +10,8 @@ const SLOW_BYTES_PER_S: f64 = 12.0 * 1024.0;
 const MIN_FRAME_BYTES: usize = 1024;
 /// Frames in a row that are slow before the line counts as slow.
 const SLOW_FRAMES: u32 = 3;
+/// Frames in a row that are not slow before the line no longer counts as slow.
+const FAST_FRAMES: u32 = 5;
 /// Time after a key in which each frame is sent at once: answers of tasks belong to the key.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 
@@ -18,6 +20,8 @@ pub struct LineMeter {
     /// The frame that is being written: when it was begun, and its bytes.
     writing: Option<(Instant, usize)>,
     slow_frames: u32,
+    fast_frames: u32,
+    is_slow: bool,
     /// Time of the last frame, and in the next field of the last key.
     shown: Option<Instant>,
     answered: Option<Instant>,
@@ -30,15 +34,22 @@ impl LineMeter {
         self.writing = Some((now, bytes)).filter(|_| bytes > 0);
     }
 
-    /// The line has taken the frame. Returns whether it counts as slow from now on.
-    pub fn end_frame(&mut self, now: Instant) -> bool {
-        let Some((begun, bytes)) = self.writing.take().filter(|(_, bytes)| *bytes >= MIN_FRAME_BYTES) else {
-            return false;
-        };
+    /// The line has taken the frame. Returns whether it counts as slow, where that changes.
+    pub fn end_frame(&mut self, now: Instant) -> Option<bool> {
+        let (begun, bytes) = self.writing.take().filter(|(_, bytes)| *bytes >= MIN_FRAME_BYTES)?;
         let most = Duration::from_secs_f64(bytes as f64 / SLOW_BYTES_PER_S);
         let is_slow = now.saturating_duration_since(begun) > most;
-        self.slow_frames = if is_slow { self.slow_frames + 1 } else { 0 };
-        self.slow_frames == SLOW_FRAMES
+        (self.slow_frames, self.fast_frames) = match is_slow {
+            true => (self.slow_frames.saturating_add(1), 0),
+            false => (0, self.fast_frames.saturating_add(1)),
+        };
+        let counts_as_slow = match self.is_slow {
+            true => self.fast_frames < FAST_FRAMES,
+            false => self.slow_frames >= SLOW_FRAMES,
+        };
+        let changes = self.is_slow != counts_as_slow;
+        self.is_slow = counts_as_slow;
+        changes.then_some(counts_as_slow)
     }
 
     /// A key, or whatever else needs an answer at once.
@@ -66,7 +77,7 @@ mod tests {
     }
 
     /// Writes frames one after the other; each has its bytes and the time that the line takes for it.
-    fn measured(frames: &[(usize, u64)]) -> Vec<bool> {
+    fn measured(frames: &[(usize, u64)]) -> Vec<Option<bool>> {
         let (mut meter, mut now) = (LineMeter::default(), Instant::now());
         let mut frame = |(bytes, ms): &(usize, u64)| {
             meter.begin_frame(*bytes, now);
@@ -79,16 +90,27 @@ mod tests {
     #[test]
     fn several_slow_frames_in_a_row_make_a_slow_line() {
         let slow = (12 * KIB, 1001);
-        assert_eq!(measured(&[slow, slow, slow, slow]), [false, false, true, false], "it is reported once");
+        assert_eq!(
+            measured(&[slow, slow, slow, slow]),
+            [None, None, Some(true), None],
+            "it is reported once"
+        );
         assert_eq!(
             measured(&[slow, slow, (12 * KIB, 999), slow, slow]),
-            [false; 5],
+            [None; 5],
             "a fast frame begins anew"
         );
         // A small frame says nothing, however long it takes.
         assert_eq!(
             measured(&[slow, (KIB - 1, 9000), slow, (0, 9000), slow]),
-            [false, false, false, false, true]
+            [None, None, None, None, Some(true)]
+        );
+        let fast = (12 * KIB, 999);
+        assert_eq!(
+            measured(&[slow, slow, slow, fast, fast, fast, fast, slow, fast, fast, fast, fast, fast, fast])
+                [7..],
+            [None, None, None, None, None, Some(false), None],
+            "several fast frames in a row make it fast again"
         );
     }
 

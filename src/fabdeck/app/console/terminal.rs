@@ -152,8 +152,8 @@ impl TerminalScreen {
         is_taken() && !self.busy
     }
 
-    /// Marks the last output as written. Returns whether the line counts as slow from now on.
-    pub fn mark_ready(&mut self) -> bool {
+    /// Marks the last output as written. Returns whether the line counts as slow, where that changes.
+    pub fn mark_ready(&mut self) -> Option<bool> {
         self.busy = false;
         self.meter.end_frame(Instant::now())
     }

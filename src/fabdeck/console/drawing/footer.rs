@@ -59,6 +59,24 @@ fn draw_message(
     canvas.draw_right_aligned(at, room, 0, &hint, Role::Key);
 }
 
+/// The keys of an open line.
+fn prompt_keys(prompt: &Prompt) -> Vec<(&'static str, &'static str)> {
+    let enter = match prompt.purpose {
+        Purpose::Acknowledge => "acknowledge",
+        Purpose::TakeBack if prompt.text.trim().is_empty() => "take back",
+        Purpose::TakeBack => "change the note",
+        _ => "done",
+    };
+    let mut keys = vec![("enter", enter), ("esc", "cancel")];
+    if prompt.can_recall() {
+        keys = vec![("enter", "keep"), ("up", "edit"), ("esc", "cancel")];
+    }
+    if !prompt.offers.is_empty() {
+        keys.extend([("tab", "complete"), ("down up", "pick")]);
+    }
+    keys
+}
+
 fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &SessionState) {
     let mut x = 0;
     let mut hint = |canvas: &mut Canvas<'_>, key: &str, word: &str, reserved: u16| {
@@ -72,14 +90,7 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         return;
     }
     if let Some(prompt) = &state.prompt {
-        let mut fixed = vec![("enter", "done"), ("esc", "cancel")];
-        if prompt.can_recall() {
-            fixed = vec![("enter", "keep"), ("up", "edit"), ("esc", "cancel")];
-        }
-        if !prompt.offers.is_empty() {
-            fixed.extend([("tab", "complete"), ("down up", "pick")]);
-        }
-        fixed.into_iter().for_each(|(key, word)| hint(canvas, key, word, 0));
+        prompt_keys(prompt).into_iter().for_each(|(key, word)| hint(canvas, key, word, 0));
         return;
     }
     if let Some(Overlay::Dialogue(dialogue)) = &state.layer {

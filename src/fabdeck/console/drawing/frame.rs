@@ -13,6 +13,7 @@ use crate::console::features::changes::draw_dialogue as dialogue;
 use crate::console::features::details::visible_page;
 use crate::console::features::feature::BodyAreas;
 use crate::console::features::goto::draw as goto;
+use crate::console::features::target_id::target_id;
 use crate::console::features::tour::draw as tour;
 use crate::console::model::mouse::ClickTargets;
 use crate::console::model::overlay::Overlay;
@@ -57,7 +58,9 @@ pub fn draw_with_targets(state: &SessionState, appearance: &Appearance, buffer: 
     }
     tour::draw(&mut canvas, state);
     footer::draw(&mut canvas, state);
-    canvas.targets
+    let mut targets = canvas.targets;
+    targets.identify(state.screen.title().word, |at, target| target_id(state, at, target));
+    targets
 }
 
 fn draw_body(canvas: &mut Canvas<'_>, state: &SessionState) {

@@ -24,8 +24,13 @@ pub fn translate_event(event: Event) -> Option<SessionInput> {
 
 fn translate_mouse(event: MouseEvent) -> Option<SessionInput> {
     let action = match event.kind {
-        // With Shift the mouse belongs to the terminal, and few terminals pass it on at all.
-        _ if event.modifiers.contains(KeyModifiers::SHIFT) => return None,
+        // With Shift the mouse belongs to the terminal, and few terminals pass it on at all. A drag that began without Shift still
+        // needs its end.
+        MouseEventKind::Down(_) | MouseEventKind::ScrollUp | MouseEventKind::ScrollDown
+            if event.modifiers.contains(KeyModifiers::SHIFT) =>
+        {
+            return None;
+        }
         MouseEventKind::Down(MouseButton::Left) => MouseAction::Press,
         MouseEventKind::Drag(MouseButton::Left) => MouseAction::Drag,
         MouseEventKind::Up(MouseButton::Left) => MouseAction::Release,
@@ -59,4 +64,30 @@ fn translate_key(event: KeyEvent) -> Option<Key> {
     };
     let held = |modifier| event.modifiers.contains(modifier);
     Some(Key { press, ctrl: held(KeyModifiers::CONTROL), alt: held(KeyModifiers::ALT) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With Shift the mouse is the terminal's; only a drag that the session has begun ends in it too.
+    #[test]
+    fn a_drag_ends_with_shift_held_too() {
+        let action =
+            |kind, modifiers| match translate_mouse(MouseEvent { kind, column: 1, row: 2, modifiers }) {
+                Some(SessionInput::Mouse(mouse)) => Some(mouse.action),
+                _ => None,
+            };
+        let left = MouseButton::Left;
+        for (kind, alone, with_shift) in [
+            (MouseEventKind::Down(left), Some(MouseAction::Press), None),
+            (MouseEventKind::Drag(left), Some(MouseAction::Drag), Some(MouseAction::Drag)),
+            (MouseEventKind::Up(left), Some(MouseAction::Release), Some(MouseAction::Release)),
+            (MouseEventKind::ScrollUp, Some(MouseAction::WheelUp), None),
+            (MouseEventKind::ScrollDown, Some(MouseAction::WheelDown), None),
+        ] {
+            assert_eq!(action(kind, KeyModifiers::NONE), alone, "{kind:?}");
+            assert_eq!(action(kind, KeyModifiers::SHIFT), with_shift, "{kind:?}");
+        }
+    }
 }

@@ -52,6 +52,10 @@ pub enum SessionInput {
     },
     /// A message for the operator from outside the session.
     Message(String),
+    /// The terminal takes frames slowly from now on, or no longer does.
+    LineSpeed {
+        is_slow: bool,
+    },
     /// The terminal is back after another program used it.
     Resumed,
 }
@@ -81,6 +85,9 @@ pub struct SessionHeader {
     /// Whether the session began with the mouse.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mouse: bool,
+    /// What the configuration says of a slow line; `None` follows the measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_line: Option<bool>,
     /// The view that the session opened at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<String>,
@@ -109,6 +116,7 @@ impl SessionHeader {
             keys: state.keymap.overrides().clone(),
             panes: state.panes.sizes.clone(),
             mouse: state.mouse,
+            slow_line: state.known.line.setting,
             open: state.opening.as_ref().map(|opening| opening.view.line()),
             clock: state.known.clock,
             writing: state.writing.clone(),
@@ -154,6 +162,9 @@ pub enum RecordedInput {
         whole: Option<WholeOutcome>,
     },
     Told(String),
+    LineSpeed {
+        is_slow: bool,
+    },
     Resumed,
 }
 
@@ -179,6 +190,7 @@ impl SessionEvent {
                 whole: outcome.to_whole(),
             },
             SessionInput::Message(text) => RecordedInput::Told(text.clone()),
+            SessionInput::LineSpeed { is_slow } => RecordedInput::LineSpeed { is_slow: *is_slow },
             SessionInput::Resumed => RecordedInput::Resumed,
         };
         RecordedEvent { at_ms: self.at_ms, what }

@@ -5,6 +5,7 @@ use super::run_action::run_action;
 use crate::catalogue::severity::Severity;
 use crate::console::features::completion;
 use crate::console::features::completion::open_prompt;
+use crate::console::features::health::acknowledging::enter_note;
 use crate::console::features::row_selection::set_filter;
 use crate::console::features::whatif::plan_file::write_plan;
 use crate::console::model::action::OverlayScope;
@@ -162,6 +163,7 @@ fn run_prompt(state: &mut SessionState) -> Vec<Effect> {
             Vec::new()
         }
         Purpose::PlanFile => write_plan(state, text.trim()),
+        Purpose::Acknowledge | Purpose::TakeBack => enter_note(state, purpose, &text),
         Purpose::ApplyFile => crate::console::features::changes::apply_actions::apply_file(state, &text),
     }
 }

@@ -9,6 +9,8 @@ use crate::catalogue::severity::Severity;
 use crate::console::features::changes::dialogue_keys::{click_button, click_risk};
 use crate::console::features::panes::pane_actions::{focus_pane, place_border};
 use crate::console::features::screens::{SCREENS, ScreenId};
+use crate::console::features::target_id::is_current;
+use crate::console::features::views::open_view::end_waiting;
 use crate::console::model::effect::Effect;
 use crate::console::model::mouse::{ClickTarget, MouseAction, MouseInput};
 use crate::console::model::overlay::Overlay;
@@ -64,6 +66,9 @@ pub fn handle_mouse(state: &mut SessionState, mouse: &MouseInput) -> Vec<Effect>
 fn press(state: &mut SessionState, mouse: &MouseInput) -> Vec<Effect> {
     // The places are those of the frame that was clicked: with the message seen, its row goes to the panes.
     let panes = state.areas().panes;
+    let shown = mouse.target.as_ref();
+    let target = shown.map(|shown| &shown.target);
+    let is_stale = shown.is_some_and(|shown| !is_current(state, mouse, shown));
     state.seen = state.messages.total_count();
     state.panes.dragged = None;
     if let Some(prompt) = &state.prompt {
@@ -71,24 +76,25 @@ fn press(state: &mut SessionState, mouse: &MouseInput) -> Vec<Effect> {
         return if is_command { take_found(state, mouse) } else { Vec::new() };
     }
     if matches!(state.layer, Some(Overlay::Dialogue(_))) {
-        return match &mouse.target {
+        return match target {
             Some(ClickTarget::Button { title, word }) => click_button(state, title, word),
             Some(ClickTarget::Risk { title, place }) => click_risk(state, title, *place),
             _ => Vec::new(),
         };
     }
-    if let Some(ClickTarget::Screen(word)) = &mouse.target {
+    if let Some(ClickTarget::Screen(word)) = target {
         let screen = SCREENS.iter().find(|screen| screen.word == word);
         let open = screen.and_then(|screen| action(&format!("screen-{}", screen.word)));
         return open.map(|open| run_action(state, open, "")).unwrap_or_default();
     }
-    if state.layer.is_some() {
+    // A frame that was held over a slow line may show rows that are sorted anew since, or another screen.
+    if state.layer.is_some() || is_stale {
         return Vec::new();
     }
     if let Some(pane) = panes.pane_at(mouse.x, mouse.y) {
         focus_pane(state, pane);
     }
-    match &mouse.target {
+    match target {
         Some(target) => choose(state, target),
         None => {
             let border = panes.border_at(mouse.x, mouse.y);
@@ -108,7 +114,10 @@ fn press(state: &mut SessionState, mouse: &MouseInput) -> Vec<Effect> {
 /// Chooses what was clicked in a pane.
 fn choose(state: &mut SessionState, target: &ClickTarget) -> Vec<Effect> {
     match target {
-        ClickTarget::Row(place) => state.current_mut().0.table_mut().move_to(*place),
+        ClickTarget::Row(place) => {
+            end_waiting(state);
+            state.current_mut().0.table_mut().move_to(*place);
+        }
         ClickTarget::Heading(field) => {
             let sorted = state.current().table().sort.as_ref().is_some_and(|(by, _)| by == field);
             let (word, argument) = if sorted { ("reverse", "") } else { ("sort", field.as_str()) };
@@ -132,7 +141,8 @@ fn choose_on_map(state: &mut SessionState, what: ElementId) {
 
 /// Takes the row of the line that was clicked; nothing where the rows changed since the frame.
 fn take_found(state: &mut SessionState, mouse: &MouseInput) -> Vec<Effect> {
-    let Some(ClickTarget::Found { place, text }) = &mouse.target else { return Vec::new() };
+    let target = mouse.target.as_ref().map(|shown| &shown.target);
+    let Some(ClickTarget::Found { place, text }) = target else { return Vec::new() };
     if state.goto.rows.get(*place).is_none_or(|row| row.text != *text) {
         return Vec::new();
     }

@@ -8,6 +8,7 @@ use crate::console::features::row_selection::{select_rows, set_filter};
 use crate::console::features::screen::CursorDirection;
 use crate::console::features::screens::ScreenId;
 use crate::console::features::timeline::time_cursor;
+use crate::console::features::views::open_view::end_waiting;
 use crate::console::model::effect::Effect;
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
@@ -82,6 +83,7 @@ pub fn move_rows(state: &mut SessionState, by: isize) -> Vec<Effect> {
         state.screens.whatif.top = scroll.top;
         return Vec::new();
     }
+    end_waiting(state);
     state.current_mut().0.table_mut().move_by(by);
     Vec::new()
 }

@@ -7,6 +7,7 @@ use super::run_action::run_action;
 use super::{line_input, overlays, results};
 use crate::catalogue::severity::Severity;
 use crate::console::features::feature_table::features;
+use crate::console::features::outputs::slow_line::take_measured_line;
 use crate::console::features::screens::ScreenId;
 use crate::console::features::snapshot_outcomes;
 use crate::console::model::action::OverlayScope;
@@ -39,6 +40,10 @@ pub fn update(state: &mut SessionState, event: SessionEvent) -> Vec<Effect> {
         SessionInput::Finished { task, outcome } => results::receive_outcome(state, task, outcome),
         SessionInput::Message(text) => {
             state.log_message(Severity::Info, text);
+            Vec::new()
+        }
+        SessionInput::LineSpeed { is_slow } => {
+            take_measured_line(state, is_slow);
             Vec::new()
         }
         SessionInput::Resumed => vec![Effect::Redraw],

@@ -3,18 +3,21 @@
 use ratatui::layout::Rect;
 
 use crate::catalogue::severity::Severity;
+use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::chart::{Chart, ChartMark, ChartScale, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::changes::write_marks::{WriteEvent, WriteMark};
 use crate::console::features::chart_time::{
-    chart_clock, chart_window, cursor_share, ends_now, round_load, round_top,
+    chart_clock, chart_history, chart_window, cursor_share, ends_now, round_load, round_top,
 };
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::health::health_model::{ChartWindow, HealthEvent, OperatorMark};
 use crate::console::model::fabric_model::Model;
 use crate::console::model::state::SessionState;
 use crate::operations::watch::fabric_history::TimeWindow;
+use crate::operations::watch::port_values::{PortQuantity, port_identity};
+use fabdeck_fabric::PortId;
 
 /// Columns of the scale of a chart: four digits, and the line.
 pub const LABEL_WIDTH: u16 = 5;
@@ -46,6 +49,29 @@ pub fn scale_labels(quantity: Quantity, top: f64, height: u16) -> Vec<(f64, Stri
         labels.insert(1, (0.5, short_number(middle)));
     }
     labels
+}
+
+/// The worse of these ports in each column of a plot.
+pub fn worst_columns(
+    state: &SessionState,
+    look: &Snapshot,
+    quantity: PortQuantity,
+    ports: &[PortId],
+    plot: u16,
+) -> Vec<Option<f64>> {
+    let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
+    let of = |port: &PortId| {
+        let port = port_identity(look.fabric(), *port);
+        chart_history(&state.known).port_columns(window, columns, port, quantity)
+    };
+    let worse = |a: Vec<Option<f64>>, b: Vec<Option<f64>>| {
+        let pair = |(a, b): (Option<f64>, Option<f64>)| match (a, b) {
+            (Some(a), Some(b)) => Some(f64::max(a, b)),
+            (a, b) => a.or(b),
+        };
+        a.into_iter().zip(b).map(pair).collect()
+    };
+    ports.iter().map(of).reduce(worse).unwrap_or_default()
 }
 
 /// Draws what was kept of a quantity over the time of all charts, with its scale, the time axis and the cursor. `plot` is the

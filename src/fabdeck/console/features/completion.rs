@@ -19,7 +19,12 @@ pub fn complete_line(state: &SessionState, purpose: Purpose, typed: &str) -> Vec
                 .collect(),
             Some((word, rest)) => complete_argument(state, word, rest),
         },
-        Purpose::Filter | Purpose::PlanFile | Purpose::ApplyFile | Purpose::Search => Vec::new(),
+        Purpose::Filter
+        | Purpose::PlanFile
+        | Purpose::ApplyFile
+        | Purpose::Acknowledge
+        | Purpose::TakeBack
+        | Purpose::Search => Vec::new(),
     }
 }
 

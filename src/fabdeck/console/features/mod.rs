@@ -30,6 +30,7 @@ pub(crate) mod screen_table;
 pub mod screens;
 pub mod snapshot_change;
 pub(crate) mod snapshot_outcomes;
+pub mod target_id;
 pub mod timeline;
 pub mod tour;
 pub mod views;

@@ -19,6 +19,7 @@ use fabdeck_routing::RouteProgress;
 
 /// Filters the list of the screen.
 pub fn set_filter(state: &mut SessionState, text: String) {
+    state.opening.take_if(|opening| opening.is_prepared);
     let names = bearer_names(state, &text);
     let table = state.current_mut().0.table_mut();
     (table.filter, table.names) = (text, names);

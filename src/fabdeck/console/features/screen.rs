@@ -10,7 +10,7 @@ use crate::console::model::layout::{Areas, Size};
 use crate::console::model::panes::{BODY, PanePlan};
 use crate::console::model::table::Table;
 use crate::operations::rowset::Rowset;
-use fabdeck_fabric::{ElementId, LinkId};
+use fabdeck_fabric::{Element, ElementId, LinkId};
 
 /// The result of Enter.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -134,6 +134,22 @@ pub trait Screen {
         None
     }
 
+    /// What a row of a pane is about, by its place among the rows that the filter leaves: the same however rows are sorted.
+    fn row_id(&self, _pane: &str, place: usize, known: &Model) -> Option<String> {
+        const COLUMNS: usize = 3;
+        let row = *self.table().selection.rows.get(place)?;
+        if let Some(key) = self.row_key(row, known) {
+            return Some(key);
+        }
+        if let (Some(what), Some(look)) = (self.element(row, known), known.look.as_deref()) {
+            return Some(Element::from_id(look.fabric(), &look.names, what).to_string());
+        }
+        let listing = self.listing(known).filter(|listing| row < listing.row_count())?;
+        let columns = 0..listing.column_count().min(COLUMNS);
+        let cells = columns.map(|column| listing.cell(row, column).to_string());
+        Some(cells.collect::<Vec<_>>().join(" "))
+    }
+
     fn enter(&mut self, known: &Model) -> EnterResult;
 
     /// Whether Enter has an effect at the cursor.
@@ -155,6 +171,11 @@ pub trait Screen {
     }
 
     fn view_name(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The order of rows in which the view opens; `None` for that of the fabric.
+    fn usual_order(&self) -> Option<(String, bool)> {
         None
     }
 

@@ -24,7 +24,19 @@ pub struct MouseInput {
     pub y: u16,
     /// What the frame on the screen has there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<ClickTarget>,
+    pub target: Option<ShownTarget>,
+}
+
+/// What a frame has at a cell. The state may have moved on since the frame: then `screen` or `id` differ from what is there now,
+/// and a click does nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ShownTarget {
+    pub target: ClickTarget,
+    /// The screen of the frame, by its word.
+    pub screen: String,
+    /// What the row, the switch, the cable or the cell stood for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
 }
 
 /// What can be clicked.
@@ -64,13 +76,21 @@ pub enum ClickTarget {
 pub struct ClickTargets {
     /// Whether the frame lists them: while the mouse is off, nothing is clicked.
     pub is_listed: bool,
-    areas: Vec<(Rect, ClickTarget)>,
+    areas: Vec<(Rect, ShownTarget)>,
 }
 
 impl ClickTargets {
     pub fn add(&mut self, area: Rect, target: ClickTarget) {
         if self.is_listed && !area.is_empty() {
-            self.areas.push((area, target));
+            self.areas.push((area, ShownTarget { target, screen: String::new(), id: None }));
+        }
+    }
+
+    /// Names the screen, and what each target stands for; the name may depend on the cell at which the target begins.
+    pub fn identify(&mut self, screen: &str, id: impl Fn((u16, u16), &ClickTarget) -> Option<String>) {
+        for (area, shown) in &mut self.areas {
+            screen.clone_into(&mut shown.screen);
+            shown.id = id((area.x, area.y), &shown.target);
         }
     }
 
@@ -80,7 +100,7 @@ impl ClickTargets {
     }
 
     /// What was drawn last at a cell.
-    pub fn at(&self, x: u16, y: u16) -> Option<&ClickTarget> {
-        self.areas.iter().rev().find(|(area, _)| area.contains(x, y)).map(|(_, target)| target)
+    pub fn at(&self, x: u16, y: u16) -> Option<&ShownTarget> {
+        self.areas.iter().rev().find(|(area, _)| area.contains(x, y)).map(|(_, shown)| shown)
     }
 }

@@ -15,6 +15,10 @@ pub enum Purpose {
     PlanFile,
     /// Names the file of a plan to apply.
     ApplyFile,
+    /// Takes the note of an acknowledgement.
+    Acknowledge,
+    /// Asks whether an acknowledgement is taken back.
+    TakeBack,
     /// Filters the help during typing.
     Search,
 }
@@ -28,6 +32,8 @@ impl Purpose {
             Self::To => "to",
             Self::PlanFile => "write the plan to",
             Self::ApplyFile => "apply the plan in",
+            Self::Acknowledge => "acknowledge, with a note or none",
+            Self::TakeBack => "acknowledged; a new note, or none to take that back",
             Self::Search => "search",
         }
     }

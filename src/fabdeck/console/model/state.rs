@@ -50,6 +50,8 @@ pub struct OpeningView {
     pub view: ConsoleView,
     /// Whether only the object is still missing.
     pub is_prepared: bool,
+    /// Whether a part of the view does not exist on this screen, so that its object may have no row either.
+    pub is_reduced: bool,
 }
 
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
+use super::acknowledged_extent::{extent_of, is_worse};
 use super::problem::FabricProblem;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -17,7 +18,7 @@ use crate::operations::record::capture_rewrite::{acknowledge_in, resolve_moment}
 use crate::system::access::SystemAccess;
 use crate::system::state_lines::{read_lines, update_lines};
 use fabdeck_files::capture::{Moments, find_capture, open, read_acknowledgements};
-use fabdeck_files::capture_format::AcknowledgementRecord;
+use fabdeck_files::capture_format::{AcknowledgementRecord, ProblemExtent};
 use fabdeck_mad::access::ReadObserver;
 
 const FILE_NAME: &str = "acknowledged";
@@ -33,32 +34,48 @@ pub struct Acknowledgement {
     problem: String,
     pub by: String,
     pub at: String,
+    /// The same time in milliseconds since 1970; older versions have written the seconds alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    made: Option<i64>,
     pub note: Option<String>,
+    /// How bad the problem was; older versions have not written it, and theirs cover the problem however bad it becomes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extent: Option<ProblemExtent>,
 }
 
 impl Acknowledgement {
     fn new(fabric: String, record: &AcknowledgementRecord) -> Self {
-        let AcknowledgementRecord { problem, by, made, note, .. } = record.clone();
-        let made = Timestamp::from_millisecond(made).unwrap_or_default();
-        let at = Zoned::new(made, jiff::tz::TimeZone::system()).strftime(TIME_FORMAT).to_string();
-        Self { fabric, problem, by, at, note }
+        let AcknowledgementRecord { problem, by, made, note, extent, .. } = record.clone();
+        let time = Timestamp::from_millisecond(made).unwrap_or_default();
+        let at = Zoned::new(time, jiff::tz::TimeZone::system()).strftime(TIME_FORMAT).to_string();
+        Self { fabric, problem, by, at, made: Some(made), note, extent }
     }
 
     /// The record of it in a capture; `removed`: it is taken back.
     fn to_record(&self, removed: bool) -> AcknowledgementRecord {
-        let Self { problem, by, at, note, .. } = self.clone();
+        let Self { problem, by, at, made, note, extent, .. } = self.clone();
+        let now = || Timestamp::now().as_millisecond();
         let made = match removed {
-            true => Timestamp::now(),
-            false => at.parse::<Timestamp>().unwrap_or_else(|_| Timestamp::now()),
+            true => now(),
+            false => {
+                made.or_else(|| Some(at.parse::<Timestamp>().ok()?.as_millisecond())).unwrap_or_else(now)
+            }
         };
-        let note = note.filter(|_| !removed);
-        AcknowledgementRecord { problem, by, made: made.as_millisecond(), note, removed }
+        let (note, extent) = (note.filter(|_| !removed), extent.filter(|_| !removed));
+        AcknowledgementRecord { problem, by, made, note, extent, removed }
+    }
+
+    /// Who acknowledged the problem, when and why.
+    pub fn words(&self) -> String {
+        let note = self.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+        format!("by {} at {}{note}", self.by, self.at)
     }
 }
 
 /// The record of an acknowledgement that this user makes or takes back now.
 pub fn own_acknowledgement(problem: String, note: Option<String>, removed: bool) -> AcknowledgementRecord {
-    AcknowledgementRecord { problem, by: user(), made: Timestamp::now().as_millisecond(), note, removed }
+    let made = Timestamp::now().as_millisecond();
+    AcknowledgementRecord { problem, by: user(), made, note, extent: None, removed }
 }
 
 /// A capture that keeps the acknowledgements of its problems.
@@ -73,7 +90,7 @@ pub struct AcknowledgedCapture {
 
 impl AcknowledgedCapture {
     /// The capture that is named as the source, if it is one.
-    pub fn from_source(env: Env<'_>) -> Result<Option<Self>, Failure> {
+    pub(crate) fn from_source(env: Env<'_>) -> Result<Option<Self>, Failure> {
         let source = env.named_source()?;
         let Some(file) = is_capture(source).then(|| find_capture(Path::new(source))).flatten() else {
             return Ok(None);
@@ -85,7 +102,7 @@ impl AcknowledgedCapture {
     }
 
     /// The acknowledgements of the capture that is named as the source, if it is one.
-    pub fn recorded_in_source(env: Env<'_>) -> Result<Vec<AcknowledgementRecord>, Failure> {
+    pub(crate) fn recorded_in_source(env: Env<'_>) -> Result<Vec<AcknowledgementRecord>, Failure> {
         Ok(Self::from_source(env)?.map(|capture| capture.recorded).unwrap_or_default())
     }
 }
@@ -119,7 +136,14 @@ pub fn mark_acknowledged(
         let own = recorded.iter().find(|record| record.problem == problem.id);
         let own = own.map(|record| Acknowledgement::new(fabric.clone(), record));
         let kept = || held.iter().find(|held| held.fabric == fabric && held.problem == problem.id).cloned();
-        problem.acknowledged = own.or_else(kept);
+        let (worse, covered) =
+            own.or_else(kept).map_or((None, None), |acknowledgement| {
+                match acknowledgement.extent.as_ref().is_some_and(|then| is_worse(problem, then)) {
+                    true => (Some(acknowledgement), None),
+                    false => (None, Some(acknowledgement)),
+                }
+            });
+        (problem.worse_since, problem.acknowledged) = (worse, covered);
     }
     why
 }
@@ -131,11 +155,13 @@ pub fn change_acknowledgement(
     look: &Snapshot,
     problems: &[FabricProblem],
     capture: Option<&AcknowledgedCapture>,
-    record: AcknowledgementRecord,
+    mut record: AcknowledgementRecord,
     observer: &mut dyn ReadObserver,
 ) -> Result<KeptAcknowledgement, Failure> {
     let id = &record.problem;
-    if !problems.iter().any(|problem| problem.id == *id) {
+    let problem = problems.iter().find(|problem| problem.id == *id);
+    record.extent = problem.filter(|_| !record.removed).map(extent_of);
+    if problem.is_none() {
         let ids: Vec<&str> = problems.iter().map(|problem| problem.id.as_str()).collect();
         let known = if ids.is_empty() { "there is none now".to_owned() } else { ids.join(", ") };
         return Err(Failure::usage(format!(
@@ -204,11 +230,16 @@ pub struct AcknowledgementWatch {
 }
 
 impl AcknowledgementWatch {
-    /// Begins with the acknowledgements that there are; they are not reported.
+    /// Begins with the acknowledgements that there are: they are in force, and no change.
     pub fn begin(outside: &dyn SystemAccess, look: &Snapshot) -> Self {
         let mut watch = Self { file: file_path(outside), fabric: fabric_key(look), known: Vec::new() };
         watch.take_changes();
         watch
+    }
+
+    /// The acknowledgements in force at the last call.
+    pub fn in_force(&self) -> Vec<AcknowledgementRecord> {
+        self.known.iter().map(|known| known.to_record(false)).collect()
     }
 
     /// The changes since the last call. A file that cannot be read has none.
@@ -242,7 +273,14 @@ mod tests {
 
     fn record(problem: &str, made: i64, removed: bool) -> AcknowledgementRecord {
         let note = (!removed).then(|| "seen".to_owned());
-        AcknowledgementRecord { problem: problem.to_owned(), by: "anna".to_owned(), made, note, removed }
+        AcknowledgementRecord {
+            problem: problem.to_owned(),
+            by: "anna".to_owned(),
+            made,
+            note,
+            extent: None,
+            removed,
+        }
     }
 
     /// What a user acknowledges while a fabric is recorded is found once; what stood before is not.

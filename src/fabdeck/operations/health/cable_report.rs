@@ -7,11 +7,12 @@ use super::problem_list::HealthFacts;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::jobs::job_comparison::JobComparison;
+use crate::operations::preview::mark_loss::count_mark_loss;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::victims::{HitHosts, HostNames, Victims};
 use crate::operations::preview::whatif::MarkLoss;
 use fabdeck_fabric::{ElementId, Faults, LinkId, NodeId, PortId};
-use fabdeck_routing::analysis::{CutOffPairs, PathIndex};
+use fabdeck_routing::analysis::PathIndex;
 
 /// What is asked about a cable, and what the answer rests on.
 #[derive(Clone, Debug)]
@@ -79,15 +80,11 @@ impl CableReportRequest {
     fn try_failure(&self) -> (MarkLoss, HitHosts) {
         let mut faults = Faults::new();
         faults.mark(ElementId::Link(self.link));
-        let Some(preview) = &self.preview else {
-            let cut = CutOffPairs::count(self.look.fabric(), &faults);
-            return (MarkLoss::ByCables(cut), HitHosts::by_cables(&self.look, &faults));
-        };
+        let Some(preview) = &self.preview else { return count_mark_loss(&self.look, None, &faults) };
         let mut preview = preview.lock().unwrap_or_else(PoisonError::into_inner);
         // The marks of the session come back, although each task that counts sets its own.
         let before = preview.faults().clone();
-        preview.set_marks(&self.look, &faults);
-        let found = (MarkLoss::Counted(Box::new(preview.cost(None))), preview.hit_hosts(&self.look));
+        let found = count_mark_loss(&self.look, Some(&mut *preview), &faults);
         preview.set_marks(&self.look, &before);
         found
     }

@@ -53,6 +53,8 @@ impl HealthFacts<'_> {
             hits: ProblemHits { jobs: self.jobs_of_hosts(&nodes), hosts, paths: None },
             next: self.step("see which flows would move to the slow lane", "lanes propose"),
             acknowledged: None,
+            worse_since: None,
+            sign: None,
         }
     }
 
@@ -92,6 +94,8 @@ impl HealthFacts<'_> {
             hits: ProblemHits { jobs: self.jobs_of_hosts(&nodes), hosts, paths: None },
             next,
             acknowledged: None,
+            worse_since: None,
+            sign: None,
         })
     }
 

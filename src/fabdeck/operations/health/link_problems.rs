@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::problem::{FabricProblem, HitRole, ProblemCause, ProblemHits, ProblemKind, ProblemSeverity};
+use super::problem::{
+    CableSign, FabricProblem, HitRole, ProblemCause, ProblemHits, ProblemKind, ProblemSeverity,
+};
 use super::problem_list::HealthFacts;
 use crate::catalogue::summary::count_words;
 use fabdeck_fabric::counters::LinkProblemKind;
@@ -106,7 +108,13 @@ impl HealthFacts<'_> {
             _ => ProblemCause::likely("cable: both ends count errors"),
         };
         let text = "preview the routes without this cable; then clean, reseat or replace it";
-        self.link_problem(link, ProblemKind::LinkErrors, title, cause, text)
+        let sign = match (rate.is_empty(), downs) {
+            (false, _) => CableSign::ReducedRate,
+            (true, Some(_)) => CableSign::Flaps,
+            (true, None) => CableSign::Errors,
+        };
+        let problem = self.link_problem(link, ProblemKind::LinkErrors, title, cause, text);
+        FabricProblem { sign: Some(sign), ..problem }
     }
 
     /// A link without errors that stays up, and packets for it are discarded.
@@ -198,6 +206,8 @@ impl HealthFacts<'_> {
             },
             next: self.whatif_step(ElementId::Link(link), next),
             acknowledged: None,
+            worse_since: None,
+            sign: None,
         }
     }
 

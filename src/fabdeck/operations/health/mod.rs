@@ -1,6 +1,7 @@
 //! The problems of a fabric, ranked: what is wrong, why, who is hit, and what to do next.
 
-pub(crate) mod acknowledgements;
+mod acknowledged_extent;
+pub mod acknowledgements;
 pub mod cable_overview;
 pub mod cable_report;
 mod congestion_problems;

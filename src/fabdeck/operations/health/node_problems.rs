@@ -53,6 +53,8 @@ impl HealthFacts<'_> {
             },
             next,
             acknowledged: None,
+            worse_since: None,
+            sign: None,
         }
     }
 
@@ -74,6 +76,8 @@ impl HealthFacts<'_> {
             hits: ProblemHits::default(),
             next: self.step("see which pairs have no path now", "check"),
             acknowledged: None,
+            worse_since: None,
+            sign: None,
         };
         self.news.iter().filter_map(gone).map(problem).collect()
     }
@@ -110,6 +114,8 @@ impl HealthFacts<'_> {
                 },
                 next: self.step("see which pairs have no path now", "check"),
                 acknowledged: None,
+                worse_since: None,
+                sign: None,
             }
         };
         down.into_keys().map(problem).collect()

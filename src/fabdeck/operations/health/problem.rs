@@ -64,6 +64,27 @@ impl ProblemKind {
     }
 }
 
+/// The worst of what shows that a cable is bad, the least first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum CableSign {
+    Errors,
+    Flaps,
+    ReducedRate,
+}
+
+impl CableSign {
+    pub const ALL: [Self; 3] = [Self::Errors, Self::Flaps, Self::ReducedRate];
+
+    /// The word in captures and in the state folder.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Errors => "errors",
+            Self::Flaps => "flaps",
+            Self::ReducedRate => "reduced-rate",
+        }
+    }
+}
+
 json_type! {
     /// How sure the cause of a problem is.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -202,9 +223,13 @@ pub struct FabricProblem {
     pub elements: Vec<ElementId>,
     pub title: String,
     pub cause: ProblemCause,
+    /// Of a bad cable alone.
+    pub sign: Option<CableSign>,
     pub hits: ProblemHits,
     pub next: NextStep,
     pub acknowledged: Option<Acknowledgement>,
+    /// An acknowledgement from when the problem was less bad: it no longer covers it.
+    pub worse_since: Option<Acknowledgement>,
 }
 
 impl FabricProblem {

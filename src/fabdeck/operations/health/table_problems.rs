@@ -87,6 +87,8 @@ impl HealthFacts<'_> {
             hits: ProblemHits::default(),
             next: self.step("compare engines whose routes have none", "whatif"),
             acknowledged: None,
+            worse_since: None,
+            sign: None,
         })
     }
 
@@ -110,6 +112,8 @@ impl HealthFacts<'_> {
             hits: ProblemHits { paths: Some(pairs), ..ProblemHits::default() },
             next: self.step("see the first of these pairs by name", "check"),
             acknowledged: None,
+            worse_since: None,
+            sign: None,
         }
     }
 }

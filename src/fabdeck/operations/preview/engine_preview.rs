@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use super::assume::assume_lids;
 use super::engine_request::{EngineOptions, MarkRequest, read_faults, route_request};
+use super::mark_loss::count_mark_loss;
 use super::path_preview::Preview;
-use super::victims::{HitHosts, HostNames, Victims};
+use super::victims::{HostNames, Victims};
 use super::whatif::{EngineRow, MarkLoss, ProposalOptions, propose};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -15,7 +16,6 @@ use crate::operations::operation::Operation;
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::Engine;
-use fabdeck_routing::analysis::CutOffPairs;
 
 /// The engines to compare on a marked fabric.
 pub struct PreviewRequest {
@@ -63,10 +63,7 @@ pub fn preview_engines(
             let preview = Preview::with_marks(&snapshot, &tables, &faults)?;
             (MarkLoss::Counted(Box::new(preview.cost(*expected))), preview.hit_hosts(&snapshot))
         }
-        false => (
-            MarkLoss::ByCables(CutOffPairs::count(snapshot.fabric(), &faults)),
-            HitHosts::by_cables(&snapshot, &faults),
-        ),
+        false => count_mark_loss(&snapshot, None, &faults),
     };
     let known_jobs = (!request.jobs.is_empty()).then_some(&*request.jobs);
     let victims = hit.victims(&snapshot, known_jobs, *names);

@@ -3,6 +3,7 @@
 pub(crate) mod assume;
 pub(crate) mod comparison;
 pub(crate) mod engine_names;
+pub mod mark_loss;
 pub mod path_changes;
 pub mod path_preview;
 pub mod proposals;

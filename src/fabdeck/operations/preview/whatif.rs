@@ -139,7 +139,7 @@ impl Cost {
 }
 
 /// Loss that the marks cause.
-#[derive(Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum MarkLoss {
     /// Paths lost under the tables in force.
     Counted(Box<Cost>),

@@ -324,13 +324,19 @@ impl RecordingRun {
         messages.iter().for_each(|words| operation.reporter.report_line(words));
     }
 
-    /// Adds the acknowledgements that this user changed in the meantime.
+    /// Adds the acknowledgements that this user changed in the meantime; after the first sweep of a file all that are in
+    /// force, because each file is a capture of its own.
     fn write_acknowledgements(
         &mut self,
         recording: &mut RecordingOutput<'_>,
         time: i64,
     ) -> Result<(), RecordingStop> {
-        for record in self.acknowledgements.take_changes() {
+        let changes = self.acknowledgements.take_changes();
+        let records = match recording.has_one_sweep() {
+            true => self.acknowledgements.in_force(),
+            false => changes,
+        };
+        for record in records {
             let entry = OperatorEntry::Acknowledgement(record);
             let written = recording.recorder().record_entry(time, &entry);
             written.map_err(|error| RecordingStop::Write(write_failure(recording, error)))?;

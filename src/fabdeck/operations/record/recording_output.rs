@@ -99,6 +99,11 @@ impl<'o> RecordingOutput<'o> {
         add_totals(self.done, self.recorder.recorded())
     }
 
+    /// Whether the current file has its first sweep and no other.
+    pub fn has_one_sweep(&self) -> bool {
+        self.recorder.recorded().sweeps == 1
+    }
+
     /// Begins the next file if a sweep of this time belongs there, and returns its name.
     pub fn rotate(&mut self, time: i64) -> Result<Option<&str>, FileWriteError> {
         let recorded = self.recorder.recorded();
@@ -125,7 +130,7 @@ impl<'o> RecordingOutput<'o> {
     /// Deletes the oldest files, if `--keep` limits them, once the newest has a sweep of its own.
     pub fn remove_oldest(&self) -> io::Result<Vec<PathBuf>> {
         match &self.rolling {
-            Some(RollingFiles { series, keep: Some(most), .. }) if self.recorder.recorded().sweeps == 1 => {
+            Some(RollingFiles { series, keep: Some(most), .. }) if self.has_one_sweep() => {
                 series.prune(*most)
             }
             _ => Ok(Vec::new()),

@@ -83,7 +83,7 @@ pub struct PortFindings {
     /// The waiting above the threshold, where there is any.
     pub waits: Option<CongestedPort>,
     /// The role of an adapter that waits, with its evidence.
-    pub held: Option<CongestedAdapter>,
+    pub adapter_role: Option<CongestedAdapter>,
     /// The threshold of waiting.
     pub limit: f64,
     /// Troubles of the link that this end counted, each with its threshold: link-downs, and in the next field
@@ -250,8 +250,8 @@ impl HotPort {
     }
 
     /// The role of an adapter that waits, with its evidence.
-    pub fn held(&self) -> Option<CongestedAdapter> {
-        self.findings.as_ref()?.held
+    pub fn adapter_role(&self) -> Option<CongestedAdapter> {
+        self.findings.as_ref()?.adapter_role
     }
 
     /// The troubles of the link, the worst first.

@@ -70,7 +70,7 @@ fn likely_words(likely: LikelyRole) -> &'static str {
 
 /// The proof for the role of a port in a few words, for a column.
 pub(crate) fn proof_words(look: &Snapshot, row: &HotPort) -> Option<String> {
-    match (row.role?, row.held()) {
+    match (row.role?, row.adapter_role()) {
         (HotRole::HotSpot, _) => accepted_words(look, row),
         (HotRole::OnPath, _) => Some("on the path to a hot-spot".to_owned()),
         (HotRole::Victim, Some(held)) => match held.role {

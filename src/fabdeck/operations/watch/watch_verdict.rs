@@ -160,11 +160,11 @@ impl VerdictRequest {
     fn place_verdicts(&self, watched: &IntervalVerdict, ports: &mut [Option<HotPort>]) {
         let verdict = &watched.verdict;
         let limit = self.thresholds.congestion;
-        let mut waits = |at: &CongestedPort, role: HotRole, held: Option<CongestedAdapter>| {
+        let mut waits = |at: &CongestedPort, role: HotRole, adapter_role: Option<CongestedAdapter>| {
             if let Some(port) = &mut ports[at.port.index()] {
                 port.role = Some(role);
                 let found = port.findings_mut();
-                (found.waits, found.limit, found.held) = (Some(*at), limit, held);
+                (found.waits, found.limit, found.adapter_role) = (Some(*at), limit, adapter_role);
             }
         };
         for hot in &verdict.hot_spots {

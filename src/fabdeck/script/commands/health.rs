@@ -13,7 +13,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::changes::change_facts::pair_words;
 use crate::operations::changes::change_row::ChangeRow;
-use crate::operations::health::acknowledgements::own_acknowledgement;
+use crate::operations::health::acknowledgements::{Acknowledgement, own_acknowledgement};
 use crate::operations::health::health_check::{HealthChecks, HealthReport, HealthRequest, check_health};
 use crate::operations::health::pending_changes::PendingChanges;
 use crate::operations::health::problem::{
@@ -212,10 +212,10 @@ fn problem_lines(problem: &FabricProblem, jobs_known: bool, verbose: bool) -> Ve
         ("", problem.next.command.clone()),
     ];
     lines.extend(verbose.then(|| ("id", problem.id.clone())));
-    lines.extend(problem.acknowledged.as_ref().map(|by| {
-        let note = by.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-        ("acknowledged", format!("by {} at {}{note}", by.by, by.at))
-    }));
+    lines.extend(problem.acknowledged.as_ref().map(|by| ("acknowledged", by.words())));
+    lines.extend(
+        problem.worse_since.as_ref().map(|by| ("worse", format!("since it was acknowledged {}", by.words()))),
+    );
     lines
 }
 
@@ -297,7 +297,13 @@ fn write_nagios(
     };
     let overdue = report.changes.rows.iter().filter(|row| row.overdue);
     let overdue = overdue.map(|row| format!("change {} is OVERDUE", row.number));
-    let problems = report.open_problems().map(|problem| one_line(&problem.title));
+    let problems = report.open_problems().map(|problem| {
+        let worse = problem
+            .worse_since
+            .as_ref()
+            .map(|by| format!(" (worse since it was acknowledged {})", by.words()));
+        one_line(&(problem.title.clone() + &worse.unwrap_or_default()))
+    });
     let titles: Vec<String> = overdue.chain(problems).take(3).collect();
     let titles = if titles.is_empty() { String::new() } else { format!(": {}", titles.join("; ")) };
     // With several hot-spots a host may wait for each.
@@ -375,6 +381,8 @@ json_type! {
         next: &'a str,
         command: &'a str,
         acknowledged: Option<AcknowledgedObject<'a>>,
+        /// An acknowledgement that no longer covers the problem, which is worse than it was.
+        worse_since: Option<AcknowledgedObject<'a>>,
     }
 
     struct HitHostsObject<'a> {
@@ -419,7 +427,12 @@ fn write_json(context: &mut Context<'_, '_>, report: &HealthReport) -> Result<()
 
 impl<'a> ProblemObject<'a> {
     fn new(snapshot: &Snapshot, problem: &'a FabricProblem, times: bool) -> Self {
-        let FabricProblem { id, kind, severity, elements, title, cause, hits, next, acknowledged } = problem;
+        let FabricProblem { id, kind, severity, elements, title, cause, hits, next, .. } = problem;
+        let acknowledged = |by: &'a Acknowledgement| AcknowledgedObject {
+            by: &by.by,
+            at: Some(by.at.as_str()).filter(|_| times),
+            note: by.note.as_deref(),
+        };
         let element = |id| Element::from_id(snapshot.fabric(), &snapshot.names, id).to_string();
         Self {
             id,
@@ -440,11 +453,8 @@ impl<'a> ProblemObject<'a> {
             }),
             next: &next.text,
             command: &next.command,
-            acknowledged: acknowledged.as_ref().map(|by| AcknowledgedObject {
-                by: &by.by,
-                at: Some(by.at.as_str()).filter(|_| times),
-                note: by.note.as_deref(),
-            }),
+            acknowledged: problem.acknowledged.as_ref().map(acknowledged),
+            worse_since: problem.worse_since.as_ref().map(acknowledged),
         }
     }
 }

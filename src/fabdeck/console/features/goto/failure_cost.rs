@@ -6,12 +6,12 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::model::detail_page::DetailLine;
 use crate::console::model::tasks::TaskId;
+use crate::operations::preview::mark_loss::count_mark_loss;
 use crate::operations::preview::path_preview::Preview;
-use crate::operations::preview::victims::{HitHosts, HostNames, NamedHosts};
-use crate::operations::preview::whatif::Cost;
+use crate::operations::preview::victims::{HostNames, NamedHosts};
+use crate::operations::preview::whatif::MarkLoss;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{ElementId, Faults};
-use fabdeck_routing::analysis::CutOffPairs;
 
 /// Most hosts that are named.
 const MAX_NAMED: usize = 2;
@@ -19,39 +19,22 @@ const MAX_NAMED: usize = 2;
 /// What is lost if an element fails alone.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FailureCost {
-    lost: PairLoss,
+    lost: MarkLoss,
     cut_off: NamedHosts,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-enum PairLoss {
-    /// Counted under the tables in force.
-    Counted(Box<Cost>),
-    /// No tables are known: only what no tables could connect.
-    ByCables(CutOffPairs),
 }
 
 impl FailureCost {
     /// Counts the cost over the paths of a preview, or without tables by the cables alone.
-    pub(super) fn count(look: &Snapshot, preview: Option<Preview>, what: ElementId) -> Self {
+    pub(super) fn count(look: &Snapshot, mut preview: Option<Preview>, what: ElementId) -> Self {
         let mut marks = Faults::new();
         marks.mark(what);
-        let (lost, hit) = match preview {
-            Some(mut preview) => {
-                preview.set_marks(look, &marks);
-                (PairLoss::Counted(Box::new(preview.cost(None))), preview.hit_hosts(look))
-            }
-            None => {
-                let cut = CutOffPairs::count(look.fabric(), &marks);
-                (PairLoss::ByCables(cut), HitHosts::by_cables(look, &marks))
-            }
-        };
+        let (lost, hit) = count_mark_loss(look, preview.as_mut(), &marks);
         Self { lost, cut_off: hit.victims(look, None, HostNames::Short).cut_off }
     }
 
     pub(super) fn lines(&self, unknown: &str) -> [DetailLine; 2] {
         let (pairs, cut) = match &self.lost {
-            PairLoss::Counted(cost) => {
+            MarkLoss::Counted(cost) => {
                 let bound = if cost.is_lower_bound() { "at least " } else { "" };
                 let [lost, all] = [cost.lost_pairs(), cost.pairs].map(digits_in_groups);
                 let pairs = match cost.lost_pairs() {
@@ -60,7 +43,7 @@ impl FailureCost {
                 };
                 (pairs, cost.lost.critical)
             }
-            PairLoss::ByCables(cut) => (format!("{unknown} not known: no tables"), cut.pairs),
+            MarkLoss::ByCables(cut) => (format!("{unknown} not known: no tables"), cut.pairs),
         };
         let NamedHosts { count, first } = &self.cut_off;
         let named = first.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");

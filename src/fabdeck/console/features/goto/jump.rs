@@ -151,7 +151,8 @@ fn go_to_cables(state: &mut SessionState, what: ElementId) {
         ElementId::Node(node) => {
             state.layer = None;
             open_screen(state, ScreenId::Links);
-            set_filter(state, look.unique_name(node).into_owned());
+            // A name would be found inside longer names too, or be read as an expression.
+            set_filter(state, fabric.node(node).guid().to_string());
         }
         ElementId::Link(_) => go_to_element(state, what),
     }

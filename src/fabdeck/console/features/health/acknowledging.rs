@@ -1,22 +1,23 @@
-//! Acknowledges a problem as `fabdeck health --acknowledge` does: in the capture that is replayed, or in the state folder of
-//! the user.
+//! Acknowledges problems as `fabdeck health --acknowledge` does: in the capture that is replayed, or in the state folder of
+//! the user. `x` asks first: for a note, or whether an acknowledgement is taken back.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::health_model::AcknowledgementRequest;
 use crate::catalogue::severity::Severity;
+use crate::console::features::completion::open_prompt;
 use crate::console::features::screen::Screen;
 use crate::console::features::timeline::annotations::{self, RewriteWatch};
 use crate::console::features::timeline::operator_log;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome, WholeOutcome};
 use crate::console::model::effect::Effect;
+use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
 use crate::operations::health::acknowledgements::{
     AcknowledgedCapture, KeptAcknowledgement, change_acknowledgement, own_acknowledgement,
 };
-use fabdeck_files::capture::find_capture;
 use fabdeck_routing::RouteProgress;
 
 /// Acknowledges a problem, or takes that back.
@@ -37,7 +38,8 @@ impl BackgroundTask for AcknowledgeTask {
         services: &mut dyn TaskServices,
         progress: &dyn RouteProgress,
     ) -> Option<Box<dyn TaskOutcome>> {
-        let record = own_acknowledgement(self.0.problem.clone(), self.0.note.clone(), self.0.is_removal);
+        let AcknowledgementRequest { problem, note, is_removal, .. } = self.0.clone();
+        let record = own_acknowledgement(problem, note, is_removal);
         let (problems, capture) = (&self.0.ranked.problems, self.0.capture.as_ref());
         let changed = match services.system() {
             Some(system) => {
@@ -47,18 +49,25 @@ impl BackgroundTask for AcknowledgeTask {
             }
             None => Err("this session has no state folder".to_owned()),
         };
-        Some(Box::new(AcknowledgeOutcome { changed }))
+        Some(Box::new(AcknowledgeOutcome::new(is_removal, changed)))
     }
 
     fn restore(&self, whole: &WholeOutcome) -> Option<Box<dyn TaskOutcome>> {
         let changed = whole.content("acknowledged")?;
-        Some(Box::new(AcknowledgeOutcome { changed }))
+        Some(Box::new(AcknowledgeOutcome::new(self.0.is_removal, changed)))
     }
 }
 
 #[derive(Debug)]
 pub struct AcknowledgeOutcome {
+    is_removal: bool,
     changed: Result<KeptAcknowledgement, String>,
+}
+
+impl AcknowledgeOutcome {
+    pub fn new(is_removal: bool, changed: Result<KeptAcknowledgement, String>) -> Self {
+        Self { is_removal, changed }
+    }
 }
 
 impl TaskOutcome for AcknowledgeOutcome {
@@ -67,10 +76,13 @@ impl TaskOutcome for AcknowledgeOutcome {
         if model.acknowledging.take_if(|under| *under == task).is_none() {
             return Vec::new();
         }
+        let request = model.waiting_acknowledgements.pop_front();
+        let had_note = request.is_some_and(|request| request.changes_note);
         match self.changed {
-            Ok(kept) => show_kept(state, kept),
+            Ok(kept) => show_kept(state, kept, had_note),
             Err(why) => {
-                state.log_message(Severity::Error, format!("not acknowledged: {why}"));
+                let what = if self.is_removal { "the acknowledgement stays" } else { "not acknowledged" };
+                state.log_message(Severity::Error, format!("{what}: {why}"));
                 Vec::new()
             }
         }
@@ -88,12 +100,13 @@ impl TaskOutcome for AcknowledgeOutcome {
 }
 
 /// Shows a changed acknowledgement, and adds it to the recording of a watch.
-fn show_kept(state: &mut SessionState, kept: KeptAcknowledgement) -> Vec<Effect> {
+fn show_kept(state: &mut SessionState, kept: KeptAcknowledgement, changes_note: bool) -> Vec<Effect> {
     let KeptAcknowledgement { record, in_capture, refused } = kept;
     state.known.problems.acknowledgements += 1;
-    let text = match record.removed {
-        true => "the acknowledgement is taken back",
-        false => "acknowledged: the problem comes last, and x takes that back",
+    let text = match (record.removed, changes_note) {
+        (true, _) => "the acknowledgement is taken back",
+        (false, true) => "the acknowledgement has a new note",
+        (false, false) => "acknowledged: the problem comes last, and x takes that back",
     };
     match refused {
         Some(why) => {
@@ -112,47 +125,78 @@ fn show_kept(state: &mut SessionState, kept: KeptAcknowledgement) -> Vec<Effect>
     operator_log::log_acknowledgement(state, record)
 }
 
-/// Acknowledges the problem at the cursor with the rest of the line as a note, or takes an acknowledgement back.
+/// Acknowledges the problem at the cursor with the rest of the line as its note, or changes the note of an acknowledgement.
+/// Without a note, a line asks for it, or whether the acknowledgement is taken back.
 pub fn acknowledge(state: &mut SessionState, note: &str) -> Vec<Effect> {
-    let (Some(look), Some(ranked)) = (state.snapshot().cloned(), state.known.problems.ranked.clone()) else {
-        return Vec::new();
-    };
     let Some((_, problem)) = state.screens.health.problem() else { return Vec::new() };
-    if is_acknowledging(state) || state.known.problems.next_acknowledgement.is_some() {
+    let id = problem.id.clone();
+    if !note.trim().is_empty() {
+        add_request(state, id, note, false);
         return Vec::new();
     }
-    let replay = state.known.playback.as_ref().filter(|playback| playback.live.is_none());
-    let capture = replay.map(|playback| {
-        let source = PathBuf::from(&state.source);
-        AcknowledgedCapture {
-            file: find_capture(&source).unwrap_or(source),
-            at: playback.time(),
-            recorded: playback.acknowledged().to_vec(),
-        }
-    });
-    let request = AcknowledgementRequest {
-        look,
-        ranked,
-        problem: problem.id.clone(),
-        is_removal: problem.acknowledged.is_some(),
-        note: Some(note.trim().to_owned()).filter(|note| !note.is_empty()),
-        capture,
+    let purpose = match is_acknowledged(state, &id) {
+        true => Purpose::TakeBack,
+        false => Purpose::Acknowledge,
     };
-    state.known.problems.next_acknowledgement = Some(request);
+    // The cursor may be on another problem when the line is entered.
+    state.known.problems.asked = Some(id);
+    open_prompt(state, purpose, "");
     Vec::new()
 }
 
-/// Whether an acknowledgement is being written.
-fn is_acknowledging(state: &SessionState) -> bool {
-    state.known.problems.acknowledging.is_some_and(|task| state.tasks.get(task).is_some())
+/// Does what the entered line of the problem says.
+pub fn enter_note(state: &mut SessionState, purpose: Purpose, note: &str) -> Vec<Effect> {
+    if let Some(id) = state.known.problems.asked.take() {
+        let is_removal = purpose == Purpose::TakeBack && note.trim().is_empty();
+        add_request(state, id, note, is_removal);
+    }
+    Vec::new()
 }
 
-/// Begins the acknowledgement that waits. A capture is changed by one task at a time.
+/// Whether a problem is acknowledged, or will be once all that waits is written.
+fn is_acknowledged(state: &SessionState, id: &str) -> bool {
+    let model = &state.known.problems;
+    let waiting = model.waiting_acknowledgements.iter().rfind(|request| request.problem == id);
+    waiting.map(|request| !request.is_removal).unwrap_or_else(|| {
+        let ranked = model.ranked.iter().flat_map(|ranked| &ranked.problems);
+        ranked.filter(|problem| problem.id == id).any(|problem| problem.acknowledged.is_some())
+    })
+}
+
+fn add_request(state: &mut SessionState, id: String, note: &str, is_removal: bool) {
+    let (Some(look), Some(ranked)) = (state.snapshot().cloned(), state.known.problems.ranked.clone()) else {
+        return;
+    };
+    if !ranked.problems.iter().any(|problem| problem.id == id) {
+        state.log_message(Severity::Warning, "this problem is over, and nothing was acknowledged");
+        return;
+    }
+    let capture = annotations::replayed_capture(state).zip(state.known.playback.as_ref());
+    let capture = capture.map(|(file, playback)| {
+        // What it has is filled in when the request is written: requests before this one may change it.
+        AcknowledgedCapture { file, at: playback.time(), recorded: Vec::new() }
+    });
+    let note = Some(note.trim().to_owned()).filter(|note| !note.is_empty());
+    let changes_note = !is_removal && is_acknowledged(state, &id);
+    let request =
+        AcknowledgementRequest { look, ranked, problem: id, is_removal, changes_note, note, capture };
+    state.known.problems.waiting_acknowledgements.push_back(request);
+}
+
+/// Begins the acknowledgement that has waited longest. A capture is changed by one task at a time.
 pub fn follow(state: &mut SessionState) -> Option<Effect> {
-    if annotations::is_writing(state) {
+    if state.known.problems.is_acknowledging(&state.tasks) || annotations::is_writing(state) {
         return None;
     }
-    let request = state.known.problems.next_acknowledgement.take()?;
+    let model = &mut state.known.problems;
+    if model.acknowledging.take().is_some() {
+        // The task has ended without an outcome.
+        model.waiting_acknowledgements.pop_front();
+    }
+    let mut request = model.waiting_acknowledgements.front()?.clone();
+    if let (Some(capture), Some(playback)) = (&mut request.capture, &state.known.playback) {
+        capture.recorded = playback.acknowledged().to_vec();
+    }
     let (task, effect) = state.begin_quiet("acknowledging a problem", AcknowledgeTask(request));
     state.known.problems.acknowledging = Some(task);
     Some(effect)

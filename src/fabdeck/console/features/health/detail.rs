@@ -70,10 +70,10 @@ pub(in crate::console) fn problem_lines(problem: &FabricProblem, jobs_known: boo
     lines.push(("next", problem.next.text.clone()));
     lines.push(("", problem.next.command.clone()));
     lines.push(("id", problem.id.clone()));
-    lines.extend(problem.acknowledged.as_ref().map(|by| {
-        let note = by.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-        ("acknowledged", format!("by {} at {}{note}", by.by, by.at))
-    }));
+    lines.extend(problem.acknowledged.as_ref().map(|by| ("acknowledged", by.words())));
+    lines.extend(
+        problem.worse_since.as_ref().map(|by| ("worse", format!("since it was acknowledged {}", by.words()))),
+    );
     lines
 }
 

@@ -148,18 +148,24 @@ fn draw_card(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &C
 fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &Card<'_>) {
     const TEXT: u16 = 7;
     let problem = card.problem;
-    for (y, label) in [(1, "cause"), (2, "hits"), (3, "next")] {
+    let first = if problem.worse_since.is_some() { "worse" } else { "cause" };
+    for (y, label) in [(1, first), (2, "hits"), (3, "next")] {
         canvas.draw_text(area, 1, y, label, Role::Label);
     }
-    let certainty = certainty_words(problem.cause.certainty);
-    let x = canvas.draw_text(area, TEXT, 1, certainty, Role::Dim);
-    canvas.draw_text(area, x, 1, &problem.cause.text, Role::Text);
+    if let Some(by) = &problem.worse_since {
+        // The page of the problem has the cause.
+        let text = format!("since it was acknowledged {}", by.words());
+        canvas.draw_text(area, TEXT, 1, &text, Role::Warning);
+    } else {
+        let certainty = certainty_words(problem.cause.certainty);
+        let x = canvas.draw_text(area, TEXT, 1, certainty, Role::Dim);
+        canvas.draw_text(area, x, 1, &problem.cause.text, Role::Text);
+    }
     let room = area.width.saturating_sub(TEXT);
     let hits = hit_runs(problem, card.ranked.jobs.is_some(), room);
     draw_runs(canvas, area, (TEXT, 2), &hits);
     if let Some(by) = &problem.acknowledged {
-        let note = by.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-        let text = format!("acknowledged by {} at {}{note}", by.by, by.at);
+        let text = format!("acknowledged {}", by.words());
         canvas.draw_text(area, TEXT, 3, &text, Role::Dim);
         return;
     }
@@ -170,9 +176,10 @@ fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &
 }
 
 fn severity_sign(canvas: &Canvas<'_>, problem: &FabricProblem) -> (&'static str, Role) {
-    let [critical, warning, well, _] = canvas.signs.severity;
+    let [critical, warning, ..] = canvas.signs.severity;
     match (problem.acknowledged.is_some(), problem.severity) {
-        (true, _) => (well, Role::Dim),
+        // It is neither well nor open.
+        (true, _) => (canvas.signs.untold, Role::Dim),
         (false, ProblemSeverity::Critical) => (critical, Role::Danger),
         (false, ProblemSeverity::Warning) => (warning, Role::Warning),
     }

@@ -36,7 +36,7 @@ pub const FEATURE: Feature = Feature {
             new(
                 "acknowledge",
                 &["x"],
-                "Acknowledge the problem with a note, or take that back",
+                "Acknowledge the problem: a line asks for a note, or whether that is taken back",
                 acknowledging::acknowledge,
             )
             .with_argument("[NOTE]")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::model::tasks::TaskId;
+use crate::console::model::tasks::{TaskId, Tasks};
 use crate::operations::health::acknowledgements::AcknowledgedCapture;
 use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest};
 use crate::operations::health::table_certificate::CertificateInForce;
@@ -118,6 +118,8 @@ pub struct AcknowledgementRequest {
     pub(super) problem: String,
     /// Whether an acknowledgement is taken back.
     pub(super) is_removal: bool,
+    /// Whether the problem is acknowledged already, and gets another note.
+    pub(super) changes_note: bool,
     pub(super) note: Option<String>,
     /// The capture that is replayed.
     pub(super) capture: Option<AcknowledgedCapture>,
@@ -136,8 +138,10 @@ pub struct HealthModel {
     pub(super) jobs: Option<DerivedValue<JobComparison>>,
     pub(super) placing: Option<PendingValue>,
     pub acknowledging: Option<TaskId>,
-    /// The acknowledgement to write next.
-    pub(super) next_acknowledgement: Option<AcknowledgementRequest>,
+    /// The acknowledgements to write, one after the other; `acknowledging` writes the first one.
+    pub(super) waiting_acknowledgements: VecDeque<AcknowledgementRequest>,
+    /// The problem that the open line is about.
+    pub(super) asked: Option<String>,
     pub(super) acknowledgements: u64,
     /// The acknowledgements of a source that is no capture: none.
     pub(super) unrecorded: Arc<Vec<AcknowledgementRecord>>,
@@ -152,6 +156,11 @@ pub struct HealthModel {
 }
 
 impl HealthModel {
+    /// Whether an acknowledgement is being written.
+    pub fn is_acknowledging(&self, tasks: &Tasks) -> bool {
+        self.acknowledging.is_some_and(|task| tasks.get(task).is_some())
+    }
+
     /// The running jobs on the ports of this snapshot, where they are known.
     pub fn placed_jobs(&self, look: &Arc<Snapshot>) -> Option<&JobMap> {
         let placed = self.jobs.as_ref().filter(|placed| Arc::ptr_eq(&placed.look, look))?;

@@ -1,6 +1,6 @@
 //! The screen Health: charts of the whole fabric, and its problems as cards in the order of `fabdeck health`.
 
-mod acknowledging;
+pub mod acknowledging;
 pub(crate) mod card_text;
 pub(crate) mod detail;
 mod draw;

@@ -207,6 +207,20 @@ impl Screen for HealthScreen {
         }
     }
 
+    fn row_id(&self, pane: &str, place: usize, known: &Model) -> Option<String> {
+        let ranked = self.ranked.as_ref();
+        Some(match pane {
+            PROBLEMS => ranked?.problems.get(place)?.id.clone(),
+            JOBS => ranked?.jobs.as_ref()?.hit_rows().get(place)?.job.clone(),
+            WAITS => ranked?.waits.as_ref()?.rows.get(place)?.name.clone(),
+            EVENTS => {
+                let event = known.problems.events().rev().nth(place)?;
+                format!("{} {}", event.at_ms, event.text)
+            }
+            _ => return None,
+        })
+    }
+
     fn next_view(&mut self, _: &Model, forward: bool) -> Result<(), &'static str> {
         if !self.has_lists {
             return Err("a larger screen has further panes: 100 columns and 32 rows");

@@ -49,7 +49,7 @@ fn reason_lines(look: &Snapshot, row: &HotPort) -> Vec<DetailLine> {
     if let (Some((at, limit)), Some(role)) = (row.waits(), row.role) {
         // Without a hot-spot the role is victim, although counters alone do not decide it.
         let alone = role == HotRole::Victim;
-        lines.push(match (role, row.held()) {
+        lines.push(match (role, row.adapter_role()) {
             (_, Some(held)) => (WAITS_LABEL, congested_adapter_words(look, &held, alone, limit)),
             (HotRole::HotSpot, _) => {
                 let adapter = look.fabric().peer(row.port).unwrap_or(row.port);

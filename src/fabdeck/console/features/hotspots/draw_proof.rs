@@ -122,7 +122,7 @@ fn proof_lines(look: &Snapshot, row: &HotPort) -> Vec<String> {
             .push(format!("waits {} ticks/s; the length of a tick is not known", digits_in_groups(ticks))),
         (None, None) => lines.push("how long it waits is not known".to_owned()),
     }
-    if let Some(held) = row.held() {
+    if let Some(held) = row.adapter_role() {
         lines.push(role_reason(look, held.role, row.role == Some(HotRole::Victim)));
         lines.extend(held.flow.map(|flow| range_words(look, &flow)));
         lines.extend(held.likely.map(|likely| match likely {

@@ -228,10 +228,14 @@ impl Screen for HotspotsScreen {
         let at = all.iter().position(|view| *view == self.view).unwrap_or(0);
         let by = if forward { 1 } else { all.len() - 1 };
         self.view = all[(at + by) % all.len()];
-        if let Some(order) = self.view.order() {
-            self.ports.table.sort = Some((order.field.to_owned(), true));
+        if let Some(order) = self.usual_order() {
+            self.ports.table.sort = Some(order);
         }
         Ok(())
+    }
+
+    fn usual_order(&self) -> Option<(String, bool)> {
+        Some((self.view.order()?.field.to_owned(), true))
     }
 
     /// The rows change only with a sweep.

@@ -14,8 +14,10 @@ use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::gauge::step_of;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::{Quantity, Role};
-use crate::console::features::chart_axes::{LABEL_WIDTH, chart_marks, chart_top, draw_time_chart, scale_of};
-use crate::console::features::chart_time::{chart_history, chart_window, cursor_share};
+use crate::console::features::chart_axes::{
+    LABEL_WIDTH, chart_marks, chart_top, draw_time_chart, scale_of, worst_columns,
+};
+use crate::console::features::chart_time::{chart_window, cursor_share};
 use crate::console::features::feature::{BodyAreas, Feature};
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::watch::watch_text::empty_words;
@@ -25,7 +27,7 @@ use crate::operations::health::cable_report::CableReport;
 use crate::operations::preview::whatif::MarkLoss;
 use crate::operations::preview::whatif::cut_off_words;
 use crate::operations::watch::hot_ports::HotPort;
-use crate::operations::watch::port_values::{PortQuantity, port_identity};
+use crate::operations::watch::port_values::PortQuantity;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{ElementId, LinkId, LinkSpeed, LinkWidth, PhysicalState, PortId};
 
@@ -313,29 +315,6 @@ fn draw_history(
         let x = LABEL_WIDTH + plot.saturating_sub(width(words)) / 2;
         canvas.draw_text(inside, x, inside.height.saturating_sub(1) / 2, words, Role::Dim);
     }
-}
-
-/// The worse of these ports in each column of a plot.
-pub(crate) fn worst_columns(
-    state: &SessionState,
-    look: &Snapshot,
-    quantity: PortQuantity,
-    ports: &[PortId],
-    plot: u16,
-) -> Vec<Option<f64>> {
-    let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
-    let of = |port: &PortId| {
-        let port = port_identity(look.fabric(), *port);
-        chart_history(&state.known).port_columns(window, columns, port, quantity)
-    };
-    let worse = |a: Vec<Option<f64>>, b: Vec<Option<f64>>| {
-        let pair = |(a, b): (Option<f64>, Option<f64>)| match (a, b) {
-            (Some(a), Some(b)) => Some(f64::max(a, b)),
-            (a, b) => a.or(b),
-        };
-        a.into_iter().zip(b).map(pair).collect()
-    };
-    ports.iter().map(of).reduce(worse).unwrap_or_default()
 }
 
 fn draw_counters(

@@ -157,6 +157,33 @@ impl MapScreen {
         self.tree.place = again.filter(|_| self.tree.selection.rows.is_empty());
     }
 
+    /// Opens the branches of the tree that contain an element: of a host, those of its first switch.
+    pub fn reveal_in_tree(&mut self, what: ElementId, known: &Model) {
+        let Some(look) = known.look.as_deref().filter(|_| self.inside.is_empty()) else { return };
+        if self.view != MapView::Tree {
+            return;
+        }
+        let fabric = look.fabric();
+        let (switch, is_below) = match what {
+            ElementId::Port(port) => (fabric.port(port).node, true),
+            ElementId::Node(node) if fabric.node(node).is_switch() => (node, false),
+            ElementId::Node(node) => match fabric.ports_of(node).find_map(|(_, port)| port.peer) {
+                Some(peer) => (fabric.port(peer).node, true),
+                None => return,
+            },
+            ElementId::Link(_) => return,
+        };
+        let Some(tier) = known.tiers.iter().position(|tier| tier.switches.contains(&switch)) else { return };
+        self.open.insert(TreeItem::Tier(tier));
+        if is_below && move_cursor_to(self, what, known) {
+            return;
+        }
+        if is_below {
+            self.open.insert(TreeItem::Node(switch));
+        }
+        self.make_tree(known, false);
+    }
+
     pub fn enter_node(&mut self, node: NodeId, known: &Model) {
         let Some(look) = &known.look else { return };
         self.inside.push(node);

@@ -3,6 +3,6 @@
 mod feature;
 pub mod report_file;
 pub mod screen_files;
-mod slow_line;
+pub mod slow_line;
 
 pub(crate) use feature::FEATURE;

@@ -38,6 +38,12 @@ impl PathsScreen {
         self.trace_path(known);
     }
 
+    /// Follows the path under the proposal of an engine, or under the current tables.
+    pub fn follow_under(&mut self, under: Option<&'static Engine>, known: &Model) {
+        self.under = under;
+        self.trace_path(known);
+    }
+
     pub fn show_users(&mut self, link: LinkId, known: &Model) {
         self.users = Some(link);
         self.table = Table::default();
@@ -182,8 +188,7 @@ impl Screen for PathsScreen {
             |view: &Option<&Engine>| view.map(|engine| engine.id) == self.under.map(|engine| engine.id);
         let at = views.iter().position(same).unwrap_or(0);
         let by = if forward { 1 } else { views.len() - 1 };
-        self.under = views[(at + by) % views.len()];
-        self.trace_path(known);
+        self.follow_under(views[(at + by) % views.len()], known);
         Ok(())
     }
 

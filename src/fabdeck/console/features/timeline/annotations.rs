@@ -24,7 +24,7 @@ use crate::console::model::tasks::{TaskDependency, TaskId};
 use crate::operations::changes::change_exit::user;
 use crate::operations::health::kept_annotations::keep_annotation;
 use crate::operations::record::capture_rewrite::annotate;
-use fabdeck_files::capture::fits_annotation;
+use fabdeck_files::capture::{find_capture, fits_annotation};
 use fabdeck_files::capture_format::Annotation;
 use fabdeck_mad::access::{ReadObserver, ReadProgress};
 use fabdeck_routing::RouteProgress;
@@ -121,18 +121,23 @@ pub fn is_writing(state: &SessionState) -> bool {
     state.known.annotations.task.is_some_and(|task| state.tasks.get(task).is_some())
 }
 
+/// The file of the capture that is replayed; in a folder, it is the capture of that folder.
+pub fn replayed_capture(state: &SessionState) -> Option<PathBuf> {
+    state.known.playback.as_ref().filter(|playback| playback.live.is_none())?;
+    let source = PathBuf::from(&state.source);
+    Some(find_capture(&source).unwrap_or(source))
+}
+
 /// Begins to keep what waits, one after the other.
 pub fn follow(state: &mut SessionState) -> Vec<Effect> {
     // A capture is changed by one task at a time.
-    let acknowledging = state.known.problems.acknowledging;
-    if is_writing(state) || acknowledging.is_some_and(|task| state.tasks.get(task).is_some()) {
+    if is_writing(state) || state.known.problems.is_acknowledging(&state.tasks) {
         return Vec::new();
     }
+    let capture = replayed_capture(state);
     let model = &mut state.known.annotations;
     let Some(look) = state.known.look.clone() else { return Vec::new() };
     let Some(annotation) = model.waiting.pop_front() else { return Vec::new() };
-    let is_capture = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
-    let capture = is_capture.then(|| PathBuf::from(&state.source));
     let title = match &capture {
         Some(file) => format!("writing {}", file.display()),
         None => "keeping a note".to_owned(),

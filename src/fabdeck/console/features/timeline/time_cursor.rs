@@ -2,6 +2,7 @@
 
 use super::time_navigation;
 use crate::catalogue::severity::Severity;
+use crate::console::features::chart_time::{cursor_ms, latest_ms};
 use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
@@ -42,7 +43,8 @@ pub fn move_cursor(state: &mut SessionState, later: bool) -> Vec<Effect> {
         return Vec::new();
     };
     let first = latest.saturating_sub(history.span_ms().unwrap_or(0));
-    let here = state.known.chart_cursor.unwrap_or(latest);
+    // Over a slow line charts end before the last reading, and the cursor begins at their end.
+    let here = cursor_ms(&state.known).unwrap_or_else(|| latest_ms(&state.known));
     let next = if later { here.saturating_add(step) } else { here.saturating_sub(step) };
     if !later && here <= first.saturating_add(1) {
         state.log_message(Severity::Info, "nothing was read before this time");
@@ -51,8 +53,8 @@ pub fn move_cursor(state: &mut SessionState, later: bool) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Moves the cursor of a live watch to a time; at the last reading, charts end with the present again.
+/// Moves the cursor of a live watch to a time; at the end of the charts, they end with the present again.
 pub fn set_cursor(state: &mut SessionState, at_ms: u64) {
-    let latest = state.known.watch.totals.latest().map_or(0, |(at_ms, _)| at_ms);
+    let latest = latest_ms(&state.known);
     state.known.chart_cursor = Some(at_ms).filter(|at_ms| *at_ms < latest);
 }

@@ -10,9 +10,10 @@ use crate::console::features::health::health_model::ChartWindow;
 use crate::console::features::screens::{SCREENS, ScreenId};
 use crate::console::model::line_words::{quote_word, split_words};
 use crate::operations::fabric_map::figures::MapQuantity;
+use fabdeck_routing::{ENGINES, find_engine};
 
 /// The keys of a view, in the order in which a line has them.
-const KEYS: [&str; 9] = ["view", "in", "page", "from", "to", "filter", "sort", "by", "window"];
+const KEYS: [&str; 10] = ["view", "in", "page", "from", "to", "under", "filter", "sort", "by", "window"];
 /// The key of the object under the cursor.
 const AT: &str = "at";
 /// The one page that a view names.
@@ -30,6 +31,8 @@ pub struct ConsoleView {
     pub page: bool,
     pub from: Option<String>,
     pub to: Option<String>,
+    /// On Paths, the engine whose proposed routes are followed.
+    pub under: Option<String>,
     pub filter: Option<String>,
     pub sort: Option<(String, bool)>,
     pub quantity: Option<MapQuantity>,
@@ -43,7 +46,7 @@ fn has_key(screen: ScreenId, key: &str) -> bool {
     match key {
         "in" => matches!(screen, ScreenId::Map | ScreenId::Paths),
         "page" => screen == ScreenId::Links,
-        "from" | "to" => screen == ScreenId::Paths,
+        "from" | "to" | "under" => screen == ScreenId::Paths,
         "by" => screen == ScreenId::Map,
         "window" => matches!(screen, ScreenId::Health | ScreenId::Links | ScreenId::Timeline),
         _ => KEYS.contains(&key) || key == AT,
@@ -59,6 +62,7 @@ impl ConsoleView {
             page: false,
             from: None,
             to: None,
+            under: None,
             filter: None,
             sort: None,
             quantity: None,
@@ -79,6 +83,7 @@ impl ConsoleView {
             page,
             self.from.clone(),
             self.to.clone(),
+            self.under.clone(),
             self.filter.clone(),
             sort,
             self.quantity.map(|quantity| quantity.word().to_owned()),
@@ -107,6 +112,11 @@ impl ConsoleView {
             let (key, value) = word.split_once('=').unwrap_or((&word, ""));
             view.set(key, value)?;
         }
+        if view.page && view.at.is_none() {
+            return Err(format!(
+                "FD-6332: page={CABLE_PAGE} is the page of a cable; name it, as in at=link:leaf1[7]"
+            ));
+        }
         Ok(view)
     }
 
@@ -128,6 +138,13 @@ impl ConsoleView {
             }
             "from" => self.from = text,
             "to" => self.to = text,
+            "under" => {
+                let all = || ENGINES.iter().map(|engine| engine.id).collect();
+                if find_engine(value).is_none() {
+                    return Err(unknown_value("engine", value, all()));
+                }
+                self.under = text;
+            }
             "filter" => self.filter = text,
             "sort" => {
                 let (field, order) = value.split_once(':').unwrap_or((value, "asc"));
@@ -176,6 +193,7 @@ mod tests {
             r#"hotspots "view=most waiting" "at=port:node 1[1]""#,
             r#"jobs "filter=a \"b\" \\""#,
             "map view=drawn by=paths",
+            "paths from=node01 to=node36 under=minhop",
         ] {
             assert_eq!(ConsoleView::parse(line).unwrap().line(), line);
         }
@@ -186,6 +204,8 @@ mod tests {
         assert!(error("map by=heat").contains("wait, load, errors, paths"));
         assert!(error("health window=2min").contains("1min, 5min"));
         assert!(error("map page=cable").starts_with("FD-6331"));
+        assert!(error("links page=cable").contains("page=cable is the page of a cable; name it"));
+        assert!(error("paths under=best").contains("there is no engine 'best'; there is minhop"));
         assert!(error("links sort=errors:up").contains("sort=errors:desc"));
     }
 }

@@ -9,6 +9,7 @@ use crate::console::model::line_words::rephrase_for_console;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::{LoadState, OpeningView, SessionState};
 use fabdeck_fabric::{Element, ElementId};
+use fabdeck_routing::{Engine, find_engine};
 
 /// Names that a message lists at most.
 const MAX_NAMED: usize = 6;
@@ -25,12 +26,12 @@ pub fn open_view_line(state: &mut SessionState, line: &str) -> Vec<Effect> {
 /// Goes to the screen of a view; the rest follows once the source is read.
 pub fn begin_opening(state: &mut SessionState, view: ConsoleView) {
     (state.layer, state.came_from, state.screen) = (None, None, view.screen);
-    state.opening = Some(OpeningView { view, is_prepared: false });
+    state.opening = Some(OpeningView { view, is_prepared: false, is_reduced: false });
 }
 
 /// Goes on with a view that is being opened, after any event.
 pub fn follow_opening(state: &mut SessionState) -> Vec<Effect> {
-    let Some(opening) = state.opening.take() else { return Vec::new() };
+    let Some(mut opening) = state.opening.take() else { return Vec::new() };
     if opening.view.screen != state.screen || matches!(state.loading, LoadState::Failed(_)) {
         return Vec::new();
     }
@@ -39,22 +40,33 @@ pub fn follow_opening(state: &mut SessionState) -> Vec<Effect> {
         state.opening = Some(opening);
         return Vec::new();
     }
-    if !opening.is_prepared
-        && let Err(why) = prepare(state, &opening.view)
-    {
-        state.log_message(Severity::Error, why);
-        return Vec::new();
+    if !opening.is_prepared {
+        match prepare(state, &opening.view) {
+            Ok(is_whole) => (opening.is_prepared, opening.is_reduced) = (true, !is_whole),
+            Err(why) => {
+                state.log_message(Severity::Error, why);
+                return Vec::new();
+            }
+        }
     }
     match find_object(state, &opening.view) {
         Ok(true) => {}
-        Ok(false) => state.opening = Some(OpeningView { is_prepared: true, ..opening }),
+        Ok(false) => state.opening = Some(opening),
+        // The warning on what does not exist here is the reason.
+        Err(_) if opening.is_reduced => {}
         Err(why) => state.log_message(Severity::Error, why),
     }
     Vec::new()
 }
 
-/// Sets everything but the object.
-fn prepare(state: &mut SessionState, view: &ConsoleView) -> Result<(), String> {
+/// Ends the wait for an object: the operator moves or filters, and the cursor must not leave that place later.
+pub fn end_waiting(state: &mut SessionState) {
+    state.opening.take_if(|opening| opening.is_prepared);
+}
+
+/// Sets everything but the object. Returns whether all of it exists on this screen; warnings name what does not.
+fn prepare(state: &mut SessionState, view: &ConsoleView) -> Result<bool, String> {
+    let mut missing = None;
     if let Some(window) = view.window {
         state.known.problems.window = window;
     }
@@ -62,7 +74,7 @@ fn prepare(state: &mut SessionState, view: &ConsoleView) -> Result<(), String> {
         state.screens.map.drawn.quantity = quantity;
     }
     if let Some(name) = &view.view {
-        show_view(state, name)?;
+        missing = show_view(state, name)?;
     }
     match view.screen {
         ScreenId::Map => {
@@ -79,6 +91,9 @@ fn prepare(state: &mut SessionState, view: &ConsoleView) -> Result<(), String> {
                     state.screens.paths.set_end(purpose, end.clone(), &state.known);
                 }
             }
+            if let Some(engine) = view.under.as_deref().and_then(find_engine) {
+                missing = missing.or(follow_proposal(state, engine));
+            }
             match inner_element(state, view)? {
                 Some(ElementId::Link(link)) => state.screens.paths.show_users(link, &state.known),
                 Some(_) => return Err(wrong_inner(view, "a cable")),
@@ -91,7 +106,8 @@ fn prepare(state: &mut SessionState, view: &ConsoleView) -> Result<(), String> {
     if let Some((field, _)) = &view.sort {
         check_field(state, field)?;
     }
-    state.current_mut().0.table_mut().sort.clone_from(&view.sort);
+    let order = view.sort.clone().or_else(|| state.current().usual_order());
+    state.current_mut().0.table_mut().sort = order;
     set_filter(state, view.filter.clone().unwrap_or_default());
     // The Timeline opens at its newest event, which is the last row; other lists at the first one.
     let to_first = view.screen != ScreenId::Timeline;
@@ -99,7 +115,22 @@ fn prepare(state: &mut SessionState, view: &ConsoleView) -> Result<(), String> {
     if !to_first {
         state.current_mut().0.table_mut().move_to(usize::MAX);
     }
-    Ok(())
+    if let Some(why) = &missing {
+        state.log_message(Severity::Warning, format!("FD-6334: {why}; the rest of the view is open"));
+    }
+    Ok(missing.is_none())
+}
+
+/// Follows paths under the proposal of an engine; returns why there is none.
+fn follow_proposal(state: &mut SessionState, engine: &'static Engine) -> Option<String> {
+    if state.known.proposal(engine).is_none() {
+        let id = engine.id;
+        return Some(format!(
+            "under={id}: this session has no proposal of {id}; p on What-if runs the engines"
+        ));
+    }
+    state.screens.paths.follow_under(Some(engine), &state.known);
+    None
 }
 
 /// The element that a view is inside of.
@@ -112,8 +143,8 @@ fn wrong_inner(view: &ConsoleView, wanted: &str) -> String {
     format!("FD-6333: in={name} is not {wanted}; {} goes into {wanted}", view.screen.title().title)
 }
 
-/// Turns to a list or a pane by its name.
-fn show_view(state: &mut SessionState, name: &str) -> Result<(), String> {
+/// Turns to a list or a pane by its name. Returns why the screen at this size has no such pane.
+fn show_view(state: &mut SessionState, name: &str) -> Result<Option<String>, String> {
     let names = state.current().view_names();
     if !names.contains(&name) {
         let title = state.screen.title().title;
@@ -122,12 +153,14 @@ fn show_view(state: &mut SessionState, name: &str) -> Result<(), String> {
     }
     for _ in &names {
         if state.current().view_name() == Some(name) {
-            return Ok(());
+            return Ok(None);
         }
         let (screen, known) = state.current_mut();
-        screen.next_view(known, true).map_err(str::to_owned)?;
+        if let Err(why) = screen.next_view(known, true) {
+            return Ok(Some(format!("view={name} does not exist at this size: {why}")));
+        }
     }
-    Ok(())
+    Ok(None)
 }
 
 fn check_field(state: &SessionState, field: &str) -> Result<(), String> {
@@ -148,14 +181,27 @@ fn find(state: &SessionState, name: &str) -> Result<ElementId, String> {
 /// Moves the cursor to the object. Returns false while the rows of the list are not known yet.
 fn find_object(state: &mut SessionState, view: &ConsoleView) -> Result<bool, String> {
     let Some(name) = &view.at else { return Ok(true) };
-    let rows = state.current().table().selection.rows.clone();
-    if rows.is_empty() || selection_task(state).is_some() {
+    if selection_task(state).is_some() {
         return Ok(false);
+    }
+    let selection = &state.current().table().selection;
+    let (rows, all) = (selection.rows.clone(), selection.of);
+    if rows.is_empty() {
+        return match all {
+            0 => Ok(false),
+            _ => Err(format!(
+                "FD-6333: no row matches the filter ({all} without it), so {name} has none; :open without filter= \
+                 shows it"
+            )),
+        };
     }
     let keys: Vec<Option<String>> =
         rows.iter().map(|row| state.current().row_key(*row, &state.known)).collect();
     if keys.iter().any(Option::is_some) {
         let Some(at) = keys.iter().position(|key| key.as_ref() == Some(name)) else {
+            if view.screen == ScreenId::Health && awaits_interval(state) {
+                return Ok(false);
+            }
             return Err(missing_words(state, name, keys.iter().flatten()));
         };
         state.current_mut().0.table_mut().move_to(at);
@@ -168,6 +214,9 @@ fn find_object(state: &mut SessionState, view: &ConsoleView) -> Result<bool, Str
     if view.screen == ScreenId::Map && state.screens.map.move_to_drawn(what, &state.known) {
         return Ok(true);
     }
+    if view.screen == ScreenId::Map {
+        state.screens.map.reveal_in_tree(what, &state.known);
+    }
     let (screen, known) = state.current_mut();
     match move_cursor_to(screen, what, known) {
         true => Ok(true),
@@ -177,6 +226,15 @@ fn find_object(state: &mut SessionState, view: &ConsoleView) -> Result<bool, Str
             state.current().table().selection.of
         )),
     }
+}
+
+/// Whether problems are ranked from one reading, and a second one that shows what waits and counts errors is to come.
+fn awaits_interval(state: &SessionState) -> bool {
+    let watch = &state.known.watch;
+    let goes_on =
+        watch.settings.interval_ms > 0 && watch.live != Some(false) && !watch.recorded && !watch.paused;
+    let ranked = state.known.problems.ranked.as_ref();
+    goes_on && ranked.is_none_or(|ranked| ranked.at_ms.is_none())
 }
 
 fn missing_words<'k>(state: &SessionState, name: &str, keys: impl Iterator<Item = &'k String>) -> String {

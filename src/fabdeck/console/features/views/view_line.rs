@@ -22,10 +22,11 @@ pub fn current_view(state: &SessionState) -> ConsoleView {
             let is_drawn = state.screens.map.view == MapView::Drawn;
             view.quantity = is_drawn.then_some(state.screens.map.drawn.quantity);
         }
-        ScreenId::Links => view.page = state.screens.links.page.is_some(),
+        ScreenId::Links => view.page = state.screens.links.page.is_some() && view.at.is_some(),
         ScreenId::Paths => {
             let paths = &state.screens.paths;
             (view.from, view.to) = (paths.from.clone(), paths.to.clone());
+            view.under = paths.under.map(|engine| engine.id.to_owned());
             view.inside = paths.users.and_then(|link| element_word(state, ElementId::Link(link)));
         }
         _ => {}
