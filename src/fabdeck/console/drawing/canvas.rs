@@ -51,12 +51,28 @@ pub fn truncate_text(text: &str, room: u16, more: &str) -> String {
     cut
 }
 
-/// Cuts a name in its middle, because both ends of a name distinguish it.
+/// Cuts a name in its middle, because both ends of a name distinguish it. Where this would lose a digit and a cut at an
+/// end would not, the cut is there: `rack2-l…`.
 pub fn shorten_name(name: &str, room: u16, more: &str) -> String {
     let clean = replace_controls(name);
     if width(&clean) <= room {
         return clean;
     }
+    let middle = cut_middle(&clean, room, more);
+    let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+    let all = digits(&clean);
+    if digits(&middle) == all || room <= width(more) {
+        return middle;
+    }
+    let kept = usize::from(room - width(more));
+    let count = clean.chars().count();
+    let head: String = clean.chars().take(kept).collect::<String>() + more;
+    let tail: String = more.chars().chain(clean.chars().skip(count.saturating_sub(kept))).collect();
+    let keeps_all = |text: &String| digits(text) == all && width(text) <= room;
+    [head, tail].into_iter().find(keeps_all).unwrap_or(middle)
+}
+
+fn cut_middle(clean: &str, room: u16, more: &str) -> String {
     let Some(room) = room.checked_sub(width(more)).filter(|room| *room > 0) else { return String::new() };
     let as_wide_as = |room: u16, signs: &mut dyn Iterator<Item = char>| -> Vec<char> {
         let mut used = 0;

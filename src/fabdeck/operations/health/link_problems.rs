@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::problem::{FabricProblem, HitRole, ProblemCause, ProblemHits, ProblemKind, ProblemSeverity};
 use super::problem_list::HealthFacts;
 use crate::catalogue::summary::count_words;
+use crate::operations::watch::interval_verdict::{error_words, flap_words};
 use fabdeck_fabric::counters::LinkProblemKind;
-use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{ElementId, LinkId, LinkSpeed, LinkWidth, PortId};
 
 /// From this number on, links that run at the same rate below the same possible one are one problem: that is how a
@@ -70,25 +70,13 @@ impl HealthFacts<'_> {
     fn errored_link(&self, link: LinkId, ends: &BTreeMap<PortId, EndCounts>) -> FabricProblem {
         let worst = |value: fn(&EndCounts) -> Option<f64>| ends.values().filter_map(value).reduce(f64::max);
         let (errors, downs) = (worst(|end| end.errors), worst(|end| end.downs));
-        let bound = if ends.values().any(|end| end.at_least) { "at least " } else { "" };
-        let number = |per_hour: f64| digits_in_groups(format_args!("{per_hour:.0}"));
-        let name = self.link_name(link);
-        let rate = match self.look.is_degraded(link) {
-            Some(true) => format!(", and runs at {}", rate_words(self.rate_in_use(link)[0])),
-            _ => String::new(),
-        };
-        let title = match (errors, downs) {
-            (Some(errors), None) => {
-                format!("{name} has {bound}{} errors in an hour or less{rate}", number(errors))
-            }
-            (errors, Some(downs)) => {
-                let errors =
-                    errors.map_or_else(String::new, |errors| format!(", with {} errors", number(errors)));
-                let times = if downs < 1.5 { "time" } else { "times" };
-                format!("{name} went down {bound}{} {times} in an hour or less{errors}{rate}", number(downs))
-            }
-            (None, None) => name,
-        };
+        let at_least = ends.values().any(|end| end.at_least);
+        let rate = self.look.is_degraded(link) == Some(true);
+        let rate = rate.then(|| format!("runs at {}", rate_words(self.rate_in_use(link)[0])));
+        let downs = downs.map(|downs| flap_words(downs, at_least));
+        let errors = errors.map(|errors| error_words(errors, at_least && downs.is_none()));
+        let facts: Vec<String> = [rate, downs, errors].into_iter().flatten().collect();
+        let title = format!("{} {}", self.link_name(link), facts.join(", "));
         let counting: Vec<PortId> =
             ends.iter().filter(|(_, end)| end.errors.is_some()).map(|(port, _)| *port).collect();
         let cause = match counting[..] {
