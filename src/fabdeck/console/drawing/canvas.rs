@@ -51,8 +51,8 @@ pub fn truncate_text(text: &str, room: u16, more: &str) -> String {
     cut
 }
 
-/// Cuts a name in its middle, because both ends of a name distinguish it. Where this would lose a digit and a cut at an
-/// end would not, the cut is there: `rack2-l…`.
+/// Cuts a name in its middle, because both ends of a name distinguish it. Where this would lose a digit of a single word and
+/// a cut at an end would not, the cut is there: `rack2-l…`.
 pub fn shorten_name(name: &str, room: u16, more: &str) -> String {
     let clean = replace_controls(name);
     if width(&clean) <= room {
@@ -61,7 +61,7 @@ pub fn shorten_name(name: &str, room: u16, more: &str) -> String {
     let middle = cut_middle(&clean, room, more);
     let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
     let all = digits(&clean);
-    if digits(&middle) == all || room <= width(more) {
+    if digits(&middle) == all || room <= width(more) || clean.contains(' ') {
         return middle;
     }
     let kept = usize::from(room - width(more));

@@ -101,6 +101,14 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         }
         return;
     }
+    draw_screen_keys(canvas, state, &mut hint);
+}
+
+/// Draws a key and its word where they leave this number of columns free.
+type DrawHint<'h> = dyn FnMut(&mut Canvas<'_>, &str, &str, u16) + 'h;
+
+/// The keys of the screen that is open.
+fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut DrawHint<'_>) {
     // The key that goes back gets its room first.
     let quit = action("back").and_then(|quit| quit.first_key(&state.keymap));
     let quit = quit.map(|key| (key.to_string(), if is_at_top(state) { "quit" } else { "back" }));
@@ -129,7 +137,7 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
     let mut keys: Vec<(String, &Action)> = own
         .chain(ACTIONS.iter().filter(works).filter(everywhere).filter(|action| !last(action)))
         .filter_map(with_key)
-        .take(MAX_KEYS - ends.len() - 2)
+        .take(MAX_KEYS - ends.len() - 1 - usize::from(zoom.is_some()))
         .collect();
     keys.extend(zoom);
     for (key, action) in keys {
@@ -214,7 +222,7 @@ fn short_title(action: &Action, state: &SessionState) -> &'static str {
         "next-pane" => "pane",
         "zoom" if state.areas().panes.is_zoomed() => "all panes",
         "enter" => "open",
-        "preview-fix" => "preview its fix",
+        "preview-fix" => "preview",
         "longer-window" => state.known.problems.window.words(),
         "next-view" => "view",
         "palette" => "go to",

@@ -109,7 +109,7 @@ fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
         facts.push(right(format!("{warnings}: {key}"), Role::Warning, 2));
     }
     facts.push(match state.writing {
-        WriteAccess::Never(_) | WriteAccess::NotAsked => right("read-only".to_owned(), Role::Dim, 3),
+        WriteAccess::Never(_) | WriteAccess::NotAsked => right("read-only".to_owned(), Role::Dim, 0),
         WriteAccess::Asked | WriteAccess::Simulated | WriteAccess::Own => {
             right("writable".to_owned(), Role::Warning, 3)
         }

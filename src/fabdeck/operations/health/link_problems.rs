@@ -75,8 +75,10 @@ impl HealthFacts<'_> {
         let rate = rate.then(|| format!("runs at {}", rate_words(self.rate_in_use(link)[0])));
         let downs = downs.map(|downs| flap_words(downs, at_least));
         let errors = errors.map(|errors| error_words(errors, at_least && downs.is_none()));
+        // The worst fact comes first, so that a narrow screen cuts the others.
+        let verb = if rate.is_none() && downs.is_none() { "has " } else { "" };
         let facts: Vec<String> = [rate, downs, errors].into_iter().flatten().collect();
-        let title = format!("{} {}", self.link_name(link), facts.join(", "));
+        let title = format!("{} {verb}{} in an hour", self.link_name(link), facts.join(", "));
         let counting: Vec<PortId> =
             ends.iter().filter(|(_, end)| end.errors.is_some()).map(|(port, _)| *port).collect();
         let cause = match counting[..] {
@@ -104,7 +106,7 @@ impl HealthFacts<'_> {
 
     /// Links that run at one rate below one possible one; several are one problem.
     fn degraded_links(&self, rate @ [used, possible]: RateInUse, links: &[LinkId]) -> FabricProblem {
-        let rates = format!("{} where both ends support {}", rate_words(used), rate_words(possible));
+        let rates = format!("{} of {}", rate_words(used), rate_words(possible));
         let title = match links {
             [link] => format!("{} runs at {rates}", self.link_name(*link)),
             _ => format!("{} run at {rates}", count_words(links.len(), "link", "links")),

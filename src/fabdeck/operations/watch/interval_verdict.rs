@@ -250,7 +250,7 @@ pub(crate) fn trouble_rate(look: &Snapshot, why: LinkProblemKind, limit: f64) ->
         LinkProblemKind::Degraded => return None,
     };
     let (at, limit) = (look.unique_port_name(at), digits_in_groups(limit));
-    Some(format!("{what} in an hour or less, counted at {at}; the threshold is {limit}"))
+    Some(format!("{what} in an hour, counted at {at}; the threshold is {limit}"))
 }
 
 /// The number of link errors in an hour, in the words of cards, events and the Timeline.

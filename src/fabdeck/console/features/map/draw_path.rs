@@ -209,17 +209,21 @@ fn legend_entries(canvas: &Canvas<'_>, state: &SessionState) -> Vec<(String, &'s
         structure.switches.iter().map(|one| switch_symbol(canvas, state, look, one.id, true).0).collect();
     let is_narrow = structure.cables.iter().any(|cable| look.is_degraded(cable.link) == Some(true));
     let mut entries = Vec::new();
-    if map.lit.is_some() {
-        entries.push((signs.gauge[0].to_owned(), "path", Role::Strong));
-    }
     if is_narrow || drawn.contains(&degraded) {
         entries.push((format!("{} {degraded}", signs.severity[1]), "below its width", Role::Warning));
     }
-    if !state.known.marks.is_empty() {
-        entries.push((format!("{} {marked}", signs.gauge[1]), "marked", Role::Marked));
+    // Dashes are cables, and the squares switches that such a cable is at.
+    let is_down = drawn.contains(&down);
+    match (state.known.marks.is_empty(), is_down) {
+        (true, false) => {}
+        (true, true) => entries.push((format!("{} {down}", signs.gauge[1]), "down", Role::LinkDown)),
+        (false, false) => entries.push((format!("{} {marked}", signs.gauge[1]), "marked", Role::Marked)),
+        (false, true) => {
+            entries.push((format!("{} {down} {marked}", signs.gauge[1]), "down or marked", Role::Marked));
+        }
     }
-    if drawn.contains(&down) {
-        entries.push((down.to_owned(), "cable down or marked", Role::LinkDown));
+    if map.lit.is_some() {
+        entries.push((signs.gauge[0].to_owned(), "path", Role::Strong));
     }
     entries.push((signs.severity[3].to_owned(), "not known", Role::Dim));
     entries
