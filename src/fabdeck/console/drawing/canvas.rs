@@ -52,7 +52,7 @@ pub fn truncate_text(text: &str, room: u16, more: &str) -> String {
 }
 
 /// Cuts a name in its middle, because both ends of a name distinguish it. Where this would lose a digit of a single word and
-/// a cut at an end would not, the cut is there: `rack2-l…`.
+/// a cut at the end would not, the cut is there: `rack2-l…`.
 pub fn shorten_name(name: &str, room: u16, more: &str) -> String {
     let clean = replace_controls(name);
     if width(&clean) <= room {
@@ -64,12 +64,8 @@ pub fn shorten_name(name: &str, room: u16, more: &str) -> String {
     if digits(&middle) == all || room <= width(more) || clean.contains(' ') {
         return middle;
     }
-    let kept = usize::from(room - width(more));
-    let count = clean.chars().count();
-    let head: String = clean.chars().take(kept).collect::<String>() + more;
-    let tail: String = more.chars().chain(clean.chars().skip(count.saturating_sub(kept))).collect();
-    let keeps_all = |text: &String| digits(text) == all && width(text) <= room;
-    [head, tail].into_iter().find(keeps_all).unwrap_or(middle)
+    let head: String = clean.chars().take(usize::from(room - width(more))).collect::<String>() + more;
+    if digits(&head) == all && width(&head) <= room { head } else { middle }
 }
 
 fn cut_middle(clean: &str, room: u16, more: &str) -> String {

@@ -139,7 +139,9 @@ fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut Dr
         .filter_map(with_key)
         .take(MAX_KEYS - ends.len() - 1 - usize::from(zoom.is_some()))
         .collect();
-    keys.extend(zoom);
+    // The way back from a pane that has the whole body comes first.
+    let at = if state.areas().panes.is_zoomed() { 0 } else { keys.len() };
+    keys.splice(at..at, zoom);
     for (key, action) in keys {
         hint(canvas, &key, short_title(action, state), ends_width + quit_width);
     }
