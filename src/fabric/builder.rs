@@ -199,6 +199,7 @@ impl FabricBuilder {
             }
             let facts = std::mem::replace(&mut draft.facts, NodeFacts::new(NodeKind::Switch, Guid(0), 0, ""));
             fabric.switch_count += u32::from(facts.kind == NodeKind::Switch);
+            fabric.aggregation_count += u32::from(facts.is_aggregation());
             fabric.silent_count += u32::from(!facts.answered);
             fabric.nodes.push(Node { facts, ports: start..fabric.ports.len() as u32 });
         }

@@ -94,6 +94,8 @@ pub struct Fabric {
     pub(super) ports: Vec<Port>,
     pub(super) links: Vec<Link>,
     pub(super) switch_count: u32,
+    /// The number of aggregation nodes.
+    pub(super) aggregation_count: u32,
     /// The nodes that did not answer.
     pub(super) silent_count: u32,
     pub(super) by_guid: FxHashMap<Guid, NodeId>,
@@ -153,6 +155,16 @@ impl Fabric {
     /// The number of switches.
     pub fn switch_count(&self) -> usize {
         self.switch_count as usize
+    }
+
+    /// The number of hosts: channel adapters that are no aggregation nodes of switches.
+    pub fn host_count(&self) -> usize {
+        self.count(NodeKind::ChannelAdapter).saturating_sub(self.aggregation_count())
+    }
+
+    /// The number of aggregation nodes, which are part of switches.
+    pub fn aggregation_count(&self) -> usize {
+        self.aggregation_count as usize
     }
 
     /// The number of nodes of a type.

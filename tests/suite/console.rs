@@ -13,6 +13,7 @@ mod derived_model;
 mod equivalent_commands;
 mod fake_changes;
 mod filters;
+mod first_look;
 mod fixture;
 mod frames;
 mod goto;

@@ -150,7 +150,7 @@ fn recorded_incidents_are_recognized() {
         ("silent-host", "09:01:30", &["silent-node"][..], "node7 HCA-1 does not answer"),
         ("spine-failure", "11:11:50", &["link-down", "degraded-link"], "leaf0[6] to spine1[1] is down"),
         ("incast", "09:02:00", &["hot-spot"], "node0 HCA-1[1] accepts"),
-        ("flapping-link", "09:03:00", &["link-errors"], "leaf1[5] to spine0[2] went down 6 times"),
+        ("flapping-link", "09:03:00", &["link-errors"], "leaf1[5] to spine0[2] flapped 6 times"),
     ] {
         let source = format!("{incidents}/{name}");
         let answer = run_json(&["--source", &source, "--at", at, "health", "--json"]);

@@ -135,3 +135,18 @@ fn a_report_never_replaces_a_file_and_is_the_same_again() {
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("html"));
     assert_eq!(left.count(), 1, "no temporary file is left");
 }
+
+#[test]
+fn on_a_phone_cables_are_blocks_and_the_map_says_that_it_moves() {
+    let page = page(&home(), "sim:demo", &[]);
+    for wanted in [
+        "<table class=\"stack\">",
+        "<td data-label=\"STATE\">",
+        "data-label=\"ERRORS COUNTED\"",
+        ".stack td[data-label]::before{content:attr(data-label)",
+        "<p class=\"sideways\">The map is wider than this screen",
+        "since their counters were cleared",
+    ] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+}

@@ -64,7 +64,7 @@ fn watch_with_history(source: &str, most: u64) -> TestSession {
 }
 
 /// The same and what it keeps, each sweep changed as it is told: the first is 1.
-fn watch_and_history(
+pub fn watch_and_history(
     source: &str,
     most: u64,
     mut change: impl FnMut(usize, &mut Sweep) + 'static,
@@ -450,7 +450,7 @@ fn bookmarks_outlive_a_pause() {
     assert_eq!(times(&driver), [5_000]);
     // Another look goes on with what is recorded, and says so; what ended the pause is in it.
     driver.press("r");
-    let said = matching_messages(&driver, "the recording stays (9)");
+    let said = matching_messages(&driver, "the recording stays (0)");
     assert!(said.len() == 1 && said[0].starts_with("live again: the source was read again"), "{said:?}");
     assert_eq!(driver.state.known.watch.sweeps, 0);
     driver.advance_ms(5000).advance_ms(5000).press("0 space");

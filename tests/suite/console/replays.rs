@@ -261,10 +261,10 @@ fn events_times_and_bookmarks_are_found() {
     }
     // What counters came to is with the second moment.
     assert_eq!(places, [6, 5, 3, 1, 1]);
-    assert_eq!(last_message(&driver), "no event before 03:13:41");
+    assert_eq!(last_message(&driver), "no event before 03:13:41: n goes to the one after");
     driver.press("n n n n");
     assert_eq!(playback(&driver).place(), 6);
-    assert_eq!(last_message(&driver), "no event after 03:13:43");
+    assert_eq!(last_message(&driver), "no event after 03:13:43: N goes to the one before");
     for (time, place, words) in [
         ("03:13:41", 1, ""),
         ("03:13:42", 5, ""),

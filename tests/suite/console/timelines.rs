@@ -17,7 +17,7 @@ fn incident(name: &str, width: u16, height: u16) -> TestSession {
     driver
 }
 
-fn screen_text(driver: &TestSession) -> String {
+pub fn screen_text(driver: &TestSession) -> String {
     text(&frame(&driver.state, &appearance("dark", ColorDepth::True)))
 }
 

@@ -51,12 +51,24 @@ pub fn truncate_text(text: &str, room: u16, more: &str) -> String {
     cut
 }
 
-/// Cuts a name in its middle, because both ends of a name distinguish it.
+/// Cuts a name in its middle, because both ends of a name distinguish it. Where this would lose a digit of a single word and
+/// a cut at the end would not, the cut is there: `rack2-l…`.
 pub fn shorten_name(name: &str, room: u16, more: &str) -> String {
     let clean = replace_controls(name);
     if width(&clean) <= room {
         return clean;
     }
+    let middle = cut_middle(&clean, room, more);
+    let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+    let all = digits(&clean);
+    if digits(&middle) == all || room <= width(more) || clean.contains(' ') {
+        return middle;
+    }
+    let head: String = clean.chars().take(usize::from(room - width(more))).collect::<String>() + more;
+    if digits(&head) == all && width(&head) <= room { head } else { middle }
+}
+
+fn cut_middle(clean: &str, room: u16, more: &str) -> String {
     let Some(room) = room.checked_sub(width(more)).filter(|room| *room > 0) else { return String::new() };
     let as_wide_as = |room: u16, signs: &mut dyn Iterator<Item = char>| -> Vec<char> {
         let mut used = 0;

@@ -195,13 +195,17 @@ fn draw_axis(canvas: &mut Canvas<'_>, plot: Rect, chart: &Chart<'_>) {
         }
         canvas.draw_text(whole, x, y, text, Role::Dim);
     }
-    for (mark, x) in chart.marks.iter().zip(marks).filter(|(_, x)| *x < end) {
-        canvas.draw_text(whole, x, y, mark.sign, mark.role);
+    // A sign beside or below the label at the end stands before it, with the line between them.
+    let last = if end < plot.width { end.checked_sub(2) } else { plot.width.checked_sub(1) };
+    let Some(last) = last else { return };
+    for (mark, x) in chart.marks.iter().zip(marks) {
+        canvas.draw_text(whole, x.min(last), y, mark.sign, mark.role);
     }
 }
 
-/// Writes the labels of a time axis into a row; those without room are left out.
-pub fn draw_ticks(canvas: &mut Canvas<'_>, row: Rect, ticks: &[(f64, String)]) {
+/// Writes the labels of a time axis into a row; those without room are left out, and those that the sign of a cursor in
+/// the column `taken` would touch.
+pub fn draw_ticks(canvas: &mut Canvas<'_>, row: Rect, ticks: &[(f64, String)], taken: Option<u16>) {
     let mut behind = 0;
     for (at, text) in ticks {
         let (column, wide) = (column_of(row, *at), width(text));
@@ -209,7 +213,8 @@ pub fn draw_ticks(canvas: &mut Canvas<'_>, row: Rect, ticks: &[(f64, String)]) {
             continue;
         }
         let x = column.saturating_sub(wide / 2).min(row.width - wide);
-        if x >= behind {
+        let is_touched = taken.is_some_and(|taken| taken + 1 >= x && taken <= x + wide);
+        if x >= behind && !is_touched {
             behind = canvas.draw_text(row, x, 0, text, Role::Dim) + 1;
         }
     }
@@ -275,6 +280,36 @@ mod tests {
                 "    ╰14:25─────▲──────now"
             ]
         );
+    }
+
+    #[test]
+    fn the_sign_of_an_event_covers_no_label() {
+        let ticks = [(0.0, "14:25".to_owned()), (1.0, "now".to_owned())];
+        let row = |at| {
+            let marks = [ChartMark { at, sign: "i", role: Role::Text }];
+            let values = vec![Some(0.0); 40];
+            let chart = Chart { values: &values, ticks: &ticks, marks: &marks, ..PLAIN };
+            drawn(&chart, (20, 3)).pop().unwrap()
+        };
+        assert_eq!(row(0.5), "14:25─────i──────now");
+        assert_eq!(row(0.82), "14:25──────────i─now", "beside the label at the end");
+        assert_eq!(row(1.0), "14:25──────────i─now", "below it");
+    }
+
+    #[test]
+    fn the_sign_of_the_cursor_covers_no_label() {
+        let ticks = [(0.0, "20:34".to_owned()), (0.5, "20:35".to_owned()), (1.0, "20:35:09".to_owned())];
+        let theme = Theme::built_in("dark", ColorDepth::True).unwrap();
+        let row = |taken| {
+            let area = Rect::new(0, 0, 30, 1);
+            let mut buffer = Buffer::empty(area);
+            draw_ticks(&mut Canvas::new(&mut buffer, &theme, Symbols::UNICODE), area, &ticks, taken);
+            (0..30).map(|x| buffer[(x, 0)].symbol()).collect::<String>()
+        };
+        assert_eq!(row(None), "20:34        20:35    20:35:09");
+        assert_eq!(row(Some(14)), "20:34                 20:35:09");
+        assert_eq!(row(Some(24)), "20:34        20:35            ");
+        assert_eq!(row(Some(8)), "20:34        20:35    20:35:09");
     }
 
     #[test]

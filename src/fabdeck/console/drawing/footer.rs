@@ -112,28 +112,52 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         }
         return;
     }
+    draw_screen_keys(canvas, state, &mut hint);
+}
+
+/// Draws a key and its word where they leave this number of columns free.
+type DrawHint<'h> = dyn FnMut(&mut Canvas<'_>, &str, &str, u16) + 'h;
+
+/// The keys of the screen that is open.
+fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut DrawHint<'_>) {
     // The key that goes back gets its room first.
     let quit = action("back").and_then(|quit| quit.first_key(&state.keymap));
     let quit = quit.map(|key| (key.to_string(), if is_at_top(state) { "quit" } else { "back" }));
-    let reserved = quit.as_ref().map_or(0, |(key, word)| width(key) + width(word) + 3);
     let works = |action: &&Action| {
         action.prominent && (action.ready)(state).is_ok() && has_effect_here(state, action)
     };
     let first = |action: &Action| TIME_ACTIONS.contains(&action.id) || CHANGE_ACTIONS.contains(&action.id);
     let here = |action: &&Action| action.place == KeyScope::On(state.screen) || first(action);
     let everywhere = |action: &&Action| action.place == KeyScope::Everywhere && !first(action);
-    let last = |action: &&Action| LAST_ACTIONS.contains(&action.id);
-    let with_key = |action: &'static Action| Some((action.first_key(&state.keymap)?.to_string(), action));
-    let ends: Vec<&Action> = LAST_ACTIONS.into_iter().filter_map(action).filter(works).collect();
+    let last = |action: &&Action| action.id == "zoom" || LAST_ACTIONS.contains(&action.id);
+    let with_key = |action: &'static Action| {
+        let key = action.first_key(&state.keymap)?.to_string();
+        // The key for the other direction stands beside it.
+        let other = self::action("previous-event").filter(|_| action.id == "next-event");
+        let other = other.and_then(|other| other.first_key(&state.keymap));
+        Some((other.map_or_else(|| key.clone(), |other| format!("{key} {other}")), action))
+    };
+    let ends: Vec<(String, &Action)> =
+        LAST_ACTIONS.into_iter().filter_map(action).filter(works).filter_map(with_key).collect();
+    let wide = |(key, word): (&str, &str)| width(key) + width(word) + 3;
+    let quit_width = quit.as_ref().map_or(0, |(key, word)| wide((key, word)));
+    // The keys that end the row get their room first: they are there on every screen of every size.
+    let ends_width: u16 = ends.iter().map(|(key, action)| wide((key, short_title(action, state)))).sum();
+    let zoom = action("zoom").filter(works).and_then(with_key);
     let own = ACTIONS.iter().filter(works).filter(here);
     let mut keys: Vec<(String, &Action)> = own
         .chain(ACTIONS.iter().filter(works).filter(everywhere).filter(|action| !last(action)))
         .filter_map(with_key)
-        .take(MAX_KEYS - ends.len() - 1)
+        .take(MAX_KEYS - ends.len() - 1 - usize::from(zoom.is_some()))
         .collect();
-    keys.extend(ends.into_iter().filter_map(with_key));
+    // The way back from a pane that has the whole body comes first.
+    let at = if state.areas().panes.is_zoomed() { 0 } else { keys.len() };
+    keys.splice(at..at, zoom);
     for (key, action) in keys {
-        hint(canvas, &key, short_title(action, state), reserved);
+        hint(canvas, &key, short_title(action, state), ends_width + quit_width);
+    }
+    for (key, action) in ends {
+        hint(canvas, &key, short_title(action, state), quit_width);
     }
     if let Some((key, word)) = quit {
         hint(canvas, &key, word, 0);
@@ -142,7 +166,7 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
 
 /// Most keys in the last row, and the actions that end it before the key that leaves.
 const MAX_KEYS: usize = 8;
-const LAST_ACTIONS: [&str; 3] = ["zoom", "palette", "help"];
+const LAST_ACTIONS: [&str; 2] = ["palette", "help"];
 
 /// Actions of a layer over the screen, with a word for each.
 fn overlay_actions(layer: &Overlay) -> &'static [(&'static [&'static str], &'static str)] {
@@ -208,10 +232,10 @@ fn is_at_top(state: &SessionState) -> bool {
 /// Short word for the footer, which has no room for a sentence.
 fn short_title(action: &Action, state: &SessionState) -> &'static str {
     match action.id {
-        "next-pane" => "next pane",
+        "next-pane" => "pane",
         "zoom" if state.areas().panes.is_zoomed() => "all panes",
         "enter" => "open",
-        "preview-fix" => "preview its fix",
+        "preview-fix" => "preview",
         "longer-window" => state.known.problems.window.words(),
         "next-view" => "view",
         "palette" => "go to",

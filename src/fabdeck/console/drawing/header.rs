@@ -14,6 +14,7 @@ use crate::console::features::watch::watch_text::header_word;
 use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::changes::changer::WriteAccess;
+use fabdeck_fabric::Fabric;
 
 /// Draws source and facts at the left, and what is true of the whole session at the right.
 pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
@@ -65,8 +66,8 @@ struct HeaderFact {
     drop_order: u8,
 }
 
-/// Facts from left to right. Marks and the right to write are always shown; the size disappears before a word of
-/// trouble does, and the number of problems, which Health has, before the size.
+/// Facts from left to right. Marks, a change that waits and the counts of problems are always shown. The size
+/// disappears first, then the state of the watch, the right to write, and the number of warnings in the log.
 fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     let fact = |text: String, role: Role, side: HeaderSide, drop_order: u8| HeaderFact {
         text,
@@ -76,7 +77,7 @@ fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     };
     let left = |text, role, drop_order| fact(text, role, HeaderSide::Left, drop_order);
     let right = |text, role, drop_order| fact(text, role, HeaderSide::Right, drop_order);
-    let mut facts = vec![left(size_text(state), Role::Dim, 3)];
+    let mut facts = vec![left(size_text(state), Role::Dim, 5)];
     let marks = state.known.marks.len();
     if marks > 0 {
         facts.push(left(format!("{} {marks} marked", signs.marked), Role::Marked, 0));
@@ -90,7 +91,7 @@ fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
         for (sign, count, role) in
             [(critical, ranked.critical, Role::Danger), (warning, ranked.warnings, Role::Warning)]
         {
-            facts.extend((count > 0).then(|| right(format!("{sign} {count}"), role, 4)));
+            facts.extend((count > 0).then(|| right(format!("{sign} {count}"), role, 0)));
         }
     }
     if state.snapshot().is_some_and(|look| look.observation.notes.grave_notes().next().is_some()) {
@@ -110,13 +111,16 @@ fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     facts.push(match state.writing {
         WriteAccess::Never(_) | WriteAccess::NotAsked => right("read-only".to_owned(), Role::Dim, 0),
         WriteAccess::Asked | WriteAccess::Simulated | WriteAccess::Own => {
-            right("writable".to_owned(), Role::Warning, 0)
+            right("writable".to_owned(), Role::Warning, 3)
         }
     });
     if let Some(word) = header_word(&state.known.watch) {
         let watch = &state.known.watch;
-        let role = if watch.paused || watch.trouble.is_some() { Role::Warning } else { Role::Good };
-        facts.push(right(word, role, 3));
+        // That counters are not read matters more than how often they are.
+        facts.push(match watch.paused || watch.trouble.is_some() {
+            true => right(word, Role::Warning, 1),
+            false => right(word, Role::Good, 4),
+        });
     }
     if let Some(word) = replay_word(&state.known) {
         facts.push(right(word, Role::Preview, 0));
@@ -131,7 +135,7 @@ fn facts_width(facts: &[HeaderFact]) -> u16 {
 /// Chooses the facts that fit beside a fair part of the source, and says whether that is all of them.
 fn choose_facts(mut facts: Vec<HeaderFact>, room: u16, source: u16) -> (Vec<HeaderFact>, bool) {
     let before = facts.len();
-    for order in (1..=4).rev() {
+    for order in (1..=5).rev() {
         if facts_width(&facts) + source.min(SOURCE_FAIR_WIDTH) > room {
             facts.retain(|fact| fact.drop_order != order);
         }
@@ -162,20 +166,20 @@ fn size_text(state: &SessionState) -> String {
     match (&state.known.look, &state.loading) {
         (Some(look), _) => {
             let fabric = look.fabric();
-            let hosts = fabric.count(fabdeck_fabric::NodeKind::ChannelAdapter);
-            size_words(fabric.switch_count(), hosts, fabric.links().len(), state.areas().boxed)
+            size_words(fabric, state.areas().boxed)
         }
         (None, LoadState::Failed(_)) => "not read".to_owned(),
         (None, _) => "reading".to_owned(),
     }
 }
 
-/// The size of the fabric; a narrow screen has no room for its cables.
-fn size_words(switches: usize, hosts: usize, cables: usize, wide: bool) -> String {
-    let switches = count_words(switches, "switch", "switches");
-    let hosts = count_words(hosts, "host", "hosts");
+/// The size of the fabric; a narrow screen has no room for its cables. Aggregation nodes are no hosts, here as on
+/// Health, What-if and the Map.
+fn size_words(fabric: &Fabric, wide: bool) -> String {
+    let switches = count_words(fabric.switch_count(), "switch", "switches");
+    let hosts = count_words(fabric.host_count(), "host", "hosts");
     match wide {
-        true => format!("{switches}, {hosts}, {}", count_words(cables, "cable", "cables")),
+        true => format!("{switches}, {hosts}, {}", count_words(fabric.links().len(), "cable", "cables")),
         false => format!("{switches}, {hosts}"),
     }
 }
@@ -191,7 +195,9 @@ fn manager_text(state: &SessionState) -> String {
     match (&state.known.look, manager) {
         (None, _) => String::new(),
         (_, Some(name)) => format!("SM {name}"),
-        (_, None) => "no SM known".to_owned(),
+        // The subnet manager is not known before the fabric is read.
+        (Some(_), None) if state.loading != LoadState::Done => String::new(),
+        (Some(_), None) => "no SM known".to_owned(),
     }
 }
 

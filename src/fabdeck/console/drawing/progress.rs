@@ -12,23 +12,22 @@ const CANCEL_HINT: &str = "; Esc cancels";
 
 /// Draws a task with its progress and duration, and the key that cancels it where one does. On a narrow line details disappear before the key that cancels does.
 pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState, task: &Task) {
-    let part = if task.part > 1 { format!(", part {}", task.part) } else { String::new() };
+    // The colon separates the number of the part from its percentage.
+    let part = if task.part > 1 { format!(", part {}:", task.part) } else { String::new() };
     let (bar, share) = progress_bar(canvas, state, task);
     let took_s = state.now_ms.saturating_sub(task.begun_ms) / 1000;
     let so_far = if took_s > 0 { format!(", {} so far", duration_text(took_s)) } else { String::new() };
-    let left = task
-        .time_left_ms(state.now_ms)
-        .map(|left_ms| format!(", about {} left", duration_text(left_ms.div_ceil(1000))));
+    // Parts take different times and their number is not known, so only work in one part has an estimate.
+    let left = task.time_left_ms(state.now_ms).filter(|_| !task.has_parts() && task.part == 1);
+    let left = left.map(|left_ms| format!(", about {} left", duration_text(left_ms.div_ceil(1000))));
     let left = left.unwrap_or_default();
-    // The time left is that of this part; later parts are unknown.
-    let of_part = if task.has_parts() && !left.is_empty() { " for this part" } else { "" };
     let others = state.tasks.running_tasks().len() - 1 + state.queue.len();
     let others = if others > 0 { format!(" (and {others} more)") } else { String::new() };
     let title = &task.title;
     let lines = [
-        format!("{title}{part}{bar}{share}{so_far}{left}{of_part}{others}"),
-        format!("{title}{part}{bar}{share}{left}{of_part}{others}"),
-        format!("{title}{part}{share}{left}{of_part}{others}"),
+        format!("{title}{part}{bar}{share}{so_far}{left}{others}"),
+        format!("{title}{part}{bar}{share}{left}{others}"),
+        format!("{title}{part}{share}{left}{others}"),
         format!("{title}{part}{share}{left}"),
         format!("{title}{share}"),
     ];

@@ -103,6 +103,11 @@ impl Quantity {
         }
     }
 
+    /// The role of a figure that is written in whole numbers: zero is faint.
+    pub fn value_role(self, value: f64) -> Role {
+        if value < 0.5 { Role::Faint } else { self.figure_role() }
+    }
+
     /// The role of a step: 0 is next to nothing, 4 the most.
     pub fn step_role(self, step: u8) -> Role {
         let steps = match self {

@@ -10,6 +10,7 @@ use super::navigation::{
 };
 use super::page_rows::page_rows;
 use super::{overlays, results, theme_choice};
+use crate::catalogue::quantity_words::length_words;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::count_words;
 use crate::console::features::changes::{change_actions, change_requests};
@@ -65,6 +66,7 @@ const GENERAL: &[ActionGroup] = &[
             .prominent(),
             new("back", &["q"], "Go back; at the top, leave", |state, _| match step_out(state) {
                 true => Vec::new(),
+                false if warns_of_history(state) => Vec::new(),
                 false => leave_session(state),
             })
             .over_screens(OverlayScope::Lines),
@@ -313,6 +315,26 @@ fn copy_line(state: &mut SessionState, line: String) -> Vec<Effect> {
     let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join("; ")) };
     state.log_message(Severity::Info, format!("copied{remarks}: {line}"));
     vec![Effect::Copy(line)]
+}
+
+/// The length of a watch from which its history is worth a question.
+const LONG_WATCH_MS: u64 = 60_000;
+
+/// Warns once that the history of a long watch is in no file; returns whether it did.
+fn warns_of_history(state: &mut SessionState) -> bool {
+    let watch = &state.known.watch;
+    let is_live =
+        watch.live == Some(true) || state.known.playback.as_ref().is_some_and(|one| one.live.is_some());
+    let watched_ms = state.now_ms.saturating_sub(watch.since_ms);
+    let is_worth = is_live && watch.sweeps > 1 && watched_ms >= LONG_WATCH_MS && !state.unsaved.is_saved;
+    if !is_worth || state.unsaved.notes > 0 || std::mem::replace(&mut state.unsaved.warned, true) {
+        return false;
+    }
+    let length = length_words(watched_ms);
+    let text =
+        format!("leave? the key again does; the history of {length} is in no file, :save FILE writes it");
+    state.log_message(Severity::Info, text);
+    true
 }
 
 /// Leaves the session, unless notes would be lost or a change would end with it. It then warns or asks first.

@@ -9,7 +9,7 @@ use crate::console::drawing::chart::{Chart, ChartMark, ChartScale, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::changes::write_marks::{WriteEvent, WriteMark};
 use crate::console::features::chart_time::{
-    chart_clock, chart_history, chart_window, cursor_share, ends_now, round_load, round_top,
+    chart_clock, chart_history, chart_window, cursor_share, ends_now, round_load, round_top, window_end_ms,
 };
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::health::health_model::{ChartWindow, HealthEvent, OperatorMark};
@@ -123,7 +123,12 @@ pub fn time_ticks(known: &Model, window: TimeWindow, plot: u16) -> Vec<(f64, Str
         .take_while(|at_ms| *at_ms < window.to_ms)
         .filter_map(|at_ms| Some((window.share(at_ms)?, text(at_ms)?)))
         .collect();
-    let end = if ends_now(known, window) { Some("now".to_owned()) } else { clock.clock_text(window.to_ms) };
+    // The window ends on a step of its columns, which differ between charts: the label is that of the time it was made
+    // for.
+    let end = match ends_now(known, window) {
+        true => Some("now".to_owned()),
+        false => clock.clock_text(i64::try_from(window_end_ms(known)).unwrap_or(i64::MAX)),
+    };
     // A label right before the one at the end gives way.
     let room = 1.0 - f64::from(END_COLUMNS) / f64::from(plot.max(1));
     ticks.retain(|(share, _)| *share < room);

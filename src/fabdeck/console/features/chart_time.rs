@@ -31,11 +31,15 @@ pub fn cursor_ms(known: &Model) -> Option<u64> {
 /// where the cursor lies far back: then it moves by half its length, so that the cursor stays in its later half.
 pub fn chart_window(known: &Model, columns: u16) -> TimeWindow {
     let length = known.problems.window.length_ms();
+    TimeWindow::ending_at(window_end_ms(known), length, length / u64::from(columns.max(1)))
+}
+
+/// The time that windows are made to end with, the same for charts of any width.
+pub fn window_end_ms(known: &Model) -> u64 {
     let latest = latest_ms(known);
     let back = cursor_ms(known).map_or(0, |at_ms| latest.saturating_sub(at_ms));
-    let half = (length / 2).max(1);
-    let end = latest.saturating_sub(back / half * half);
-    TimeWindow::ending_at(end, length, length / u64::from(columns.max(1)))
+    let half = (known.problems.window.length_ms() / 2).max(1);
+    latest.saturating_sub(back / half * half)
 }
 
 /// Whether a window ends with the present of a live source.

@@ -29,14 +29,17 @@ const MAX_MESSAGES: usize = 500;
 pub struct MessageLog {
     stored: VecDeque<LogMessage>,
     total: u64,
-    /// Number of messages that never appeared in the status line, since the log was last opened.
+    /// Number of warnings since the log was last opened.
     unread: usize,
     /// Messages that were not yet taken for the log file.
     unlogged: Vec<LogMessage>,
 }
 
 impl MessageLog {
+    /// Stores a message. A warning counts as unread if its text is new, because each reading repeats the same notes.
     pub fn push(&mut self, message: LogMessage) {
+        let is_new = || self.stored.iter().all(|stored| stored.text != message.text);
+        self.unread += usize::from(message.severity == Severity::Warning && is_new());
         if self.stored.len() >= MAX_MESSAGES {
             self.stored.pop_front();
         }
@@ -45,14 +48,7 @@ impl MessageLog {
         self.total += 1;
     }
 
-    /// Stores a message for the log only. It counts as unread if its text is new, because each reading
-    /// repeats the same notes.
-    pub fn push_unread(&mut self, message: LogMessage) {
-        self.unread += usize::from(self.stored.iter().all(|stored| stored.text != message.text));
-        self.push(message);
-    }
-
-    /// Number of unread messages.
+    /// Number of warnings that are new since the log was last opened.
     pub fn unread(&self) -> usize {
         self.unread
     }
@@ -129,16 +125,16 @@ mod tests {
     }
 
     #[test]
-    fn an_unread_message_counts_until_the_log_is_opened() {
+    fn a_new_warning_counts_until_the_log_is_opened() {
         let mut messages = MessageLog::default();
         let message =
             |text: &str| LogMessage { at_ms: 0, severity: Severity::Warning, text: text.to_owned() };
-        messages.push(message("seen"));
+        messages.push(LogMessage { severity: Severity::Info, ..message("routine") });
         assert_eq!(messages.unread(), 0);
-        ["one", "two", "one"].into_iter().for_each(|text| messages.push_unread(message(text)));
+        ["one", "two", "one"].into_iter().for_each(|text| messages.push(message(text)));
         assert_eq!((messages.unread(), messages.total_count()), (2, 4));
         messages.mark_read();
-        messages.push_unread(message("one"));
+        messages.push(message("one"));
         assert_eq!(messages.unread(), 0);
     }
 }

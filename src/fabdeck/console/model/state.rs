@@ -40,6 +40,8 @@ pub struct UnsavedNotes {
     pub notes: usize,
     /// Number of these notes that a task is writing.
     pub on_their_way: usize,
+    /// Whether the recording was written to a file in this session.
+    pub is_saved: bool,
     /// Whether the session has warned the operator of them before leaving.
     pub warned: bool,
 }
@@ -88,6 +90,8 @@ pub struct SessionState {
     pub request: Request,
     /// Engines that wait for the running one, so that each engine's time is its own.
     pub queue: VecDeque<&'static Engine>,
+    /// The engines that answered since the log of the operator named some, with why one refused, and their marks.
+    pub answered: (Faults, Vec<(&'static str, Option<String>)>),
     /// Seed of random marks; each draw uses the next number.
     pub seed: u64,
     /// The command line for the last action.
@@ -139,6 +143,7 @@ impl SessionState {
             keymap,
             request: Request::default(),
             queue: VecDeque::new(),
+            answered: Default::default(),
             seed: 1,
             last_line: None,
             plans: BTreeSet::new(),

@@ -7,6 +7,7 @@ use super::problem::{
 };
 use super::problem_list::HealthFacts;
 use crate::catalogue::summary::count_words;
+use crate::operations::watch::interval_verdict::{error_words, flap_words};
 use fabdeck_fabric::counters::LinkProblemKind;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{ElementId, LinkId, LinkSpeed, LinkWidth, PortId};
@@ -78,25 +79,20 @@ impl HealthFacts<'_> {
         }
         let worst = |value: fn(&EndCounts) -> Option<f64>| ends.values().filter_map(value).reduce(f64::max);
         let (errors, downs) = (worst(|end| end.errors), worst(|end| end.downs));
-        let bound = if ends.values().any(|end| end.at_least) { "at least " } else { "" };
-        let number = |per_hour: f64| digits_in_groups(format_args!("{per_hour:.0}"));
-        let name = self.link_name(link);
-        let rate = match self.look.is_degraded(link) {
-            Some(true) => format!(", and runs at {}", rate_words(self.rate_in_use(link)[0])),
-            _ => String::new(),
+        let at_least = ends.values().any(|end| end.at_least);
+        let rate = self.look.is_degraded(link) == Some(true);
+        let rate = rate.then(|| format!("runs at {}", rate_words(self.rate_in_use(link)[0])));
+        let downs = downs.map(|downs| flap_words(downs, at_least));
+        let errors = errors.map(|errors| error_words(errors, at_least && downs.is_none()));
+        let sign = match (&rate, &downs) {
+            (Some(_), _) => CableSign::ReducedRate,
+            (None, Some(_)) => CableSign::Flaps,
+            (None, None) => CableSign::Errors,
         };
-        let title = match (errors, downs) {
-            (Some(errors), None) => {
-                format!("{name} has {bound}{} errors in an hour or less{rate}", number(errors))
-            }
-            (errors, Some(downs)) => {
-                let errors =
-                    errors.map_or_else(String::new, |errors| format!(", with {} errors", number(errors)));
-                let times = if downs < 1.5 { "time" } else { "times" };
-                format!("{name} went down {bound}{} {times} in an hour or less{errors}{rate}", number(downs))
-            }
-            (None, None) => name,
-        };
+        // The worst fact comes first, so that a narrow screen cuts the others.
+        let verb = if rate.is_none() && downs.is_none() { "has " } else { "" };
+        let facts: Vec<String> = [rate, downs, errors].into_iter().flatten().collect();
+        let title = format!("{} {verb}{} in an hour", self.link_name(link), facts.join(", "));
         let counting: Vec<PortId> =
             ends.iter().filter(|(_, end)| end.errors.is_some()).map(|(port, _)| *port).collect();
         let cause = match counting[..] {
@@ -108,11 +104,6 @@ impl HealthFacts<'_> {
             _ => ProblemCause::likely("cable: both ends count errors"),
         };
         let text = "preview the routes without this cable; then clean, reseat or replace it";
-        let sign = match (rate.is_empty(), downs) {
-            (false, _) => CableSign::ReducedRate,
-            (true, Some(_)) => CableSign::Flaps,
-            (true, None) => CableSign::Errors,
-        };
         let problem = self.link_problem(link, ProblemKind::LinkErrors, title, cause, text);
         FabricProblem { sign: Some(sign), ..problem }
     }
@@ -151,7 +142,7 @@ impl HealthFacts<'_> {
 
     /// Links that run at one rate below one possible one; several are one problem.
     fn degraded_links(&self, rate @ [used, possible]: RateInUse, links: &[LinkId]) -> FabricProblem {
-        let rates = format!("{} where both ends support {}", rate_words(used), rate_words(possible));
+        let rates = format!("{} of {}", rate_words(used), rate_words(possible));
         let title = match links {
             [link] => format!("{} runs at {rates}", self.link_name(*link)),
             _ => format!("{} run at {rates}", count_words(links.len(), "link", "links")),

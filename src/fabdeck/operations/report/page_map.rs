@@ -43,6 +43,7 @@ pub fn write_map(page: &mut HtmlWriter, report: &FabricReport) {
         _ => "map load",
     };
     page.open("figure", &[("class", class)]);
+    page.element("p", &[("class", "sideways")], "The map is wider than this screen: it moves sideways.");
     page.open("div", &[("class", "scroll")]);
     match &map.pairs {
         _ if map.has_lines => draw_lines(page, report),

@@ -38,7 +38,7 @@ border-left:.3rem solid currentColor;overflow-wrap:anywhere}
 background:var(--card);break-inside:avoid}
 .card.crit{border-left-color:var(--crit);color:inherit}.card.warn{border-left-color:var(--warn);color:inherit}
 .card .sign{font-size:.8rem;font-weight:600;margin-right:.6rem;white-space:nowrap}
-.card dl{display:grid;grid-template-columns:5rem minmax(0,1fr);gap:.3rem .75rem;margin-top:.6rem}
+.card dl{display:grid;grid-template-columns:7rem minmax(0,1fr);gap:.3rem .75rem;margin-top:.6rem}
 .card dt{color:var(--dim);font-size:.85rem;padding-top:.05rem}
 .card dd{overflow-wrap:anywhere}
 .sure{font-size:.75rem;border:1px solid var(--rule);border-radius:1rem;padding:.05rem .5rem;margin-right:.5rem;color:var(--dim);
@@ -109,10 +109,16 @@ margin-right:.5rem}
 .bar i{display:block;height:100%}.bar.wait i{background:var(--wait3)}.bar.load i{background:var(--load2)}
 .facts{display:grid;grid-template-columns:9rem minmax(0,1fr);gap:.25rem 1rem;font-size:.9rem}
 .facts dt{color:var(--dim)}.facts dd{overflow-wrap:anywhere}
+.sideways{display:none;color:var(--dim);font-size:.85rem;margin-bottom:.4rem}
 footer{margin:3rem auto 2rem;padding-top:1rem;color:var(--dim);font-size:.85rem;border-top:1px solid var(--rule)}
 @media (max-width:40rem){main,header,footer{padding-left:.9rem;padding-right:.9rem}header{padding-top:1.25rem}h1{font-size:1.4rem}
 .tiles{grid-template-columns:1fr 1fr}.card dl,.facts{grid-template-columns:1fr;gap:0}.card dd,.facts dd{margin-bottom:.4rem}
-.bar{display:none}}
+.bar{display:none}.sideways{display:block}
+.stack,.stack tbody{display:block}.stack thead{display:none}
+.stack tr{display:block;border:1px solid var(--rule);border-radius:.6rem;padding:.5rem .75rem;margin-bottom:.6rem}
+.stack td,.stack td.num{display:flex;gap:1rem;justify-content:space-between;border:0;padding:.1rem 0;text-align:right;white-space:normal}
+.stack td:first-child{display:block;text-align:left;font-weight:600;color:var(--strong)}
+.stack td[data-label]::before{content:attr(data-label);color:var(--dim);font-weight:400;text-align:left;white-space:nowrap}}
 @media print{body{font-size:11px}main,header,footer{max-width:none;padding:0}.scroll{overflow:visible}h2{break-after:avoid}
 tr{break-inside:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 "#;

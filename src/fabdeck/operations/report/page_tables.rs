@@ -17,7 +17,11 @@ const MAX_NOTES: usize = 20;
 
 /// The heads of columns; those of numbers are at the right.
 fn write_table_head(page: &mut HtmlWriter, columns: &[(&str, bool)]) {
-    page.open("table", &[]);
+    write_head(page, "", columns);
+}
+
+fn write_head(page: &mut HtmlWriter, class: &str, columns: &[(&str, bool)]) {
+    page.open("table", &[("class", class)]);
     page.open("thead", &[]);
     page.open("tr", &[]);
     for (title, is_number) in columns {
@@ -35,7 +39,16 @@ fn close_table(page: &mut HtmlWriter) {
 }
 
 fn write_share(page: &mut HtmlWriter, class: &str, percent: f64) {
-    page.open("td", &[("class", "num")]);
+    write_labelled_share(page, class, percent, &[("class", "num")]);
+}
+
+fn write_labelled_share(
+    page: &mut HtmlWriter,
+    class: &str,
+    percent: f64,
+    attributes: &[(&'static str, &str)],
+) {
+    page.open("td", attributes);
     page.open("span", &[("class", &format!("bar {class}"))]);
     page.element("i", &[("style", &format!("width:{:.0}%", percent.clamp(0.0, 100.0)))], "");
     page.close();
@@ -113,16 +126,27 @@ pub fn write_cables(page: &mut HtmlWriter, report: &FabricReport) {
     let shown = shown_words(cables.rows.len().min(MAX_ROWS), cables.cables);
     let remark: Vec<String> = [trouble, shown].into_iter().filter(|part| !part.is_empty()).collect();
     heading(page, "Cables", &format!("{}, then the busiest", remark.join(", ")));
-    write_table_head(
+    // On a phone each cable is a block, in which every value has its label.
+    write_head(
         page,
-        &[("CABLE", false), ("STATE", false), ("RATE", false), ("ERRORS COUNTED", true), ("LOAD", true)],
+        "stack",
+        &[("CABLE", false), (STATE, false), (RATE, false), (ERRORS, true), (LOAD, true)],
     );
     for cable in cables.rows.iter().take(MAX_ROWS) {
         write_cable(page, cable);
     }
     close_table(page);
+    page.element("p", &[("class", "dim")], ERRORS_REMARK);
     page.close();
 }
+
+/// The heads of columns of cables, which are the labels of values on a phone.
+const STATE: &str = "STATE";
+const RATE: &str = "RATE";
+const ERRORS: &str = "ERRORS COUNTED";
+const LOAD: &str = "LOAD";
+/// Why these errors are other than those of a problem.
+const ERRORS_REMARK: &str = "Errors counted: all that both ends have counted since their counters were cleared. A problem                              has those of an hour, of the end that counted more.";
 
 fn write_cable(page: &mut HtmlWriter, cable: &CableSummary) {
     let (class, state) = match cable.trouble {
@@ -134,13 +158,17 @@ fn write_cable(page: &mut HtmlWriter, cable: &CableSummary) {
     let [a, b] = &cable.ends;
     page.open("tr", &[]);
     page.element("td", &[], &format!("{a} ─ {b}"));
-    page.element("td", &[("class", class)], state);
-    page.element("td", &[], if cable.rate.is_empty() { UNKNOWN } else { &cable.rate });
+    page.open("td", &[("data-label", STATE)]);
+    page.element("span", &[("class", class)], state);
+    page.close();
+    let rate = if cable.rate.is_empty() { UNKNOWN } else { &cable.rate };
+    page.element("td", &[("data-label", RATE)], rate);
     let errors = cable.errors.map_or_else(|| UNKNOWN.to_owned(), digits_in_groups);
-    page.element("td", &[("class", "num")], &errors);
+    page.element("td", &[("class", "num"), ("data-label", ERRORS)], &errors);
+    let label = ("data-label", LOAD);
     match cable.load {
-        Some(load) => write_share(page, "load", f64::from(load)),
-        None => page.element("td", &[("class", "num dim")], UNKNOWN),
+        Some(load) => write_labelled_share(page, "load", f64::from(load), &[("class", "num"), label]),
+        None => page.element("td", &[("class", "num dim"), label], UNKNOWN),
     }
     page.close();
 }

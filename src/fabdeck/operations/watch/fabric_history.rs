@@ -271,11 +271,12 @@ impl FabricHistory {
         }
     }
 
-    /// The sums of the interval that a time lies in, and its begin and end.
+    /// The sums of the interval that a time lies in or ends, and its begin and end. `None` at the first reading: nothing
+    /// was measured before it.
     pub fn sums_at(&self, at_ms: u64) -> Option<(u64, u64, FabricSums)> {
         let around = |level: &HistoryLevel| {
             let at = level.entries.partition_point(|entry| entry.to_ms < at_ms);
-            let entry = level.entries.get(at).filter(|entry| entry.from_ms <= at_ms)?;
+            let entry = level.entries.get(at).filter(|entry| entry.from_ms < at_ms)?;
             Some((entry.from_ms, entry.to_ms, entry.interval.sums))
         };
         self.levels.iter().find_map(around)
@@ -285,7 +286,7 @@ impl FabricHistory {
     pub fn wait_at(&self, at_ms: u64, port: &PortIdentity) -> Option<f64> {
         let around = |level: &HistoryLevel| {
             let at = level.entries.partition_point(|entry| entry.to_ms < at_ms);
-            let entry = level.entries.get(at).filter(|entry| entry.from_ms <= at_ms)?;
+            let entry = level.entries.get(at).filter(|entry| entry.from_ms < at_ms)?;
             entry.interval.ports.value(port, PortQuantity::Wait)
         };
         self.levels.iter().find_map(around)

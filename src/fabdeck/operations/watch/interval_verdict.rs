@@ -244,16 +244,40 @@ pub(crate) fn link_words(look: &Snapshot, trouble: &LinkProblem, limit: f64) -> 
 /// The rate of errors or link-downs, the port that counted them, and the threshold; `None` for a degraded
 /// link.
 pub(crate) fn trouble_rate(look: &Snapshot, why: LinkProblemKind, limit: f64) -> Option<String> {
-    let (at, per_hour, at_least, what) = match why {
-        LinkProblemKind::Errored { at, per_hour, at_least } => (at, per_hour, at_least, "errors"),
-        LinkProblemKind::Discards { at, per_hour, at_least } => (at, per_hour, at_least, "discards"),
-        LinkProblemKind::Flaps { at, per_hour, at_least } => (at, per_hour, at_least, "times down"),
+    let (at, what) = match why {
+        LinkProblemKind::Errored { at, per_hour, at_least } => (at, error_words(per_hour, at_least)),
+        LinkProblemKind::Discards { at, per_hour, at_least } => (at, discard_words(per_hour, at_least)),
+        LinkProblemKind::Flaps { at, per_hour, at_least } => (at, flap_words(per_hour, at_least)),
         LinkProblemKind::Degraded => return None,
     };
+    let (at, limit) = (look.unique_port_name(at), digits_in_groups(limit));
+    Some(format!("{what} in an hour or less, counted at {at}; the threshold is {limit}"))
+}
+
+/// The number of link errors in an hour, in the words of cards, events and the Timeline.
+pub(crate) fn error_words(per_hour: f64, at_least: bool) -> String {
+    number_words(per_hour, at_least, "error", "errors")
+}
+
+/// The number of discarded packets in an hour, in the same words.
+pub(crate) fn discard_words(per_hour: f64, at_least: bool) -> String {
+    number_words(per_hour, at_least, "discard", "discards")
+}
+
+fn number_words(per_hour: f64, at_least: bool, one: &str, many: &str) -> String {
     let bound = if at_least { "at least " } else { "" };
-    let at = look.unique_port_name(at);
-    let (count, limit) = (digits_in_groups(format_args!("{per_hour:.1}")), digits_in_groups(limit));
-    Some(format!("{bound}{count} {what} in an hour or less, counted at {at}; the threshold is {limit}"))
+    let word = if per_hour.round() == 1.0 { one } else { many };
+    format!("{bound}{} {word}", digits_in_groups(format_args!("{per_hour:.0}")))
+}
+
+/// How often a link went down in an hour, in the same words.
+pub(crate) fn flap_words(per_hour: f64, at_least: bool) -> String {
+    let bound = if at_least { "at least " } else { "" };
+    match per_hour.round() as u64 {
+        0 | 1 => format!("flapped {bound}once"),
+        2 => format!("flapped {bound}twice"),
+        times => format!("flapped {bound}{} times", digits_in_groups(times)),
+    }
 }
 
 pub(crate) fn shorten_list<T>(

@@ -168,9 +168,12 @@ fn draw_rows(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, prompt: 
         |line: &ListLine<'_>| matches!(line, ListLine::Row(at, _) if Some(*at) == state.goto.picked);
     let here = lines.iter().position(is_picked).unwrap_or(0);
     // The cursor stays in sight, with the head of its group where that is next to it.
-    let height = usize::from(area.height);
+    // The number of rows below has a row of its own.
+    let is_long = lines.len() > usize::from(area.height) && area.height > 1;
+    let rows_high = if is_long { area.height - 1 } else { area.height };
+    let height = usize::from(rows_high);
     let top = (here + 1).saturating_sub(height);
-    for (y, line) in (0..area.height).zip(lines.iter().skip(top)) {
+    for (y, line) in (0..rows_high).zip(lines.iter().skip(top)) {
         match line {
             ListLine::Head(group) => {
                 canvas.draw_text(area, 1, y, group.title(), Role::Dim);
@@ -183,7 +186,7 @@ fn draw_rows(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, prompt: 
         }
     }
     let below = lines.len().saturating_sub(top + height);
-    if below > 0 && height > 1 {
+    if below > 0 && is_long {
         let more = format!("{} {below} more rows ", canvas.signs.down);
         canvas.draw_right_aligned(area, 0, area.height - 1, &more, Role::Dim);
     } else if state.goto.is_scored && lines.len() + 1 < height {
@@ -194,7 +197,7 @@ fn draw_rows(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, prompt: 
 fn empty_text(state: &SessionState, prompt: &Prompt) -> String {
     let (kind, rest) = split_line(&prompt.text);
     match kind {
-        _ if !rest.is_empty() => format!("Nothing matches '{}'.", rest.trim()),
+        _ if !rest.is_empty() => format!("Nothing matches '{}'.{}", rest.trim(), state.goto.near),
         Some(GotoKind::Problems) if state.known.problems.ranked.is_none() => {
             "Problems are being ranked.".to_owned()
         }

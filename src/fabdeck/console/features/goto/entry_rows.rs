@@ -155,7 +155,30 @@ pub fn action_rows(state: &SessionState, words: &[String]) -> Vec<GotoRow> {
         let matched = matched_places(action.id, words);
         rows.push(GotoRow { matched, ..row }.scored(state, score));
     }
+    rows.extend(view_rows(state, words));
     rows
+}
+
+/// The lists of the Map, which have no key of their own: the word, the line that opens it, and what it is.
+const MAP_VIEWS: [(&str, &str, &str); 3] = [
+    ("hosts", "map view=hosts", "Map: every host with its switch and port"),
+    ("switches", "map view=switches", "Map: every switch in a list"),
+    ("tree", "map view=tree", "Map: the fabric as a tree"),
+];
+
+/// The views that a word names.
+fn view_rows(state: &SessionState, words: &[String]) -> Vec<GotoRow> {
+    let open = state.keymap.find_action("open").filter(|_| !words.is_empty());
+    let Some(open) = open else { return Vec::new() };
+    let row = |(word, line, about): &(&str, &str, &str)| {
+        let score = match_score(word, words).filter(|score| *score >= START)?;
+        let target = GotoTarget::Action { id: open.id, argument: (*line).to_owned() };
+        let row = GotoRow::new(GotoGroup::Actions, (*word).to_owned(), target).of_action(state, open);
+        let about = if row.blocked { row.about.clone() } else { (*about).to_owned() };
+        let matched = matched_places(word, words);
+        Some(GotoRow { about, matched, ..row }.scored(state, score))
+    };
+    MAP_VIEWS.iter().filter_map(row).collect()
 }
 
 /// The score of an action, and whether the line names it.

@@ -14,6 +14,7 @@ use crate::console::model::effect::Effect;
 use crate::console::model::prompt::{Prompt, Purpose};
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::observe::digits_in_groups;
+use fabdeck_fabric::similar_words;
 
 /// Rows of a group beside others: on a low screen, and on another one. Most rows of a group that is shown whole.
 const FEW_ROWS: usize = 3;
@@ -133,8 +134,27 @@ fn make_rows(state: &mut SessionState, prompt: &Prompt, of: RowsKey) -> Vec<Effe
     let is_first_meant = rows.first().is_some_and(|row| row.is_sure) && !prompt.text.trim().is_empty();
     state.goto.is_chosen &= again.is_some();
     state.goto.picked = again.or(is_first_meant.then_some(0));
+    state.goto.near = if rows.is_empty() { near_words(state, rest) } else { String::new() };
     state.goto.rows = rows;
     effects
+}
+
+/// Most names that are compared with a line that matches nothing.
+const MAX_COMPARED: usize = 5000;
+
+/// Names and actions like this text, as a sentence that follows; empty where none is.
+fn near_words(state: &SessionState, text: &str) -> String {
+    let names = state.snapshot().into_iter().flat_map(|look| {
+        look.fabric()
+            .nodes()
+            .take(MAX_COMPARED)
+            .map(|(node, _)| look.name(node).split(' ').next().unwrap_or(""))
+    });
+    let actions = state.keymap.actions().map(|action| action.id);
+    match similar_words(text.trim(), names.chain(actions)).first() {
+        Some(near) => format!(" Did you mean '{near}'?"),
+        None => String::new(),
+    }
 }
 
 /// The completions for the argument of an action, and the action.

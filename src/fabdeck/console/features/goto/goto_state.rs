@@ -187,6 +187,8 @@ pub struct GotoState {
     pub found: Option<(Vec<String>, NameHits)>,
     /// What the failure of the element at the cursor costs.
     pub costs: FailureCosts,
+    /// Names like the line that matches nothing, as a sentence that follows.
+    pub near: String,
     /// Number of names that the last key looked through.
     pub looked_through: usize,
     pub names_per_key: usize,
@@ -205,6 +207,7 @@ impl Default for GotoState {
             expanded: None,
             recent: VecDeque::new(),
             lines: VecDeque::new(),
+            near: String::new(),
             recalled: None,
             index: None,
             pending: NamesPending::default(),

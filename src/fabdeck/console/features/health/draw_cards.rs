@@ -16,9 +16,11 @@ use super::problem_actions::fix_preview;
 use super::screen::HealthPane;
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::{Canvas, truncate_text, width};
-use crate::console::drawing::chart::{Chart, ChartScale, draw_chart};
+use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
+use crate::console::features::chart_axes::{chart_top, scale_of};
 use crate::console::features::chart_time::{chart_window, cursor_share};
+use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
 use crate::console::features::watch::watch_text::empty_words;
 use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
@@ -42,6 +44,9 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState
     let Some(ranked) = ranked.filter(|ranked| !ranked.problems.is_empty()) else {
         return draw_no_problem(canvas, inside, state, ranked);
     };
+    let shown = ranked.measures.iter().skip(table.top).take(sight).flatten();
+    let graph = graph_width(inside.width).saturating_sub(1 + GRAPH_LABELS);
+    let errors_top = errors_top(state, shown, graph);
     for (place, problem) in problems.iter().enumerate().skip(table.top).take(sight) {
         let y = layout.card_row(place - table.top);
         let height = if layout.is_compact { 1 } else { CARD_ROWS };
@@ -49,7 +54,7 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState
         if area.height > 0 {
             canvas.add_target(area, ClickTarget::Row(place));
             let chosen = focused && place == table.cursor;
-            draw_card(canvas, area, state, &Card { ranked, problem, place, chosen });
+            draw_card(canvas, area, state, &Card { ranked, problem, place, chosen, errors_top });
         }
     }
 }
@@ -96,14 +101,21 @@ struct Card<'c> {
     problem: &'c FabricProblem,
     place: usize,
     chosen: bool,
+    /// The top of the scale of errors.
+    errors_top: f64,
 }
 
 /// Width of the graph at the right of a card, on wide and on narrow screens.
 const GRAPH_WIDTH: u16 = 30;
 const NARROW_GRAPH_WIDTH: u16 = 14;
 const WIDE_CARD: u16 = 100;
-/// Columns of the scale of a graph.
-const GRAPH_LABELS: u16 = 4;
+/// Columns of the scale of a graph, and the least top of a scale of errors.
+const GRAPH_LABELS: u16 = 5;
+const LEAST_ERRORS_TOP: f64 = 1000.0;
+
+fn graph_width(card: u16) -> u16 {
+    if card >= WIDE_CARD { GRAPH_WIDTH } else { NARROW_GRAPH_WIDTH }
+}
 
 fn draw_card(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &Card<'_>) {
     let problem = card.problem;
@@ -115,7 +127,7 @@ fn draw_card(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &C
     if card.chosen {
         canvas.fill_row(body, 0, Role::Cursor);
     }
-    let graph = if area.width >= WIDE_CARD { GRAPH_WIDTH } else { NARROW_GRAPH_WIDTH };
+    let graph = graph_width(area.width);
     let measure = card.ranked.measures.get(card.place).and_then(Option::as_ref);
     let wide = area.width >= WIDE_CARD;
     let right = measure.map(|measure| measure_runs(canvas, measure, wide)).unwrap_or_default();
@@ -126,7 +138,7 @@ fn draw_card(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &C
     let titles = Rect { width: title_end, ..body };
     let age = if wide { age_words(state, problem) } else { String::new() };
     let room = title_end.saturating_sub(x);
-    let title = truncate_text(&problem.title, room, canvas.signs.more);
+    let title = shorten_title(&problem.title, room, canvas.signs.more);
     let title_role = if problem.acknowledged.is_some() { Role::Dim } else { Role::Strong };
     let behind = canvas.draw_text(titles, x, 0, &title, title_role);
     canvas.draw_right_aligned(titles, behind + 2, 0, &age, Role::Dim);
@@ -140,7 +152,18 @@ fn draw_card(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &C
     let graph = graph.min(body.width);
     let at = Rect { x: body.x + body.width - graph, y: body.y + 1, width: graph, height: CARD_ROWS - 1 };
     if let Some(measure) = measure {
-        draw_graph(canvas, Rect { width: graph.saturating_sub(1), ..at }, state, measure);
+        draw_graph(canvas, Rect { width: graph.saturating_sub(1), ..at }, state, measure, card.errors_top);
+    }
+}
+
+/// Cuts a title between its facts, the worst of which comes first; a single fact is cut where the room ends.
+fn shorten_title(title: &str, room: u16, more: &str) -> String {
+    let whole = |at: &usize| width(&title[..*at]) + width(more) <= room;
+    let cut = title.match_indices(", ").map(|(at, _)| at).filter(whole).last();
+    match cut {
+        _ if width(title) <= room => title.to_owned(),
+        Some(at) => format!("{}{more}", &title[..at]),
+        None => truncate_text(title, room, more),
     }
 }
 
@@ -217,30 +240,56 @@ fn measure_runs(canvas: &Canvas<'_>, measure: &ProblemMeasure, wide: bool) -> Ve
     runs
 }
 
-fn draw_graph(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, measure: &ProblemMeasure) {
+/// The values of a graph of this many columns; `None` where nothing is measured.
+fn graph_values(
+    state: &SessionState,
+    measure: &ProblemMeasure,
+    plot: u16,
+) -> Option<(Quantity, Vec<Option<f64>>)> {
     let watch = &state.known.watch;
-    let plot = area.width.saturating_sub(GRAPH_LABELS);
     let (window, columns) = (chart_window(&state.known, plot), usize::from(plot) * 2);
     let port = |port, figure| watch.history.port_columns(port, figure, window, columns);
-    let (quantity, values) = match measure {
-        ProblemMeasure::Wait { share: None, .. } => return,
+    Some(match measure {
+        ProblemMeasure::Wait { share: None, .. } => return None,
         ProblemMeasure::Wait { port: at, .. } => (Quantity::Wait, port(*at, PortFigure::Waiting)),
         ProblemMeasure::Load { port: at, .. } => (Quantity::Load, port(*at, PortFigure::Utilization)),
         ProblemMeasure::Errors { ports, .. } => {
             (Quantity::Errors, watch.totals.error_columns(window, columns, ports))
         }
-    };
-    let (scale, top, label) = match quantity {
-        Quantity::Errors => (ChartScale::Logarithmic, 1000.0, "1k"),
-        Quantity::Load | Quantity::Wait => (ChartScale::Linear, 100.0, "100"),
-    };
+    })
+}
+
+/// The top of the scale of errors, which is the same for all cards in sight, so that they can be compared.
+fn errors_top<'m>(
+    state: &SessionState,
+    measures: impl Iterator<Item = &'m ProblemMeasure>,
+    plot: u16,
+) -> f64 {
+    let of =
+        |measure| graph_values(state, measure, plot).filter(|(quantity, _)| *quantity == Quantity::Errors);
+    let most = measures.filter_map(of).flat_map(|(_, values)| values).flatten().fold(0.0, f64::max);
+    chart_top(Quantity::Errors, most.max(LEAST_ERRORS_TOP))
+}
+
+fn draw_graph(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    state: &SessionState,
+    measure: &ProblemMeasure,
+    errors_top: f64,
+) {
+    let plot = area.width.saturating_sub(GRAPH_LABELS);
+    let Some((quantity, values)) = graph_values(state, measure, plot) else { return };
+    let window = chart_window(&state.known, plot);
+    let top = if quantity == Quantity::Errors { errors_top } else { 100.0 };
+    let (scale, label) = (scale_of(quantity), short_number(top));
     let chart = Chart {
         quantity,
         values: &values,
         curve: &[],
         scale,
         top,
-        labels: &[(1.0, label.to_owned()), (0.0, "0".to_owned())],
+        labels: &[(1.0, label), (0.0, "0".to_owned())],
         ticks: &[],
         marks: &[],
         cursor: cursor_share(&state.known, window),
@@ -280,6 +329,9 @@ fn draw_no_problem(
     });
     lines.push(match &ranked.jobs {
         Some(jobs) => (true, format!("jobs: {} on the fabric", digits_in_groups(jobs.rows.len()))),
+        None if !matches!(current_job_source(known), CurrentJobSource::Unknown) => {
+            (false, "jobs: the list is not known yet".to_owned())
+        }
         None => (false, "jobs: not known; :jobs slurm asks Slurm".to_owned()),
     });
     lines.extend(ranked.unacknowledged.iter().map(|why| (false, format!("acknowledgements: {why}"))));

@@ -83,7 +83,10 @@ fn draw_quantity(
     let curve = content.curve.map(columns).unwrap_or_default();
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let top = chart_top(content.quantity, most);
-    let head = head_runs(canvas, content, state, most);
+    let heads = head_runs(canvas, content, state, most);
+    let room = area.width.saturating_sub(width(content.title) + if boxed { 9 } else { 7 });
+    let fits = |head: &&Vec<OwnedRun>| head.iter().map(|(text, _)| width(text)).sum::<u16>() <= room;
+    let head = heads.iter().find(fits).or(heads.last()).cloned().unwrap_or_default();
     let inside = draw_frame(canvas, area, content.title, &head, false, boxed);
     let marks = chart_marks(canvas, state, window, boxed);
     let has_curve = !curve.is_empty() && boxed;
@@ -110,8 +113,13 @@ fn draw_quantity(
     }
 }
 
-/// The figures of the last interval, for the head of a chart.
-fn head_runs(canvas: &Canvas<'_>, content: &ChartContent, state: &SessionState, most: f64) -> Vec<OwnedRun> {
+/// The figures of the last interval, for the head of a chart: the longest text first, the value alone last.
+fn head_runs(
+    canvas: &Canvas<'_>,
+    content: &ChartContent,
+    state: &SessionState,
+    most: f64,
+) -> Vec<Vec<OwnedRun>> {
     let dim = |text: &str| (text.to_owned(), Role::Dim);
     // In a recording, the last interval is that of the moment shown.
     let cursor = cursor_ms(&state.known).filter(|_| state.known.playback.is_none());
@@ -120,9 +128,9 @@ fn head_runs(canvas: &Canvas<'_>, content: &ChartContent, state: &SessionState, 
         None => state.known.watch.totals.latest().map(|(_, sums)| sums),
     };
     let Some(value) = sums.and_then(|sums| (content.value)(&sums)) else {
-        return vec![dim(&format!("{} not known", canvas.signs.severity[3]))];
+        return vec![vec![dim(&format!("{} not known", canvas.signs.severity[3]))]];
     };
-    let figure = |text: String| (text, content.quantity.figure_role());
+    let figure = |text: String| (text, content.quantity.value_role(value));
     if let Some(at_ms) = cursor {
         let time = time_words(&state.known, i64::try_from(at_ms).unwrap_or(i64::MAX));
         let value = match content.quantity {
@@ -130,19 +138,29 @@ fn head_runs(canvas: &Canvas<'_>, content: &ChartContent, state: &SessionState, 
             Quantity::Wait => format!("{value:.0} %"),
             Quantity::Errors => format!("{} /s", short_number(value)),
         };
-        return vec![figure(value), dim("  "), (time, Role::Key)];
+        return vec![vec![figure(value.clone()), dim("  "), (time, Role::Key)], vec![figure(value)]];
     }
     match content.quantity {
-        Quantity::Load if value >= 999.5 => vec![figure(short_number(value / 1000.0)), dim(" Tb/s")],
-        Quantity::Load => vec![figure(short_number(value)), dim(" Gb/s")],
+        Quantity::Load if value >= 999.5 => vec![vec![figure(short_number(value / 1000.0)), dim(" Tb/s")]],
+        Quantity::Load => vec![vec![figure(short_number(value)), dim(" Gb/s")]],
         Quantity::Wait => {
             let count = state.known.problems.ranked.as_ref().and_then(|ranked| ranked.waits.as_ref());
             let ports = count.map(|waits| format!("  {} ports", waits.count)).unwrap_or_default();
-            vec![dim("worst "), figure(format!("{value:.0} %")), dim(&ports)]
+            let value = figure(format!("{value:.0} %"));
+            vec![
+                vec![dim("worst "), value.clone(), dim(&ports)],
+                vec![dim("worst "), value.clone()],
+                vec![value],
+            ]
         }
         Quantity::Errors => {
             let peak = if most > value { format!("  peak {}", short_number(most)) } else { String::new() };
-            vec![figure(short_number(value)), dim(" /s log"), dim(&peak)]
+            let value = figure(short_number(value));
+            vec![
+                vec![value.clone(), dim(" /s log"), dim(&peak)],
+                vec![value.clone(), dim(" /s log")],
+                vec![value, dim(" /s")],
+            ]
         }
     }
 }
@@ -151,6 +169,7 @@ fn head_runs(canvas: &Canvas<'_>, content: &ChartContent, state: &SessionState, 
 fn missing_words(state: &SessionState) -> &'static str {
     let watch = &state.known.watch;
     match () {
+        () if watch.live.is_none() => "the source is being read",
         () if watch.live == Some(false) && !watch.recorded => "only one reading of counters",
         () if watch.recorded && watch.alone.is_some() => "nothing to compare with",
         () if watch.settings.interval_ms == 0 && !watch.recorded => "counters are not watched",

@@ -7,6 +7,7 @@ use super::health_layout::{HealthLayout, JOB_ROWS};
 use super::pane_frame::{draw_frame, draw_runs};
 use super::screen::HealthPane;
 use crate::catalogue::severity::Severity;
+use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::gauge::{bar_symbol, draw_gauge, step_of};
 use crate::console::drawing::theme::{Quantity, Role};
@@ -60,10 +61,18 @@ fn draw_jobs(
     ranked: Option<&RankedProblems>,
 ) {
     let jobs = ranked.and_then(|ranked| ranked.jobs.as_ref());
+    let (top, sight) =
+        rows_in_sight(state, HealthPane::Jobs, buffer_area(layout.jobs.inside(layout.boxed)), JOB_ROWS);
     let head: Vec<OwnedRun> = jobs.map_or_else(Vec::new, |jobs| {
         let hit = format!("{} of {}", digits_in_groups(jobs.hit), digits_in_groups(jobs.rows.len()));
         let role = if jobs.hit > 0 { Role::Wait } else { Role::Dim };
-        vec![(hit, role), (format!("  {} hosts", digits_in_groups(jobs.hosts)), Role::Dim)]
+        // Where not all of them are in sight, the head says which.
+        let extent = canvas.extent_text(top, sight, jobs.hit, 30);
+        let beside = match extent.is_empty() {
+            true => (format!("  {} hosts", digits_in_groups(jobs.hosts)), Role::Dim),
+            false => (format!("  {extent}"), Role::Key),
+        };
+        vec![(hit, role), beside]
     });
     let focused = state.screens.health.pane == HealthPane::Jobs;
     let inside = draw_frame(canvas, layout.jobs, "Jobs hit", &head, focused, layout.boxed);
@@ -79,7 +88,6 @@ fn draw_jobs(
     if jobs.hit == 0 {
         return draw_sentence(canvas, inside, "No job is hit.");
     }
-    let (top, sight) = rows_in_sight(state, HealthPane::Jobs, inside, JOB_ROWS);
     for (place, job) in jobs.hit_rows().iter().enumerate().skip(top).take(sight) {
         let y = u16::try_from(place - top).unwrap_or(u16::MAX).saturating_mul(JOB_ROWS);
         let area = Rect { y: inside.y + y, height: inside.height.saturating_sub(y).min(JOB_ROWS), ..inside };
@@ -209,7 +217,9 @@ fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
     let focused = state.screens.health.pane == HealthPane::Events;
     let inside = draw_frame(canvas, layout.events, "Latest", head, focused, layout.boxed);
     if count == 0 {
-        let text = match state.known.watch.can_watch() || state.known.watch.recorded {
+        let watch = &state.known.watch;
+        let text = match watch.can_watch() || watch.recorded {
+            _ if watch.live.is_none() => "The source is being read.",
             true => "No event so far.",
             false => "Events need a watch, and this source has one reading.",
         };

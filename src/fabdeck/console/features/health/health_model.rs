@@ -54,6 +54,11 @@ impl ChartWindow {
         }
     }
 
+    /// The shortest window that has room for this length, or the longest one.
+    pub fn fitting(length_ms: u64) -> Self {
+        Self::ALL.into_iter().find(|window| window.length_ms() >= length_ms).unwrap_or(Self::Day)
+    }
+
     /// The next longer or shorter window; `None` at the end of the list.
     pub fn next(self, longer: bool) -> Option<Self> {
         let at = Self::ALL.iter().position(|window| *window == self)?;

@@ -88,7 +88,7 @@ fn draw_hosts(canvas: &mut Canvas<'_>, panes: &JobsPanes, state: &SessionState) 
     let left = HOST_WIDTH + SWITCH_WIDTH;
     let plot = Rect { x: inside.x + left, y: inside.y + y, width: strip_columns(panes), height: 1 };
     if let Some(window) = strips.window.filter(|_| !strips.hosts.is_empty()) {
-        draw_ticks(canvas, plot, &time_ticks(&state.known, window, plot.width));
+        draw_ticks(canvas, plot, &time_ticks(&state.known, window, plot.width), None);
     }
     draw_reasons(
         canvas,

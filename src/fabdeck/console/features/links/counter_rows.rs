@@ -1,18 +1,19 @@
 //! The counters of a cable as rows: each with the values and the rates of both ends.
 //!
 //! ```text
-//! COUNTER               rack2-leaf[7]       rate    spine-1[3]       rate  threshold
-//! Symbol errors                12,194       1 /s             0          0
-//! Link errors, all             12,195       1 /s             1       1 /h      10 /h  over
+//! COUNTER               rack2-leaf[7]   PER HOUR    spine-1[3]   PER HOUR  threshold
+//! Symbol errors                12,194      3,600             0          0
+//! Link errors, all             12,195      3,600             1          1      10 /h  over
 //! ```
 
 use super::link_errors::{CounterForms, error_counters, values_in_snapshot, values_in_sweep};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::health::card_text::short_number;
+use crate::console::features::watch::watch_state::JudgedSweeps;
 use crate::console::model::fabric_model::Model;
 use crate::operations::watch::port_values::PortQuantity;
 use fabdeck_fabric::counters::{growth_between, link_error_growth};
-use fabdeck_fabric::observe::{Counter, CounterValues, Sweep, digits_in_groups};
+use fabdeck_fabric::observe::{Counter, CounterValues, digits_in_groups};
 use fabdeck_fabric::{ElementId, LinkId, PortId};
 
 /// A counter with its values at both ends.
@@ -36,44 +37,33 @@ pub struct CableCount {
     pub counted: bool,
 }
 
-/// The samples of a port: the latest, the one before it, and the baseline of error rates.
+/// The samples of a port: the latest, and the baseline of error rates.
 struct EndSamples<'s> {
     port: PortId,
     now: Option<&'s CounterValues>,
-    before: Option<&'s CounterValues>,
     first: Option<&'s CounterValues>,
-}
-
-/// The lengths between these samples, in seconds.
-#[derive(Clone, Copy)]
-struct SampleTimes {
-    interval: f64,
-    since_first: f64,
 }
 
 /// The counters of both ends: data and waiting first, then errors that were counted, then the others.
 pub fn counter_rows(look: &Snapshot, known: &Model, link: LinkId) -> Vec<CounterRow> {
     let judged = known.watch.judged.as_ref();
-    let judged_sweeps = judged.map(|judged| [&*judged.after, &*judged.before, &*judged.first]);
+    let judged_sweeps = judged.map(|judged| [&*judged.after, &*judged.first]);
     let sweep = |port, at: usize| values_in_sweep(look, judged_sweeps?[at], port);
     let ends = [look.fabric().link(link).a, look.fabric().link(link).b].map(|port| EndSamples {
         port,
         now: sweep(port, 0).or_else(|| values_in_snapshot(look, port)),
-        before: sweep(port, 1),
-        first: sweep(port, 2),
+        first: sweep(port, 1),
     });
     if ends.iter().all(|end| end.now.is_none()) {
         return Vec::new();
     }
-    let seconds = |from: &Sweep, to: &Sweep| to.began.saturating_sub(from.began).as_secs_f64();
-    let times = judged.map_or(SampleTimes { interval: 0.0, since_first: 0.0 }, |judged| SampleTimes {
-        interval: seconds(&judged.before, &judged.after),
-        since_first: seconds(&judged.first, &judged.after),
-    });
-    let mut rows = vec![data_row(known, &ends), wait_row(known, &ends), all_errors_row(known, &ends, times)];
+    let since = |judged: &JudgedSweeps| judged.after.began.saturating_sub(judged.first.began).as_secs_f64();
+    // Less than an hour counts as one, as for the problems of Health.
+    let hours = judged.map_or(0.0, since).max(3600.0) / 3600.0;
+    let mut rows = vec![data_row(known, &ends), wait_row(known, &ends), all_errors_row(known, &ends, hours)];
     let forms = error_counters(ends.iter().filter_map(|end| end.now));
     let mut errors: Vec<CounterRow> =
-        forms.iter().map(|forms| error_row(known, &ends, forms, times)).collect();
+        forms.iter().map(|forms| error_row(known, &ends, forms, hours)).collect();
     errors.sort_by_key(|row| row.ends.iter().all(|cell| !cell.counted));
     rows.extend(errors);
     rows
@@ -121,16 +111,16 @@ fn wait_row(known: &Model, ends: &[EndSamples<'_>; 2]) -> CounterRow {
 }
 
 /// The sum of the errors that tell of a bad cable or a full buffer: the threshold is one of their sum.
-fn all_errors_row(known: &Model, ends: &[EndSamples<'_>; 2], times: SampleTimes) -> CounterRow {
+fn all_errors_row(known: &Model, ends: &[EndSamples<'_>; 2], hours: f64) -> CounterRow {
     let limit = known.watch.settings.thresholds.errors_per_hour;
     let cell = |end: &EndSamples<'_>| {
         let forms = Counter::link_error_counters();
         let values = forms.filter_map(|(narrow, wide)| Some(end.now?.figure(narrow, wide)?.value));
         let all = values.reduce(u64::saturating_add);
-        let growth = |before: Option<&CounterValues>| link_error_growth(before?, end.now?).lower_bound();
+        let growth = || link_error_growth(end.first?, end.now?).lower_bound();
         CableCount {
             value: all.map_or_else(unknown, digits_in_groups),
-            rate: rate_words(growth(end.before), growth(end.first), times),
+            rate: rate_words(growth(), hours),
             counted: all.is_some_and(|all| all > 0),
         }
     };
@@ -148,11 +138,9 @@ fn error_row(
     known: &Model,
     ends: &[EndSamples<'_>; 2],
     (narrow, wide): &CounterForms,
-    times: SampleTimes,
+    hours: f64,
 ) -> CounterRow {
-    let growth = |end: &EndSamples<'_>, before: Option<&CounterValues>| {
-        growth_between(narrow, wide, before?, end.now?).lower_bound()
-    };
+    let growth = |end: &EndSamples<'_>| growth_between(narrow, wide, end.first?, end.now?).lower_bound();
     let cell = |end: &EndSamples<'_>| {
         let figure = end.now.and_then(|now| now.figure(narrow, wide));
         let least = |saturated| if saturated { ">=" } else { "" };
@@ -160,15 +148,14 @@ fn error_row(
             value: figure.map_or_else(unknown, |figure| {
                 format!("{}{}", least(figure.saturated), digits_in_groups(figure.value))
             }),
-            rate: rate_words(growth(end, end.before), growth(end, end.first), times),
+            rate: rate_words(growth(end), hours),
             counted: figure.is_some_and(|figure| figure.value > 0),
         }
     };
     // How often a link may go down has a threshold of its own.
     let flaps = matches!(narrow, Counter::LinkDownedCounter | Counter::LinkDownedCounterExt);
     let limit = known.watch.settings.thresholds.flaps_per_hour;
-    let hours = times.since_first.max(3600.0) / 3600.0;
-    let often = |end: &EndSamples<'_>| growth(end, end.first).map(|count| count as f64 / hours);
+    let often = |end: &EndSamples<'_>| growth(end).map(|count| count as f64 / hours);
     CounterRow {
         title: counter_title(narrow).to_owned(),
         ends: ends.each_ref().map(cell),
@@ -182,17 +169,13 @@ fn port_row(known: &Model, port: PortId) -> Option<&crate::operations::watch::ho
     known.watch.reading.as_ref()?.port_row_of(ElementId::Port(port))
 }
 
-/// Growth in the last interval, otherwise since the baseline of error rates.
-fn rate_words(last: Option<u64>, since: Option<u64>, times: SampleTimes) -> String {
-    match (last, since) {
-        (Some(1..), _) if times.interval > 0.0 => {
-            format!("{} /s", short_number(last.unwrap_or(0) as f64 / times.interval))
-        }
-        (_, Some(count @ 1..)) if times.since_first > 0.0 => {
-            format!("{} /h", short_number(count as f64 / (times.since_first.max(3600.0) / 3600.0)))
-        }
-        (Some(0), _) | (_, Some(0)) => "0".to_owned(),
-        _ => unknown(),
+/// Growth since the baseline of error rates, an hour: the number that Health names and thresholds judge.
+fn rate_words(since: Option<u64>, hours: f64) -> String {
+    match since {
+        None => unknown(),
+        Some(0) => "0".to_owned(),
+        Some(count) if count as f64 / hours < 9.95 => short_number(count as f64 / hours),
+        Some(count) => digits_in_groups((count as f64 / hours).round() as u64),
     }
 }
 
@@ -237,14 +220,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_of_the_last_interval_or_of_an_hour() {
-        let times = SampleTimes { interval: 2.0, since_first: 7200.0 };
-        assert_eq!(rate_words(Some(3), Some(9), times), "1.5 /s");
-        assert_eq!(rate_words(Some(0), Some(9), times), "4.5 /h");
-        assert_eq!(rate_words(Some(0), Some(0), times), "0");
-        assert_eq!(rate_words(None, None, times), "?");
-        let begun = SampleTimes { interval: 1.0, since_first: 60.0 };
-        assert_eq!(rate_words(Some(0), Some(2), begun), "2 /h", "less than an hour counts as one");
+    fn rates_of_errors_have_one_unit() {
+        let rates = [None, Some(0), Some(9), Some(768_086)].map(|since| rate_words(since, 2.0));
+        assert_eq!(rates, ["?", "0", "4.5", "384,043"]);
     }
 
     #[test]

@@ -197,7 +197,12 @@ fn draw_end_row(
     let text =
         |label: &str| facts.iter().find(|(own, _)| *own == label).map_or("", |(_, text)| text.as_str());
     let state = text("state").split(',').next().unwrap_or_default();
-    let all = format!("{state}  {}  {}  {}", lid_words(look, port), text("can do"), text("behind it"));
+    // What runs stands here; the row of the cable says what it could be.
+    let rate = match look.fabric().port(port).link {
+        Some(link) => rate_text(look.width_in_use(link), look.speed_in_use(link)),
+        None => "no cable".to_owned(),
+    };
+    let all = format!("{state}  {}  runs at {rate}  {}", lid_words(look, port), text("behind it"));
     canvas.draw_text(
         area,
         x,
@@ -364,7 +369,7 @@ fn draw_table(
         let left = TITLE_WIDTH + at as u16 * (VALUE_WIDTH + RATE_WIDTH);
         let name = shorten_name(&look.port_name(port), VALUE_WIDTH - 1, canvas.signs.more);
         draw_right(canvas, area, left + VALUE_WIDTH, 0, &name, Role::Heading);
-        draw_right(canvas, area, left + VALUE_WIDTH + RATE_WIDTH, 0, "RATE", Role::Heading);
+        draw_right(canvas, area, left + VALUE_WIDTH + RATE_WIDTH, 0, "PER HOUR", Role::Heading);
     }
     if has_threshold {
         draw_right(canvas, area, threshold + VALUE_WIDTH, 0, "THRESHOLD", Role::Heading);

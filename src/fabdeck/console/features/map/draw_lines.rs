@@ -274,18 +274,27 @@ impl<'s> LineMap<'s> {
             (false, true) => role,
         };
         let name = self.look.name(switch.id);
-        let figure = self.figures.node(switch.id).text(self.quantity);
+        let figures = self.figures.node(switch.id);
+        let is_zero = figures.step(self.quantity) == Some(0);
+        let figure = figures.text(self.quantity);
         let figure = figure.map(|text| format!("{} {text}", self.quantity.word())).unwrap_or_default();
         let title = if sign.is_empty() { name.to_owned() } else { format!("{sign} {name}") };
         let wide = width(&title) + width(&figure) + 4 <= room.width;
         if wide && !figure.is_empty() {
             canvas.draw_text(room, 1, place.y + 1, &title, role);
-            let figure_role = if here { Role::Cursor } else { self.quantity.colours().figure_role() };
+            let figure_role = match (here, is_zero) {
+                (true, _) => Role::Cursor,
+                (false, true) => Role::Faint,
+                (false, false) => self.quantity.colours().figure_role(),
+            };
             let x = room.width.saturating_sub(width(&figure) + 1);
             canvas.draw_text(room, x, place.y + 1, &figure, figure_role);
             return;
         }
-        let title = shorten_name(&title, room.width, signs.more);
+        // The sign stays whole, so that the name keeps its number.
+        let beside = if sign.is_empty() { 0 } else { width(sign) + 1 };
+        let name = shorten_name(name, room.width.saturating_sub(beside), signs.more);
+        let title = if sign.is_empty() { name } else { format!("{sign} {name}") };
         canvas.draw_text(room, (room.width.saturating_sub(width(&title))) / 2, place.y + 1, &title, role);
     }
 
@@ -365,8 +374,10 @@ impl<'s> LineMap<'s> {
             () => Role::Dim,
         };
         let figure = figures.short_text(self.quantity).filter(|_| busy).unwrap_or_default();
-        let beside = room.width.saturating_sub(4);
-        let name = shorten_name(&name, beside, canvas.signs.more);
+        // A blank separates the bar from the name: a long name moves it, where the figure leaves room.
+        let moved = u16::from(width(&name) + 4 >= room.width && width(&figure) < 3);
+        let beside = room.width.saturating_sub(4 - moved);
+        let name = shorten_name(&name, beside.saturating_sub(1), canvas.signs.more);
         canvas.draw_text(room, 0, y, &name, name_role);
         canvas.draw_text(room, beside, y, sign, if found { role } else { Role::Faint });
         canvas.draw_right_aligned(

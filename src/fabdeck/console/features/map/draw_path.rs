@@ -2,10 +2,11 @@
 
 use ratatui::layout::Rect;
 
+use super::draw_map::switch_symbol;
 use super::figures::{MapFigures, MapQuantity, step_role};
 use super::lit_path::{LitHop, LitPath};
 use crate::catalogue::snapshot::Snapshot;
-use crate::console::drawing::canvas::Canvas;
+use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::gauge::draw_gauge;
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
@@ -174,25 +175,58 @@ fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionState
     } else {
         x = canvas.draw_text(area, x, y, least, Role::Dim) + 1;
         for step in 0..5 {
-            x = canvas.draw_text(area, x, y, &signs.bar[0].repeat(2), step_role(quantity, step));
+            x = canvas.draw_text(area, x, y, &scale_glyphs(canvas, step), step_role(quantity, step));
         }
         x = canvas.draw_text(area, x + 1, y, most, Role::Dim);
     }
-    let entries = [
-        (signs.gauge[0], "path", Role::Strong),
-        (signs.severity[1], "below its width", Role::Warning),
-        (signs.gauge[1], "marked", Role::Marked),
-        (signs.severity[3], "not known", Role::Dim),
-    ];
-    for (sign, word, role) in entries {
-        let wide =
-            crate::console::drawing::canvas::width(sign) + crate::console::drawing::canvas::width(word) + 3;
-        if x + wide > area.width {
+    for (sign, word, role) in legend_entries(canvas, state) {
+        if x + width(&sign) + width(word) + 3 > area.width {
             return;
         }
-        x = canvas.draw_text(area, x + 2, y, sign, role);
+        x = canvas.draw_text(area, x + 2, y, &sign, role);
         x = canvas.draw_text(area, x + 1, y, word, Role::Dim);
     }
+}
+
+/// The signs of a step of the scale: ASCII drawings have the signs of the bars, for cables have none.
+fn scale_glyphs(canvas: &Canvas<'_>, step: u8) -> String {
+    const LEVELS: [&[usize]; 5] = [&[], &[0, 1], &[2, 3], &[4, 5], &[6]];
+    let signs = canvas.signs;
+    match (signs.braille, step) {
+        (true, _) => signs.bar[0].repeat(2),
+        (false, 0) => signs.untold.to_owned(),
+        (false, step) => LEVELS[usize::from(step.min(4))].iter().map(|level| signs.levels[*level]).collect(),
+    }
+}
+
+/// The signs that are on the map, with their words: of cables first, then of the switches that they are at.
+fn legend_entries(canvas: &Canvas<'_>, state: &SessionState) -> Vec<(String, &'static str, Role)> {
+    let signs = canvas.signs;
+    let [_, degraded, down, marked] = signs.map;
+    let map = &state.screens.map.drawn;
+    let (Some(look), Some(structure)) = (state.snapshot(), &map.structure) else { return Vec::new() };
+    let drawn: Vec<&str> =
+        structure.switches.iter().map(|one| switch_symbol(canvas, state, look, one.id, true).0).collect();
+    let is_narrow = structure.cables.iter().any(|cable| look.is_degraded(cable.link) == Some(true));
+    let mut entries = Vec::new();
+    if is_narrow || drawn.contains(&degraded) {
+        entries.push((format!("{} {degraded}", signs.severity[1]), "below its width", Role::Warning));
+    }
+    // Dashes are cables, and the squares switches that such a cable is at.
+    let is_down = drawn.contains(&down);
+    match (state.known.marks.is_empty(), is_down) {
+        (true, false) => {}
+        (true, true) => entries.push((format!("{} {down}", signs.gauge[1]), "down", Role::LinkDown)),
+        (false, false) => entries.push((format!("{} {marked}", signs.gauge[1]), "marked", Role::Marked)),
+        (false, true) => {
+            entries.push((format!("{} {down} {marked}", signs.gauge[1]), "down or marked", Role::Marked));
+        }
+    }
+    if map.lit.is_some() {
+        entries.push((signs.gauge[0].to_owned(), "path", Role::Strong));
+    }
+    entries.push((signs.severity[3].to_owned(), "not known", Role::Dim));
+    entries
 }
 
 /// Draws how many nodes there are, and which the map leaves out.

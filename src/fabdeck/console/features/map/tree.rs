@@ -206,7 +206,16 @@ impl TreeListing<'_> {
                 format!("racks ({}, by switch)", self.known.racks.len())
             }
             TreeItem::Rack(at) => self.known.racks.get(at).map_or_else(String::new, |rack| rack.name.clone()),
-            TreeItem::Hosts => format!("hosts ({})", count_words(self.known.hosts.len(), "host", "hosts")),
+            TreeItem::Hosts => {
+                let all = self.known.hosts.len();
+                let aggregation =
+                    self.known.look.as_ref().map_or(0, |look| look.fabric().aggregation_count());
+                let hosts = count_words(all.saturating_sub(aggregation), "host", "hosts");
+                match aggregation {
+                    0 => format!("hosts ({hosts})"),
+                    some => format!("hosts ({}, {some} SHARP)", all.saturating_sub(some)),
+                }
+            }
             TreeItem::Port(id) => {
                 let port = self.look.fabric().port(id);
                 // A port that is up has a peer, even if the peer did not answer.

@@ -54,6 +54,8 @@ pub fn draw_strips(canvas: &mut Canvas<'_>, area: Rect, panes: &TimelinePanes, s
     let sums = sums_at_cursor(state);
     for strip in strips.fabric.iter().take(panes.fabric_rows.into()) {
         let value = sums.and_then(|sums| strip.quantity.value(&sums));
+        let ranked = || problem_count(state).filter(|_| strip.quantity == StripQuantity::Problems);
+        let value = value.or_else(ranked);
         rows.draw_strip(canvas, strip, value);
     }
     rows.draw_ports(canvas);
@@ -72,6 +74,14 @@ pub fn sums_at_cursor(state: &SessionState) -> Option<FabricSums> {
     chart_history(&state.known).sums_at(value_ms(state)).map(|(.., sums)| sums)
 }
 
+/// The number of ranked problems, where the other screens show the time of the cursor: the scan of a recording does not
+/// rank problems.
+fn problem_count(state: &SessionState) -> Option<f64> {
+    let is_shown = state.known.playback.is_some() || cursor_ms(&state.known).is_none();
+    let ranked = state.known.problems.ranked.as_ref().filter(|ranked| is_shown && ranked.at_ms.is_some())?;
+    Some((ranked.critical + ranked.warnings) as f64)
+}
+
 /// The figures at the cursor for the head of the pane: its time, and the values that have room.
 pub fn head_runs(state: &SessionState, room: u16) -> Vec<OwnedRun> {
     let at_ms = i64::try_from(value_ms(state)).unwrap_or(i64::MAX);
@@ -88,19 +98,23 @@ pub fn head_runs(state: &SessionState, room: u16) -> Vec<OwnedRun> {
         if used > room {
             break;
         }
-        runs.push((text, value_role(quantity)));
+        runs.push((text, value_role(quantity, value)));
     }
     runs
 }
 
-fn value_role(quantity: StripQuantity) -> Role {
+fn value_role(quantity: StripQuantity, value: f64) -> Role {
     match quantity {
+        _ if value < LEAST_FIGURE => Role::Faint,
         StripQuantity::Wait => Role::Wait,
         StripQuantity::Traffic => Role::Load,
         StripQuantity::Errors => Role::Errors,
         StripQuantity::LostPairs | StripQuantity::Problems => Role::Text,
     }
 }
+
+/// Figures below are written as 0.
+const LEAST_FIGURE: f64 = 0.5;
 
 fn value_words(quantity: StripQuantity, value: f64) -> String {
     match quantity {
@@ -162,7 +176,9 @@ impl StripRows<'_> {
         let head = Rect { width: label + value, ..self.area };
         canvas.draw_right_aligned(head, 0, self.y, &words, Role::Key);
         let row = Rect { y: self.plot.y + self.y, height: 1, ..self.plot };
-        draw_ticks(canvas, row, &time_ticks(&self.state.known, self.window, self.plot.width));
+        // The head of the row has the time of the cursor.
+        let cursor = cursor_share(&self.state.known, self.window).map(|at| column_of(self.plot, at));
+        draw_ticks(canvas, row, &time_ticks(&self.state.known, self.window, self.plot.width), cursor);
         self.y += 1;
     }
 
@@ -198,7 +214,7 @@ impl StripRows<'_> {
         let name = shorten_name(&strip.label, label.saturating_sub(indent + 1), canvas.signs.more);
         canvas.draw_text(self.area, indent, self.y, &name, Role::Text);
         let (text, role) = match value {
-            Some(value) => (value_words(strip.quantity, value), value_role(strip.quantity)),
+            Some(value) => (value_words(strip.quantity, value), value_role(strip.quantity, value)),
             None => (canvas.signs.severity[3].to_owned(), Role::Dim),
         };
         canvas.draw_right_aligned(Rect { width: label + columns, ..self.area }, label, self.y, &text, role);

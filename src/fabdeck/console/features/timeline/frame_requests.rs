@@ -9,6 +9,8 @@ use super::{paused_watch, time_navigation};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
+use crate::console::features::health::health_model::ChartWindow;
+use crate::console::features::screens::ScreenId;
 use crate::console::features::watch::sweep_cycle;
 use crate::console::features::watch::watch_state::JudgedSweeps;
 use crate::console::features::whatif::engine_runs;
@@ -119,6 +121,11 @@ fn receive_recording(
             // The recording was opened again and may be longer; the position stays.
             let before = state.known.playback.take();
             let place = before.as_ref().map_or(place, Playback::place).min(count - 1);
+            let timeline_key = ScreenId::Timeline.title().number;
+            if let (None, Some((from, to))) = (&before, timeline.span()) {
+                let length = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
+                state.known.problems.window = ChartWindow::fitting(length);
+            }
             let mut playback = Playback::new(timeline, place);
             playback.derivation = scan.map(Derivation::new);
             if let Some(before) = before {
@@ -137,7 +144,7 @@ fn receive_recording(
             state.log_message(
                 severity,
                 format!(
-                    "a replay of {moments}{lost}; this is {moment}, {clock}: [ and ] step, 9 is the Timeline"
+                    "a replay of {moments}{lost}; this is {moment}, {clock}: [ and ] step, {timeline_key} is the Timeline"
                 ),
             );
             refresh::refresh_screens(state);

@@ -9,6 +9,7 @@ use crate::catalogue::summary::count_words;
 use crate::console::features::health::health_model::OperatorMark;
 use crate::console::features::plan_commands::route_line;
 use crate::console::features::preconditions::has_past;
+use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::operations::replay::event_words::acknowledgement_words;
@@ -82,7 +83,10 @@ pub fn add_note(state: &mut SessionState, text: &str) -> Vec<Effect> {
         Some(clock) => {
             format!("noted at {clock}, the present time and not the moment shown; :save stores it")
         }
-        None => "noted; a pause (9, Space) lists it, and :save writes a capture with it".to_owned(),
+        None => {
+            let key = ScreenId::Timeline.title().number;
+            format!("noted; a pause ({key}, Space) lists it, and :save writes a capture with it")
+        }
     };
     state.log_message(Severity::Info, words);
     effects
@@ -96,9 +100,12 @@ pub fn log_reload(state: &mut SessionState, paused: bool) -> Vec<Effect> {
     // The message about a partial snapshot matters more.
     let changed = std::mem::take(&mut state.known.changes.rereading);
     if !changed && !state.snapshot().is_some_and(|look| look.observation.is_partial()) {
+        let key = ScreenId::Timeline.title().number;
         let live = if paused { "live again: " } else { "" };
-        state
-            .log_message(Severity::Info, format!("{live}the source was read again; the recording stays (9)"));
+        state.log_message(
+            Severity::Info,
+            format!("{live}the source was read again; the recording stays ({key})"),
+        );
     }
     log_action(state, "read the source again".to_owned(), None)
 }
@@ -132,14 +139,28 @@ fn join_names(names: &[String]) -> String {
 }
 
 /// Logs the answer or refusal of an engine.
-pub fn log_proposal(state: &mut SessionState, engine: &str, refused: Option<String>) -> Vec<Effect> {
+pub fn log_proposals(state: &mut SessionState, engines: &[(&str, Option<String>)]) -> Vec<Effect> {
     let marks = count_words(state.known.marks.len(), "mark", "marks");
-    let what = match refused {
-        None => format!("{engine} proposed routes around {marks}"),
-        Some(why) => format!("{engine} refused to route around {marks}: {why}"),
+    let refused: Vec<&str> =
+        engines.iter().filter(|(_, why)| why.is_some()).map(|(engine, _)| *engine).collect();
+    let what = match engines {
+        [(engine, None)] => format!("{engine} proposed routes around {marks}"),
+        [(engine, Some(why))] => format!("{engine} refused to route around {marks}: {why}"),
+        _ => {
+            let proposed = count_words(engines.len() - refused.len(), "engine", "engines");
+            let refused = match refused[..] {
+                [] => String::new(),
+                _ => format!("; {} refused", refused.join(", ")),
+            };
+            format!("{proposed} proposed routes around {marks}{refused}")
+        }
     };
-    let marks = state.marks_as_arguments();
-    let command = state.command_line(&format!("whatif{marks} --engine {engine}"));
+    let arguments = state.marks_as_arguments();
+    let one = match engines {
+        [(engine, _)] => format!(" --engine {engine}"),
+        _ => String::new(),
+    };
+    let command = state.command_line(&format!("whatif{arguments}{one}"));
     log_action(state, what, Some(command))
 }
 
@@ -167,6 +188,7 @@ pub fn log_change(state: &mut SessionState, what: String, command: Option<String
 /// Logs that the recording so far was written to a capture.
 pub fn log_save(state: &mut SessionState) -> Vec<Effect> {
     let unsaved = &mut state.unsaved;
+    unsaved.is_saved = true;
     unsaved.notes = unsaved.notes.saturating_sub(std::mem::take(&mut unsaved.on_their_way));
     log_action(state, "wrote the recording so far to a capture".to_owned(), None)
 }

@@ -6,6 +6,7 @@ use super::paused_watch;
 use super::playback::{Playback, PlaybackPosition};
 use crate::catalogue::severity::Severity;
 use crate::console::features::screen::Screen;
+use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::operations::replay::event_words::event_words;
@@ -41,9 +42,14 @@ pub fn step_event(state: &mut SessionState, next: bool) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     let answer = if next { playback.cursor.seek_next_event() } else { playback.cursor.seek_previous_event() };
     if matches!(answer, CursorStep::Beginning | CursorStep::End) {
-        let side = if next { "no event after" } else { "no event before" };
+        let (side, other, back) = match next {
+            true => ("after", "previous-event", "before"),
+            false => ("before", "next-event", "after"),
+        };
         let clock = playback.timeline().clock_text(playback.time());
-        state.log_message(Severity::Info, format!("{side} {clock}"));
+        let key = state.keymap.find_action(other).and_then(|action| action.first_key(&state.keymap));
+        let key = key.map(|key| format!(": {key} goes to the one {back}")).unwrap_or_default();
+        state.log_message(Severity::Info, format!("no event {side} {clock}{key}"));
         return Vec::new();
     }
     let effects = move_cursor(state, |_| answer);
@@ -208,7 +214,7 @@ fn report_moment(state: &mut SessionState) {
     let (label, text, trouble) = event_words(look, &first.event);
     let more = match here.len() - 1 {
         0 => String::new(),
-        more => format!("; and {more} more (9 lists them)"),
+        more => format!("; and {more} more ({} lists them)", ScreenId::Timeline.title().number),
     };
     let severity = if trouble { Severity::Warning } else { Severity::Info };
     state.log_message(severity, format!("{}: {label}: {text}{more}", timeline.clock_text(first.time)));

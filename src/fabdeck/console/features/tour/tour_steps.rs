@@ -14,6 +14,8 @@ pub struct TourStep {
     pub title: &'static str,
     /// The text; a word of an action in braces is replaced by its key.
     pub text: &'static str,
+    /// The screen that the text is about, where the step goes there.
+    pub screen: Option<ScreenId>,
     /// Whether the operator did what the text says.
     pub is_done: fn(&SessionState) -> bool,
 }
@@ -23,19 +25,22 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         title: "What is wrong",
         text: "Health ranks the problems, the worst first: what, why, who is hit, and what to do next. In sim:demo hosts \
                begin to write to storage01, one after another. {down} goes to the next card, {enter} opens one.",
+        screen: None,
         is_done: |state| state.screen != ScreenId::Health || matches!(state.layer, Some(Overlay::Details(_))),
     },
     TourStep {
         title: "Who is hit, and why",
-        text: "{screen-hotspots} Hot-spots has the port that accepts too little, the hosts that send to it, and those that \
+        text: "Hot-spots ({screen-hotspots}) has the port that accepts too little, the hosts that send to it, and those that \
                only wait behind them, each with its proof. {down} and {up} move, {details} shows all of a row. \
                {screen-map} goes on to the map.",
+        screen: Some(ScreenId::Hotspots),
         is_done: |state| state.screen == ScreenId::Map,
     },
     TourStep {
         title: "Where it is",
         text: "The map draws every cable; its colour is how long packets wait. {quantity} shows load, errors and paths \
                instead, arrows move, {next-view} has the fabric as a tree and as lists. {screen-links} goes on to the cables.",
+        screen: None,
         is_done: |state| state.screen == ScreenId::Links,
     },
     TourStep {
@@ -43,24 +48,28 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         text: "Links has every cable. {filter} narrows the list (errors>0), {sort} sorts it by the next column. In sim:demo a \
                cable of rack2-leaf counts errors, and after 75 s it runs at 1x. {enter} opens the page of a cable: both \
                ends and every counter.",
+        screen: None,
         is_done: |state| state.screens.links.page.is_some(),
     },
     TourStep {
         title: "Ask what its failure would cost",
         text: "{mark} marks the cable as failed: in this session, and nowhere else. {undo} takes the mark back. Marks go on \
                switches, ports and cables, on every screen.",
+        screen: None,
         is_done: |state| !state.known.marks.is_empty(),
     },
     TourStep {
         title: "Who would be hit",
         text: "{screen-whatif} What-if says how many pairs of hosts have no path until the fabric is rerouted, how many are \
-               cut off for good, and names the hosts.",
+               cut off for good. Its pane Who is hit has the hosts and the jobs.",
+        screen: None,
         is_done: |state| state.screen == ScreenId::Whatif,
     },
     TourStep {
         title: "Compare reroutes",
         text: "{preview} runs every engine on the fabric without the marked parts. Each proposal has a certificate that does \
                not trust the engine: every pair has a path, no loop, no deadlock.",
+        screen: None,
         is_done: |state| {
             state
                 .engines()
@@ -73,6 +82,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         text: "{next-view} goes to the engines, {down} to one of them, and {apply} asks: what is written, who notices, what \
                may go wrong, the way back. space acknowledges a risk, tab goes to Apply, enter writes. Only where the top \
                line says writable; {next-step} goes on without.",
+        screen: None,
         is_done: has_pending_change,
     },
     TourStep {
@@ -80,6 +90,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         text: "A change is undone by itself unless it is confirmed in time: Health shows it first. {confirm} shows what became of \
                it and asks whether to keep it, {rollback} undoes it at once, {extend} gives it ten minutes more. \
                {screen-changes} lists all changes.",
+        screen: None,
         is_done: |state| !has_pending_change(state),
     },
     TourStep {
@@ -87,6 +98,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         text: "{screen-timeline} Timeline has the events. {pause} there pauses, {step-back} and {step} go through what was \
                read, on all screens at once, and {live} returns to now. {help} lists every key, {palette} goes to anything. \
                {next-step} ends the tour.",
+        screen: None,
         is_done: |_| false,
     },
 ];
@@ -145,6 +157,9 @@ fn show_step(state: &mut SessionState, step: usize) {
         state.tour.step = None;
         return state.log_message(Severity::Info, "the tour has ended; :tour begins it again");
     };
+    if let Some(screen) = shown.screen {
+        (state.layer, state.screen, state.came_from) = (None, screen, None);
+    }
     (state.tour.step, state.tour.done_before) = (Some(step), (shown.is_done)(state));
 }
 

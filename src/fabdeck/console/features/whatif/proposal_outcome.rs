@@ -1,6 +1,6 @@
 //! What the routes of an engine do to the session.
 
-use super::engine_runs::{ProposalOutcome, start_next_engine};
+use super::engine_runs::{ProposalOutcome, has_running_engine, start_next_engine};
 use crate::catalogue::severity::Severity;
 use crate::console::features::refresh::refresh_screens;
 use crate::console::features::timeline::operator_log;
@@ -21,8 +21,16 @@ impl TaskOutcome for ProposalOutcome {
         }
         let refused = outcome.as_ref().err().map(ToString::to_string);
         state.known.proposed.insert(engine, ProposalState::Done { outcome, row });
-        let mut effects = operator_log::log_proposal(state, engine, refused);
-        effects.extend(start_next_engine(state));
+        if state.answered.0 != state.known.marks {
+            state.answered = (state.known.marks.clone(), Vec::new());
+        }
+        state.answered.1.push((engine, refused));
+        let mut effects = start_next_engine(state);
+        // All engines of one preview are one action.
+        if !has_running_engine(state) {
+            let (_, answered) = std::mem::take(&mut state.answered);
+            effects.splice(0..0, operator_log::log_proposals(state, &answered));
+        }
         refresh_screens(state);
         effects
     }
