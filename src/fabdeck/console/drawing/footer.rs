@@ -6,6 +6,7 @@ use super::theme::Role;
 use crate::console::event_loop::actions::{ACTIONS, action};
 use crate::console::features::changes::apply_actions::is_key_active;
 use crate::console::features::screens::ScreenId;
+use crate::console::features::whatif::victims_page;
 use crate::console::model::action::{Action, KeyScope};
 use crate::console::model::layout::BOX_MIN_SCREEN;
 use crate::console::model::messages::LogMessage;
@@ -83,6 +84,10 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         return;
     }
     if let Some(Overlay::Dialogue(dialogue)) = &state.layer {
+        if dialogue.details {
+            DETAILS_KEYS.iter().for_each(|(key, word)| hint(canvas, key, word, 0));
+            return;
+        }
         let does = |(_, word): &&(&str, &str)| match *word {
             "time" | "details" | "copy command" => dialogue.has_window(),
             "acknowledge" => dialogue.has_findings(),
@@ -172,12 +177,16 @@ const DIALOGUE_KEYS: [(&str, &str); 8] = [
     ("down up", "scroll"),
 ];
 
+/// The keys of the proofs in a dialog.
+const DETAILS_KEYS: [(&str, &str); 3] = [("q esc", "back"), ("d", "question"), ("down up", "scroll")];
+
 /// Whether an action has an effect here: Enter and Tab if they lead somewhere, `mark` if the row can be marked.
 fn has_effect_here(state: &SessionState, action: &Action) -> bool {
     match action.id {
         "apply" => is_key_active(state),
         // On this screen the key belongs to another action.
         "extend" => state.screen != ScreenId::Paths,
+        "enter" if victims_page::has_keys(state) => true,
         "enter" => state.current().can_enter(&state.known),
         "mark" => !state.target_elements().is_empty(),
         // Enter opens the same page there, or the details are beside the list already.
