@@ -153,7 +153,8 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
         effects.push(effect);
     }
     load_recorded(&mut state.known);
-    if state.screen == ScreenId::Jobs && uses_simulated_jobs(state) && state.known.jobs.received.is_none() {
+    let shows_jobs = matches!(state.screen, ScreenId::Jobs | ScreenId::Whatif);
+    if shows_jobs && uses_simulated_jobs(state) && state.known.jobs.received.is_none() {
         state.known.jobs.received = Some((Arc::new(JobInput::Simulated), state.now_ms));
     }
     // At a moment of a recording without a list, jobs are unknown.
@@ -221,14 +222,20 @@ pub fn use_known_jobs(state: &mut SessionState) {
         .snapshot()
         .zip(state.snapshot())
         .is_some_and(|(of, look)| Arc::ptr_eq(of, look) || of.fabric() == look.fabric());
-    let Some(comparison) = jobs.comparison.clone().filter(|_| here) else { return };
-    if *jobs.asked_with == *comparison.jobs || engine_runs::has_running_engine(state) {
+    let placed = || state.known.problems.compared_jobs(state.known.look.as_ref()?);
+    let Some(comparison) = jobs.comparison.clone().filter(|_| here).or_else(placed) else { return };
+    let is_waiting = |proposed: &ProposalState| matches!(proposed, ProposalState::Waiting);
+    let all_wait = state.known.proposed.values().all(is_waiting);
+    if *jobs.asked_with == *comparison.jobs || (engine_runs::has_running_engine(state) && !all_wait) {
         return;
     }
     state.request.jobs = comparison.jobs.clone();
     state.known.jobs.asked_words = list_words(state, &comparison, usize::MAX);
     state.known.jobs.asked_with = comparison.jobs.clone();
-    state.known.proposed.clear();
+    // Engines that wait run with these jobs.
+    if !all_wait {
+        state.known.proposed.clear();
+    }
 }
 
 /// Runs sar for the jobs.

@@ -26,7 +26,8 @@ pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
     }
     let panes = WhatifPanes::new(&areas);
     if !panes.pairs.is_empty() {
-        let right = [("nothing of this is real", Role::Preview)];
+        let notes = reality_notes(state);
+        let right: Vec<_> = notes.iter().map(|(text, role)| (text.as_str(), *role)).collect();
         let head = PaneHead { title: "What if", right: &right, focused: false };
         let inside = draw_pane(canvas, buffer_area(panes.pairs), &head, areas.boxed);
         draw_pairs(canvas, inside, state);
@@ -43,6 +44,21 @@ pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
         draw_map_beside(canvas, buffer_area(panes.map), state);
     }
     draw_routes(canvas, &panes, areas.boxed, state);
+}
+
+/// What of the screen is real: the tables are, also those of a change that waits to be confirmed; marks and the routes of
+/// engines are not.
+fn reality_notes(state: &SessionState) -> Vec<(String, Role)> {
+    let is_supposed = !state.known.marks.is_empty() || !state.known.proposed.is_empty();
+    match (state.known.changes.first_pending_row(), is_supposed) {
+        (None, true) => vec![("nothing of this is real".to_owned(), Role::Preview)],
+        (None, false) => vec![("the fabric as it is".to_owned(), Role::Dim)],
+        (Some(row), _) => {
+            let state = format!("change {} is {}", row.number, row.state_title());
+            let rest = if is_supposed { "   marks and engines are not real" } else { "" };
+            vec![(state, Role::Warning), (rest.to_owned(), Role::Preview)]
+        }
+    }
 }
 
 /// Draws the fabric with its marks; a fabric that has no room as lines is on the Map.
@@ -82,7 +98,7 @@ fn amounts_words(state: &SessionState) -> String {
     match (count, state.known.proposed.len()) {
         (_, 0) => "p runs all engines".to_owned(),
         (done, all) if done < all => format!("{done} of {all} engines done"),
-        (done, _) => format!("{done} engines, {seconds:.3} s   by verdict, then busiest"),
+        (done, _) => format!("{done} engines, {seconds:.3} s   by verdict, live, busiest"),
     }
 }
 
