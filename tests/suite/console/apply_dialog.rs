@@ -413,7 +413,7 @@ fn what_becomes_of_changes_is_reported() {
         Severity::Error,
         "a person is needed: leaf-1 block 0: somebody else wrote it since; "
     ));
-    assert!(has_message(&driver, Severity::Error, "and 1 more (8 shows them)"));
+    assert!(has_message(&driver, Severity::Error, "and 1 more (9 shows them)"));
     // Other words may have come since: it stands in the header until somebody looks.
     assert!(header(&driver).contains("change 7 incomplete: 9"), "{}", header(&driver));
     driver.press("9 2");
@@ -567,8 +567,14 @@ fn changes_are_listed_filtered_and_shown_whole() {
     let mut driver = fake.session(WriteAccess::Simulated);
     driver.press("9 down enter");
     let page = shown(&driver);
-    for words in ["Change 7", "alice", "direct", "transition", "leaf-2 block 1: does not answer", "a person"]
-    {
+    for words in [
+        "Change 7",
+        "alice",
+        "direct",
+        "deadlock possible while written",
+        "leaf-2 block 1: does not answer",
+        "a person",
+    ] {
         assert!(page.contains(words), "{words}: {page}");
     }
     driver.press("esc down down u");

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Faults, JobMap, NodeId, PortId};
 use fabdeck_routing::analysis::{HitPorts, MarkedPaths};
 
@@ -252,9 +253,14 @@ impl NamedHosts {
 impl DegradedHost {
     /// `node02 (job 83) from 35 senders`.
     pub fn words(&self) -> String {
+        let unit = if self.senders == 1 { "sender" } else { "senders" };
+        format!("{} {unit}", self.short_words())
+    }
+
+    /// `node02 (job 83) from 35`.
+    pub fn short_words(&self) -> String {
         let job = self.job.as_ref().map_or_else(String::new, |job| format!(" (job {job})"));
-        let senders = count_words(self.senders as usize, "sender", "senders");
-        format!("{}{job} from {senders}", self.host)
+        format!("{}{job} from {}", self.host, digits_in_groups(self.senders))
     }
 }
 

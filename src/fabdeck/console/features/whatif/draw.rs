@@ -4,14 +4,15 @@ use ratatui::layout::Rect;
 
 use super::draw_pairs::draw_pairs;
 use super::draw_sides::draw_sides;
-use super::draw_victims::{draw_victims, victims_head};
+use super::draw_victims::{draw_victims, full_row_count, victims_head};
 use super::engine_page::{engine_lines, engine_reason};
 use super::screen::WhatifPane;
+use super::victims_page;
 use super::whatif_layout::WhatifPanes;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::list;
-use crate::console::drawing::pane::{PaneHead, draw_pane};
+use crate::console::drawing::pane::{PaneHead, draw_pane, pane_inside};
 use crate::console::drawing::theme::Role;
 use crate::console::features::feature::BodyAreas;
 use crate::console::features::map::draw_lines::draw_small_map;
@@ -36,14 +37,27 @@ pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
         draw_sides(canvas, &panes, state);
     }
     if !panes.victims.is_empty() {
-        let count = victims_head(state);
-        let right = [(count.as_str(), Role::Danger)];
+        let area = buffer_area(panes.victims);
+        let (count, extent) = (victims_head(state), victims_extent(canvas, area, areas.boxed, state));
+        let right = [(count.as_str(), Role::Danger), (extent.as_str(), Role::Key)];
         let head = PaneHead { title: "Who is hit", right: &right, focused: false };
-        let inside = draw_pane(canvas, buffer_area(panes.victims), &head, areas.boxed);
+        let inside = draw_pane(canvas, area, &head, areas.boxed);
         draw_victims(canvas, inside, state);
         draw_map_beside(canvas, buffer_area(panes.map), state);
     }
     draw_routes(canvas, &panes, areas.boxed, state);
+}
+
+/// Which rows of the victims are in sight, where the pane has the keys and not all of them fit.
+fn victims_extent(canvas: &Canvas<'_>, area: Rect, boxed: bool, state: &SessionState) -> String {
+    if !victims_page::has_keys(state) {
+        return String::new();
+    }
+    let inside = pane_inside(area, boxed);
+    let (rows, height) = (full_row_count(state, inside.width), usize::from(inside.height));
+    let top = state.screens.whatif.victims_top.min(rows.saturating_sub(height));
+    let extent = canvas.extent_text(top, height, rows, area.width / 3);
+    if extent.is_empty() { extent } else { format!("  {extent}") }
 }
 
 /// What of the screen is real: the tables are, also those of a change that waits to be confirmed; marks and the routes of
@@ -128,7 +142,7 @@ fn draw_page(canvas: &mut Canvas<'_>, area: Rect, boxed: bool, state: &SessionSt
     let Some(engine) = whatif.page else { return };
     let title = format!("What-if {} {}: {}", canvas.signs.crumb, engine.id, engine.title);
     let lines = engine_lines(&state.known, engine);
-    let inside = crate::console::drawing::pane::pane_inside(area, boxed);
+    let inside = pane_inside(area, boxed);
     let rows = wrap_pairs(&lines, inside.width.into()).1.len();
     let extent = canvas.extent_text(whatif.top, inside.height.into(), rows, area.width / 3);
     let right = [(extent.as_str(), Role::Key)];

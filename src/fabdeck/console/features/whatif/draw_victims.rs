@@ -212,7 +212,10 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
         let text = "no host".to_owned();
         return vec![VictimRow::Head { severity: 2, role: Role::Dim, label: "DEGRADED", text }];
     }
-    let hosts: Vec<String> = degraded.first.iter().map(DegradedHost::words).collect();
+    // The unit stands once.
+    let hosts = degraded.first.iter().enumerate();
+    let hosts = hosts.map(|(at, host)| if at == 0 { host.words() } else { host.short_words() });
+    let hosts: Vec<String> = hosts.collect();
     let mut text = format!("{} until rerouted", count_words(degraded.count, "host", "hosts"));
     let mut names = Vec::new();
     if room.is_short() {
@@ -285,7 +288,15 @@ fn job_rows<'v>(state: &SessionState, victims: &'v Victims, room: VictimRoom) ->
         }
     }
     if !without_path.is_empty() {
-        rows.push(head(1, Role::Warning, loss_words(&without_path)));
+        let (text, each) = loss_words(&without_path);
+        if room.is_short() {
+            rows.push(head(1, Role::Warning, format!("{text}: {}", each.join(", "))));
+        } else {
+            rows.push(head(1, Role::Warning, text));
+            let most_rows = if room.height.is_some() { 1 } else { usize::MAX };
+            let names = wrap_names(&each, each.len(), room.width.saturating_sub(2), most_rows);
+            rows.extend(names.into_iter().map(|names| VictimRow::Names(names, Role::Text)));
+        }
     } else if jobs.count == 0 {
         // Without the counts of pairs, it is not known whether a job is hit.
         let is_counted = losses.is_some();
@@ -297,22 +308,14 @@ fn job_rows<'v>(state: &SessionState, victims: &'v Victims, room: VictimRoom) ->
     rows
 }
 
-/// `3 jobs lose 35 pairs until rerouted: 83 18, 81 12, 74 5`.
-fn loss_words(losses: &[&(String, u64)]) -> String {
+/// `3 jobs lose 35 pairs until rerouted`, and of each job `83 18`.
+fn loss_words(losses: &[&(String, u64)]) -> (String, Vec<String>) {
     let all: u64 = losses.iter().map(|(_, pairs)| pairs).sum();
     let verb = if losses.len() == 1 { "loses" } else { "lose" };
     let unit = if all == 1 { "pair" } else { "pairs" };
-    let each = losses.iter().take(JOB_ROWS).map(|(job, pairs)| format!("{job} {}", digits_in_groups(*pairs)));
-    let more = match losses.len().saturating_sub(JOB_ROWS) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "{} {verb} {} {unit} until rerouted: {}{more}",
-        count_words(losses.len(), "job", "jobs"),
-        digits_in_groups(all),
-        each.collect::<Vec<_>>().join(", ")
-    )
+    let each = losses.iter().map(|(job, pairs)| format!("{job} {}", digits_in_groups(*pairs)));
+    let count = count_words(losses.len(), "job", "jobs");
+    (format!("{count} {verb} {} {unit} until rerouted", digits_in_groups(all)), each.collect())
 }
 
 /// Multicast groups that the marks cut. Groups that stay whole are in the row of what is not touched.

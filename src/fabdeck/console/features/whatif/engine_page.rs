@@ -41,7 +41,8 @@ fn engine_jobs_words(known: &Model) -> String {
     let jobs = &known.jobs;
     let mut words = match jobs.asked_with.is_empty() {
         true if jobs.comparison.as_ref().is_some_and(|comparison| !comparison.jobs.is_empty()) => {
-            "no jobs".to_owned()
+            "no jobs: the made-up jobs of this fabric count once 8 Jobs was open, as no command can name them"
+                .to_owned()
         }
         true => "no jobs: none were known (:jobs FILE names some)".to_owned(),
         false => jobs.asked_words.clone(),

@@ -85,7 +85,7 @@ pub(crate) fn start_next_engine(state: &mut SessionState) -> Vec<Effect> {
     let reading = matches!(state.loading, LoadState::Under(_));
     let Some(look) = state.known.look.clone().filter(|_| !routes && !reading) else { return Vec::new() };
     // A run without jobs that become known a moment later would be of no use.
-    if state.known.problems.placing_task(&look).is_some_and(|task| state.tasks.get(task).is_some()) {
+    if running_jobs::are_awaited(state, &look) {
         return Vec::new();
     }
     let Some(engine) = state.queue.pop_front() else { return Vec::new() };
