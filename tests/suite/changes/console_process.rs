@@ -19,7 +19,7 @@ fn applied(lab: &ServedLab) -> Session {
 fn apply(session: &mut Session, plan: &str) {
     session.press(&format!(":apply {plan}\r"));
     session.until("Cancel ]");
-    session.press("----\x1b[Z ");
+    session.press("---- ");
     session.press("\t\t\r");
     session.until("is rolled back at");
 }

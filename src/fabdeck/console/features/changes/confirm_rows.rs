@@ -4,9 +4,9 @@
 //! change      updn of sim:demo, started by alice
 //! ─ What became of it ──────────────── before the writes, and now ─
 //! ● no path   before 0, now 0, of 1,980 pairs
-//!   what if   spine-2 fails: before 504 pairs without a path, after 0
 //! ● worst wait before 89 %, now 31 %
 //! ▲ errors    before 1 /s, now 12 /s
+//!   what if   spine-2 fails: before 504 pairs without a path, after 0
 //! (charts of waiting and errors)
 //! confirm     it stays: nothing of it is rolled back later
 //! ```
@@ -52,6 +52,9 @@ fn first_rows(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Dialogu
     rows.push(DialogueRow::Heading { title: "What became of it", right, ruled: true });
     rows.extend(pair_figures(known, row, room));
     rows.extend(watched_figures(known, row, room));
+    if let Some(words) = row.pairs.as_ref().and_then(|pairs| supposed_words(pairs, &row.failed)) {
+        rows.extend(labelled_text("what if", words, room.width));
+    }
     rows
 }
 
@@ -116,11 +119,7 @@ fn pair_figures(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Dialo
     let behind =
         if all > 0 { format!(", of {} pairs{behind}", digits_in_groups(all)) } else { String::new() };
     let text = |pairs| digits_in_groups(pairs as u64);
-    let mut rows = EffectFigure { label: "no path", before, now, text, behind }.rows(room);
-    if let Some(words) = supposed.and_then(|pairs| supposed_words(pairs, &row.failed)) {
-        rows.extend(labelled_text("what if", words, room.width));
-    }
-    rows
+    EffectFigure { label: "no path", before, now, text, behind }.rows(room)
 }
 
 type ValueOf = fn(&FabricSums) -> Option<f64>;

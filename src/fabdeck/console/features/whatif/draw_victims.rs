@@ -8,10 +8,10 @@ use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::gauge::draw_plain_gauge;
 use crate::console::drawing::theme::Role;
-use crate::console::features::health::ranking::job_input;
+use crate::console::features::jobs::current_job_source::current_jobs;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::groups_line;
-use crate::operations::preview::victims::{BrokenJob, DegradedHost, NamedHosts, Victims};
+use crate::operations::preview::victims::{BrokenJob, NamedHosts, Victims};
 use crate::operations::preview::whatif::Cost;
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -264,9 +264,10 @@ fn job_rows<'v>(state: &SessionState, victims: &'v Victims, room: VictimRoom) ->
     let head = |severity, role, text| VictimRow::Head { severity, role, label: "JOBS", text };
     let [_, _, words] = victims.lines().map(|(_, text)| text);
     let Some(jobs) = &victims.jobs else {
-        let words = match job_input(state) {
-            Some(_) => "being placed on the fabric",
-            None => "not known: :jobs slurm asks Slurm, :jobs FILE reads a list",
+        let is_listed = current_jobs(&state.known).is_some() || state.source.starts_with("sim:");
+        let words = match is_listed {
+            true => "being placed on the fabric",
+            false => "not known: :jobs slurm asks Slurm, :jobs FILE reads a list",
         };
         return vec![head(3, Role::Dim, words.to_owned()), VictimRow::Blank];
     };
