@@ -212,3 +212,22 @@ fn quit_leaves_at_once_and_q_goes_back_first() {
         );
     }
 }
+
+/// What cannot run now is offered with its reason; what can, with its title.
+#[test]
+fn the_palette_lists_what_cannot_run_now_with_its_reason() {
+    let mut driver = FakeChanges::new(Ok(offer(0)), Vec::new()).session(WriteAccess::Simulated);
+    let row = |driver: &TestSession, word: &str| {
+        let prompt = driver.state.prompt.as_ref().unwrap();
+        prompt.offers.iter().find(|offer| offer.text == word).cloned().unwrap()
+    };
+    driver.press(":conf");
+    let confirm = row(&driver, "confirm");
+    assert!(confirm.blocked && confirm.about == "not now: no change is pending", "{confirm:?}");
+    assert!(shown(&driver).contains("no change is pending"), "{}", shown(&driver));
+    driver.press("esc :appl");
+    assert!(!row(&driver, "apply").blocked);
+    driver.press("esc :move-b");
+    let back = row(&driver, "move-back");
+    assert!(back.blocked && back.about.contains("state of lanes is not known"), "{back:?}");
+}

@@ -5,6 +5,7 @@ use super::canvas::{Canvas, width};
 use super::theme::Role;
 use crate::console::event_loop::actions::{ACTIONS, action};
 use crate::console::features::changes::apply_actions::is_key_active;
+use crate::console::features::changes::dialogue::Dialogue;
 use crate::console::features::screens::ScreenId;
 use crate::console::features::whatif::victims_page;
 use crate::console::model::action::{Action, KeyScope};
@@ -84,18 +85,7 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         return;
     }
     if let Some(Overlay::Dialogue(dialogue)) = &state.layer {
-        if dialogue.details {
-            DETAILS_KEYS.iter().for_each(|(key, word)| hint(canvas, key, word, 0));
-            return;
-        }
-        let does = |(_, word): &&(&str, &str)| match *word {
-            "time" | "details" | "copy command" => dialogue.has_window(),
-            "acknowledge" => dialogue.has_findings(),
-            // All keys of a question with risks do not fit, and this one goes without saying.
-            "press" => at.width >= BOX_MIN_SCREEN || !dialogue.has_findings(),
-            _ => true,
-        };
-        DIALOGUE_KEYS.iter().filter(does).for_each(|(key, word)| hint(canvas, key, word, 0));
+        dialogue_keys(dialogue, at.width).into_iter().for_each(|(key, word)| hint(canvas, key, word, 0));
         return;
     }
     if let Some(layer) = &state.layer {
@@ -132,6 +122,21 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
     if let Some((key, word)) = quit {
         hint(canvas, &key, word, 0);
     }
+}
+
+/// The keys of a dialog, or of its proofs.
+fn dialogue_keys(dialogue: &Dialogue, room: u16) -> Vec<(&'static str, &'static str)> {
+    if dialogue.details {
+        return DETAILS_KEYS.to_vec();
+    }
+    let does = |(_, word): &&(&str, &str)| match *word {
+        "time" | "details" | "copy command" => dialogue.has_window(),
+        "acknowledge" => dialogue.has_findings(),
+        // All keys of a question with risks do not fit, and this one goes without saying.
+        "press" => room >= BOX_MIN_SCREEN || !dialogue.has_findings(),
+        _ => true,
+    };
+    DIALOGUE_KEYS.iter().filter(does).copied().collect()
 }
 
 /// Most keys in the last row, and the actions that end it before the key that leaves.

@@ -220,6 +220,7 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
     let mut names = Vec::new();
     if room.is_short() {
         let left = room.width.saturating_sub(usize::from(LABEL_WIDTH) + 4 + text.len());
+        let hosts: Vec<String> = degraded.first.iter().map(|host| host.host.clone()).collect();
         let named = wrap_names(&hosts, degraded.count, left, 1);
         text.push_str(&format!(": {}", named.concat()));
     } else {
