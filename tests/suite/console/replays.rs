@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, atomic::AtomicUsize, atomic::Ordering};
 use std::time::{Duration, Instant};
 
 use super::colour_independence::assert_readable_without_colours;
