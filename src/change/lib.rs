@@ -70,7 +70,7 @@ pub use manager_text::{manager_in_charge, other_writer_words};
 pub use migration::{FollowMode, Migration, MigrationDirection, PlanFlow, PlanPort};
 pub use migrations_in_force::{migrations_in_force, moved_flows, remaining_migrations};
 pub use opensm_site::OpensmSite;
-pub use order::{OrderedWrites, TransientLoss, order_writes};
+pub use order::{OrderedWrites, TransientLoss, UnfailedLoss, measure_writes, order_writes};
 pub use plan::{CertificateScope, Drift, EntryDrift, MAX_PLAN_BYTES, Plan, PlanFileError, SCHEMA};
 pub use plan_lanes::PlanLanes;
 pub use plan_phases::{PhasedHost, PlanPhases, SilentHostAction};

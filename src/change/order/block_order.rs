@@ -44,6 +44,8 @@ pub(super) struct BlockTask {
     pub(super) number: u16,
     /// The switches that get the block, by GUID.
     pub(super) switches: Vec<u32>,
+    /// Indices of these switches, in the sequence in which the writes are given.
+    pub(super) given: Vec<usize>,
     /// The destinations whose LIDs lie in the block, each with its switch.
     pub(super) ends: Vec<(u32, Destination)>,
 }
@@ -68,7 +70,7 @@ pub(super) struct BlockOrder {
     pub(super) by: OrderCriterion,
     pub(super) before: Loss,
     pub(super) states: LossStates,
-    /// The loss in the order of GUIDs.
+    /// The loss in the sequence in which the writes are given.
     pub(super) plain: LossStates,
 }
 
@@ -117,7 +119,7 @@ impl BlockOrderer {
     ) -> BlockOrder {
         self.lay_out_rows(ground, routes, wanted);
         let found = self.survey(ground, wanted);
-        let plain: Vec<usize> = (0..wanted.switches.len()).collect();
+        let plain = wanted.given.clone();
         let mut orders = Vec::new();
         if !found.constraints.is_empty() {
             let (first, kept) = sort_by_constraints(wanted, &found.constraints, TieBreak::Lightest);

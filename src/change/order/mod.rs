@@ -9,5 +9,5 @@ mod packet_fates;
 mod sequence;
 mod transient_loss;
 
-pub use sequence::{OrderedWrites, order_writes};
-pub use transient_loss::TransientLoss;
+pub use sequence::{OrderedWrites, measure_writes, order_writes};
+pub use transient_loss::{TransientLoss, UnfailedLoss};

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::block_order::{BlockOrder, BlockOrderer, BlockTask, Loss, OrderCriterion};
 use super::order_context::OrderContext;
-use super::transient_loss::TransientLoss;
+use super::transient_loss::{TransientLoss, UnfailedLoss};
 use crate::writes::PlanWrite;
 use fabdeck_fabric::{BLOCK_LIDS, Routes};
 use fabdeck_mad::access::AttributePart;
@@ -122,6 +122,7 @@ pub fn order_writes(
         }),
         lasting: worst.lasting as u64,
         ordered: by.to_owned(),
+        unfailed: None,
     };
     let ranks = write_ranks(&wanted, &places, &order, ground.switch_count());
     let mut writes: Vec<Option<PlanWrite>> = writes.into_iter().map(Some).collect();
@@ -129,11 +130,35 @@ pub fn order_writes(
     OrderedWrites { writes, way, ranks }
 }
 
+/// Counts the pairs without a path before, during and after writes in the order in which they are given.
+pub fn measure_writes(
+    problem: &Problem<'_>,
+    (old, new): (&Routes, &Routes),
+    switches: bool,
+    writes: &[PlanWrite],
+) -> UnfailedLoss {
+    let ground = OrderContext::new(problem, switches);
+    let (wanted, places) = block_tasks(problem, writes);
+    let turns: Vec<BlockOrder> = wanted
+        .par_iter()
+        .map_init(BlockOrderer::default, |desk, one| desk.order_block(&ground, [old, new], one))
+        .collect();
+    let before = turns.iter().fold(Loss::default(), |all, turn| all.plus(turn.before));
+    let after = turns.iter().fold(Loss::default(), |all, turn| all.plus(turn.after()));
+    let worst = worst_by_switch(&wanted, &places, &turns, before, writes.len());
+    UnfailedLoss {
+        pairs: ground.pair_count(),
+        before: before.broken as u64,
+        after: after.broken as u64,
+        worst_broken: worst.state.broken as u64,
+    }
+}
+
 /// The blocks that are written or have destinations, and the indices of each block's writes.
 fn block_tasks(problem: &Problem<'_>, writes: &[PlanWrite]) -> (Vec<BlockTask>, BTreeMap<u16, Vec<usize>>) {
     let mut blocks: BTreeMap<u16, BlockTask> = BTreeMap::new();
     let mut places: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
-    let empty = |number| BlockTask { number, switches: Vec::new(), ends: Vec::new() };
+    let empty = |number| BlockTask { number, switches: Vec::new(), given: Vec::new(), ends: Vec::new() };
     let mut written: BTreeMap<u16, Vec<(u32, usize)>> = BTreeMap::new();
     for (at, write) in writes.iter().enumerate() {
         let (AttributePart::Block(number), Some(id)) = (write.part, write.switch(problem.fabric)) else {
@@ -145,6 +170,8 @@ fn block_tasks(problem: &Problem<'_>, writes: &[PlanWrite]) -> (Vec<BlockTask>, 
         written.sort_unstable();
         let block = blocks.entry(number).or_insert_with(|| empty(number));
         block.switches.extend(written.iter().map(|(switch, _)| *switch));
+        block.given = (0..written.len()).collect();
+        block.given.sort_unstable_by_key(|place| written[*place].1);
         places.insert(number, written.into_iter().map(|(_, at)| at).collect());
     }
     for root in problem.switches() {
@@ -194,7 +221,7 @@ fn worst_by_switch(
         let Some(places) = places.get(&block.number) else { continue };
         let mut last = turn.before;
         for (at, loss) in &turn.plain {
-            changes.push((places[at - 1], loss.minus(last)));
+            changes.push((places[block.given[at - 1]], loss.minus(last)));
             last = *loss;
         }
     }

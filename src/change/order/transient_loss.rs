@@ -29,9 +29,33 @@ pub struct TransientLoss {
     /// How the order was found. `any`: no order breaks a path. `distance`: each switch comes after those that its new
     /// entries lead to, which breaks no path. `fewest`: the best of several orders. `switches`: by GUID.
     pub ordered: String,
+    /// The pairs of the fabric as it is. The other counts of a plan with failed elements suppose that these are down.
+    /// `None` for a plan without them, and where this was not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfailed: Option<UnfailedLoss>,
+}
+
+/// The pairs without a path while the elements work that a plan takes as failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct UnfailedLoss {
+    /// Number of pairs in scope.
+    pub pairs: u64,
+    pub before: u64,
+    pub after: u64,
+    /// Number of pairs without a path in the worst state.
+    pub worst_broken: u64,
 }
 
 impl TransientLoss {
+    /// The counts of the fabric as it is; `None` where only those of a supposed failure are known.
+    pub fn actual(&self, supposes_failure: bool) -> Option<UnfailedLoss> {
+        if supposes_failure {
+            return self.unfailed;
+        }
+        let Self { pairs, before, after, worst_broken, .. } = *self;
+        Some(UnfailedLoss { pairs, before, after, worst_broken })
+    }
+
     /// The worst state in one sentence.
     pub fn words(&self) -> String {
         let (writes, pairs) = (self.writes, self.pairs);

@@ -1,7 +1,8 @@
 //! The JSON schema of a type, from the declaration that serde writes the JSON by.
 //!
 //! `json_type!` declares structs and enums with serde's attributes, and implements `Serialize` and `JsonType`. For types of
-//! other crates, `json_type_of!` names the fields or variants, and does not compile if it misses one.
+//! other crates, `json_type_of!` names the fields or variants, and does not compile if it misses one. Fields after
+//! a semicolon are left out where they have no value.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -117,7 +118,9 @@ pub(crate) use json_type;
 /// Implements `JsonType` for structs and unit enums that other crates declare. `as` names the type of a text.
 macro_rules! json_type_of {
     () => {};
-    (struct $name:ident { $($field:ident $(as $type:ty)?),* $(,)? } $($rest:tt)*) => {
+    (struct $name:ident {
+        $($field:ident $(as $type:ty)?),* $(,)? $(; $($left_out:ident),* $(,)?)?
+    } $($rest:tt)*) => {
         impl $crate::catalogue::json_type::JsonType for $name {
             fn schema() -> serde_json::Value {
                 Self::keys().closed()
@@ -125,7 +128,7 @@ macro_rules! json_type_of {
 
             fn keys() -> $crate::catalogue::json_type::ObjectSchema {
                 use $crate::catalogue::json_type::schema_of_field;
-                let _every_field = |Self { $($field: _),* }: &Self| ();
+                let _every_field = |Self { $($field: _,)* $($($left_out: _),*)? }: &Self| ();
                 let mut keys = $crate::catalogue::json_type::ObjectSchema::default();
                 $(
                     let [schema, ..] = [
@@ -134,6 +137,12 @@ macro_rules! json_type_of {
                     ];
                     keys.require(stringify!($field), schema);
                 )*
+                $($(
+                    keys.permit(
+                        stringify!($left_out),
+                        $crate::catalogue::json_type::known_schema_of_field(|value: &Self| &value.$left_out),
+                    );
+                )*)?
                 keys
             }
         }
@@ -156,6 +165,11 @@ pub(crate) use json_type_of;
 /// Schema of the type of a field.
 pub fn schema_of_field<T, F: JsonType>(_field: impl Fn(&T) -> &F) -> Value {
     F::schema()
+}
+
+/// Schema of the type of a field that is left out where it has no value.
+pub fn known_schema_of_field<T, F: JsonType>(_field: impl Fn(&T) -> &F) -> Value {
+    F::known_schema()
 }
 
 /// Schema of one of these words.

@@ -19,7 +19,7 @@ fn applied(lab: &ServedLab) -> Session {
 fn apply(session: &mut Session, plan: &str) {
     session.press(&format!(":apply {plan}\r"));
     session.until("Cancel ]");
-    session.press("----\x1b[Z ");
+    session.press("---- ");
     session.press("\t\t\r");
     session.until("is rolled back at");
 }
@@ -110,7 +110,7 @@ fn a_change_of_the_consoles_own_simulator_outlives_a_look_and_not_the_console() 
     session.until("spine");
     apply(&mut session, &plan);
     session.press("y");
-    session.until("Keep ]");
+    session.until("Confirm ]");
     session.press("\t\r");
     session.until("is confirmed and stays");
     session.press("r");

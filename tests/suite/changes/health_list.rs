@@ -32,9 +32,9 @@ fn a_change_that_waits_is_listed_and_is_no_problem() {
     let text = lab.run_to_end(&CHECK, 0);
     for words in [
         "1 is applied, not confirmed: updn: ",
-        "undone by itself at ",
+        "rolled back by itself at ",
         "pairs without a path: before ",
-        &format!("fabdeck confirm {id} keeps it, fabdeck rollback {id} undoes it"),
+        &format!("fabdeck confirm {id} confirms it, fabdeck rollback {id} rolls it back"),
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -73,7 +73,7 @@ fn an_overdue_change_counts_as_a_problem() {
     assert_eq!(answer["worst"], Value::Null, "no problem of the fabric");
     assert_eq!(answer["changes"][0]["overdue"], true, "{answer}");
     let text = lab.run_to_end(&CHECK, 2);
-    assert!(text.contains("1 is OVERDUE") && text.contains("it should have been undone at"), "{text}");
+    assert!(text.contains("1 is OVERDUE") && text.contains("it should have been rolled back at"), "{text}");
     let text = lab.run_to_end(&[&CHECK[..], &["--format", "nagios"]].concat(), 2);
     assert!(text.contains("FABDECK CRITICAL - no problem: change 1 is OVERDUE"), "{text}");
 }

@@ -40,17 +40,19 @@ fn the_parts_of_the_question_come_in_their_order() {
             "480 parts of 9 switches",
             "Who notices",
             "no host (spine-2, 1 aggregation node, 88 pairs)",
-            "83 gets 23 of 90 pairs back",
+            "83 moves 9 of 90 pairs",
             "before",
-            "504",
+            "0",
             "while written",
-            "540",
+            "124",
             "after",
+            "88",
+            "spine-2 fails: before 504 pairs without a path, after 0",
             "[ ] A deadlock while it is written cannot be ruled out",
             "Way back",
             "by itself after 10:00, unless you confirm with y",
             "Cancel ]",
-            "acknowledge the risk first: tab, space",
+            "acknowledge the risk first: space",
         ];
         let mut rest = screen.as_str();
         for part in parts {
@@ -68,9 +70,16 @@ fn the_question_fits_on_a_small_screen() {
     for risks in 0..=3 {
         let (_, driver) = asked(offer(risks), 80, 24);
         let screen = shown(&driver);
-        for words in
-            ["480 parts", "Who notices", "83 gets 23", "no path", "Way back", "undone", "at once with u"]
-        {
+        for words in [
+            "480 parts",
+            "Who notices",
+            "83 moves 9",
+            "no path",
+            "what if",
+            "Way back",
+            "roll back",
+            "at once with u",
+        ] {
             assert!(screen.contains(words), "{words} with {risks} risks:\n{screen}");
         }
         assert!(screen.contains("writes to: the simulator"), "nothing is out of sight:\n{screen}");
@@ -101,7 +110,6 @@ fn nothing_is_written_before_each_risk_is_acknowledged() {
         assert!(fake.0.borrow().begun.is_empty(), "{keys}");
     }
     let (fake, mut driver) = asked(offer(3), 120, 40);
-    driver.press("tab tab");
     for left in [3, 2, 1] {
         assert_eq!(dialogue(&driver).unwrap().unacknowledged_count(), left);
         assert!(shown(&driver).contains(&format!("{} of 3 acknowledged", 3 - left)), "{}", shown(&driver));
@@ -138,7 +146,7 @@ fn what_is_behind_turns_grey() {
         assert_eq!((cell.bg, cell.symbol()), (blank, before[(x, y)].symbol()), "{x} {y}");
         grey += 1;
     }
-    assert!(grey > 1500 && own > 1500, "{grey} {own}");
+    assert!(grey > 1400 && own > 1500, "{grey} {own}");
     assert_ne!(before[(30, 0)].fg, behind.unwrap());
     // On a small screen the dialog takes the body, and the header stays as it is.
     let (_, driver) = self::asked(offer(1), 80, 24);
@@ -150,12 +158,17 @@ fn proofs_open_with_d_and_the_command_is_copied() {
     let (fake, mut driver) = asked(offer(2), 80, 24);
     driver.press("d");
     let screen = shown(&driver);
-    for words in ["switch:spine-2", "before 504, while written at most 540, after 0", "(unreachable)"] {
+    for words in
+        ["switch:spine-2", "before 0, while written at most 124, after 88", "(unreachable)", "q esc back"]
+    {
         assert!(screen.contains(words), "{words}:\n{screen}");
     }
-    driver.press("esc");
-    assert!(shown(&driver).contains("Who notices"), "esc leads back to the question");
-    driver.press("shift-tab space c");
+    for keys in ["space esc", "d q", "d enter"] {
+        driver.press(keys);
+        assert!(shown(&driver).contains("Who notices"), "{keys} leads back to the question");
+        assert_eq!(dialogue(&driver).unwrap().unacknowledged_count(), 2, "{keys}");
+    }
+    driver.press("tab space c");
     let line = driver.copied.last().unwrap();
     assert!(line.ends_with("apply updn.plan --accept unreachable --confirm-within 600s"), "{line}");
     driver.press("esc");
@@ -198,4 +211,23 @@ fn quit_leaves_at_once_and_q_goes_back_first() {
             "{keys}"
         );
     }
+}
+
+/// What cannot run now is offered with its reason; what can, with its title.
+#[test]
+fn the_palette_lists_what_cannot_run_now_with_its_reason() {
+    let mut driver = FakeChanges::new(Ok(offer(0)), Vec::new()).session(WriteAccess::Simulated);
+    let row = |driver: &TestSession, word: &str| {
+        let prompt = driver.state.prompt.as_ref().unwrap();
+        prompt.offers.iter().find(|offer| offer.text == word).cloned().unwrap()
+    };
+    driver.press(":conf");
+    let confirm = row(&driver, "confirm");
+    assert!(confirm.blocked && confirm.about == "not now: no change is pending", "{confirm:?}");
+    assert!(shown(&driver).contains("no change is pending"), "{}", shown(&driver));
+    driver.press("esc :appl");
+    assert!(!row(&driver, "apply").blocked);
+    driver.press("esc :move-b");
+    let back = row(&driver, "move-back");
+    assert!(back.blocked && back.about.contains("state of lanes is not known"), "{back:?}");
 }

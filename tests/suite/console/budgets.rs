@@ -123,7 +123,7 @@ fn a_window_that_runs_down_sends_little() {
     session.until("clean");
     session.press("/updn\ra");
     session.until("Cancel ]");
-    session.press("\x1b[Z \t\t\r");
+    session.press(" \t\t\r");
     session.until("is rolled back at");
     session.press("3");
     session.until("DEGRADED");

@@ -17,7 +17,7 @@ use fabdeck::operations::changes::changer::{
 use fabdeck::operations::changes::job_effects::JobEffect;
 use fabdeck_change::{
     Attestation, AttestationVerdict, ChangePhase, ChangeStatus, CutOffReport, DeviceReport, DeviceState,
-    GuardRequest, RollbackRemainder, TransientLoss, TransitionReport,
+    GuardRequest, RollbackRemainder, TransientLoss, TransitionReport, UnfailedLoss,
 };
 
 /// The clock of the machine when a test begins.
@@ -33,13 +33,20 @@ pub fn dialogue(driver: &TestSession) -> Option<&Dialogue> {
 
 /// A plan that takes spine-2 as failed, and whose writes may close a credit loop.
 pub fn facts() -> ChangeFacts {
-    let hit = |job: &str, pairs, before| JobEffect { job: job.to_owned(), pairs, before, after: 0, moved: 9 };
+    let hit = |job: &str, pairs, spared| JobEffect {
+        job: job.to_owned(),
+        pairs,
+        moved: 9,
+        spared,
+        ..JobEffect::default()
+    };
     let way = TransientLoss {
         pairs: 1892,
         writes: 480,
         before: 504,
         worst_broken: 540,
         ordered: "fewest".to_owned(),
+        unfailed: Some(UnfailedLoss { pairs: 1980, before: 0, after: 88, worst_broken: 124 }),
         ..TransientLoss::default()
     };
     let ports = ["rack1-leaf[8]", "spine-1[4]", "rack2-leaf[12]", "spine-3[2]"];

@@ -182,6 +182,68 @@ fn p_previews_the_fix_of_a_cable_without_writing() {
     assert_eq!((hot.state.screen, hot.state.known.marks.is_empty()), (ScreenId::Lanes, true));
 }
 
+/// The session on the card of a problem that one cable has, with its cable.
+fn on_a_cable_card() -> (TestSession, ElementId) {
+    let mut driver = on_health(watching(incast));
+    swept(&mut driver, 8);
+    let cable = |problem: &FabricProblem| matches!(problem.elements[..], [ElementId::Link(_)]);
+    let at = problems(&driver).iter().position(cable).expect("a problem of one cable");
+    let link = problems(&driver)[at].elements[0];
+    driver.press(&"down ".repeat(at));
+    (driver, link)
+}
+
+fn marked(driver: &TestSession) -> Vec<ElementId> {
+    driver.state.known.marks.iter().collect()
+}
+
+#[test]
+fn a_preview_of_a_fix_replaces_earlier_marks_and_says_what_is_marked() {
+    let (mut driver, link) = on_a_cable_card();
+    driver.press(":mark space switch:spine-2 enter");
+    let before = marked(&driver);
+    assert_eq!(before.len(), 1);
+    driver.press("p");
+    assert_eq!(marked(&driver), [link]);
+    let said = |words: &str| driver.state.messages.iter().any(|message| message.line().contains(words));
+    assert!(said(", and nothing else; 1 earlier mark is removed, z brings it back"), "what is marked now");
+    driver.press("z");
+    assert_eq!(marked(&driver), before);
+}
+
+/// One step back at a time, and the preview is still there.
+#[test]
+fn q_goes_from_an_engine_to_what_if_and_then_to_health() {
+    let (mut driver, link) = on_a_cable_card();
+    for _ in 0..2 {
+        driver.press("p");
+        let engines = driver.state.known.proposed.len();
+        driver.press("enter");
+        assert!(driver.state.screens.whatif.page.is_some());
+        driver.press("q");
+        assert!(driver.state.screen == ScreenId::Whatif && driver.state.screens.whatif.page.is_none());
+        driver.press("q");
+        assert_eq!((driver.state.screen, marked(&driver)), (ScreenId::Health, vec![link]));
+        assert_eq!(driver.state.known.proposed.len(), engines, "nothing is lost on the way");
+    }
+}
+
+/// A zoom of another pane would hide the engines.
+#[test]
+fn a_preview_ends_the_zoom_and_gives_the_keys_to_the_engines() {
+    let (mut driver, _) = on_a_cable_card();
+    resized(&mut driver, 120, 40);
+    driver.press("6");
+    while driver.state.focused_pane() != "victims" {
+        driver.press("tab");
+    }
+    driver.press("Z");
+    assert!(driver.state.areas().panes.is_zoomed());
+    driver.press("1 p");
+    assert!(!driver.state.areas().panes.is_zoomed());
+    assert_eq!((driver.state.screen, driver.state.focused_pane()), (ScreenId::Whatif, "routes"));
+}
+
 #[test]
 fn x_acknowledges_in_the_state_folder_and_takes_that_back() {
     let folder = tempfile::tempdir().unwrap();

@@ -310,6 +310,7 @@ fn help_of_jobs_begins_with_its_own_keys() {
     let mut driver = open_session("sim:demo");
     driver.press("8 w");
     assert!(shown(&driver).contains("w works on the screen What-if only"), "{}", shown(&driver));
+    driver.send_input(SessionInput::Resized(Size { width: 80, height: 70 }));
     driver.press("?");
     let seen = shown(&driver);
     let place = |words: &str| seen.find(words).unwrap_or_else(|| panic!("{words}: {seen}"));

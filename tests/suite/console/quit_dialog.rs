@@ -13,7 +13,7 @@ fn quitting_asks_where_the_change_would_end() {
     driver.press("1 q");
     assert!(driver.state.leaving, "the guard keeps it");
     let parting = driver.state.known.changes.leave_warning().unwrap();
-    assert!(parting.contains("10:00 left; 'fabdeck confirm 7-abcd' keeps it"), "{parting}");
+    assert!(parting.contains("10:00 left; 'fabdeck confirm 7-abcd' confirms it"), "{parting}");
     let mut driver = fake.session(WriteAccess::Own);
     driver.press("1 q");
     assert!(

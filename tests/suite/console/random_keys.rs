@@ -342,8 +342,8 @@ impl RandomSession {
         };
         if effects.iter().any(acts) {
             let is_undo =
-                focus == Some(DialogueFocus::Undo) && effects.iter().filter(|one| acts(one)).all(undoes);
-            let button = if is_undo { DialogueFocus::Undo } else { DialogueFocus::Act };
+                focus == Some(DialogueFocus::RollBack) && effects.iter().filter(|one| acts(one)).all(undoes);
+            let button = if is_undo { DialogueFocus::RollBack } else { DialogueFocus::Act };
             assert_eq!((key, focus), (Some(Key::plain(KeyName::Enter)), Some(button)), "{effects:?}");
         }
     }

@@ -35,7 +35,7 @@ fn the_keys_of_each_step_lead_to_the_next() {
     session.press("\x1b");
     session.settled_after(before);
     for wanted in
-        ["Tour 9 of 10: Keep it, or undo it", "Tour 10 of 10: Go back in time", "the tour has ended"]
+        ["Tour 9 of 10: Confirm it, or roll it back", "Tour 10 of 10: Go back in time", "the tour has ended"]
     {
         session.press(".");
         session.until(wanted);

@@ -44,7 +44,10 @@ fn what_a_reroute_restores_is_not_cut_off() {
     let screen = shown(&marked("switch:spine-2", 120, 40));
     assert!(screen.contains("504 wait for new routes") && screen.contains("88 cut off"), "{screen}");
     assert!(screen.contains("CUT OFF      no host; 1 aggregation node"), "{screen}");
-    assert!(screen.contains("16 hosts until rerouted: node02 from 35"), "{screen}");
+    assert!(
+        screen.contains("16 hosts until rerouted") && screen.contains("node02 (job 74) from 35"),
+        "{screen}"
+    );
     let screen = shown(&marked("link:rack1-leaf[7]", 120, 40));
     assert!(screen.contains("CUT OFF      no host ") && screen.contains(" 0 cut off"), "{screen}");
 }
@@ -67,11 +70,145 @@ fn engines_are_listed_by_verdict_once_all_are_done() {
     driver.press("p");
     let screen = shown(&driver);
     let order = first_words(&screen);
-    assert_eq!((order[0].as_str(), order[7].as_str()), ("nue", "ftree"), "{screen}");
+    assert_eq!((order[0].as_str(), order[7].as_str()), ("sftree", "ftree"), "{screen}");
     assert!(screen.contains("6 pairs lost"), "{screen}");
     // Enter opens the engine at the cursor, not the one that the registry has in this row.
     driver.press("enter");
-    assert!(shown(&driver).contains("nue: "), "{}", shown(&driver));
+    assert!(shown(&driver).contains("sftree: "), "{}", shown(&driver));
+}
+
+/// The engines as rows of the screen, once all of them are done.
+fn engine_rows(driver: &mut TestSession) -> Vec<String> {
+    driver.press("p");
+    let screen = shown(driver);
+    let rows = screen.lines().skip_while(|line| !line.contains("VERDICT")).skip(1).take(8);
+    rows.map(str::to_owned).collect()
+}
+
+/// Among engines of one verdict, those come first that can be written while traffic flows. One row is proposed, and the
+/// cursor begins there.
+#[test]
+fn the_best_engine_is_proposed_and_has_the_cursor() {
+    for element in ["link:rack1-leaf[7]", "switch:spine-2", "switch:rack2-leaf"] {
+        let mut driver = marked(element, 120, 40);
+        let rows = engine_rows(&mut driver);
+        let live = |row: &String| match () {
+            () if row.contains(" unsafe ") => 2,
+            () if row.contains(" safe ") => 0,
+            () => 1,
+        };
+        let ranks: Vec<(bool, i32)> = rows.iter().map(|row| (!row.contains(" clean"), live(row))).collect();
+        assert!(ranks.is_sorted(), "{element}: {rows:#?}");
+        assert!(rows[0].contains("clean, proposed"), "{element}: {rows:#?}");
+        assert_eq!(rows.iter().filter(|row| row.contains("proposed")).count(), 1, "{rows:#?}");
+        assert_eq!(driver.state.screens.whatif.engine().unwrap().id, first_words(&shown(&driver))[0]);
+    }
+}
+
+/// Gauges give way to columns, and then the time and the hops.
+#[test]
+fn columns_are_worth_more_than_gauges() {
+    let mut driver = marked("switch:spine-2", 120, 40);
+    let rows = engine_rows(&mut driver);
+    let screen = shown(&driver);
+    for title in ["WRITES", "MOVED", "BUSIEST", "LANES"] {
+        assert!(screen.contains(title), "{title}:\n{screen}");
+    }
+    assert!(!screen.contains(" SEC ") && !rows[0].contains('━'), "{screen}");
+    driver.send_input(SessionInput::Resized(Size { width: 200, height: 40 }));
+    let screen = shown(&driver);
+    assert!(screen.contains(" SEC ") && screen.contains("BLOCKS"), "{screen}");
+}
+
+/// Old and new paths that are safe together say nothing of single entries; the dialog may find a credit loop there.
+#[test]
+fn what_is_not_checked_is_not_called_safe() {
+    let mut driver = marked("link:rack1-leaf[7]", 120, 40);
+    engine_rows(&mut driver);
+    let mut seen = 0;
+    for _ in 0..8 {
+        let screen = shown(&driver);
+        let engine = driver.state.screens.whatif.engine().unwrap();
+        let transition = &driver.state.known.proposal(engine).unwrap().transition;
+        if transition.safe.is_none() && transition.paths_are_safe() == Some(true) {
+            seen += 1;
+            assert!(screen.contains("A mixture of old and new entries is not checked yet"), "{screen}");
+        }
+        driver.press("down");
+    }
+    assert!(seen > 0, "no engine has paths that are safe together and entries that are not checked");
+}
+
+/// Names take the rows that are free; with the keys, the pane has all of them and its page lists them.
+#[test]
+fn every_victim_is_named() {
+    let mut driver = marked("switch:spine-2", 120, 40);
+    let screen = shown(&driver);
+    assert!(screen.contains("▲ JOBS") && screen.contains("jobs lose"), "{screen}");
+    assert!(
+        screen.contains("pairs until rerouted") && !screen.contains("none of 3 jobs loses a host"),
+        "{screen}"
+    );
+    assert!(screen.contains("node02 (job 74) from 35 senders") && screen.contains("and 7 more"), "{screen}");
+    while driver.state.focused_pane() != "victims" {
+        driver.press("tab");
+    }
+    driver.press("Z");
+    let zoomed = shown(&driver);
+    assert!(!zoomed.contains(" more") && zoomed.matches(" from ").count() >= 16, "{zoomed}");
+    driver.press("Z enter");
+    let page = shown(&driver);
+    assert!(page.contains("Who is hit until the fabric is rerouted") && page.contains("degraded"), "{page}");
+    assert!(page.matches("senders").count() >= 16, "{page}");
+    driver.press("esc d");
+    assert!(shown(&driver).contains("Who is hit until"), "{}", shown(&driver));
+}
+
+/// The made-up jobs of a simulated fabric are known too; no command could repeat a run with them.
+#[test]
+fn a_run_without_jobs_says_why() {
+    let mut driver = marked("switch:spine-2", 120, 40);
+    driver.press("p enter");
+    let screen = shown(&driver);
+    assert!(
+        screen.contains("no jobs: the made-up jobs of this fabric") && screen.contains("8 Jobs"),
+        "{screen}"
+    );
+    driver.press("q 8 6 p enter");
+    let screen = shown(&driver);
+    assert!(screen.contains("SIMULATED jobs"), "{screen}");
+}
+
+/// A mark is made by name, and the words say which keys lead there.
+#[test]
+fn an_element_fails_by_name_or_where_the_message_says() {
+    let mut driver = open_session("sim:demo");
+    driver.press("6 f");
+    let said = |driver: &TestSession, words: &str| {
+        driver.state.messages.iter().any(|message| message.line().contains(words))
+    };
+    assert!(said(&driver, "2 Map or 3 Links, then f"), "where to mark");
+    driver.press(":").send_input(SessionInput::Paste("fail spine-2".to_owned()));
+    assert!(shown(&driver).contains("switch:spine-2"), "{}", shown(&driver));
+    driver.press("down enter");
+    assert_eq!(driver.state.known.marks.len(), 1);
+    driver.press("F 3 f");
+    assert!(said(&driver, "6 What-if shows who is hit"), "the next step");
+}
+
+#[test]
+fn help_explains_the_columns_of_the_engines() {
+    let mut driver = open_session("sim:demo");
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 60 }));
+    driver.press("6 ?");
+    let screen = shown(&driver);
+    for words in [
+        "BUSIEST: paths over the busiest channel",
+        "LIVE: safe: the tables can be written",
+        "DARK %: dark fiber",
+    ] {
+        assert!(screen.contains(words), "{words}:\n{screen}");
+    }
 }
 
 /// A row of the cables that change most: paths live, under the preview, and the difference.

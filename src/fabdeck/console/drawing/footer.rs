@@ -5,7 +5,9 @@ use super::canvas::{Canvas, width};
 use super::theme::Role;
 use crate::console::event_loop::actions::{ACTIONS, action};
 use crate::console::features::changes::apply_actions::is_key_active;
+use crate::console::features::changes::dialogue::Dialogue;
 use crate::console::features::screens::ScreenId;
+use crate::console::features::whatif::victims_page;
 use crate::console::model::action::{Action, KeyScope};
 use crate::console::model::layout::BOX_MIN_SCREEN;
 use crate::console::model::messages::LogMessage;
@@ -94,14 +96,7 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         return;
     }
     if let Some(Overlay::Dialogue(dialogue)) = &state.layer {
-        let does = |(_, word): &&(&str, &str)| match *word {
-            "time" | "details" | "copy command" => dialogue.has_window(),
-            "acknowledge" => dialogue.has_findings(),
-            // All keys of a question with risks do not fit, and this one goes without saying.
-            "press" => at.width >= BOX_MIN_SCREEN || !dialogue.has_findings(),
-            _ => true,
-        };
-        DIALOGUE_KEYS.iter().filter(does).for_each(|(key, word)| hint(canvas, key, word, 0));
+        dialogue_keys(dialogue, at.width).into_iter().for_each(|(key, word)| hint(canvas, key, word, 0));
         return;
     }
     if let Some(layer) = &state.layer {
@@ -164,6 +159,21 @@ fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut Dr
     }
 }
 
+/// The keys of a dialog, or of its proofs.
+fn dialogue_keys(dialogue: &Dialogue, room: u16) -> Vec<(&'static str, &'static str)> {
+    if dialogue.details {
+        return DETAILS_KEYS.to_vec();
+    }
+    let does = |(_, word): &&(&str, &str)| match *word {
+        "time" | "details" | "copy command" => dialogue.has_window(),
+        "acknowledge" => dialogue.has_findings(),
+        // All keys of a question with risks do not fit, and this one goes without saying.
+        "press" => room >= BOX_MIN_SCREEN || !dialogue.has_findings(),
+        _ => true,
+    };
+    DIALOGUE_KEYS.iter().filter(does).copied().collect()
+}
+
 /// Most keys in the last row, and the actions that end it before the key that leaves.
 const MAX_KEYS: usize = 8;
 const LAST_ACTIONS: [&str; 2] = ["palette", "help"];
@@ -207,12 +217,16 @@ const DIALOGUE_KEYS: [(&str, &str); 8] = [
     ("down up", "scroll"),
 ];
 
+/// The keys of the proofs in a dialog.
+const DETAILS_KEYS: [(&str, &str); 3] = [("q esc", "back"), ("d", "question"), ("down up", "scroll")];
+
 /// Whether an action has an effect here: Enter and Tab if they lead somewhere, `mark` if the row can be marked.
 fn has_effect_here(state: &SessionState, action: &Action) -> bool {
     match action.id {
         "apply" => is_key_active(state),
         // On this screen the key belongs to another action.
         "extend" => state.screen != ScreenId::Paths,
+        "enter" if victims_page::has_keys(state) => true,
         "enter" => state.current().can_enter(&state.known),
         "mark" => !state.target_elements().is_empty(),
         // Enter opens the same page there, or the details are beside the list already.

@@ -26,9 +26,8 @@ const SYMBOLS_WIDTH: u16 = 3;
 /// Least width of names beside lesser columns, and least width at all.
 const NAME_MIN_WIDTH: u16 = 14;
 const NAME_LEAST_WIDTH: u16 = 10;
-/// Columns of a gauge, and the least width of a list that has gauges.
+/// Columns of a gauge.
 const GAUGE_WIDTH: u16 = 12;
-const GAUGES_MIN_ROOM: u16 = 96;
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let screen = state.current();
@@ -155,9 +154,7 @@ fn layout_columns_in(
     if table.left == 0 {
         shed_columns(&mut shown, listing, held, room);
     }
-    if room >= GAUGES_MIN_ROOM {
-        add_gauges(&mut shown, listing);
-    }
+    add_gauges(&mut shown, listing, room);
     distribute_width(&mut shown, room);
     place_columns(shown, room)
 }
@@ -263,11 +260,15 @@ fn amount(value: &Value<'_>) -> Option<u64> {
     }
 }
 
-/// Adds room for the gauges of columns that have one.
-fn add_gauges(columns: &mut [VisibleColumn], listing: &dyn Listing) {
+/// Adds room for the gauges of columns that have one, where all columns fit with them: a column says more than a gauge.
+fn add_gauges(columns: &mut [VisibleColumn], listing: &dyn Listing, room: u16) {
     let has_gauge = |shown: &VisibleColumn| {
         listing.column(shown.column).content == ColumnContent::Gauge && shown.largest > 0
     };
+    let count = columns.iter().filter(|shown| has_gauge(shown)).count() as u16;
+    if min_total_width(columns, u16::MAX) + count * (GAUGE_WIDTH + 2) > room {
+        return;
+    }
     for shown in columns.iter_mut().filter(|shown| has_gauge(shown)) {
         (shown.width, shown.widest) = (shown.width + GAUGE_WIDTH + 2, shown.widest + GAUGE_WIDTH + 2);
         shown.gauge = GAUGE_WIDTH;

@@ -25,6 +25,7 @@ use crate::console::features::screen_table::screen_table;
 use crate::console::features::screens::ScreenId;
 use crate::console::features::timeline::{derived_events, time_cursor, time_navigation};
 use crate::console::features::views::view_line::view_command;
+use crate::console::features::whatif::victims_page;
 use crate::console::model::action::{Action, ActionGroup, ActionSection, OverlayScope, new};
 use crate::console::model::effect::Effect;
 use crate::console::model::overlay::{Help, Overlay};
@@ -108,9 +109,12 @@ const GENERAL: &[ActionGroup] = &[
                 if state.layer.is_some() {
                     return Vec::new();
                 }
+                if victims_page::has_keys(state) {
+                    return overlays::toggle_overlay(state, Overlay::Details(Scroll::default()));
+                }
                 let (screen, known) = state.current_mut();
                 match screen.enter(known) {
-                    EnterResult::Done => {}
+                    EnterResult::Done => state.levels_entered += 1,
                     EnterResult::Show => {
                         return overlays::toggle_overlay(state, Overlay::Details(Scroll::default()));
                     }
@@ -125,7 +129,8 @@ const GENERAL: &[ActionGroup] = &[
             .over_screens(OverlayScope::Layers)
             .prominent(),
             new("details", &["d"], "Show all details of the row", |state, _| {
-                if state.screen == ScreenId::Whatif && state.current().current(&state.known).is_none() {
+                let has_row_page = state.current().current(&state.known).is_some() || victims_page::has_keys(state);
+                if state.screen == ScreenId::Whatif && !has_row_page {
                     state.layer = None;
                     return action("enter").map(|enter| (enter.act)(state, "")).unwrap_or_default();
                 }

@@ -1,6 +1,7 @@
 //! The content of the help: keys of this screen and of every screen, filtered by a search, and the meaning of
 //! columns. All of it comes from the tables of actions and fields.
 
+use crate::catalogue::field::Column;
 use crate::console::features::screens::SCREENS;
 use crate::console::model::action::{Action, KeyScope};
 use crate::console::model::state::SessionState;
@@ -52,7 +53,12 @@ fn help_lines(state: &SessionState, search: &str) -> Vec<HelpLine> {
         .filter(|place| *place != KeyScope::On(state.screen));
     let here = KeyScope::On(state.screen);
     let stands = |action: &Action| if action.belongs.contains(&state.screen) { here } else { action.place };
-    for place in places.chain(others) {
+    let fields = field_lines(state, &search);
+    for (at, place) in places.chain(others).enumerate() {
+        // What the columns mean comes after the keys of the screen.
+        if at == 1 {
+            lines.extend(fields.iter().cloned());
+        }
         let of_place = state.keymap.actions().filter(|action| stands(action) == place).filter(fits);
         let entries: Vec<HelpLine> = of_place.map(entry).collect();
         if !entries.is_empty() {
@@ -60,15 +66,23 @@ fn help_lines(state: &SessionState, search: &str) -> Vec<HelpLine> {
             lines.extend(entries);
         }
     }
-    let Some(listing) = state.current().listing(&state.known) else { return lines };
-    let about = (0..listing.column_count()).map(|at| listing.column(at));
-    let columns: Vec<HelpLine> = about
-        .filter(|column| search.is_empty() || column.id.contains(&search))
-        .map(|column| HelpLine::Entry(column.id.to_string(), column.about.to_string()))
-        .collect();
-    if !columns.is_empty() {
-        lines.push(HelpLine::Heading("Fields of this list, for / and s".to_owned()));
-        lines.extend(columns);
-    }
     lines
+}
+
+/// The fields of the list in sight, each with its heading and what it means.
+fn field_lines(state: &SessionState, search: &str) -> Vec<HelpLine> {
+    let Some(listing) = state.current().listing(&state.known) else { return Vec::new() };
+    let about = (0..listing.column_count()).map(|at| listing.column(at));
+    let fits = |column: &&Column| {
+        search.is_empty()
+            || format!("{} {} {}", column.id, column.title, column.about).to_lowercase().contains(search)
+    };
+    let columns: Vec<HelpLine> = about
+        .filter(fits)
+        .map(|column| HelpLine::Entry(column.id.to_string(), format!("{}: {}", column.title, column.about)))
+        .collect();
+    if columns.is_empty() {
+        return columns;
+    }
+    std::iter::once(HelpLine::Heading("Fields of this list, for / and s".to_owned())).chain(columns).collect()
 }

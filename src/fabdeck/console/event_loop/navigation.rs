@@ -9,6 +9,7 @@ use crate::console::features::screen::CursorDirection;
 use crate::console::features::screens::ScreenId;
 use crate::console::features::timeline::time_cursor;
 use crate::console::features::views::open_view::end_waiting;
+use crate::console::features::whatif::victims_page;
 use crate::console::model::effect::Effect;
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
@@ -35,6 +36,12 @@ pub fn step_out(state: &mut SessionState) -> bool {
     }
     let (screen, known) = state.current_mut();
     let stepped = screen.step_out(known);
+    // What Enter opened on this screen closes first; what was open when the screen opened closes with it.
+    if stepped && state.levels_entered > 0 {
+        state.levels_entered -= 1;
+        return true;
+    }
+    state.levels_entered = 0;
     if let Some(back) = state.came_from.take() {
         state.screen = back;
         return true;
@@ -49,7 +56,7 @@ pub fn step_out(state: &mut SessionState) -> bool {
 
 pub fn move_to(state: &mut SessionState, screen: ScreenId) -> Vec<Effect> {
     state.layer = None;
-    state.came_from = None;
+    (state.came_from, state.levels_entered) = (None, 0);
     state.screen = screen;
     Vec::new()
 }
@@ -73,6 +80,10 @@ pub fn switch_view(state: &mut SessionState, forward: bool) -> Vec<Effect> {
 pub fn move_rows(state: &mut SessionState, by: isize) -> Vec<Effect> {
     if state.layer.is_some() {
         overlays::scroll_overlay(state, by);
+        return Vec::new();
+    }
+    if victims_page::has_keys(state) {
+        victims_page::scroll(state, by);
         return Vec::new();
     }
     if state.screen == ScreenId::Whatif && state.screens.whatif.page.is_some() {

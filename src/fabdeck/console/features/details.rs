@@ -7,6 +7,7 @@ use crate::console::features::links::link_errors::error_lines;
 use crate::console::features::map::health::NOT_ANSWERING;
 use crate::console::features::whatif::engine_page::{engine_lines, loss_lines};
 use crate::console::features::whatif::screen::WhatifPane;
+use crate::console::features::whatif::victims_page::victims_page;
 use crate::console::model::detail_page::{DetailLine, DetailPage, PortDetail, number_label, value_text};
 use crate::console::model::fabric_model::{Model, TABLES_BEING_READ};
 use crate::console::model::state::SessionState;
@@ -44,6 +45,9 @@ impl ElementDetail {
 
     /// The details of the row or element at the cursor, or else of the fabric.
     pub fn detail_page(state: &SessionState) -> Option<DetailPage> {
+        if let Some(page) = victims_page(state) {
+            return Some(page);
+        }
         if let Some(hot) = crate::console::features::hotspots::detail::hot_detail(state) {
             return Some(hot);
         }

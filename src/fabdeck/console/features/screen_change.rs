@@ -10,6 +10,7 @@ use fabdeck_fabric::ElementId;
 /// Opens a screen, and stores the current one for Esc.
 pub fn open_screen(state: &mut SessionState, screen: ScreenId) {
     state.came_from = Some(state.screen).filter(|from| *from != screen);
+    state.levels_entered = 0;
     state.screen = screen;
 }
 

@@ -64,6 +64,8 @@ pub type ActionFn = fn(&mut SessionState, &str) -> Vec<Effect>;
 pub struct Action {
     /// The word of the action in the palette and in the configuration.
     pub id: &'static str,
+    /// Another word for it in the palette; empty where it has none.
+    pub alias: &'static str,
     /// The description in one line, without a full stop.
     pub title: &'static str,
     /// The argument after the word; brackets mark optional parts.
@@ -98,6 +100,7 @@ pub(crate) const fn new(
 ) -> Action {
     Action {
         id,
+        alias: "",
         title,
         argument: "",
         keys,
@@ -130,6 +133,11 @@ impl Action {
 
     pub(crate) const fn over_screens(mut self, over: OverlayScope) -> Self {
         self.over = over;
+        self
+    }
+
+    pub(crate) const fn with_alias(mut self, alias: &'static str) -> Self {
+        self.alias = alias;
         self
     }
 

@@ -36,9 +36,10 @@ impl Keymap {
         self.bound.iter().map(|(action, _)| *action)
     }
 
-    /// The action of this word.
+    /// The action of this word, or else the one that has it as its other word.
     pub fn find_action(&self, id: &str) -> Option<&'static Action> {
-        self.actions().find(|action| action.id == id)
+        let has_alias = |action: &&Action| !id.is_empty() && action.alias == id;
+        self.actions().find(|action| action.id == id).or_else(|| self.actions().find(has_alias))
     }
 
     /// The action of a key on a screen; an action of the screen takes precedence over one of every screen.

@@ -102,6 +102,8 @@ pub struct SessionState {
     pub drafts: BTreeMap<PathBuf, (&'static str, Faults)>,
     /// The screen from which an action opened this one; Esc returns there.
     pub came_from: Option<ScreenId>,
+    /// Number of levels that Enter opened on this screen.
+    pub levels_entered: usize,
     pub leaving: bool,
     /// Time of the last Ctrl-C.
     pub interrupted_ms: Option<u64>,
@@ -149,6 +151,7 @@ impl SessionState {
             plans: BTreeSet::new(),
             drafts: BTreeMap::new(),
             came_from: None,
+            levels_entered: 0,
             leaving: false,
             interrupted_ms: None,
             unsaved: UnsavedNotes::default(),

@@ -16,6 +16,23 @@ use fabdeck_mad::access::AttributePart;
 /// Names of findings.
 pub const FINDING_NAMES: &[&str] = &["cut-off", "unreachable", "loop", "cycle", "lanes", "transition"];
 
+/// The risks that the operator acknowledged when a change was begun, in words.
+pub fn acknowledged_words(names: &[String]) -> String {
+    let words = |name: &String| match name.as_str() {
+        "cut-off" => "hosts are cut off".to_owned(),
+        "unreachable" => "pairs without a path".to_owned(),
+        "loop" => "packets can run in a loop".to_owned(),
+        "cycle" => "deadlock possible with the new routes".to_owned(),
+        "lanes" => "virtual lanes do not fit".to_owned(),
+        "transition" => "deadlock possible while written".to_owned(),
+        other => other.to_owned(),
+    };
+    match names {
+        [] => "none".to_owned(),
+        names => format!("acknowledged: {}", names.iter().map(words).collect::<Vec<_>>().join("; ")),
+    }
+}
+
 /// Findings against a plan: the name by which each is accepted, and its message. `gives_levels` says whether the
 /// driver gives paths their service levels; without that, paths stay on their lanes.
 pub fn plan_findings(

@@ -8,7 +8,7 @@ use super::preparation::PreparedChange;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::jobs::job_request::JobInput;
-use fabdeck_change::{CutOffReport, Plan, TransientLoss, TransitionReport};
+use fabdeck_change::{CutOffReport, Plan, TransientLoss, TransitionReport, UnfailedLoss};
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{JobMap, PortId, PortNum};
 use fabdeck_mad::access::AttributePart;
@@ -60,9 +60,30 @@ impl ChangeFacts {
         Self::of(change, placed.as_ref().map(|placed| &placed.jobs))
     }
 
-    /// The pairs without a path before, during and after the writes; `None` where they were not counted.
+    /// The pairs without a path before, during and after the writes; `None` where they were not counted. If the plan takes
+    /// elements as failed, these are supposed to be down.
     pub fn pairs(&self) -> Option<&TransientLoss> {
         self.transition.on_the_way.as_ref()
+    }
+
+    /// The same counts on the fabric as it is.
+    pub fn actual_pairs(&self) -> Option<UnfailedLoss> {
+        self.pairs()?.actual(!self.failed.is_empty())
+    }
+
+    /// What the change is worth if the elements fail that the plan takes as failed, with the jobs that keep pairs; `None`
+    /// for a plan without such elements.
+    pub fn supposed_words(&self) -> Option<String> {
+        let words = supposed_words(self.pairs()?, &self.failed)?;
+        let spared = self.jobs.iter().flat_map(|jobs| &jobs.hit).filter(|job| job.spared > 0);
+        let jobs: Vec<String> = spared
+            .take(MAX_NAMED)
+            .map(|job| format!("{} {}", job.job, digits_in_groups(job.spared)))
+            .collect();
+        Some(match jobs.is_empty() {
+            true => words,
+            false => format!("{words}; jobs keep {} pairs", jobs.join(", ")),
+        })
     }
 
     /// Who is cut off: the hosts, and in brackets what else is.
@@ -111,13 +132,39 @@ impl ChangeFacts {
         lines.extend(self.cut_off.words().map(|words| ("cuts off", words)));
         let unknown = || "not known".to_owned();
         lines.push(("jobs", self.job_words().unwrap_or_else(unknown)));
-        lines.push(("no path", self.pairs().map_or_else(unknown, pair_words)));
+        lines.push(("no path", self.actual_pairs().as_ref().map_or_else(unknown, pair_words)));
+        lines.extend(self.supposed_words().map(|words| ("what if", words)));
         lines
     }
 }
 
+/// What becomes of the pairs if the failed elements of a plan fail: `spine-2 fails: before 504 pairs without a path, after
+/// 0`. `None` where the plan has no failed elements.
+pub fn supposed_words(pairs: &TransientLoss, failed: &[String]) -> Option<String> {
+    if failed.is_empty() {
+        return None;
+    }
+    let [before, after] = [pairs.before, pairs.after].map(digits_in_groups);
+    let unit = if pairs.before == 1 { "pair" } else { "pairs" };
+    Some(format!("{}: before {before} {unit} without a path, after {after}", failure_words(failed)))
+}
+
+/// The names of failed elements with their verb: `spine-2 fails`, `spine-1 and 3 more fail`.
+fn failure_words(failed: &[String]) -> String {
+    const NAMED: usize = 2;
+    let name = |element: &String| {
+        element.split_once(':').map_or_else(|| element.clone(), |(_, name)| name.to_owned())
+    };
+    let names: Vec<String> = failed.iter().take(NAMED).map(name).collect();
+    let names = match failed.len() {
+        0..=NAMED => names.join(" and "),
+        more => format!("{} and {} more", names[0], more - 1),
+    };
+    format!("{names} {}", if failed.len() == 1 { "fails" } else { "fail" })
+}
+
 /// The pairs without a path, counted three times: `before 504, while written at most 504, after 0, of 1,892 pairs`.
-pub fn pair_words(pairs: &TransientLoss) -> String {
+pub fn pair_words(pairs: &UnfailedLoss) -> String {
     let [before, worst, after, all] =
         [pairs.before, pairs.worst_broken, pairs.after, pairs.pairs].map(digits_in_groups);
     format!("before {before}, while written at most {worst}, after {after}, of {all} pairs")
@@ -194,8 +241,14 @@ mod tests {
         assert_eq!(facts.job_words(), None);
         facts.jobs = Some(JobEffects { known: 3, hit: Vec::new() });
         assert_eq!(facts.job_words().unwrap(), "none of 3 jobs notices");
-        let hit =
-            |job: &str, before, after| JobEffect { job: job.into(), pairs: 90, before, after, moved: 4 };
+        let hit = |job: &str, before, after| JobEffect {
+            job: job.into(),
+            pairs: 90,
+            before,
+            after,
+            moved: 4,
+            spared: 0,
+        };
         facts.jobs = Some(JobEffects { known: 3, hit: vec![hit("74", 0, 2), hit("83", 23, 0)] });
         assert_eq!(facts.job_words().unwrap(), "74 loses 2 of 90 pairs; 83 gets 23 of 90 pairs back");
     }

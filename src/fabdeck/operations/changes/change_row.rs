@@ -2,9 +2,12 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::change_facts::{pair_words, supposed_words};
 use crate::catalogue::json_type::json_type;
 use crate::operations::lanes::migrations::migration_words;
-use fabdeck_change::{Attestation, ChangePhase, ChangeState, ChangeStatus, RollbackRemainder, TransientLoss};
+use fabdeck_change::{
+    Attestation, ChangePhase, ChangeState, ChangeStatus, RollbackRemainder, TransientLoss, UnfailedLoss,
+};
 use fabdeck_fabric::observe::digits_in_groups;
 
 json_type! {
@@ -126,6 +129,19 @@ impl ChangeRow {
         if self.overdue { "OVERDUE" } else { self.state.title() }
     }
 
+    /// The pairs without a path on the fabric as it is, before, during and after the writes.
+    pub fn actual_pairs(&self) -> Option<UnfailedLoss> {
+        self.pairs.as_ref()?.actual(!self.failed.is_empty())
+    }
+
+    /// These pairs in words, and what the change is worth if the failed elements of its plan fail.
+    pub fn pair_words(&self) -> Option<String> {
+        let actual = self.actual_pairs().as_ref().map(pair_words);
+        let supposed = supposed_words(self.pairs.as_ref()?, &self.failed).map(|words| format!("if {words}"));
+        let words: Vec<String> = actual.into_iter().chain(supposed).collect();
+        (!words.is_empty()).then(|| words.join("; "))
+    }
+
     /// What is written, and who began it: `updn: 480 parts, begun by alice at 13:59:58 UTC`.
     pub fn begun_words(&self) -> String {
         let parts = usize::try_from(self.writes).unwrap_or(usize::MAX);
@@ -140,10 +156,12 @@ impl ChangeRow {
         match (self.state, deadline) {
             _ if self.waits => "nothing is written before all hosts have answered".to_owned(),
             (ChangePhase::Applied, Some(at)) if self.overdue => {
-                format!("it should have been undone at {at}: its guard has not done it")
+                format!("it should have been rolled back at {at}: its guard has not done it")
             }
             _ if self.overdue => "its guard neither writes nor answers".to_owned(),
-            (ChangePhase::Applied, Some(at)) => format!("undone by itself at {at}, unless it is confirmed"),
+            (ChangePhase::Applied, Some(at)) => {
+                format!("rolled back by itself at {at}, unless it is confirmed")
+            }
             _ => format!("{}: {done} of {writes} parts are done", self.state.title()),
         }
     }
@@ -215,7 +233,7 @@ pub fn change_words(status: &ChangeStatus, now: Timestamp) -> Vec<(&'static str,
     }
     if status.phase == ChangePhase::Applied {
         let id = &status.id;
-        lines.push(("keep it", format!("fabdeck confirm {id}")));
+        lines.push(("confirm", format!("fabdeck confirm {id}")));
         lines.push((
             "or",
             format!("fabdeck rollback {id}; without either, it is rolled back at its deadline"),

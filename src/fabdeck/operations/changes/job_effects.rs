@@ -20,17 +20,21 @@ pub struct JobEffect {
     pub after: u64,
     /// Number of pairs that have a path before and after, and not the same one.
     pub moved: u64,
+    /// Number of pairs that lose their path with the tables before the change, and keep it with those after it, if the
+    /// elements fail that the plan takes as failed.
+    #[serde(default)]
+    pub spared: u64,
 }
 
 impl JobEffect {
     /// Whether the job notices the change at all.
     fn is_hit(&self) -> bool {
-        self.moved > 0 || self.before != self.after
+        self.moved > 0 || self.before != self.after || self.spared > 0
     }
 
     /// `83 gets 23 of 90 pairs back`.
     pub fn words(&self) -> String {
-        let Self { job, pairs, before, after, moved } = self;
+        let Self { job, pairs, before, after, moved, .. } = self;
         let share = |count: u64| format!("{} of {} pairs", digits_in_groups(count), digits_in_groups(*pairs));
         match (before, after) {
             (before, after) if after > before => format!("{job} loses {}", share(after - before)),
@@ -40,19 +44,28 @@ impl JobEffect {
     }
 }
 
-/// The jobs that a plan hits: those that lose most pairs first, then those that get most back, then those that move most.
+/// The jobs that a plan hits on the fabric as it is: those that lose most pairs first, then those that get most back, then
+/// those that keep most if the failed elements of the plan fail, then those that move most.
 pub fn job_effects(look: &Snapshot, plan: &Plan, jobs: &JobMap) -> Vec<JobEffect> {
     let fabric = look.fabric();
     let faults = plan.faults(fabric);
     let before = &look.observation.tables;
     let after = plan.tables_after(fabric, before);
-    let follow = |tables| PathFollower { fabric, faults: &faults, tables };
-    let (old, new) = (follow(before), follow(&after));
-    let mut hit: Vec<JobEffect> =
-        jobs.iter().map(|(job, ports)| effect_on(&old, &new, job, ports)).filter(JobEffect::is_hit).collect();
+    let none = Faults::default();
+    let follow = |faults| [before, &after].map(|tables| PathFollower { fabric, faults, tables });
+    let ([old, new], supposed) = (follow(&none), (!faults.is_empty()).then(|| follow(&faults)));
+    let effect = |(job, ports): (&String, &BTreeSet<PortId>)| {
+        let effect = effect_on(&old, &new, job, ports);
+        let spared = supposed.as_ref().map_or(0, |[old, new]| {
+            let failed = effect_on(old, new, job, ports);
+            failed.before.saturating_sub(failed.after)
+        });
+        JobEffect { spared: spared.saturating_sub(effect.before.saturating_sub(effect.after)), ..effect }
+    };
+    let mut hit: Vec<JobEffect> = jobs.iter().map(effect).filter(JobEffect::is_hit).collect();
     hit.sort_by_key(|job| {
         let [lost, back] = [job.after.saturating_sub(job.before), job.before.saturating_sub(job.after)];
-        (Reverse((lost, back, job.moved)), job.job.clone())
+        (Reverse((lost, back, job.spared, job.moved)), job.job.clone())
     });
     hit
 }

@@ -11,11 +11,15 @@ use crate::operations::environment::{Env, OperationOptions};
 use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_verdict::{PlanFit, PlanVerdict, check_plan_fit, judge_plan};
 use crate::operations::preview::comparison::PathScope;
+use crate::operations::preview::whatif::routes_in_force;
 use fabdeck_change::{
-    BeginRecord, LocalSystem, OpensmDriver, OpensmSite, Plan, find_defects, first_unreached, switched_ports,
+    BeginRecord, LocalSystem, OpensmDriver, OpensmSite, Plan, UnfailedLoss, find_defects, first_unreached,
+    measure_writes, switched_ports,
 };
+use fabdeck_fabric::Faults;
 use fabdeck_live::socket_of;
 use fabdeck_mad::access::{Actuator, ReadObserver, ReadOptions, RegistrationLookup, Surveyor};
+use fabdeck_routing::Problem;
 
 /// Which driver writes the change.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -95,7 +99,13 @@ pub fn prepare(
         }
         PlanFit::Applied => return Ok(Err(NothingToDo { unregistered })),
         PlanFit::AsMade if writes_nothing => return Ok(Err(NothingToDo { unregistered })),
-        fit @ PlanFit::AsMade => judge_plan(&look, &plan, &fit, PathScope::TERMINALS)?,
+        fit @ PlanFit::AsMade => {
+            let mut judged = judge_plan(&look, &plan, &fit, PathScope::TERMINALS)?;
+            if let Some(way) = &mut judged.transition.on_the_way {
+                way.unfailed = count_unfailed(&look, &plan);
+            }
+            judged
+        }
     };
     Ok(Ok(PreparedChange {
         source: source.to_owned(),
@@ -109,6 +119,18 @@ pub fn prepare(
         judged,
         actuator: Some(actuator),
     }))
+}
+
+/// Counts the pairs of the fabric as it is, where the plan takes elements as failed: these may still work.
+fn count_unfailed(look: &Snapshot, plan: &Plan) -> Option<UnfailedLoss> {
+    if plan.failed.is_empty() {
+        return None;
+    }
+    let (fabric, tables, none) = (look.fabric(), &look.observation.tables, Faults::default());
+    let whole = Problem::new(fabric, &none);
+    let old = routes_in_force(look, tables, &none);
+    let new = plan.routes(fabric, &plan.tables_after(fabric, tables));
+    Some(measure_writes(&whole, (&old, &new), plan.scope.switches, &plan.writes))
 }
 
 /// Refuses if another machine has registered a pending change. Returns why registrations are impossible, if they are.

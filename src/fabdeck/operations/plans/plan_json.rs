@@ -2,7 +2,7 @@
 
 use crate::catalogue::json_type::{JsonType, json_type_of};
 use fabdeck_change::{
-    CertificateScope, CutOffReport, Plan, StagedTransition, TransientLoss, TransitionReport,
+    CertificateScope, CutOffReport, Plan, StagedTransition, TransientLoss, TransitionReport, UnfailedLoss,
 };
 
 /// A plan is a file of its own, with a format of its own.
@@ -25,6 +25,8 @@ json_type_of! {
 
     struct TransientLoss {
         pairs, writes, before, after, worst_broken, worst_looping, worst_interrupted, worst_after, worst_at,
-        lasting, ordered,
+        lasting, ordered; unfailed,
     }
+
+    struct UnfailedLoss { pairs, before, after, worst_broken }
 }

@@ -74,18 +74,24 @@ pub const LONGEST: EngineField = EngineField::new(
 )
 .largest_first();
 
-pub const MAX_EFI: EngineField =
-    EngineField::new("max_efi", "BUSIEST", FieldKind::Number, "paths over the busiest channel", |_, row| {
-        of_certificate(row, |report| Some(report.edge_forwarding_index.max))
-    })
-    .largest_first()
-    .gauge();
+pub const MAX_EFI: EngineField = EngineField::new(
+    "max_efi",
+    "BUSIEST",
+    FieldKind::Number,
+    "paths over the busiest channel (EFI, its edge forwarding index)",
+    |_, row| of_certificate(row, |report| Some(report.edge_forwarding_index.max)),
+)
+.largest_first()
+.gauge();
 
-pub const SWITCHES: EngineField =
-    EngineField::new("switches", "WRITES", FieldKind::Number, "switches whose table changes", |_, row| {
-        row.changed_switches.into()
-    })
-    .largest_first();
+pub const SWITCHES: EngineField = EngineField::new(
+    "switches",
+    "WRITES",
+    FieldKind::Number,
+    "switches whose table changes; the tables in force are those that the switches hold now",
+    |_, row| row.changed_switches.into(),
+)
+.largest_first();
 
 pub const ENTRIES: EngineField =
     EngineField::new("entries", "ENTRIES", FieldKind::Number, "entries of tables that change", |_, row| {
@@ -110,8 +116,8 @@ pub const TRANSITION: EngineField = EngineField::new(
     "transition",
     "LIVE",
     FieldKind::Flag,
-    "safe: the tables can be pushed live, for no mixture of old and new entries has a credit loop; -: not known; a plan \
-     reports it",
+    "safe: the tables can be written while traffic flows, for no mixture of old and new entries has a credit loop; -: not \
+     checked yet, a plan reports it",
     |_, row| row.transition_safe.into(),
 ).toned(&[("yes", Tone::Good), ("no", Tone::Danger)])
 .flag_words("safe", "unsafe");
@@ -120,7 +126,7 @@ pub const DARK_FIBER: EngineField = EngineField::new(
     "dark_fiber",
     "DARK %",
     FieldKind::Text,
-    "percent of channels between switches that carry no path",
+    "dark fiber: percent of channels between switches that carry no path",
     |_, row| digits_or_dash(row.certificate.as_ref().map(|report| report.dark_fiber), 1),
 );
 

@@ -6,11 +6,13 @@ use std::collections::BTreeSet;
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
+use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Faults, JobMap, NodeId, PortId};
 use fabdeck_routing::analysis::{HitPorts, MarkedPaths};
 
-/// Largest number of hosts and of jobs that are named; the counts are complete.
+/// Largest number of hosts and of jobs that are named, in an answer and on a screen; the counts are complete.
 const MAX_NAMED: usize = 24;
+const MAX_SHOWN: usize = 240;
 
 json_type! {
     /// Hosts and jobs that failed elements hit. Lists have the first names, and counts are complete.
@@ -46,6 +48,9 @@ json_type! {
         pub host: String,
         /// Number of senders without a path to it.
         pub senders: u64,
+        /// The first job that runs on it, for screens.
+        #[serde(skip)]
+        pub job: Option<String>,
     }
 
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -132,8 +137,12 @@ impl HitHosts {
                 count: hosts.len(),
                 first: hosts
                     .iter()
-                    .take(MAX_NAMED)
-                    .map(|(host, senders)| DegradedHost { host: names.name(look, *host), senders: *senders })
+                    .take(names.most())
+                    .map(|(host, senders)| DegradedHost {
+                        host: names.name(look, *host),
+                        senders: *senders,
+                        job: jobs.and_then(|jobs| job_on(look, jobs, *host)),
+                    })
                     .collect(),
             }),
             untouched_hosts: degraded.map(|hosts| self.hosts - self.cut_off.len() - hosts.len()),
@@ -155,7 +164,7 @@ impl HitHosts {
         let mut broken: Vec<_> = jobs.iter().filter_map(broken).collect();
         broken.sort_by_key(|(_, _, gone)| std::cmp::Reverse(gone.len()));
         let count = broken.len();
-        let named = broken.into_iter().take(MAX_NAMED).map(|(job, hosts, gone)| BrokenJob {
+        let named = broken.into_iter().take(names.most()).map(|(job, hosts, gone)| BrokenJob {
             job,
             hosts,
             cut_off: NamedHosts::new(look, &gone, names),
@@ -164,7 +173,21 @@ impl HitHosts {
     }
 }
 
+/// The first job with a port of a host.
+fn job_on(look: &Snapshot, jobs: &JobMap, host: NodeId) -> Option<String> {
+    let fabric = look.fabric();
+    let runs = |ports: &BTreeSet<PortId>| ports.iter().any(|port| jobs.host(fabric, *port) == host);
+    jobs.iter().find(|(_, ports)| runs(ports)).map(|(job, _)| job.clone())
+}
+
 impl HostNames {
+    fn most(self) -> usize {
+        match self {
+            Self::Full => MAX_NAMED,
+            Self::Short => MAX_SHOWN,
+        }
+    }
+
     fn name(self, look: &Snapshot, host: NodeId) -> String {
         match self {
             Self::Full => look.unique_name(host).into_owned(),
@@ -175,7 +198,7 @@ impl HostNames {
 
 impl NamedHosts {
     fn new(look: &Snapshot, hosts: &BTreeSet<NodeId>, names: HostNames) -> Self {
-        let first = hosts.iter().take(MAX_NAMED).map(|host| names.name(look, *host));
+        let first = hosts.iter().take(names.most()).map(|host| names.name(look, *host));
         Self { count: hosts.len(), first: first.collect() }
     }
 }
@@ -224,6 +247,20 @@ impl NamedHosts {
     /// The first names, and how many more there are.
     pub fn names(&self, named: usize) -> String {
         join_first(self.first.iter().cloned(), named, self.count, " ")
+    }
+}
+
+impl DegradedHost {
+    /// `node02 (job 83) from 35 senders`.
+    pub fn words(&self) -> String {
+        let unit = if self.senders == 1 { "sender" } else { "senders" };
+        format!("{} {unit}", self.short_words())
+    }
+
+    /// `node02 (job 83) from 35`.
+    pub fn short_words(&self) -> String {
+        let job = self.job.as_ref().map_or_else(String::new, |job| format!(" (job {job})"));
+        format!("{}{job} from {}", self.host, digits_in_groups(self.senders))
     }
 }
 

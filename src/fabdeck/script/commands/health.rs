@@ -11,7 +11,6 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::operations::changes::change_facts::pair_words;
 use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::health::acknowledgements::{Acknowledgement, own_acknowledgement};
 use crate::operations::health::health_check::{HealthChecks, HealthReport, HealthRequest, check_health};
@@ -170,9 +169,9 @@ fn change_lines(changes: &PendingChanges) -> Vec<(&'static str, String)> {
         let id = &row.id;
         lines.push(("change", format!("{} is {}: {}", row.number, row.state_title(), row.begun_words())));
         lines.push(("", row.next_words()));
-        let pairs = row.pairs.as_ref().map_or_else(|| "not known".to_owned(), pair_words);
+        let pairs = row.pair_words().unwrap_or_else(|| "not known".to_owned());
         lines.push(("", format!("pairs without a path: {pairs}")));
-        lines.push(("", format!("fabdeck confirm {id} keeps it, fabdeck rollback {id} undoes it")));
+        lines.push(("", format!("fabdeck confirm {id} confirms it, fabdeck rollback {id} rolls it back")));
     }
     lines.extend(changes.unread.iter().map(|why| ("unchecked", format!("changes: {why}"))));
     lines

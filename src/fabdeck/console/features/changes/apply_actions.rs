@@ -33,7 +33,7 @@ pub fn can_apply(state: &SessionState) -> Result<(), String> {
     }
     match changes.pending_rows().next() {
         Some(row) => {
-            Err(format!("change {} is pending, and there is one at a time (8 shows it)", row.number))
+            Err(format!("change {} is pending, and there is one at a time (9 shows it)", row.number))
         }
         None => Ok(()),
     }

@@ -5,12 +5,13 @@
 //! writes     8 parts of 8 switches
 //! ─ Who notices ─────────────────────────────────────────
 //! ● cut off  no host (spine-2, 1 aggregation node, 88 pairs)
-//! ▲ jobs     83 gets 23 of 90 pairs back
-//! ▲ no path  before 504, while written at most 504, after 0
+//! ▲ jobs     83 moves 23 of 90 pairs
+//! ● no path  before 0, while written at most 0, after 0
+//!   what if  spine-2 fails: before 504 pairs without a path, after 0
 //! ─ Risk ──────────────────────────── 0 of 1 acknowledged
 //! [ ] A deadlock while it is written cannot be ruled out
 //! ─ Way back ────────────────────────────────────────────
-//! undone     by itself after 10:00, unless you confirm with y
+//! roll back  by itself after 10:00, unless you confirm with y
 //! ```
 
 use std::collections::BTreeSet;
@@ -25,6 +26,7 @@ use crate::operations::changes::change_facts::ChangeFacts;
 use crate::operations::changes::change_row::countdown;
 use crate::operations::changes::changer::ChangeOffer;
 use crate::operations::check::certificate_text::wrap_text;
+use fabdeck_change::UnfailedLoss;
 use fabdeck_fabric::observe::digits_in_groups;
 
 /// What the rows are made of, and the room that they have.
@@ -108,7 +110,7 @@ impl ApplyQuestion<'_> {
         let mut pieces = vec![text(format!("{parts} of {devices}"))];
         let moved = digits_in_groups(offer.moved_pairs);
         if offer.moved_pairs > 0 {
-            let of = offer.facts.pairs().map(|pairs| format!(" of {}", digits_in_groups(pairs.pairs)));
+            let of = offer.facts.actual_pairs().map(|pairs| format!(" of {}", digits_in_groups(pairs.pairs)));
             pieces.push(text(format!(";  {moved}{} pairs take another path", of.unwrap_or_default())));
         }
         let mut rows = labelled(DialogueSign::None, "writes", pieces, self.room);
@@ -137,11 +139,18 @@ impl ApplyQuestion<'_> {
             "all",
             "packets under way may be lost or overtake each other".to_owned(),
         ));
-        match (wide, facts.pairs()) {
+        match (wide, facts.actual_pairs()) {
             (_, None) => rows.extend(row(DialogueSign::Unknown, "no path", "not known".to_owned())),
-            (false, Some(_)) => rows.extend(self.pairs_row()),
-            (true, Some(_)) => rows.extend(self.pair_gauges()),
+            (false, Some(pairs)) => rows.extend(self.pairs_row(&pairs)),
+            (true, Some(pairs)) => rows.extend(self.pair_gauges(&pairs)),
         }
+        // A supposition stands apart from what is counted on the fabric as it is.
+        let supposed = facts.supposed_words().map(|words| vec![(words, Role::Preview)]);
+        rows.extend(
+            supposed
+                .into_iter()
+                .flat_map(|pieces| labelled(DialogueSign::None, "what if", pieces, self.room)),
+        );
         rows
     }
 
@@ -167,8 +176,7 @@ impl ApplyQuestion<'_> {
     }
 
     /// The pairs without a path in a row, with their roles.
-    fn pairs_row(&self) -> Vec<DialogueRow> {
-        let Some(pairs) = self.offer.facts.pairs() else { return Vec::new() };
+    fn pairs_row(&self, pairs: &UnfailedLoss) -> Vec<DialogueRow> {
         let number = |count: u64| digits_in_groups(count);
         let pieces: Vec<Piece> = vec![
             (format!("before {}, ", number(pairs.before)), count_role(pairs.before, Role::Danger)),
@@ -179,40 +187,26 @@ impl ApplyQuestion<'_> {
             (format!("after {}, ", number(pairs.after)), count_role(pairs.after, Role::Danger)),
             (format!("of {} pairs", number(pairs.pairs)), Role::Dim),
         ];
-        labelled(self.pairs_sign(), "no path", pieces, self.room)
-    }
-
-    fn pairs_sign(&self) -> DialogueSign {
-        match self.offer.facts.pairs() {
-            None => DialogueSign::Unknown,
-            Some(pairs) if pairs.after > pairs.before => DialogueSign::Critical,
-            Some(pairs) if pairs.before.max(pairs.worst_broken) > 0 => DialogueSign::Warning,
-            Some(_) => DialogueSign::Well,
-        }
-    }
-
-    fn pair_gauges(&self) -> Vec<DialogueRow> {
-        let Some(pairs) = self.offer.facts.pairs() else { return Vec::new() };
-        let share = |count: u64| count as f64 / pairs.pairs.max(1) as f64;
-        let order =
-            if pairs.ordered == "any" { "in any order of writes" } else { "in the order of the writes" };
-        let failed = match self.offer.facts.failed.as_slice() {
-            [] => String::new(),
-            failed => {
-                let names: Vec<&str> = failed
-                    .iter()
-                    .map(|name| name.split_once(':').map_or(name.as_str(), |(_, name)| name))
-                    .collect();
-                format!(" without {}", names.join(", "))
-            }
+        let sign = match () {
+            () if pairs.after > pairs.before => DialogueSign::Critical,
+            () if pairs.before.max(pairs.worst_broken) > 0 => DialogueSign::Warning,
+            () => DialogueSign::Well,
         };
+        labelled(sign, "no path", pieces, self.room)
+    }
+
+    fn pair_gauges(&self, pairs: &UnfailedLoss) -> Vec<DialogueRow> {
+        let share = |count: u64| count as f64 / pairs.pairs.max(1) as f64;
+        let facts = &self.offer.facts;
+        let is_any = facts.failed.is_empty() && facts.pairs().is_some_and(|way| way.ordered == "any");
+        let order = if is_any { "in any order of writes" } else { "in the order of the writes" };
         let gauge = |label, count, role, text| DialogueRow::Gauge { label, share: share(count), role, text };
         let worst = digits_in_groups(pairs.worst_broken);
         let mut rows = vec![DialogueRow::Blank];
         rows.extend(labelled(
             DialogueSign::None,
             "no path",
-            vec![(format!("of {} pairs{failed}", digits_in_groups(pairs.pairs)), Role::Dim)],
+            vec![(format!("of {} pairs", digits_in_groups(pairs.pairs)), Role::Dim)],
             self.room,
         ));
         rows.extend([
@@ -287,7 +281,8 @@ impl ApplyQuestion<'_> {
             rows.push(DialogueRow::Loop { channels, upper: false });
             return rows;
         }
-        rows.extend(chains(&channels, room).into_iter().map(|chain| row(RiskLine::Chain(chain))));
+        let chains = chains(&channels, room).into_iter().enumerate();
+        rows.extend(chains.map(|(at, names)| row(RiskLine::Chain { names, continues: at > 0 })));
         rows
     }
 
@@ -309,7 +304,7 @@ impl ApplyQuestion<'_> {
             false => ", also after a lost connection: a guard keeps time",
         };
         let second = vec![text("at once with "), key("u"), dim(keeper)];
-        let mut rows = labelled(DialogueSign::None, "undone", first, self.room);
+        let mut rows = labelled(DialogueSign::None, "roll back", first, self.room);
         rows.extend(labelled(DialogueSign::None, "", second, self.room));
         for remark in &self.offer.remarks {
             let mut lines =
@@ -399,7 +394,15 @@ pub fn apply_details(offer: &ChangeOffer, room: usize) -> Vec<DialogueRow> {
     let failed = (!facts.failed.is_empty()).then(|| ("failed", facts.failed.join(", ")));
     let lines = failed.into_iter().chain(facts.lines());
     rows.extend(lines.flat_map(|(label, text)| labelled_text(label, text, room)));
-    rows.extend(offer.transition.iter().flat_map(|(label, text)| labelled_text(label, text, room)));
+    // The order of the writes is made for the fabric without the failed elements.
+    let supposed =
+        |label: &str| if label == "on the way" && !facts.failed.is_empty() { "if failed: " } else { "" };
+    rows.extend(
+        offer
+            .transition
+            .iter()
+            .flat_map(|(label, text)| labelled_text(label, format!("{}{text}", supposed(label)), room)),
+    );
     rows.extend(offer.migrations.iter().flat_map(|text| labelled_text("moves", text, room)));
     for (name, text) in &offer.findings {
         rows.extend(labelled_text("risk", format!("{text} ({name})"), room));

@@ -82,7 +82,7 @@ pub fn find_change(state: &SessionState, named: &str) -> Result<ChangeRow, Strin
     if !named.is_empty() {
         let same = |row: &&ChangeRow| row.id == named || row.number.to_string() == named;
         let found = changes.rows().iter().find(same);
-        return check_open(found.ok_or_else(|| format!("there is no change '{named}' (8 lists them)"))?);
+        return check_open(found.ok_or_else(|| format!("there is no change '{named}' (9 lists them)"))?);
     }
     let mut pending = changes.pending_rows();
     let (first, second) = (pending.next(), pending.next());

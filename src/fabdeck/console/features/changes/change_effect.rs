@@ -55,7 +55,9 @@ fn outdated_request(state: &SessionState) -> Option<(String, PairCountRequest)> 
     if is_known || effects.counting.as_ref().is_some_and(under) {
         return None;
     }
-    let (failed, switches) = (row.failed.clone(), row.covers_switches);
+    // Where the journal has only the counts of a supposed failure, the same is counted now.
+    let failed = if row.actual_pairs().is_some() { Vec::new() } else { row.failed.clone() };
+    let switches = row.covers_switches;
     Some((id.clone(), PairCountRequest { look, failed, switches }))
 }
 

@@ -66,7 +66,7 @@ fn report_open_change(state: &mut SessionState, row: &ChangeRow) {
 /// The hint about keys, `y confirms, u rolls back`, if this session may use them.
 fn key_hint(state: &SessionState) -> String {
     if super::change_actions::can_ask(state).is_err() {
-        return "8 shows it".to_owned();
+        return "9 shows it".to_owned();
     }
     let key = |id: &str| {
         let key = state.keymap.find_action(id).and_then(|action| action.first_key(&state.keymap));
@@ -126,7 +126,7 @@ fn incomplete_words(row: &ChangeRow) -> String {
         row.left.iter().take(MAX_NAMED).map(|left| format!("{}: {}", left.what, left.why)).collect();
     let more = match row.left.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
-        more => format!("; and {more} more (8 shows them)"),
+        more => format!("; and {more} more (9 shows them)"),
     };
     let number = row.number;
     format!("change {number} was not rolled back completely, a person is needed: {}{more}", first.join("; "))

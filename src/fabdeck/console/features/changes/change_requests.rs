@@ -9,6 +9,8 @@ use super::{change_actions, change_effect, change_messages, comparison};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::summary::nothing_to_do;
 use crate::console::features::lanes::slow_lanes;
+use crate::console::features::screen_change::open_screen;
+use crate::console::features::screens::ScreenId;
 use crate::console::features::snapshot_change;
 use crate::console::features::timeline::operator_log;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome, WholeOutcome};
@@ -297,6 +299,11 @@ fn receive_begun(state: &mut SessionState, task: TaskId, result: Result<String, 
         }
     };
     state.known.changes.begun.insert(id.clone());
+    // The decision about the change is there; What-if has only suppositions.
+    if state.screen == ScreenId::Whatif {
+        open_screen(state, ScreenId::Changes);
+        state.screens.changes.move_to_newest();
+    }
     let mut effects =
         operator_log::log_change(state, format!("began to apply {title}, as change {id}"), line.clone());
     if line.is_some() {

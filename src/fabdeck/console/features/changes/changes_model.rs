@@ -157,7 +157,7 @@ impl ChangesModel {
         let left = self.left_ms(row).map_or_else(String::new, |left| format!(", {}", time_left_words(left)));
         let (number, id, state) = (row.number, &row.id, row.state_title());
         Some(format!(
-            "change {number} continues without this session: {state}{left}; 'fabdeck confirm {id}' keeps it, \
+            "change {number} continues without this session: {state}{left}; 'fabdeck confirm {id}' confirms it, \
              'fabdeck rollback {id}' rolls it back"
         ))
     }

@@ -134,7 +134,7 @@ fn report_differences(state: &mut SessionState, before: &Attestations) {
     }
     let more = match fallen.len().saturating_sub(1) {
         0 => String::new(),
-        more => format!("; and {more} more (8 shows them)"),
+        more => format!("; and {more} more (9 shows them)"),
     };
     if let Some((number, words)) = fallen.first() {
         state.known.changes.comparing.fallen = Some(*number);

@@ -1,13 +1,14 @@
-//! The rows of the question whether to keep a change: what it is, what became of it, and what both answers do.
+//! The rows of the question whether to confirm a change: what it is, what became of it, and what both answers do.
 //!
 //! ```text
 //! change      updn of sim:demo, started by alice
 //! ─ What became of it ──────────────── before the writes, and now ─
-//! ● no path   before 504, now 0, of 1,892 pairs
+//! ● no path   before 0, now 0, of 1,980 pairs
 //! ● worst wait before 89 %, now 31 %
 //! ▲ errors    before 1 /s, now 12 /s
+//!   what if   spine-2 fails: before 504 pairs without a path, after 0
 //! (charts of waiting and errors)
-//! keep        it stays: nothing of it is undone later
+//! confirm     it stays: nothing of it is rolled back later
 //! ```
 
 use super::dialogue::{DialogueRoom, change_pairs, waiting_pair};
@@ -15,6 +16,7 @@ use super::dialogue_row::{DialogueRow, DialogueSign, Piece, labelled, labelled_t
 use crate::catalogue::quantity_words::short_number;
 use crate::console::drawing::theme::Role;
 use crate::console::model::fabric_model::Model;
+use crate::operations::changes::change_facts::supposed_words;
 use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::watch::fabric_history::FabricSums;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -50,13 +52,16 @@ fn first_rows(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Dialogu
     rows.push(DialogueRow::Heading { title: "What became of it", right, ruled: true });
     rows.extend(pair_figures(known, row, room));
     rows.extend(watched_figures(known, row, room));
+    if let Some(words) = row.pairs.as_ref().and_then(|pairs| supposed_words(pairs, &row.failed)) {
+        rows.extend(labelled_text("what if", words, room.width));
+    }
     rows
 }
 
 fn last_rows(room: DialogueRoom) -> Vec<DialogueRow> {
     let lines = [
-        ("keep", "it stays: nothing of it is undone later"),
-        ("undo", "all that is still as it wrote it is restored"),
+        ("confirm", "it stays: nothing of it is rolled back later"),
+        ("roll back", "all that is still as it wrote it is restored"),
     ];
     lines.into_iter().flat_map(|(label, text)| labelled_text(label, text, room.width)).collect()
 }
@@ -104,15 +109,17 @@ fn pair_figures(known: &Model, row: &ChangeRow, room: DialogueRoom) -> Vec<Dialo
         CountState::Counted(None) => Err("not known"),
         CountState::Counting => Err("being counted"),
     };
-    let behind = row.pairs.as_ref().map(|pairs| format!(", of {} pairs", digits_in_groups(pairs.pairs)));
-    let figure = EffectFigure {
-        label: "no path",
-        before: row.pairs.as_ref().map(|pairs| pairs.before as f64).ok_or("not known"),
-        now,
-        text: |pairs| digits_in_groups(pairs as u64),
-        behind: behind.unwrap_or_default(),
+    let supposed = row.pairs.as_ref();
+    // A journal of an older version has only the counts of the supposed failure.
+    let (before, all, behind) = match (row.actual_pairs(), supposed) {
+        (Some(actual), _) => (Ok(actual.before as f64), actual.pairs, ""),
+        (None, Some(pairs)) => (Ok(pairs.before as f64), pairs.pairs, ", if its marks fail"),
+        (None, None) => (Err("not known"), 0, ""),
     };
-    figure.rows(room)
+    let behind =
+        if all > 0 { format!(", of {} pairs{behind}", digits_in_groups(all)) } else { String::new() };
+    let text = |pairs| digits_in_groups(pairs as u64);
+    EffectFigure { label: "no path", before, now, text, behind }.rows(room)
 }
 
 type ValueOf = fn(&FabricSums) -> Option<f64>;

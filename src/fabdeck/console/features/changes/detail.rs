@@ -2,6 +2,7 @@
 
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
+use crate::operations::changes::acceptance::acknowledged_words;
 use crate::operations::changes::change_row::{ChangeRow, countdown, silent_words};
 use fabdeck_change::ChangePhase;
 
@@ -16,8 +17,15 @@ pub fn change_detail(row: &ChangeRow, known: &Model) -> DetailPage {
         ("begun", format!("{} by {}", row.time, row.user)),
         ("source", row.source.clone()),
         ("via", row.via.clone()),
-        ("writes", format!("{}, {} settled", row.writes, row.done)),
-        ("accepted", if row.accepted.is_empty() { "nothing".to_owned() } else { row.accepted.join(", ") }),
+        (
+            "writes",
+            if row.done == row.writes {
+                format!("all {} done", row.done)
+            } else {
+                format!("{} of {} done", row.done, row.writes)
+            },
+        ),
+        ("risks", acknowledged_words(&row.accepted)),
     ];
     let deadline = row.deadline.clone().filter(|_| row.state == ChangePhase::Applied);
     pairs.extend(deadline.map(|at| ("rollback", format!("{at}, unless confirmed"))));

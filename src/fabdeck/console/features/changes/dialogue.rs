@@ -1,5 +1,5 @@
-//! Questions before an action on the fabric. The focus begins on the button that changes nothing, and each
-//! risk is acknowledged separately. `apply_rows` has what the question before a write shows.
+//! Questions before an action on the fabric. The focus begins on the first risk, or else on the button that changes
+//! nothing, and each risk is acknowledged separately. `apply_rows` has what the question before a write shows.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ const DEFAULT_WINDOW_S: u64 = 600;
 pub enum DialogueQuestion {
     /// Whether to begin a change; `taken` has the accepted findings.
     Apply { offer: Box<ChangeOffer>, taken: BTreeSet<usize>, window_s: u64, line: Option<String> },
-    /// Whether to keep a change for good.
+    /// Whether to confirm a change, so that it stays.
     Confirm { id: String },
     /// Whether a change that waits for hosts continues without them.
     GoOn { id: String },
@@ -41,8 +41,8 @@ pub enum DialogueFocus {
     Stay,
     /// The button that acts.
     Act,
-    /// Further buttons of the question whether to keep a change.
-    Undo,
+    /// Further buttons of the question whether to confirm a change.
+    RollBack,
     Extend,
 }
 
@@ -68,8 +68,12 @@ impl Dialogue {
         Self { question, focus: DialogueFocus::Stay, scroll: Scroll::default(), details: false }
     }
 
+    /// The question before a write. The focus begins on the first risk, which space acknowledges.
     pub fn apply(offer: Box<ChangeOffer>, line: Option<String>) -> Self {
-        Self::new(DialogueQuestion::Apply { offer, taken: BTreeSet::new(), window_s: DEFAULT_WINDOW_S, line })
+        let focus = if offer.findings.is_empty() { DialogueFocus::Stay } else { DialogueFocus::Finding(0) };
+        let question =
+            DialogueQuestion::Apply { offer, taken: BTreeSet::new(), window_s: DEFAULT_WINDOW_S, line };
+        Self { focus, ..Self::new(question) }
     }
 
     pub fn focus(&self) -> DialogueFocus {
@@ -85,9 +89,12 @@ impl Dialogue {
         (0..findings).map(DialogueFocus::Finding).chain(buttons).collect()
     }
 
-    /// Moves the focus to the next or the previous place, and wraps around at the end.
+    /// Moves the focus to the next or the previous place, and wraps around at the end. It passes over a button that acts
+    /// while risks are not acknowledged.
     pub(super) fn move_focus(&mut self, forward: bool) {
-        let stops = self.focus_order();
+        let mut stops = self.focus_order();
+        let is_blocked = self.unacknowledged_count() > 0;
+        stops.retain(|stop| !is_blocked || *stop != DialogueFocus::Act);
         self.details = false;
         let at = stops.iter().position(|stop| *stop == self.focus).unwrap_or(0);
         let step = if forward { 1 } else { stops.len() - 1 };
@@ -163,7 +170,7 @@ impl Dialogue {
     pub fn buttons(&self) -> Vec<(DialogueFocus, &'static str)> {
         let [stay, act] = match &self.question {
             DialogueQuestion::Apply { .. } => ["Cancel", "Apply"],
-            DialogueQuestion::Confirm { .. } => ["Cancel", "Keep"],
+            DialogueQuestion::Confirm { .. } => ["Cancel", "Confirm"],
             DialogueQuestion::GoOn { .. } => ["Wait", "Go on"],
             DialogueQuestion::RollBack { lost: None, .. } => ["Cancel", "Roll back"],
             DialogueQuestion::RollBack { .. } => ["Cancel", "Roll back anyway"],
@@ -171,7 +178,7 @@ impl Dialogue {
         };
         let mut buttons = vec![(DialogueFocus::Stay, stay), (DialogueFocus::Act, act)];
         if matches!(self.question, DialogueQuestion::Confirm { .. }) {
-            buttons.extend([(DialogueFocus::Undo, "Undo"), (DialogueFocus::Extend, "Extend")]);
+            buttons.extend([(DialogueFocus::RollBack, "Roll back"), (DialogueFocus::Extend, "Extend")]);
         }
         buttons
     }
@@ -224,7 +231,7 @@ impl Dialogue {
                 "change",
                 format!(
                     "{number} is made by this process, to a simulator in it: both end with this session. Esc goes \
-                     back: then y keeps the change, and u rolls it back"
+                     back: then y confirms the change, and u rolls it back"
                 ),
             )]),
         }
@@ -292,7 +299,7 @@ pub(super) fn change_pairs(row: &ChangeRow) -> Pairs<'static> {
 
 pub(super) fn waiting_pair(changes: &ChangesModel, row: &ChangeRow) -> Option<(&'static str, String)> {
     let left = changes.left_ms(row)?;
-    Some(("left", format!("{} until it is undone by itself", countdown(left / 1000))))
+    Some(("left", format!("{} until it is rolled back by itself", countdown(left / 1000))))
 }
 
 fn continue_pairs(row: &ChangeRow) -> Pairs<'static> {

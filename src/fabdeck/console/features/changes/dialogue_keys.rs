@@ -1,4 +1,4 @@
-//! Keys in a dialog. Esc and `q` always leave everything unchanged. Only Enter on the second button acts, and
+//! Keys in a dialog. Esc and `q` always leave everything unchanged: from the details they go back to the question. Only Enter on the second button acts, and
 //! the focus never begins there.
 
 use std::time::Duration;
@@ -23,10 +23,16 @@ pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
     let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return Vec::new() };
     let plain = !key.ctrl && !key.alt;
     match key.press {
+        KeyName::Enter if plain && dialogue.details => {
+            dialogue.toggle_details();
+        }
         KeyName::Enter if plain => return press_button(state),
+        // A risk is acknowledged only where it is in sight.
+        KeyName::Char(' ') if plain && dialogue.details => overlays::scroll_overlay(state, height as isize),
         KeyName::Char(' ') if plain => {
             if !dialogue.toggle() {
-                let text = "Space acknowledges the risk at the cursor; Enter presses a button";
+                let text =
+                    "Space acknowledges the risk at the cursor: tab goes there; Enter presses a button";
                 state.log_message(Severity::Info, text);
             }
         }
@@ -53,7 +59,10 @@ pub fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
         }
         KeyName::Esc => state.layer = None,
         _ => match bound {
-            // Another key for `out` or `back` closes the dialog too.
+            // Another key for `out` or `back` goes out by one level too.
+            Some(action) if matches!(action.id, "out" | "back") && dialogue.details => {
+                dialogue.toggle_details();
+            }
             Some(action) if matches!(action.id, "out" | "back") => state.layer = None,
             Some(action) => return run_action(state, action, ""),
             None => state.log_message(
@@ -88,14 +97,15 @@ fn press_button(state: &mut SessionState) -> Vec<Effect> {
     let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return Vec::new() };
     match dialogue.focus() {
         DialogueFocus::Finding(_) => {
-            dialogue.toggle();
+            let text = "Space acknowledges this risk, or reverses that; tab goes on";
+            state.log_message(Severity::Info, text);
             Vec::new()
         }
         DialogueFocus::Stay => {
             state.layer = None;
             Vec::new()
         }
-        DialogueFocus::Undo => undo(state),
+        DialogueFocus::RollBack => roll_back(state),
         DialogueFocus::Extend => extend(state),
         DialogueFocus::Act => match dialogue.unacknowledged_count() {
             0 => run_question(state),
@@ -126,14 +136,14 @@ pub fn click_button(state: &mut SessionState, title: &str, word: &str) -> Vec<Ef
 pub fn click_risk(state: &mut SessionState, title: &str, place: usize) -> Vec<Effect> {
     let Some(Overlay::Dialogue(dialogue)) = &mut state.layer else { return Vec::new() };
     let is_same = dialogue.title(&state.known.changes) == title;
-    match is_same && dialogue.focus_on(DialogueFocus::Finding(place)) {
-        true => press_button(state),
-        false => Vec::new(),
+    if is_same && dialogue.focus_on(DialogueFocus::Finding(place)) {
+        dialogue.toggle();
     }
+    Vec::new()
 }
 
 /// Rolls back the change that the dialog asks about.
-fn undo(state: &mut SessionState) -> Vec<Effect> {
+fn roll_back(state: &mut SessionState) -> Vec<Effect> {
     let Some(Overlay::Dialogue(dialogue)) = state.layer.take() else { return Vec::new() };
     let Some(id) = dialogue.change_id() else { return Vec::new() };
     // Only the process knows the user.

@@ -71,8 +71,11 @@ pub enum RiskLine {
     /// A further line of the title.
     More(String),
     Reason(String),
-    /// Channels, each of which waits for the next.
-    Chain(Vec<String>),
+    /// Channels, each of which waits for the next. A further row `continues` the loop of the row above.
+    Chain {
+        names: Vec<String>,
+        continues: bool,
+    },
 }
 
 impl DialogueSign {

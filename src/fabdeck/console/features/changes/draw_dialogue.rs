@@ -172,9 +172,11 @@ fn draw_risk(canvas: &mut Canvas<'_>, at: Rect, here: bool, taken: bool, kind: &
         RiskLine::Reason(text) => {
             canvas.draw_text(at, x, 0, text, Role::Text);
         }
-        RiskLine::Chain(names) => {
-            let between = format!(" {} ", canvas.signs.focus);
-            canvas.draw_text(at, x, 0, &names.join(&between), Role::Text);
+        RiskLine::Chain { names, continues } => {
+            let arrow = canvas.signs.focus;
+            let first = if *continues { format!("{arrow} ") } else { String::new() };
+            let text = format!("{first}{}", names.join(&format!(" {arrow} ")));
+            canvas.draw_text(at, x, 0, &text, Role::Text);
         }
     }
 }

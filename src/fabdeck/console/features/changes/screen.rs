@@ -24,6 +24,11 @@ impl ChangesScreen {
         self.rows.get(self.table.row()?)
     }
 
+    /// Moves the cursor to the newest change, where it stays when a newer one comes.
+    pub(super) fn move_to_newest(&mut self) {
+        self.table.move_to(0);
+    }
+
     /// Moves the cursor to a change; returns whether it has a row.
     pub(in crate::console) fn move_to_change(&mut self, id: &str) -> bool {
         let row = self.rows.iter().position(|row| row.id == id);

@@ -194,7 +194,7 @@ fn action_score(
         let can_run = (action.ready)(state).is_ok();
         return Some((u16::from(can_run) + 2 * u16::from(is_here && can_run), false));
     }
-    match (action.id == line, action.id.starts_with(line)) {
+    match (action.id == line || action.alias == line, action.id.starts_with(line)) {
         (true, _) => return Some((WHOLE_ACTION, true)),
         (_, true) if is_only => return Some((UNIQUE_START, true)),
         _ => {}

@@ -4,9 +4,9 @@
 //! ```text
 //! ╭─ Change 1: applied, not confirmed ────────────────────────────────────── 9:41 left ─╮
 //! │▌ ◇ updn: 480 parts, begun by alice at 13:59:58 UTC
-//! │▌ no path before 504, while written at most 540, after 0, of 1,892 pairs
-//! │▌ then    undone by itself at 14:10:00 UTC, unless it is confirmed
-//! │▌ next    y keep   u undo   e 10 min more
+//! │▌ no path before 0, while written at most 0, after 0, of 1,980 pairs
+//! │▌ then    rolled back by itself at 14:10:00 UTC, unless it is confirmed
+//! │▌ next    y confirm   u roll back   e 10 min more
 //! ```
 
 use ratatui::layout::Rect;
@@ -14,12 +14,11 @@ use ratatui::layout::Rect;
 use super::card_text::OwnedRun;
 use super::health_layout::HealthLayout;
 use super::pane_frame::{draw_frame, draw_runs};
-use crate::console::drawing::canvas::Canvas;
+use crate::console::drawing::canvas::{Canvas, truncate_text};
 use crate::console::drawing::theme::Role;
 use crate::console::event_loop::actions::action;
 use crate::console::features::changes::changes_model::ChangesModel;
 use crate::console::model::state::SessionState;
-use crate::operations::changes::change_facts::pair_words;
 use crate::operations::changes::change_row::{ChangeRow, countdown};
 use fabdeck_change::ChangePhase;
 
@@ -42,10 +41,12 @@ pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState
     for (y, label) in [(1, "no path"), (2, "then"), (3, "next")] {
         canvas.draw_text(body, 1, y, label, Role::Label);
     }
-    let (pairs, role_of_pairs) = match &row.pairs {
-        Some(pairs) => (pair_words(pairs), Role::Text),
+    let (pairs, role_of_pairs) = match row.pair_words() {
+        Some(pairs) => (pairs, Role::Text),
         None => (format!("{} not known", canvas.signs.severity[3]), Role::Dim),
     };
+    // What is counted on the fabric comes first; a supposition behind it may be cut.
+    let pairs = truncate_text(&pairs, body.width.saturating_sub(TEXT), canvas.signs.more);
     canvas.draw_text(body, TEXT, 1, &pairs, role_of_pairs);
     canvas.draw_text(body, TEXT, 2, &row.next_words(), if row.overdue { Role::Danger } else { Role::Text });
     draw_runs(canvas, body, (TEXT, 3), &decision_runs(state, row));
@@ -64,9 +65,9 @@ fn head_runs(changes: &ChangesModel, row: &ChangeRow, role: Role) -> Vec<OwnedRu
 
 /// The keys that decide about the change now, or else why none does.
 fn decision_runs(state: &SessionState, row: &ChangeRow) -> Vec<OwnedRun> {
-    let keep = if row.state == ChangePhase::Applied { "keep" } else { "go on" };
+    let confirm = if row.state == ChangePhase::Applied { "confirm" } else { "go on" };
     let mut runs = Vec::new();
-    for (id, word) in [("confirm", keep), ("rollback", "undo"), ("extend", "10 min more")] {
+    for (id, word) in [("confirm", confirm), ("rollback", "roll back"), ("extend", "10 min more")] {
         let ready = action(id).filter(|action| (action.ready)(state).is_ok());
         if let Some(key) = ready.and_then(|action| action.first_key(&state.keymap)) {
             runs.extend([(key.to_string(), Role::Key), (format!(" {word}   "), Role::Text)]);

@@ -172,6 +172,11 @@ impl HealthModel {
         Some(&placed.value.jobs)
     }
 
+    /// The task that places the running jobs on the ports of this snapshot.
+    pub fn placing_task(&self, look: &Arc<Snapshot>) -> Option<TaskId> {
+        self.placing.as_ref().filter(|under| Arc::ptr_eq(&under.look, look)).map(|under| under.task)
+    }
+
     /// The running jobs with their paths, where they are known for this snapshot.
     pub fn compared_jobs(&self, look: &Arc<Snapshot>) -> Option<Arc<JobComparison>> {
         self.jobs.as_ref().filter(|placed| Arc::ptr_eq(&placed.look, look)).map(|placed| placed.value.clone())

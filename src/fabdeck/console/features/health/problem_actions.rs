@@ -5,7 +5,7 @@ use crate::catalogue::severity::Severity;
 use crate::console::features::preconditions::has_fabric;
 use crate::console::features::screen_change::open_screen;
 use crate::console::features::screens::ScreenId;
-use crate::console::features::whatif::{engine_runs, marking};
+use crate::console::features::whatif::{engine_runs, marking, open_engines};
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::operations::health::problem::{FabricProblem, ProblemKind};
@@ -71,13 +71,15 @@ pub fn preview_fix(state: &mut SessionState, _: &str) -> Vec<Effect> {
             Vec::new()
         }
         FixPreview::Engines => {
-            open_screen(state, ScreenId::Whatif);
-            engine_runs::preview_engines(state, &engine_runs::all_engines())
+            let mut effects = marking::replace_marks(state, &[]);
+            open_engines(state);
+            effects.extend(engine_runs::preview_engines(state, &engine_runs::all_engines()));
+            effects
         }
         FixPreview::Without(element) => {
-            let marked = state.known.is_failed(element);
-            let mut effects = if marked { Vec::new() } else { marking::mark_elements(state, &[element]) };
-            open_screen(state, ScreenId::Whatif);
+            // Earlier marks would make it a preview of something else.
+            let mut effects = marking::replace_marks(state, &[element]);
+            open_engines(state);
             effects.extend(engine_runs::preview_engines(state, &engine_runs::all_engines()));
             effects
         }

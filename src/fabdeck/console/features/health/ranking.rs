@@ -13,6 +13,7 @@ use crate::console::features::screen::Screen;
 use crate::console::features::timeline::annotations;
 use crate::console::features::timeline::playback::frame_time;
 use crate::console::features::watch::sweep_cycle;
+use crate::console::features::whatif::engine_runs;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
 use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::Model;
@@ -73,8 +74,10 @@ impl TaskOutcome for JobPlacesOutcome {
         let model = &mut state.known.problems;
         if let Some(PendingValue { look, input, .. }) = model.placing.take_if(|under| under.task == task) {
             model.jobs = Some(DerivedValue { look, input, value: Arc::new(self.0) });
+            state.screens.whatif.refresh(&state.known);
         }
-        Vec::new()
+        // Engines that were asked for before wait for the jobs.
+        engine_runs::go_on_with_jobs(state)
     }
 
     fn digest_text(&self) -> String {

@@ -40,6 +40,9 @@ pub struct JobsModel {
     pub(crate) naming: Option<JobListSource>,
     /// The list of a recording at the moment that is shown, with its form as input.
     pub recorded: Option<(Arc<JobSnapshot>, Arc<JobInput>)>,
+    /// Whether Jobs was open in this session. Before, engines leave out the made-up jobs of a simulated fabric, so that
+    /// commands can repeat their runs.
+    pub(crate) was_open: bool,
     /// The last input, and the time at which it was received.
     pub received: Option<(Arc<JobInput>, u64)>,
     /// Reason why there is no newer list.

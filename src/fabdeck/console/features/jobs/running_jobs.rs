@@ -10,6 +10,7 @@ use super::job_lines::{dropped_answer_line, lost_line};
 use super::job_words::asked_file;
 use super::jobs_model::{JobSettings, JobsModel};
 use crate::catalogue::severity::Severity;
+use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::features::screen_change::open_screen;
 use crate::console::features::screens::ScreenId;
@@ -93,6 +94,12 @@ impl TaskOutcome for JobComparisonOutcome {
 /// The age of a list is shown in steps of this size.
 const AGE_STEP_MS: u64 = 10_000;
 
+/// Whether engines wait for the jobs that are being placed on this snapshot.
+pub fn are_awaited(state: &SessionState, look: &Arc<Snapshot>) -> bool {
+    let placing = state.known.problems.placing_task(look);
+    placing.is_some_and(|task| state.tasks.get(task).is_some()) && !uses_simulated_jobs(state)
+}
+
 /// Whether simulated jobs are used, because a simulated fabric has no source of job lists.
 fn uses_simulated_jobs(state: &SessionState) -> bool {
     matches!(current_job_source(&state.known), CurrentJobSource::Unknown)
@@ -144,6 +151,7 @@ pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
 /// Handles the passing of time or a change of the screen: requests lists, and starts tasks.
 pub fn tick(state: &mut SessionState) -> Vec<Effect> {
     let mut effects = Vec::new();
+    state.known.jobs.was_open |= state.screen == ScreenId::Jobs;
     let jobs = &state.known.jobs;
     let named = jobs.naming.clone().filter(|_| jobs.asking.is_none());
     let due = || jobs.settings.from.clone().filter(|_| is_due(state) && state.now_ms >= jobs.due_ms);
@@ -153,7 +161,8 @@ pub fn tick(state: &mut SessionState) -> Vec<Effect> {
         effects.push(effect);
     }
     load_recorded(&mut state.known);
-    if state.screen == ScreenId::Jobs && uses_simulated_jobs(state) && state.known.jobs.received.is_none() {
+    let shows_jobs = matches!(state.screen, ScreenId::Jobs | ScreenId::Whatif);
+    if shows_jobs && uses_simulated_jobs(state) && state.known.jobs.received.is_none() {
         state.known.jobs.received = Some((Arc::new(JobInput::Simulated), state.now_ms));
     }
     // At a moment of a recording without a list, jobs are unknown.
@@ -221,14 +230,23 @@ pub fn use_known_jobs(state: &mut SessionState) {
         .snapshot()
         .zip(state.snapshot())
         .is_some_and(|(of, look)| Arc::ptr_eq(of, look) || of.fabric() == look.fabric());
-    let Some(comparison) = jobs.comparison.clone().filter(|_| here) else { return };
-    if *jobs.asked_with == *comparison.jobs || engine_runs::has_running_engine(state) {
+    let placed = || state.known.problems.compared_jobs(state.known.look.as_ref()?);
+    let Some(comparison) = jobs.comparison.clone().filter(|_| here).or_else(placed) else { return };
+    if uses_simulated_jobs(state) && !state.known.jobs.was_open {
+        return;
+    }
+    let is_waiting = |proposed: &ProposalState| matches!(proposed, ProposalState::Waiting);
+    let all_wait = state.known.proposed.values().all(is_waiting);
+    if *jobs.asked_with == *comparison.jobs || (engine_runs::has_running_engine(state) && !all_wait) {
         return;
     }
     state.request.jobs = comparison.jobs.clone();
     state.known.jobs.asked_words = list_words(state, &comparison, usize::MAX);
     state.known.jobs.asked_with = comparison.jobs.clone();
-    state.known.proposed.clear();
+    // Engines that wait run with these jobs.
+    if !all_wait {
+        state.known.proposed.clear();
+    }
 }
 
 /// Runs sar for the jobs.

@@ -86,9 +86,9 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         is_done: has_pending_change,
     },
     TourStep {
-        title: "Keep it, or undo it",
-        text: "A change is undone by itself unless it is confirmed in time: Health shows it first. {confirm} shows what became of \
-               it and asks whether to keep it, {rollback} undoes it at once, {extend} gives it ten minutes more. \
+        title: "Confirm it, or roll it back",
+        text: "A change is rolled back by itself unless it is confirmed in time: Health shows it first. {confirm} shows what became of \
+               it and asks whether it stays, {rollback} rolls it back at once, {extend} gives it ten minutes more. \
                {screen-changes} lists all changes.",
         screen: None,
         is_done: |state| !has_pending_change(state),

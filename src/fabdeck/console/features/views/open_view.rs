@@ -26,6 +26,7 @@ pub fn open_view_line(state: &mut SessionState, line: &str) -> Vec<Effect> {
 /// Goes to the screen of a view; the rest follows once the source is read.
 pub fn begin_opening(state: &mut SessionState, view: ConsoleView) {
     (state.layer, state.came_from, state.screen) = (None, None, view.screen);
+    state.levels_entered = 0;
     state.opening = Some(OpeningView { view, is_prepared: false, is_reduced: false });
 }
 

@@ -4,14 +4,15 @@ use ratatui::layout::Rect;
 
 use super::draw_pairs::draw_pairs;
 use super::draw_sides::draw_sides;
-use super::draw_victims::{draw_victims, victims_head};
+use super::draw_victims::{draw_victims, full_row_count, victims_head};
 use super::engine_page::{engine_lines, engine_reason};
 use super::screen::WhatifPane;
+use super::victims_page;
 use super::whatif_layout::WhatifPanes;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::list;
-use crate::console::drawing::pane::{PaneHead, draw_pane};
+use crate::console::drawing::pane::{PaneHead, draw_pane, pane_inside};
 use crate::console::drawing::theme::Role;
 use crate::console::features::feature::BodyAreas;
 use crate::console::features::map::draw_lines::draw_small_map;
@@ -26,7 +27,8 @@ pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
     }
     let panes = WhatifPanes::new(&areas);
     if !panes.pairs.is_empty() {
-        let right = [("nothing of this is real", Role::Preview)];
+        let notes = reality_notes(state);
+        let right: Vec<_> = notes.iter().map(|(text, role)| (text.as_str(), *role)).collect();
         let head = PaneHead { title: "What if", right: &right, focused: false };
         let inside = draw_pane(canvas, buffer_area(panes.pairs), &head, areas.boxed);
         draw_pairs(canvas, inside, state);
@@ -35,14 +37,42 @@ pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
         draw_sides(canvas, &panes, state);
     }
     if !panes.victims.is_empty() {
-        let count = victims_head(state);
-        let right = [(count.as_str(), Role::Danger)];
+        let area = buffer_area(panes.victims);
+        let (count, extent) = (victims_head(state), victims_extent(canvas, area, areas.boxed, state));
+        let right = [(count.as_str(), Role::Danger), (extent.as_str(), Role::Key)];
         let head = PaneHead { title: "Who is hit", right: &right, focused: false };
-        let inside = draw_pane(canvas, buffer_area(panes.victims), &head, areas.boxed);
+        let inside = draw_pane(canvas, area, &head, areas.boxed);
         draw_victims(canvas, inside, state);
         draw_map_beside(canvas, buffer_area(panes.map), state);
     }
     draw_routes(canvas, &panes, areas.boxed, state);
+}
+
+/// Which rows of the victims are in sight, where the pane has the keys and not all of them fit.
+fn victims_extent(canvas: &Canvas<'_>, area: Rect, boxed: bool, state: &SessionState) -> String {
+    if !victims_page::has_keys(state) {
+        return String::new();
+    }
+    let inside = pane_inside(area, boxed);
+    let (rows, height) = (full_row_count(state, inside.width), usize::from(inside.height));
+    let top = state.screens.whatif.victims_top.min(rows.saturating_sub(height));
+    let extent = canvas.extent_text(top, height, rows, area.width / 3);
+    if extent.is_empty() { extent } else { format!("  {extent}") }
+}
+
+/// What of the screen is real: the tables are, also those of a change that waits to be confirmed; marks and the routes of
+/// engines are not.
+fn reality_notes(state: &SessionState) -> Vec<(String, Role)> {
+    let is_supposed = !state.known.marks.is_empty() || !state.known.proposed.is_empty();
+    match (state.known.changes.first_pending_row(), is_supposed) {
+        (None, true) => vec![("nothing of this is real".to_owned(), Role::Preview)],
+        (None, false) => vec![("the fabric as it is".to_owned(), Role::Dim)],
+        (Some(row), _) => {
+            let state = format!("change {} is {}", row.number, row.state_title());
+            let rest = if is_supposed { "   marks and engines are not real" } else { "" };
+            vec![(state, Role::Warning), (rest.to_owned(), Role::Preview)]
+        }
+    }
 }
 
 /// Draws the fabric with its marks; a fabric that has no room as lines is on the Map.
@@ -82,7 +112,7 @@ fn amounts_words(state: &SessionState) -> String {
     match (count, state.known.proposed.len()) {
         (_, 0) => "p runs all engines".to_owned(),
         (done, all) if done < all => format!("{done} of {all} engines done"),
-        (done, _) => format!("{done} engines, {seconds:.3} s   by verdict, then busiest"),
+        (done, _) => format!("{done} engines, {seconds:.3} s   by verdict, live, busiest"),
     }
 }
 
@@ -112,7 +142,7 @@ fn draw_page(canvas: &mut Canvas<'_>, area: Rect, boxed: bool, state: &SessionSt
     let Some(engine) = whatif.page else { return };
     let title = format!("What-if {} {}: {}", canvas.signs.crumb, engine.id, engine.title);
     let lines = engine_lines(&state.known, engine);
-    let inside = crate::console::drawing::pane::pane_inside(area, boxed);
+    let inside = pane_inside(area, boxed);
     let rows = wrap_pairs(&lines, inside.width.into()).1.len();
     let extent = canvas.extent_text(whatif.top, inside.height.into(), rows, area.width / 3);
     let right = [(extent.as_str(), Role::Key)];

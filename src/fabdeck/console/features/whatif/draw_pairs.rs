@@ -2,18 +2,15 @@
 
 use ratatui::layout::Rect;
 
+use super::marks::mark_names;
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::theme::Role;
-use crate::console::model::fabric_model::{Model, TABLES_BEING_READ};
+use crate::console::model::fabric_model::TABLES_BEING_READ;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::whatif::{Cost, cut_off_words};
-use fabdeck_fabric::ElementId;
 use fabdeck_fabric::observe::digits_in_groups;
-
-/// Marks that are named before the others are counted.
-const NAMED_MARKS: usize = 3;
 
 pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
@@ -59,25 +56,6 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
 
 fn bound_words(cost: &Cost) -> &'static str {
     if cost.is_lower_bound() { ", at least" } else { "" }
-}
-
-pub(super) fn mark_names(known: &Model) -> String {
-    let name = |mark| {
-        let look = known.look.as_ref()?;
-        Some(match mark {
-            ElementId::Node(node) => look.host_name(node).into_owned(),
-            ElementId::Port(port) => look.unique_port_name(port),
-            ElementId::Link(link) => {
-                let ends = look.fabric().link(link);
-                format!("{} to {}", look.unique_port_name(ends.a), look.unique_port_name(ends.b))
-            }
-        })
-    };
-    let names: Vec<String> = known.marks.iter().take(NAMED_MARKS).filter_map(name).collect();
-    match known.marks.len().saturating_sub(NAMED_MARKS) {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
 }
 
 /// Why the pairs are not counted.

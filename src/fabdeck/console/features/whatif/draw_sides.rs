@@ -9,7 +9,7 @@
 
 use ratatui::layout::Rect;
 
-use super::draw_pairs::mark_names;
+use super::marks::mark_names;
 use super::whatif_layout::WhatifPanes;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, shorten_name, truncate_text, width};

@@ -84,6 +84,10 @@ pub(crate) fn start_next_engine(state: &mut SessionState) -> Vec<Effect> {
     let routes = state.known.proposed.values().any(|proposed| matches!(proposed, ProposalState::Under(_)));
     let reading = matches!(state.loading, LoadState::Under(_));
     let Some(look) = state.known.look.clone().filter(|_| !routes && !reading) else { return Vec::new() };
+    // A run without jobs that become known a moment later would be of no use.
+    if running_jobs::are_awaited(state, &look) {
+        return Vec::new();
+    }
     let Some(engine) = state.queue.pop_front() else { return Vec::new() };
     let (marks, request) = (state.known.marks.clone(), state.request.clone());
     let proposals = state.known.proposals.clone();
@@ -91,6 +95,15 @@ pub(crate) fn start_next_engine(state: &mut SessionState) -> Vec<Effect> {
     let (task, effect) = state.begin(format!("{} routes", engine.id), job);
     state.known.proposed.insert(engine.id, ProposalState::Under(task));
     vec![effect]
+}
+
+/// Starts the engines that waited for the jobs.
+pub fn go_on_with_jobs(state: &mut SessionState) -> Vec<Effect> {
+    if state.queue.is_empty() {
+        return Vec::new();
+    }
+    running_jobs::use_known_jobs(state);
+    start_next_engine(state)
 }
 
 /// All engines of the registry.

@@ -1,6 +1,6 @@
 //! The engines as rows: the comparison of the command line, and the state of each engine.
 
-use crate::catalogue::field::Listing;
+use crate::catalogue::field::{Listing, Tone};
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::View;
 use crate::console::model::fabric_model::{Model, ProposalState};
@@ -12,7 +12,7 @@ use fabdeck_routing::{ENGINES, Engine, find_engine};
 
 const ENGINE_STATES: View<EngineRow, EngineStates> = View::new(FIELDS, "there is no engine");
 
-/// The most important column comes first; a screen shows as many as fit.
+/// The most important column comes first. Where room is short, gauges go first, then the columns with the lowest rank.
 static FIELDS: &[EngineField] = &[
     table::ENGINE,
     VERDICT,
@@ -21,31 +21,44 @@ static FIELDS: &[EngineField] = &[
     table::TRANSITION,
     table::MAX_EFI,
     table::MOVED,
-    table::LANES,
-    table::LONGEST,
-    JOBS_MAX,
-    JOBS_DARK_FIBER,
-    table::SECONDS,
-    table::SWITCHES,
-    table::ENTRIES,
-    table::BLOCKS,
-    table::DARK_FIBER,
+    table::LANES.shed(9),
+    table::LONGEST.shed(2),
+    JOBS_MAX.shed(8),
+    JOBS_DARK_FIBER.shed(3),
+    table::SECONDS.shed(1),
+    table::SWITCHES.shed(7),
+    table::ENTRIES.shed(6),
+    table::BLOCKS.shed(5),
+    table::DARK_FIBER.shed(4),
 ];
 
 const VERDICT: EngineField = EngineField::new(
     "verdict",
     "VERDICT",
     FieldKind::Text,
-    "clean, or the worst defect of its routes; or how far it is: not run, waiting, running, refused; (old): run with other \
-     jobs than the present ones",
+    "clean, or the worst defect of its routes; or how far it is: not run, waiting, running, refused; proposed: the best of \
+     all; (old): run with other jobs than the present ones",
     |states, row| states.get(row.engine).map_or(Value::Missing, |words| Value::text(words)),
-).status();
+)
+.status()
+.toned(&[
+    ("clean", Tone::Good),
+    (PROPOSED_CLEAN, Tone::Good),
+    ("pair lost", Tone::Warning),
+    ("pairs lost", Tone::Warning),
+    ("deadlock", Tone::Danger),
+    ("loops", Tone::Danger),
+]);
+
+/// The words of the engine that is proposed: the best one, where its routes have no worse defect than lost pairs.
+const PROPOSED_CLEAN: &str = "clean, proposed";
+const PROPOSED: &str = ", proposed";
 
 const JOBS_MAX: EngineField = EngineField::new(
     "jobs_max",
     "JOBS EFI",
     FieldKind::Number,
-    "effective edge forwarding index: the largest number of paths within jobs over one channel",
+    "effective edge forwarding index (EFI): the largest number of paths within jobs over one channel",
     |_, row| row.jobs.as_ref().map(|jobs| jobs.max).into(),
 )
 .largest_first()
@@ -55,7 +68,7 @@ const JOBS_DARK_FIBER: EngineField = EngineField::new(
     "jobs_dark_fiber",
     "JOBS DARK",
     FieldKind::Decimal,
-    "percent of channels that no path within a job crosses",
+    "dark fiber: percent of channels that no path within a job crosses",
     |_, row| row.jobs.as_ref().map(|jobs| Value::tenths(jobs.dark_fiber)).into(),
 )
 .largest_first()
@@ -67,6 +80,8 @@ const JOBS_DARK_FIBER: EngineField = EngineField::new(
 pub struct EngineList {
     rows: Vec<EngineRow>,
     states: EngineStates,
+    /// Whether all engines are done, so that the best comes first.
+    is_ranked: bool,
 }
 
 impl EngineList {
@@ -78,19 +93,28 @@ impl EngineList {
         let mut engines: Vec<&'static Engine> = ENGINES.iter().collect();
         let is_done =
             |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
-        if engines.iter().all(is_done) {
-            engines.sort_by_key(|engine| {
-                let Some(ProposalState::Done { outcome, .. }) = known.proposed.get(engine.id) else {
-                    return (EngineVerdict::NotRun, u64::MAX);
-                };
-                let busiest = outcome.as_ref().ok().map(|done| done.report.edge_forwarding_index.max);
-                (EngineVerdict::of(known, engine), busiest.unwrap_or(u64::MAX))
+        let is_ranked = engines.iter().all(is_done);
+        let mut states: EngineStates =
+            engines.iter().map(|engine| (engine.id, verdict_words(known, engine))).collect();
+        if is_ranked {
+            engines.sort_by_key(|engine| rank(known, engine));
+            let best = engines.first().filter(|best| {
+                matches!(EngineVerdict::of(known, best), EngineVerdict::Clean | EngineVerdict::LosesPairs(_))
             });
+            if let Some(words) = best.and_then(|best| states.get_mut(best.id)) {
+                words.push_str(PROPOSED);
+            }
         }
-        Self {
-            rows: engines.iter().map(|engine| row(engine)).collect(),
-            states: engines.iter().map(|engine| (engine.id, verdict_words(known, engine))).collect(),
-        }
+        Self { rows: engines.iter().map(|engine| row(engine)).collect(), states, is_ranked }
+    }
+
+    pub fn is_ranked(&self) -> bool {
+        self.is_ranked
+    }
+
+    /// The row of an engine.
+    pub fn row_of(&self, engine: &Engine) -> Option<usize> {
+        self.rows.iter().position(|row| row.engine == engine.id)
     }
 
     pub fn listing(&self) -> impl Listing {
@@ -107,6 +131,19 @@ impl Default for EngineList {
     fn default() -> Self {
         Self::new(&Model::default())
     }
+}
+
+/// The rank of an engine that is done: its verdict, then whether its routes can be pushed live, then the paths over its
+/// busiest channel. The verdict counts lost pairs.
+fn rank(known: &Model, engine: &Engine) -> (EngineVerdict, u8, u64) {
+    let proposal = known.proposal(engine);
+    let live = match proposal.filter(|_| known.tables).and_then(|proposal| proposal.transition.safe) {
+        Some(true) => 0,
+        None => 1,
+        Some(false) => 2,
+    };
+    let busiest = proposal.map_or(u64::MAX, |proposal| proposal.report.edge_forwarding_index.max);
+    (EngineVerdict::of(known, engine), live, busiest)
 }
 
 /// What became of an engine, the best first.

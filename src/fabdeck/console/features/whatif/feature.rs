@@ -1,6 +1,7 @@
 //! The actions of What-if: marks, engines and plans.
 
 use super::plan_file::write_plan;
+use super::whatif_layout::ROUTES;
 use super::{draw, engine_runs, marking, preview_paths};
 use crate::catalogue::severity::Severity;
 use crate::console::features::completion::open_prompt as begin_line;
@@ -28,14 +29,12 @@ pub const FEATURE: Feature = Feature {
                     false => find_element(state, argument).into_iter().collect(),
                 };
                 if all.is_empty() && argument.is_empty() {
-                    state.log_message(
-                        Severity::Info,
-                        "put the cursor on a switch, a host, a port or a cable to mark it",
-                    );
+                    marking::explain_marking(state);
                 }
                 if all.is_empty() { Vec::new() } else { marking::mark_elements(state, &all) }
             })
             .with_argument("[ELEMENT]")
+            .with_alias("fail")
             .with_precondition(has_fabric)
             .with_line(whatif_line)
             .prominent(),
@@ -67,7 +66,7 @@ pub const FEATURE: Feature = Feature {
                     }
                     match parse_engines(argument) {
                         Ok(asked) => {
-                            open_screen(state, ScreenId::Whatif);
+                            open_engines(state);
                             engine_runs::preview_engines(state, &asked)
                         }
                         Err(problem) => {
@@ -104,6 +103,18 @@ pub const FEATURE: Feature = Feature {
     draw: draw::draw,
     ..Feature::NEW
 };
+
+/// Opens What-if with the keys on the engines. A zoom of another pane would hide them.
+pub fn open_engines(state: &mut SessionState) {
+    if state.screen != ScreenId::Whatif {
+        open_screen(state, ScreenId::Whatif);
+        state.panes.zoomed.remove(&ScreenId::Whatif);
+    } else if state.focused_pane() != ROUTES {
+        state.panes.zoomed.remove(&ScreenId::Whatif);
+    }
+    state.panes.focused.remove(&ScreenId::Whatif);
+    state.screens.whatif.show_engines();
+}
 
 /// The engines of a list; all engines for an empty list.
 fn parse_engines(list: &str) -> Result<Vec<&'static Engine>, String> {

@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::marks::mark_names;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::console::features::jobs::job_lines;
 use crate::console::features::refresh::refresh_screens;
+use crate::console::features::screens::ScreenId;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
 use crate::console::model::effect::Effect;
 use crate::console::model::fabric_model::Model;
@@ -139,14 +141,63 @@ pub fn mark_elements(state: &mut SessionState, all: &[ElementId]) -> Vec<Effect>
             state.known.marks.unmark(*what);
         }
     }
-    let again = if state.known.proposed.is_empty() { "" } else { "; p runs the engines again" };
+    let next = match state.screen {
+        _ if marked == 0 => String::new(),
+        ScreenId::Whatif if state.known.proposed.is_empty() => String::new(),
+        ScreenId::Whatif => "; p runs the engines again".to_owned(),
+        _ => format!("; {} What-if shows who is hit", key_word(state, "screen-whatif")),
+    };
     let verb = if marked > 0 { "marked as failed" } else { "no longer marked" };
     let what = match all {
         [one] => format!("{} is", state.known.element(*one).unwrap_or_default()),
         _ => count_words(all.len(), "element is", "elements are"),
     };
-    state.log_message(Severity::Info, format!("{what} {verb}; nothing is written to the fabric{again}"));
+    state.log_message(Severity::Info, format!("{what} {verb}; nothing is written to the fabric{next}"));
     update_after_marking(state)
+}
+
+/// Marks exactly these elements, in place of all earlier marks. The message says what is marked now.
+pub fn replace_marks(state: &mut SessionState, wanted: &[ElementId]) -> Vec<Effect> {
+    let earlier: Vec<ElementId> = state.known.marks.iter().filter(|what| !wanted.contains(what)).collect();
+    if earlier.is_empty() && state.known.marks.len() == wanted.len() {
+        return Vec::new();
+    }
+    save_marks(state);
+    state.known.marks.clear();
+    for what in wanted {
+        state.known.marks.mark(*what);
+    }
+    let now = match wanted {
+        [] => "nothing is marked as failed now".to_owned(),
+        _ => format!("marked as failed: {}, and nothing else", mark_names(&state.known)),
+    };
+    let removed = match earlier.len() {
+        0 => String::new(),
+        some => format!(
+            "; {} removed, {} brings {} back",
+            count_words(some, "earlier mark is", "earlier marks are"),
+            key_word(state, "undo"),
+            if some == 1 { "it" } else { "them" }
+        ),
+    };
+    state.log_message(Severity::Info, format!("{now}{removed}; nothing is written to the fabric"));
+    update_after_marking(state)
+}
+
+/// Says where elements can be marked.
+pub fn explain_marking(state: &mut SessionState) {
+    let [map, links, mark] = ["screen-map", "screen-links", "mark"].map(|id| key_word(state, id));
+    let text = format!(
+        "put the cursor on what fails: {map} Map or {links} Links, then {mark}; or type fail and its name after {}",
+        key_word(state, "palette")
+    );
+    state.log_message(Severity::Info, text);
+}
+
+/// The first key of an action, or what the palette calls it.
+fn key_word(state: &SessionState, id: &str) -> String {
+    let key = state.keymap.find_action(id).and_then(|action| action.first_key(&state.keymap));
+    key.map_or_else(|| format!(":{id}"), |key| key.to_string())
 }
 
 /// Removes the marks of the selected rows, or else all marks.

@@ -35,6 +35,29 @@ static MARK_FIELDS: &[RowField] = &[
     .largest_first(),
 ];
 
+/// Marks that are named before the others are counted.
+const NAMED_MARKS: usize = 3;
+
+/// The names of the marked elements: `spine-2, rack1-leaf[7] to spine-3[1]`.
+pub(super) fn mark_names(known: &Model) -> String {
+    let name = |mark| {
+        let look = known.look.as_ref()?;
+        Some(match mark {
+            ElementId::Node(node) => look.host_name(node).into_owned(),
+            ElementId::Port(port) => look.unique_port_name(port),
+            ElementId::Link(link) => {
+                let ends = look.fabric().link(link);
+                format!("{} to {}", look.unique_port_name(ends.a), look.unique_port_name(ends.b))
+            }
+        })
+    };
+    let names: Vec<String> = known.marks.iter().take(NAMED_MARKS).filter_map(name).collect();
+    match known.marks.len().saturating_sub(NAMED_MARKS) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
 /// The marks in the order of the fabric.
 pub fn mark_rows(known: &Model) -> Vec<MarkRow> {
     let elements = known.cost.iter().flat_map(|cost| &cost.lost.elements);

@@ -14,6 +14,7 @@ pub(crate) mod plan_file;
 pub mod preview_paths;
 mod proposal_outcome;
 pub mod screen;
+pub(crate) mod victims_page;
 mod whatif_layout;
 
-pub(crate) use feature::FEATURE;
+pub(crate) use feature::{FEATURE, open_engines};

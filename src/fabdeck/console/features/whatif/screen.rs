@@ -36,6 +36,11 @@ pub struct WhatifScreen {
     engines_table: Table,
     /// The hosts and jobs that the marks hit.
     victims: Option<Victims>,
+    /// The jobs with pairs that have no path under the marks, those with most of them first; `None` where that is not
+    /// counted.
+    job_losses: Option<Vec<(String, u64)>>,
+    /// The first visible row of the pane with the victims.
+    pub victims_top: usize,
     /// The paths of the proposal at the cursor.
     pub preview: PreviewPaths,
 }
@@ -43,6 +48,32 @@ pub struct WhatifScreen {
 impl WhatifScreen {
     pub fn victims(&self) -> Option<&Victims> {
         self.victims.as_ref()
+    }
+
+    pub fn job_losses(&self) -> Option<&[(String, u64)]> {
+        self.job_losses.as_deref()
+    }
+
+    /// Shows the list of engines.
+    pub fn show_engines(&mut self) {
+        (self.pane, self.page) = (WhatifPane::Engines, None);
+    }
+
+    /// Updates the list of engines. When all of them are done, the cursor begins on the best one, unless it was moved.
+    fn refresh_engines(&mut self, known: &Model) {
+        let here = self.engines_table.row().and_then(|row| self.engines.engine(row));
+        let was_ranked = self.engines.is_ranked();
+        self.engines = EngineList::new(known);
+        self.engines_table.refresh(&self.engines.listing());
+        match (was_ranked, self.engines.is_ranked()) {
+            (true, false) => self.engines_table.move_to(0),
+            (false, true) if self.engines_table.cursor > 0 => {
+                if let Some(row) = here.and_then(|engine| self.engines.row_of(engine)) {
+                    self.engines_table.move_to_row(row);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The engine of the page, or else the one at the cursor.
@@ -61,6 +92,17 @@ fn victims(known: &Model) -> Option<Victims> {
     };
     let jobs = known.problems.placed_jobs(look).or_else(compared);
     Some(known.hit.as_ref()?.victims(look, jobs, HostNames::Short))
+}
+
+/// The pairs without a path within each job, where they are counted under these marks.
+fn job_losses(known: &Model) -> Option<Vec<(String, u64)>> {
+    let (look, of) = (known.look.as_ref()?, known.jobs.of.as_ref()?);
+    let comparison = known.jobs.comparison.as_ref().filter(|_| of.marks == known.marks)?;
+    let loads = &comparison.in_force.as_ref().filter(|_| Arc::ptr_eq(&of.look, look))?.loads;
+    let lost = comparison.jobs.iter().zip(&loads.jobs).map(|((job, _), paths)| (job.clone(), paths.lost));
+    let mut lost: Vec<(String, u64)> = lost.filter(|(_, pairs)| *pairs > 0).collect();
+    lost.sort_by_key(|(_, pairs)| std::cmp::Reverse(*pairs));
+    Some(lost)
 }
 
 impl Screen for WhatifScreen {
@@ -177,8 +219,8 @@ impl Screen for WhatifScreen {
         self.marks = mark_rows(known);
         self.marks_table.refresh(&MARKS.of(&self.marks));
         self.victims = victims(known);
-        self.engines = EngineList::new(known);
-        self.engines_table.refresh(&self.engines.listing());
+        self.job_losses = job_losses(known);
+        self.refresh_engines(known);
         let done =
             |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
         self.page = self.page.filter(|engine| done(engine));

@@ -62,7 +62,7 @@ const LIVE: &str = "live";
 const PREVIEW: &str = "preview";
 const CHANGES: &str = "changes";
 const PAIRS: &str = "pairs";
-const VICTIMS: &str = "victims";
+pub const VICTIMS: &str = "victims";
 const MAP: &str = "map";
 pub const ROUTES: &str = "routes";
 

@@ -32,7 +32,7 @@ use fabdeck_change::{ChangeDir, ChangePhase, ChangeStatus, ChangeStore, GuardReq
 
 pub const CONFIRM: CommandEntry = CommandEntry::new(
     "confirm",
-    "Keep a change that was applied",
+    "Confirm a change that was applied, so that it stays",
     "ID is printed by `apply` and `changes`. Only this command, the console and a runbook confirm a change.",
 )
 .danger(Danger::WritesFabric)

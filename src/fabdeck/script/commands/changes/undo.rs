@@ -19,7 +19,7 @@ pub const UNDO: CommandEntry = CommandEntry::new(
     "The plan puts back the forwarding tables and ports that the change wrote, as far as they are still as it wrote \
      them; what others wrote since stays. Flows that the change moved to another lane move back, and the tables of the \
      slow lane stay. `apply` checks the plan, asks and writes it like any other. A change that is still pending is \
-     undone by `rollback`.",
+     rolled back by `rollback`.",
 )
 .needs_fabric()
 .danger(Danger::WritesFile)
