@@ -124,8 +124,7 @@ fn assert_effect(driver: &TestSession) {
     };
     let spot = waits(&line("wait to storage01"));
     assert!(spot[0] > 20 && spot[1] > 20, "{screen}");
-    // Counters and tables do not decide which of these are victims. The first of them waits much less now.
-    let held = line(" undecided host");
+    let held = line(" likely victim");
     let [before, now, ..] = waits(&held)[..] else { panic!("{held}") };
     assert!(before > 20 && now < before / 2, "{held}");
 }

@@ -653,8 +653,7 @@ fn a_long_history_can_be_cancelled() {
     assert!(again.whole && whole.whole);
     assert_eq!(format!("{:?}", again.history), format!("{:?}", whole.history));
     let asked = 100 - patience.0.into_inner();
-    // Six columns of history, and six intervals of flows.
-    assert!((1..12).contains(&asked), "two columns were there already: {asked}");
+    assert!((1..12).contains(&asked), "two of six columns and of six intervals were there already: {asked}");
 }
 
 /// The real program: a capture is stepped through, from its end and from a time; a live watch is paused and gone back to.

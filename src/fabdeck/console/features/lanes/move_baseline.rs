@@ -8,7 +8,7 @@ use crate::catalogue::summary::count_words;
 use crate::operations::watch::port_values::port_identity;
 use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::PortId;
-use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, HotSpot};
+use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, HotSpot, LikelyRole};
 use fabdeck_fabric::observe::PortIdentity;
 
 /// Most hot-spots with a line of their own, and most hosts with a name.
@@ -21,16 +21,18 @@ pub(crate) struct MoveBaseline {
     look: Arc<Snapshot>,
     reading: Arc<WatchVerdict>,
     pub(crate) waiting: WaitingHosts,
-    /// The victims and those that may be some, in this order, those that wait longest first.
-    held: [Vec<PortId>; 2],
+    /// The victims, those that are likely some, and those that may be some, in this order; those that wait longest first.
+    held: [Vec<PortId>; 3],
 }
 
 impl MoveBaseline {
     pub(crate) fn new(look: Arc<Snapshot>, reading: Arc<WatchVerdict>) -> Self {
         let waiting = WaitingHosts::from_verdict(&reading);
-        let undecided = reading.watched.contributors();
-        let undecided = undecided.filter(|held| held.role == CongestionRole::Undecided);
-        let held = [longest_first(reading.watched.victims()), longest_first(undecided)];
+        let undecided =
+            || reading.watched.contributors().filter(|held| held.role == CongestionRole::Undecided);
+        let likely = undecided().filter(|held| matches!(held.likely, Some(LikelyRole::Victim { .. })));
+        let unknown = undecided().filter(|held| held.likely.is_none());
+        let held = [longest_first(reading.watched.victims()), longest_first(likely), longest_first(unknown)];
         Self { look, reading, waiting, held }
     }
 
@@ -54,9 +56,12 @@ impl MoveBaseline {
         if let more @ 1.. = spots.len().saturating_sub(MAX_SPOTS) {
             lines.push(format!("and {} more", count_words(more, "hot-spot", "hot-spots")));
         }
-        for (ports, word) in
-            self.held.iter().zip([["victim", "victims"], ["undecided host", "undecided hosts"]])
-        {
+        let words = [
+            ["victim", "victims"],
+            ["likely victim", "likely victims"],
+            ["undecided host", "undecided hosts"],
+        ];
+        for (ports, word) in self.held.iter().zip(words) {
             let host = |port: &PortId| {
                 let name = self.look.port_name(*port);
                 format!("{} {}", name.split(' ').next().unwrap_or_default(), self.words_of(*port, now))
