@@ -26,6 +26,8 @@ const SYMBOLS_WIDTH: u16 = 3;
 /// Least width of names beside lesser columns, and least width at all.
 const NAME_MIN_WIDTH: u16 = 14;
 const NAME_LEAST_WIDTH: u16 = 10;
+/// The same for a sentence.
+const SENTENCE_MIN_WIDTH: u16 = 26;
 /// Columns of a gauge.
 const GAUGE_WIDTH: u16 = 12;
 
@@ -108,6 +110,8 @@ struct VisibleColumn {
     widest: u16,
     /// Whether it holds names, which can be cut.
     name: bool,
+    /// Whether it holds sentences, which columns of a rank give way to.
+    sentence: bool,
     right: bool,
     /// Room for a gauge left of the number, and the number that fills it.
     gauge: u16,
@@ -170,14 +174,32 @@ fn measure_column(
     let texts =
         sample.iter().map(|row| width(&cell_text(about, &listing.cell(*row, column)))).max().unwrap_or(0);
     let title = width(&about.title);
-    let wide = texts.min(if first { most * 2 } else { most }).max(title);
+    let most = match about.content {
+        // Few words, each of which is lost where it is cut.
+        ColumnContent::Keyword => u16::MAX,
+        ColumnContent::Sentence => most.max(SENTENCE_MIN_WIDTH),
+        _ if first => most * 2,
+        _ => most,
+    };
+    let wide = texts.min(most).max(title);
     let (name, right) = (is_name(about), about.kind.is_right_aligned());
     let largest = match about.content {
         ColumnContent::Gauge => sample.iter().filter_map(|row| amount(&listing.cell(*row, column))).max(),
         _ => None,
     };
     let largest = largest.unwrap_or(0);
-    VisibleColumn { column, x: 0, width: wide, widest: texts.max(title), name, right, gauge: 0, largest }
+    let sentence = about.content == ColumnContent::Sentence;
+    VisibleColumn {
+        column,
+        x: 0,
+        width: wide,
+        widest: texts.max(title),
+        name,
+        sentence,
+        right,
+        gauge: 0,
+        largest,
+    }
 }
 
 /// A value as the list shows it.
@@ -196,16 +218,21 @@ impl VisibleColumn {
     fn min_width(&self, name: u16) -> u16 {
         if self.name { self.width.min(name) } else { self.width }
     }
+
+    /// The width for which columns of a rank give way: a sentence says more than they do.
+    fn wanted_width(&self, name: u16) -> u16 {
+        if self.sentence { self.width.min(name.max(SENTENCE_MIN_WIDTH)) } else { self.min_width(name) }
+    }
 }
 
 /// Width of these columns if no name has more than `name`.
 fn min_total_width(columns: &[VisibleColumn], name: u16) -> u16 {
-    SYMBOLS_WIDTH
-        + columns
-            .iter()
-            .map(|shown| shown.min_width(name) + COLUMN_GAP)
-            .sum::<u16>()
-            .saturating_sub(COLUMN_GAP)
+    total_width(columns, |shown| shown.min_width(name))
+}
+
+/// Width of columns with the gaps between them.
+fn total_width(columns: &[VisibleColumn], of: impl Fn(&VisibleColumn) -> u16) -> u16 {
+    SYMBOLS_WIDTH + columns.iter().map(|shown| of(shown) + COLUMN_GAP).sum::<u16>().saturating_sub(COLUMN_GAP)
 }
 
 /// Hides the columns of the lowest ranks until the others fit, then columns before the one that shows trouble until that is visible.
@@ -216,7 +243,7 @@ fn shed_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: 
         let ranked = unfixed.filter_map(|(at, shown)| Some((about(shown).shed_rank?, at, shown)));
         let Some((_, at, shown)) = ranked.min_by_key(|(rank, at, _)| (*rank, *at)) else { break };
         let name = if about(shown).outranks_names { NAME_LEAST_WIDTH } else { NAME_MIN_WIDTH };
-        if min_total_width(columns, name) <= room {
+        if total_width(columns, |shown| shown.wanted_width(name)) <= room {
             return;
         }
         columns.remove(at);
@@ -232,10 +259,7 @@ fn shed_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: 
 
 /// Shrinks names for other columns, and grows them into the room that is left.
 fn distribute_width(columns: &mut [VisibleColumn], room: u16) {
-    let total = |columns: &[VisibleColumn]| {
-        SYMBOLS_WIDTH
-            + columns.iter().map(|shown| shown.width + COLUMN_GAP).sum::<u16>().saturating_sub(COLUMN_GAP)
-    };
+    let total = |columns: &[VisibleColumn]| total_width(columns, |shown| shown.width);
     while total(columns) > room {
         let widest = columns
             .iter_mut()

@@ -168,6 +168,7 @@ static HOT_FIELDS: &[RowField] = &[
         .scaled()
         .largest_first(),
     RowField::new("used", "USED", FieldKind::Number, "share of the rate of its link that it sends", |_, r| r.used.into())
+        .shed(8)
         .unit("%")
         .largest_first(),
     RowField::new(

@@ -29,10 +29,11 @@ const CHART_ROWS: u16 = 9;
 const ONE_CHART_HEIGHT: u16 = 18;
 const TWO_CHARTS_HEIGHT: u16 = 28;
 /// What the roles mean, where there is room for it.
-const ROLES: [(&str, &str, Role); 4] = [
+const ROLES: [(&str, &str, Role); 5] = [
     ("hot-spot", "accepts too slowly", Role::Danger),
     ("contributor", "sends hot-spots over 5 %", Role::Wait),
     ("victim", "sends them 5 % or less", Role::Danger),
+    ("likely", "by earlier readings only", Role::Text),
     ("undecided", "neither is proved", Role::Text),
 ];
 
