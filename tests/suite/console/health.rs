@@ -612,7 +612,9 @@ fn the_page_of_a_hot_spot_says_which_port_counted() {
     driver.press("enter");
     let page = shown(&driver);
     let order = ["counted at", "rack6-leaf[5]", "sends", "receives", "element", "storage01"];
-    let mut from = page.find("counted at").unwrap_or_else(|| panic!("{page}"));
+    let counted = page.lines().find(|line| line.contains("counted at")).unwrap_or_else(|| panic!("{page}"));
+    assert!(counted.contains("rack6-leaf[5]") && !counted.contains("storage01"), "{page}");
+    let mut from = page.find("counted at").unwrap_or(0);
     for word in order {
         from += page[from..].find(word).unwrap_or_else(|| panic!("'{word}' does not follow: {page}"));
     }

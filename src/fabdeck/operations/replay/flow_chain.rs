@@ -75,6 +75,9 @@ mod tests {
         }
         assert_eq!(chain.clone().resumed(&(1..9)).next(), 4);
         assert_eq!(chain.clone().resumed(&(1..3)).next(), 1, "it knows what came later");
-        assert_eq!(chain.resumed(&(33..40)).next(), 33);
+        while chain.next() < 40 {
+            chain.extend(FlowHistory::clone);
+        }
+        assert_eq!(chain.resumed(&(33..45)).next(), 33, "it began before");
     }
 }
