@@ -133,7 +133,7 @@ fn the_scale_of_a_card_has_room_for_its_errors() {
         let rows: Vec<&str> = screen.lines().collect();
         let of_errors = |row: &&str| row.contains("errors in an hour") || row.contains("flapped");
         let card = |row: &str| row.starts_with('▌') && row.trim_end().ends_with(" /s");
-        let Some(at) = rows.iter().position(|row| of_errors(&row) && card(row)) else { continue };
+        let Some(at) = rows.iter().position(|row| of_errors(row) && card(row)) else { continue };
         let value = rows[at].trim_end().trim_end_matches(" /s").rsplit(' ').next().unwrap();
         let top = rows[at + 1].split('┤').next().unwrap().rsplit(' ').next().unwrap();
         assert!(amount(top) >= amount(value), "{value} beside a scale up to {top}: {screen}");
