@@ -647,6 +647,17 @@ fn the_demo_names_its_victims_and_contributors() {
     assert!(frame.contains("2 likely victims") && frame.contains("node01"), "{frame}");
 }
 
+/// A link that stays up without errors, and discards what it should send, is a problem of its own.
+#[test]
+fn discards_alone_are_named_as_such() {
+    let discarding = |second| vec![("rack2-leaf", 3, Counter::PortXmitDiscardsExt, 50 * second)];
+    let mut driver = on_health(watching(discarding));
+    swept(&mut driver, 4);
+    let found = problems(&driver).iter().find(|problem| problem.kind == ProblemKind::LinkErrors).unwrap();
+    assert!(found.title.starts_with("rack2-leaf[3] has ") && found.title.contains(" discards "), "{found:?}");
+    assert!(found.cause.text.contains("waits too long"), "{found:?}");
+}
+
 /// What a link that is down discards says nothing of its cable.
 #[test]
 fn discards_are_no_evidence_for_a_cable() {

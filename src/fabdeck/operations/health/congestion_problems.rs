@@ -5,8 +5,9 @@ use super::problem::{
 };
 use super::problem_list::HealthFacts;
 use crate::catalogue::summary::count_words;
+use crate::operations::watch::backlog::{BacklogRole, role_at};
 use crate::operations::watch::interval_verdict::{IntervalVerdict, per_cent};
-use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, Evidence, HotSpot, HotSpots, LikelyRole};
+use fabdeck_fabric::counters::{CongestedAdapter, HotSpot, HotSpots};
 use fabdeck_fabric::{ElementId, NodeId, PortId};
 
 /// From this share of its link on, an adapter accepts about as much as its link carries.
@@ -23,7 +24,7 @@ impl HealthFacts<'_> {
         let waiting: Vec<(&CongestedAdapter, HitRole)> = verdict
             .congested_adapters
             .iter()
-            .filter_map(|held| Some((held, role_at(hot, held, verdict)?)))
+            .filter_map(|held| Some((held, role_at(hot.adapter, held, verdict.hot_spots.len())?.into())))
             .collect();
         let hosts = self.waiting_hosts(&waiting);
         let name = self.look.port_name(hot.adapter);
@@ -141,26 +142,14 @@ impl HealthFacts<'_> {
     }
 }
 
-/// What a hot-spot does to an adapter that waits; `None` for a proven contributor to another one. Where there are
-/// several hot-spots, hosts of unknown role and victims count for each.
-fn role_at(hot: &HotSpot, held: &CongestedAdapter, verdict: &HotSpots) -> Option<HitRole> {
-    match held.role {
-        CongestionRole::Contributor(
-            Evidence::OthersFallShort { hot_spot, .. } | Evidence::AllChannels { hot_spot, .. },
-        ) => (hot_spot == hot.adapter).then_some(HitRole::Contributor),
-        CongestionRole::Contributor(Evidence::NowhereElse { .. }) => match verdict.hot_spots.len() {
-            1 => Some(HitRole::Contributor),
-            _ => Some(HitRole::Undecided),
-        },
-        CongestionRole::Victim { .. } => Some(HitRole::Victim),
-        CongestionRole::Undecided => Some(match held.likely {
-            Some(LikelyRole::Victim { .. }) => HitRole::LikelyVictim,
-            Some(LikelyRole::Contributor(flow)) if flow.hot_spot == hot.adapter => HitRole::LikelyContributor,
-            Some(LikelyRole::Contributor(_)) => return None,
-            None => HitRole::Undecided,
-        }),
-        CongestionRole::Unknown => Some(HitRole::Undecided),
-        // It has at least its fair share, so nothing is taken from it.
-        CongestionRole::FairShare => None,
+impl From<BacklogRole> for HitRole {
+    fn from(role: BacklogRole) -> Self {
+        match role {
+            BacklogRole::Victim => Self::Victim,
+            BacklogRole::LikelyVictim => Self::LikelyVictim,
+            BacklogRole::Undecided => Self::Undecided,
+            BacklogRole::LikelyContributor => Self::LikelyContributor,
+            BacklogRole::Contributor => Self::Contributor,
+        }
     }
 }

@@ -7,9 +7,8 @@ use super::problem::{
 };
 use super::problem_list::HealthFacts;
 use crate::catalogue::summary::count_words;
-use crate::operations::watch::interval_verdict::{error_words, flap_words};
+use crate::operations::watch::interval_verdict::{discard_words, error_words, flap_words};
 use fabdeck_fabric::counters::LinkProblemKind;
-use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{ElementId, LinkId, LinkSpeed, LinkWidth, PortId};
 
 /// From this number on, links that run at the same rate below the same possible one are one problem: that is how a
@@ -112,19 +111,15 @@ impl HealthFacts<'_> {
     fn discarding_link(&self, link: LinkId, ends: &BTreeMap<PortId, EndCounts>) -> FabricProblem {
         let most = ends.iter().filter_map(|(port, end)| Some((*port, end.discards?, end.at_least)));
         let most = most.max_by(|a, b| a.1.total_cmp(&b.1));
-        let (port, title) = match most {
-            Some((port, discards, at_least)) => {
-                let bound = if at_least { "at least " } else { "" };
-                let number = digits_in_groups(format_args!("{discards:.0}"));
-                let port = self.look.unique_port_name(port);
-                let title = format!("{port} discards {bound}{number} packets in an hour or less");
-                (port, title)
-            }
-            None => Default::default(),
-        };
-        let cause = ProblemCause::likely(format!(
-            "what {port} leads to is slow: a port discards what waits too long to be sent"
-        ));
+        let name = |port| self.look.unique_port_name(port);
+        let title = most.map_or_else(
+            || self.link_name(link),
+            |(port, per_hour, at_least)| {
+                format!("{} has {} in an hour", name(port), discard_words(per_hour, at_least))
+            },
+        );
+        let cause =
+            ProblemCause::likely("a port discards what waits too long to be sent: what it leads to is slow");
         let text = "preview the routes without this cable";
         self.link_problem(link, ProblemKind::LinkErrors, title, cause, text)
     }

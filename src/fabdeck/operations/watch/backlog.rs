@@ -180,7 +180,7 @@ impl Backlog {
 }
 
 /// What an adapter is to this hot-spot; `None` where it contributes to another one alone, or has its fair share.
-fn role_at(hot_spot: PortId, held: &CongestedAdapter, spots: usize) -> Option<BacklogRole> {
+pub fn role_at(hot_spot: PortId, held: &CongestedAdapter, spots: usize) -> Option<BacklogRole> {
     match held.role {
         CongestionRole::Contributor(
             Evidence::OthersFallShort { hot_spot: to, .. } | Evidence::AllChannels { hot_spot: to, .. },
@@ -201,6 +201,7 @@ fn role_at(hot_spot: PortId, held: &CongestedAdapter, spots: usize) -> Option<Ba
             None => BacklogRole::Undecided,
         }),
         CongestionRole::Victim { .. } => Some(BacklogRole::Victim),
+        // Nothing is taken from it.
         CongestionRole::FairShare => None,
     }
 }

@@ -261,14 +261,8 @@ fn show_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec<Effect> {
     }
     match frame.before {
         Ok(before) => {
-            let sweeps = JudgedSweeps {
-                first: frame.first,
-                before,
-                after: frame.after,
-                history: state.known.watch.history.clone(),
-                flows: Some(frame.flows),
-                at_ms: base + frame.at_ms,
-            };
+            let (sweeps, at_ms) = ([frame.first, before, frame.after], base + frame.at_ms);
+            let sweeps = JudgedSweeps::recorded(sweeps, frame.flows, &state.known.watch.history, at_ms);
             effects.extend(sweep_cycle::request_verdict(state, sweeps));
         }
         Err(_) => state.screens.links.reset(&state.known),

@@ -194,14 +194,8 @@ pub fn receive_latest_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec
     }
     effects.extend(snapshot_change::replace_snapshot(state, look));
     if let Ok(before) = frame.before {
-        let sweeps = JudgedSweeps {
-            first: frame.first,
-            before,
-            after: frame.after,
-            history: state.known.watch.history.clone(),
-            flows: Some(frame.flows),
-            at_ms,
-        };
+        let sweeps = [frame.first, before, frame.after];
+        let sweeps = JudgedSweeps::recorded(sweeps, frame.flows, &state.known.watch.history, at_ms);
         effects.extend(sweep_cycle::request_verdict(state, sweeps));
     }
     state.log_message(Severity::Info, "back to live");

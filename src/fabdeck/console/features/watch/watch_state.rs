@@ -48,6 +48,18 @@ pub struct JudgedSweeps {
     pub at_ms: u64,
 }
 
+impl JudgedSweeps {
+    /// The first sweep, the one before and the one of a recorded moment.
+    pub fn recorded(
+        [first, before, after]: [Arc<Sweep>; 3],
+        flows: FlowHistory,
+        history: &PortHistory,
+        at_ms: u64,
+    ) -> Self {
+        Self { first, before, after, history: history.clone(), flows: Some(flows), at_ms }
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct WatchState {
     pub settings: WatchSettings,
