@@ -118,8 +118,9 @@ impl HealthFacts<'_> {
                 format!("{} has {} in an hour", name(port), discard_words(per_hour, at_least))
             },
         );
-        let cause =
-            ProblemCause::likely("a port discards what waits too long to be sent: what it leads to is slow");
+        let cause = ProblemCause::unknown(
+            "a port discards what waits too long to be sent, and everything while its link is down",
+        );
         let text = "preview the routes without this cable";
         self.link_problem(link, ProblemKind::LinkErrors, title, cause, text)
     }
