@@ -263,14 +263,16 @@ pub struct CounterFigure {
     pub saturated: bool,
 }
 
-/// The values of one sample. The known counters are stored densely behind two masks: a full subnet has 250,000
-/// ports with about sixty counters each.
+/// The values of one sample. The known counters are stored densely behind three masks: a full subnet has 250,000
+/// ports with about sixty counters each, most of which never counted anything.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct CounterValues {
     /// Which known counters the source has at all, by their place in `Counter::KNOWN`.
     stated: u64,
-    /// Which of them have a value; their values in the order of their places.
+    /// Which of them have a value.
     valued: u64,
+    /// Which values are not 0; these values in the order of their places.
+    counted: u64,
     values: Vec<u64>,
     /// Vendors' counters in the order of their names.
     others: Vec<(Arc<str>, Option<u64>)>,
@@ -291,20 +293,34 @@ impl CounterValues {
             return;
         };
         let bit = 1u64 << place;
-        let at = self.rank(place);
-        let had = self.valued & bit != 0;
         self.stated |= bit;
-        match (value, had) {
-            (Some(value), true) => self.values[at] = value,
-            (Some(value), false) => {
-                self.values.insert(at, value);
+        match value {
+            Some(value) => {
                 self.valued |= bit;
+                self.set_value(place, value);
             }
-            (None, true) => {
-                self.values.remove(at);
+            None => {
+                self.set_value(place, 0);
                 self.valued &= !bit;
             }
-            (None, false) => {}
+        }
+    }
+
+    /// Stores a value, and nothing for 0.
+    fn set_value(&mut self, place: u32, value: u64) {
+        let bit = 1u64 << place;
+        let at = self.rank(place);
+        match (value, self.counted & bit != 0) {
+            (0, true) => {
+                self.values.remove(at);
+                self.counted &= !bit;
+            }
+            (0, false) => {}
+            (value, true) => self.values[at] = value,
+            (value, false) => {
+                self.values.insert(at, value);
+                self.counted |= bit;
+            }
         }
     }
 
@@ -315,25 +331,36 @@ impl CounterValues {
         }
     }
 
-    /// How many values lie before the one of this place.
+    /// How many stored values lie before the one of this place.
     fn rank(&self, place: u32) -> usize {
-        (self.valued & ((1u64 << place) - 1)).count_ones() as usize
+        (self.counted & ((1u64 << place) - 1)).count_ones() as usize
+    }
+
+    /// The value of a known counter.
+    fn value_at(&self, place: u32) -> Option<u64> {
+        let bit = 1u64 << place;
+        match (self.valued & bit, self.counted & bit) {
+            (0, _) => None,
+            (_, 0) => Some(0),
+            _ => self.values.get(self.rank(place)).copied(),
+        }
     }
 
     /// Adds to a value, modulo 2^64; `false` where there is no value.
     pub fn add_to(&mut self, column: &CounterLookup, by: i64) -> bool {
-        let value = match (&column.counter, column.place) {
-            (_, Some(place)) if self.valued & (1 << place) != 0 => {
-                let at = self.rank(place);
-                self.values.get_mut(at)
+        match (&column.counter, column.place) {
+            (_, Some(place)) => {
+                let Some(value) = self.value_at(place) else { return false };
+                self.set_value(place, value.wrapping_add_signed(by));
+                true
             }
             (Counter::Other(name), None) => {
                 let found = self.others.binary_search_by(|(known, _)| known.cmp(name)).ok();
-                found.and_then(|at| self.others[at].1.as_mut())
+                let value = found.and_then(|at| self.others[at].1.as_mut());
+                value.map(|value| *value = value.wrapping_add_signed(by)).is_some()
             }
-            _ => None,
-        };
-        value.map(|value| *value = value.wrapping_add_signed(by)).is_some()
+            _ => false,
+        }
     }
 
     /// The sum of all errors of the link, where the source counts any.
@@ -345,7 +372,7 @@ impl CounterValues {
     /// The value of a counter, where the source has one.
     pub fn get(&self, counter: &Counter) -> Option<u64> {
         match (counter, counter.index()) {
-            (_, Some(place)) if self.valued & (1 << place) != 0 => self.values.get(self.rank(place)).copied(),
+            (_, Some(place)) => self.value_at(place),
             (Counter::Other(name), None) => {
                 let at = self.others.binary_search_by(|(known, _)| known.cmp(name)).ok()?;
                 self.others[at].1
@@ -393,11 +420,8 @@ impl CounterValues {
     /// All counters that the source has: the known ones in the order of the attributes, then those of vendors.
     pub fn iter(&self) -> impl Iterator<Item = (Counter, Option<u64>)> {
         let places = (0..u64::BITS).filter(|place| self.stated & (1 << place) != 0);
-        let known = places.filter_map(|place| {
-            let has = self.valued & (1 << place) != 0;
-            let value = if has { self.values.get(self.rank(place)).copied() } else { None };
-            Some((Counter::KNOWN.get(place as usize)?.clone(), value))
-        });
+        let known = places
+            .filter_map(|place| Some((Counter::KNOWN.get(place as usize)?.clone(), self.value_at(place))));
         known.chain(self.others.iter().map(|(name, value)| (Counter::Other(name.clone()), *value)))
     }
 
