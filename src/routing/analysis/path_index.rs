@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::expected_loss::{ExpectedLoss, expected_loss};
 use super::failed_parts::FailedParts;
-use super::source_counts::{CountRow, CountRows, LargeCount, SourceCounts};
+use super::source_counts::{CountRow, SourceCounts, SourceRow};
 use crate::trees::{Distances, PortMap, RouteTree, TreeReader, switch_batches};
 use crate::{Destination, EngineRefusal, Problem, RouteProgress};
 use fabdeck_fabric::{ElementId, Lid, LinkId, PortId, Routes, SwitchGraph};
@@ -31,8 +31,6 @@ pub struct PathIndex {
     ends: Vec<TreeEnd>,
     /// For each LID a row: how many terminals send over each switch, those behind it included.
     sources: SourceCounts,
-    /// Terminals with a LID of each switch.
-    terminals: Vec<u16>,
     /// The first channel of each cable; none of one to a host.
     channel_of: Vec<u32>,
     /// Paths over each channel.
@@ -120,43 +118,40 @@ impl PathIndex {
         pulse: &dyn RouteProgress,
     ) -> Result<Self, EngineRefusal> {
         let graph = problem.graph.clone();
-        let (switches, ways) = (graph.switch_count(), PortMap::new(&graph));
+        let ways = PortMap::new(&graph);
         let terminals: Vec<u16> =
             graph.senders().into_iter().map(|count| u16::try_from(count).unwrap_or(u16::MAX)).collect();
         let ends = tree_ends(problem);
-        let mut sources = SourceCounts::new(ends.len(), switches);
         let index = IndexBuilder { problem, routes: &routes, ways: &ways, terminals: &terminals };
-        let mut rows = sources.rows_mut();
         let mut left = ends.as_slice();
         let mut work = Vec::new();
         for roots in switch_batches(problem) {
             let (own, others) = left.split_at(left.partition_point(|end| end.root < roots.end));
-            let (own_rows, other_rows) = rows.split_at(own.len());
-            work.push((roots, own, own_rows));
-            (left, rows) = (others, other_rows);
+            work.push((roots, own));
+            left = others;
         }
         let all = work.into_par_iter().filter(|_| !pulse.is_cancelled());
-        let tallies = all.map(|(roots, ends, rows)| index.fill_rows(roots, ends, rows));
+        let tallies = all.map(|(roots, ends)| index.fill_rows(roots, ends));
         let empty = || IndexTally::new(graph.channels().len());
         let tally = tallies.reduce_with(IndexTally::join).unwrap_or_else(empty);
         if pulse.is_cancelled() {
             return Err(EngineRefusal::Cancelled);
         }
-        let IndexTally { load, histogram, large } = tally;
-        sources.set_large(large);
+        let IndexTally { load, histogram, rows } = tally;
+        let sources = SourceCounts::new(terminals, rows);
         let channel_of = channel_of(&graph);
-        Ok(Self { graph, routes, ways, ends, sources, terminals, channel_of, load, histogram })
+        Ok(Self { graph, routes, ways, ends, sources, channel_of, load, histogram })
     }
 
     /// The number of ordered pairs of terminals, with a path or without.
     pub fn pairs(&self) -> u64 {
-        let terminals: u64 = self.terminals.iter().map(|count| u64::from(*count)).sum();
+        let terminals: u64 = self.sources.terminals().iter().map(|count| u64::from(*count)).sum();
         terminals * terminals.saturating_sub(1)
     }
 
     /// The number of (source, LID) without a path before any mark.
     pub fn without_path(&self) -> u64 {
-        let terminals: u64 = self.terminals.iter().map(|count| u64::from(*count)).sum();
+        let terminals: u64 = self.sources.terminals().iter().map(|count| u64::from(*count)).sum();
         let all = self.ends.len() as u64 * terminals.saturating_sub(1);
         all.saturating_sub(self.histogram.iter().sum())
     }
@@ -255,7 +250,7 @@ impl PathIndex {
         let rows: Vec<CountRow<'_>> = rows.collect();
         // A switch that carries nothing to a port has no path to it, or its terminals would be counted there.
         let absent = move |switch: &usize| rows.iter().all(|row| row.get(*switch as u32) == 0);
-        let senders = self.terminals.iter().enumerate().map(move |(switch, count)| {
+        let senders = self.sources.terminals().iter().enumerate().map(move |(switch, count)| {
             (switch, u64::from(*count).saturating_sub(u64::from(root == Some(switch as u32))))
         });
         let some = senders.filter(|(_, senders)| *senders > 0);
@@ -335,7 +330,7 @@ impl PathIndex {
         let (mut lost, mut partial) = (0, 0);
         for switch in 0..self.graph.switch_count() as u32 {
             let at_home = u64::from(switch == end.root);
-            let senders = u64::from(self.terminals[switch as usize]).saturating_sub(at_home);
+            let senders = u64::from(self.sources.terminals()[switch as usize]).saturating_sub(at_home);
             let mut fates = [false; 3];
             port.iter().for_each(|end| fates[self.fate(switch, end, marks) as usize] = true);
             let [_, stays, cut] = fates;
@@ -423,18 +418,17 @@ struct IndexBuilder<'a> {
 struct IndexTally {
     load: Vec<u64>,
     histogram: Vec<u64>,
-    /// The counts of sources that do not fit into a byte.
-    large: Vec<LargeCount>,
+    rows: Vec<SourceRow>,
 }
 
 impl IndexTally {
     fn new(channels: usize) -> Self {
-        Self { load: vec![0; channels], histogram: Vec::new(), large: Vec::new() }
+        Self { load: vec![0; channels], histogram: Vec::new(), rows: Vec::new() }
     }
 
     /// Joins with the tally of later rows.
     fn join(mut self, mut other: Self) -> Self {
-        self.large.append(&mut other.large);
+        self.rows.append(&mut other.rows);
         self.histogram.resize(self.histogram.len().max(other.histogram.len()), 0);
         self.load.iter_mut().zip(other.load).for_each(|(here, there)| *here += there);
         self.histogram.iter_mut().zip(other.histogram).for_each(|(here, there)| *here += there);
@@ -443,25 +437,19 @@ impl IndexTally {
 }
 
 impl IndexBuilder<'_> {
-    fn fill_rows(
-        &self,
-        roots: std::ops::Range<u32>,
-        ends: &[TreeEnd],
-        mut rows: CountRows<'_>,
-    ) -> IndexTally {
+    fn fill_rows(&self, roots: std::ops::Range<u32>, ends: &[TreeEnd]) -> IndexTally {
         let graph = &self.problem.graph;
         let mut tally = IndexTally::new(graph.channels().len());
         let near = Distances::measure(graph, roots);
         let mut reader = TreeReader::new(self.problem, self.ways);
-        let (mut senders, mut at) = (vec![0; graph.switch_count()], 0);
+        let mut senders = vec![0; graph.switch_count()];
         for own in ends.chunk_by(|a, b| a.root == b.root) {
             let wanted: Vec<Destination> = own.iter().map(|end| end.destination).collect();
             let root = own[0].root;
             reader.read(self.routes, (root, near.row(root)), &wanted, &|_, _| false, &mut |_, tree| {
+                senders.fill(0);
                 self.add_tree(tree, &mut senders, &mut tally);
-                let counts = tree.order.iter().map(|switch| (*switch, senders[*switch as usize]));
-                rows.set_row(at, counts, &mut tally.large);
-                at += 1;
+                tally.rows.push(SourceRow::new(&senders, self.terminals));
             });
         }
         tally

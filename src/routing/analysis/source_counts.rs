@@ -1,7 +1,5 @@
-//! How many terminals send over each switch to each LID. Nearly all of these counts fit into a byte: those of a full
-//! subnet take 172 MB and 30 MB for the larger ones, instead of 344 MB.
-
-use std::ops::Range;
+//! How many terminals send over each switch to each LID. Most rows are short lists: a switch over which nothing goes but
+//! what its own terminals send is left out. Where many differ, a row is a byte for each switch.
 
 /// The byte of a count that is stored apart.
 const LARGE: u8 = u8::MAX;
@@ -9,108 +7,85 @@ const LARGE: u8 = u8::MAX;
 /// A row for each LID, with a count for each switch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SourceCounts {
-    switches: usize,
-    bytes: Vec<u8>,
-    /// The counts that do not fit into a byte, by row and switch.
-    large: Vec<LargeCount>,
-    /// Where the larger counts of each row begin, and their end.
-    large_from: Vec<u32>,
+    /// The terminals of each switch.
+    terminals: Vec<u16>,
+    rows: Vec<SourceRow>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct LargeCount {
-    row: u32,
-    switch: u32,
-    count: u16,
+/// A switch and its count.
+type SwitchCount = (u32, u16);
+
+/// The counts of one LID as they are stored.
+#[derive(Clone, Debug)]
+pub(super) enum SourceRow {
+    /// The counts that differ from the terminals of their switch, by switch.
+    Listed(Box<[SwitchCount]>),
+    /// A byte for each switch, and the counts that do not fit into one, by switch.
+    Bytes(Box<[u8]>, Box<[SwitchCount]>),
 }
 
 /// The counts of one LID.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CountRow<'c> {
-    bytes: &'c [u8],
-    large: &'c [LargeCount],
+    terminals: &'c [u16],
+    row: &'c SourceRow,
 }
 
-/// Consecutive rows that are filled together.
-#[derive(Debug)]
-pub(super) struct CountRows<'c> {
-    first: u32,
-    switches: usize,
-    bytes: &'c mut [u8],
+impl SourceRow {
+    /// Stores the counts of all switches in the form that takes less memory.
+    pub(super) fn new(counts: &[u16], terminals: &[u16]) -> Self {
+        let all = || counts.iter().zip(0..).map(|(count, switch)| (switch, *count));
+        let differing = || all().zip(terminals).filter(|((_, count), own)| count != *own);
+        if differing().count() * size_of::<SwitchCount>() <= counts.len() {
+            return Self::Listed(differing().map(|(count, _)| count).collect());
+        }
+        let bytes = counts.iter().map(|count| u8::try_from(*count).unwrap_or(LARGE));
+        Self::Bytes(bytes.collect(), all().filter(|(_, count)| *count >= u16::from(LARGE)).collect())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Listed(counts) => size_of_val(&**counts),
+            Self::Bytes(bytes, large) => bytes.len() + size_of_val(&**large),
+        }
+    }
 }
 
 impl SourceCounts {
-    pub(super) fn new(rows: usize, switches: usize) -> Self {
-        Self { switches, bytes: vec![0; rows * switches], large: Vec::new(), large_from: Vec::new() }
+    pub(super) fn new(terminals: Vec<u16>, rows: Vec<SourceRow>) -> Self {
+        Self { terminals, rows }
     }
 
-    /// All rows, to fill.
-    pub(super) fn rows_mut(&mut self) -> CountRows<'_> {
-        CountRows { first: 0, switches: self.switches, bytes: &mut self.bytes }
-    }
-
-    /// Takes the larger counts, in the order of rows and switches.
-    pub(super) fn set_large(&mut self, large: Vec<LargeCount>) {
-        let rows = self.bytes.len().checked_div(self.switches).unwrap_or(0) as u32;
-        let begin = |row: u32| large.partition_point(|count| count.row < row) as u32;
-        self.large_from = (0..=rows).map(begin).collect();
-        self.large = large;
-        self.large.shrink_to_fit();
+    /// The terminals of each switch.
+    pub(super) fn terminals(&self) -> &[u16] {
+        &self.terminals
     }
 
     /// Consecutive rows.
-    pub(super) fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = CountRow<'_>> {
-        rows.map(|row| {
-            let [from, to] = [row, row + 1].map(|at| self.large_from.get(at).map_or(0, |at| *at as usize));
-            CountRow {
-                bytes: &self.bytes[row * self.switches..(row + 1) * self.switches],
-                large: &self.large[from..to],
-            }
-        })
+    pub(super) fn rows(&self, rows: std::ops::Range<usize>) -> impl Iterator<Item = CountRow<'_>> {
+        self.rows[rows].iter().map(|row| CountRow { terminals: &self.terminals, row })
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.bytes.len() + size_of_val(&*self.large) + size_of_val(&*self.large_from)
-    }
-}
-
-impl<'c> CountRows<'c> {
-    /// Splits off the first rows; returns them and the rest.
-    pub(super) fn split_at(self, rows: usize) -> (Self, Self) {
-        let (own, others) = self.bytes.split_at_mut(rows * self.switches);
-        let of = |first, bytes| Self { first, switches: self.switches, bytes };
-        (of(self.first, own), of(self.first + rows as u32, others))
-    }
-
-    /// Sets the counts of a row, given as (switch, count), and appends the larger ones to `large`.
-    pub(super) fn set_row(
-        &mut self,
-        row: usize,
-        counts: impl Iterator<Item = (u32, u16)>,
-        large: &mut Vec<LargeCount>,
-    ) {
-        let bytes = &mut self.bytes[row * self.switches..(row + 1) * self.switches];
-        let before = large.len();
-        for (switch, count) in counts {
-            bytes[switch as usize] = u8::try_from(count).unwrap_or(LARGE);
-            if count >= u16::from(LARGE) {
-                large.push(LargeCount { row: self.first + row as u32, switch, count });
-            }
-        }
-        large[before..].sort_unstable();
+        size_of_val(&*self.rows) + self.rows.iter().map(SourceRow::memory_bytes).sum::<usize>()
     }
 }
 
 impl CountRow<'_> {
     /// The terminals that send over a switch.
     pub(super) fn get(self, switch: u32) -> u64 {
-        match self.bytes[switch as usize] {
-            LARGE => {
-                let at = self.large.binary_search_by_key(&switch, |count| count.switch);
-                at.map_or(u64::from(LARGE), |at| self.large[at].count.into())
-            }
-            count => count.into(),
-        }
+        let find = |counts: &[SwitchCount]| {
+            let at = counts.binary_search_by_key(&switch, |(at, _)| *at).ok()?;
+            counts.get(at).map(|(_, count)| *count)
+        };
+        let count = match self.row {
+            SourceRow::Listed(counts) => find(counts).unwrap_or_else(|| self.terminals[switch as usize]),
+            SourceRow::Bytes(bytes, large) => match bytes[switch as usize] {
+                LARGE => find(large).unwrap_or(LARGE.into()),
+                count => count.into(),
+            },
+        };
+        count.into()
     }
 }
 
@@ -118,19 +93,33 @@ impl CountRow<'_> {
 mod tests {
     use super::*;
 
+    /// The rows as they are read back, and which of them are lists.
+    fn read(rows: &[&[u16]], terminals: &[u16]) -> (Vec<Vec<u64>>, Vec<bool>) {
+        let stored: Vec<SourceRow> = rows.iter().map(|row| SourceRow::new(row, terminals)).collect();
+        let listed = stored.iter().map(|row| matches!(row, SourceRow::Listed(_))).collect();
+        let counts = SourceCounts::new(terminals.to_vec(), stored);
+        let all = |row: CountRow<'_>| (0..terminals.len() as u32).map(|at| row.get(at)).collect();
+        (counts.rows(0..rows.len()).map(all).collect(), listed)
+    }
+
     #[test]
     fn counts_of_any_size_are_read_back() {
-        let rows: [[u16; 4]; 3] = [[0, 254, 255, 256], [65_535, 0, 1, 300], [7, 7, 7, 7]];
-        let mut counts = SourceCounts::new(3, 4);
-        let (mut first, mut rest) = counts.rows_mut().split_at(1);
-        let mut large = Vec::new();
-        let of_row = |row: [u16; 4]| [3, 1, 0, 2].into_iter().map(move |at: u32| (at, row[at as usize]));
-        first.set_row(0, of_row(rows[0]), &mut large);
-        rest.set_row(0, of_row(rows[1]), &mut large);
-        rest.set_row(1, of_row(rows[2]), &mut large);
-        assert_eq!(large.len(), 4);
-        counts.set_large(large);
-        let read = counts.rows(0..3).map(|row| [0, 1, 2, 3].map(|switch| row.get(switch)));
-        assert_eq!(read.collect::<Vec<_>>(), rows.map(|row| row.map(u64::from)));
+        let rows: [&[u16]; 3] = [&[0, 254, 255, 256], &[65_535, 0, 1, 300], &[7, 7, 7, 7]];
+        let (counts, listed) = read(&rows, &[7; 4]);
+        let wanted = rows.map(|row| row.iter().map(|count| u64::from(*count)).collect::<Vec<_>>());
+        assert_eq!((counts, listed), (wanted.to_vec(), vec![false, false, true]));
+    }
+
+    #[test]
+    fn a_row_lists_what_differs_from_the_terminals() {
+        let terminals: Vec<u16> = (0..32).map(|at| if at < 20 { 300 } else { 0 }).collect();
+        let mut row = terminals.clone();
+        // A switch without a path, one that is crossed, and one over which its own terminals send and others.
+        (row[3], row[25], row[5]) = (0, 4_000, 301);
+        let mut other = row.clone();
+        (other[6], other[7]) = (1, 2);
+        let (counts, listed) = read(&[&row, &other], &terminals);
+        let wide = |row: &[u16]| row.iter().map(|count| u64::from(*count)).collect::<Vec<_>>();
+        assert_eq!((counts, listed), (vec![wide(&row), wide(&other)], vec![true, false]));
     }
 }
