@@ -1,7 +1,6 @@
-//! The flows of a simulated host: a private request that only simulators understand, from a client at that host.
-//!
-//! On a real machine the host's own software knows its connections. A simulated host runs no software, so the
-//! simulator lists its flows and moves them (Algorithm 2 of dFtree's paper).
+//! The open flows of a host. The agent there lists them for machines that watch: on a real host a program of the site
+//! knows them. A simulated host runs no software, so the simulator lists its flows, and moves them for a client at that
+//! host (Algorithm 2 of dFtree's paper).
 //!
 //! ```text
 //! Get  modifier: the first flow that is wanted

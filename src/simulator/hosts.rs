@@ -39,6 +39,11 @@ impl SimulatedFabric {
         self.agents.notice_filters.extend(plugs.into_iter().map(|plug| (plug, NoticeFilter::default())));
     }
 
+    /// Whether a port has an agent that answers.
+    fn has_agent(&self, at: PortRef) -> bool {
+        self.agents.notice_filters.contains_key(&at) && !self.device(at.0).silent
+    }
+
     /// Whether an agent at a port subscribes to a trap.
     pub(super) fn is_agent_subscribed(&self, plug: PortRef, number: u16) -> bool {
         self.agents.notice_filters.contains_key(&plug) && matches!(number, trap::REPATH | trap::UNPATH)
@@ -139,7 +144,8 @@ impl Simulator {
         let mut answer = request.mad.clone();
         let header = request.mad.header();
         match (request.mad.method(), header.attribute.get()) {
-            (Method::GET, attribute::HOST_FLOWS) if own => {
+            (Method::GET, attribute::HOST_FLOWS) if own || self.fabric.has_agent(at) => {
+                self.fabric.move_packets(self.now);
                 let flows = self.fabric.flows_at(NodeId(at.0), PortNum(at.1));
                 *answer.host_flows_mut() = HostFlows::page(&flows, header.modifier.get() as usize);
             }
@@ -153,7 +159,7 @@ impl Simulator {
                 };
                 answer.flow_level_mut().moved = u16::try_from(moved).unwrap_or(u16::MAX).into();
             }
-            (_, attribute::HOST_FLOWS) => return None,
+            (Method::SET, attribute::HOST_FLOWS) => return None,
             (Method::GET, attribute::FOLLOW) if self.fabric.agents.notice_filters.contains_key(&at) => {
                 // Packets may have arrived since the last request.
                 self.fabric.move_packets(self.now);

@@ -2,6 +2,7 @@
 
 mod adaptive_routing;
 mod administration;
+mod agent_flows;
 mod altered_answers;
 mod compare;
 mod fabric_events;

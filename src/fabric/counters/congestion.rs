@@ -129,12 +129,14 @@ pub struct CongestedAdapter {
     pub flow: Option<HotSpotFlow>,
     /// The role that earlier intervals suggest, where this one proves none.
     pub likely: Option<LikelyRole>,
+    /// Whether the likely role rests on the flows that agents of hosts list.
+    pub by_agents: bool,
 }
 
 impl CongestedAdapter {
     /// An adapter of which nothing but its role is known.
     pub fn new(at: CongestedPort, role: CongestionRole) -> Self {
-        Self { at, role, flow: None, likely: None }
+        Self { at, role, flow: None, likely: None, by_agents: false }
     }
 }
 

@@ -6,6 +6,8 @@
 //! - While no channel changes its rate, no adapter has a new destination.
 //! - When adapters that sent nothing begin to send, they are those with new destinations, and all others **likely** send
 //!   only to those that they could have sent to before, also in the interval after it.
+//! - Where an agent of its host lists the open flows of an adapter, the adapter sends to no other destination. Lists that
+//!   do not explain what the channels carried are left out.
 //! - When rates change and no adapter begins, at most one adapter has a new destination. Each may be the one, and only
 //!   what holds whichever it is is likely. Each of these alternatives has its own destinations, and the next intervals
 //!   rule out those that cannot explain them.
@@ -18,6 +20,7 @@ use std::collections::BTreeMap;
 use super::channel_rates::ChannelRates;
 use super::congestion::{CongestedAdapter, CongestionRole, Evidence, HotSpotFlow, HotSpots, LikelyRole};
 use super::contributors::{CONTRIBUTION, classify_by_paths, is_provable};
+use super::destinations::Destinations;
 use super::flow_model::{FlowLimits, FlowModel, FlowProgram};
 use super::rates::Rates;
 use crate::{Fabric, PortId, Tables};
@@ -57,51 +60,6 @@ pub struct FlowHistory {
     begun: Vec<PortId>,
     /// Whether rates changed in the last interval and no adapter began.
     unsettled: bool,
-}
-
-/// Where each adapter can have sent to, in ascending order.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Destinations(BTreeMap<PortId, Vec<PortId>>);
-
-impl Destinations {
-    fn has(&self, from: PortId, to: PortId) -> bool {
-        self.0.get(&from).is_some_and(|all| all.binary_search(&to).is_ok())
-    }
-
-    fn add(&mut self, from: PortId, to: PortId) {
-        let all = self.0.entry(from).or_default();
-        if let Err(place) = all.binary_search(&to) {
-            all.insert(place, to);
-        }
-    }
-
-    fn pairs(&self) -> impl Iterator<Item = (PortId, PortId)> {
-        self.0.iter().flat_map(|(from, all)| all.iter().map(|to| (*from, *to)))
-    }
-
-    fn covers(&self, other: &Self) -> bool {
-        other.pairs().all(|(from, to)| self.has(from, to))
-    }
-
-    /// The destinations of all of these.
-    fn joined(all: &[Self]) -> Self {
-        let mut joined = Self::default();
-        all.iter().flat_map(Self::pairs).for_each(|(from, to)| joined.add(from, to));
-        joined
-    }
-
-    /// Those that no other one covers. What a wider alternative cannot explain, a narrower one cannot either.
-    fn widest(all: Vec<Self>) -> Vec<Self> {
-        let mut kept: Vec<Self> = Vec::new();
-        for one in all {
-            if kept.iter().any(|other| other.covers(&one)) {
-                continue;
-            }
-            kept.retain(|other| !one.covers(other));
-            kept.push(one);
-        }
-        if kept.len() > MAX_KEPT { vec![Self::joined(&kept)] } else { kept }
-    }
 }
 
 /// What changed since the last interval.
@@ -148,11 +106,16 @@ impl FlowHistory {
         let slacks = waiting
             .iter()
             .map(|adapter| model.noise(&channels, verdict.congested_adapters[adapter.place].at.port));
-        let all = Explanation { slack: slacks.fold(0.0, f64::max), model, program };
+        let slack = slacks.fold(0.0, f64::max);
+        let agreed = model.with_listed(&rates.listed, &mut work);
+        let has_lists = agreed.is_some();
+        let (model, program) = agreed.unwrap_or((model, program));
+        let all = Explanation { slack, model, program };
         let mut explanations = self.explanations(all, &change, &mut work);
         for adapter in &waiting {
             let held = &mut verdict.congested_adapters[adapter.place];
             suggest_role(held, adapter, &mut explanations, &mut work);
+            held.by_agents = has_lists && held.likely.is_some();
         }
         Self::of(explanations, change, &channels, &mut work)
     }
@@ -230,7 +193,7 @@ impl FlowHistory {
         let Some(first) = explanations.first() else { return Self::default() };
         history.sent = first.model.ports().map(|port| (port, channels.sent_rate(port))).collect();
         let alternatives = explanations.iter_mut().map(|one| one.destinations(channels, work)).collect();
-        history.alternatives = Destinations::widest(alternatives);
+        history.alternatives = Destinations::widest(alternatives, MAX_KEPT);
         history
     }
 }

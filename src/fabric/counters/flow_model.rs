@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use super::channel_rates::ChannelRates;
 use super::contributors::MAX_HOPS;
+use super::destinations::Destinations;
 use super::linear_bounds::{LinearProgram, SumRow};
 use crate::{Lid, PortId};
 
@@ -209,6 +210,22 @@ impl FlowModel {
             }
         }
         self.propagate()
+    }
+
+    /// The model without flows that agents do not list, and its program. `None`: no agent lists any, or what they list
+    /// does not explain the channels.
+    pub fn with_listed(
+        &self,
+        listed: &Destinations,
+        work: &mut usize,
+    ) -> Option<(Self, Option<FlowProgram>)> {
+        if !self.flows.iter().any(|flow| listed.lists(flow.from)) {
+            return None;
+        }
+        let mut model = self.clone();
+        let is_possible = |flow: &ModelFlow| !listed.lists(flow.from) || listed.has(flow.from, flow.to);
+        let program = model.restrict(is_possible).then(|| model.program(work).ok()).flatten()?;
+        Some((model, program))
     }
 
     /// Narrows the limits of each flow by those of the others on each channel. Returns whether any rates explain the

@@ -4,6 +4,7 @@
 mod channel_rates;
 mod congestion;
 mod contributors;
+mod destinations;
 mod flow_history;
 mod flow_model;
 mod growth;
@@ -21,6 +22,7 @@ pub use congestion::{
     OversubscribedUplink,
 };
 pub use contributors::classify_adapters;
+pub use destinations::Destinations;
 pub use flow_history::FlowHistory;
 pub use growth::{Growth, counter_growth};
 pub use hot_spots::find_hot_spots;

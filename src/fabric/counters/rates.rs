@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
+use super::destinations::Destinations;
 use super::growth::{Growth, counter_growth};
 use super::sample_place::sample_port;
 use super::waiting_time::{port_tick_seconds, wait_share};
@@ -103,6 +104,8 @@ pub struct Rates {
     /// The time to read all ports, divided by the time between two readings of one port. A burst may be in the
     /// counter of one port and not yet in that of the next.
     pub skew: f64,
+    /// Where hosts had flows open, as far as agents list them.
+    pub listed: Destinations,
 }
 
 impl Rates {
@@ -165,7 +168,8 @@ pub fn rates_of_sweeps(fabric: &Fabric, before: &Sweep, after: &Sweep) -> Rates 
     );
     let apart = after.began.saturating_sub(before.began).as_secs_f64();
     let took = before.took.max(after.took).as_secs_f64();
-    Rates { skew: if apart > 0.0 { took / apart } else { 1.0 }, ..all }
+    let listed = Destinations::of_lists(fabric, &after.flows);
+    Rates { skew: if apart > 0.0 { took / apart } else { 1.0 }, listed, ..all }
 }
 
 /// Both looks with the time of each of their samples, in seconds.
@@ -186,7 +190,7 @@ fn rates_between(
     let ports = pairs.par_iter().with_min_len(1024).filter_map(both).collect();
     let once = pairs.iter().filter(|(_, (before, after))| before.is_some() != after.is_some());
     let once = once.map(|(at, _)| PortId(*at as u32)).collect();
-    Rates { ports, once, skew: 0.0 }
+    Rates { ports, once, skew: 0.0, listed: Destinations::default() }
 }
 
 /// What a port said, and when.

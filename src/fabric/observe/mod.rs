@@ -1,6 +1,7 @@
 //! What a source stated, unprocessed: values, times, requests without an answer, and a note on every unusual reading.
 
 mod counters;
+mod flow_lists;
 mod job_snapshot;
 mod join_samples;
 mod notes;
@@ -12,6 +13,7 @@ mod ticks;
 
 pub(crate) use counters::COUNT_LIMIT;
 pub use counters::{Counter, CounterFigure, CounterKind, CounterLookup, CounterSample, CounterValues};
+pub use flow_lists::FlowLists;
 pub use job_snapshot::{JobHosts, JobListState, JobSnapshot};
 pub use join_samples::join_samples;
 pub use notes::{Note, NotePlace, Notes};

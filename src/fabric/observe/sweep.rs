@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::counters::CounterSample;
+use super::flow_lists::FlowLists;
 use super::observation::SubnetManager;
 use crate::{Arbitration, Fabric, Guid, Lid, LinkSpeed, LinkWidth, PortNum, Sl2Vl};
 
@@ -320,4 +321,6 @@ pub struct Sweep {
     /// The news of the sweep: the traps in the order in which they came, then links, nodes, the subnet manager and
     /// tables, each in the order of the fabric.
     pub news: Vec<FabricEvent>,
+    /// The open flows of hosts that wait, where their agents list them.
+    pub flows: FlowLists,
 }

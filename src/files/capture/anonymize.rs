@@ -260,6 +260,10 @@ impl Aliases {
                 };
                 CaptureRecord::Remarks(remarks.map(plain).collect())
             }
+            CaptureRecord::Flows(mut flows) => {
+                flows.0.iter_mut().for_each(|(host, ..)| *host = guid(*host));
+                CaptureRecord::Flows(flows)
+            }
             CaptureRecord::Jobs(jobs) => CaptureRecord::Jobs(self.jobs.anonymize(jobs, LEFT_OUT)),
             CaptureRecord::Counters(mut counters) => {
                 let vendor = |name: &str| self.counters.get(name).cloned().unwrap_or_else(|| LEFT_OUT.into());

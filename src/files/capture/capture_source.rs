@@ -120,7 +120,7 @@ impl CaptureSource {
         let before = self.last.replace(place);
         let time = self.cursor.store().time(place);
         let reader = self.reader();
-        let mut sweep = reader.state().base.last_sweep();
+        let mut sweep = reader.state().last_sweep();
         if let Some(before) = before {
             let (behind, to) = (reader.moments()[before], reader.moments()[place]);
             sweep.news =

@@ -102,7 +102,7 @@ impl<B: ByteSource> RecordingPlayer<B> {
 
     /// All counters at the moment shown.
     pub fn sweep(&mut self) -> Sweep {
-        self.reader().state().base.last_sweep()
+        self.reader().state().last_sweep()
     }
 
     pub fn fabric(&mut self) -> &Fabric {

@@ -9,7 +9,7 @@ use crate::capture_format::{
     state_records,
 };
 use crate::job_lists::JobList;
-use fabdeck_fabric::observe::{FabricEvent, JobHosts, JobSnapshot, Observation, Sweep};
+use fabdeck_fabric::observe::{FabricEvent, FlowLists, JobHosts, JobSnapshot, Observation, Sweep};
 
 /// The destination of a capture.
 pub trait Sink {
@@ -103,6 +103,8 @@ pub struct Recorder<S> {
     base: CounterBase,
     /// The last snapshot that was written.
     known: Option<Observation>,
+    /// The flows of hosts as they were recorded last.
+    flows: FlowLists,
     kept: RecordedPart,
     /// Limits that replace the usual ones.
     whole_every: Option<u64>,
@@ -137,6 +139,7 @@ impl<S: Sink> Recorder<S> {
             packer: FramePacker::default(),
             base: CounterBase::default(),
             known: None,
+            flows: FlowLists::default(),
             kept: RecordedPart::default(),
             whole_every: None,
             state_every: None,
@@ -182,6 +185,10 @@ impl<S: Sink> Recorder<S> {
         let key = restated || self.sweeps >= self.whole_every.unwrap_or(usual) || self.lines > MAX_LINE_BYTES;
         if !records.is_empty() {
             self.known = Some(Observation { counters: Vec::new(), reading: None, ..snapshot.clone() });
+        }
+        if sweep.flows != self.flows || restated && !sweep.flows.0.is_empty() {
+            records.push(CaptureRecord::Flows((&sweep.flows).into()));
+            self.flows.clone_from(&sweep.flows);
         }
         let counters = encode(&mut self.base, sweep, key);
         records.extend(counters.into_iter().map(|part| CaptureRecord::Counters(Box::new(part))));

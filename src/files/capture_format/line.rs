@@ -10,8 +10,8 @@ use super::frame::flags;
 use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
-use fabdeck_fabric::Guid;
-use fabdeck_fabric::observe::{AdaptiveRouting, JobHosts, Note, PolicyLevels, TickKind};
+use fabdeck_fabric::observe::{AdaptiveRouting, FlowLists, JobHosts, Note, PolicyLevels, TickKind};
+use fabdeck_fabric::{Guid, Lid, PortNum};
 
 /// Most bytes of a note, an acknowledgement or news.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
@@ -48,6 +48,8 @@ pub enum CaptureRecord {
     Remarks(Vec<NoteRecord>),
     /// The running jobs.
     Jobs(JobsRecord),
+    /// The open flows of hosts.
+    Flows(FlowsRecord),
     Counters(Box<Counters>),
     /// An operator's note.
     Note(String),
@@ -83,6 +85,7 @@ const KINDS: &[(&str, u32)] = &[
     ("ticks", flags::STATE_MOVED),
     ("remarks", flags::STATE_MOVED),
     ("jobs", flags::STATE_MOVED | flags::JOBS),
+    ("flows", flags::STATE_MOVED),
     ("counters", flags::COUNTERS),
     ("note", flags::EVENT),
     ("action", flags::EVENT),
@@ -246,6 +249,27 @@ pub struct JobsRecord {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RecordingEnd {
     pub sweeps: u64,
+}
+
+/// The open flows of hosts that their agents list: GUID and port of each adapter, and the LIDs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FlowsRecord(pub Vec<(Guid, PortNum, Vec<Lid>)>);
+
+impl From<&FlowLists> for FlowsRecord {
+    fn from(lists: &FlowLists) -> Self {
+        Self(lists.0.iter().map(|((guid, port), to)| (*guid, *port, to.clone())).collect())
+    }
+}
+
+impl From<FlowsRecord> for FlowLists {
+    fn from(record: FlowsRecord) -> Self {
+        let list = |(guid, port, mut to): (Guid, PortNum, Vec<Lid>)| {
+            to.sort_unstable();
+            to.dedup();
+            ((guid, port), to)
+        };
+        Self(record.0.into_iter().map(list).collect())
+    }
 }
 
 impl From<AdaptiveRouting> for AdaptiveRecord {

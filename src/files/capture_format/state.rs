@@ -11,7 +11,7 @@ use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use fabdeck_fabric::observe::{
-    AdaptiveRouting, JobSnapshot, Observation, PolicyLevels, SubnetManager, Ticks,
+    AdaptiveRouting, FlowLists, JobSnapshot, Observation, PolicyLevels, SubnetManager, Sweep, Ticks,
 };
 use fabdeck_fabric::{Fabric, NameMap, NodeId, Tables};
 
@@ -28,6 +28,7 @@ pub struct CaptureState {
     pub ticks: Ticks,
     pub remarks: Vec<NoteRecord>,
     pub jobs: Option<Arc<JobSnapshot>>,
+    pub flows: FlowLists,
     pub base: CounterBase,
     /// The parts read so far of a topology in several records.
     parts: Topology,
@@ -82,6 +83,7 @@ impl CaptureState {
                 let jobs = list.map_or_else(before, Arc::new);
                 self.jobs = Some(Arc::new(JobSnapshot { read_at: heard, jobs, failure: silent }));
             }
+            CaptureRecord::Flows(lists) => self.flows = lists.into(),
             CaptureRecord::Counters(counters) => self.base.apply(&counters)?,
             CaptureRecord::Note(_)
             | CaptureRecord::Action(_)
@@ -91,6 +93,11 @@ impl CaptureState {
             | CaptureRecord::End(_) => {}
         }
         Ok(())
+    }
+
+    /// The sweep at this moment.
+    pub fn last_sweep(&self) -> Sweep {
+        Sweep { flows: self.flows.clone(), ..self.base.last_sweep() }
     }
 
     /// The records that express the state, without counters.
@@ -108,6 +115,7 @@ impl CaptureState {
         };
         let mut records = state_records(&self.header, &snapshot);
         records.extend((!self.remarks.is_empty()).then(|| CaptureRecord::Remarks(self.remarks.clone())));
+        records.extend((!self.flows.0.is_empty()).then(|| CaptureRecord::Flows((&self.flows).into())));
         records
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::agent_state::{AgentState, LaneOfFlows, NoticeOutcome, SlowFlows};
 use super::event::{AgentEvent, AgentSummary, NoticeDirection};
+use super::flow_lister::{FlowLister, answer};
 use super::hook::{HookExit, HookProcess};
 use super::rate_limit::TokenBucket;
 use super::subscription::{Subscription, SubscriptionEvent};
@@ -40,6 +41,8 @@ const STRANGER_REPORTS_PER_SECOND: u32 = 2;
 pub struct AgentOptions {
     /// The program that moves the flows of this host.
     pub hook: Option<PathBuf>,
+    /// The program that lists the open flows of this host.
+    pub flows: Option<PathBuf>,
     pub hook_timeout: Duration,
     /// Number of notices a second that are followed.
     pub rate: u32,
@@ -80,6 +83,7 @@ pub struct Agent {
     draining: Option<(PathNotice, Duration)>,
     /// MADs that arrived while the agent waited for an answer.
     aside: VecDeque<AddressedMad>,
+    lister: FlowLister,
     state: AgentState,
     summary: AgentSummary,
     silent_told: bool,
@@ -107,6 +111,7 @@ impl Agent {
             running: None,
             draining: None,
             aside: VecDeque::new(),
+            lister: FlowLister::new(options.flows.clone()),
             state: kept,
             summary: AgentSummary::default(),
             silent_told: false,
@@ -153,9 +158,11 @@ impl Agent {
         }
         self.drain_port(now, tell)?;
         self.start_next_notice(tell)?;
+        self.answer_flow_queries(tell)?;
         let next_is_due = !self.works.is_empty() && self.draining.is_none();
         let turn = match self.running {
             Some(_) => HOOK_POLL_INTERVAL,
+            None if self.lister.is_running() => HOOK_POLL_INTERVAL,
             None if next_is_due => Duration::ZERO,
             None => POLL_INTERVAL,
         };
@@ -189,6 +196,7 @@ impl Agent {
                 self.handle_report(parcel, tell)
             }
             (Class::HOST_AGENTS, Method::GET, attribute::FOLLOW) => self.answer_follow_query(parcel),
+            (Class::HOST_AGENTS, Method::GET, attribute::HOST_FLOWS) => self.take_flow_query(parcel),
             _ => {
                 let news = self.subscription.handle_answer(parcel, self.port.now());
                 news.into_iter().for_each(|news| self.report_subscription_event(news, tell));
@@ -298,6 +306,28 @@ impl Agent {
         *answer.mad.follow_data_mut() = asked.with_answer(standing, moved.into());
         answer.mad.header_mut().method = Method::GET_RESPONSE.0;
         Ok(self.port.send(&answer, Duration::ZERO)?)
+    }
+
+    /// Takes a query for the open flows of this host.
+    fn take_flow_query(&mut self, query: &AddressedMad) -> Result<(), AgentError> {
+        if !self.port.local_port().simulated {
+            self.lister.add_query(query.clone());
+            return Ok(());
+        }
+        let flows = self.simulated_flows()?;
+        match flows {
+            Some(flows) => Ok(self.port.send(&answer(query.clone(), &flows), Duration::ZERO)?),
+            None => Ok(()),
+        }
+    }
+
+    fn answer_flow_queries(&mut self, tell: EventSink<'_>) -> Result<(), AgentError> {
+        let (answers, trouble) = self.lister.poll(self.port.now());
+        for answer in answers {
+            self.port.send(&answer, Duration::ZERO)?;
+        }
+        trouble.into_iter().for_each(|why| tell(AgentEvent::NotListed { why }));
+        Ok(())
     }
 
     /// Starts the next notice, once the hook of the previous one has ended.
@@ -436,16 +466,20 @@ impl Agent {
         if !self.port.local_port().simulated {
             return Ok(None);
         }
-        let mut first = 0;
+        let flows = self.simulated_flows()?;
+        Ok(flows.map(|flows| flows.iter().any(|(lid, _)| *lid == to.value())))
+    }
+
+    /// The flows of a simulated host; `None` if it does not answer.
+    fn simulated_flows(&mut self) -> Result<Option<Vec<(u16, u8)>>, AgentError> {
+        let mut flows = Vec::new();
         loop {
-            let Some(answer) = self.query_local_host(Mad::query_flows(first))? else { return Ok(None) };
+            let asked = Mad::query_flows(flows.len() as u32);
+            let Some(answer) = self.query_local_host(asked)? else { return Ok(None) };
             let page = *answer.host_flows();
-            if page.entries().iter().any(|flow| flow.lid.get() == to.value()) {
-                return Ok(Some(true));
-            }
-            first += page.entries().len() as u32;
-            if page.entries().is_empty() || first >= page.all.get().into() {
-                return Ok(Some(false));
+            flows.extend(page.entries().iter().map(|flow| (flow.lid.get(), flow.level)));
+            if page.entries().is_empty() || flows.len() >= usize::from(page.all.get()) {
+                return Ok(Some(flows));
             }
         }
     }

@@ -153,6 +153,10 @@ pub enum AgentEvent {
     NotKept {
         why: String,
     },
+    /// The program of the site that lists flows failed.
+    NotListed {
+        why: String,
+    },
     Ended {
         #[serde(flatten)]
         summary: AgentSummary,
@@ -225,6 +229,9 @@ impl fmt::Display for AgentEvent {
             Self::Moved { about, .. } => write!(f, "{about}: followed, as the simulated host reports"),
             Self::Failed { about, why } => write!(f, "{about}: not followed: {why}"),
             Self::NotKept { why } => write!(f, "the moves could not be stored: {why}"),
+            Self::NotListed { why } => {
+                write!(f, "the flows of this host could not be listed: --flows: {why}")
+            }
             Self::Ended { summary } => {
                 let AgentSummary { heard, repeated, superseded, dropped, strangers, moved, failed, .. } =
                     summary;

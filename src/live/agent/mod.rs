@@ -5,6 +5,7 @@ mod agent_state;
 mod daemon;
 mod environment;
 mod event;
+mod flow_lister;
 mod hook;
 mod rate_limit;
 mod subscription;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::adaptive::{
     AdaptiveAnswer, AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask,
 };
+use super::agent_flows::{AgentFlowMemory, read_agent_flows};
 use super::counter_sweep::{CounterAgents, CounterSweep, sweep_counters};
 use super::discovery_state::{DiscoveredNode, DiscoveryState, far_end};
 use super::fabric_events::{diff_fabrics, same_node};
@@ -39,6 +40,8 @@ pub struct SweepMemory {
     pub named: BTreeSet<(usize, u8)>,
     /// The answers of switches about adaptive routing.
     pub adaptive: AdaptiveAnswers,
+    /// What is known of the agents of hosts.
+    pub hosts: AgentFlowMemory,
 }
 
 /// Runs one sweep. Apart from the capabilities of performance agents, nothing is stored before all queries have ended,
@@ -61,6 +64,8 @@ pub fn run_sweep(
     read_due_tables(reader, &look.fabric, nodes, &due, &mut states.read)?;
     let adaptive = ask_adaptive(reader, nodes, &due_adaptive_switches(&due), &memory.adaptive)?;
     let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
+    let manager = memory.manager.lid.zip(reader.own_lid());
+    let flows = read_agent_flows(reader, &look.fabric, &counted.samples, &mut memory.hosts, manager)?;
     let silent = silent_nodes(nodes, &states, &counted);
     let mut suspects = suspect_ports(&look.fabric, nodes, &states, &counted, &silent);
     suspects.extend(&memory.named);
@@ -108,7 +113,7 @@ pub fn run_sweep(
     let CounterSweep { samples, at, ports, .. } = counted;
     let at = at.into_iter().map(whole_micros).collect();
     let (began, took) = (whole_micros(began), whole_micros(took));
-    Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news })
+    Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news, flows })
 }
 
 /// Stores the subnet manager, and reports a change of it.

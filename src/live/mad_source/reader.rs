@@ -95,6 +95,11 @@ impl<'a> PortReader<'a> {
         self.policy.drift_period
     }
 
+    /// The LID of the local port.
+    pub fn own_lid(&self) -> Option<fabdeck_fabric::Lid> {
+        self.port.local_port().lid
+    }
+
     /// The name of the local port.
     pub fn local_name(&self) -> &str {
         &self.port.local_port().name

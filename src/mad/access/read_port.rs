@@ -74,7 +74,7 @@ fn follow_method(parcel: &AddressedMad, local: &LocalPort) -> Option<Method> {
     let (method, attribute) = (parcel.mad.method(), parcel.mad.header().attribute.get());
     let own = local.simulated && local.lid.is_some_and(|lid| lid.value() == parcel.address.lid);
     let passes = match (method, attribute) {
-        (Method::GET_RESPONSE, attribute::FOLLOW) => true,
+        (Method::GET_RESPONSE, attribute::FOLLOW | attribute::HOST_FLOWS) => true,
         (Method::SET, attribute::HOST_FLOWS) => own,
         _ => false,
     };
@@ -358,7 +358,9 @@ mod tests {
                     }
                 }
             }
-            let mut wanted = vec![(0x0D, 0x81, 0x10, 1, 1), (0x0D, 0x81, 0x10, 2, 1)];
+            // What agents answer: how far they are, and their flows.
+            let mut wanted: Vec<_> =
+                [0x10, 0x11].into_iter().flat_map(|at| [1, 2].map(|lid| (0x0D, 0x81, at, lid, 1))).collect();
             if simulated {
                 wanted.insert(0, (0x0D, 0x02, 0x11, 1, 1));
             }

@@ -8,8 +8,8 @@ use super::test_bed::{EXPERIMENTS, Experiment, HOST_LIMIT, TestBed};
 use super::verdicts::{counted_run, is_true, sent_to, stage_of_one_lane};
 use fabdeck_fabric::LinkSpeed;
 use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestionRole, Evidence, FlowHistory, HotSpotFlow, HotSpots, LikelyRole, Thresholds,
-    find_hot_spots, rates_of_samples,
+    CongestedAdapter, CongestionRole, Destinations, Evidence, FlowHistory, HotSpotFlow, HotSpots, LikelyRole,
+    Thresholds, find_hot_spots, rates_of_samples,
 };
 use fabdeck_simulator::traffic::{Flow, TrafficRun};
 use rand_core::{RngCore, SeedableRng};
@@ -54,6 +54,8 @@ pub struct Load {
     pub flows: Vec<Flow>,
     pub begins: Vec<u64>,
     pub name: String,
+    /// Whether hosts have agents that list their open flows, those that have not begun included.
+    pub agents: bool,
 }
 
 impl Load {
@@ -75,7 +77,7 @@ impl Load {
             true => 200 * (at + 1) + u64::from(dice.next_u32() % 100),
             false => 0,
         });
-        Self { begins: begins.collect(), name: format!("load {case}"), stage, flows }
+        Self { begins: begins.collect(), name: format!("load {case}"), stage, flows, agents: false }
     }
 
     /// The experiments of the dFtree paper; the victim sends before the contributors begin, or all begin at once.
@@ -85,7 +87,7 @@ impl Load {
             let pairs = [experiment.victim].into_iter().chain(experiment.contributors);
             let flows: Vec<Flow> = pairs.map(|(from, to)| stage.flow(from, to)).collect();
             let begins = if gradual { vec![110, 330, 570, 740] } else { vec![0; 4] };
-            Self { stage, flows, begins, name: format!("experiment {}", experiment.name) }
+            Self { stage, flows, begins, name: format!("experiment {}", experiment.name), agents: false }
         };
         EXPERIMENTS.iter().map(load).collect()
     }
@@ -94,6 +96,7 @@ impl Load {
     pub fn check(&self) -> Decisions {
         let tables = self.stage.tables();
         let fabric = &self.stage.fabric;
+        let listed = self.listed();
         let stopped = |(flow, begins): (&Flow, &u64)| Flow {
             mbps: if *begins > 0 { Some(0) } else { flow.mbps },
             ..*flow
@@ -117,7 +120,8 @@ impl Load {
             }
             run.advance(end);
             let after = self.stage.samples(&run, RATIO);
-            let rates = rates_of_samples(fabric, &before, &after, (INTERVAL_NS * RATIO) as f64 / 1e9);
+            let mut rates = rates_of_samples(fabric, &before, &after, (INTERVAL_NS * RATIO) as f64 / 1e9);
+            rates.listed.clone_from(&listed);
             let mut verdict = find_hot_spots(fabric, &rates, &Thresholds::default());
             history = history.classify(fabric, &tables, &rates, &mut verdict);
             // Adapters are counted in the last interval, and wrong verdicts in all.
@@ -131,6 +135,15 @@ impl Load {
             (now, before) = (end, after);
         }
         decisions
+    }
+
+    /// What the agents list.
+    fn listed(&self) -> Destinations {
+        let mut listed = Destinations::default();
+        for flow in self.flows.iter().filter(|_| self.agents) {
+            listed.add(flow.from, flow.to);
+        }
+        listed
     }
 
     /// A contributor sends to the hot-spot, and a victim sends little to any.
@@ -217,11 +230,15 @@ fn print_shares(name: &str, found: &Decisions) {
 }
 
 /// Random loads of one kind; 300 with `FABDECK_LONG=1`.
-fn study(gradual: bool, single: bool) -> Decisions {
+fn study(gradual: bool, single: bool, agents: bool) -> Decisions {
     let count = if std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1") { 300 } else { 24 };
-    let loads: Vec<Load> = (0..count).map(|case| Load::random(case, gradual, single)).collect();
+    let loads: Vec<Load> =
+        (0..count).map(|case| Load { agents, ..Load::random(case, gradual, single) }).collect();
     let found = decide(&loads);
-    print_shares(&format!("{count} random loads, gradual {gradual}, single {single}"), &found);
+    print_shares(
+        &format!("{count} random loads, gradual {gradual}, single {single}, agents {agents}"),
+        &found,
+    );
     found
 }
 
@@ -236,14 +253,22 @@ fn all_adapters_of_the_papers_experiments_are_decided_when_flows_begin_one_after
 
 #[test]
 fn hosts_that_begin_one_after_the_other_and_send_to_one_host_are_decided() {
-    let found = study(true, true);
+    let found = study(true, true, false);
     assert!(found.wrong.is_empty() && found.percent(found.sure + found.likely) >= 80, "{found:?}");
 }
 
 #[test]
 fn no_verdict_and_no_range_is_wrong_when_hosts_send_to_several_others_or_begin_at_once() {
     for (gradual, single) in [(true, false), (false, true), (false, false)] {
-        let found = study(gradual, single);
+        let found = study(gradual, single, false);
         assert!(found.wrong.is_empty() && found.sure > 0 && found.ranges > 0, "{found:?}");
+    }
+}
+
+#[test]
+fn hosts_whose_agents_list_their_flows_are_decided_whatever_they_send() {
+    for (gradual, single) in [(true, false), (false, true), (false, false)] {
+        let found = study(gradual, single, true);
+        assert!(found.wrong.is_empty() && found.percent(found.sure + found.likely) >= 80, "{found:?}");
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn congested_adapter_words(
         role_reason(look, held.role, alone)
     );
     if let Some(likely) = held.likely {
-        text.push_str(likely_words(likely));
+        text.push_str(likely_words(likely, held.by_agents));
     }
     if let Some(flow) = held.flow {
         text.push_str(&format!("; {}", range_words(look, &flow)));
@@ -61,10 +61,12 @@ fn short_range(look: &Snapshot, flow: &HotSpotFlow) -> String {
 /// Bytes per second that print as 0.0 Gb/s.
 const NEXT_TO_NOTHING: f64 = 0.05e9 / 8.0;
 
-fn likely_words(likely: LikelyRole) -> &'static str {
-    match likely {
-        LikelyRole::Contributor(_) => ", likely a contributor by the intervals before",
-        LikelyRole::Victim { .. } => ", likely a victim by the intervals before",
+fn likely_words(likely: LikelyRole, by_agents: bool) -> &'static str {
+    match (likely, by_agents) {
+        (LikelyRole::Contributor(_), false) => ", likely a contributor by the intervals before",
+        (LikelyRole::Victim { .. }, false) => ", likely a victim by the intervals before",
+        (LikelyRole::Contributor(_), true) => ", likely a contributor by the flows that agents list",
+        (LikelyRole::Victim { .. }, true) => ", likely a victim by the flows that agents list",
     }
 }
 

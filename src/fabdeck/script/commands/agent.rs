@@ -24,7 +24,8 @@ pub const AGENT: CommandEntry = CommandEntry::new(
      or return to it. For each notice about this host it runs the site's program (--hook). It accepts notices \
      from the subnet manager alone, at a limited rate, and each notice once. It answers requests for its \
      state, and unsubscribes when it ends. It sends nothing else: InformInfo to the manager, answers to its \
-     reports, answers to those requests. At a simulated host (sim:SOCKET,at=NODE) it moves the flows of that \
+     reports, answers to those requests. A machine that watches may ask where this host has flows open; a program \
+     of the site lists them (--flows). At a simulated host (sim:SOCKET,at=NODE) it moves the flows of that \
      host itself. A line for each event goes to stdout; with --json an object for each.",
 )
 .needs_fabric()
@@ -44,6 +45,10 @@ pub struct AgentArgs {
     /// FABDECK_PORT and FABDECK_PORT_GUID. Its exit code 0 means that the flows have moved
     #[arg(long, value_name = "PROGRAM")]
     pub hook: Option<PathBuf>,
+    /// The program that lists the open flows of this host: a line each, with the LID and, after a blank, the service
+    /// level. It runs without a shell when a machine that watches asks, at most every two seconds, for a second at most
+    #[arg(long, value_name = "PROGRAM")]
+    pub flows: Option<PathBuf>,
     /// Timeout after which the program of --hook is ended (default: 30s)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub hook_timeout: Option<Duration>,
@@ -76,6 +81,7 @@ fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Failure>
     let state = asked.or_else(|| context.outside.user_state()).filter(|_| !port.is_virtual());
     let options = AgentOptions {
         hook: args.hook.clone(),
+        flows: args.flows.clone(),
         hook_timeout: args.hook_timeout.unwrap_or(HOOK_TIMEOUT),
         rate: args.rate.unwrap_or(MAX_NOTICES_PER_SECOND),
         dry_run: args.dry_run,

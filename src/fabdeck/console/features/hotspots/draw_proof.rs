@@ -126,12 +126,19 @@ fn proof_lines(look: &Snapshot, row: &HotPort) -> Vec<String> {
     if let Some(held) = row.adapter_role() {
         lines.push(role_reason(look, held.role, row.role == Some(HotRole::Victim)));
         lines.extend(held.flow.map(|flow| range_words(look, &flow)));
-        lines.extend(held.likely.map(|likely| match likely {
-            LikelyRole::Contributor(_) => {
-                "likely a contributor: before, it could have no other destination".to_owned()
+        let words = |likely| match (likely, held.by_agents) {
+            (LikelyRole::Contributor(_), false) => {
+                "likely a contributor: before, it could have no other destination"
             }
-            LikelyRole::Victim { .. } => "likely a victim: before, it did not send to a hot-spot".to_owned(),
-        }));
+            (LikelyRole::Victim { .. }, false) => "likely a victim: before, it did not send to a hot-spot",
+            (LikelyRole::Contributor(_), true) => {
+                "likely a contributor: the agents of hosts list no other flows that explain the counters"
+            }
+            (LikelyRole::Victim { .. }, true) => {
+                "likely a victim: the agents of hosts list no flows of it to a hot-spot that explain the counters"
+            }
+        };
+        lines.extend(held.likely.map(|likely| words(likely).to_owned()));
         let narrowest = held.flow.and_then(|flow| flow.narrowest);
         let limit = narrowest.filter(|port| *port != row.port);
         lines.extend(limit.map(|port| format!("{} limits what it can send there", look.port_name(port))));
