@@ -18,6 +18,7 @@ mod fixture;
 mod frames;
 mod goto;
 mod health;
+mod health_wide;
 mod heat_strips;
 mod hotspot_frames;
 mod job_panes;

@@ -106,6 +106,8 @@ pub struct Rates {
     pub skew: f64,
     /// Where hosts had flows open, as far as agents list them.
     pub listed: Destinations,
+    /// The longest time between the two samples of a port, in seconds; [`with_min_hour`](Self::with_min_hour) leaves it.
+    pub span: f64,
 }
 
 impl Rates {
@@ -187,10 +189,11 @@ fn rates_between(
         let passed = seconds > 0.0 && seconds.is_finite();
         passed.then(|| port_rates(fabric, port, &before.values, &after.values, seconds))
     };
-    let ports = pairs.par_iter().with_min_len(1024).filter_map(both).collect();
+    let ports: Vec<PortRates> = pairs.par_iter().with_min_len(1024).filter_map(both).collect();
+    let span = ports.iter().map(|port| port.seconds).fold(0.0, f64::max);
     let once = pairs.iter().filter(|(_, (before, after))| before.is_some() != after.is_some());
     let once = once.map(|(at, _)| PortId(*at as u32)).collect();
-    Rates { ports, once, skew: 0.0, listed: Destinations::default() }
+    Rates { ports, once, skew: 0.0, listed: Destinations::default(), span }
 }
 
 /// What a port said, and when.

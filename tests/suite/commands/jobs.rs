@@ -55,7 +55,7 @@ fn a_job_has_its_hosts_switches_links_and_index() {
     assert_eq!(chosen["rows"], json!([{ "job": "17", "max": max }]));
     let text = fabdeck(&[&TREE[..], &["jobs", "--file", list]].concat()).out;
     assert!(text.contains("2 of 3 on 6 hosts, 1 of them on several switches"), "{text}");
-    assert!(text.contains("MAX EFI"), "{text}");
+    assert!(text.contains("MOST PATHS"), "{text}");
 }
 
 /// Channel by channel the same comes out as job by job.

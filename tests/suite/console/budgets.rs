@@ -43,7 +43,7 @@ fn idle_costs_nothing_and_a_move_little() {
         session.press("3/switch-switch\r");
         session.until(", 1296 in all");
         // A fabric under watch is not idle: the next test has that.
-        session.until("watch 5s");
+        session.until("live 5 s");
         session.press("W");
         session.until("paused");
         session.quiet();
@@ -67,7 +67,7 @@ fn watching_sends_what_changed() {
     std::fs::write(&config, "[watch]\ninterval = \"1s\"\n").unwrap();
     let config = config.display().to_string();
     let mut session = Session::open(&["--config", &config, "--source", "sim:demo"], 120, 40);
-    session.until("watch 1s");
+    session.until("live 1 s");
     for (keys, view, most) in [("4", "hot-spot", 3 * 1024), ("VV", "most data", 4 * 1024)] {
         session.press(keys);
         session.until(view);
@@ -95,7 +95,7 @@ fn a_slow_line_is_sent_little() {
     std::fs::write(&config, "slow-line = true\n[watch]\ninterval = \"1s\"\n").unwrap();
     let config = config.display().to_string();
     let mut session = Session::open(&["--config", &config, "--source", "sim:demo"], 120, 40);
-    session.until("watch 1s");
+    session.until("live 1 s");
     for (key, screen, wanted) in [("1", "Health", "─ Wait ─"), ("4", "Hot-spots", "hot-spot")] {
         session.press(key);
         session.until(wanted);
@@ -116,7 +116,7 @@ fn a_slow_line_is_sent_little() {
 #[test]
 fn a_window_that_runs_down_sends_little() {
     let mut session = Session::open(&["--source", "sim:demo,traffic=none"], 120, 40);
-    session.until("watch 5s");
+    session.until("live 5 s");
     session.press("W");
     session.until("paused");
     session.press("6:preview updn\r");

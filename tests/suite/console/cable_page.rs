@@ -6,6 +6,7 @@ use super::test_session::TestSession;
 use super::watches::{incast, swept, watching};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::goto::goto_state::GotoGroup;
 use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::preview::whatif::MarkLoss;
@@ -145,4 +146,64 @@ fn without_counters_nothing_is_zero() {
     assert!(driver.state.screens.links.page.is_some(), "{screen}");
     assert_eq!(screen.matches("not measured").count(), 2, "{screen}");
     assert!(!screen.contains("Gb/s  0 %") && screen.contains("waiting for two readings"), "{screen}");
+}
+
+#[test]
+fn the_page_says_what_its_counters_mean() {
+    let mut driver = watching(erring);
+    swept(&mut driver, 4);
+    open_page(&mut driver, "rack3-leaf[10]", 120, 40);
+    let screen = shown(&driver);
+    assert!(screen.contains("What it means") && screen.contains("▲ over"), "{screen}");
+    let meaning =
+        screen.lines().skip_while(|row| !row.contains("What it means")).collect::<Vec<_>>().join(" ");
+    assert!(meaning.contains("likely:"), "{screen}");
+    driver.press("esc");
+    open_page(&mut driver, "rack5-leaf[7]", 120, 40);
+    assert!(shown(&driver).contains("nothing is wrong with it"), "{}", shown(&driver));
+}
+
+#[test]
+fn a_card_and_the_line_that_goes_to_anything_open_the_page() {
+    let mut driver = watching(erring);
+    swept(&mut driver, 4);
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.press("1");
+    let is_cable = |driver: &TestSession| {
+        driver
+            .state
+            .screens
+            .health
+            .problem()
+            .is_some_and(|(_, problem)| problem.title.contains("rack3-leaf[10]"))
+    };
+    while !is_cable(&driver) {
+        driver.press("down");
+    }
+    driver.press("enter");
+    let page = driver.state.screens.links.page.as_ref().expect("the page of the cable");
+    let link = page.link;
+    driver.press("esc 1");
+    driver.press(":").send_input(SessionInput::Paste("rack3-leaf[10]".to_owned()));
+    let cable = driver.state.goto.rows.iter().position(|row| row.group == GotoGroup::Cables).unwrap();
+    driver.press(&"down ".repeat(cable)).press("enter");
+    assert_eq!(driver.state.screens.links.page.as_ref().map(|page| page.link), Some(link));
+}
+
+#[test]
+fn cables_in_trouble_come_first() {
+    let mut driver = watching(erring);
+    swept(&mut driver, 4);
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    let mut table = std::mem::take(&mut driver.state.screens.links);
+    table.opens_by_trouble = true;
+    table.reset(&driver.state.known);
+    driver.state.screens.links = table;
+    driver.press("3");
+    let screen = shown(&driver);
+    assert!(screen.contains("Links › degraded first"), "{screen}");
+    let first = screen.lines().nth(4).unwrap();
+    assert!(first.contains("rack3-leaf"), "{screen}");
+    driver.press("s");
+    assert!(!shown(&driver).contains("degraded first"), "an order that the operator chose stays");
 }

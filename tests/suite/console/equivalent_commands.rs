@@ -175,6 +175,8 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("previous-pane", &[Only(SESSION)]),
     ("open", &[Only(VIEW)]),
     ("zoom", &[Only(SESSION)]),
+    ("preview-relief", &[Only(SESSION)]),
+    ("its-job", &[Only(SESSION)]),
     ("pin", &[Only(SESSION)]),
     ("border-left", &[Only(SESSION)]),
     ("border-right", &[Only(SESSION)]),

@@ -148,7 +148,7 @@ fn the_cursor_stays_on_its_problem_and_enter_opens_its_page() {
     swept(&mut driver, 1);
     let (_, here) = driver.state.screens.health.problem().unwrap();
     assert_eq!(here.id, chosen.id, "another reading moves no cursor");
-    driver.press("enter");
+    driver.press("d");
     assert!(matches!(driver.state.layer, Some(Overlay::Details(_))));
     let page = shown(&driver);
     assert!(
@@ -158,6 +158,12 @@ fn the_cursor_stays_on_its_problem_and_enter_opens_its_page() {
     driver.press("esc");
     assert_eq!((driver.state.screen, driver.state.layer.is_none()), (ScreenId::Health, true));
     assert_eq!(driver.state.screens.health.problem().unwrap().1.id, chosen.id);
+    // A problem of one cable is the page of that cable.
+    driver.press("enter");
+    let page = driver.state.screens.links.page.as_ref().map(|page| ElementId::Link(page.link));
+    assert_eq!(page, chosen.elements.first().copied());
+    driver.press("esc");
+    assert_eq!(driver.state.screen, ScreenId::Health);
 }
 
 #[test]

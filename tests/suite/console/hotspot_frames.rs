@@ -5,6 +5,7 @@ use super::test_session::TestSession;
 use super::watches::{SENT, WAIT, incast, quiet, swept, watching};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::layout::Size;
 use fabdeck_fabric::observe::Counter;
 
@@ -70,4 +71,21 @@ fn without_a_hot_spot_the_list_has_all_rows() {
     assert!(!all.contains("Backlog") && all.contains("Ports that wait") && all.contains("quiet"), "{all}");
     driver.press(")");
     assert!(shown(&mut driver, 120, 40).contains("no adapter is a hot-spot"));
+}
+
+#[test]
+fn what_would_help_has_keys_that_work() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 8);
+    driver.press("4");
+    let all = shown(&mut driver, 120, 40);
+    for words in ["What would help", "to the slow lane", "trace a path from"] {
+        assert!(all.contains(words), "{words}: {all}");
+    }
+    driver.press("p");
+    assert_eq!(driver.state.screen, ScreenId::Lanes);
+    driver.press("4");
+    let has_job = shown(&mut driver, 120, 40).contains(" J job ");
+    driver.press("J");
+    assert_eq!(driver.state.screen == ScreenId::Jobs, has_job);
 }

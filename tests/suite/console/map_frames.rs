@@ -5,7 +5,7 @@ use ratatui::style::Color;
 
 use super::fixture::{appearance, frame, golden, open_session, styles, text};
 use super::test_session::TestSession;
-use super::watches::{WAIT, swept, watching};
+use super::watches::{CounterStory, EVERY, WAIT, incast, lab_from, node, swept, watching};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
@@ -14,8 +14,8 @@ use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::map::screen::MapView;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::fabric_map::groups::GroupKind;
-use fabdeck_fabric::ElementId;
-use fabdeck_fabric::observe::Counter;
+use fabdeck_fabric::observe::{Counter, CounterValues};
+use fabdeck_fabric::{ElementId, PortNum};
 
 /// Turns to the drawn map at a size.
 fn drawn(driver: &mut TestSession, width: u16, height: u16) {
@@ -257,6 +257,11 @@ fn a_large_tree_is_a_matrix_of_pods() {
     let all = shown(&driver);
     assert!(all.contains("from pod (row) to pod (column)"), "{all}");
     assert!(all.contains("36 roots, one bar each"), "{all}");
+    let mut unread = open_session("sim:kary,k=6,n=3");
+    drawn(&mut unread, 120, 40);
+    let all = shown(&unread);
+    let worst: Vec<&str> = all.lines().skip_while(|row| !row.contains("Where it waits")).take(2).collect();
+    assert!(worst.get(1).is_some_and(|row| row.contains("○ not known")), "unknown is no zero: {all}");
     assert!(!all.contains("not arrive"), "{all}");
 }
 
@@ -282,6 +287,103 @@ fn enter_zooms_from_pods_to_ports_and_esc_back() {
     assert_eq!(crumbs(&driver).len(), 1);
     assert_eq!(driver.state.screens.map.drawn.matrix.cursor, (1, 2), "back at the same pair");
     assert_eq!(here(&driver), port);
+}
+
+/// A watch of a generated fabric; each port has one counter in the story.
+fn watching_fabric(spec: &str, story: CounterStory) -> TestSession {
+    let (look, sweeper) = lab_from(
+        spec,
+        |_| (),
+        move |world, look, second| {
+            for (name, number, counter, count) in story(second) {
+                let values = CounterValues::from_iter([(counter, Some(count))]);
+                world.set_counters(node(look, name), PortNum(number), values);
+            }
+            Ok(())
+        },
+    );
+    TestSession::open_watching(look, sweeper, EVERY, Size { width: 120, height: 40 })
+}
+
+/// A host of the first pod waits, and so does a cable up from a leaf of the second one.
+fn waiting_host_and_cable(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+    vec![("node0 HCA-1", 1, WAIT, 2_800_000_000 * second), ("leaf5", 6, WAIT, 2_800_000_000 * second)]
+}
+
+fn waiting_matrix() -> TestSession {
+    let mut driver = watching_fabric("kary,k=5,n=3", waiting_host_and_cable);
+    swept(&mut driver, 4);
+    driver.press("2");
+    drawn(&mut driver, 120, 40);
+    swept(&mut driver, 1);
+    driver
+}
+
+#[test]
+fn a_host_that_waits_lights_no_row_and_a_cable_does() {
+    let driver = waiting_matrix();
+    let map = &driver.state.screens.map.drawn;
+    let step = |row, column| map.matrix.table.cell(row, column).and_then(|(_, all)| all.step(map.quantity));
+    assert!((0..5).all(|column| step(0, column) == Some(0)), "the host's own port is no cable between pods");
+    assert!(
+        (2..5).any(|column| step(1, column).is_some_and(|step| step > 2)),
+        "{:?}",
+        map.matrix.table.cells
+    );
+    let frame = buffer(&driver);
+    let heat = appearance("dark", ColorDepth::True).theme.painted(Role::Wait4, true);
+    let painted = frame.content.iter().filter(|cell| Some(cell.bg) == heat.bg && cell.fg == Color::Black);
+    assert!(painted.count() > 0, "{}", shown(&driver));
+}
+
+#[test]
+fn the_pane_beside_the_matrix_names_the_worst_ports_of_a_pair() {
+    let mut driver = waiting_matrix();
+    driver.press("down right right");
+    let all = shown(&driver);
+    for words in
+        ["pod 1 to pod 2", "25 to 25", "leaf5-9", "Where it waits", "leaf5[6]", "enter 5 x 5 switches"]
+    {
+        assert!(all.contains(words), "{words}: {all}");
+    }
+}
+
+/// A status line that comes and goes changes the room, not the table: a long task is not begun again.
+#[test]
+fn a_status_line_does_not_make_the_matrix_again() {
+    let mut driver = large();
+    let room = driver.state.screens.map.drawn.room;
+    driver.press("W W");
+    assert!(!driver.state.screens.map.drawn.matrix.stale);
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 39 }));
+    assert_ne!(driver.state.screens.map.drawn.room, room);
+    let effects = driver.state.tasks.running_tasks().len();
+    assert!(!driver.state.screens.map.drawn.matrix.stale && effects == 0);
+}
+
+#[test]
+fn the_pane_beside_the_lines_has_cables_and_the_cost_of_a_failure() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 4);
+    driver.press("2");
+    drawn(&mut driver, 120, 40);
+    let all = shown(&driver);
+    for words in ["Its cables, by wait", "If it fails", "1,980 pairs", "enter lists its ports"] {
+        assert!(all.contains(words), "{words}: {all}");
+    }
+    driver.press("down");
+    let all = shown(&driver);
+    for words in ["Cables beside it", "If it fails", "opens the cable"] {
+        assert!(all.contains(words), "{words}: {all}");
+    }
+}
+
+#[test]
+fn the_path_to_the_worst_hot_spot_is_lit() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 4);
+    let lit = driver.state.screens.map.drawn.lit.as_ref().expect("a contributor, sure or likely");
+    assert!(lit.role.ends_with("contributor"), "{}", lit.role);
 }
 
 #[test]
@@ -352,6 +454,18 @@ fn a_dragonfly_is_a_ring_of_groups() {
 }
 
 /// What a ring of groups shows, and how its cursor goes into two groups.
+#[test]
+fn the_inside_of_a_group_has_all_its_columns() {
+    let mut driver = open_session("sim:dragonfly");
+    drawn(&mut driver, 120, 40);
+    driver.press("v v v");
+    let all = shown(&driver);
+    let row = all.lines().find(|row| row.contains(" g0s0 ")).unwrap_or_else(|| panic!("{all}"));
+    let cells = row.rsplit("g0s0").next().unwrap().split_whitespace();
+    let cells = cells.filter(|cell| cell.chars().count() == 1 || cell.ends_with('│')).count();
+    assert_eq!(cells, 12, "{row}");
+}
+
 fn assert_ring(driver: &mut TestSession, groups: usize) {
     driver.press("right down down");
     let all = shown(driver);

@@ -12,6 +12,7 @@ use super::watches::{incast, shown, swept, watching};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::frame::draw_with_targets;
 use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::map::screen::MapView;
 use fabdeck::console::features::screens::{SCREENS, ScreenId};
 use fabdeck::console::model::layout::Size;
 use fabdeck::console::model::mouse::{ClickTarget, ClickTargets, MouseAction, MouseInput, ShownTarget};
@@ -89,7 +90,7 @@ fn a_click_opens_screens_chooses_rows_and_sorts() {
     // A click beside everything changes nothing.
     driver.state.seen = driver.state.messages.total_count();
     let before = shown(&driver);
-    click(&mut driver, (60, 39));
+    click(&mut driver, (118, 39));
     assert_eq!(shown(&driver), before);
 }
 
@@ -382,4 +383,59 @@ fn a_configured_mouse_is_given_back_after_a_bug() {
     assert_eq!(session.ended(), 101);
     session.assert_restored();
     assert!(!session.has_mouse());
+}
+
+#[test]
+fn keys_of_the_last_row_times_of_charts_and_groups_can_be_clicked() {
+    let mut driver = demo();
+    driver.press("1");
+    let times = cells(&driver, |target| matches!(target, ClickTarget::Time(_)));
+    let at = *times.iter().max().expect("charts list their times");
+    let before = times.iter().filter(|(_, y)| *y == at.1).map(|(x, _)| *x).max().unwrap();
+    click(&mut driver, (before - 1, at.1));
+    assert!(driver.state.known.chart_cursor.is_some(), "the cursor in time goes there");
+    let help = cells(&driver, |target| matches!(target, ClickTarget::Key(word) if word == "help"));
+    click(&mut driver, help[0]);
+    assert!(driver.state.layer.is_some());
+    let mut ring = with_mouse(open_session("sim:dragonfly"), 120, 40);
+    ring.press("2");
+    while ring.state.screens.map.view != MapView::Drawn {
+        ring.press("V");
+    }
+    let group = cells(&ring, |target| matches!(target, ClickTarget::Cell(4, _)));
+    click(&mut ring, *group.first().expect("groups can be clicked"));
+    assert_eq!(ring.state.screens.map.drawn.matrix.cursor.0, 4);
+}
+
+#[test]
+fn a_switch_of_a_slice_and_another_slice_can_be_clicked() {
+    let mut driver = with_mouse(open_session("sim:torus,dims=4x4x3"), 120, 40);
+    driver.press("2");
+    while driver.state.screens.map.view != MapView::Drawn {
+        driver.press("V");
+    }
+    let slices = cells(&driver, |target| matches!(target, ClickTarget::Slice(2)));
+    click(&mut driver, *slices.last().expect("thumbnails can be clicked"));
+    assert_eq!(driver.state.screens.map.drawn.slice.slice, 2);
+    let switches = cells(&driver, |target| matches!(target, ClickTarget::Switch(_)));
+    click(&mut driver, *switches.last().unwrap());
+    assert_eq!(driver.state.screens.map.drawn.slice.at, (3, 3));
+}
+
+#[test]
+fn the_wheel_scrolls_details_that_have_more_lines_than_room() {
+    let mut driver = with_mouse(open_session("sim:kary,k=10,n=2"), 120, 20);
+    driver.press("2");
+    while driver.state.screens.map.view != MapView::Switches {
+        driver.press("V");
+    }
+    assert!(shown(&driver).contains("▼"), "{}", shown(&driver));
+    mouse(&mut driver, MouseAction::WheelDown, (110, 8));
+    assert_eq!(driver.state.panes.detail_top, 3);
+    let below = shown(&driver);
+    driver.press("down");
+    assert_ne!(shown(&driver), below, "keys scroll it too");
+    // The list has the keys again, and the details begin anew.
+    driver.press("tab");
+    assert_eq!(driver.state.panes.detail_top, 0);
 }

@@ -417,7 +417,7 @@ fn the_pane_shows_the_engine_and_what_is_torn() {
     assert!(screen.contains("as one end failed"), "{screen}");
     driver.press("p");
     let screen = shown(&driver);
-    for word in ["ENTRIES", "BLOCKS", "DARK %", "ordered pairs", "longest path"] {
+    for word in ["ENTRIES", "BLOCKS", "UNUSED %", "ordered pairs", "longest path"] {
         assert!(screen.contains(word), "{word} in\n{screen}");
     }
 }

@@ -685,7 +685,7 @@ fn the_program_replays_a_capture_and_a_pause() {
     std::fs::write(&config, "[watch]\ninterval = \"1s\"\n").unwrap();
     let config = config.display().to_string();
     let mut session = Session::open(&["--config", &config, "--source", "sim:demo"], 120, 30);
-    session.until("watch 1s");
+    session.until("live 1 s");
     session.press("4");
     session.until("2 sweeps");
     session.press("0 ");
@@ -693,7 +693,7 @@ fn the_program_replays_a_capture_and_a_pause() {
     session.press("[");
     session.until("sample ");
     session.press("4L");
-    session.until("watch 1s");
+    session.until("live 1 s");
     session.until("5 sweeps");
     session.press("qq");
     assert_eq!(session.ended(), 0);

@@ -61,6 +61,7 @@ pub fn replay_watched<'l>(
     state.known.clock = beginning.clock;
     state.panes.sizes = beginning.panes;
     state.mouse = beginning.mouse;
+    state.screens.links.opens_by_trouble = beginning.trouble_first;
     state.known.line.setting = beginning.slow_line;
     if let Some(view) = beginning.open.as_deref().and_then(|line| ConsoleView::parse(line).ok()) {
         begin_opening(&mut state, view);

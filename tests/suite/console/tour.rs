@@ -23,7 +23,7 @@ fn the_keys_of_each_step_lead_to_the_next() {
     std::fs::write(&config, "[watch]\ninterval = \"1s\"\n").unwrap();
     let config = config.display().to_string();
     let mut session = Session::open(&["--config", &config, "--source", "sim:demo"], 120, 40);
-    session.until("watch 1s");
+    session.until("live 1 s");
     session.press(":tour\r");
     session.until("Tour 1 of 10: What is wrong");
     session.until("storage01");

@@ -87,7 +87,7 @@ pub const EVERY: WatchSettings = WatchSettings {
     },
 };
 
-/// The demo, and whoever sweeps it. While the cell says so, nobody answers.
+/// The demo, and its sweeps. While the cell says so, no port answers.
 pub fn lab(story: CounterStory, broken: Rc<Cell<bool>>) -> (Snapshot, Sweeper) {
     lab_where(move |world, look, second| {
         if broken.get() {
@@ -113,15 +113,16 @@ pub fn node(look: &Snapshot, name: &str) -> NodeId {
 fn lab_where(
     meddle: impl FnMut(&mut SimulatedFabric, &Snapshot, u64) -> Result<(), String> + 'static,
 ) -> (Snapshot, Sweeper) {
-    lab_from(|_| (), meddle)
+    lab_from("demo", |_| (), meddle)
 }
 
-/// The same, and what happens before the first look.
-fn lab_from(
+/// The same of a fabric by its name, and what happens before the first look.
+pub fn lab_from(
+    spec: &str,
     prepare: impl FnOnce(&mut SimulatedFabric),
     mut meddle: impl FnMut(&mut SimulatedFabric, &Snapshot, u64) -> Result<(), String> + 'static,
 ) -> (Snapshot, Sweeper) {
-    let fabric = generate(&"demo".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+    let fabric = generate(&spec.parse::<FabricSpec>().unwrap()).unwrap().fabric;
     let mut world = SimulatedFabric::new(&fabric, &Tables::default()).unwrap();
     prepare(&mut world);
     let simulator = SharedSimulator::new(Simulator::new(world, LineFaults::default(), 1));
@@ -300,7 +301,7 @@ fn a_sweep_that_fails_is_reported_once_and_so_is_its_end() {
         1
     );
     assert_eq!(driver.state.known.watch.sweeps, 3);
-    assert!(shown(&driver).contains("watch 5s failing"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("live 5 s failing"), "{}", shown(&driver));
     broken.set(false);
     swept(&mut driver, 2);
     assert_eq!(counted(&driver, "counters are read again"), 1, "{:?}", messages(&driver));
@@ -315,7 +316,7 @@ fn a_sweep_that_fails_is_reported_once_and_so_is_its_end() {
 fn a_pause_reads_nothing_and_what_happened_meanwhile_is_no_interval() {
     let mut driver = watching(incast);
     swept(&mut driver, 4);
-    assert!(shown(&driver).contains("watch 5s"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("live 5 s"), "{}", shown(&driver));
     driver.press("W");
     assert!(shown(&driver).contains("paused"), "{}", shown(&driver));
     swept(&mut driver, 20);
@@ -657,6 +658,7 @@ fn a_new_node_takes_no_others_place() {
         world.set_link(host, PortNum(1), up);
     };
     let (look, sweeper) = lab_from(
+        "demo",
         move |world| up(world, false),
         move |world, _, second| {
             up(world, second >= 15);

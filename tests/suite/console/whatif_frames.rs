@@ -205,7 +205,7 @@ fn help_explains_the_columns_of_the_engines() {
     for words in [
         "BUSIEST: paths over the busiest channel",
         "LIVE: safe: the tables can be written",
-        "DARK %: dark fiber",
+        "UNUSED %: dark fiber",
     ] {
         assert!(screen.contains(words), "{words}:\n{screen}");
     }

@@ -92,6 +92,7 @@ impl App {
             unix_ms: now.timestamp().as_millisecond(),
             utc_offset_s: now.offset().seconds(),
         });
+        state.screens.links.opens_by_trouble = true;
         state.request = std::mem::take(&mut state.request).with_lanes(None, opening.given.supposed_lanes);
         state.writing.clone_from(&opening.writing);
         state.mouse = opening.mouse;

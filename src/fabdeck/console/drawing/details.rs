@@ -7,8 +7,9 @@ use super::overlay_pane::draw_overlay_pane;
 use super::pane::{PaneHead, TextRun, draw_pane};
 use super::theme::Role;
 use crate::console::features::details::ElementDetail;
-use crate::console::features::panes::pins::{detail_element, detail_row, is_pinned};
-use crate::console::model::detail_page::{DetailLine, PortDetail};
+use crate::console::features::panes::detail_scroll::{self, page_rows};
+use crate::console::features::panes::pins::is_pinned;
+use crate::console::model::detail_page::PortDetail;
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_pairs;
@@ -46,42 +47,38 @@ pub fn draw_beside(canvas: &mut Canvas<'_>, area: Rect, title: &str, pinned: boo
 }
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
-    let Some(look) = &state.known.look else { return };
+    let Some(page) = ElementDetail::beside_page(state) else { return };
     let pinned = is_pinned(state);
-    let draw_page = |canvas: &mut Canvas<'_>, title: &str, pairs: &[DetailLine]| {
-        if let Some(inside) = draw_beside(canvas, area, title, pinned) {
-            canvas.draw_pairs(inside, pairs, 0);
-        }
-    };
-    if let Some((title, lines)) = ElementDetail::engine_detail(state) {
-        return draw_page(canvas, &title, &lines);
+    let Some(inside) = draw_beside(canvas, area, &page.title, pinned) else { return };
+    let room = usize::from(inside.height);
+    let pairs = wrap_pairs(&page.pairs, inside.width.into()).1.len();
+    let rows = page_rows(&page, inside.width);
+    if rows <= room || room < 2 {
+        let used = canvas.draw_pairs(inside, &page.pairs, 0) + 1;
+        return draw_ports(canvas, inside, used, &page.ports);
     }
-    if let Some(page) = detail_row(state).and_then(|row| state.current().row_page(row, &state.known)) {
-        return draw_page(canvas, &page.title, &page.pairs);
-    }
-    let Some(what) = detail_element(state) else {
-        if pinned {
-            let text = "the list does not have the pinned row now".to_owned();
-            return draw_page(canvas, "", &[("", text)]);
-        }
-        return draw_page(canvas, "The fabric", &state.known.numbers);
-    };
-    let detail = ElementDetail(what);
-    let Some(below) = draw_beside(canvas, area, &detail.title(look), pinned) else { return };
-    let used = canvas.draw_pairs(below, &detail.lines(&state.known), 0) + 1;
-    let ports = detail.ports(&state.known);
-    let room = usize::from(below.height.saturating_sub(used));
-    if ports.len() <= room || room == 0 {
-        return draw_ports(canvas, below, used, &ports);
-    }
-    let (seen, rest) = ports.split_at(room - 1);
-    draw_ports(canvas, below, used, seen);
-    let trouble = rest.iter().filter(|port| port.trouble).count();
+    let shown = room - 1;
+    let top = detail_scroll::top(state).min(rows - shown);
+    let upper = Rect { height: inside.height - 1, ..inside };
+    let used = canvas.draw_pairs(upper, &page.pairs, top);
+    let gap = u16::from(top <= pairs);
+    draw_ports(
+        canvas,
+        upper,
+        used + gap,
+        page.ports.get(top.saturating_sub(pairs + 1)..).unwrap_or_default(),
+    );
+    let rest = rows - top - shown;
+    let hidden = page.ports.len().saturating_sub(rest)..;
+    let trouble = page.ports.get(hidden).unwrap_or_default().iter().filter(|port| port.trouble).count();
     let how = if trouble > 0 { format!(", {trouble} of them faulty") } else { String::new() };
-    let last = below.height - 1;
-    // The page of all details is that of the cursor.
-    let page = if pinned { "" } else { "; d shows them" };
-    canvas.draw_text(below, 0, last, &format!("and {} more{how}{page}", rest.len()), Role::Dim);
+    let text = match (rest, detail_scroll::has_keys(state), pinned) {
+        (0, ..) => format!("{} {top} more above", canvas.signs.up),
+        // The page of all details is that of the cursor.
+        (_, true, _) | (_, _, true) => format!("{} {rest} more{how}", canvas.signs.down),
+        (_, false, false) => format!("{} {rest} more{how}; d shows them", canvas.signs.down),
+    };
+    canvas.draw_text(inside, 0, inside.height - 1, &text, Role::Dim);
 }
 
 /// Lists ports, one a row: number, state, width and speed, and the other end.

@@ -1,5 +1,7 @@
 //! Draws the two lines at the bottom: tasks or the newest message, and the keys that work here.
 
+use ratatui::layout::Rect;
+
 use super::buffer_area::buffer_area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
@@ -11,6 +13,7 @@ use crate::console::features::whatif::victims_page;
 use crate::console::model::action::{Action, KeyScope};
 use crate::console::model::layout::BOX_MIN_SCREEN;
 use crate::console::model::messages::LogMessage;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::prompt::{Prompt, Purpose};
 use crate::console::model::state::{LoadState, SessionState};
@@ -27,7 +30,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
     draw_keys(canvas, keys, state);
 }
 
-fn draw_status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &SessionState) {
+fn draw_status_line(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState) {
     let table = state.current().table();
     if let Some(message) = state.status_message() {
         draw_message(canvas, at, state, message);
@@ -46,18 +49,13 @@ fn draw_status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &
 }
 
 /// Draws the newest message. A message that is longer than the line ends with the key that opens the log.
-fn draw_message(
-    canvas: &mut Canvas<'_>,
-    at: ratatui::layout::Rect,
-    state: &SessionState,
-    message: &LogMessage,
-) {
+fn draw_message(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState, message: &LogMessage) {
     let (line, role) = (message.line(), Role::from_severity(message.severity));
     let log = action("log").and_then(|log| log.first_key(&state.keymap));
     let hint = log.filter(|_| width(&line) > at.width).map(|key| format!("{key} shows all"));
     let hint = hint.unwrap_or_default();
     let room = at.width.saturating_sub(if hint.is_empty() { 0 } else { width(&hint) + 1 });
-    canvas.draw_text(ratatui::layout::Rect { width: room, ..at }, 0, 0, &line, role);
+    canvas.draw_text(Rect { width: room, ..at }, 0, 0, &line, role);
     canvas.draw_right_aligned(at, room, 0, &hint, Role::Key);
 }
 
@@ -79,13 +77,19 @@ fn prompt_keys(prompt: &Prompt) -> Vec<(&'static str, &'static str)> {
     keys
 }
 
-fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &SessionState) {
+fn draw_keys(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState) {
     let mut x = 0;
-    let mut hint = |canvas: &mut Canvas<'_>, key: &str, word: &str, reserved: u16| {
+    let mut place = |canvas: &mut Canvas<'_>, key: &str, word: &str, reserved: u16| {
         if x + width(key) + width(word) + reserved < at.width {
+            let from = x;
             x = canvas.draw_text(at, x, 0, key, Role::Key);
             x = canvas.draw_text(at, x + 1, 0, word, Role::Dim) + 2;
+            return Rect { x: at.x + from, width: x - from - 1, ..at };
         }
+        Rect { width: 0, ..at }
+    };
+    let mut hint = |canvas: &mut Canvas<'_>, key: &str, word: &str, reserved: u16| {
+        place(canvas, key, word, reserved);
     };
     if let Some(Prompt { purpose: Purpose::Command, .. }) = &state.prompt {
         GOTO_KEYS.into_iter().for_each(|(key, word)| hint(canvas, key, word, 0));
@@ -107,11 +111,11 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &Session
         }
         return;
     }
-    draw_screen_keys(canvas, state, &mut hint);
+    draw_screen_keys(canvas, state, &mut place);
 }
 
-/// Draws a key and its word where they leave this number of columns free.
-type DrawHint<'h> = dyn FnMut(&mut Canvas<'_>, &str, &str, u16) + 'h;
+/// Draws a key and its word where they leave this number of columns free, and returns their place.
+type DrawHint<'h> = dyn FnMut(&mut Canvas<'_>, &str, &str, u16) -> Rect + 'h;
 
 /// The keys of the screen that is open.
 fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut DrawHint<'_>) {
@@ -148,14 +152,14 @@ fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut Dr
     // The way back from a pane that has the whole body comes first.
     let at = if state.areas().panes.is_zoomed() { 0 } else { keys.len() };
     keys.splice(at..at, zoom);
-    for (key, action) in keys {
-        hint(canvas, &key, short_title(action, state), ends_width + quit_width);
-    }
-    for (key, action) in ends {
-        hint(canvas, &key, short_title(action, state), quit_width);
+    let keys = keys.into_iter().map(|own| (own, ends_width + quit_width));
+    for ((key, action), reserved) in keys.chain(ends.into_iter().map(|own| (own, quit_width))) {
+        let place = hint(canvas, &key, short_title(action, state), reserved);
+        canvas.add_target(place, ClickTarget::Key(action.id.to_owned()));
     }
     if let Some((key, word)) = quit {
-        hint(canvas, &key, word, 0);
+        let place = hint(canvas, &key, word, 0);
+        canvas.add_target(place, ClickTarget::Key("back".to_owned()));
     }
 }
 
@@ -255,6 +259,7 @@ fn short_title(action: &Action, state: &SessionState) -> &'static str {
         "palette" => "go to",
         "write-plan" => "plan",
         "copy-line" => "copy command",
+        "preview-relief" => "relief",
         "pause" if state.known.playback.as_ref().is_some_and(|playback| !playback.is_playing()) => "play",
         "step-back" => "back",
         "next-event" => "event",

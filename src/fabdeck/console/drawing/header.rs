@@ -67,7 +67,8 @@ struct HeaderFact {
 }
 
 /// Facts from left to right. Marks, a change that waits and the counts of problems are always shown. The size
-/// disappears first, then the state of the watch, the right to write, and the number of warnings in the log.
+/// and the time of day
+/// disappear first, then the state of the watch, the right to write, and the number of warnings in the log.
 fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     let fact = |text: String, role: Role, side: HeaderSide, drop_order: u8| HeaderFact {
         text,
@@ -117,14 +118,18 @@ fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     if let Some(word) = header_word(&state.known.watch) {
         let watch = &state.known.watch;
         // That counters are not read matters more than how often they are.
+        let [.., well, idle] = signs.severity;
         facts.push(match watch.paused || watch.trouble.is_some() {
-            true => right(word, Role::Warning, 1),
-            false => right(word, Role::Good, 4),
+            true => right(format!("{idle} {word}"), Role::Warning, 1),
+            false => right(format!("{well} {word}"), Role::Good, 4),
         });
     }
     if let Some(word) = replay_word(&state.known) {
-        facts.push(right(word, Role::Preview, 0));
+        facts.push(right(format!("{} {word}", signs.severity[3]), Role::Preview, 0));
     }
+    let now_ms = i64::try_from(state.now_ms).unwrap_or(i64::MAX);
+    let time = state.known.clock.and_then(|clock| clock.minute_text(now_ms));
+    facts.extend(time.map(|time| right(time, Role::Text, 5)));
     facts
 }
 

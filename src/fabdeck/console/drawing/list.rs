@@ -94,7 +94,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         };
         canvas.draw_text(area, 1, y, sign, base);
         let over = what.is_some_and(|what| state.known.has_errors(what));
-        let drawn = DrawnRow { listing, row: *row, y, base, over };
+        let has_trouble = says_trouble(listing, *row, &columns, over);
+        let drawn = DrawnRow { listing, row: *row, y, base, over, has_trouble };
         for column in &columns {
             draw_cell(canvas, area, column, &drawn);
         }
@@ -359,10 +360,21 @@ struct DrawnRow<'l> {
     base: Role,
     /// Whether the errors of its element exceed their threshold.
     over: bool,
+    /// Whether its status says that something is wrong: then nothing of it is green.
+    has_trouble: bool,
+}
+
+/// Whether the status of a row says that something is wrong with it.
+fn says_trouble(listing: &dyn Listing, row: usize, columns: &[VisibleColumn], over: bool) -> bool {
+    columns.iter().any(|shown| {
+        let about = listing.column(shown.column);
+        let tone = about.tone(&listing.cell(row, shown.column), over);
+        about.content == ColumnContent::Status && tone.is_some_and(|tone| tone != Tone::Good)
+    })
 }
 
 fn draw_cell(canvas: &mut Canvas<'_>, area: Rect, shown: &VisibleColumn, drawn: &DrawnRow<'_>) {
-    let DrawnRow { listing, row, y, base, over } = *drawn;
+    let DrawnRow { listing, row, y, base, over, has_trouble } = *drawn;
     let value = listing.cell(row, shown.column);
     let about = listing.column(shown.column);
     let text = cell_text(about, &value);
@@ -401,6 +413,7 @@ fn draw_cell(canvas: &mut Canvas<'_>, area: Rect, shown: &VisibleColumn, drawn: 
     let role = match about.tone(&value, over) {
         _ if base != Role::Text => base,
         _ if value.display_text() == "-" => Role::Dim,
+        Some(Tone::Good) if has_trouble => Role::Text,
         tone => tone.map_or(Role::Text, tone_role),
     };
     canvas.draw_text(area, x, y, &text, role);

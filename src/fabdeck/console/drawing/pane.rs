@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::buffer_area::buffer_area;
-use super::canvas::{Canvas, width};
+use super::canvas::{Canvas, shorten_name, width};
 use super::theme::Role;
 use crate::console::model::layout;
 
@@ -78,6 +78,15 @@ fn draw_head(canvas: &mut Canvas<'_>, area: Rect, head: &PaneHead<'_>, indent: u
         x = canvas.draw_text(row, x, 0, text, *role);
     }
     canvas.draw_text(row, x, 0, " ", Role::Text);
+}
+
+/// Draws a rule with a title inside a pane, and returns the row below it.
+pub fn draw_rule(canvas: &mut Canvas<'_>, area: Rect, y: u16, title: &str) -> u16 {
+    let rule = canvas.signs.rule.repeat(area.width.into());
+    canvas.draw_text(area, 0, y, &rule, Role::Border);
+    let title = shorten_name(title, area.width.saturating_sub(4), canvas.signs.more);
+    canvas.draw_text(area, 1, y, &format!(" {title} "), Role::Strong);
+    y + 1
 }
 
 #[cfg(test)]

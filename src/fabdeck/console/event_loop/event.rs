@@ -85,6 +85,9 @@ pub struct SessionHeader {
     /// Whether the session began with the mouse.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mouse: bool,
+    /// Whether Links opens with cables in trouble first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trouble_first: bool,
     /// What the configuration says of a slow line; `None` follows the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_line: Option<bool>,
@@ -116,6 +119,7 @@ impl SessionHeader {
             keys: state.keymap.overrides().clone(),
             panes: state.panes.sizes.clone(),
             mouse: state.mouse,
+            trouble_first: state.screens.links.opens_by_trouble,
             slow_line: state.known.line.setting,
             open: state.opening.as_ref().map(|opening| opening.view.line()),
             clock: state.known.clock,

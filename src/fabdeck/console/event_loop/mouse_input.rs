@@ -7,15 +7,18 @@ use super::overlays;
 use super::run_action::run_action;
 use crate::catalogue::severity::Severity;
 use crate::console::features::changes::dialogue_keys::{click_button, click_risk};
+use crate::console::features::panes::detail_scroll;
 use crate::console::features::panes::pane_actions::{focus_pane, place_border};
 use crate::console::features::screens::{SCREENS, ScreenId};
 use crate::console::features::target_id::is_current;
+use crate::console::features::timeline::time_cursor;
 use crate::console::features::views::open_view::end_waiting;
+use crate::console::features::whatif::whatif_layout;
 use crate::console::model::effect::Effect;
 use crate::console::model::mouse::{ClickTarget, MouseAction, MouseInput};
 use crate::console::model::overlay::Overlay;
 use crate::console::model::pane_sizes::DraggedBorder;
-use crate::console::model::panes::SplitDirection;
+use crate::console::model::panes::{DETAILS, SplitDirection};
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::{ElementId, LinkId, NodeId};
@@ -87,6 +90,9 @@ fn press(state: &mut SessionState, mouse: &MouseInput) -> Vec<Effect> {
         let open = screen.and_then(|screen| action(&format!("screen-{}", screen.word)));
         return open.map(|open| run_action(state, open, "")).unwrap_or_default();
     }
+    if let (Some(ClickTarget::Key(word)), None) = (target, &state.layer) {
+        return action(word).map(|action| run_action(state, action, "")).unwrap_or_default();
+    }
     // A frame that was held over a slow line may show rows that are sorted anew since, or another screen.
     if state.layer.is_some() || is_stale {
         return Vec::new();
@@ -128,13 +134,17 @@ fn choose(state: &mut SessionState, target: &ClickTarget) -> Vec<Effect> {
         ClickTarget::Cell(row, column) if state.screen == ScreenId::Map => {
             state.screens.map.drawn.matrix.choose_cell(*row, *column);
         }
+        ClickTarget::Slice(slice) if state.screen == ScreenId::Map => {
+            state.screens.map.drawn.choose_slice(*slice);
+        }
+        ClickTarget::Time(at_ms) => return time_cursor::go_to_time(state, *at_ms),
         _ => {}
     }
     Vec::new()
 }
 
 fn choose_on_map(state: &mut SessionState, what: ElementId) {
-    if state.screen == ScreenId::Map {
+    if state.screen == ScreenId::Map || whatif_layout::shares_cursor(state) {
         state.screens.map.move_to_drawn(what, &state.known);
     }
 }
@@ -162,6 +172,10 @@ fn turn_wheel(state: &mut SessionState, mouse: &MouseInput, by: isize) -> Vec<Ef
         return Vec::new();
     }
     let Some(pane) = state.areas().panes.pane_at(mouse.x, mouse.y) else { return Vec::new() };
+    if pane == DETAILS {
+        focus_pane(state, pane);
+        return if detail_scroll::has_keys(state) { move_rows(state, by) } else { Vec::new() };
+    }
     let screen = state.current_mut().0;
     match screen.focused_pane() == pane || screen.focus_pane(pane) {
         true => {

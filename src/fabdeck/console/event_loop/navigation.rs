@@ -4,12 +4,13 @@ use super::line_input::abandon_prompt;
 use super::overlays;
 use super::page_rows::page_rows;
 use crate::catalogue::severity::Severity;
+use crate::console::features::panes::detail_scroll;
 use crate::console::features::row_selection::{select_rows, set_filter};
-use crate::console::features::screen::CursorDirection;
+use crate::console::features::screen::{CursorDirection, Screen as _};
 use crate::console::features::screens::ScreenId;
 use crate::console::features::timeline::time_cursor;
 use crate::console::features::views::open_view::end_waiting;
-use crate::console::features::whatif::victims_page;
+use crate::console::features::whatif::{victims_page, whatif_layout};
 use crate::console::model::effect::Effect;
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
@@ -86,6 +87,10 @@ pub fn move_rows(state: &mut SessionState, by: isize) -> Vec<Effect> {
         victims_page::scroll(state, by);
         return Vec::new();
     }
+    if detail_scroll::has_keys(state) {
+        detail_scroll::scroll(state, by);
+        return Vec::new();
+    }
     if state.screen == ScreenId::Whatif && state.screens.whatif.page.is_some() {
         let (rows, height) =
             (crate::console::features::details::rows_of_page(state), overlays::overlay_height(state));
@@ -109,6 +114,11 @@ pub fn move_direction(state: &mut SessionState, direction: CursorDirection) -> V
         && time_cursor::takes_arrows(state)
     {
         return time_cursor::move_cursor(state, direction == CursorDirection::Right);
+    }
+    if in_sight && whatif_layout::has_map_keys(state) {
+        let SessionState { screens, known, .. } = state;
+        screens.map.move_by_arrow(known, direction, width);
+        return Vec::new();
     }
     let (screen, known) = state.current_mut();
     if in_sight && screen.move_by_arrow(known, direction, width) {

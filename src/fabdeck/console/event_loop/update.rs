@@ -66,7 +66,16 @@ pub fn update(state: &mut SessionState, event: SessionEvent) -> Vec<Effect> {
 
 /// Time at which the session needs a tick, even without any other event.
 pub fn next_wake_ms(state: &SessionState) -> Option<u64> {
-    features().filter_map(|feature| (feature.next_wake_ms)(state)).min()
+    let wakes = features().filter_map(|feature| (feature.next_wake_ms)(state));
+    wakes.chain(next_minute_ms(state)).min()
+}
+
+/// The time at which the clock of the header shows another minute.
+fn next_minute_ms(state: &SessionState) -> Option<u64> {
+    const MINUTE_MS: i64 = 60_000;
+    let now_ms = i64::try_from(state.now_ms).ok()?;
+    let past = state.known.clock?.unix_ms(now_ms).rem_euclid(MINUTE_MS);
+    u64::try_from(now_ms + MINUTE_MS - past).ok()
 }
 
 fn scroll_to_cursor(state: &mut SessionState) {

@@ -14,6 +14,7 @@ use crate::console::features::chart_time::{
 use crate::console::features::health::card_text::short_number;
 use crate::console::features::health::health_model::{ChartWindow, HealthEvent, OperatorMark};
 use crate::console::model::fabric_model::Model;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 use crate::operations::watch::fabric_history::TimeWindow;
 use crate::operations::watch::port_values::{PortQuantity, port_identity};
@@ -38,15 +39,19 @@ pub fn scale_of(quantity: Quantity) -> ChartScale {
 
 /// The labels of a scale: top, middle and zero.
 pub fn scale_labels(quantity: Quantity, top: f64, height: u16) -> Vec<(f64, String)> {
-    let middle = match scale_of(quantity) {
-        ChartScale::Linear => top / 2.0,
-        ChartScale::Logarithmic => (top.ln_1p() / 2.0).exp_m1(),
+    // In the middle of a logarithmic scale is the round number nearest to it, in the row of that number.
+    let (share, middle) = match scale_of(quantity) {
+        ChartScale::Linear => (0.5, top / 2.0),
+        ChartScale::Logarithmic => {
+            let middle = round_top((top.ln_1p() / 2.0).exp_m1() * 0.9, &[1.0, 3.0]);
+            (middle.ln_1p() / top.ln_1p(), middle)
+        }
     };
     let unit = if quantity == Quantity::Wait { "%" } else { "" };
     let mut labels = vec![(1.0, format!("{}{unit}", short_number(top))), (0.0, "0".to_owned())];
     // A low chart has no row to spare for the middle.
     if height > 5 {
-        labels.insert(1, (0.5, short_number(middle)));
+        labels.insert(1, (share, short_number(middle)));
     }
     labels
 }
@@ -100,6 +105,26 @@ pub fn draw_time_chart(
         label_width: LABEL_WIDTH,
     };
     draw_chart(canvas, area, &chart);
+    add_time_targets(canvas, plot_area(area, LABEL_WIDTH), window);
+}
+
+/// The plot of a chart in an area, right of its labels.
+pub fn plot_area(area: Rect, label_width: u16) -> Rect {
+    let left = label_width.min(area.width);
+    Rect { x: area.x + left, width: area.width - left, ..area }
+}
+
+/// Lists the columns of a plot as times that can be clicked.
+pub fn add_time_targets(canvas: &mut Canvas<'_>, plot: Rect, window: TimeWindow) {
+    if !canvas.targets.is_listed || plot.width == 0 {
+        return;
+    }
+    let length = window.to_ms.saturating_sub(window.from_ms);
+    for x in 0..plot.width {
+        let share = (f64::from(x) + 0.5) / f64::from(plot.width);
+        let at_ms = window.from_ms.saturating_add((length as f64 * share) as i64);
+        canvas.add_target(Rect { x: plot.x + x, width: 1, ..plot }, ClickTarget::Time(at_ms));
+    }
 }
 
 /// The labels of the time axis: times by the clock and its end; without a clock, times before the end.
@@ -216,6 +241,11 @@ mod tests {
         assert_eq!(round_load(0.0), 1.0);
         let labels = scale_labels(Quantity::Errors, chart_top(Quantity::Errors, 900.0), 8);
         let labels: Vec<&str> = labels.iter().map(|(_, label)| label.as_str()).collect();
-        assert_eq!(labels, ["1k", "31", "0"]);
+        assert_eq!(labels, ["1k", "30", "0"]);
+        let errors =
+            |most| scale_labels(Quantity::Errors, chart_top(Quantity::Errors, most), 8).swap_remove(1);
+        let [(low, ten), (high, thousand)] = [90.0, 900_000.0].map(errors);
+        assert_eq!([ten.as_str(), thousand.as_str()], ["10", "1k"]);
+        assert!((low - 11f64.ln() / 101f64.ln()).abs() < 1e-9 && (high - 0.5).abs() < 1e-3, "in their rows");
     }
 }

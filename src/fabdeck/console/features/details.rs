@@ -5,6 +5,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::{FabricSummary, count_words};
 use crate::console::features::links::link_errors::error_lines;
 use crate::console::features::map::health::NOT_ANSWERING;
+use crate::console::features::panes::pins::{detail_element, detail_row, is_pinned};
 use crate::console::features::whatif::engine_page::{engine_lines, loss_lines};
 use crate::console::features::whatif::screen::WhatifPane;
 use crate::console::features::whatif::victims_page::victims_page;
@@ -63,6 +64,29 @@ impl ElementDetail {
         let detail = Self(what);
         let (pairs, ports) = (detail.lines(&state.known), detail.ports(&state.known));
         Some(DetailPage { title: detail.title(look), pairs, ports })
+    }
+
+    /// What the pane beside a list shows: of the engine, the row or the element at the cursor, or of the fabric.
+    pub fn beside_page(state: &SessionState) -> Option<DetailPage> {
+        let plain = |title: String, pairs: Vec<DetailLine>| DetailPage { title, pairs, ports: Vec::new() };
+        let look = state.snapshot()?;
+        if let Some((title, pairs)) = Self::engine_detail(state) {
+            return Some(plain(title, pairs));
+        }
+        if let Some(page) = detail_row(state).and_then(|row| state.current().row_page(row, &state.known)) {
+            return Some(DetailPage { ports: Vec::new(), ..page });
+        }
+        Some(match detail_element(state) {
+            None if is_pinned(state) => {
+                plain(String::new(), vec![("", "the list does not have the pinned row now".to_owned())])
+            }
+            None => plain("The fabric".to_owned(), state.known.numbers.clone()),
+            Some(what) => {
+                let detail = Self(what);
+                let (pairs, ports) = (detail.lines(&state.known), detail.ports(&state.known));
+                DetailPage { title: detail.title(look), pairs, ports }
+            }
+        })
     }
 
     /// The details of the engine at the cursor of What-if: its title, the lost pairs, and its proposal.

@@ -19,6 +19,9 @@ pub fn target_id(state: &SessionState, (x, y): (u16, u16), target: &ClickTarget)
             Some(format!("{} {}", from.name, to.name))
         }
         ClickTarget::Screen(_)
+        | ClickTarget::Slice(_)
+        | ClickTarget::Time(_)
+        | ClickTarget::Key(_)
         | ClickTarget::Heading(_)
         | ClickTarget::Button { .. }
         | ClickTarget::Risk { .. }

@@ -52,8 +52,14 @@ pub enum ClickTarget {
     /// A switch or a cable of the drawn map, by its index in the fabric.
     Switch(u32),
     Cable(u32),
-    /// A row and a column of the matrix of the map.
+    /// A row and a column of the matrix of the map, or two groups of its ring.
     Cell(usize, usize),
+    /// A slice of a torus, by its number.
+    Slice(usize),
+    /// A time of the charts, in milliseconds of the session.
+    Time(i64),
+    /// A key of the last row, by the word of its action.
+    Key(String),
     /// A button of the dialog with this title, by the word on it.
     Button {
         title: String,

@@ -108,6 +108,8 @@ pub struct PaneState {
     pub zoomed: BTreeSet<ScreenId>,
     /// The panes that were given the keys, where a screen has no rows in them to move.
     pub focused: BTreeMap<ScreenId, &'static str>,
+    /// The first visible line of the details while their pane has the keys.
+    pub detail_top: usize,
     /// The pinned details.
     pub pins: BTreeMap<ScreenId, PinnedDetail>,
     /// The screens and widths whose sizes are not kept yet.

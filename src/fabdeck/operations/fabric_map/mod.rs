@@ -3,6 +3,7 @@
 
 pub mod figures;
 pub mod groups;
+pub mod pair_detail;
 pub mod pair_table;
 pub mod ranks;
 pub mod structure;

@@ -1,5 +1,6 @@
 //! The worst port on the paths between two parts of a fabric, for each pair of parts. It follows the tables from
-//! every switch to every host, which takes long on a large fabric.
+//! every switch to every host, which takes long on a large fabric. The ports of the senders do not count: each is on all
+//! paths of its host, so a host that waits would fill the row of its part and hide the cables behind it.
 
 use std::sync::Arc;
 
@@ -79,7 +80,6 @@ impl PairRequest {
         };
         let mut best: Vec<Option<ScoredPort>> = vec![None; self.rows.len() * self.columns.len()];
         let mut broken = 0;
-        let senders = self.host_scores(&score);
         for (column, bucket) in self.columns.iter().enumerate() {
             for leaf in &self.structure.groups.leaves[bucket.leaves.clone()] {
                 for host in &self.structure.switches[*leaf].hosts {
@@ -99,7 +99,7 @@ impl PairRequest {
                                 broken += 1;
                                 continue;
                             }
-                            *cell = (*cell).max(walk.worst[*source]).max(senders[*source]);
+                            *cell = (*cell).max(walk.worst[*source]);
                         }
                     }
                 }
@@ -131,16 +131,6 @@ impl PairRequest {
             }
         }
         figures
-    }
-
-    /// The worst port of the hosts of each switch, which all paths from there begin with.
-    fn host_scores(&self, score: &impl Fn(PortId) -> Option<u64>) -> Vec<Option<ScoredPort>> {
-        let fabric = self.look.fabric();
-        let worst = |switch: &super::structure::MapSwitch| {
-            let ports = switch.hosts.iter().filter_map(|host| fabric.peer(host.port));
-            ports.filter_map(|port| Some((score(port)?, u32::MAX - port.0))).max()
-        };
-        self.structure.switches.iter().map(worst).collect()
     }
 
     /// Follows the tables from a switch to a destination, and keeps the worst port from each switch on the way. Returns

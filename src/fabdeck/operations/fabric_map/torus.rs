@@ -77,6 +77,13 @@ impl TorusShape {
         self.places.get(self.index(slice, at)).copied()
     }
 
+    /// The slice of a switch and its place in it, by the index of the switch in the structure.
+    pub fn place_of(&self, switch: usize) -> Option<(usize, (usize, usize))> {
+        let index = self.places.iter().position(|at| *at == switch)?;
+        let (columns, rows) = self.size();
+        Some((index / (columns * rows), (index % columns, index / columns % rows)))
+    }
+
     /// The cables from a place to the next one to the right, and below.
     pub fn cables(&self, slice: usize, at: (usize, usize)) -> [&[usize]; 2] {
         match self.cables.get(self.index(slice, at)) {

@@ -4,6 +4,7 @@ use super::problem::{
     FabricProblem, HitHost, HitRole, NextStep, ProblemCause, ProblemHits, ProblemKind, ProblemSeverity,
 };
 use super::problem_list::HealthFacts;
+use super::short_port_name::short_port_name;
 use crate::catalogue::summary::count_words;
 use crate::operations::watch::backlog::{BacklogRole, role_at};
 use crate::operations::watch::interval_verdict::{IntervalVerdict, per_cent};
@@ -27,7 +28,7 @@ impl HealthFacts<'_> {
             .filter_map(|held| Some((held, role_at(hot.adapter, held, verdict.hot_spots.len())?.into())))
             .collect();
         let hosts = self.waiting_hosts(&waiting);
-        let name = self.look.port_name(hot.adapter);
+        let name = short_port_name(self.look, hot.adapter);
         let wait = count_words(hosts.len(), "host waits", "hosts wait");
         let accepts = match hot.at.utilisation {
             Some(used) => format!("{name} accepts {} of its link", per_cent(used)),

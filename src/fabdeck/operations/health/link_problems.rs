@@ -91,7 +91,7 @@ impl HealthFacts<'_> {
         // The worst fact comes first, so that a narrow screen cuts the others.
         let verb = if rate.is_none() && downs.is_none() { "has " } else { "" };
         let facts: Vec<String> = [rate, downs, errors].into_iter().flatten().collect();
-        let title = format!("{} {verb}{} in an hour", self.link_name(link), facts.join(", "));
+        let title = format!("{} {verb}{} in {}", self.link_name(link), facts.join(", "), self.error_span());
         let counting: Vec<PortId> =
             ends.iter().filter(|(_, end)| end.errors.is_some()).map(|(port, _)| *port).collect();
         let cause = match counting[..] {
@@ -107,6 +107,11 @@ impl HealthFacts<'_> {
         FabricProblem { sign: Some(sign), ..problem }
     }
 
+    /// The time in which errors were counted.
+    fn error_span(&self) -> String {
+        self.interval.map_or_else(|| "an hour".to_owned(), |interval| interval.error_span())
+    }
+
     /// A link without errors that stays up, and packets for it are discarded.
     fn discarding_link(&self, link: LinkId, ends: &BTreeMap<PortId, EndCounts>) -> FabricProblem {
         let most = ends.iter().filter_map(|(port, end)| Some((*port, end.discards?, end.at_least)));
@@ -115,7 +120,8 @@ impl HealthFacts<'_> {
         let title = most.map_or_else(
             || self.link_name(link),
             |(port, per_hour, at_least)| {
-                format!("{} has {} in an hour", name(port), discard_words(per_hour, at_least))
+                let discards = discard_words(per_hour, at_least);
+                format!("{} has {discards} in {}", name(port), self.error_span())
             },
         );
         let cause = ProblemCause::unknown(

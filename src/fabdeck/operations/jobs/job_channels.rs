@@ -30,7 +30,7 @@ static JOB_CHANNEL_FIELDS: &[RowField] = &[
     RowField::new("to", "TO", FieldKind::Text, "the port that it enters", |(), row| Value::text(&row.to)),
     RowField::new(
         "paths",
-        "EFI",
+        "PATHS",
         FieldKind::Number,
         "effective edge forwarding index: paths within jobs over the channel",
         |(), row| row.paths.into(),

@@ -51,7 +51,7 @@ static JOB_TABLE_FIELDS: &[RowField] = &[
     ),
     RowField::new(
         "dark_fiber",
-        "DARK %",
+        "UNUSED %",
         FieldKind::Text,
         "percent of channels between switches that no job uses",
         |(), (_, figures)| format!("{:.1}", figures.dark_fiber).into(),

@@ -84,18 +84,18 @@ const LINKS: RowField = RowField::new(
 
 const MAX: RowField = RowField::new(
     "max",
-    "MAX EFI",
+    "MOST PATHS",
     FieldKind::Number,
-    "effective edge forwarding index: the largest number of its paths over one channel",
+    "the largest number of its paths over one channel (its effective edge forwarding index)",
     |(), job| job.max.into(),
 )
 .largest_first();
 
 const DARK_FIBER: RowField = RowField::new(
     "dark_fiber",
-    "DARK",
+    "UNUSED",
     FieldKind::Decimal,
-    "percent of all channels between switches that none of its paths crosses",
+    "percent of all channels between switches that none of its paths crosses (dark fiber)",
     |(), job| job.dark_fiber.map(Value::tenths).into(),
 )
 .shed(2)
@@ -165,9 +165,9 @@ const REASON: RowField = RowField::new(
 
 const SAR_MAX: RowField = RowField::new(
     "sar_max",
-    "SAR EFI",
+    "SAR PATHS",
     FieldKind::Number,
-    "the effective edge forwarding index under sar's routes",
+    "the largest number of its paths over one channel under sar's routes",
     |(), job| job.proposed.map(|proposed| proposed.max).into(),
 )
 .largest_first()
@@ -194,7 +194,7 @@ const SAR_LINKS: RowField = RowField::new(
 
 const SAR_DARK: RowField = RowField::new(
     "sar_dark",
-    "SAR DARK",
+    "SAR UNUSED",
     FieldKind::Decimal,
     "percent of channels that none of its paths would cross under sar's routes",
     |(), job| job.proposed.map(|proposed| Value::tenths(proposed.dark_fiber)).into(),

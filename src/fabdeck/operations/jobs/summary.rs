@@ -220,7 +220,7 @@ impl JobTotals {
         };
         let mean_links = self.mean_links.unwrap_or_default();
         lines.push((
-            "effective EFI",
+            "busiest cable",
             format!(
                 "{} paths on the busiest channel of all jobs; on average {} on that of a job on several switches",
                 digits_in_groups(max),
@@ -235,7 +235,7 @@ impl JobTotals {
                 tenths(mean_links)
             ),
         ));
-        lines.push(("dark fiber", format!("{dark:.1} %")));
+        lines.push(("unused", format!("{dark:.1} % of the channels between switches (dark fiber)")));
         lines.extend(self.lost.and_then(lost_words).map(|words| ("lost", words)));
         lines
     }

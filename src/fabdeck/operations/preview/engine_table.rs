@@ -124,7 +124,7 @@ pub const TRANSITION: EngineField = EngineField::new(
 
 pub const DARK_FIBER: EngineField = EngineField::new(
     "dark_fiber",
-    "DARK %",
+    "UNUSED %",
     FieldKind::Text,
     "dark fiber: percent of channels between switches that carry no path",
     |_, row| digits_or_dash(row.certificate.as_ref().map(|report| report.dark_fiber), 1),

@@ -161,11 +161,12 @@ impl<B: ByteSource> EventDeriver<B> {
         let verdict = find_hot_spots(fabric, &rates, thresholds);
         let since = rates_of_sweeps(fabric, self.first.as_ref().unwrap_or(&after), &after).with_min_hour();
         let bad = link_problems(fabric, &since, thresholds);
-        let turned = threshold_events(fabric, &verdict, &bad, &self.above);
+        let above = ThresholdState::after(fabric, &verdict, &bad, &self.above);
+        let turned = threshold_events(fabric, &verdict, &bad, &self.above, &above);
+        self.above = above;
         if turned.is_empty() {
             return Ok(scanned);
         }
-        self.above = ThresholdState::from_verdict(fabric, &verdict, &bad);
         let time = self.timeline.times[place];
         let look = self.read_snapshot()?;
         let words = |turn: &ThresholdEvent| TimelineEntry {

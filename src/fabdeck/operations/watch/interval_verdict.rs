@@ -1,6 +1,7 @@
 //! The comparison of two counter readings, and its texts.
 
 use super::role_words::congested_adapter_words;
+use crate::catalogue::quantity_words::length_words;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::catalogue::value::rate_in_millions;
@@ -16,6 +17,8 @@ use fabdeck_fabric::observe::digits_in_groups;
 pub struct IntervalVerdict {
     /// Seconds between the two readings.
     pub seconds: f64,
+    /// Seconds since the reading from which errors count.
+    pub watched_seconds: f64,
     /// Number of ports that both readings have.
     pub ports: usize,
     pub verdict: HotSpots,
@@ -70,12 +73,21 @@ impl IntervalVerdict {
         let told = told.filter(adapter_behind).collect();
         Self {
             seconds,
+            watched_seconds: since_first.span,
             ports: rates.ports.len(),
             verdict,
             told,
             troubles,
             cleared: rates.cleared_ports().collect(),
             flows,
+        }
+    }
+
+    /// The time in which errors were counted, in words: what was watched, or an hour of it.
+    pub fn error_span(&self) -> String {
+        match self.watched_seconds {
+            seconds if seconds > 0.0 && seconds < 3600.0 => length_words((seconds * 1000.0).round() as u64),
+            _ => "an hour".to_owned(),
         }
     }
 

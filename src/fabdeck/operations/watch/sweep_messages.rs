@@ -5,7 +5,6 @@ use super::interval_verdict::{HOT_LABEL, IntervalVerdict, LINK_LABEL, hot_words,
 use super::threshold_events::{
     ThresholdEvent, ThresholdState, bottleneck_words, ended_words, threshold_events,
 };
-use super::watch_verdict::WatchVerdict;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -18,14 +17,10 @@ const MAX_NAMED: usize = 5;
 pub fn sweep_messages(
     look: &Snapshot,
     now: &IntervalVerdict,
-    earlier: Option<&WatchVerdict>,
+    [before, above]: [&ThresholdState; 2],
     thresholds: &Thresholds,
 ) -> Vec<(Severity, String)> {
-    let fabric = look.fabric();
-    let of =
-        |watched: &IntervalVerdict| ThresholdState::from_verdict(fabric, &watched.verdict, &watched.troubles);
-    let before = earlier.map(|reading| of(&reading.watched)).unwrap_or_default();
-    let turned = threshold_events(fabric, &now.verdict, &now.troubles, &before);
+    let turned = threshold_events(look.fabric(), &now.verdict, &now.troubles, before, above);
     let mut messages = Vec::new();
     let new = turned.iter().filter_map(|turn| match turn {
         ThresholdEvent::Hot(hot) => {

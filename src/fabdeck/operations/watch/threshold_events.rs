@@ -16,6 +16,8 @@ use fabdeck_fabric::{Fabric, LinkId, PortId};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ThresholdState {
     hot: BTreeSet<PortIdentity>,
+    /// Those of `hot` that the verdict does not have, because their link went down or has just come back.
+    held: BTreeSet<PortIdentity>,
     bad: BTreeSet<(PortIdentity, bool)>,
     way: Option<Bottleneck>,
 }
@@ -89,21 +91,40 @@ impl ThresholdState {
     pub fn from_verdict(fabric: &Fabric, verdict: &HotSpots, troubles: &[LinkProblem]) -> Self {
         Self {
             hot: verdict.hot_spots.iter().map(|hot| port_end(fabric, hot.at.port)).collect(),
+            held: BTreeSet::new(),
             bad: worse_troubles(troubles).map(|bad| link_key(fabric, bad)).collect(),
             way: Bottleneck::from_verdict(verdict),
         }
     }
+
+    /// The state after a verdict. A hot-spot whose link goes down sends nothing for a moment: it stays the same one, for
+    /// one interval without it.
+    pub fn after(fabric: &Fabric, verdict: &HotSpots, troubles: &[LinkProblem], before: &Self) -> Self {
+        let mut now = Self::from_verdict(fabric, verdict, troubles);
+        let flaps = |port: &PortIdentity| {
+            let link = fabric.node_by_guid(port.0).and_then(|node| fabric.port_of(node, port.1));
+            let Some(link) = link.map(|port| fabric.port(port).link) else { return true };
+            let of_link = |trouble: &LinkProblem| {
+                Some(trouble.link) == link && matches!(trouble.why, LinkProblemKind::Flaps { .. })
+            };
+            link.is_none() || troubles.iter().any(of_link)
+        };
+        let gone = before.hot.difference(&now.hot).filter(|port| !before.held.contains(*port));
+        now.held = gone.filter(|port| flaps(port)).copied().collect();
+        now.hot.extend(now.held.iter().copied());
+        now
+    }
 }
 
-/// The events between an earlier verdict and this one; new rates are in the order of the verdict, the worst
+/// The events between an earlier state and that of this verdict; new rates are in the order of the verdict, the worst
 /// first.
 pub fn threshold_events(
     fabric: &Fabric,
     verdict: &HotSpots,
     troubles: &[LinkProblem],
     before: &ThresholdState,
+    now: &ThresholdState,
 ) -> Vec<ThresholdEvent> {
-    let now = ThresholdState::from_verdict(fabric, verdict, troubles);
     let new = verdict.hot_spots.iter().filter(|hot| !before.hot.contains(&port_end(fabric, hot.at.port)));
     let bad = worse_troubles(troubles).filter(|bad| !before.bad.contains(&link_key(fabric, bad)));
     let mended = before.bad.difference(&now.bad).map(|(link, flaps)| (*link, *flaps));
@@ -165,5 +186,38 @@ fn link_name(look: &Snapshot, (guid, number): PortIdentity) -> String {
     match link.map(|link| fabric.link(link)) {
         Some(ends) => format!("{} to {}", look.port_name(ends.a), look.port_name(ends.b)),
         None => super::fabric_events::end_name(look, (guid, number)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::counters::HotSpots;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+
+    /// A flap of its link leaves a hot-spot the same one; without a flap, or after two intervals, it is over.
+    #[test]
+    fn a_hot_spot_outlives_a_flap_of_its_link() {
+        let fabric = generate(&"demo".parse::<FabricSpec>().unwrap()).unwrap().fabric;
+        let (port, link) = fabric.ports().find_map(|(id, port)| Some((id, port.link?))).unwrap();
+        let at =
+            CongestedPort { port, congestion: 1.0, at_least: false, time_waited: None, utilisation: None };
+        let spot = HotSpots { hot_spots: vec![HotSpot { at, adapter: port }], ..HotSpots::default() };
+        let none = HotSpots::default();
+        let flap =
+            [LinkProblem { link, why: LinkProblemKind::Flaps { at: port, per_hour: 1.0, at_least: false } }];
+        let hot = ThresholdState::after(&fabric, &spot, &[], &ThresholdState::default());
+        let cooled = |before: &ThresholdState, troubles: &[LinkProblem]| {
+            let now = ThresholdState::after(&fabric, &none, troubles, before);
+            let events = threshold_events(&fabric, &none, troubles, before, &now);
+            (events.iter().any(|event| matches!(event, ThresholdEvent::Cooled(_))), now)
+        };
+        assert!(cooled(&hot, &[]).0, "without a flap it ends at once");
+        let (ended, held) = cooled(&hot, &flap);
+        assert!(!ended, "its link flapped");
+        let again = ThresholdState::after(&fabric, &spot, &flap, &held);
+        let events = threshold_events(&fabric, &spot, &flap, &held, &again);
+        assert!(!events.iter().any(|event| matches!(event, ThresholdEvent::Hot(_))), "it is the same one");
+        assert!(cooled(&held, &flap).0, "it is over after two intervals without it");
     }
 }

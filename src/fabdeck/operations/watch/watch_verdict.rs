@@ -10,6 +10,7 @@ use super::history::{PortHistory, PortLevels, UNKNOWN_LEVELS, pack_levels, used_
 use super::hot_ports::{HotPort, HotRole, SPARK, Spark, UNKNOWN_LEVEL};
 use super::interval_verdict::IntervalVerdict;
 use super::sweep_messages::sweep_messages;
+use super::threshold_events::ThresholdState;
 use crate::catalogue::query::{Columns, Query, Selection};
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
@@ -78,6 +79,9 @@ pub struct WatchVerdict {
     pub links_before: Arc<Rowset>,
     /// Differences from the sweep before, as messages.
     pub changes: Vec<(Severity, String)>,
+    /// What is above a threshold after this interval, and before it.
+    above: ThresholdState,
+    above_before: ThresholdState,
     pub at_ms: u64,
 }
 
@@ -115,7 +119,11 @@ impl VerdictRequest {
         let mut cabled = Vec::with_capacity(ports.len());
         cabled.extend(ports.into_iter().flatten());
         let ports = Arc::new(Rowset::Hot(cabled));
-        let changes = sweep_messages(look, &watched, self.earlier.as_deref(), &self.thresholds);
+        let above_before = self.above_before();
+        let above = ThresholdState::after(fabric, &watched.verdict, &watched.troubles, &above_before);
+        // The same sweeps that are judged again change nothing.
+        let reported = self.earlier.as_ref().map(|earlier| earlier.above.clone()).unwrap_or_default();
+        let changes = sweep_messages(look, &watched, [&reported, &above], &self.thresholds);
         WatchVerdict {
             sums: IntervalSums::new(fabric, rates, &self.pinned),
             backlogs: backlogs_of(look, &watched.verdict),
@@ -130,7 +138,18 @@ impl VerdictRequest {
             links: update_list(look, Arc::new(links), &self.links.1),
             links_before: self.links.0.clone(),
             changes,
+            above,
+            above_before,
             at_ms: self.at_ms,
+        }
+    }
+
+    /// What was above a threshold before these sweeps.
+    fn above_before(&self) -> ThresholdState {
+        match &self.earlier {
+            Some(earlier) if earlier.ended == self.after.began => earlier.above_before.clone(),
+            Some(earlier) => earlier.above.clone(),
+            None => ThresholdState::default(),
         }
     }
 

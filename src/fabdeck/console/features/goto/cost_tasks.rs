@@ -7,9 +7,12 @@ use super::failure_cost::{CostKey, FailureCost};
 use super::goto_layout::GotoLayout;
 use super::goto_state::GotoTarget;
 use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::panes::pins::detail_element;
+use crate::console::features::screens::ScreenId;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
 use crate::console::model::detail_page::DetailLine;
 use crate::console::model::effect::Effect;
+use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskId;
@@ -95,13 +98,30 @@ pub fn follow_cost(state: &mut SessionState) -> Vec<Effect> {
 }
 
 /// Cancels the task of a row that is no longer the one at the cursor.
-pub fn cancel_cost(state: &mut SessionState) -> Vec<Effect> {
+fn cancel_cost(state: &mut SessionState) -> Vec<Effect> {
     let Some((task, _)) = state.goto.costs.pending.take() else { return Vec::new() };
     state.tasks.end(task).map(|_| Effect::Cancel(task)).into_iter().collect()
 }
 
-/// The element at the cursor, where there is room for its preview.
+/// The element whose cost is shown: that of the row at the cursor, or without the line that of the Map.
 fn wanted_element(state: &SessionState) -> Option<(Arc<Snapshot>, String, ElementId)> {
+    let is_open = state.prompt.as_ref().is_some_and(|prompt| prompt.purpose == Purpose::Command);
+    if is_open { picked_element(state) } else { map_element(state) }
+}
+
+/// The element that the pane beside the lines of the Map is about.
+fn map_element(state: &SessionState) -> Option<(Arc<Snapshot>, String, ElementId)> {
+    let map = &state.screens.map;
+    let has_lines = state.screen == ScreenId::Map && map.shows_map() && map.drawn.layout.is_some();
+    if !has_lines || state.areas().details_pane.is_empty() {
+        return None;
+    }
+    let what = detail_element(state)?;
+    Some((state.snapshot()?.clone(), state.known.element(what)?, what))
+}
+
+/// The element at the cursor of the line, where there is room for its preview.
+fn picked_element(state: &SessionState) -> Option<(Arc<Snapshot>, String, ElementId)> {
     let GotoTarget::Element(text) = &state.goto.picked_row()?.target else { return None };
     if GotoLayout::new(&state.areas()).preview.is_empty() {
         return None;

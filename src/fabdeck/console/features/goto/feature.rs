@@ -1,6 +1,6 @@
-//! What the line that goes to anything needs after an event.
+//! What the line that goes to anything needs after an event; what a failure costs is also counted for the Map.
 
-use super::cost_tasks::{cancel_cost, follow_cost};
+use super::cost_tasks::follow_cost;
 use super::goto_rows::follow_rows;
 use super::name_tasks::follow_index;
 use crate::console::features::feature::Feature;
@@ -14,7 +14,7 @@ pub const FEATURE: Feature = Feature { follow, ..Feature::NEW };
 fn follow(state: &mut SessionState) -> Vec<Effect> {
     if state.prompt.as_ref().is_none_or(|prompt| prompt.purpose != Purpose::Command) {
         state.goto.close();
-        return cancel_cost(state);
+        return follow_cost(state);
     }
     let mut effects: Vec<Effect> = follow_index(state).into_iter().collect();
     effects.extend(follow_rows(state));

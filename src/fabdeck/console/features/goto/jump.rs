@@ -69,13 +69,14 @@ pub fn go_to_place(state: &mut SessionState, target: &GotoTarget) -> Vec<Effect>
     Vec::new()
 }
 
-/// Goes to the row of an element: of a node or a port on the Map, of a cable on Links.
+/// Goes to an element: to the row of a node or a port on the Map, and to the page of a cable.
 fn go_to_element(state: &mut SessionState, what: ElementId) {
     state.layer = None;
     match what {
-        ElementId::Link(_) => {
+        ElementId::Link(link) => {
             open_screen(state, ScreenId::Links);
             show_row(&mut state.screens.links, what, &state.known);
+            state.screens.links.open_page(link);
         }
         ElementId::Node(_) | ElementId::Port(_) => {
             open_screen(state, ScreenId::Map);
@@ -151,6 +152,7 @@ fn go_to_cables(state: &mut SessionState, what: ElementId) {
         ElementId::Node(node) => {
             state.layer = None;
             open_screen(state, ScreenId::Links);
+            state.screens.links.page = None;
             // A name would be found inside longer names too, or be read as an expression.
             set_filter(state, fabric.node(node).guid().to_string());
         }

@@ -7,7 +7,7 @@ use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{
-    LABEL_WIDTH, chart_marks, chart_top, scale_labels, scale_of, time_ticks,
+    LABEL_WIDTH, add_time_targets, chart_marks, chart_top, plot_area, scale_labels, scale_of, time_ticks,
 };
 use crate::console::features::chart_time::{
     chart_history, chart_window, cursor_ms, cursor_share, time_words,
@@ -103,6 +103,7 @@ fn draw_quantity(
         label_width: LABEL_WIDTH,
     };
     draw_chart(canvas, inside, &chart);
+    add_time_targets(canvas, plot_area(inside, LABEL_WIDTH), window);
     if values.iter().all(Option::is_none) {
         let words = missing_words(state);
         let x = LABEL_WIDTH + plot.saturating_sub(width(words)) / 2;

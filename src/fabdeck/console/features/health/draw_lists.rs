@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use super::card_text::{OwnedRun, length_words};
 use super::health_layout::{HealthLayout, JOB_ROWS};
+use super::health_model::EventGroup;
 use super::pane_frame::{draw_frame, draw_runs};
 use super::screen::HealthPane;
 use crate::catalogue::severity::Severity;
@@ -12,6 +13,7 @@ use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::gauge::{bar_symbol, draw_gauge, step_of};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
+use crate::console::features::screen::Screen;
 use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
@@ -42,7 +44,9 @@ fn rows_in_sight(state: &SessionState, pane: HealthPane, inside: Rect, step: u16
 
 fn is_chosen(state: &SessionState, pane: HealthPane, row: usize) -> bool {
     let health = &state.screens.health;
-    health.pane == pane && health.table_of(pane).cursor == row
+    // Where a pane without rows has the keys, no list has them.
+    let has_keys = state.focused_pane() == health.focused_pane();
+    has_keys && health.pane == pane && health.table_of(pane).cursor == row
 }
 
 /// Writes a sentence in the middle of a pane that has no row.
@@ -228,13 +232,14 @@ fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
     let (top, sight) = rows_in_sight(state, HealthPane::Events, inside, 1);
     let latest = events.latest_ms();
     let area = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
-    let rows = || events.events().rev().enumerate().skip(top).take(sight);
+    let groups = events.event_groups();
+    let rows = || groups.iter().enumerate().skip(top).take(sight);
     let age_of = |at_ms| match u64::try_from(latest.saturating_sub(at_ms)).unwrap_or(0) {
         0 => "now".to_owned(),
         before => format!("-{}", length_words(before)),
     };
-    let age_width = rows().map(|(_, event)| width(&age_of(event.at_ms))).max().unwrap_or(0);
-    for (y, (place, event)) in (0..area.height).zip(rows()) {
+    let age_width = rows().map(|(_, group)| width(&age_of(group.latest.at_ms))).max().unwrap_or(0);
+    for (y, (place, EventGroup { latest: event, count })) in (0..area.height).zip(rows()) {
         canvas.add_row_target(inside, y, ClickTarget::Row(place));
         if is_chosen(state, HealthPane::Events, place) {
             canvas.fill_row(inside, y, Role::Cursor);
@@ -247,6 +252,9 @@ fn draw_events(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
             Severity::Info => (well, Role::Dim),
         };
         let x = canvas.draw_text(area, age_width + 1, y, sign, role);
-        canvas.draw_text(area, x + 1, y, &event.text, Role::Text);
+        let alike = if *count > 1 { format!("{} times", digits_in_groups(*count)) } else { String::new() };
+        let room = area.width.saturating_sub(width(&alike) + u16::from(*count > 1) * 2);
+        canvas.draw_text(Rect { width: room, ..area }, x + 1, y, &event.text, Role::Text);
+        canvas.draw_right_aligned(area, x + 1, y, &alike, Role::Dim);
     }
 }

@@ -1,4 +1,4 @@
-//! The panes of Health that only a wide screen has: the cables, and what the watch reads.
+//! The panes of Health that only a wide screen has: the map, the cables, and what the watch reads.
 
 use ratatui::layout::Rect;
 
@@ -10,16 +10,38 @@ use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::gauge::{bar_symbol, draw_gauge};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
+use crate::console::features::map::{draw_lines, draw_path};
 use crate::console::features::watch::watch_text::interval_words;
 use crate::console::model::state::SessionState;
 use crate::operations::health::cable_overview::{CableOverview, CableSummary, CableTrouble, LOAD_STEPS};
 use fabdeck_fabric::observe::digits_in_groups;
 
 pub fn draw(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
+    if layout.map.width > 0 {
+        draw_map(canvas, layout, state);
+    }
     if layout.cables.width > 0 {
         draw_cables(canvas, layout, state);
         draw_watch(canvas, layout, state);
     }
+}
+
+/// The map as the screen Map colours it, with the path that it lights.
+fn draw_map(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
+    let map = &state.screens.map.drawn;
+    let mut head: Vec<OwnedRun> = vec![
+        ("by ".to_owned(), Role::Dim),
+        (map.quantity.word().to_owned(), map.quantity.colours().figure_role()),
+    ];
+    let lit = map.lit.as_ref().zip(state.snapshot()).map(|(lit, look)| lit.title(look));
+    head.extend(lit.map(|title| (format!("   path {title}"), Role::Dim)));
+    let inside = draw_frame(canvas, layout.map, "Map", &head, false, layout.boxed);
+    let map = Rect { height: inside.height.saturating_sub(1), ..inside };
+    if !draw_lines::draw_small_map(canvas, map, state) {
+        canvas.draw_text(inside, 1, 0, "the map has no room here", Role::Dim);
+        return;
+    }
+    draw_path::draw_legend(canvas, inside, inside.height.saturating_sub(1), state);
 }
 
 /// Columns of the cells of a cable, from the right: load, errors, state.
@@ -28,6 +50,8 @@ const ERRORS_WIDTH: u16 = 11;
 const STATE_WIDTH: u16 = 13;
 /// Rows of the cables by load below the list.
 const LOADS_ROWS: u16 = 5;
+/// Least rows of cables above it.
+const MIN_CABLES: u16 = 3;
 
 fn draw_cables(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionState) {
     let overview = state.known.problems.ranked.as_ref().map(|ranked| &ranked.cables);
@@ -46,20 +70,22 @@ fn draw_cables(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
     let errors_end = Rect { width: names + STATE_WIDTH + ERRORS_WIDTH - 2, ..area };
     canvas.draw_right_aligned(errors_end, 0, 0, "ERRORS", Role::Heading);
     canvas.draw_right_aligned(area, 0, 0, "LOAD", Role::Heading);
-    let rows = area.height.saturating_sub(1 + LOADS_ROWS);
+    // A low pane has no room for the cables by load.
+    let loads = if area.height >= 1 + LOADS_ROWS + MIN_CABLES { LOADS_ROWS } else { 1 };
+    let rows = area.height.saturating_sub(1 + loads);
     let shown = usize::from(rows).min(overview.rows.len());
     for (y, cable) in (1..=rows).zip(&overview.rows) {
         draw_cable(canvas, Rect { y: area.y + y, height: 1, ..area }, names, cable);
     }
     let more = overview.cables.saturating_sub(shown);
-    let y = area.height.saturating_sub(LOADS_ROWS);
+    let y = area.height.saturating_sub(loads);
     if more > 0 {
         let text = format!("and {} more, each with less load", digits_in_groups(more));
         let text =
             if overview.in_trouble > shown { format!("and {} more", digits_in_groups(more)) } else { text };
         canvas.draw_text(area, 0, y, &text, Role::Dim);
     }
-    draw_loads(canvas, Rect { y: area.y + y + 1, height: LOADS_ROWS - 1, ..area }, overview);
+    draw_loads(canvas, Rect { y: area.y + y + 1, height: loads - 1, ..area }, overview);
 }
 
 fn draw_cable(canvas: &mut Canvas<'_>, area: Rect, names: u16, cable: &CableSummary) {

@@ -61,7 +61,8 @@ pub const FEATURE: Feature = Feature {
     rank: 0,
     follow: |state| {
         let areas = state.areas();
-        state.screens.health.set_areas(&areas);
+        let structure = state.screens.map.drawn.structure.clone();
+        state.screens.health.set_areas(&areas, structure.as_deref());
         let mut effects = ranking::follow(state);
         effects.extend(acknowledging::follow(state));
         effects

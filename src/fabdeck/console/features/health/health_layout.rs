@@ -6,6 +6,9 @@
 //! ╭ Problems ─────────────────────────────────╮   cards of four rows
 //! ╭ Jobs hit ───╮╭ Worst waits ╮╭ Latest ─────╮   lists, on screens with room for them
 //! ```
+//!
+//! A wide screen has the map at the right of the problems, where it can be drawn as lines, and cables and the watch beside
+//! the events.
 
 use crate::console::model::layout::{Areas, Rect};
 use crate::console::model::panes::{PanePlan, PaneTree};
@@ -16,6 +19,7 @@ pub const PROBLEMS: &str = "problems";
 pub const JOBS: &str = "jobs";
 pub const WAITS: &str = "waits";
 pub const EVENTS: &str = "events";
+const MAP: &str = "map";
 const CABLES: &str = "cables";
 const WATCH: &str = "watch";
 
@@ -50,6 +54,8 @@ pub struct HealthLayout {
     pub jobs: Rect,
     pub waits: Rect,
     pub events: Rect,
+    /// Empty where the map is not drawn as lines.
+    pub map: Rect,
     pub cables: Rect,
     pub watch: Rect,
     pub boxed: bool,
@@ -57,9 +63,16 @@ pub struct HealthLayout {
     pub is_compact: bool,
 }
 
+/// What of Health depends on the fabric: whether a change is pending, and whether its map is drawn as lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HealthContent {
+    pub has_change: bool,
+    pub has_map: bool,
+}
+
 /// How Health is split into panes. With a pending change, the problems have one more row, which is that of the lists below
 /// them: two cards have room beside its card then.
-pub fn health_panes(areas: &Areas, has_change: bool) -> PanePlan {
+pub fn health_panes(areas: &Areas, content: HealthContent) -> PanePlan {
     let (all, boxed) = (areas.middle, areas.boxed);
     let [charts, problems, jobs, waits, events, cables, watch] =
         [CHARTS, PROBLEMS, JOBS, WAITS, EVENTS, CABLES, WATCH].map(PaneTree::Pane);
@@ -70,7 +83,7 @@ pub fn health_panes(areas: &Areas, has_change: bool) -> PanePlan {
         return PaneTree::rows("charts", 5, [charts, problems]).with_least(CARDS_LEAST).into();
     }
     let more = |problems: u16, lists: u16| {
-        u16::from(has_change && lists > MIN_LIST_ROWS && problems >= 2 * (CARD_ROWS + 2))
+        u16::from(content.has_change && lists > MIN_LIST_ROWS && problems >= 2 * (CARD_ROWS + 2))
     };
     if all.width >= WIDE_WIDTH && all.height >= WIDE_HEIGHT {
         let left = all.height - WIDE_CHART_ROWS - LIST_ROWS;
@@ -79,8 +92,16 @@ pub fn health_panes(areas: &Areas, has_change: bool) -> PanePlan {
         let half = all.width * 3 / 5 / 2;
         let lists = PaneTree::columns("jobs", half, [waits, jobs]);
         let left_column = PaneTree::rows("problems", cards, [problems, lists]);
-        let right = PaneTree::columns("cables", all.width * 3 / 5, [left_column, cables]);
-        let below = PaneTree::columns("watch", all.width * 3 / 5, [events, watch]);
+        let (three_fifths, third) = (all.width * 3 / 5, all.width / 3);
+        let (right, below) = match content.has_map {
+            true => {
+                let lists = PaneTree::columns("watch", third, [events, watch]).with_least([20, 20]);
+                let below = PaneTree::columns("latest", all.width - 2 * third, [cables, lists]);
+                (PaneTree::Pane(MAP), below.with_least([40, 41]))
+            }
+            false => (cables, PaneTree::columns("watch", three_fifths, [events, watch])),
+        };
+        let right = PaneTree::columns("cables", three_fifths, [left_column, right]);
         let below = PaneTree::rows("events", left, [right, below]).with_least([CARD_ROWS + 8, 4]);
         return PaneTree::rows("charts", WIDE_CHART_ROWS, [charts, below]).with_least([4, 20]).into();
     }
@@ -102,8 +123,8 @@ pub fn health_panes(areas: &Areas, has_change: bool) -> PanePlan {
 impl HealthLayout {
     pub fn new(areas: &Areas) -> Self {
         let (all, boxed) = (areas.middle, areas.boxed);
-        let [charts, problems, jobs, waits, events, cables, watch] =
-            [CHARTS, PROBLEMS, JOBS, WAITS, EVENTS, CABLES, WATCH].map(|pane| areas.panes.area(pane));
+        let [charts, problems, jobs, waits, events, map, cables, watch] =
+            [CHARTS, PROBLEMS, JOBS, WAITS, EVENTS, MAP, CABLES, WATCH].map(|pane| areas.panes.area(pane));
         Self {
             charts: split_columns(charts, if boxed { 0 } else { 2 }),
             change: Rect::default(),
@@ -111,6 +132,7 @@ impl HealthLayout {
             jobs,
             waits,
             events,
+            map,
             cables,
             watch,
             boxed,
@@ -158,9 +180,9 @@ mod tests {
     use super::*;
     use crate::console::model::layout::Size;
 
-    fn placed(width: u16, height: u16, status: bool, has_change: bool) -> Areas {
+    fn placed(width: u16, height: u16, status: bool, has_change: bool, has_map: bool) -> Areas {
         let areas = Areas::new(Size { width, height }, status);
-        let plan = health_panes(&areas, has_change);
+        let plan = health_panes(&areas, HealthContent { has_change, has_map });
         areas.with_panes(&plan, &|_| None, None)
     }
 
@@ -169,11 +191,11 @@ mod tests {
         for (width, height) in
             (0..210).step_by(7).flat_map(|width| (0..64).map(move |height| (width, height)))
         {
-            for status in [false, true] {
-                let areas = placed(width, height, status, false);
+            for (status, has_map) in [(false, false), (true, false), (false, true), (true, true)] {
+                let areas = placed(width, height, status, false, has_map);
                 let layout = HealthLayout::new(&areas);
-                let panes =
-                    [layout.problems, layout.jobs, layout.waits, layout.events, layout.cables, layout.watch];
+                let HealthLayout { problems, jobs, waits, events, map, cables, watch, .. } = layout;
+                let panes = [problems, jobs, waits, events, map, cables, watch];
                 let cells = |panes: &[Rect]| -> u32 {
                     panes.iter().map(|pane| u32::from(pane.width) * u32::from(pane.height)).sum()
                 };
@@ -187,9 +209,10 @@ mod tests {
         }
         for (width, height) in [(80, 24), (120, 40), (200, 60)] {
             for status in [false, true] {
-                let layout = HealthLayout::new(&placed(width, height, status, false));
+                let layout = HealthLayout::new(&placed(width, height, status, false, true));
                 assert_eq!(layout.cards_in_sight(), 3, "{width}x{height}");
-                let with_change = HealthLayout::new(&placed(width, height, status, true)).with_change(true);
+                let with_change =
+                    HealthLayout::new(&placed(width, height, status, true, true)).with_change(true);
                 assert_eq!(with_change.change.inside(layout.boxed).height, CARD_ROWS, "{width}x{height}");
                 assert_eq!(with_change.cards_in_sight(), 2, "{width}x{height}");
                 let rows = |layout: &HealthLayout| {

@@ -84,6 +84,13 @@ pub struct HealthEvent {
     pub mark: Option<OperatorMark>,
 }
 
+/// Events with the same text, one after the other: the latest of them, and how many there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventGroup<'e> {
+    pub latest: &'e HealthEvent,
+    pub count: usize,
+}
+
 /// The recording, the number of its changes, the moment of the events, and the time of its reading.
 pub(super) type RecordedKey = (usize, u64, usize, u64);
 
@@ -227,6 +234,22 @@ impl HealthModel {
         self.recorded.as_ref().map_or(&self.events, |recorded| &recorded.events).iter()
     }
 
+    /// The events, the latest first; those that are alike are one. What the operator left stands alone.
+    pub fn event_groups(&self) -> Vec<EventGroup<'_>> {
+        let mut groups: Vec<EventGroup<'_>> = Vec::new();
+        for event in self.events().rev() {
+            match groups.last_mut() {
+                Some(group)
+                    if group.latest.text == event.text && group.latest.mark.or(event.mark).is_none() =>
+                {
+                    group.count += 1;
+                }
+                _ => groups.push(EventGroup { latest: event, count: 1 }),
+            }
+        }
+        groups
+    }
+
     /// Number of all events, also of those that are no longer kept.
     pub fn event_count(&self) -> usize {
         self.recorded.as_ref().map_or(self.happened, |recorded| recorded.count)
@@ -269,5 +292,25 @@ impl HealthModel {
         self.first_seen =
             ranked.problems.iter().map(|problem| (problem.id.clone(), seen(&problem.id))).collect();
         (self.ranked, self.of) = (Some(Arc::new(ranked)), Some(of));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alike_events_are_one_with_a_count() {
+        let mut model = HealthModel::default();
+        for (at_ms, text) in [(1, "tables read"), (2, "link down"), (3, "tables read"), (4, "tables read")] {
+            model.add_event(at_ms, Severity::Info, text);
+        }
+        for at_ms in [5, 6] {
+            model.add_mark(at_ms, OperatorMark::Note, "tables read");
+        }
+        let groups = model.event_groups();
+        let groups: Vec<(i64, usize)> =
+            groups.iter().map(|group| (group.latest.at_ms, group.count)).collect();
+        assert_eq!(groups, [(6, 1), (5, 1), (4, 2), (2, 1), (1, 1)]);
     }
 }

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use super::detail::problem_detail;
-use super::health_layout::{EVENTS, HealthLayout, JOB_ROWS, JOBS, PROBLEMS, WAITS, health_panes};
+use super::health_layout::{
+    EVENTS, HealthContent, HealthLayout, JOB_ROWS, JOBS, PROBLEMS, WAITS, health_panes,
+};
 use crate::catalogue::field::Listing;
 use crate::catalogue::query::Selection;
+use crate::console::features::map::line_layout::LineLayout;
 use crate::console::features::screen::{EnterResult, Screen, ScreenTarget};
 use crate::console::features::screens::ScreenId;
 use crate::console::model::detail_page::DetailPage;
@@ -13,6 +16,7 @@ use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::Areas;
 use crate::console::model::panes::PanePlan;
 use crate::console::model::table::Table;
+use crate::operations::fabric_map::structure::MapStructure;
 use crate::operations::health::problem::FabricProblem;
 use crate::operations::health::ranked_problems::RankedProblems;
 use fabdeck_fabric::ElementId;
@@ -45,15 +49,22 @@ pub struct HealthScreen {
     has_lists: bool,
     /// Whether a change is pending, which has the first card.
     pub(super) has_change: bool,
+    /// Whether the map is drawn as lines, so that it has a pane on a wide screen.
+    has_map: bool,
 }
 
 impl HealthScreen {
     /// Takes the size of the screen into account: a list that is out of sight takes no keys.
-    pub(super) fn set_areas(&mut self, areas: &Areas) {
-        self.has_lists = health_panes(areas, self.has_change).tree.has(JOBS);
+    pub(super) fn set_areas(&mut self, areas: &Areas, structure: Option<&MapStructure>) {
+        self.has_map = structure.is_some_and(LineLayout::draws);
+        self.has_lists = health_panes(areas, self.content()).tree.has(JOBS);
         if !self.has_lists {
             self.pane = HealthPane::Problems;
         }
+    }
+
+    fn content(&self) -> HealthContent {
+        HealthContent { has_change: self.has_change, has_map: self.has_map }
     }
 
     /// The list of a pane.
@@ -117,7 +128,7 @@ impl Screen for HealthScreen {
     }
 
     fn panes(&self, areas: &Areas) -> PanePlan {
-        health_panes(areas, self.has_change)
+        health_panes(areas, self.content())
     }
 
     fn focused_pane(&self) -> &'static str {
@@ -169,7 +180,13 @@ impl Screen for HealthScreen {
             return EnterResult::Nothing("there is nothing to open");
         };
         match self.pane {
-            HealthPane::Problems => EnterResult::Show,
+            // A problem of one cable is its page; all others have their details.
+            HealthPane::Problems => match (ranked.problems.get(row), self.element(row, known)) {
+                (Some(problem), Some(ElementId::Link(link))) if problem.elements.len() == 1 => {
+                    EnterResult::Open(ScreenTarget::Cable(link))
+                }
+                _ => EnterResult::Show,
+            },
             HealthPane::Jobs => match ranked.jobs.as_ref().and_then(|jobs| jobs.hit_rows().get(row)) {
                 Some(hit) => EnterResult::Open(ScreenTarget::Job(hit.job.clone())),
                 None => EnterResult::Nothing("there is no job to open"),
@@ -214,7 +231,7 @@ impl Screen for HealthScreen {
             JOBS => ranked?.jobs.as_ref()?.hit_rows().get(place)?.job.clone(),
             WAITS => ranked?.waits.as_ref()?.rows.get(place)?.name.clone(),
             EVENTS => {
-                let event = known.problems.events().rev().nth(place)?;
+                let event = known.problems.event_groups().get(place)?.latest;
                 format!("{} {}", event.at_ms, event.text)
             }
             _ => return None,
@@ -260,7 +277,7 @@ impl Screen for HealthScreen {
         self.set_rows(HealthPane::Jobs, jobs.map_or(0, |jobs| jobs.hit_rows().len()));
         let waits = ranked.and_then(|ranked| ranked.waits.as_ref());
         self.set_rows(HealthPane::Waits, waits.map_or(0, |waits| waits.rows.len()));
-        self.set_rows(HealthPane::Events, known.problems.events().len());
+        self.set_rows(HealthPane::Events, known.problems.event_groups().len());
     }
 
     /// Ids of elements belong to the snapshot before; a new ranking follows.

@@ -4,11 +4,12 @@
 use ratatui::layout::Rect;
 
 use super::hotspot_panes::HotspotPanes;
+use super::relief::{ReliefLine, relief_lines};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::details;
-use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane};
+use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane, draw_rule};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{LABEL_WIDTH, chart_marks, draw_time_chart};
 use crate::console::features::chart_time::{chart_history, chart_window};
@@ -70,7 +71,7 @@ pub fn draw(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState)
         y += CHART_ROWS;
     }
     let rest = Rect { y: inside.y + y, height: inside.height - y, ..inside };
-    draw_texts(canvas, rest, charts > 0, &proof_lines(look, &row));
+    draw_texts(canvas, rest, charts > 0, &proof_lines(look, &row), &relief_lines(state, &row));
 }
 
 /// The role in a word, and how sure it is.
@@ -152,8 +153,8 @@ fn proof_lines(look: &Snapshot, row: &HotPort) -> Vec<String> {
     lines
 }
 
-/// The proof, and below it what the roles mean.
-fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, titled: bool, lines: &[String]) {
+/// The proof, below it what would help, and what the roles mean.
+fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, titled: bool, lines: &[String], relief: &[ReliefLine]) {
     let room = usize::from(area.width.saturating_sub(4));
     let mut y = 0;
     if titled {
@@ -169,6 +170,16 @@ fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, titled: bool, lines: &[String
             y += 1;
         }
     }
+    if titled && !relief.is_empty() && y + 2 < area.height {
+        y = draw_rule(canvas, area, y, "What would help");
+    }
+    for (key, text) in relief {
+        canvas.draw_text(area, 1, y, key, Role::Key);
+        for line in wrap_text(text, room) {
+            canvas.draw_text(area, 3, y, &line, Role::Text);
+            y += 1;
+        }
+    }
     let legend = ROLES.len() as u16 + 1;
     if y + legend > area.height {
         return;
@@ -178,12 +189,4 @@ fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, titled: bool, lines: &[String
         let x = canvas.draw_text(area, 1, y, word, role).max(13);
         canvas.draw_text(area, x, y, meaning, Role::Dim);
     }
-}
-
-/// A rule with a title in it, and the row below it.
-fn draw_rule(canvas: &mut Canvas<'_>, area: Rect, y: u16, title: &str) -> u16 {
-    let rule = canvas.signs.rule.repeat(area.width.into());
-    canvas.draw_text(area, 0, y, &rule, Role::Border);
-    canvas.draw_text(area, 1, y, &format!(" {title} "), Role::Strong);
-    y + 1
 }

@@ -1,6 +1,6 @@
 //! The drawing and the actions of Hot-spots.
 
-use super::draw;
+use super::{draw, relief};
 use crate::console::features::feature::Feature;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
@@ -19,6 +19,18 @@ pub const FEATURE: Feature = Feature {
             })
             .on_screen(ScreenId::Hotspots)
             .with_precondition(has_several),
+            new(
+                "preview-relief",
+                &["p"],
+                "Show which flows would move to the slow lane; nothing is written",
+                relief::preview_relief,
+            )
+            .on_screen(ScreenId::Hotspots)
+            .with_precondition(|state| relief::has_relief(state).map(drop))
+            .prominent(),
+            new("its-job", &["J"], "Open the job on the host of this port", relief::open_job)
+                .on_screen(ScreenId::Hotspots)
+                .with_precondition(relief::has_job),
         ],
     }],
     has_own_panes: draw::has_own_panes,

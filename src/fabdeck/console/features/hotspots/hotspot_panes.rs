@@ -5,7 +5,8 @@
 //! │ tree of ports that wait     ││ wait          │
 //! │ hosts behind them           ││ sends         │
 //! ╭ ▸ Ports that wait ──────────╮├ Proof ────────┤
-//! │ list                        ││ Roles         │
+//! │ list                        ││ What helps    │
+//! │                             ││ Roles         │
 //! ╰─────────────────────────────╯╰───────────────╯
 //! ```
 

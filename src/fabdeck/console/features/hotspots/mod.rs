@@ -6,6 +6,7 @@ mod draw_backlog;
 mod draw_proof;
 mod feature;
 mod hotspot_panes;
+mod relief;
 pub(crate) mod screen;
 
 pub(crate) use feature::FEATURE;

@@ -22,7 +22,7 @@ pub fn job_detail(screen: &JobsScreen, job: usize) -> Option<DetailPage> {
     }));
     pairs.push(("switches", switches(look, ports.iter().copied())));
     pairs.extend(figure_lines(now, then));
-    pairs.extend(busiest_lines("busiest", comparison, look, now));
+    pairs.extend(busiest_lines("most paths", comparison, look, now));
     pairs.extend(busiest_lines("with sar", comparison, look, then));
     Some(DetailPage { title: format!("Job {name}"), pairs, ports: Vec::new() })
 }
@@ -55,9 +55,9 @@ pub(crate) fn figure_lines(now: Option<&EffectiveIndex>, then: Option<&Effective
     let change = now.zip(then).and_then(|(now, then)| percent_change(now.max as f64, then.max as f64));
     let change = change.map(|change| format!(" ({change})")).unwrap_or_default();
     vec![
-        ("max EFI", figure(&|job| job.max.to_string()) + &change),
+        ("busiest", figure(&|job| job.max.to_string()) + &change),
         ("links", figure(&|job| job.used_channels().to_string())),
-        ("dark fiber", figure(&|job| format!("{:.1} %", job.dark_fiber))),
+        ("unused", figure(&|job| format!("{:.1} %", job.dark_fiber))),
     ]
 }
 

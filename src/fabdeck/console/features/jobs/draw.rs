@@ -15,7 +15,7 @@ use super::running_jobs::jobs_head;
 use super::screen::{JobView, channel_steps};
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::canvas::{Canvas, width};
-use crate::console::drawing::theme::Role;
+use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::drawing::{details, heat, list};
 use crate::console::features::feature::BodyAreas;
 use crate::console::model::state::SessionState;
@@ -92,10 +92,12 @@ pub(super) fn draw_histogram(
         "paths",
         Role::Label,
     );
-    for (side, (own, name)) in (0..).zip(histograms.iter().zip(["in force", "sar"])) {
+    for (side, (own, name)) in (0u16..).zip(histograms.iter().zip(["in force", "sar"])) {
         let Some(own) = own else { continue };
         let x = label + 3 + side * half;
-        canvas.draw_text(area, x, 0, name, Role::Label);
+        // Traffic as it is has the colour of load, and what is only proposed that of a preview.
+        let bar_role = if side == 0 { Quantity::Load.step_role(3) } else { Role::Preview };
+        canvas.draw_text(area, x, 0, name, bar_role);
         for row in 0..bars {
             let y = 1 + row as u16;
             let channels = count(own, row);
@@ -109,7 +111,7 @@ pub(super) fn draw_histogram(
                 &number,
                 Role::Text,
             );
-            canvas.draw_text(area, x + 6, y, &canvas.signs.bar[0].repeat(long), Role::Heat1);
+            canvas.draw_text(area, x + 6, y, &canvas.signs.gauge[0].repeat(long), bar_role);
         }
     }
     for row in 0..bars {

@@ -407,8 +407,8 @@ fn figures_words(state: &SessionState, comparison: &JobComparison) -> String {
         format!("{name}: {now}{then}")
     };
     let mut words = vec![
-        figure("max EFI", &|metrics| metrics.max.to_string()),
-        figure("dark fiber %", &|metrics| format!("{:.1}", metrics.dark_fiber)),
+        figure("most paths", &|metrics| metrics.max.to_string()),
+        figure("unused %", &|metrics| format!("{:.1}", metrics.dark_fiber)),
         figure("links per job", &|metrics| format!("{:.1}", metrics.mean_links)),
     ];
     words.extend(sar_words(state, comparison));

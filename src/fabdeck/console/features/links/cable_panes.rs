@@ -7,7 +7,7 @@
 //! ╭─ sent ─────╮╭─ sent ─────╮╭─ link errors ────╮
 //! ╰────────────╯╰────────────╯╰──────────────────╯
 //! ╭─ ▸ Counters ─────────────────────────────────╮
-//! ├─ Who uses it ──────────┬─ If it fails ───────┤
+//! ├─ Who uses it ─┬─ What it means ─┬ If it fails ┤
 //! ╰──────────────────────────────────────────────╯
 //! ```
 
@@ -22,10 +22,11 @@ pub struct CablePanes {
     pub cable: Rect,
     /// Empty on a low screen.
     pub charts: [Rect; 3],
-    /// The pane of the counters, and inside of it the table and both texts below it.
+    /// The pane of the counters, and inside of it the table and the texts below it: who uses it, what it means, what its
+    /// failure costs.
     pub counters: Rect,
     pub table: Rect,
-    pub texts: [Rect; 2],
+    pub texts: [Rect; 3],
 }
 
 /// Rows of the title, and of both ends and the cable on a narrow screen.
@@ -37,6 +38,7 @@ pub const END_ROWS: u16 = 5;
 const END_MAX_WIDTH: u16 = 40;
 /// Rows of the texts below the counters, with their rule.
 const TEXT_ROWS: u16 = 5;
+const LOW_TEXT_ROWS: u16 = 3;
 /// Height of the charts on a high screen, and on a low one.
 const CHART_ROWS: u16 = 10;
 const LOW_CHART_ROWS: u16 = 5;
@@ -79,19 +81,22 @@ impl CablePanes {
         let (first, others) = charts.split_columns(third);
         let (second, third) = others.split_columns(third);
         let inside = counters.inside(boxed);
-        let texts = if inside.height >= 3 * TEXT_ROWS { TEXT_ROWS } else { inside.height.min(2) };
-        let (table, below) = inside.split_rows(inside.height - texts);
+        let has_columns = inside.height >= 3 * TEXT_ROWS;
+        let rows = if has_columns { TEXT_ROWS } else { inside.height.min(LOW_TEXT_ROWS) };
+        let (table, below) = inside.split_rows(inside.height - rows);
         // A low screen has a row for each text.
-        let texts = match texts {
-            TEXT_ROWS => {
-                let (left, right) = below.split_columns(below.width / 2);
-                [left, right]
+        let [(users, _), (meaning, cost)] = match has_columns {
+            true => {
+                let third = below.width / 3;
+                let split = below.split_columns(third);
+                [split, split.1.split_columns(third + below.width % 3)]
             }
-            _ => {
-                let (upper, lower) = below.split_rows(1);
-                [upper, lower]
+            false => {
+                let split = below.split_rows(1);
+                [split, split.1.split_rows(1)]
             }
         };
+        let texts = [users, meaning, cost];
         Self { title, ends, cable, charts: [first, second, third], counters, table, texts }
     }
 }

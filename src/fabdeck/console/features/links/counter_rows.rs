@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! COUNTER               rack2-leaf[7]   PER HOUR    spine-1[3]   PER HOUR  threshold
-//! Symbol errors                12,194      3,600             0          0
+//! Symbol errors                12,194      3,600             0          0             grows
 //! Link errors, all             12,195      3,600             1          1      10 /h  over
 //! ```
 
@@ -24,6 +24,8 @@ pub struct CounterRow {
     /// The value from which on the rate is a problem; empty where no threshold judges it.
     pub threshold: String,
     pub is_over: bool,
+    /// What the values say, in few words; empty where they say nothing.
+    pub verdict: String,
     /// What the history keeps of it.
     pub quantity: Option<PortQuantity>,
 }
@@ -79,11 +81,13 @@ fn data_row(known: &Model, ends: &[EndSamples<'_>; 2]) -> CounterRow {
         let rate = rate.map_or_else(unknown, |mbps| format!("{} Gb/s", short_number(mbps as f64 / 1000.0)));
         CableCount { value, rate, counted: words.is_some_and(|words| words.value > 0) }
     };
+    let load = ends.iter().filter_map(|end| port_row(known, end.port)?.used).max();
     CounterRow {
         title: "Data sent".to_owned(),
         ends: ends.each_ref().map(cell),
         threshold: String::new(),
         is_over: false,
+        verdict: load.map_or_else(String::new, |load| format!("load {load} %")),
         quantity: Some(PortQuantity::Sent),
     }
 }
@@ -101,11 +105,13 @@ fn wait_row(known: &Model, ends: &[EndSamples<'_>; 2]) -> CounterRow {
     };
     let limit = known.watch.settings.thresholds.congestion;
     let waiting = |end: &EndSamples<'_>| port_row(known, end.port).and_then(|row| row.waiting);
+    let is_over = ends.iter().filter_map(waiting).any(|ticks| ticks as f64 >= limit);
     CounterRow {
         title: "Wait to send".to_owned(),
         ends: ends.each_ref().map(cell),
         threshold: format!("{} ticks/s", short_number(limit)),
-        is_over: ends.iter().filter_map(waiting).any(|ticks| ticks as f64 >= limit),
+        is_over,
+        verdict: (if is_over { "over" } else { "" }).to_owned(),
         quantity: Some(PortQuantity::Wait),
     }
 }
@@ -125,11 +131,15 @@ fn all_errors_row(known: &Model, ends: &[EndSamples<'_>; 2], hours: f64) -> Coun
         }
     };
     let per_hour = |end: &EndSamples<'_>| port_row(known, end.port).and_then(|row| row.errors_per_hour);
+    let is_over = ends.iter().filter_map(per_hour).any(|errors| errors as f64 >= limit);
+    let growth = |end: &EndSamples<'_>| link_error_growth(end.first?, end.now?).lower_bound();
+    let verdict = growth_verdict(&ends.each_ref().map(cell), &ends.each_ref().map(growth), is_over);
     CounterRow {
         title: "Link errors, all".to_owned(),
         ends: ends.each_ref().map(cell),
         threshold: format!("{} /h", short_number(limit)),
-        is_over: ends.iter().filter_map(per_hour).any(|errors| errors as f64 >= limit),
+        is_over,
+        verdict,
         quantity: Some(PortQuantity::Errors),
     }
 }
@@ -156,13 +166,28 @@ fn error_row(
     let flaps = matches!(narrow, Counter::LinkDownedCounter | Counter::LinkDownedCounterExt);
     let limit = known.watch.settings.thresholds.flaps_per_hour;
     let often = |end: &EndSamples<'_>| growth(end).map(|count| count as f64 / hours);
+    let is_over = flaps && ends.iter().filter_map(often).any(|count| count >= limit);
+    let verdict = growth_verdict(&ends.each_ref().map(cell), &ends.each_ref().map(growth), is_over);
     CounterRow {
         title: counter_title(narrow).to_owned(),
         ends: ends.each_ref().map(cell),
         threshold: if flaps { format!("{} /h", short_number(limit)) } else { String::new() },
-        is_over: flaps && ends.iter().filter_map(often).any(|count| count >= limit),
+        is_over,
+        verdict,
         quantity: None,
     }
+}
+
+/// What a counter of errors says: that it is over its threshold, grows, or was counted before the watch began.
+fn growth_verdict(values: &[CableCount; 2], growth: &[Option<u64>; 2], is_over: bool) -> String {
+    let counted = values.iter().any(|value| value.counted);
+    let words = match (counted, growth.iter().flatten().max()) {
+        _ if is_over => "over",
+        (true, Some(0)) => "not growing",
+        (_, Some(1..)) => "grows",
+        _ => "",
+    };
+    words.to_owned()
 }
 
 fn port_row(known: &Model, port: PortId) -> Option<&crate::operations::watch::hot_ports::HotPort> {
@@ -223,6 +248,20 @@ mod tests {
     fn rates_of_errors_have_one_unit() {
         let rates = [None, Some(0), Some(9), Some(768_086)].map(|since| rate_words(since, 2.0));
         assert_eq!(rates, ["?", "0", "4.5", "384,043"]);
+    }
+
+    #[test]
+    fn a_verdict_tells_old_errors_from_new_ones() {
+        let count = |counted| CableCount { counted, ..CableCount::default() };
+        let verdict = |counted, growth, is_over| {
+            growth_verdict(&[count(counted), count(false)], &[growth, Some(0)], is_over)
+        };
+        assert_eq!(verdict(true, Some(0), false), "not growing");
+        assert_eq!(verdict(true, Some(7), false), "grows");
+        assert_eq!(verdict(true, Some(7), true), "over");
+        assert_eq!(verdict(false, Some(0), false), "");
+        let unknown = growth_verdict(&[count(true), count(true)], &[None, None], false);
+        assert_eq!(unknown, "", "without two readings nothing is said");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use super::cable_meaning::meaning_lines;
 use super::cable_page::CablePage;
 use super::cable_panes::CablePanes;
 use super::counter_rows::CounterRow;
@@ -12,7 +13,7 @@ use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, shorten_name, truncate_text, width};
 use crate::console::drawing::chart::{Chart, draw_chart};
 use crate::console::drawing::gauge::step_of;
-use crate::console::drawing::pane::{PaneHead, draw_pane};
+use crate::console::drawing::pane::{PaneHead, draw_pane, draw_rule};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{
     LABEL_WIDTH, chart_marks, chart_top, draw_time_chart, scale_of, worst_columns,
@@ -37,6 +38,8 @@ const VALUE_WIDTH: u16 = 14;
 const RATE_WIDTH: u16 = 11;
 /// Columns of the history of a counter.
 const HISTORY_WIDTH: u16 = 14;
+/// Columns of the words behind it.
+const VERDICT_WIDTH: u16 = 12;
 /// Most jobs that are named.
 const MAX_JOBS: usize = 3;
 
@@ -344,9 +347,16 @@ fn draw_counters(
     } else {
         draw_table(canvas, table, state, look, page, ends);
     }
-    let (users, cost) = (users_lines(page.report.as_deref()), cost_lines(page.report.as_deref()));
-    draw_text_pane(canvas, buffer_area(panes.texts[0]), "Who uses it", &users);
-    draw_text_pane(canvas, buffer_area(panes.texts[1]), "If it fails", &cost);
+    let plain = |lines: Vec<String>| lines.into_iter().map(|line| (line, Role::Text)).collect::<Vec<_>>();
+    let report = page.report.as_deref();
+    let texts = [
+        ("Who uses it", plain(users_lines(report))),
+        ("What it means", meaning_lines(look, &state.known, page.link)),
+        ("If it fails", plain(cost_lines(report))),
+    ];
+    for ((title, lines), area) in texts.iter().zip(panes.texts) {
+        draw_text_pane(canvas, buffer_area(area), title, lines);
+    }
 }
 
 fn draw_table(
@@ -364,6 +374,7 @@ fn draw_table(
     let threshold = columns.iter().sum::<u16>();
     let has_threshold = threshold + VALUE_WIDTH <= area.width;
     let has_history = threshold + VALUE_WIDTH + HISTORY_WIDTH + 3 <= area.width;
+    let has_verdict = has_history && threshold + VALUE_WIDTH + HISTORY_WIDTH + VERDICT_WIDTH < area.width;
     canvas.draw_text(area, 1, 0, "COUNTER", Role::Heading);
     for (at, port) in ends.into_iter().enumerate() {
         let left = TITLE_WIDTH + at as u16 * (VALUE_WIDTH + RATE_WIDTH);
@@ -383,9 +394,23 @@ fn draw_table(
         if has_threshold {
             draw_right(canvas, area, threshold + VALUE_WIDTH, y, &row.threshold, Role::Dim);
         }
-        let Some(quantity) = row.quantity.filter(|_| has_history) else { continue };
-        draw_strip(canvas, area, (threshold + VALUE_WIDTH + 2, y), state, look, quantity, &ends);
+        let x = threshold + VALUE_WIDTH + 2;
+        if let Some(quantity) = row.quantity.filter(|_| has_history) {
+            draw_strip(canvas, area, (x, y), state, look, quantity, &ends);
+        }
+        if has_verdict {
+            draw_verdict(canvas, Rect { y: area.y + y, height: 1, ..area }, x + HISTORY_WIDTH + 1, row);
+        }
     }
+}
+
+/// What a counter says, behind its history.
+fn draw_verdict(canvas: &mut Canvas<'_>, area: Rect, x: u16, row: &CounterRow) {
+    let (sign, role) = match row.is_over {
+        true => (format!("{} ", canvas.signs.severity[1]), Role::Warning),
+        false => (String::new(), Role::Dim),
+    };
+    canvas.draw_text(area, x, 0, &format!("{sign}{}", row.verdict), role);
 }
 
 /// A text that ends before a column.
@@ -486,19 +511,19 @@ fn cost_lines(report: Option<&CableReport>) -> Vec<String> {
 }
 
 /// A text with its title: a rule above it where there is room, otherwise in one row.
-fn draw_text_pane(canvas: &mut Canvas<'_>, area: Rect, title: &str, lines: &[String]) {
+fn draw_text_pane(canvas: &mut Canvas<'_>, area: Rect, title: &str, lines: &[(String, Role)]) {
     if area.height <= 1 {
         let x = canvas.draw_text(area, 1, 0, title, Role::Label);
-        let text = truncate_text(&lines.join(", "), area.width.saturating_sub(x + 3), canvas.signs.more);
-        canvas.draw_text(area, x + 2, 0, &text, Role::Text);
+        let texts: Vec<&str> = lines.iter().map(|(text, _)| text.as_str()).collect();
+        let text = truncate_text(&texts.join(", "), area.width.saturating_sub(x + 3), canvas.signs.more);
+        canvas.draw_text(area, x + 2, 0, &text, lines.first().map_or(Role::Text, |(_, role)| *role));
         return;
     }
-    let rule = canvas.signs.rule.repeat(area.width.into());
-    canvas.draw_text(area, 0, 0, &rule, Role::Border);
-    canvas.draw_text(area, 1, 0, &format!(" {title} "), Role::Strong);
+    draw_rule(canvas, area, 0, title);
     let room = usize::from(area.width.saturating_sub(2));
-    let rows = lines.iter().flat_map(|line| wrap_text(line, room));
-    for (y, line) in (1..area.height).zip(rows) {
-        canvas.draw_text(area, 1, y, &line, Role::Text);
+    let rows =
+        lines.iter().flat_map(|(line, role)| wrap_text(line, room).into_iter().map(|line| (line, *role)));
+    for (y, (line, role)) in (1..area.height).zip(rows) {
+        canvas.draw_text(area, 1, y, &line, role);
     }
 }

@@ -1,5 +1,6 @@
 //! The screen Links: every cable, with the ports at its ends, and a page for each.
 
+mod cable_meaning;
 mod cable_page;
 mod cable_panes;
 mod counter_rows;

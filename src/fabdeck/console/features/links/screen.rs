@@ -25,6 +25,9 @@ pub struct LinksScreen {
     of: Option<(usize, Option<usize>)>,
     /// The page of a cable, which takes the place of the list.
     pub page: Option<CablePage>,
+    /// Whether the list opens with cables in trouble first, where there are any. It is an order like any other, so that
+    /// the copied command prints the same list.
+    pub opens_by_trouble: bool,
 }
 
 impl LinksScreen {
@@ -57,6 +60,22 @@ impl LinksScreen {
         }
     }
 
+    /// Sorts by the worst kind of trouble of the first snapshot, unless another order or a filter was chosen.
+    fn sort_by_trouble(&mut self, look: &Snapshot) {
+        if !std::mem::take(&mut self.opens_by_trouble) {
+            return;
+        }
+        let table = &mut self.list.table;
+        let any = |has: &dyn Fn(LinkId) -> bool| look.fabric().links().any(|(link, _)| has(link));
+        let field = match () {
+            () if table.sort.is_some() || !table.filter.is_empty() => return,
+            () if any(&|link| look.is_down(link)) => "state",
+            () if any(&|link| look.is_degraded(link) == Some(true)) => "degraded",
+            () => return,
+        };
+        table.sort = Some((field.to_owned(), true));
+    }
+
     /// Makes the rows again, without the loads of a sweep.
     pub fn reset(&mut self, known: &Model) {
         self.of = None;
@@ -65,6 +84,16 @@ impl LinksScreen {
 }
 
 impl Screen for LinksScreen {
+    fn crumbs(&self, _: &Model) -> Vec<String> {
+        let sort = self.list.table.sort.as_ref().filter(|_| self.page.is_none());
+        let words = match sort.map(|(field, down)| (field.as_str(), *down)) {
+            Some(("state", true)) => "down first",
+            Some(("degraded", true)) => "degraded first",
+            _ => return Vec::new(),
+        };
+        vec![words.to_owned()]
+    }
+
     fn table(&self) -> &Table {
         &self.list.table
     }
@@ -157,6 +186,7 @@ impl Screen for LinksScreen {
         );
         // Marks change no row, so a walk over 100,000 links is avoided.
         if self.of != Some(of) {
+            self.sort_by_trouble(look);
             self.list.set_rows(Rowset::links(look, known.paths.as_deref()), known);
         }
         self.of = Some(of);

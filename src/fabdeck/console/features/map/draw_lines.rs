@@ -13,6 +13,8 @@ use crate::console::drawing::braille::{CellSharing, DotGrid};
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::gauge::bar_symbol;
 use crate::console::drawing::theme::Role;
+use crate::console::features::screen::Screen as _;
+use crate::console::features::whatif::whatif_layout::shares_cursor;
 use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 use crate::operations::fabric_map::groups::name_range;
@@ -76,7 +78,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     super::draw_path::draw_footer(canvas, area, state, layout.footer);
 }
 
-/// Draws a map by paths without cursor and legend; returns false where it has no room.
+/// Draws a map by paths with the cursor of the screen, and without legend; returns false where it has no room.
 pub fn draw_side(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side: &MapSide<'_>) -> bool {
     let (Some(look), Some(structure)) = (state.snapshot(), &state.screens.map.drawn.structure) else {
         return false;
@@ -84,7 +86,10 @@ pub fn draw_side(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, side
     let Some(layout) = LineLayout::new(structure, (area.width, area.height), false) else { return false };
     let lines = LineMap::new(state, look, structure, &layout);
     let MapSide { figures, shows_marks } = *side;
-    LineMap { figures, quantity: MapQuantity::Paths, lit: None, shows_marks, ..lines }.draw(canvas, area);
+    let cursor = state.screens.map.current(&state.known).filter(|_| shares_cursor(state));
+    let quantity = MapQuantity::Paths;
+    LineMap { figures, quantity, lit: None, shows_marks, cursor, is_clickable: true, ..lines }
+        .draw(canvas, area);
     true
 }
 

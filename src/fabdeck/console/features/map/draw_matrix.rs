@@ -10,17 +10,21 @@
 //! ```
 
 use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
 
 use super::figures::{MapFigures, MapQuantity, step_role};
 use super::matrix::{MatrixState, label_width};
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::gauge::bar_symbol;
+use crate::console::drawing::pane::draw_rule;
 use crate::console::drawing::theme::Role;
 use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 
 /// Columns of a cell with a number, and of one without.
 const CELL_WIDTHS: [u16; 3] = [4, 3, 1];
+/// Without colours, cells from this step on are reversed.
+const HIGH_STEP: u8 = 3;
 /// Longest name of a column that stands above it in one row.
 const COLUMN_NAME_WIDTH: u16 = 2;
 
@@ -104,27 +108,47 @@ fn draw_row(
 ) {
     let from = &matrix.table.rows[row];
     for (column, to) in matrix.table.columns.iter().enumerate() {
-        let here = (row, column) == matrix.cursor;
         let figures = matrix.table.cell(row, column).map(|(_, figures)| figures);
-        let same = from.leaves == to.leaves;
-        let (text, role) = match (same, figures.and_then(|figures| figures.step(quantity))) {
-            (true, None | Some(0)) => (canvas.signs.map[0].to_owned(), Role::Border),
-            (_, Some(0)) => (canvas.signs.untold.to_owned(), Role::Faint),
-            (_, Some(step)) if wide > 1 => {
-                let text = figures.and_then(|figures| figures.short_text(quantity));
-                (text.unwrap_or_else(|| step.to_string()), step_role(quantity, step))
-            }
-            (_, Some(step)) => (step.to_string(), step_role(quantity, step)),
-            (_, None) => (canvas.signs.severity[3].to_owned(), Role::Faint),
-        };
+        let (text, style) = cell_look(canvas, figures, quantity, wide, from.leaves == to.leaves);
         let x = column as u16 * wide;
         let room = Rect { x: cells.x + x, width: wide.min(cells.width.saturating_sub(x)), ..cells };
         canvas.add_row_target(room, y, ClickTarget::Cell(row, column));
-        if here {
-            canvas.draw_text(room, 0, y, &format!("{text:>0$}", usize::from(wide)), Role::Cursor);
-        } else {
-            canvas.draw_right_aligned(room, 0, y, &text, role);
-        }
+        let style = match (row, column) == matrix.cursor {
+            true => canvas.theme.painted(Role::Key, true).add_modifier(Modifier::BOLD),
+            false => style,
+        };
+        canvas.draw_styled(room, 0, y, &format!("{text:>0$}", usize::from(wide)), style);
+    }
+}
+
+/// The text of a cell and its style. From the second step on the ground has the colour, so that a lit row or column
+/// shows from afar. A number that would touch its neighbour is drawn as its bar.
+fn cell_look(
+    canvas: &Canvas<'_>,
+    figures: Option<MapFigures>,
+    quantity: MapQuantity,
+    wide: u16,
+    is_same: bool,
+) -> (String, Style) {
+    let step = figures.and_then(|figures| figures.step(quantity));
+    let signs = canvas.signs;
+    if is_same {
+        return (signs.map[0].to_owned(), canvas.style(step_role(quantity, step.unwrap_or(0))));
+    }
+    let Some(step) = step else { return (signs.severity[3].to_owned(), canvas.style(Role::Faint)) };
+    if step == 0 {
+        return (signs.untold.to_owned(), canvas.style(Role::Faint));
+    }
+    let number = figures.and_then(|figures| figures.short_text(quantity)).filter(|_| wide > 1);
+    let text = number.unwrap_or_else(|| step.to_string());
+    if wide > 1 && width(&text) >= wide {
+        let share = figures.and_then(|figures| figures.share(quantity)).unwrap_or(0.0);
+        let bar = bar_symbol(canvas, share).repeat(usize::from(wide - 1));
+        return (bar, canvas.style(step_role(quantity, step)));
+    }
+    match step {
+        1 if wide > 1 => (text, canvas.style(Role::Dim)),
+        _ => (text, canvas.theme.painted(step_role(quantity, step), step >= HIGH_STEP)),
     }
 }
 
@@ -151,19 +175,19 @@ fn draw_top_rank(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionSta
     if !structure.tree || y + 2 >= last {
         return;
     }
-    let (y, quantity) = (y + 1, drawn.quantity);
+    let quantity = drawn.quantity;
     let count = structure.ranks.first().copied().unwrap_or(0);
-    let room = usize::from(area.width.saturating_sub(2)) * usize::from(last - y - 1);
+    let room = usize::from(area.width.saturating_sub(2)) * usize::from(last - y - 2);
     let shown = count.min(room);
     let text = match shown == count {
         true => format!("{count} {}, one bar each, by worst {}", tier.name, quantity.word()),
         false => format!("{shown} of {count} {}, one bar each, by worst {}", tier.name, quantity.word()),
     };
-    canvas.draw_text(area, 1, y, &text, Role::Label);
+    let y = draw_rule(canvas, area, y, &text);
     let per_row = usize::from(area.width.saturating_sub(2)).max(1);
     for (at, switch) in structure.switches[..shown].iter().enumerate() {
         let (sign, role) = bar_of(canvas, Some(drawn.figures.node(switch.id)), quantity);
-        canvas.draw_text(area, 1 + (at % per_row) as u16, y + 1 + (at / per_row) as u16, sign, role);
+        canvas.draw_text(area, 1 + (at % per_row) as u16, y + (at / per_row) as u16, sign, role);
     }
 }
 
@@ -180,7 +204,7 @@ pub(super) fn draw_legend_at(canvas: &mut Canvas<'_>, area: Rect, state: &Sessio
     }
     x = canvas.draw_text(area, x + 1, y, most, Role::Dim);
     let signs = [
-        (canvas.signs.map[0], "same"),
+        (canvas.signs.map[0], "same part"),
         (canvas.signs.untold, "next to nothing"),
         (canvas.signs.severity[3], "not known"),
     ];

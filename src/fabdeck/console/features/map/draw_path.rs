@@ -48,9 +48,8 @@ pub fn draw_pane_of(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, p
     let right = [(path.role, Role::Warning)];
     let inside = draw_pane(canvas, area, &PaneHead { title: &title, right: &right, focused: false }, true);
     canvas.draw_text(inside, 1, 0, "hop", Role::Label);
-    canvas.draw_text(inside, 3, 0, "", Role::Label);
     let half = inside.width / 2;
-    canvas.draw_text(inside, 3, 0, "  wait", Role::Label);
+    canvas.draw_text(inside, 6, 0, "wait", Role::Label);
     canvas.draw_text(inside, half + 2, 0, "load", Role::Label);
     let room = usize::from(inside.height.saturating_sub(1) / HOP_ROWS);
     let shown = match path.hops.len() > room + usize::from(inside.height.is_multiple_of(2)) {
@@ -161,7 +160,7 @@ fn empty_filter_text(state: &SessionState) -> Option<String> {
 }
 
 /// Draws the scale of the colours, and the signs that are on the map.
-fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionState) {
+pub fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionState) {
     let quantity = state.screens.map.drawn.quantity;
     let [title, least, most] = quantity.scale();
     let known = match quantity {

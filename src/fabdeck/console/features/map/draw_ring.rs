@@ -4,10 +4,11 @@
 use ratatui::layout::Rect;
 
 use super::draw_matrix::{bar_of, draw_legend_at};
-use super::figures::step_role;
+use super::figures::{MapFigures, MapQuantity, step_role};
 use crate::console::drawing::braille::{CellSharing, DotGrid};
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 use crate::operations::fabric_map::groups::MapGroups;
 use crate::operations::fabric_map::structure::MapStructure;
@@ -18,6 +19,10 @@ const MIN_SIZE: (u16, u16) = (70, 18);
 /// Bundles from this step on are drawn.
 const DRAWN_STEP: u8 = 2;
 const CURSOR_WEIGHT: i32 = 100;
+/// Most bundles that are drawn besides those of the group at the cursor.
+const MAX_DRAWN: usize = 24;
+/// Least columns of the names inside a group.
+const INSIDE_NAME_WIDTH: u16 = 5;
 /// Columns and rows of a group.
 const GROUP_WIDTH: u16 = 14;
 const GROUP_ROWS: u16 = 2;
@@ -56,12 +61,15 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let chosen = [matrix.cursor.0.min(matrix.cursor.1), matrix.cursor.0.max(matrix.cursor.1)];
     let mut dots = DotGrid::new(area.width, area.height, CellSharing::OneLine);
     let (mut left_out, mut not_known) = (0, 0);
+    let least = least_drawn(&drawn.bundles, drawn.quantity);
     for (bundle, figures) in structure.bundles.iter().zip(&drawn.bundles) {
         let step = figures.step(drawn.quantity);
         let [from, to] = bundle.groups.map(|group| group_anchor(area, group, count));
         if bundle.groups == chosen {
             dots.draw_line(from, to, Role::Key, CURSOR_WEIGHT, 0);
-        } else if step.is_some_and(|step| step >= DRAWN_STEP) {
+        } else if step.is_some_and(|step| step >= DRAWN_STEP)
+            && (figures.score(drawn.quantity) >= least || bundle.groups.contains(&matrix.cursor.0))
+        {
             let step = step.unwrap_or(0);
             dots.draw_line(from, to, step_role(drawn.quantity, step), step.into(), 0);
         } else if step.is_some() {
@@ -77,12 +85,21 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let of = structure.bundles.len();
     let text = match (left_out, not_known) {
         (0, 0) => String::new(),
-        (_, 0) => format!("{left_out} of {of} bundles carry too little to be drawn"),
+        (_, 0) => format!("{left_out} of {of} bundles are not drawn: others are worse"),
         (0, _) => format!("not known of {not_known} of {of} bundles"),
-        _ => format!("{left_out} of {of} bundles carry too little to be drawn, not known of {not_known}"),
+        _ => format!("{left_out} of {of} bundles are not drawn, not known of {not_known}"),
     };
     canvas.draw_right_aligned(area, 0, area.height.saturating_sub(2), &text, Role::Dim);
     draw_legend_at(canvas, area, state);
+}
+
+/// The score from which on bundles are drawn, so that lines stay few; equal ones are all drawn, unless they are too many.
+fn least_drawn(bundles: &[MapFigures], quantity: MapQuantity) -> Option<u64> {
+    let mut scores: Vec<u64> = bundles.iter().filter_map(|figures| figures.score(quantity)).collect();
+    scores.sort_unstable_by(|a, b| b.cmp(a));
+    let least = *scores.get(MAX_DRAWN)?;
+    let equal = scores.iter().filter(|score| **score >= least).count();
+    Some(if equal > 2 * MAX_DRAWN { least + 1 } else { least })
 }
 
 fn draw_group(
@@ -101,6 +118,8 @@ fn draw_group(
         () => Role::Strong,
     };
     let room = Rect { x: area.x + x, width: GROUP_WIDTH.min(area.width - x), ..area };
+    let whole = Rect { y: area.y + y, height: GROUP_ROWS, ..room };
+    canvas.add_target(whole.intersection(area), ClickTarget::Cell(group, drawn.matrix.cursor.1));
     let name = format!("group {group}");
     canvas.draw_text(room, 0, y, &name, role);
     let worst = drawn.groups.get(group).copied().unwrap_or_default();
@@ -170,16 +189,20 @@ pub fn draw_group_inside(canvas: &mut Canvas<'_>, area: Rect, state: &SessionSta
     let size = format!("{0} x {0}", leaves.len());
     let right = [(size.as_str(), Role::Dim)];
     let inside = draw_pane(canvas, area, &PaneHead { title: &title, right: &right, focused: false }, true);
-    let rows = usize::from(inside.height);
-    let name_width = 7;
+    let name_of = |at: &usize| look.name(structure.switches[*at].id);
+    let widest = leaves.iter().map(|at| width(name_of(at))).max().unwrap_or(0);
+    // Cells have a blank between them where there is room for that beside names of a fair width.
+    let count = leaves.len() as u16;
+    let wide = if INSIDE_NAME_WIDTH + 2 * count <= inside.width { 2 } else { 1 };
+    let names = widest.min(inside.width.saturating_sub(wide * count + 1)).max(3) + 1;
+    let rows = usize::from(inside.height.saturating_sub(1));
     for (y, row) in leaves.iter().take(rows).enumerate() {
-        let name = look.name(structure.switches[*row].id);
-        let room = Rect { width: name_width, ..inside };
-        canvas.draw_name(room, 1, y as u16, name, Role::Dim);
+        let y = y as u16;
+        canvas.draw_name(Rect { width: names, ..inside }, 1, y, name_of(row), Role::Dim);
         for (x, column) in leaves.iter().enumerate() {
-            let x = name_width + 1 + 2 * x as u16;
+            let x = names + 1 + wide * x as u16;
             if row == column {
-                canvas.draw_text(inside, x, y as u16, canvas.signs.map[0], Role::Border);
+                canvas.draw_text(inside, x, y, canvas.signs.map[0], Role::Border);
                 continue;
             }
             let key = (*row.min(column), *row.max(column));
@@ -191,7 +214,12 @@ pub fn draw_group_inside(canvas: &mut Canvas<'_>, area: Rect, state: &SessionSta
                 .max_by_key(|figures| figures.score(drawn.quantity));
             let Some(worst) = worst else { continue };
             let (sign, role) = bar_of(canvas, Some(worst), drawn.quantity);
-            canvas.draw_text(inside, x, y as u16, sign, role);
+            canvas.draw_text(inside, x, y, sign, role);
         }
+    }
+    let below = inside.height.saturating_sub(1);
+    if usize::from(below) >= leaves.len() {
+        let text = format!("by {}, the cable between two", drawn.quantity.word());
+        canvas.draw_text(inside, 1, below, &text, Role::Dim);
     }
 }

@@ -8,6 +8,7 @@ use super::figures::{MapFigures, MapQuantity, step_role};
 use super::torus::TorusShape;
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
+use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 use crate::operations::fabric_map::structure::MapStructure;
 use fabdeck_fabric::ElementId;
@@ -84,6 +85,8 @@ fn draw_cell(
     let wide = if pitch > CELL_WIDTH { CELL_WIDTH } else { 1 };
     let number = figures.short_text(quantity).filter(|_| wide > 1 && figures.step(quantity) != Some(0));
     let text = format!("{sign}{}", number.map(|number| format!(" {number}")).unwrap_or_default());
+    let cell = Rect { x: area.x + x, width: wide.min(area.width.saturating_sub(x)), ..area };
+    canvas.add_row_target(cell, y, ClickTarget::Switch(switch.id.0));
     if drawn.slice.at == at {
         // Brackets mark the cursor on terminals without colours.
         let text = if wide > 1 { format!("[{text}]") } else { text.clone() };
@@ -155,6 +158,8 @@ fn draw_thumbnails(
         let x = 1 + column as u16 * wide;
         let role = if slice == drawn.slice.slice { Role::Strong } else { Role::Dim };
         canvas.draw_text(area, x, y, &shape.slice_name(slice), role);
+        let thumbnail = Rect { x: area.x + x, y: area.y + y, width: columns as u16, height: 1 + rows as u16 };
+        canvas.add_target(thumbnail.intersection(area), ClickTarget::Slice(slice));
         for at in (0..rows).flat_map(|row| (0..columns).map(move |column| (column, row))) {
             let Some(switch) = shape.switch(slice, at).and_then(|at| structure.switches.get(at)) else {
                 continue;

@@ -8,7 +8,7 @@ use super::draw_slice::slice_fits;
 use super::figures::{FigureTable, MapFigures, MapQuantity};
 use super::line_layout::LineLayout;
 use super::lit_path::LitPath;
-use super::matrix::{MatrixState, update_matrix};
+use super::matrix::{MatrixState, update_matrix, update_pair_detail};
 use super::torus::{SliceCursor, TorusShape};
 use crate::console::features::screen::CursorDirection;
 use crate::console::features::screens::ScreenId;
@@ -83,6 +83,26 @@ impl DrawnMap {
             structure.groups.kind == GroupKind::Dragonfly && ring_fits(&structure.groups, self.room)
         };
         self.matrix.shown && self.matrix.is_whole() && self.structure.as_ref().is_some_and(ring)
+    }
+
+    /// Shows a slice of the torus, where there is one with this number.
+    pub fn choose_slice(&mut self, slice: usize) {
+        if self.torus().is_some_and(|shape| slice < shape.slice_count()) {
+            self.slice.slice = slice;
+        }
+    }
+
+    /// Moves the cursor of the slices to a switch; returns whether the torus has it.
+    pub fn move_to_slice_switch(&mut self, node: NodeId) -> bool {
+        let place = self.structure.as_ref().and_then(|structure| {
+            let shape = structure.torus.as_ref()?;
+            let at = structure.switches.iter().position(|switch| switch.id == node)?;
+            shape.place_of(at)
+        });
+        if let Some((slice, at)) = place {
+            self.slice = SliceCursor { slice, at };
+        }
+        place.is_some()
     }
 
     /// The switch at the cursor of a slice.
@@ -225,7 +245,9 @@ pub fn update_drawn_map(state: &mut SessionState) -> Vec<Effect> {
         (map.lit, map.lit_of) = (lit, Some(lit_of));
     }
     let room = update_layout(state);
-    update_matrix(state, room)
+    let mut effects = update_matrix(state, room);
+    effects.extend(update_pair_detail(state));
+    effects
 }
 
 /// Brings the layout of lines up to date, and returns the room of the map.

@@ -3,18 +3,20 @@
 use super::drawn_map::update_drawn_map;
 use super::screen::{BUNDLE, GROUP, PATH};
 use super::torus::TorusShape;
-use super::{draw_lines, draw_map, draw_matrix, draw_path, draw_ring, draw_slice};
+use super::{draw_element, draw_lines, draw_map, draw_matrix, draw_pair, draw_path, draw_ring, draw_slice};
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::theme::Role;
 use crate::console::drawing::{details, list};
 use crate::console::features::feature::{BodyAreas, Feature};
+use crate::console::features::panes::pins::{detail_element, is_pinned};
 use crate::console::features::preconditions::has_fabric;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::action::{ActionGroup, ActionSection, new};
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
+use fabdeck_fabric::ElementId;
 
 pub const FEATURE: Feature = Feature {
     actions: &[ActionGroup {
@@ -97,6 +99,13 @@ fn draw(canvas: &mut Canvas<'_>, areas: &BodyAreas, state: &SessionState) {
     }
     if let Some(lit) = map.drawn.lit.as_ref().filter(|_| !path.is_empty()) {
         draw_path::draw_pane_of(canvas, path, state, lit);
+    }
+    let element = detail_element(state).filter(|what| lines && !matches!(what, ElementId::Port(_)));
+    if let Some(what) = element {
+        return draw_element::draw(canvas, areas.details, state, what);
+    }
+    if map.shows_map() && map.drawn.matrix.shown && !is_pinned(state) {
+        return draw_pair::draw(canvas, areas.details, state);
     }
     details::draw(canvas, areas.details, state);
 }

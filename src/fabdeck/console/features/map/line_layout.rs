@@ -94,11 +94,16 @@ pub struct LineLayout {
 }
 
 impl LineLayout {
+    /// Whether a map is drawn as lines where there is room for it.
+    pub fn draws(structure: &MapStructure) -> bool {
+        let few = structure.switches.len() <= MAX_SWITCHES && structure.cables.len() <= MAX_CABLES;
+        few && !structure.switches.is_empty()
+    }
+
     /// The layout for an area; `None` where it is too small, or the fabric too large. With `path`, the footer has a row
     /// for the lit path.
     pub fn new(structure: &MapStructure, (width, height): (u16, u16), path: bool) -> Option<Self> {
-        let few = structure.switches.len() <= MAX_SWITCHES && structure.cables.len() <= MAX_CABLES;
-        if !few || structure.switches.is_empty() || width < MAP_MIN_WIDTH {
+        if !Self::draws(structure) || width < MAP_MIN_WIDTH {
             return None;
         }
         let footer = u16::from(path) + if height >= 30 { 2 } else { 1 };

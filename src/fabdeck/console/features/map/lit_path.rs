@@ -4,7 +4,7 @@
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::fabric_model::Model;
 use crate::operations::trace::path_trace::{LidChoice, Trace, TraceEndpoint};
-use fabdeck_fabric::counters::{CongestionRole, Evidence};
+use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, Evidence, LikelyRole};
 use fabdeck_fabric::{LinkId, NodeId, PortId};
 
 /// A step of the lit path: a node, and the port and cable by which the path leaves it.
@@ -57,12 +57,21 @@ impl LitPath {
             CongestionRole::Contributor(Evidence::NowhereElse { .. }) => alone,
             _ => false,
         };
-        let from = verdict.congested_adapters.iter().find(|held| sends_there(&held.role))?.at.port;
+        let likely_there = |held: &CongestedAdapter| match held.likely {
+            Some(LikelyRole::Contributor(flow)) => flow.hot_spot == worst,
+            _ => false,
+        };
+        let adapters = &verdict.congested_adapters;
+        let proven = adapters.iter().find(|held| sends_there(&held.role)).map(|held| (held, "contributor"));
+        let likely =
+            || adapters.iter().find(|held| likely_there(held)).map(|held| (held, "likely contributor"));
+        let (from, role) = proven.or_else(likely)?;
+        let from = from.at.port;
         let fabric = look.fabric();
         let end = |port: PortId| TraceEndpoint { node: fabric.port(port).node, port: Some(port) };
         let tables = &look.observation.tables;
         let trace = Trace::follow(look, tables, end(from), end(worst), LidChoice::Base).ok()?;
-        Self::from_trace(&trace, known, "contributor")
+        Self::from_trace(&trace, known, role)
     }
 
     pub fn has_link(&self, link: LinkId) -> bool {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::pair_table::{PairRequest, PairTable, PairTask};
+use super::pair_table::{PairDetail, PairDetailRequest, PairDetailTask, PairRequest, PairTable, PairTask};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::screen::CursorDirection;
 use crate::console::features::screens::ScreenId;
@@ -18,7 +18,7 @@ use fabdeck_fabric::{NodeId, PortId};
 /// Parts of the switches with hosts: those that send, and those that receive.
 type MatrixPart = [Range<usize>; 2];
 
-/// What a table of pairs depends on: structure, reading, paths, quantity, the part of the fabric, and the room.
+/// What a table of pairs depends on: structure, reading, paths, quantity, the part of the fabric, and its size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct PairSource {
     structure: usize,
@@ -26,7 +26,8 @@ struct PairSource {
     paths: usize,
     quantity: super::figures::MapQuantity,
     part: MatrixPart,
-    room: (u16, u16),
+    /// Numbers of rows and columns: a status line that comes and goes changes the room and not the table.
+    size: (usize, usize),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -46,7 +47,12 @@ pub struct MatrixState {
     zoom: Vec<(MatrixPart, (usize, usize))>,
     /// The row and the column at the cursor.
     pub cursor: (usize, usize),
+    detail: Option<(PairDetail, DetailSource)>,
+    detail_running: Option<(TaskId, DetailSource)>,
 }
+
+/// What the detail of a pair depends on: the table, and the cell.
+type DetailSource = (PairSource, (usize, usize));
 
 /// Rows of the matrix besides its cells: the directions, the names of columns, the worst of each column and the legend.
 pub const MATRIX_FRAME_ROWS: u16 = 6;
@@ -160,6 +166,21 @@ impl MatrixState {
         }
     }
 
+    /// The detail of the pair at the cursor, of the last reading for which it was made.
+    pub fn detail(&self) -> Option<&PairDetail> {
+        let (detail, (table, cell)) = self.detail.as_ref()?;
+        let shown = self.table_of.as_ref().filter(|_| !self.stale)?;
+        (*cell == self.cursor && table.part == shown.part && table.quantity == shown.quantity)
+            .then_some(detail)
+    }
+
+    /// Receives the detail of a pair, unless another one was asked for since.
+    pub fn receive_detail(&mut self, task: TaskId, detail: PairDetail) {
+        if let Some((_, of)) = self.detail_running.take_if(|(running, _)| *running == task) {
+            self.detail = Some((detail, of));
+        }
+    }
+
     /// Forgets what another structure gave.
     pub fn reset(&mut self) {
         *self = Self::default();
@@ -190,20 +211,22 @@ pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> 
     let (known, drawn) = (&state.known, &state.screens.map.drawn);
     let (reading, paths) = (known.watch.reading.clone(), known.paths.clone());
     let part = drawn.matrix.part();
+    let rows = structure.groups.buckets(&structure, &look, &part[0], most_rows);
+    let columns = structure.groups.buckets(&structure, &look, &part[1], most_columns);
     let of = PairSource {
         structure: address,
         reading: reading.as_ref().map_or(0, |reading| Arc::as_ptr(reading) as usize),
         paths: paths.as_ref().map_or(0, |paths| Arc::as_ptr(paths) as usize),
         quantity: drawn.quantity,
-        part: part.clone(),
-        room,
+        part,
+        size: (rows.len(), columns.len()),
     };
     if drawn.matrix.table_of.as_ref() == Some(&of) {
         return Vec::new();
     }
     let mut effects = Vec::new();
     if let Some((task, running)) = drawn.matrix.running.clone() {
-        let same = running.part == of.part && running.room == of.room && running.quantity == of.quantity;
+        let same = running.part == of.part && running.size == of.size && running.quantity == of.quantity;
         // A table of an earlier reading is finished first, so that a slow one comes to an end.
         if (running == of || same) && state.tasks.get(task).is_some() {
             return effects;
@@ -213,13 +236,11 @@ pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> 
         }
     }
     let matrix = &state.screens.map.drawn.matrix;
-    let rows = structure.groups.buckets(&structure, &look, &part[0], most_rows);
-    let columns = structure.groups.buckets(&structure, &look, &part[1], most_columns);
     let task =
         PairTask(PairRequest { look, structure, reading, paths, quantity: of.quantity, rows, columns });
     let other = matrix.table_of.as_ref().is_none_or(|before| {
-        (before.structure, &before.part, before.room, before.quantity)
-            != (of.structure, &of.part, of.room, of.quantity)
+        (before.structure, &before.part, before.size, before.quantity)
+            != (of.structure, &of.part, of.size, of.quantity)
     });
     let (id, effect) = state.begin_quiet("following the paths of the map", task);
     let matrix = &mut state.screens.map.drawn.matrix;
@@ -227,4 +248,34 @@ pub fn update_matrix(state: &mut SessionState, room: (u16, u16)) -> Vec<Effect> 
     matrix.stale |= other;
     effects.push(effect);
     effects
+}
+
+/// Asks for the detail of the pair at the cursor where there is a new one. One that is being made is finished first, so
+/// that moving the cursor does not queue up work.
+pub fn update_pair_detail(state: &mut SessionState) -> Option<Effect> {
+    let (known, map) = (&state.known, &state.screens.map);
+    let matrix = &map.drawn.matrix;
+    let is_asked = state.screen == ScreenId::Map && map.shows_map() && matrix.shown && !matrix.stale;
+    let has_room = !state.areas_of(ScreenId::Map).details_pane.is_empty();
+    if !is_asked || !has_room || map.drawn.shows_ring() {
+        return None;
+    }
+    let of = (matrix.table_of.clone()?, matrix.cursor);
+    let is_known = matrix.detail.as_ref().is_some_and(|(_, known)| *known == of);
+    let is_running = matrix.detail_running.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());
+    if is_known || is_running {
+        return None;
+    }
+    let parts = matrix.chosen()?.map(|bucket| bucket.leaves.clone());
+    let request = PairDetailRequest {
+        look: known.look.clone()?,
+        structure: map.drawn.structure.clone()?,
+        reading: known.watch.reading.clone(),
+        paths: known.paths.clone(),
+        quantity: map.drawn.quantity,
+        parts,
+    };
+    let (task, effect) = state.begin_quiet("examining a pair of the map", PairDetailTask(request));
+    state.screens.map.drawn.matrix.detail_running = Some((task, of));
+    Some(effect)
 }

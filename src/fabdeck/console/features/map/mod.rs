@@ -1,8 +1,10 @@
 //! The screen Map: the drawn map, the tree by rank, tables of switches and hosts, and the ports of a node.
 
+pub(crate) mod draw_element;
 pub mod draw_lines;
 pub(crate) mod draw_map;
 pub(crate) mod draw_matrix;
+pub(crate) mod draw_pair;
 pub(crate) mod draw_path;
 pub(crate) mod draw_ring;
 pub(crate) mod draw_slice;

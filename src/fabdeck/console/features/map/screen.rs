@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::draw_path::pane_rows;
 use super::drawn_map::{DrawnMap, MapCursor};
 use super::grid;
+use super::pair_table::PairTable;
 use super::tree::{TreeItem, TreeListing, TreeRow, containers, tree_rows};
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
@@ -121,6 +122,9 @@ impl MapScreen {
 
     /// Moves the cursor to a cable or a switch of the drawn map.
     pub fn move_to_drawn(&mut self, what: ElementId, known: &Model) -> bool {
+        if let (ElementId::Node(node), true) = (what, self.shows_slice()) {
+            return self.drawn.move_to_slice_switch(node);
+        }
         let (Some(structure), true) = (self.drawn.structure.clone(), self.shows_map()) else { return false };
         let cable = structure.cables.iter().find(|cable| ElementId::Link(cable.link) == what);
         let switch = match (what, cable) {
@@ -256,9 +260,16 @@ impl Screen for MapScreen {
 
     fn pane_note(&self, known: &Model) -> Option<String> {
         let look = known.look.as_deref().filter(|_| self.shows_map())?;
+        let quantity = self.drawn.quantity.word();
+        if let (true, Some(structure)) = (self.drawn.matrix.shown, &self.drawn.structure) {
+            let [_, several] = structure.groups.kind.words();
+            let PairTable { rows, columns, .. } = &self.drawn.matrix.table;
+            return Some(format!("{} x {} {several}, worst {quantity} between", rows.len(), columns.len()))
+                .filter(|_| !self.drawn.matrix.stale);
+        }
         let lit = self.drawn.lit.as_ref().map(|lit| lit.title(look));
         let path = lit.map_or_else(String::new, |title| format!("   path {title}"));
-        Some(format!("by {}{path}", self.drawn.quantity.word()))
+        Some(format!("by {quantity}{path}"))
     }
 
     fn table(&self) -> &Table {

@@ -21,6 +21,9 @@ pub fn has_panes(state: &SessionState) -> Result<(), String> {
 /// Gives the keys to a pane. One that has no rows to move is zoomed and its borders are moved.
 pub fn focus_pane(state: &mut SessionState, pane: &'static str) {
     let screen = state.screen;
+    if state.focused_pane() != pane {
+        state.panes.detail_top = 0;
+    }
     match state.current_mut().0.focus_pane(pane) {
         true => state.panes.focused.remove(&screen),
         false => state.panes.focused.insert(screen, pane),

@@ -12,7 +12,7 @@ use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::chart::{column_of, draw_ticks};
 use crate::console::drawing::gauge::step_symbol;
 use crate::console::drawing::theme::{Quantity, Role};
-use crate::console::features::chart_axes::time_ticks;
+use crate::console::features::chart_axes::{add_time_targets, time_ticks};
 use crate::console::features::chart_time::{
     chart_history, cursor_ms, cursor_share, ends_now, latest_ms, time_words,
 };
@@ -179,6 +179,8 @@ impl StripRows<'_> {
         // The head of the row has the time of the cursor.
         let cursor = cursor_share(&self.state.known, self.window).map(|at| column_of(self.plot, at));
         draw_ticks(canvas, row, &time_ticks(&self.state.known, self.window, self.plot.width), cursor);
+        let below = Rect { height: self.plot.height.saturating_sub(self.y), ..row };
+        add_time_targets(canvas, below, self.window);
         self.y += 1;
     }
 

@@ -53,6 +53,21 @@ pub fn move_cursor(state: &mut SessionState, later: bool) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Goes to a time of the charts: in a recording to its moment, of a live watch with the cursor.
+pub fn go_to_time(state: &mut SessionState, at_ms: i64) -> Vec<Effect> {
+    let at_ms = u64::try_from(at_ms).unwrap_or(0);
+    if let Some(playback) = &state.known.playback {
+        let place = playback.place_at(at_ms);
+        return time_navigation::seek_place(state, place);
+    }
+    let history = &state.known.watch.totals;
+    if let Some((latest, _)) = history.latest() {
+        let first = latest.saturating_sub(history.span_ms().unwrap_or(0));
+        set_cursor(state, at_ms.max(first.saturating_add(1)));
+    }
+    Vec::new()
+}
+
 /// Moves the cursor of a live watch to a time; at the end of the charts, they end with the present again.
 pub fn set_cursor(state: &mut SessionState, at_ms: u64) {
     let latest = latest_ms(&state.known);

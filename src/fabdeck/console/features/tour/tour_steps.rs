@@ -20,6 +20,9 @@ pub struct TourStep {
     pub is_done: fn(&SessionState) -> bool,
 }
 
+/// The step that opens the page of a cable.
+const CABLE_STEP: usize = 3;
+
 pub const TOUR_STEPS: [TourStep; 10] = [
     TourStep {
         title: "What is wrong",
@@ -157,6 +160,10 @@ fn show_step(state: &mut SessionState, step: usize) {
         state.tour.step = None;
         return state.log_message(Severity::Info, "the tour has ended; :tour begins it again");
     };
+    if step == CABLE_STEP {
+        // A page that is open already would hide the list that the step is about.
+        state.screens.links.page = None;
+    }
     if let Some(screen) = shown.screen {
         (state.layer, state.screen, state.came_from) = (None, screen, None);
     }

@@ -14,7 +14,7 @@ pub fn header_word(watch: &WatchState) -> Option<String> {
         (true, true) => Some("paused".to_owned()),
         (true, false) => {
             let failing = if watch.trouble.is_some() { " failing" } else { "" };
-            Some(format!("watch {}{failing}", interval_words(watch.settings.interval_ms)))
+            Some(format!("live {}{failing}", spaced_interval(watch.settings.interval_ms)))
         }
     }
 }
@@ -22,6 +22,11 @@ pub fn header_word(watch: &WatchState) -> Option<String> {
 /// The interval in the notation of the configuration and `--interval`: `5s`, `500ms`.
 pub fn interval_words(ms: u64) -> String {
     if ms.is_multiple_of(1000) { format!("{}s", ms / 1000) } else { format!("{ms}ms") }
+}
+
+/// The interval as screens write it: `5 s`, `500 ms`.
+fn spaced_interval(ms: u64) -> String {
+    if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
 }
 
 /// The text for an empty list of verdicts.

@@ -56,7 +56,7 @@ const PROPOSED: &str = ", proposed";
 
 const JOBS_MAX: EngineField = EngineField::new(
     "jobs_max",
-    "JOBS EFI",
+    "JOBS PATHS",
     FieldKind::Number,
     "effective edge forwarding index (EFI): the largest number of paths within jobs over one channel",
     |_, row| row.jobs.as_ref().map(|jobs| jobs.max).into(),
@@ -66,7 +66,7 @@ const JOBS_MAX: EngineField = EngineField::new(
 
 const JOBS_DARK_FIBER: EngineField = EngineField::new(
     "jobs_dark_fiber",
-    "JOBS DARK",
+    "JOBS UNUSED",
     FieldKind::Decimal,
     "dark fiber: percent of channels that no path within a job crosses",
     |_, row| row.jobs.as_ref().map(|jobs| Value::tenths(jobs.dark_fiber)).into(),

@@ -15,6 +15,6 @@ pub mod preview_paths;
 mod proposal_outcome;
 pub mod screen;
 pub(crate) mod victims_page;
-mod whatif_layout;
+pub(crate) mod whatif_layout;
 
 pub(crate) use feature::{FEATURE, open_engines};

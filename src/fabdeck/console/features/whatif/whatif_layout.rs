@@ -16,8 +16,10 @@
 //!
 //! On the widest screens, the map is live beside preview above the victims, and beside them are the cables that change most.
 
+use crate::console::features::screens::ScreenId;
 use crate::console::model::layout::{Areas, Rect};
 use crate::console::model::panes::{PanePlan, PaneTree};
+use crate::console::model::state::SessionState;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WhatifPanes {
@@ -120,6 +122,20 @@ impl WhatifPanes {
         let (table, reasons) = routes.inside(areas.boxed).split_rows(TABLE_ROWS);
         Self { pairs, victims, map, live, preview, changes, routes, table, reasons }
     }
+}
+
+/// Whether the map beside its preview is drawn: both have the cursor of the screen Map.
+pub fn shares_cursor(state: &SessionState) -> bool {
+    let map = &state.screens.map;
+    state.screen == ScreenId::Whatif
+        && !state.areas().panes.area(PREVIEW).is_empty()
+        && map.shows_map()
+        && map.drawn.layout.is_some()
+}
+
+/// Whether one of both maps has the keys.
+pub fn has_map_keys(state: &SessionState) -> bool {
+    shares_cursor(state) && matches!(state.focused_pane(), LIVE | PREVIEW)
 }
 
 #[cfg(test)]
