@@ -5,6 +5,7 @@ pub mod access;
 
 mod administration;
 mod counters;
+mod extended_port_info;
 mod follow_status;
 mod header;
 mod host_flows;
@@ -12,6 +13,7 @@ mod notice;
 mod notice_filter;
 mod path_notice;
 mod performance;
+mod port_capabilities;
 mod port_info;
 mod smp;
 mod subnet;
@@ -21,6 +23,7 @@ pub use administration::{
     InformInfo, InformInfoRecord, NodeRecord, PathRecord, RECORD_AT, SaHeader, ServiceRecord,
 };
 pub use counters::CounterBlock;
+pub use extended_port_info::ExtendedPortInfo;
 pub use follow_status::{FollowQuery, FollowStatus, NoticeKey};
 pub use header::{Class, MAD_SIZE, Mad, MadHeader, MadStatus, Method, attribute};
 pub use host_flows::{FlowLevel, HostFlow, HostFlows};
@@ -28,6 +31,7 @@ pub use notice::{Notice, trap};
 pub use notice_filter::{NoticeAction, NoticeFilter};
 pub use path_notice::PathNotice;
 pub use performance::{ClassPortInfo, PortCounters, PortCountersExtended, PortSamplesControl};
+pub use port_capabilities::PortCapabilities;
 pub use port_info::{PortInfo, ProtectBits};
 pub use smp::{HOPS_MAX, RouteError, SMP_DATA, Smp};
 pub use subnet::{

@@ -8,6 +8,7 @@ use fabdeck_mad::NodeDescription;
 use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
+use super::port_speeds::PortInfoForm;
 
 const DEFAULT_LANES: u8 = 8;
 
@@ -36,6 +37,7 @@ fn build_device(fabric: &Fabric, id: NodeId) -> SimulatedDevice {
         silent: !facts.answered,
         optimized_lanes: false,
         adaptive: AdaptiveProfile::default(),
+        port_info_form: PortInfoForm::default(),
     }
 }
 

@@ -17,6 +17,7 @@ use super::device_builder;
 use super::host_agents::HostAgents;
 use super::manager_stand_in;
 use super::notice_state::NoticeState;
+use super::port_speeds::PortInfoForm;
 use super::services::RegisteredServices;
 use super::story_step::StoryStep;
 use super::traffic::{FlowOrder, LevelSelection, NetworkSetup, TrafficError, TrafficLoad, TrafficRun};
@@ -149,6 +150,13 @@ impl SimulatedFabric {
     pub fn set_adaptive_at(&mut self, text: &str, profile: AdaptiveProfile) -> bool {
         let switch = self.find_port(text).filter(|(node, _)| self.device(*node).is_switch());
         switch.inspect(|(node, _)| self.set_adaptive(NodeId(*node), profile)).is_some()
+    }
+
+    /// Sets how a node takes the bit for extended speeds in PortInfo queries.
+    pub fn set_port_info_form(&mut self, node: NodeId, form: PortInfoForm) {
+        if let Some(device) = self.devices.get_mut(node.index()) {
+            device.port_info_form = form;
+        }
     }
 
     /// Sets whether a switch answers for the SL2VL tables of all in-ports at once.

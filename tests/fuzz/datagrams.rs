@@ -114,7 +114,13 @@ fn decode(mad: &Mad) {
         info.physical_state(),
         info.width_best(),
     ));
-    print_value(&(info.speed_best(), info.operational_lanes(), info.lanes_supported(), smp.data::<SmInfo>()));
+    print_value(&(
+        info.speed(None),
+        info.speed_best(Some(info.capabilities())),
+        info.operational_lanes(),
+        info.lanes_supported(),
+        smp.data::<SmInfo>(),
+    ));
     let table = smp.data::<SlToVl>();
     // Only what a table can say survives.
     assert_eq!(SlToVl::from_table(table.table()).table(), table.table());

@@ -15,6 +15,7 @@ mod service_levels;
 mod set_requests;
 mod silent_nodes;
 mod simulated_traffic;
+mod speeds;
 mod sweeps;
 mod table_drift;
 mod traps;

@@ -11,6 +11,7 @@ mod exchange;
 mod exchange_policy;
 mod fabric_events;
 mod fabric_sweep;
+mod fdr10;
 mod flaps;
 mod get_request;
 mod keys;
