@@ -77,7 +77,7 @@ impl RegisterContent for FirmwareReading {
         // A version has three small numbers, and no device has firmware 0.
         let plausible = major > 0 && major < 1 << 16 && minor < 1 << 16 && sub < 1 << 16;
         plausible.then(|| Self {
-            version: format!("{major}.{minor:04}.{sub:04}"),
+            version: format!("{major}.{minor}.{sub:04}"),
             psid: register.text_at(0x30, 16),
             uptime_s: register.u32_at(0x1C),
         })

@@ -8,6 +8,7 @@ use fabdeck_fabric::{
 use fabdeck_mad::NodeDescription;
 
 use super::port_speeds::PortInfoForm;
+use super::wire_profile::WireProfile;
 
 /// The first multicast LID.
 pub const FIRST_GROUP: u16 = 0xC000;
@@ -38,6 +39,7 @@ pub struct SimulatedDevice {
     pub optimized_lanes: bool,
     pub adaptive: AdaptiveProfile,
     pub port_info_form: PortInfoForm,
+    pub wire: WireProfile,
 }
 
 /// What a switch answers about adaptive routing. Its packets follow the forwarding tables in each case.

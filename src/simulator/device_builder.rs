@@ -9,6 +9,7 @@ use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
 use super::port_speeds::PortInfoForm;
+use super::wire_profile::WireProfile;
 
 const DEFAULT_LANES: u8 = 8;
 
@@ -38,6 +39,7 @@ fn build_device(fabric: &Fabric, id: NodeId) -> SimulatedDevice {
         optimized_lanes: false,
         adaptive: AdaptiveProfile::default(),
         port_info_form: PortInfoForm::default(),
+        wire: WireProfile::default(),
     }
 }
 

@@ -32,6 +32,9 @@ mod story_changes;
 mod story_step;
 mod subnet;
 pub mod traffic;
+mod wire_agent;
+mod wire_profile;
+mod wire_values;
 
 pub use background_traffic::{BackgroundTraffic, RatioShortfall, TimeRatio};
 pub use client_port::SharedSimulator;
@@ -44,3 +47,4 @@ pub use manager_stand_in::with_lmc;
 pub use port_speeds::PortInfoForm;
 pub use simulated_fabric::{CarriedTraffic, SimulatedFabric};
 pub use story_step::{StoryChange, StoryStep};
+pub use wire_profile::WireProfile;

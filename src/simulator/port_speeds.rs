@@ -34,12 +34,14 @@ impl PortInfoForm {
 pub(super) fn speed_capabilities(device: &SimulatedDevice) -> PortCapabilities {
     let best = device.ports.iter().map(|port| port.speed_best).max().unwrap_or(LinkSpeed::Edr);
     let narrow = device.ports.iter().any(|port| port.width == LinkWidth::X2);
+    let details = device.wire.has_details();
     let mut known = PortCapabilities { mask: PortCapabilities::EXTENDED_SPEEDS, mask2: 0 };
-    if best >= LinkSpeed::Hdr || narrow {
+    if best >= LinkSpeed::Hdr || narrow || details {
         known.mask |= PortCapabilities::MASK2;
     }
     for (has, bit) in [
         (narrow, PortCapabilities::WIDTH_2X),
+        (details, PortCapabilities::PORT_INFO_EXTENDED),
         (best >= LinkSpeed::Hdr, PortCapabilities::HDR),
         (best >= LinkSpeed::Ndr, PortCapabilities::NDR),
         (best >= LinkSpeed::Xdr, PortCapabilities::EXTENDED_SPEEDS2 | PortCapabilities::XDR),

@@ -5,7 +5,7 @@ use zerocopy::{FromZeros, IntoBytes};
 use fabdeck_fabric::{Lid, NO_PATH, PhysicalState, PortState};
 use fabdeck_mad::{
     AdaptiveRoutingInfo, ExtendedPortInfo, GeneralInfo, LftBlock, Method, MftBlock, NodeDescription,
-    NodeInfo, PortInfo, SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
+    NodeInfo, PortInfo, PortInfoExtended, SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
 };
 
 use super::attribute_refusal::AttributeRefusal;
@@ -99,6 +99,9 @@ impl SimulatedFabric {
             }
             attribute::ADAPTIVE_ROUTING_INFO if device.adaptive != AdaptiveProfile::Plain => {
                 copy_to_data(data, &AdaptiveRoutingInfo::new(device.adaptive == AdaptiveProfile::On));
+            }
+            PortInfoExtended::ATTRIBUTE if device.wire.has_details() => {
+                copy_to_data(data, &super::wire_values::port_info_extended(device, at.1, modifier)?);
             }
             ExtendedPortInfo::ATTRIBUTE if has_fdr10(device) => {
                 copy_to_data(data, &extended_port_info(device, modifier)?);

@@ -57,6 +57,24 @@ impl BitErrorRate {
         }
     }
 
+    /// The rate of this number of errors in this number of bits, rounded to one digit; `None` without bits.
+    pub fn of_counts(errors: u64, bits: u64) -> Option<Self> {
+        match (errors, bits) {
+            (_, 0) => None,
+            (0, _) => Some(Self::NoneSeen),
+            (errors, bits) => {
+                let rate = errors as f64 / bits as f64;
+                let magnitude = (-rate.log10()).ceil().clamp(0.0, f64::from(NONE_SEEN_FROM - 1));
+                let coefficient = (rate * 10f64.powf(magnitude)).round().clamp(1.0, 10.0);
+                // 9.96e-9 is 1e-8.
+                let carried = coefficient > 9.0 && magnitude > 0.0;
+                let (coefficient, magnitude) =
+                    if carried { (1.0, magnitude - 1.0) } else { (coefficient, magnitude) };
+                Some(Self::Rate(RateNumber { coefficient: coefficient as u8, magnitude: magnitude as u8 }))
+            }
+        }
+    }
+
     /// The word of a device.
     pub fn to_word(self) -> u32 {
         match self {
@@ -102,6 +120,15 @@ mod tests {
         assert_eq!(BitErrorRate::NoneSeen.to_word(), 0x0000_FF0F);
         assert_eq!(rate([0, 0, 9, 0]), None);
         assert_eq!(rate([0, 0, 0, 0]), None);
+        for (errors, bits, text) in [
+            (3, 1_000_000_000, Some("3e-9")),
+            (0, 5, Some("none seen")),
+            (0, 0, None),
+            (996, 1000, Some("1e-0")),
+            (1, 400_000_000_000_000, Some("3e-15")),
+        ] {
+            assert_eq!(BitErrorRate::of_counts(errors, bits).map(|rate| rate.to_string()).as_deref(), text);
+        }
         let at = |coefficient, magnitude| BitErrorRate::Rate(RateNumber { coefficient, magnitude });
         assert!(BitErrorRate::NoneSeen < at(1, 200) && at(9, 10) < at(1, 9) && at(1, 9) < at(15, 9));
     }

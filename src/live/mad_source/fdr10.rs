@@ -1,4 +1,4 @@
-//! Finds FDR10. PortInfo calls it QDR, so ports at QDR of vendors with ExtPortInfo are asked for that attribute. One
+//! Finds FDR10. PortInfo calls it QDR, so ports at QDR of devices with ExtPortInfo are asked for that attribute. One
 //! port of each kind of device comes first: a kind that refuses or stays silent gets no second query.
 
 use std::collections::BTreeMap;
@@ -18,12 +18,17 @@ const RETRIES: u32 = 1;
 /// The prefix of the names of ibsim's adapters: its devices know only the specification.
 pub(super) const IBSIM: &str = "ibsim";
 
+/// Devices with ExtPortInfo, as `ibnetdiscover` lists them: SwitchX and Switch-IB to Quantum, ConnectX-3 to ConnectX-7.
+fn can_have_fdr10(device: u32) -> bool {
+    matches!(device, 0xC738..=0xC73B | 0xC838 | 0xC839 | 0xCB20 | 0xCF08 | 0xCF09 | 0xD2F0 | 0xD2F2 | 0x1003..=0x1021)
+}
+
 /// Asks the ports at QDR, and stores where it is FDR10.
 pub fn read_fdr10(reader: &mut PortReader<'_>, found: &mut DiscoveryState) -> Result<(), SourceError> {
     let mut kinds: BTreeMap<(u32, u32), Vec<(usize, u8)>> = BTreeMap::new();
     for (node, port) in found.qdr_ports() {
         let kind = found.device_kind(node);
-        if has_vendor_attributes(kind.0) {
+        if has_vendor_attributes(kind.0) && can_have_fdr10(kind.1) {
             kinds.entry(kind).or_default().push((node, port));
         }
     }
