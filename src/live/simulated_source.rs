@@ -113,6 +113,7 @@ fn build_simulator(
     }
     place_agents(&mut world, wishes)?;
     set_adaptive(&mut world, wishes)?;
+    set_wire(&mut world, wishes)?;
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
 }
 
@@ -153,6 +154,25 @@ fn set_adaptive(world: &mut SimulatedFabric, wishes: &SimulatorOptions) -> Resul
                 key,
                 name,
                 "give all, none, or switches of this fabric with + between them",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Sets the answers of nodes about the health of links; named nodes come after `all`.
+fn set_wire(world: &mut SimulatedFabric, wishes: &SimulatorOptions) -> Result<(), SourceError> {
+    let (all, named): (Vec<_>, Vec<_>) = wishes.wire.iter().partition(|(_, _, who)| who == "all");
+    for (_, profile, _) in all {
+        let nodes: Vec<NodeId> = world.snapshot().nodes().map(|(id, _)| id).collect();
+        nodes.into_iter().for_each(|id| world.set_wire(id, *profile));
+    }
+    for (key, profile, names) in named.into_iter().filter(|(_, _, names)| names != "none") {
+        if let Some(name) = names.split('+').find(|name| !world.set_wire_at(name, *profile)) {
+            return Err(bad_key_value(
+                key,
+                name,
+                "give all, none, or nodes of this fabric with + between them",
             ));
         }
     }

@@ -8,6 +8,7 @@ mod fabric_events;
 mod faults;
 mod keys;
 mod limits;
+mod link_health;
 mod missing_answers;
 mod notices;
 mod repeatability;

@@ -46,6 +46,11 @@ impl<T> DeviceAnswer<T> {
         }
     }
 
+    /// Whether the question was not sent, or the device does not have the value.
+    pub fn has_nothing(&self) -> bool {
+        matches!(self, Self::NotAsked | Self::Absent)
+    }
+
     /// Whether the question was never sent.
     pub fn is_not_asked(&self) -> bool {
         matches!(self, Self::NotAsked)
@@ -143,6 +148,38 @@ pub struct ReceiveErrorCauses {
     pub looping: u16,
 }
 
+impl ReceiveErrorCauses {
+    /// The causes with a count, in words: `3 local physical, 1 looping`.
+    pub fn text(&self) -> String {
+        count_text(&[
+            (self.local_physical, "local physical"),
+            (self.malformed, "malformed"),
+            (self.buffer_overrun, "buffer overrun"),
+            (self.dlid_mapping, "no entry for the LID"),
+            (self.vl_mapping, "no lane"),
+            (self.looping, "looping"),
+        ])
+    }
+}
+
+impl DiscardCauses {
+    /// The causes with a count, in words.
+    pub fn text(&self) -> String {
+        count_text(&[
+            (self.port_inactive, "port inactive"),
+            (self.neighbor_mtu, "longer than the neighbour takes"),
+            (self.switch_lifetime, "too long in the switch"),
+            (self.head_of_queue, "too long at the head of the queue"),
+        ])
+    }
+}
+
+fn count_text(counts: &[(u16, &str)]) -> String {
+    let some = counts.iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = some.map(|(count, cause)| format!("{count} {cause}")).collect();
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+}
+
 /// Causes of transmit discards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct DiscardCauses {
@@ -191,6 +228,22 @@ pub struct BitErrorCounts {
     pub effective: Option<BitErrorRate>,
     /// The rate after FEC and retransmission.
     pub symbol: Option<BitErrorRate>,
+}
+
+impl BitErrorCounts {
+    /// Whether these counts go on from earlier ones, so that their difference is a growth: nothing was cleared between.
+    pub fn continues(&self, earlier: &Self) -> bool {
+        self.since_ms > earlier.since_ms
+            && self.bits > earlier.bits
+            && self.symbol_errors >= earlier.symbol_errors
+            && self.effective_errors >= earlier.effective_errors
+            && self.lane_sum() >= earlier.lane_sum()
+    }
+
+    /// The errors of all lanes.
+    pub fn lane_sum(&self) -> u64 {
+        self.lane_errors.iter().fold(0, |sum, errors| sum.saturating_add(*errors))
+    }
 }
 
 /// The limits of a quantity, by the module itself.
@@ -296,6 +349,9 @@ pub struct PortWire {
     pub fec: DeviceAnswer<FecMode>,
     /// The counts of FEC.
     pub fec_counts: DeviceAnswer<FecCounts>,
+    /// When the counts of FEC were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fec_counts_at: Option<Duration>,
     /// The counts of FEC before these, and when they were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub earlier_fec: Option<(Duration, FecCounts)>,
@@ -306,6 +362,28 @@ pub struct PortWire {
     pub earlier_bits: Option<BitErrorCounts>,
     /// The module.
     pub module: DeviceAnswer<ModuleReading>,
+}
+
+impl PortWire {
+    /// Whether the device has none of this, or was asked for none.
+    pub fn has_nothing(&self) -> bool {
+        self.errors.has_nothing()
+            && self.discards.has_nothing()
+            && self.fec.has_nothing()
+            && self.fec_counts.has_nothing()
+            && self.bit_errors.has_nothing()
+            && self.module.has_nothing()
+    }
+}
+
+impl DeviceSensors {
+    /// Whether the device has none of this, or was asked for none.
+    pub fn has_nothing(&self) -> bool {
+        self.temperature.has_nothing()
+            && self.fan_list.has_nothing()
+            && self.firmware.has_nothing()
+            && self.system.has_nothing()
+    }
 }
 
 /// What one device said about itself.

@@ -6,10 +6,10 @@ use std::io;
 use crate::capture_format::{
     AcknowledgementRecord, Annotation, CaptureHeader, CaptureRecord, CounterBase, FramePacker, JobsRecord,
     MAX_JOBS_BYTES, MAX_TEXT_BYTES, OperatorAction, RecordingEnd, changed_records, encode, encoded_size,
-    state_records,
+    state_records, wire_records,
 };
 use crate::job_lists::JobList;
-use fabdeck_fabric::observe::{FabricEvent, JobHosts, JobSnapshot, Observation, Sweep};
+use fabdeck_fabric::observe::{FabricEvent, JobHosts, JobSnapshot, Observation, Sweep, WireHealth};
 
 /// The destination of a capture.
 pub trait Sink {
@@ -103,6 +103,8 @@ pub struct Recorder<S> {
     base: CounterBase,
     /// The last snapshot that was written.
     known: Option<Observation>,
+    /// The last answers about the health of links that were written.
+    wire: WireHealth,
     kept: RecordedPart,
     /// Limits that replace the usual ones.
     whole_every: Option<u64>,
@@ -137,6 +139,7 @@ impl<S: Sink> Recorder<S> {
             packer: FramePacker::default(),
             base: CounterBase::default(),
             known: None,
+            wire: WireHealth::default(),
             kept: RecordedPart::default(),
             whole_every: None,
             state_every: None,
@@ -181,7 +184,20 @@ impl<S: Sink> Recorder<S> {
         };
         let key = restated || self.sweeps >= self.whole_every.unwrap_or(usual) || self.lines > MAX_LINE_BYTES;
         if !records.is_empty() {
-            self.known = Some(Observation { counters: Vec::new(), reading: None, ..snapshot.clone() });
+            self.known = Some(Observation {
+                counters: Vec::new(),
+                reading: None,
+                wire: WireHealth::default(),
+                ..snapshot.clone()
+            });
+        }
+        if self.wire != snapshot.wire {
+            // In a frame of its own, which readers can tell from a change of the fabric. A whole state holds it already.
+            let wire: Vec<CaptureRecord> = wire_records(&self.wire, &snapshot.wire).collect();
+            self.wire.clone_from(&snapshot.wire);
+            if !restated {
+                self.since_state += self.write(time, wire, false)?.0;
+            }
         }
         let counters = encode(&mut self.base, sweep, key);
         records.extend(counters.into_iter().map(|part| CaptureRecord::Counters(Box::new(part))));

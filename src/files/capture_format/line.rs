@@ -10,6 +10,7 @@ use super::frame::flags;
 use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
+use super::wire::WireRecord;
 use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::{AdaptiveRouting, JobHosts, Note, PolicyLevels, TickKind};
 
@@ -44,6 +45,8 @@ pub enum CaptureRecord {
     PathLevels(PathLevelRecord),
     /// The ticks in which ports count waiting.
     Ticks(Vec<TickRecord>),
+    /// The health of links and devices that changed.
+    Wire(WireRecord),
     /// Notes of the recorded reading.
     Remarks(Vec<NoteRecord>),
     /// The running jobs.
@@ -81,6 +84,7 @@ const KINDS: &[(&str, u32)] = &[
     ("policy", flags::STATE_MOVED),
     ("path_levels", flags::STATE_MOVED),
     ("ticks", flags::STATE_MOVED),
+    ("wire", flags::STATE_MOVED | flags::WIRE),
     ("remarks", flags::STATE_MOVED),
     ("jobs", flags::STATE_MOVED | flags::JOBS),
     ("counters", flags::COUNTERS),

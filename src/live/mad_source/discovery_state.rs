@@ -64,7 +64,7 @@ pub struct DiscoveredNode {
     pub high_limit: FxHashMap<u8, u8>,
     /// Ports at which a subnet manager runs, in charge or not.
     pub manages: BTreeSet<u8>,
-    /// What port 0 of a switch says about the fields of all its ports.
+    /// What port 0 of a switch says about the fields of all its ports; of an adapter, what its last port says.
     pub(crate) capabilities: Option<PortCapabilities>,
     /// Whether the device refuses a PortInfo query by a sender that knows extended speeds.
     pub(crate) refuses_extended_query: bool,
@@ -192,7 +192,7 @@ impl DiscoveryState {
             false => found.manages.remove(&number),
         };
         let switch = found.kind == NodeKind::Switch;
-        if switch && number == 0 {
+        if !switch || number == 0 {
             found.capabilities = Some(info.capabilities());
         }
         let known = found.capabilities_of(number, info);

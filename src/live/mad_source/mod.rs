@@ -36,6 +36,8 @@ mod table_rotation;
 mod tables;
 mod ticks;
 mod traps;
+mod wire;
+mod wire_topic;
 
 pub use actuator::LiveActuator;
 pub use exchange_policy::ExchangePolicy;
