@@ -180,8 +180,12 @@ pub(super) fn answer<'l, T>(
     }
 }
 
-fn of_module(look: &Snapshot, id: PortId, value: impl FnOnce(&ModuleReading) -> Value<'static>) -> Value<'_> {
-    said(look, id).map_or(NOT_ASKED, |said| answer(&said.module, |module| value(module)))
+fn of_module<'l>(
+    look: &'l Snapshot,
+    id: PortId,
+    value: impl FnOnce(&'l ModuleReading) -> Value<'l>,
+) -> Value<'l> {
+    said(look, id).map_or(NOT_ASKED, |said| answer(&said.module, value))
 }
 
 fn text(value: Option<&str>) -> Value<'_> {
