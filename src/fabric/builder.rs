@@ -127,6 +127,13 @@ impl FabricBuilder {
         &mut self.draft_port(key, number).facts
     }
 
+    /// The facts of a port, where the builder has it.
+    pub fn known_port(&self, key: NodeKey, number: PortNum) -> Option<&PortFacts> {
+        let ports = &self.nodes[key.0 as usize].ports;
+        let at = ports.binary_search_by_key(&number, |port| port.number).ok()?;
+        Some(&ports[at].facts)
+    }
+
     /// The port at the other end of a port's cable, where the builder holds one.
     pub fn peer(&self, key: NodeKey, number: PortNum) -> Option<(NodeKey, PortNum)> {
         let ports = &self.nodes[key.0 as usize].ports;

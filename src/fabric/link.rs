@@ -105,8 +105,8 @@ impl LinkWidth {
     }
 }
 
-/// The signalling rate of one physical lane. Three fields of PortInfo hold it (LinkSpeed, LinkSpeedExt, and the
-/// vendor's FDR10), so it has no single code.
+/// The signalling rate of one physical lane. Four fields hold it (LinkSpeed, LinkSpeedExt and LinkSpeedExt2 of
+/// PortInfo, and FDR10 in a vendor's attribute), so it has no single code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkSpeed {
     /// 2.5 Gbit/s.
@@ -161,11 +161,6 @@ impl LinkSpeed {
     /// The speed with a name, in any case.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|v| v.word().eq_ignore_ascii_case(word))
-    }
-
-    /// Whether the standard's PortInfo has a value for the speed. FDR10 is a vendor's, XDR is newer.
-    pub fn is_in_port_info(self) -> bool {
-        !matches!(self, Self::Fdr10 | Self::Xdr)
     }
 
     /// The signalling rate of one lane in Mbit/s (IBA volume 2). A 4x EDR link carries four times as much.

@@ -14,6 +14,7 @@ mod record_words;
 mod state;
 mod switching;
 mod topology;
+mod wire;
 
 use super::FileError;
 use super::limit::MAX_NODES;
@@ -30,8 +31,9 @@ pub use line::{
 };
 pub use pack::{FramePacker, PackedFrames};
 pub use reader::{CaptureReader, Damage};
-pub use state::{CaptureState, changed_records, state_records};
+pub use state::{CaptureState, changed_records, state_records, wire_records};
 pub use topology::{DeviceModel, NodeLabel};
+pub use wire::{WireDeviceEntry, WirePortEntry, WireRecord};
 
 pub const ID: &str = "fdcap";
 

@@ -192,6 +192,7 @@ impl Assembly {
             counters,
             growth: topology.growth,
             ticks: Default::default(),
+            wire: Default::default(),
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,

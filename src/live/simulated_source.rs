@@ -10,8 +10,7 @@ use super::mad_source::LiveSource;
 use super::simulated_traffic;
 use super::simulator_options::{SIMULATOR_KEYS, SimulatorOptions, bad_key_value, parse_options};
 use super::story_events;
-use fabdeck_fabric::generate::GeneratedFabric;
-use fabdeck_fabric::observe::{NotePlace, Notes};
+use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{NodeId, Tables};
 use fabdeck_mad::access::{ReadPort, SourceError};
 use fabdeck_simulator::{AttachError, SharedSimulator, SimulatedFabric, Simulator, with_lmc};
@@ -74,8 +73,7 @@ fn build_simulator(
     if let Some(lmc) = wishes.lmc {
         generated.fabric = with_lmc(&generated.fabric, lmc);
     }
-    let mut notes = notes_of(text, &generated);
-    note_speeds(text, &generated, &mut notes);
+    let notes = notes_of(text, &generated);
     let mut world =
         SimulatedFabric::new(&generated.fabric, &Tables::default()).ok_or_else(|| SourceError::Name {
             code: "FD-5033",
@@ -115,6 +113,7 @@ fn build_simulator(
     }
     place_agents(&mut world, wishes)?;
     set_adaptive(&mut world, wishes)?;
+    set_wire(&mut world, wishes)?;
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
 }
 
@@ -161,6 +160,25 @@ fn set_adaptive(world: &mut SimulatedFabric, wishes: &SimulatorOptions) -> Resul
     Ok(())
 }
 
+/// Sets the answers of nodes about the health of links; named nodes come after `all`.
+fn set_wire(world: &mut SimulatedFabric, wishes: &SimulatorOptions) -> Result<(), SourceError> {
+    let (all, named): (Vec<_>, Vec<_>) = wishes.wire.iter().partition(|(_, _, who)| who == "all");
+    for (_, profile, _) in all {
+        let nodes: Vec<NodeId> = world.snapshot().nodes().map(|(id, _)| id).collect();
+        nodes.into_iter().for_each(|id| world.set_wire(id, *profile));
+    }
+    for (key, profile, names) in named.into_iter().filter(|(_, _, names)| names != "none") {
+        if let Some(name) = names.split('+').find(|name| !world.set_wire_at(name, *profile)) {
+            return Err(bad_key_value(
+                key,
+                name,
+                "give all, none, or nodes of this fabric with + between them",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Silences a random share of the nodes, but not the client's node and its neighbours.
 fn silence_nodes(world: &mut SimulatedFabric, wishes: &SimulatorOptions) {
     if wishes.silent.is_zero() {
@@ -189,18 +207,6 @@ fn suggest_simulator_key(error: SourceError) -> SourceError {
     let SourceError::Name { code: code @ "FD-3003", what, .. } = error else { return error };
     let keys: Vec<&str> = SIMULATOR_KEYS.iter().map(|key| key.name).collect();
     SourceError::Name { code, what, hint: format!("the simulator's own keys are {}", keys.join(", ")) }
-}
-
-/// Notes a speed that PortInfo cannot express.
-fn note_speeds(text: &str, generated: &GeneratedFabric, notes: &mut Notes) {
-    let mut speeds = generated.fabric.ports().filter_map(|(_, port)| port.facts.speed);
-    if let Some(speed) = speeds.find(|speed| !speed.is_in_port_info()) {
-        notes.add("FN-513", NotePlace::file(text), || {
-            format!(
-                "PortInfo has no value for {speed}: ports of this speed report the next lower one that it has"
-            )
-        });
-    }
 }
 
 fn no_such_node(error: AttachError) -> SourceError {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fabdeck_fabric::Lmc;
 use fabdeck_mad::access::SourceError;
-use fabdeck_simulator::{AdaptiveProfile, LineFaults, Share, TimeRatio};
+use fabdeck_simulator::{AdaptiveProfile, LineFaults, Share, TimeRatio, WireProfile};
 
 /// A key of the simulator in `sim:NAME,key=value`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +72,36 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "switches that do not answer whether they have adaptive routing: all, or NODE+NODE",
     },
     SimulatorKey {
+        name: "wire",
+        default: "none",
+        meaning: "nodes that answer about bit errors, modules and sensors: all, or NODE+NODE",
+    },
+    SimulatorKey {
+        name: "wire-optics",
+        default: "none",
+        meaning: "the same, with a worn lane at the first cabled port and a hot module at the second",
+    },
+    SimulatorKey {
+        name: "wire-counters",
+        default: "none",
+        meaning: "nodes with the counters of FEC and causes of errors alone",
+    },
+    SimulatorKey {
+        name: "wire-keyed",
+        default: "none",
+        meaning: "nodes that do not answer to class 0x0A without its key",
+    },
+    SimulatorKey {
+        name: "wire-no-modules",
+        default: "none",
+        meaning: "nodes that answer about all but modules",
+    },
+    SimulatorKey {
+        name: "wire-nonsense",
+        default: "none",
+        meaning: "nodes whose answers about links cannot be true",
+    },
+    SimulatorKey {
         name: "lmc",
         default: "as the fabric has it",
         meaning: "ports of hosts have two to the power of this LIDs, 0 to 3; all LIDs are given anew",
@@ -97,6 +127,8 @@ pub(super) struct SimulatorOptions {
     pub agents: Option<String>,
     /// The answers about adaptive routing, and which switches give them: `all`, or names.
     pub adaptive: Vec<(&'static str, AdaptiveProfile, String)>,
+    /// The answers about the health of links, and which nodes give them.
+    pub wire: Vec<(&'static str, WireProfile, String)>,
     pub lmc: Option<Lmc>,
     /// The words of the fabric.
     pub fabric: String,
@@ -159,6 +191,10 @@ pub(super) fn parse_options(words: &str) -> Result<SimulatorOptions, SourceError
             "ar" => wishes.adaptive.push(("ar", AdaptiveProfile::On, value.to_owned())),
             "ar-off" => wishes.adaptive.push(("ar-off", AdaptiveProfile::Off, value.to_owned())),
             "ar-silent" => wishes.adaptive.push(("ar-silent", AdaptiveProfile::Silent, value.to_owned())),
+            _ if WireProfile::NAMES.iter().any(|(name, _)| *name == key) => {
+                let named = WireProfile::NAMES.iter().find(|(name, _)| *name == key);
+                wishes.wire.extend(named.map(|(name, profile)| (*name, *profile, value.to_owned())));
+            }
             "ratio" => {
                 let ratio = TimeRatio::parse(value)
                     .ok_or_else(|| bad_key_value(key, value, "a ratio from 1:1 to 1:1000000"))?;

@@ -5,32 +5,52 @@ pub mod access;
 
 mod administration;
 mod counters;
+mod extended_port_info;
 mod follow_status;
 mod header;
 mod host_flows;
+mod module_page;
 mod notice;
 mod notice_filter;
 mod path_notice;
 mod performance;
+mod physical_counters;
+mod port_capabilities;
+mod port_details;
 mod port_info;
+mod port_info_extended;
+mod register_query;
+mod sensor_registers;
 mod smp;
 mod subnet;
 mod vendor;
+mod vendor_class;
 
 pub use administration::{
     InformInfo, InformInfoRecord, NodeRecord, PathRecord, RECORD_AT, SaHeader, ServiceRecord,
 };
 pub use counters::CounterBlock;
+pub use extended_port_info::ExtendedPortInfo;
 pub use follow_status::{FollowQuery, FollowStatus, NoticeKey};
 pub use header::{Class, MAD_SIZE, Mad, MadHeader, MadStatus, Method, attribute};
 pub use host_flows::{FlowLevel, HostFlow, HostFlows};
+pub use module_page::{LinkDownPage, TroubleshootingPage};
 pub use notice::{Notice, trap};
 pub use notice_filter::{NoticeAction, NoticeFilter};
 pub use path_notice::PathNotice;
 pub use performance::{ClassPortInfo, PortCounters, PortCountersExtended, PortSamplesControl};
+pub use physical_counters::{LinkDownCauses, PhysicalLayerCounts, RetransmissionCounts};
+pub use port_capabilities::PortCapabilities;
+pub use port_details::{
+    PortExtendedSpeedsCounters, PortRcvErrorDetails, PortXmitDiscardDetails, SPEED_LANES,
+};
 pub use port_info::{PortInfo, ProtectBits};
+pub use port_info_extended::PortInfoExtended;
+pub use register_query::{CounterGroup, DiagnosticPage, Register, RegisterQuery};
+pub use sensor_registers::{FanList, FanSpeed, RegisterContent, SensorCount};
 pub use smp::{HOPS_MAX, RouteError, SMP_DATA, Smp};
 pub use subnet::{
     LftBlock, MftBlock, NodeDescription, NodeInfo, SlToVl, SmInfo, SwitchInfo, VlArbitrationBlock,
 };
 pub use vendor::{AdaptiveRoutingInfo, GeneralInfo, has_vendor_attributes};
+pub use vendor_class::{REGISTER_BLOCK, RegisterBytes, VendorQuery};

@@ -23,6 +23,8 @@ pub struct ClassPortInfo {
 impl ClassPortInfo {
     const EXTENDED_WIDTH: u16 = 0x0200;
     const EXTENDED_WIDTH_NO_IETF: u16 = 0x0400;
+    const ALL_PORT_SELECT: u16 = 0x0100;
+    const RS_FEC_LAYOUT: u16 = 0x4000;
     const XMIT_WAIT: u16 = 0x1000;
     const QP1_DROPPED: u16 = 0x8000;
 
@@ -43,6 +45,21 @@ impl ClassPortInfo {
     /// time).
     pub fn has_additional_extended(&self) -> bool {
         self.capability_mask2_response.get() >> 5 & 2 != 0
+    }
+
+    /// Whether port 255 selects all ports of a node.
+    pub fn has_all_port_select(&self) -> bool {
+        self.has(Self::ALL_PORT_SELECT)
+    }
+
+    /// Whether PortExtendedSpeedsCounters can have the form for RS-FEC; a port has it if its FEC mode is one.
+    pub fn has_rs_fec_layout(&self) -> bool {
+        self.has(Self::RS_FEC_LAYOUT)
+    }
+
+    /// Whether the agent may answer only with a key (CapabilityMask2).
+    pub fn has_performance_key(&self) -> bool {
+        self.capability_mask2_response.get() >> 5 & 1 != 0
     }
 
     pub fn has_xmit_wait(&self) -> bool {

@@ -5,6 +5,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use fabdeck_fabric::{Lid, LinkSpeed, LinkWidth, Lmc, PhysicalState, PortState};
 
+use super::port_capabilities::PortCapabilities;
+
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct PortInfo {
@@ -46,7 +48,10 @@ pub struct PortInfo {
     pub response_time: u8,
     pub error_thresholds: u8,
     pub max_credit_hint: U16,
-    pub round_trip_latency: U32,
+    /// Reserved (1), LinkSpeedExt2Active (2), LinkSpeedExt2Supported (2), LinkSpeedExt2Enabled (3).
+    pub speed_ext2: u8,
+    /// LinkRoundTripLatency, 24 bits.
+    pub round_trip_latency: [u8; 3],
     pub capability_mask2: U16,
     /// LinkSpeedExtActive, LinkSpeedExtSupported.
     pub speed_ext_active_supported: u8,
@@ -65,6 +70,10 @@ pub enum ProtectBits {
 }
 
 impl PortInfo {
+    /// The bit of the modifier by which the sender says that it knows extended speeds. Without it a switch may answer
+    /// with the extended fields at 0 and QDR in the old one.
+    pub const KNOWS_EXTENDED_SPEEDS: u32 = 1 << 31;
+
     /// IsSM: a subnet manager runs at this port, as master or not.
     pub fn has_manager(&self) -> bool {
         self.capability_mask.get() & 1 << 1 != 0
@@ -106,15 +115,29 @@ impl PortInfo {
             .max_by_key(|w| w.lanes())
     }
 
-    /// The speed in use. FDR10 reads as QDR here, because only a vendor's attribute has it.
-    pub fn speed(&self) -> Option<LinkSpeed> {
-        extended_speed(self.speed_ext_active_supported >> 4)
-            .or_else(|| basic_speed(self.speed_active_enabled >> 4))
+    /// What this port says about its fields.
+    pub fn capabilities(&self) -> PortCapabilities {
+        PortCapabilities { mask: self.capability_mask.get(), mask2: self.capability_mask2.get() }
     }
 
-    pub fn speed_best(&self) -> Option<LinkSpeed> {
-        extended_speed(self.speed_ext_active_supported & 0xF)
-            .or_else(|| basic_speed(self.speed_supported_state >> 4))
+    /// The speed in use. FDR10 reads as QDR here, because only a vendor's attribute has it. The capabilities are those
+    /// of the port, at a switch those of port 0; a speed that only they can confirm is `None` without them.
+    pub fn speed(&self, known: Option<PortCapabilities>) -> Option<LinkSpeed> {
+        let older = extended_speed(self.speed_ext_active_supported >> 4)
+            .or_else(|| basic_speed(self.speed_active_enabled >> 4));
+        newest_speed(self.speed_ext2 >> 5 & 3, known, older)
+    }
+
+    pub fn speed_best(&self, known: Option<PortCapabilities>) -> Option<LinkSpeed> {
+        let older = extended_speed(self.speed_ext_active_supported & 0xF)
+            .or_else(|| basic_speed(self.speed_supported_state >> 4));
+        newest_speed(self.speed_ext2 >> 3 & 3, known, older)
+    }
+
+    /// The time of a bit to the other end of the cable and back, in units of 4 ns; 0xFFFFFF if it is not known.
+    pub fn round_trip(&self) -> u32 {
+        let [high, middle, low] = self.round_trip_latency;
+        u32::from_be_bytes([0, high, middle, low])
     }
 
     /// Number of data lanes in operation.
@@ -134,6 +157,7 @@ impl PortInfo {
         set.width_enabled = 0;
         set.speed_active_enabled &= 0xF0;
         set.speed_ext_enabled = 0;
+        set.speed_ext2 &= !7;
         set
     }
 }
@@ -153,11 +177,12 @@ impl PortInfo {
         self.width_active = active.code();
     }
 
-    /// PortInfo cannot express FDR10, which is encoded as QDR; this version has no field for XDR, which is encoded as
-    /// NDR.
+    /// PortInfo cannot express FDR10, which is encoded as QDR.
     pub fn set_speed(&mut self, active: LinkSpeed, best: LinkSpeed) {
-        let (basic_best, extended_best) = speed_codes(best);
-        let (basic_active, extended_active) = speed_codes(active);
+        let (basic_best, extended_best, second_best) = speed_codes(best);
+        let (basic_active, extended_active, second_active) = speed_codes(active);
+        // At XDR the older extended field is 0, and all older speeds are supported.
+        let extended_best = if second_best > 0 { 8 } else { extended_best };
         // Every speed up to the best one: 1, 3 or 7, and 1, 3, 7 or 15.
         let basic_best = (basic_best << 1).wrapping_sub(1) & 7;
         let extended_best = if extended_best == 0 { 0 } else { (extended_best << 1).wrapping_sub(1) & 15 };
@@ -165,6 +190,12 @@ impl PortInfo {
         self.speed_active_enabled = basic_active << 4 | basic_best;
         self.speed_ext_active_supported = extended_active << 4 | extended_best;
         self.speed_ext_enabled = extended_best;
+        self.speed_ext2 = second_active << 5 | second_best << 3 | second_best;
+    }
+
+    /// Clears the extended speeds, as a port answers a sender that does not know them.
+    pub fn hide_extended_speeds(&mut self) {
+        (self.speed_ext_active_supported, self.speed_ext_enabled, self.speed_ext2) = (0, 0, 0);
     }
 
     pub fn set_lanes(&mut self, supported: u8, operational: u8) {
@@ -188,7 +219,7 @@ impl std::fmt::Debug for PortInfo {
             .field("lid", &self.lid())
             .field("state", &self.state())
             .field("width", &self.width())
-            .field("speed", &self.speed())
+            .field("speed", &self.speed(Some(self.capabilities())))
             .finish_non_exhaustive()
     }
 }
@@ -214,17 +245,29 @@ fn extended_speed(bits: u8) -> Option<LinkSpeed> {
     }
 }
 
-/// A speed as bits of the SDR to QDR fields and of the extended ones. A link at an extended speed has QDR in the
-/// fields that older software reads.
-fn speed_codes(speed: LinkSpeed) -> (u8, u8) {
+/// The speed in the two bits of the second extended field, if the port has that field; otherwise the older one. Bits
+/// that no capability confirms leave the speed unknown: the older fields do not say it either.
+fn newest_speed(bits: u8, known: Option<PortCapabilities>, older: Option<LinkSpeed>) -> Option<LinkSpeed> {
+    match (bits, known) {
+        (0, _) => older,
+        (_, None) => None,
+        (_, Some(known)) if !known.has_extended_speeds2() => older,
+        (bits, Some(_)) => (bits & 1 != 0).then_some(LinkSpeed::Xdr),
+    }
+}
+
+/// A speed as bits of the SDR to QDR fields, of the extended ones and of the second extended ones. A link at an
+/// extended speed has QDR in the fields that older software reads.
+fn speed_codes(speed: LinkSpeed) -> (u8, u8, u8) {
     match speed {
-        LinkSpeed::Sdr => (1, 0),
-        LinkSpeed::Ddr => (2, 0),
-        LinkSpeed::Qdr | LinkSpeed::Fdr10 => (4, 0),
-        LinkSpeed::Fdr => (4, 1),
-        LinkSpeed::Edr => (4, 2),
-        LinkSpeed::Hdr => (4, 4),
-        LinkSpeed::Ndr | LinkSpeed::Xdr => (4, 8),
+        LinkSpeed::Sdr => (1, 0, 0),
+        LinkSpeed::Ddr => (2, 0, 0),
+        LinkSpeed::Qdr | LinkSpeed::Fdr10 => (4, 0, 0),
+        LinkSpeed::Fdr => (4, 1, 0),
+        LinkSpeed::Edr => (4, 2, 0),
+        LinkSpeed::Hdr => (4, 4, 0),
+        LinkSpeed::Ndr => (4, 8, 0),
+        LinkSpeed::Xdr => (4, 0, 1),
     }
 }
 

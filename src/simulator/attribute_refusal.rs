@@ -6,6 +6,9 @@ pub enum AttributeRefusal {
     UnsupportedMethod,
     UnsupportedAttribute,
     InvalidField,
+    UnsupportedClass,
+    /// AccessRegister knows no such register.
+    UnsupportedRegister,
 }
 
 impl AttributeRefusal {
@@ -15,6 +18,8 @@ impl AttributeRefusal {
             Self::UnsupportedMethod => 2 << 2,
             Self::UnsupportedAttribute => 3 << 2,
             Self::InvalidField => 7 << 2,
+            Self::UnsupportedClass => 1 << 2,
+            Self::UnsupportedRegister => 0x14,
         }
     }
 }

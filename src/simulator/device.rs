@@ -7,6 +7,9 @@ use fabdeck_fabric::{
 };
 use fabdeck_mad::NodeDescription;
 
+use super::port_speeds::PortInfoForm;
+use super::wire_profile::WireProfile;
+
 /// The first multicast LID.
 pub const FIRST_GROUP: u16 = 0xC000;
 
@@ -35,6 +38,8 @@ pub struct SimulatedDevice {
     /// Whether one answer covers the SL2VL tables of all in-ports.
     pub optimized_lanes: bool,
     pub adaptive: AdaptiveProfile,
+    pub port_info_form: PortInfoForm,
+    pub wire: WireProfile,
 }
 
 /// What a switch answers about adaptive routing. Its packets follow the forwarding tables in each case.

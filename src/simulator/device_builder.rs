@@ -8,6 +8,8 @@ use fabdeck_mad::NodeDescription;
 use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
+use super::port_speeds::PortInfoForm;
+use super::wire_profile::WireProfile;
 
 const DEFAULT_LANES: u8 = 8;
 
@@ -36,6 +38,8 @@ fn build_device(fabric: &Fabric, id: NodeId) -> SimulatedDevice {
         silent: !facts.answered,
         optimized_lanes: false,
         adaptive: AdaptiveProfile::default(),
+        port_info_form: PortInfoForm::default(),
+        wire: WireProfile::default(),
     }
 }
 

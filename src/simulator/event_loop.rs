@@ -245,8 +245,9 @@ impl Simulator {
             }
             Class::PERFORMANCE => {
                 self.fabric.move_packets(self.now);
-                self.fabric.answer_performance(at, &request.mad)
+                self.fabric.answer_performance(at, &request.mad, self.now)
             }
+            Class::VENDOR_DIAGNOSTICS => self.fabric.answer_diagnostics(at, &request.mad, self.now),
             Class::SUBNET_ADMINISTRATION if at.0 == self.fabric.manager.0 && method != Method::REPORT => {
                 if method == Method::REPORT_RESPONSE {
                     self.acknowledge_report(&request.mad);

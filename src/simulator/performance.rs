@@ -1,5 +1,7 @@
 //! The performance agent, at queue pair 1 of all ports with a LID.
 
+use std::time::Duration;
+
 use zerocopy::{FromZeros, IntoBytes};
 
 use fabdeck_fabric::observe::{Counter, CounterValues};
@@ -17,16 +19,21 @@ const ALL_PORTS: u8 = 0xFF;
 /// AllPortSelect, extended width, PortXmitWait, QP1Dropped; additional extended counters (in the second mask).
 const CAPABILITIES: u16 = 0x0100 | 0x0200 | 0x1000 | 0x8000;
 const ADDITIONAL_EXTENDED: u32 = 1 << 1;
+/// Extended speed counters can have the form for RS-FEC.
+const RS_FEC_LAYOUT: u16 = 0x4000;
+
 impl SimulatedFabric {
-    pub(super) fn answer_performance(&mut self, at: PortRef, request: &Mad) -> Option<Mad> {
+    pub(super) fn answer_performance(&mut self, at: PortRef, request: &Mad, now: Duration) -> Option<Mad> {
         let method = request.method();
         if self.device(at.0).silent || method.is_response() {
             return None;
         }
         let mut answer = request.clone();
         let done = match method {
-            Method::GET => self.get_counters(at, &mut answer),
-            Method::SET => self.clear_counters(at, request).and_then(|()| self.get_counters(at, &mut answer)),
+            Method::GET => self.get_counters(at, &mut answer, now),
+            Method::SET => {
+                self.clear_counters(at, request).and_then(|()| self.get_counters(at, &mut answer, now))
+            }
             _ => Err(AttributeRefusal::UnsupportedMethod),
         };
         let header = answer.header_mut();
@@ -35,13 +42,14 @@ impl SimulatedFabric {
         Some(answer)
     }
 
-    fn get_counters(&self, at: PortRef, answer: &mut Mad) -> Result<(), AttributeRefusal> {
+    fn get_counters(&self, at: PortRef, answer: &mut Mad, now: Duration) -> Result<(), AttributeRefusal> {
         match answer.header().attribute.get() {
             attribute::CLASS_PORT_INFO => {
                 let info = answer.performance_data_mut::<ClassPortInfo>();
                 *info = ClassPortInfo::new_zeroed();
                 (info.base_version, info.class_version) = (1, 1);
-                info.capability_mask = CAPABILITIES.into();
+                let rs_fec = if self.device(at.0).wire.has_details() { RS_FEC_LAYOUT } else { 0 };
+                info.capability_mask = (CAPABILITIES | rs_fec).into();
                 info.capability_mask2_response = (ADDITIONAL_EXTENDED << 5 | 16).into();
             }
             attribute::PORT_COUNTERS => {
@@ -70,13 +78,17 @@ impl SimulatedFabric {
                 control.as_mut_bytes().fill(0);
                 (control.port_select, control.tick) = (port, TICK_CODE);
             }
-            _ => return Err(AttributeRefusal::UnsupportedAttribute),
+            attribute => return self.get_port_details(at.0, attribute, answer, now),
         }
         Ok(())
     }
 
     /// The counters of one port, or the sum over all ports of the node.
-    fn read_counters(&self, (node, _): PortRef, port: u8) -> Result<CounterValues, AttributeRefusal> {
+    pub(super) fn read_counters(
+        &self,
+        (node, _): PortRef,
+        port: u8,
+    ) -> Result<CounterValues, AttributeRefusal> {
         let device = self.device(node);
         if port != ALL_PORTS {
             device.port(port).ok_or(AttributeRefusal::InvalidField)?;
@@ -185,6 +197,6 @@ fn selected_counters(request: &Mad) -> Vec<Counter> {
     cleared
 }
 
-fn wide_value(counted: &CounterValues, counter: &Counter) -> u64 {
+pub(super) fn wide_value(counted: &CounterValues, counter: &Counter) -> u64 {
     counted.get(&counter.clone().extended()).unwrap_or(0)
 }

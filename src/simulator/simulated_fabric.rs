@@ -17,9 +17,11 @@ use super::device_builder;
 use super::host_agents::HostAgents;
 use super::manager_stand_in;
 use super::notice_state::NoticeState;
+use super::port_speeds::PortInfoForm;
 use super::services::RegisteredServices;
 use super::story_step::StoryStep;
 use super::traffic::{FlowOrder, LevelSelection, NetworkSetup, TrafficError, TrafficLoad, TrafficRun};
+use super::wire_profile::WireProfile;
 
 /// Everything that datagrams can read or set.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub struct SimulatedFabric {
     pub(super) services: RegisteredServices,
     /// Hosts whose agents follow notices by themselves.
     pub(super) agents: HostAgents,
+    /// Number of Gets that would have cleared or reset something.
+    pub(super) cleared_by_get: u64,
 }
 
 /// Traffic that a fabric carries.
@@ -88,6 +92,7 @@ impl SimulatedFabric {
             notice_state: NoticeState::default(),
             services: RegisteredServices::default(),
             agents: HostAgents::default(),
+            cleared_by_get: 0,
         })
     }
 
@@ -149,6 +154,35 @@ impl SimulatedFabric {
     pub fn set_adaptive_at(&mut self, text: &str, profile: AdaptiveProfile) -> bool {
         let switch = self.find_port(text).filter(|(node, _)| self.device(*node).is_switch());
         switch.inspect(|(node, _)| self.set_adaptive(NodeId(*node), profile)).is_some()
+    }
+
+    /// Sets how a node takes the bit for extended speeds in PortInfo queries.
+    pub fn set_port_info_form(&mut self, node: NodeId, form: PortInfoForm) {
+        if let Some(device) = self.devices.get_mut(node.index()) {
+            device.port_info_form = form;
+        }
+    }
+
+    /// Sets what a node answers about the health of its links. A node without a vendor becomes one of Mellanox.
+    pub fn set_wire(&mut self, node: NodeId, profile: WireProfile) {
+        const MELLANOX: u32 = 0x00_02C9;
+        if let Some(device) = self.devices.get_mut(node.index()) {
+            device.wire = profile;
+            if device.vendor_id == 0 {
+                device.vendor_id = MELLANOX;
+            }
+        }
+    }
+
+    /// The same by name; false if no node has that name.
+    pub fn set_wire_at(&mut self, text: &str, profile: WireProfile) -> bool {
+        let node = self.find_port(text);
+        node.inspect(|(node, _)| self.set_wire(NodeId(*node), profile)).is_some()
+    }
+
+    /// Number of Gets that would have cleared or reset something on a device.
+    pub fn cleared_by_get(&self) -> u64 {
+        self.cleared_by_get
     }
 
     /// Sets whether a switch answers for the SL2VL tables of all in-ports at once.

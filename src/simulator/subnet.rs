@@ -4,13 +4,14 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use fabdeck_fabric::{Lid, NO_PATH, PhysicalState, PortState};
 use fabdeck_mad::{
-    AdaptiveRoutingInfo, GeneralInfo, LftBlock, Method, MftBlock, NodeDescription, NodeInfo, PortInfo,
-    SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
+    AdaptiveRoutingInfo, ExtendedPortInfo, GeneralInfo, LftBlock, Method, MftBlock, NodeDescription,
+    NodeInfo, PortInfo, PortInfoExtended, SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
 };
 
 use super::attribute_refusal::AttributeRefusal;
 use super::device::{AdaptiveProfile, FIRST_GROUP, KeyGuard, PortModel, PortRef, SimulatedDevice};
 use super::manager_stand_in;
+use super::port_speeds::{extended_port_info, has_fdr10, speed_capabilities};
 use super::simulated_fabric::SimulatedFabric;
 
 /// Capacity of a linear forwarding table, in entries.
@@ -99,6 +100,12 @@ impl SimulatedFabric {
             attribute::ADAPTIVE_ROUTING_INFO if device.adaptive != AdaptiveProfile::Plain => {
                 copy_to_data(data, &AdaptiveRoutingInfo::new(device.adaptive == AdaptiveProfile::On));
             }
+            PortInfoExtended::ATTRIBUTE if device.wire.has_details() => {
+                copy_to_data(data, &super::wire_values::port_info_extended(device, at.1, modifier)?);
+            }
+            ExtendedPortInfo::ATTRIBUTE if has_fdr10(device) => {
+                copy_to_data(data, &extended_port_info(device, modifier)?);
+            }
             attribute::SM_INFO if self.is_manager_port(at) => copy_to_data(data, &self.manager_info()),
             _ => return Err(AttributeRefusal::UnsupportedAttribute),
         }
@@ -135,10 +142,14 @@ impl SimulatedFabric {
         info.local_port = if device.is_switch() && ingress == 0 { 0 } else { ingress };
         if number == device.managed_port(number) {
             self.fill_managed(&mut info, managed, trusted, self.is_manager_port((node, number)));
+            let known = speed_capabilities(device);
+            info.capability_mask = (info.capability_mask.get() | known.mask).into();
+            info.capability_mask2 = known.mask2.into();
         }
         info.set_states(socket.state, socket.physical);
         info.set_width(socket.width, socket.width_best);
         info.set_speed(socket.speed, socket.speed_best);
+        device.port_info_form.apply(modifier, &mut info)?;
         info.set_lanes(socket.lanes, socket.operational_lanes);
         (info.arbitration_high_cap, info.arbitration_low_cap) = super::arbitration::TABLE_CAPACITY;
         info.lanes_high_limit = socket.arbitration.as_ref().map_or(0, |tables| tables.high_limit);
@@ -152,14 +163,13 @@ impl SimulatedFabric {
         const HAS_SM: u32 = 1 << 1;
         const HAS_TRAPS: u32 = 1 << 3;
         const HAS_SL_MAP: u32 = 1 << 6;
-        const HAS_EXTENDED_SPEEDS: u32 = 1 << 14;
         let shown = trusted || socket.key.protect == 0;
         info.m_key = if shown { socket.key.key } else { 0 }.into();
         info.subnet_prefix = fabdeck_mad::access::DEFAULT_PREFIX.into();
         info.base_lid = socket.lid.map_or(0, Lid::value).into();
         info.master_sm_lid = self.manager_lid().into();
         let manager = if manages { HAS_SM } else { 0 };
-        info.capability_mask = (HAS_TRAPS | HAS_SL_MAP | HAS_EXTENDED_SPEEDS | manager).into();
+        info.capability_mask = (HAS_TRAPS | HAS_SL_MAP | manager).into();
         info.set_lmc(socket.lmc);
         info.set_protect(socket.key.protect);
         info.m_key_violations = socket.key.violations.into();

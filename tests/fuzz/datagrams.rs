@@ -7,17 +7,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use fabdeck_fabric::generate::{FabricSpec, generate};
+use fabdeck_fabric::observe::{
+    BitErrorCounts, FirmwareReading, ModuleReading, SystemReading, TemperatureReading,
+};
 use fabdeck_fabric::{Fabric, PortNum, Tables};
 use fabdeck_live::{ExchangePolicy, Keys, read_snapshot};
 use fabdeck_mad::access::{
     AddressedMad, Clock, LocalPort, MadAddress, MadPort, NoObserver, PortError, PortEvent, ReadOptions,
 };
 use fabdeck_mad::{
-    AdaptiveRoutingInfo, Class, ClassPortInfo, CounterBlock, GeneralInfo, InformInfo, LftBlock, MAD_SIZE,
-    Mad, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord, PortCounters,
-    PortCountersExtended, PortInfo, PortSamplesControl, SlToVl, SmInfo, Smp, SwitchInfo, VlArbitrationBlock,
+    AdaptiveRoutingInfo, Class, ClassPortInfo, CounterBlock, ExtendedPortInfo, GeneralInfo, InformInfo,
+    LftBlock, LinkDownCauses, LinkDownPage, MAD_SIZE, Mad, Method, MftBlock, NodeDescription, NodeInfo,
+    NodeRecord, Notice, PathRecord, PhysicalLayerCounts, PortCounters, PortCountersExtended,
+    PortExtendedSpeedsCounters, PortInfo, PortInfoExtended, PortRcvErrorDetails, PortSamplesControl,
+    PortXmitDiscardDetails, Register, RegisterBytes, RegisterContent, RegisterQuery, RetransmissionCounts,
+    SlToVl, SmInfo, Smp, SwitchInfo, TroubleshootingPage, VendorQuery, VlArbitrationBlock,
 };
-use fabdeck_simulator::{ClientId, LineFaults, SimulatedFabric, Simulator};
+use fabdeck_simulator::{ClientId, LineFaults, SimulatedFabric, Simulator, WireProfile};
 
 use super::judge::sound;
 use super::lines::{job_lists, lines};
@@ -43,7 +49,10 @@ fn fabric() -> &'static Fabric {
 }
 
 fn simulator() -> (Simulator, ClientId) {
-    let world = SimulatedFabric::new(fabric(), &Tables::default()).unwrap();
+    let mut world = SimulatedFabric::new(fabric(), &Tables::default()).unwrap();
+    for (id, _) in fabric().nodes() {
+        world.set_wire(id, WireProfile::Full);
+    }
     let mut simulator = Simulator::new(world, LineFaults::default(), 1);
     simulator.enable_log();
     let seat = simulator.attach(None).unwrap();
@@ -73,6 +82,7 @@ pub fn requests(data: &[u8]) {
             Class::SUBNET_LID,
             Class::PERFORMANCE,
             Class::SUBNET_ADMINISTRATION,
+            Class::VENDOR_DIAGNOSTICS,
         ] {
             mad.header_mut().class = class.0;
             // LIDs of the fabric are small; a byte that nothing else reads chooses one.
@@ -87,9 +97,9 @@ pub fn requests(data: &[u8]) {
             answers += 1;
             assert!(to == seat && parcel.mad.method().is_response());
         }
-        assert!(answers <= 15, "more answers than questions");
+        assert!(answers <= 18, "more answers than questions");
     }
-    assert!(simulator.log().text().lines().count() <= 8 * 15 * 3);
+    assert!(simulator.log().text().lines().count() <= 8 * 18 * 3);
 }
 
 /// Every view of a datagram, and everything that a view can say.
@@ -114,7 +124,13 @@ fn decode(mad: &Mad) {
         info.physical_state(),
         info.width_best(),
     ));
-    print_value(&(info.speed_best(), info.operational_lanes(), info.lanes_supported(), smp.data::<SmInfo>()));
+    print_value(&(
+        info.speed(None),
+        info.speed_best(Some(info.capabilities())),
+        info.operational_lanes(),
+        info.lanes_supported(),
+        smp.data::<SmInfo>(),
+    ));
     let table = smp.data::<SlToVl>();
     // Only what a table can say survives.
     assert_eq!(SlToVl::from_table(table.table()).table(), table.table());
@@ -143,6 +159,40 @@ fn decode(mad: &Mad) {
     print_value(&(narrow.values(), wide.values(), mad.performance_data::<PortSamplesControl>()));
     refill(*narrow);
     refill(*wide);
+    decode_link_health(mad);
+}
+
+/// Every register of class 0x0A. What is read and written again is read as the same.
+fn decode_link_health(mad: &Mad) {
+    fn again<T: RegisterContent + Debug>(register: &RegisterBytes) {
+        let Some(read) = T::read(register) else { return };
+        let mut filled = RegisterBytes::default();
+        read.fill(&mut filled);
+        print_value(&(read, T::read(&filled)));
+    }
+    let register = mad.register();
+    again::<BitErrorCounts>(register);
+    again::<ModuleReading>(register);
+    again::<TemperatureReading>(register);
+    again::<FirmwareReading>(register);
+    again::<SystemReading>(register);
+    again::<PhysicalLayerCounts>(register);
+    again::<RetransmissionCounts>(register);
+    again::<LinkDownCauses>(register);
+    again::<TroubleshootingPage>(register);
+    again::<LinkDownPage>(register);
+    for known in Register::ALL {
+        let query = RegisterQuery::of_request(known, register, mad.register_block());
+        let asked = query.map(|query| VendorQuery::Register(query).to_mad());
+        assert!(asked.is_none_or(|asked| !RegisterQuery::clears(known, asked.register())));
+    }
+    print_value(&(
+        mad.performance_data::<PortRcvErrorDetails>(),
+        mad.performance_data::<PortXmitDiscardDetails>(),
+    ));
+    print_value(&mad.performance_data::<PortExtendedSpeedsCounters>());
+    let smp = Smp(mad.clone());
+    print_value(&(smp.data::<PortInfoExtended>().fec_mode(), smp.data::<ExtendedPortInfo>()));
 }
 
 /// Printing is slow, so one value in 64 is printed.

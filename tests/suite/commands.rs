@@ -31,3 +31,4 @@ mod test_system;
 mod tracing;
 mod traffic;
 mod victims;
+mod wire_rows;

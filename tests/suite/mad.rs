@@ -199,10 +199,65 @@ fn port_info_reads_shared_bytes() {
     assert_eq!(info.state(), Some(PortState::Active));
     assert_eq!((info.lmc().value(), info.protect_bits()), (3, ProtectBits::Silent));
     assert_eq!((info.width(), info.width_best()), (Some(LinkWidth::X4), Some(LinkWidth::X4)));
-    assert_eq!((info.speed(), info.speed_best()), (Some(LinkSpeed::Qdr), Some(LinkSpeed::Qdr)));
+    assert_eq!((info.speed(None), info.speed_best(None)), (Some(LinkSpeed::Qdr), Some(LinkSpeed::Qdr)));
     assert_eq!((info.lanes_supported(), info.operational_lanes()), (Some(8), Some(4)));
     info.speed_ext_active_supported = 0x2F;
-    assert_eq!((info.speed(), info.speed_best()), (Some(LinkSpeed::Edr), Some(LinkSpeed::Ndr)));
+    assert_eq!((info.speed(None), info.speed_best(None)), (Some(LinkSpeed::Edr), Some(LinkSpeed::Ndr)));
+}
+
+#[test]
+fn xdr_counts_where_the_masks_say_that_its_byte_means_something() {
+    // Bytes of a PortInfo: XDR active, supported and enabled, after 15.5 us of round trip; both masks; NDR supported.
+    let mut data = [0u8; SMP_DATA];
+    data[20..24].copy_from_slice(&[0, 0, 0xC0, 0]);
+    data[31..36].copy_from_slice(&[2, 0x74, 0x52, 0, 0x47]);
+    data[56..64].copy_from_slice(&[0x29, 0x00, 0x0F, 0x23, 0x1C, 0x3A, 0x0F, 0x0F]);
+    let mut smp = Smp::by_lid(Method::GET_RESPONSE, attribute::PORT_INFO, 1);
+    *smp.data_mut() = data;
+    let info = *smp.data::<PortInfo>();
+    let known = info.capabilities();
+    assert_eq!((known.mask, known.mask2, info.round_trip()), (0xC000, 0x1C3A, 0xF23));
+    assert!(known.has_width_2x() && known.has_port_info_extended() && known.has_switch_port_states());
+    assert!(known.has_extended_speeds() && known.has_extended_speeds2() && !known.is_sm_disabled());
+    let both = |known| (info.speed(known), info.speed_best(known));
+    assert_eq!(both(Some(known)), (Some(LinkSpeed::Xdr), Some(LinkSpeed::Xdr)));
+    // Without the mask of port 0 the speed is not known; QDR would be wrong.
+    assert_eq!(both(None), (None, None));
+    for mask in [PortCapabilities { mask: 0x4000, ..known }, PortCapabilities { mask2: 0x143A, ..known }] {
+        assert_eq!(both(Some(mask)), (Some(LinkSpeed::Qdr), Some(LinkSpeed::Ndr)), "{mask:?}");
+    }
+    // The same bytes by the encoder.
+    let mut made = *Smp::by_lid(Method::GET_RESPONSE, attribute::PORT_INFO, 1).data::<PortInfo>();
+    made.set_speed(LinkSpeed::Xdr, LinkSpeed::Xdr);
+    assert_eq!(
+        (made.speed_ext2, made.speed_ext_active_supported, made.speed_active_enabled),
+        (0x29, 0x0F, 0x47)
+    );
+    assert_eq!(made.with_physical_state(PhysicalState::Polling).speed_ext2, 0x28);
+    for speed in LinkSpeed::ALL.iter().copied().filter(|speed| *speed != LinkSpeed::Fdr10) {
+        made.set_speed(speed, LinkSpeed::Xdr);
+        assert_eq!(
+            (made.speed(Some(known)), made.speed_best(Some(known))),
+            (Some(speed), Some(LinkSpeed::Xdr))
+        );
+    }
+    for width in LinkWidth::ALL {
+        made.set_width(*width, *width);
+        assert_eq!((made.width(), made.width_best()), (Some(*width), Some(*width)));
+    }
+}
+
+#[test]
+fn fdr10_is_a_bit_of_the_extended_port_info() {
+    let mut smp = Smp::by_lid(Method::GET_RESPONSE, ExtendedPortInfo::ATTRIBUTE, 1);
+    *smp.data_mut() = ExtendedPortInfo::new(true, true);
+    let data = *smp.data::<[u8; 20]>();
+    let set: Vec<usize> = (0..20).filter(|at| data[*at] != 0).collect();
+    assert_eq!((set, data[7], data[11], data[15]), (vec![7, 11, 15], 1, 1, 1));
+    for (active, fdr10) in [(0, false), (1, true), (2, false), (3, true)] {
+        smp.data_mut::<[u8; 20]>()[15] = active;
+        assert_eq!(smp.data::<ExtendedPortInfo>().is_fdr10(), fdr10, "{active}");
+    }
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::counters::{WireJudgement, WireThresholds, judge_port};
+use fabdeck_fabric::observe::{Observation, PortWire};
 use fabdeck_fabric::{
     Fabric, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, Port, PortFacts, PortId,
     PortState, Routes,
@@ -22,6 +23,8 @@ pub struct Snapshot {
     pub routes: Option<Routes>,
     /// Partitions that limit which ports may communicate; `None` permits every pair.
     pub partitions: Option<Partitions>,
+    /// The limits of the wire verdict.
+    pub wire_thresholds: WireThresholds,
     /// Names of nodes as the operator and the source give them.
     map: NameMap,
 }
@@ -34,7 +37,16 @@ impl Snapshot {
         map.hosts.clone_from(&own.hosts);
         let names = Names::new(&observation.fabric, &map);
         let source = source.into();
-        Self { source, observation, names, assumed: None, routes: None, partitions: None, map }
+        Self {
+            source,
+            observation,
+            names,
+            assumed: None,
+            routes: None,
+            partitions: None,
+            wire_thresholds: WireThresholds::default(),
+            map,
+        }
     }
 
     /// Names the nodes again after a sweep has replaced the fabric of the observation.
@@ -49,6 +61,27 @@ impl Snapshot {
     /// The GUID of the subnet manager's port, where one was seen.
     pub fn manager(&self) -> Option<Guid> {
         self.observation.subnet_manager.as_ref().map(|manager| manager.guid)
+    }
+
+    /// What a port said about the health of its link.
+    pub fn port_wire(&self, port: PortId) -> Option<&PortWire> {
+        let Port { node, number, .. } = self.fabric().port(port);
+        self.observation.wire.ports.get(&(self.fabric().node(*node).guid(), *number))
+    }
+
+    /// The wire verdict on one end of a link.
+    pub fn wire_judgement(&self, port: PortId) -> WireJudgement {
+        let facts = &self.fabric().port(port).facts;
+        let said = self.port_wire(port);
+        said.map(|said| judge_port(said, (facts.speed, facts.width), &self.wire_thresholds))
+            .unwrap_or_default()
+    }
+
+    /// The wire verdict on a link: that of its worse end, with that end.
+    pub fn link_judgement(&self, link: LinkId) -> (PortId, WireJudgement) {
+        let ends = self.fabric().link(link);
+        let [a, b] = [ends.a, ends.b].map(|port| (port, self.wire_judgement(port)));
+        if b.1.verdict > a.1.verdict { b } else { a }
     }
 
     /// The adapter and port through which a live fabric is read, in the syntax of a source: `umad:mlx5_0:1`.

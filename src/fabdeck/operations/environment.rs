@@ -7,7 +7,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::operations::preview::assume::assume;
 use crate::system::access::{SourceOptions, SystemAccess};
 use fabdeck_change::{BeginRecord, Rights};
-use fabdeck_fabric::counters::Thresholds;
+use fabdeck_fabric::counters::{Thresholds, WireThresholds};
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{HostRules, NameMap};
 use fabdeck_live::WriteRight;
@@ -27,6 +27,8 @@ pub struct OperationOptions {
     pub assume: Option<&'static Engine>,
     /// Thresholds of the verdicts on counters.
     pub thresholds: Thresholds,
+    /// Limits of the wire verdict.
+    pub wire_thresholds: WireThresholds,
     /// Number of data lanes that is assumed of adapters without a known number.
     pub supposed_lanes: Option<u8>,
     /// Whether answers and plans are to have no times.
@@ -95,7 +97,9 @@ impl<'a> Env<'a> {
     pub fn snapshot_of(self, source: &str, mut observation: Observation) -> Result<Snapshot, Failure> {
         let (own, notes) = self.operator_names()?;
         observation.notes.extend(notes);
-        Ok(Snapshot::new(source, observation, &own))
+        let mut snapshot = Snapshot::new(source, observation, &own);
+        snapshot.wire_thresholds = self.given.wire_thresholds;
+        Ok(snapshot)
     }
 
     /// How the fabric of a change is reached, with the right to write to it. That right was given when the change

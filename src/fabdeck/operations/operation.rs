@@ -9,7 +9,9 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::system::stop_flag::StopFlag;
 use fabdeck_fabric::Lid;
 use fabdeck_fabric::observe::Notes;
-use fabdeck_mad::access::{LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadOptions, Source};
+use fabdeck_mad::access::{
+    LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadOptions, Source, WireReadOptions,
+};
 use fabdeck_routing::RouteProgress;
 
 /// Reports what the user learns while an operation is under way.
@@ -107,6 +109,19 @@ impl Operation<'_> {
         most: Option<u64>,
     ) -> Result<LaneReadOutcome, Failure> {
         Ok(source.read_lanes(&mut snapshot.observation, most, &mut self.begin_reading())?)
+    }
+
+    /// Adds the health of links and devices to a snapshot.
+    pub fn read_wire(
+        &mut self,
+        source: &mut dyn Source,
+        snapshot: &mut Snapshot,
+        wanted: WireReadOptions,
+    ) -> Result<(), Failure> {
+        if wanted == WireReadOptions::default() {
+            return Ok(());
+        }
+        Ok(source.read_wire(&mut snapshot.observation, wanted, &mut self.begin_reading())?)
     }
 
     /// Queries the subnet manager for the service levels of paths.

@@ -9,13 +9,15 @@ use crate::catalogue::views::hosts::{HOSTS, hosts};
 use crate::catalogue::views::lanes::{LANES, lanes};
 use crate::catalogue::views::link_users::LINK_USERS;
 use crate::catalogue::views::links::{LINKS, links};
+use crate::catalogue::views::modules::{MODULES, modules};
 use crate::catalogue::views::ports::{PORTS, ports};
+use crate::catalogue::views::sensors::{SENSORS, sensors};
 use crate::catalogue::views::switches::{SWITCHES, switches};
 use crate::catalogue::views::tables::{TABLES, tables};
 use crate::operations::jobs::job_channels::JOB_CHANNELS;
 use crate::operations::jobs::rows::RUNNING_JOBS;
 use crate::operations::trace::hops::HOPS;
-use fabdeck_mad::access::ReadOptions;
+use fabdeck_mad::access::{ReadOptions, WireReadOptions};
 
 macro_rules! define_views {
     ($($id:ident $word:literal $command:literal $view:ident $(of $rows:expr)?;)+) => {
@@ -63,6 +65,8 @@ define_views! {
     Entries "entries" "show tables SWITCH" ENTRIES;
     Counters "counters" "show counters" COUNTERS of CounterRows::new;
     Lanes "lanes" "show lanes" LANES of lanes;
+    Modules "modules" "show modules" MODULES of modules;
+    Sensors "sensors" "show sensors" SENSORS of sensors;
     Users "users" "show users LINK" LINK_USERS;
     Jobs "jobs" "show jobs" RUNNING_JOBS;
     JobChannels "jobs-channels" "jobs channels" JOB_CHANNELS;
@@ -84,6 +88,11 @@ impl ViewId {
     /// whether a query shows, sorts or filters by a field.
     pub fn needs_paths(self, uses: impl Fn(&str) -> bool) -> bool {
         self == Self::Links && uses("efi")
+    }
+
+    /// What is read for the view about the health of links.
+    pub fn wire_options(self) -> WireReadOptions {
+        WireReadOptions { devices: self == Self::Sensors, ports: self == Self::Modules }
     }
 
     /// What is read for the view besides nodes, ports and links. Multicast tables cost many datagrams for one column,

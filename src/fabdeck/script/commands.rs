@@ -48,6 +48,8 @@ pub const COMMANDS: &[CommandEntry] = &[
     show::SHOW_USERS,
     show::SHOW_COUNTERS,
     show::SHOW_LANES,
+    show::SHOW_MODULES,
+    show::SHOW_SENSORS,
     show::SHOW_JOBS,
     trace::TRACE,
     check::CHECK,

@@ -19,7 +19,7 @@ use crate::script::config::jobs::JobConfig;
 use crate::script::config::rights::rights_objection;
 use crate::script::config::tables::WatchConfig;
 use fabdeck_change::Rights;
-use fabdeck_fabric::counters::Thresholds;
+use fabdeck_fabric::counters::{Thresholds, WireThresholds};
 use fabdeck_files::read_text_within;
 use fabdeck_mad::access::FabricIdentity;
 
@@ -64,6 +64,9 @@ pub struct ConfigFile {
     /// Thresholds of the verdicts of `hotspots`.
     #[serde(deserialize_with = "values::table")]
     pub hotspots: Thresholds,
+    /// Limits of the wire verdict.
+    #[serde(deserialize_with = "values::table")]
+    pub wire: WireThresholds,
     #[serde(deserialize_with = "values::table")]
     pub watch: WatchConfig,
     #[serde(deserialize_with = "values::table")]
@@ -72,6 +75,8 @@ pub struct ConfigFile {
 
 const HOTSPOT_HINT: &str =
     "[hotspots] has numbers of 0 or more: congestion, fair-share (up to 1), errors-per-hour, flaps-per-hour";
+const WIRE_HINT: &str = "[wire] has module-watch-c = 70 and module-bad-c = 80, and error rates as raw = { ndr = 1e-5 }; \
+                         effective and symbol are written the same; the generations are edr, hdr and ndr";
 const WATCH_HINT: &str =
     "[watch] has interval = \"5s\" and drift_period = \"5m\" (\"0s\" turns either off), and past_mib = 64";
 const JOBS_HINT: &str = "[jobs] has slurm = true, with squeue = \"PROGRAM\" if PATH has none, or file = \"LIST\"; \
@@ -150,6 +155,7 @@ fn describe_mistake(table: &DeTable<'_>, offset: usize, message: &str) -> (Strin
         "mouse" => ("FD-7117", "write mouse = true"),
         "themes" => ("FD-7110", "[themes] has lines such as \"umad:mlx5_0\" = \"production\""),
         "hotspots" => ("FD-7111", HOTSPOT_HINT),
+        "wire" => ("FD-7119", WIRE_HINT),
         "watch" => ("FD-7112", WATCH_HINT),
         "jobs" if path.starts_with("jobs.hosts") => ("FD-7114", JOBS_HINT),
         "jobs" => ("FD-7113", JOBS_HINT),

@@ -123,6 +123,7 @@ pub fn resolve_options(globals: &GlobalArgs, config: &ConfigFile) -> OperationOp
         host_rules: config.jobs.host_rules.clone(),
         assume: globals.assume.as_deref().and_then(find_engine),
         thresholds: config.hotspots.clone(),
+        wire_thresholds: config.wire,
         supposed_lanes: config.supposed_lanes,
         no_times: globals.no_times,
         state_dir: globals.state_dir.as_ref().or(config.state_dir.as_ref()).cloned(),

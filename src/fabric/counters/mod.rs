@@ -16,6 +16,8 @@ mod rates;
 mod sample_place;
 mod thresholds;
 mod waiting_time;
+mod wire_thresholds;
+mod wire_verdict;
 
 pub use congestion::{
     CongestedAdapter, CongestedPort, CongestionRole, Evidence, HotSpot, HotSpotFlow, HotSpots, LikelyRole,
@@ -33,3 +35,7 @@ pub use rates::{
 pub use sample_place::{find_sample, sample_node, sample_port};
 pub use thresholds::Thresholds;
 pub use waiting_time::port_tick_seconds;
+pub use wire_thresholds::{BitErrorLimits, WireThresholds};
+pub use wire_verdict::{
+    ErrorShare, PortErrorRates, WireEvidence, WireJudgement, WireVerdict, judge_port, share_text,
+};

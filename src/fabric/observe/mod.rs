@@ -1,5 +1,6 @@
 //! What a source stated, unprocessed: values, times, requests without an answer, and a note on every unusual reading.
 
+mod bit_error_rate;
 mod counters;
 mod flow_lists;
 mod job_snapshot;
@@ -10,7 +11,9 @@ mod printable;
 mod reading;
 mod sweep;
 mod ticks;
+mod wire_health;
 
+pub use bit_error_rate::{BitErrorRate, RateNumber};
 pub(crate) use counters::COUNT_LIMIT;
 pub use counters::{Counter, CounterFigure, CounterKind, CounterLookup, CounterSample, CounterValues};
 pub use flow_lists::FlowLists;
@@ -25,3 +28,8 @@ pub use sweep::{
     PortIdentity, Sweep,
 };
 pub use ticks::{TickKind, Ticks};
+pub use wire_health::{
+    AlarmLimits, BitErrorCounts, CableKind, DeviceAnswer, DeviceSensors, DiscardCauses, FecCounts, FecMode,
+    FirmwareReading, ModuleReading, PortWire, ReceiveErrorCauses, SystemReading, TemperatureReading,
+    WireHealth,
+};

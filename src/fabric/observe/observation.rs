@@ -13,6 +13,7 @@ use super::job_snapshot::JobSnapshot;
 use super::notes::Notes;
 use super::reading::ReadingReport;
 use super::ticks::Ticks;
+use super::wire_health::WireHealth;
 
 /// The master subnet manager, as far as the source states it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -107,6 +108,8 @@ pub struct Observation {
     pub growth: Option<CounterGrowth>,
     /// The length of a tick of waiting, by kind of device.
     pub ticks: Ticks,
+    /// What devices state about links, modules and sensors.
+    pub wire: WireHealth,
     /// The names that the operator gives.
     pub names: NameMap,
     /// The master subnet manager.

@@ -243,6 +243,7 @@ impl Aliases {
                 }
                 CaptureRecord::Ticks(ticks)
             }
+            CaptureRecord::Wire(wire) => CaptureRecord::Wire(wire.anonymize(guid)),
             CaptureRecord::Tables(mut tables) => {
                 tables.anonymize(guid);
                 CaptureRecord::Tables(tables)

@@ -109,8 +109,7 @@ impl<B: ByteSource> MomentStore for Moments<B> {
         let first = at.checked_sub(1).map_or(0, |before| moments[before] + 1);
         (first..=moments[at]).any(|slot| {
             let lead = self.reader.frame_slot(slot).lead;
-            lead.has_flag(flags::EVENT)
-                || lead.has_flag(flags::STATE_MOVED) && !lead.has_flag(flags::STATE_WHOLE)
+            lead.has_flag(flags::EVENT) || lead.has_moved()
         })
     }
 

@@ -186,7 +186,7 @@ impl<B: ByteSource> RecordingPlayer<B> {
         let (mut moved, mut explained) = (None, false);
         for slot in slots {
             let lead = self.moments.reader.frame_slot(slot).lead;
-            if lead.has_flag(flags::STATE_MOVED) && !lead.has_flag(flags::STATE_WHOLE) {
+            if lead.has_moved() {
                 moved = Some(lead.time);
             }
             if !lead.has_flag(flags::EVENT) {

@@ -6,10 +6,12 @@ use std::io;
 use crate::capture_format::{
     AcknowledgementRecord, Annotation, CaptureHeader, CaptureRecord, CounterBase, FramePacker, JobsRecord,
     MAX_JOBS_BYTES, MAX_TEXT_BYTES, OperatorAction, RecordingEnd, changed_records, encode, encoded_size,
-    state_records,
+    state_records, wire_records,
 };
 use crate::job_lists::JobList;
-use fabdeck_fabric::observe::{FabricEvent, FlowLists, JobHosts, JobSnapshot, Observation, Sweep};
+use fabdeck_fabric::observe::{
+    FabricEvent, FlowLists, JobHosts, JobSnapshot, Observation, Sweep, WireHealth,
+};
 
 /// The destination of a capture.
 pub trait Sink {
@@ -105,6 +107,8 @@ pub struct Recorder<S> {
     known: Option<Observation>,
     /// The flows of hosts as they were recorded last.
     flows: FlowLists,
+    /// The last answers about the health of links that were written.
+    wire: WireHealth,
     kept: RecordedPart,
     /// Limits that replace the usual ones.
     whole_every: Option<u64>,
@@ -140,6 +144,7 @@ impl<S: Sink> Recorder<S> {
             base: CounterBase::default(),
             known: None,
             flows: FlowLists::default(),
+            wire: WireHealth::default(),
             kept: RecordedPart::default(),
             whole_every: None,
             state_every: None,
@@ -184,11 +189,28 @@ impl<S: Sink> Recorder<S> {
         };
         let key = restated || self.sweeps >= self.whole_every.unwrap_or(usual) || self.lines > MAX_LINE_BYTES;
         if !records.is_empty() {
-            self.known = Some(Observation { counters: Vec::new(), reading: None, ..snapshot.clone() });
+            self.known = Some(Observation {
+                counters: Vec::new(),
+                reading: None,
+                wire: WireHealth::default(),
+                ..snapshot.clone()
+            });
         }
-        if sweep.flows != self.flows || restated && !sweep.flows.0.is_empty() {
-            records.push(CaptureRecord::Flows((&sweep.flows).into()));
+        // In a frame of its own, which readers can tell from a change of the fabric. A whole state holds the health of links
+        // already.
+        let mut beside: Vec<CaptureRecord> = Vec::new();
+        if self.wire != snapshot.wire {
+            beside.extend(wire_records(&self.wire, &snapshot.wire).filter(|_| !restated));
+            self.wire.clone_from(&snapshot.wire);
+        }
+        if self.flows != sweep.flows || restated && !sweep.flows.0.is_empty() {
+            beside.push(CaptureRecord::Flows((&sweep.flows).into()));
             self.flows.clone_from(&sweep.flows);
+        }
+        match restated {
+            true => records.append(&mut beside),
+            false if beside.is_empty() => {}
+            false => self.since_state += self.write(time, beside, false)?.0,
         }
         let counters = encode(&mut self.base, sweep, key);
         records.extend(counters.into_iter().map(|part| CaptureRecord::Counters(Box::new(part))));

@@ -34,6 +34,8 @@ pub mod flags {
     pub const MOMENT: u32 = 1 << 5;
     /// The regular end of the recording.
     pub const END: u32 = 1 << 6;
+    /// The state changed by answers about the health of links and the flows of hosts alone.
+    pub const BESIDE: u32 = 1 << 7;
     /// In no lead: selects only the lists of jobs of a frame.
     pub const JOBS: u32 = 1 << 31;
 }
@@ -56,6 +58,13 @@ pub struct Lead {
 }
 
 impl Lead {
+    /// Whether the fabric, its tables or its names changed with this frame.
+    pub fn has_moved(&self) -> bool {
+        self.has_flag(flags::STATE_MOVED)
+            && !self.has_flag(flags::STATE_WHOLE)
+            && !self.has_flag(flags::BESIDE)
+    }
+
     pub fn has_flag(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }

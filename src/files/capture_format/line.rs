@@ -10,6 +10,7 @@ use super::frame::flags;
 use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
+use super::wire::WireRecord;
 use fabdeck_fabric::observe::{AdaptiveRouting, FlowLists, JobHosts, Note, PolicyLevels, TickKind};
 use fabdeck_fabric::{Guid, Lid, PortNum};
 
@@ -44,6 +45,8 @@ pub enum CaptureRecord {
     PathLevels(PathLevelRecord),
     /// The ticks in which ports count waiting.
     Ticks(Vec<TickRecord>),
+    /// The health of links and devices that changed.
+    Wire(WireRecord),
     /// Notes of the recorded reading.
     Remarks(Vec<NoteRecord>),
     /// The running jobs.
@@ -83,9 +86,10 @@ const KINDS: &[(&str, u32)] = &[
     ("policy", flags::STATE_MOVED),
     ("path_levels", flags::STATE_MOVED),
     ("ticks", flags::STATE_MOVED),
+    ("wire", flags::STATE_MOVED | flags::BESIDE),
     ("remarks", flags::STATE_MOVED),
     ("jobs", flags::STATE_MOVED | flags::JOBS),
-    ("flows", flags::STATE_MOVED),
+    ("flows", flags::STATE_MOVED | flags::BESIDE),
     ("counters", flags::COUNTERS),
     ("note", flags::EVENT),
     ("action", flags::EVENT),

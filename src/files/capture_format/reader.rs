@@ -520,6 +520,7 @@ impl<B: ByteSource> CaptureReader<B> {
             policy: state.policy.clone(),
             cut: ends_early(&state.fabric, partial.map(|one| (one.code.as_str(), one.text.as_str()))),
             ticks: state.ticks.clone(),
+            wire: state.wire.clone(),
             reading: None,
             jobs: state.jobs.clone(),
         }

@@ -10,8 +10,10 @@ use super::line::{
 use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
+use super::wire::WireRecord;
 use fabdeck_fabric::observe::{
     AdaptiveRouting, FlowLists, JobSnapshot, Observation, PolicyLevels, SubnetManager, Sweep, Ticks,
+    WireHealth,
 };
 use fabdeck_fabric::{Fabric, NameMap, NodeId, Tables};
 
@@ -26,6 +28,7 @@ pub struct CaptureState {
     pub adaptive: Option<AdaptiveRouting>,
     pub policy: Option<PolicyLevels>,
     pub ticks: Ticks,
+    pub wire: WireHealth,
     pub remarks: Vec<NoteRecord>,
     pub jobs: Option<Arc<JobSnapshot>>,
     pub flows: FlowLists,
@@ -77,6 +80,7 @@ impl CaptureState {
             CaptureRecord::Ticks(all) => {
                 self.ticks.by_kind = all.into_iter().map(|one| (one.kind, one.tick)).collect();
             }
+            CaptureRecord::Wire(wire) => wire.apply(&mut self.wire),
             CaptureRecord::Remarks(remarks) => self.remarks = remarks,
             CaptureRecord::Jobs(JobsRecord { heard, silent, list }) => {
                 let before = || self.jobs.as_ref().map(|before| before.jobs.clone()).unwrap_or_default();
@@ -110,6 +114,7 @@ impl CaptureState {
             adaptive: self.adaptive,
             policy: self.policy.clone(),
             ticks: self.ticks.clone(),
+            wire: self.wire.clone(),
             jobs: self.jobs.clone(),
             ..Observation::default()
         };
@@ -137,6 +142,7 @@ pub fn state_records(header: &CaptureHeader, snapshot: &Observation) -> Vec<Capt
         records.extend(policy_records(snapshot));
     }
     records.extend((!snapshot.ticks.by_kind.is_empty()).then(|| ticks_record(snapshot)));
+    records.extend(wire_records(&WireHealth::default(), &snapshot.wire));
     records.extend((!snapshot.notes.is_empty()).then(|| notes_record(snapshot)));
     records.extend(snapshot.jobs.as_deref().map(|jobs| jobs_record(None, jobs)));
     records
@@ -207,6 +213,12 @@ fn policy_records(snapshot: &Observation) -> Vec<CaptureRecord> {
 fn ticks_record(snapshot: &Observation) -> CaptureRecord {
     let all = snapshot.ticks.by_kind.iter();
     CaptureRecord::Ticks(all.map(|(kind, tick)| TickRecord { kind: *kind, tick: *tick }).collect())
+}
+
+/// The records of answers about the health of links that changed. They are apart from other changes, because nearly
+/// every sweep brings some.
+pub fn wire_records(before: &WireHealth, now: &WireHealth) -> impl Iterator<Item = CaptureRecord> {
+    WireRecord::of_changes(before, now).into_iter().map(CaptureRecord::Wire)
 }
 
 /// The running jobs; the list only if it differs from the one before.

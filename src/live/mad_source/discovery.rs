@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use super::discovery_state::DiscoveryState;
+use super::fdr10::{IBSIM, read_fdr10};
 use super::get_request::directed_get;
 use super::keys::{Keys, ProvenKey};
 use super::question::{Question, Reply};
@@ -13,7 +14,7 @@ use super::reader::{OpenPhase, PhaseLog, PortReader};
 use fabdeck_fabric::observe::{MissingAnswer, route_text};
 use fabdeck_fabric::{Guid, NodeKind, PhysicalState, PortNum};
 use fabdeck_mad::access::SourceError;
-use fabdeck_mad::{HOPS_MAX, NodeDescription, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
+use fabdeck_mad::{HOPS_MAX, MadStatus, NodeDescription, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
 
 /// The subject of a query.
 #[derive(Clone, Debug)]
@@ -33,13 +34,17 @@ const MAX_KEY_TRIES: u32 = 3;
 
 /// Discovers the topology as far as it answers.
 pub fn discover(reader: &mut PortReader<'_>) -> Result<DiscoveryState, SourceError> {
+    let ibsim = reader.local_name().starts_with(IBSIM);
     let mut phase = reader.open_phase::<DiscoveryQuestion>("topology");
     let local_key = ProvenKey(phase.keys.key_for(phase.exchange.local_guid()));
     let mut discovery = Discovery { local_key, ..Discovery::default() };
+    discovery.found.refuses_extended_queries = ibsim;
     discovery.questions.push(DiscoveryQuestion::Who { route: Vec::new(), beyond: None });
     discovery.run(&mut phase)?;
     phase.end();
-    Ok(discovery.found)
+    let mut found = discovery.found;
+    read_fdr10(reader, &mut found)?;
+    Ok(found)
 }
 
 #[derive(Debug, Default)]
@@ -50,6 +55,8 @@ pub struct Discovery {
     local_key: ProvenKey,
     /// Set if a known fabric is followed instead of discovered.
     following: Option<Rediscovery>,
+    /// Ports that were asked in the older way after a refusal.
+    older: FxHashSet<(usize, u8)>,
     /// Nodes that answered a query about themselves.
     pub heard: FxHashSet<usize>,
 }
@@ -125,7 +132,8 @@ impl Discovery {
             DiscoveryQuestion::Switch(node) => to(*node, attribute::SWITCH_INFO),
             DiscoveryQuestion::Port(node, port) => {
                 let (_, key, target, attribute, _) = to(*node, attribute::PORT_INFO);
-                (self.found.nodes[*node].route_to(*port), key, target, attribute, u32::from(*port))
+                let found = &self.found.nodes[*node];
+                (found.route_to(*port), key, target, attribute, found.port_info_modifier(*port))
             }
         };
         let parcel = directed_get(attribute, modifier, route, key.0);
@@ -154,6 +162,7 @@ impl Discovery {
     ) {
         let mad = match reply {
             Reply::Answer(mad) => Smp(mad),
+            Reply::Refused(status) if self.can_ask_older(&asked, status) => return,
             Reply::Refused(status) => return self.handle_silence(&asked, Some(status.to_string()), told),
             Reply::Silence => return self.handle_silence(&asked, None, told),
         };
@@ -174,6 +183,18 @@ impl Discovery {
                 self.handle_port_info(node, port, mad.data::<PortInfo>(), told);
             }
         }
+    }
+
+    /// Asks for PortInfo in the older way, if the device did not accept the bit for extended speeds in the modifier.
+    /// The device is never asked with that bit again.
+    fn can_ask_older(&mut self, asked: &DiscoveryQuestion, status: MadStatus) -> bool {
+        let DiscoveryQuestion::Port(node, port) = *asked else { return false };
+        let again = status.is_invalid_field() && self.older.insert((node, port));
+        if again {
+            self.found.nodes[node].refuses_extended_query = true;
+            self.questions.push(DiscoveryQuestion::Port(node, port));
+        }
+        again
     }
 
     fn handle_node_info(

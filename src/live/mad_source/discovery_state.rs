@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use super::keys::ProvenKey;
 use super::link_down_counts::LinkDownCounts;
 use fabdeck_fabric::{
-    Arbitration, BLOCK_LIDS, ConnectError, Fabric, FabricBuilder, Guid, NodeFacts, NodeId, NodeKey, NodeKind,
-    PhysicalState, PortFacts, PortNum, Sl2Vl,
+    Arbitration, BLOCK_LIDS, ConnectError, Fabric, FabricBuilder, Guid, LinkSpeed, NodeFacts, NodeId,
+    NodeKey, NodeKind, PhysicalState, PortFacts, PortNum, Sl2Vl,
 };
-use fabdeck_mad::{NodeInfo, PortInfo, SwitchInfo};
+use fabdeck_mad::{NodeInfo, PortCapabilities, PortInfo, SwitchInfo};
 
 /// The ports of groups, by multicast LID.
 pub(crate) type Groups = BTreeMap<u16, Vec<PortNum>>;
@@ -64,11 +64,29 @@ pub struct DiscoveredNode {
     pub high_limit: FxHashMap<u8, u8>,
     /// Ports at which a subnet manager runs, in charge or not.
     pub manages: BTreeSet<u8>,
+    /// What port 0 of a switch says about the fields of all its ports; of an adapter, what its last port says.
+    pub(crate) capabilities: Option<PortCapabilities>,
+    /// Whether the device refuses a PortInfo query by a sender that knows extended speeds.
+    pub(crate) refuses_extended_query: bool,
     pub memory: NodeMemory,
     key: NodeKey,
 }
 
 impl DiscoveredNode {
+    /// The modifier of a PortInfo query for a port.
+    pub fn port_info_modifier(&self, port: u8) -> u32 {
+        let knows = if self.refuses_extended_query { 0 } else { PortInfo::KNOWS_EXTENDED_SPEEDS };
+        knows | u32::from(port)
+    }
+
+    /// The capabilities that hold for the fields of a PortInfo of this node, once they are known.
+    pub fn capabilities_of(&self, number: u8, info: &PortInfo) -> Option<PortCapabilities> {
+        match self.kind == NodeKind::Switch && number != 0 {
+            true => self.capabilities,
+            false => Some(info.capabilities()),
+        }
+    }
+
     /// The route to the agent that answers for a port.
     pub fn route_to(&self, port: u8) -> &[u8] {
         self.further.get(&port).unwrap_or(&self.route)
@@ -81,6 +99,10 @@ pub struct DiscoveryState {
     pub nodes: Vec<DiscoveredNode>,
     by_identity: FxHashMap<(NodeKind, Guid), usize>,
     builder: FabricBuilder,
+    /// Ports of switches that were read before port 0 and have speeds that only its capabilities confirm.
+    early: FxHashMap<usize, Vec<(u8, PortInfo)>>,
+    /// Whether every device refuses a PortInfo query by a sender that knows extended speeds, as those of ibsim do.
+    pub refuses_extended_queries: bool,
     /// The master's LID and, below, the subnet prefix, from the local port.
     pub manager_lid: Option<u16>,
     pub subnet_prefix: Option<u64>,
@@ -137,6 +159,8 @@ impl DiscoveryState {
             arbitration: FxHashMap::default(),
             high_limit: FxHashMap::default(),
             manages: BTreeSet::new(),
+            capabilities: None,
+            refuses_extended_query: self.refuses_extended_queries,
             memory: NodeMemory::default(),
             key: entry,
         });
@@ -167,9 +191,50 @@ impl DiscoveryState {
             true => found.manages.insert(number),
             false => found.manages.remove(&number),
         };
-        let addressed = found.kind != NodeKind::Switch || number == 0;
+        let switch = found.kind == NodeKind::Switch;
+        if !switch || number == 0 {
+            found.capabilities = Some(info.capabilities());
+        }
+        let known = found.capabilities_of(number, info);
         let facts = self.builder.port(found.key, PortNum(number));
-        *facts = port_facts(info, addressed, facts.guid);
+        *facts = port_facts(info, (!switch || number == 0, known), facts);
+        if known.is_none() && info.speed_ext2 != 0 {
+            self.early.entry(node).or_default().push((number, *info));
+        }
+        if switch && number == 0 {
+            for (number, info) in self.early.remove(&node).unwrap_or_default() {
+                self.set_port_info(node, number, &info);
+            }
+        }
+    }
+
+    /// Sets the speed of a port that PortInfo cannot express.
+    pub fn set_fdr10(&mut self, node: usize, number: u8, active: bool) {
+        let facts = self.builder.port(self.nodes[node].key, PortNum(number));
+        facts.speed_supported = Some(LinkSpeed::Fdr10).max(facts.speed_supported);
+        if active {
+            facts.speed = Some(LinkSpeed::Fdr10);
+        }
+    }
+
+    /// The ports that report QDR as their best speed in use: nodes of these vendors may mean FDR10.
+    pub fn qdr_ports(&self) -> Vec<(usize, u8)> {
+        let mut ports = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            let numbers = 1..=node.port_count;
+            let qdr = |number: &u8| {
+                let facts = self.builder.known_port(node.key, PortNum(*number));
+                facts.is_some_and(|facts| facts.speed == Some(LinkSpeed::Qdr))
+            };
+            ports.extend(numbers.filter(qdr).map(|number| (at, number)));
+        }
+        ports
+    }
+
+    /// The kind of a device: its vendor and device number.
+    pub fn device_kind(&self, node: usize) -> (u32, u32) {
+        let facts = self.builder.node(self.nodes[node].key);
+        (facts.vendor_id.unwrap_or(0), facts.device_id.unwrap_or(0))
     }
 
     /// Adds a port that did not answer.
@@ -241,19 +306,29 @@ pub(crate) fn far_end(fabric: &Fabric, (at, port): (usize, u8)) -> Option<(usize
     Some((peer.node.index(), peer.number.value()))
 }
 
-pub(crate) fn port_facts(info: &PortInfo, addressed: bool, guid: Option<Guid>) -> PortFacts {
+/// The facts in a PortInfo. `before` are those that were known: the GUID, which PortInfo does not hold, and FDR10, which
+/// it calls QDR.
+pub(crate) fn port_facts(
+    info: &PortInfo,
+    (addressed, known): (bool, Option<PortCapabilities>),
+    before: &PortFacts,
+) -> PortFacts {
     let linked = info.physical_state() == Some(PhysicalState::LinkUp);
+    let with_fdr10 = |said: Option<LinkSpeed>, before: Option<LinkSpeed>| match (said, before) {
+        (Some(LinkSpeed::Qdr), Some(LinkSpeed::Fdr10)) => before,
+        _ => said,
+    };
     PortFacts {
-        guid,
+        guid: before.guid,
         lid: info.lid().filter(|_| addressed),
         lmc: if addressed { info.lmc() } else { Default::default() },
         state: info.state(),
         physical_state: info.physical_state(),
         // A port without a link has neither; the values are left over from its last link.
         width: info.width().filter(|_| linked),
-        speed: info.speed().filter(|_| linked),
+        speed: with_fdr10(info.speed(known).filter(|_| linked), before.speed),
         width_supported: info.width_best(),
-        speed_supported: info.speed_best(),
+        speed_supported: with_fdr10(info.speed_best(known), before.speed_supported),
         operational_lanes: info.operational_lanes(),
         lanes_supported: info.lanes_supported(),
     }

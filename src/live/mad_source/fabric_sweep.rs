@@ -22,6 +22,7 @@ use super::table_changes::update_tables;
 use super::table_rotation::read_due_tables;
 use super::tables::last_used_lid;
 use super::ticks::read_ticks;
+use super::wire::{WireMemory, WireScope, read_wire_turn};
 use fabdeck_fabric::observe::{FabricEvent, KnownManager, Observation, Sweep};
 use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind};
 use fabdeck_mad::access::SourceError;
@@ -42,6 +43,8 @@ pub struct SweepMemory {
     pub adaptive: AdaptiveAnswers,
     /// What is known of the agents of hosts.
     pub hosts: AgentFlowMemory,
+    /// What devices have of the health of links.
+    pub wire: WireMemory,
 }
 
 /// Runs one sweep. Apart from the capabilities of performance agents, nothing is stored before all queries have ended,
@@ -110,10 +113,24 @@ pub fn run_sweep(
     let retabled = retabled | update_adaptive(reader, look, nodes, &memory.adaptive);
     let (took, sent) =
         (reader.now().saturating_sub(began), reader.phases[phases..].iter().map(|p| p.sent).sum());
+    read_health(reader, look, nodes, memory);
     let CounterSweep { samples, at, ports, .. } = counted;
     let at = at.into_iter().map(whole_micros).collect();
     let (began, took) = (whole_micros(began), whole_micros(took));
     Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news, flows })
+}
+
+/// Reads the health of links that is due. The sweep is complete without it, so it comes last, its datagrams are not
+/// among those of the sweep, and a reading that is cancelled here keeps what came.
+fn read_health(
+    reader: &mut PortReader<'_>,
+    look: &mut Observation,
+    nodes: &[DiscoveredNode],
+    memory: &mut SweepMemory,
+) {
+    let scope = WireScope { fabric: &look.fabric, nodes, agents: &memory.agents };
+    // A port that is gone fails the next sweep.
+    let _ = read_wire_turn(reader, scope, &mut memory.wire, &mut look.wire);
 }
 
 /// Stores the subnet manager, and reports a change of it.

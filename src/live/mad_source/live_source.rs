@@ -17,13 +17,14 @@ use super::subscribers::read_subscribers;
 use super::tables::{read_forwarding, read_multicast};
 use super::ticks::read_ticks;
 use super::traps::{TrapListener, TrapSubscription};
+use super::wire::{WireScope, read_wire};
 use fabdeck_fabric::observe::{
     KnownManager, MissingAnswer, NotePlace, Notes, Observation, ReadingReport, Sweep, Ticks, route_text,
 };
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use fabdeck_mad::access::{
     Clock, InformToken, LaneReadOutcome, LevelReadOptions, LevelReadOutcome, MadPort, NoObserver,
-    ReadObserver, ReadOptions, ReadPort, Source, SourceError,
+    ReadObserver, ReadOptions, ReadPort, Source, SourceError, WireReadOptions,
 };
 
 /// Number of transactions that one snapshot may use.
@@ -175,13 +176,15 @@ impl Source for LiveSource {
         let mut reader = PortReader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
         reader.begin_transactions(first);
         let mut adaptive = std::mem::take(&mut self.memory.adaptive);
+        let wire = std::mem::take(&mut self.memory.wire);
         let looked = read_with_nodes(reader, wanted, &mut adaptive);
         // The answers of switches hold for the session, even if the reading failed.
         self.memory.adaptive.clone_from(&adaptive);
+        self.memory.wire.clone_from(&wire);
         let (mut look, found, manager_lid) = looked?;
         self.found = found;
         let manager = KnownManager { lid: manager_lid, manager: look.subnet_manager.clone() };
-        self.memory = SweepMemory { manager, adaptive, ..SweepMemory::default() };
+        self.memory = SweepMemory { manager, adaptive, wire, ..SweepMemory::default() };
         self.memory.turns.last = self.port.now();
         look.notes.extend(self.notes.clone());
         self.add_extra_notes(&mut look.notes);
@@ -226,6 +229,24 @@ impl Source for LiveSource {
         merge_phase_log(reader, look);
         self.record_writes(look);
         Ok(LaneReadOutcome::Read)
+    }
+
+    fn read_wire(
+        &mut self,
+        look: &mut Observation,
+        wanted: WireReadOptions,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<(), SourceError> {
+        let first = self.next_transactions();
+        let mut reader = PortReader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        let scope = WireScope { fabric: &look.fabric, nodes: &self.found, agents: &self.memory.agents };
+        let mut health = std::mem::take(&mut look.wire);
+        let read = read_wire(&mut reader, scope, wanted, &mut self.memory.wire, &mut health);
+        look.wire = health;
+        merge_phase_log(reader, look);
+        self.record_writes(look);
+        read
     }
 
     fn read_levels(

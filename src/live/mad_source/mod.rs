@@ -12,6 +12,7 @@ mod exchange;
 mod exchange_policy;
 mod fabric_events;
 mod fabric_sweep;
+mod fdr10;
 mod flaps;
 mod get_request;
 mod keys;
@@ -36,6 +37,8 @@ mod table_rotation;
 mod tables;
 mod ticks;
 mod traps;
+mod wire;
+mod wire_topic;
 
 pub use actuator::LiveActuator;
 pub use exchange_policy::ExchangePolicy;

@@ -114,7 +114,10 @@ fn question(
 ) -> Question<StateQuestion> {
     let node = |at: usize| &nodes[at];
     let own = |at: usize, attribute: u16, port: u8| {
-        let modifier = u32::from(port);
+        let modifier = match attribute {
+            attribute::PORT_INFO => node(at).port_info_modifier(port),
+            _ => u32::from(port),
+        };
         directed_get(attribute, modifier, node(at).route_to(port), node(at).m_key.0)
     };
     let parcel = match asked {
@@ -227,7 +230,8 @@ impl SweepStates {
     ) {
         let known = fabric.port_of(node_id(at), PortNum(number)).map(|port| &fabric.port(port).facts);
         let addressed = nodes[at].kind != NodeKind::Switch || number == 0;
-        let same = known.is_some_and(|known| *known == port_facts(info, addressed, known.guid));
+        let of = (addressed, nodes[at].capabilities_of(number, info));
+        let same = known.is_some_and(|known| *known == port_facts(info, of, known));
         self.suspects.extend((!same).then_some((at, number)));
     }
 }

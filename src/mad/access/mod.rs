@@ -13,7 +13,7 @@ pub use read_port::{MadTraffic, ReadPort, WritePort};
 pub use registration::{Registration, RegistrationLookup};
 pub use source::{
     FAILED_BEFORE, LaneReadOutcome, LevelReadOptions, LevelReadOutcome, NoObserver, PastSweep, ReadObserver,
-    ReadOptions, ReadProgress, Source, SourceError,
+    ReadOptions, ReadProgress, Source, SourceError, WireReadOptions,
 };
 pub use token::{
     AgentToken, DEFAULT_PREFIX, FabricIdentity, InformToken, ObservedFabric, TokenError, WriteToken,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::port::{AddressedMad, Clock, LocalPort, MadPort, PortError, PortEvent};
 use super::token::{AgentToken, InformToken, TokenError, WriteToken};
-use crate::{Class, Method, attribute};
+use crate::{Class, Mad, Method, Register, RegisterQuery, VendorQuery, attribute};
 
 /// Number of datagrams that a port sent, by method, and number that it refused.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -46,6 +46,21 @@ impl MadTraffic {
 /// Whether a method changes nothing on any device. All other methods (Set, Delete, TrapRepress, Send) count as writes.
 fn is_read(method: Method) -> bool {
     matches!(method, Method::GET | Method::GET_TABLE)
+}
+
+/// Whether a Get would clear or reset something. Registers of class 0x0A have such bits; a register that fabdeck does
+/// not know counts as one that has.
+fn clears_something(mad: &Mad) -> bool {
+    let header = mad.header();
+    if mad.class() != Class::VENDOR_DIAGNOSTICS {
+        return false;
+    }
+    match header.attribute.get() {
+        attribute::CLASS_PORT_INFO | VendorQuery::GENERAL_INFO => false,
+        VendorQuery::ACCESS_REGISTER => Register::from_id(header.modifier.get())
+            .is_none_or(|register| RegisterQuery::clears(register, mad.register())),
+        _ => true,
+    }
 }
 
 /// The method, if a datagram subscribes to traps, ends a subscription or acknowledges a report.
@@ -153,7 +168,8 @@ impl MadPort for ReadPort {
         let told = self.informed.is_some() || self.agent.is_some();
         let inform = inform_method(parcel).filter(|_| told);
         let follow = follow_method(parcel, self.port.local_port()).filter(|_| self.agent.is_some());
-        if !is_read(method) && inform.is_none() && follow.is_none() {
+        let clears = clears_something(&parcel.mad);
+        if (!is_read(method) || clears) && inform.is_none() && follow.is_none() {
             self.traffic.refused += 1;
             let attribute = parcel.mad.header().attribute.get();
             return Err(PortError::ReadOnly { method, attribute });
@@ -297,6 +313,29 @@ mod tests {
             (port.traffic().total_sent(), port.traffic().write_count(), port.traffic().refused),
             (2, 0, 254)
         );
+    }
+
+    #[test]
+    fn a_get_that_would_clear_something_is_refused() {
+        let mut port = port(false);
+        let mut send = |mad: Mad| {
+            let address = MadAddress { lid: 1, queue_pair: 1, service_level: 0 };
+            port.send(&AddressedMad { mad, address }, Duration::ZERO).is_ok()
+        };
+        let counters = RegisterQuery::Counters { port: 1, group: crate::CounterGroup::PhysicalStatistics };
+        for query in [counters, RegisterQuery::Temperature { sensor: 0 }] {
+            let mad = VendorQuery::Register(query).to_mad();
+            assert!(send(mad.clone()), "{query:?}");
+            let mut clearing = mad.clone();
+            clearing.register_mut().put(4, &0x8000_0000_u32.to_be_bytes());
+            clearing.register_mut().put(8, &0x4000_0000_u32.to_be_bytes());
+            assert!(!send(clearing), "{query:?}");
+            let mut other = mad;
+            other.header_mut().modifier = 0x9014.into();
+            assert!(!send(other), "no register but those that are known");
+        }
+        assert!(send(VendorQuery::GeneralInfo.to_mad()) && send(VendorQuery::ClassPortInfo.to_mad()));
+        assert!(!send(Mad::new(Class::VENDOR_DIAGNOSTICS, Method::GET, 0xFF52, 0)));
     }
 
     /// With an `InformToken` two kinds of datagrams pass besides Gets, to queue pair 1 and of this class only.

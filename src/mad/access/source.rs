@@ -67,6 +67,15 @@ pub struct LevelReadOptions {
     pub most: Option<u64>,
 }
 
+/// What to read about the health of links.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WireReadOptions {
+    /// Sensors, fans and firmware of devices.
+    pub devices: bool,
+    /// Bit errors, modules, FEC and causes of errors, of each cabled port.
+    pub ports: bool,
+}
+
 /// The result of reading the tables of lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LaneReadOutcome {
@@ -163,6 +172,16 @@ pub trait Source {
         _watch: &mut dyn ReadObserver,
     ) -> Result<LaneReadOutcome, SourceError> {
         Ok(LaneReadOutcome::Read)
+    }
+
+    /// Adds the health of links to the last snapshot. A source that returns it with each snapshot has nothing to add.
+    fn read_wire(
+        &mut self,
+        _look: &mut Observation,
+        _wanted: WireReadOptions,
+        _watch: &mut dyn ReadObserver,
+    ) -> Result<(), SourceError> {
+        Ok(())
     }
 
     /// Asks the subnet manager for the service levels of paths in the last snapshot.

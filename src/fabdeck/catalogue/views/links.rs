@@ -7,6 +7,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::modules::WIRE_WORDS;
 use fabdeck_fabric::{Element, ElementId, LinkId, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortState};
 use fabdeck_routing::analysis::PathIndex;
 
@@ -56,6 +57,12 @@ static LINK_FIELDS: &[RowField] = &[
         rate.map(|(width, speed)| signalling_mbps(width, speed)).into()
     })
     .unit("Mbit/s")
+    .on_request(),
+    RowField::new("wire", "WIRE", FieldKind::Text, "wire verdict of the worse end: healthy, watch, bad, or not known", |l, &r| {
+        l.link_judgement(r.link).1.verdict.word().into()
+    })
+    .words(WIRE_WORDS)
+    .toned(&[("bad", Tone::Danger), ("watch", Tone::Warning)])
     .on_request(),
     RowField::new("degraded", "DEGRADED", FieldKind::Flag, "below what both ends can do", |l, &r| {
         l.is_degraded(r.link).into()

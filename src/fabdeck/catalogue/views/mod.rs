@@ -6,6 +6,8 @@ pub(crate) mod hosts;
 pub(crate) mod lanes;
 pub(crate) mod link_users;
 pub(crate) mod links;
+pub(crate) mod modules;
 pub(crate) mod ports;
+pub(crate) mod sensors;
 pub(crate) mod switches;
 pub(crate) mod tables;

@@ -176,7 +176,7 @@ impl HealthFacts<'_> {
     }
 
     /// A problem of one link, with who is hit.
-    fn link_problem(
+    pub(super) fn link_problem(
         &self,
         link: LinkId,
         kind: ProblemKind,

@@ -18,3 +18,4 @@ pub mod ranked_problems;
 pub mod short_port_name;
 pub mod table_certificate;
 mod table_problems;
+mod wire_problems;

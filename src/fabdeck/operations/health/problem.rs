@@ -40,6 +40,8 @@ json_type! {
         /// Hosts wait, and no adapter is a hot-spot.
         NarrowLinks,
         LinkErrors,
+        /// The wire verdict on a link is bad: bit errors or a module beyond their limits.
+        WireHealth,
         DegradedLink,
         /// The current tables have a credit loop.
         CreditLoop,
@@ -55,6 +57,7 @@ impl ProblemKind {
         "hot-spot",
         "narrow-links",
         "link-errors",
+        "wire-health",
         "degraded-link",
         "credit-loop",
     ];

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::catalogue::snapshot::Snapshot;
+use fabdeck_fabric::PortId;
+use fabdeck_fabric::counters::WireVerdict;
 use fabdeck_fabric::observe::Sweep;
 use fabdeck_mad::access::{ReadObserver, Source, SourceError};
 
@@ -21,6 +23,30 @@ pub struct SweepResult {
 /// The codes of notes about missing trap reports.
 const NO_TRAP_NOTES: [&str; 3] = ["FN-532", "FN-533", "FN-534"];
 
+/// What of the health of links makes a new snapshot: links that are to be watched or bad, and whether every cabled port
+/// has an answer. Everything else is in the next snapshot, because a new one costs a walk over all tables.
+#[derive(PartialEq, Default)]
+struct WireStanding {
+    complete: bool,
+    worse: Vec<(PortId, WireVerdict)>,
+}
+
+impl WireStanding {
+    fn new(look: &Snapshot) -> Self {
+        if look.observation.wire.ports.is_empty() {
+            return Self::default();
+        }
+        let cabled = look.fabric().ports().filter(|(_, port)| port.peer.is_some());
+        let mut standing = Self { complete: true, worse: Vec::new() };
+        for (id, _) in cabled {
+            standing.complete &= look.port_wire(id).is_some();
+            let verdict = look.wire_judgement(id).verdict;
+            standing.worse.extend((verdict >= WireVerdict::Watch).then_some((id, verdict)));
+        }
+        standing
+    }
+}
+
 /// Reads the counters again. The notes and the reading data of the snapshot stay as they were, as the notes
 /// of many sweeps would never end. Missing samples show which nodes did not answer.
 pub fn read_sweep(
@@ -35,6 +61,7 @@ pub fn read_sweep(
     let assumed = look.assumed.map(|_| std::mem::take(&mut look.observation.tables));
     let nodes = look.fabric().nodes().len();
     let kinds = look.observation.ticks.by_kind.len();
+    let wire = WireStanding::new(look);
     let swept = source.sweep(&mut look.observation, not_before, watch);
     let trap_notes = std::mem::replace(&mut look.observation.notes, notes);
     let unreported =
@@ -53,6 +80,7 @@ pub fn read_sweep(
     let moved = sweep.fabric.is_some() || sweep.retabled && look.assumed.is_none();
     // The first sweep may add the length of a counter tick, which also makes a new snapshot.
     let moved = moved || look.observation.ticks.by_kind.len() != kinds;
+    let moved = moved || wire != WireStanding::new(look);
     let look = moved.then(|| Arc::new(look.clone()));
     Ok(SweepResult { sweep: Arc::new(sweep), look, unreported })
 }

@@ -15,6 +15,7 @@ use crate::catalogue::views::counters::{fresh_counters, unplaced_counters};
 use crate::catalogue::views::entries::entries;
 use crate::catalogue::views::link_users::{link_user_rows, link_users};
 use crate::catalogue::views::links::links;
+use crate::operations::operation::OpenSnapshot;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::trace::path_trace::parse_endpoint;
 use crate::operations::view_id::ViewId;
@@ -149,6 +150,37 @@ pub const SHOW_LANES: CommandEntry = CommandEntry::new(
 .at(OptionUse::Used)
 .json(&[JsonSchema::rows::<()>(ViewId::Lanes)]);
 
+pub const SHOW_MODULES: CommandEntry = CommandEntry::new(
+    "show modules",
+    "The modules and bit errors of cabled ports",
+    "A row for each cabled port: the wire verdict (healthy, watch, bad, or not known), the module with its \
+     temperature and power, FEC, and bit error rates with the time that they are over (--fields over,evidence). A \
+     live source is asked up to five questions a port, by Gets only; of each kind of device one is asked first. \
+     'absent', 'did not answer' and 'not understood' say why a value is missing; 'off' is FEC that is off.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source sim:kary,k=4,n=2,speed=ndr,wire-optics=all show modules --filter wire=bad",
+    "fabdeck --source capture/ show modules --sort temperature --top 10",
+])
+.runs(&CommandFunction(show_modules))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::Modules)]);
+
+pub const SHOW_SENSORS: CommandEntry = CommandEntry::new(
+    "show sensors",
+    "Temperatures, fans and firmware of switches",
+    "A row for each switch, and for each other node that answered: temperature with the device's own limit, fans, \
+     firmware, uptime, serial number. A live source is asked up to six questions a node, by Gets only.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source sim:kary,k=4,n=2,wire=all show sensors --sort temperature --top 5"])
+.runs(&CommandFunction(show_sensors))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::Sensors)]);
+
 pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
     "show jobs",
     "The running jobs, a row for each",
@@ -217,6 +249,14 @@ fn show_lanes(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Fai
     show_rows(context, ViewId::Lanes, rows, None)
 }
 
+fn show_modules(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Modules, rows, None)
+}
+
+fn show_sensors(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Sensors, rows, None)
+}
+
 fn show_tables(context: &mut Context<'_, '_>, args: &TableArgs) -> Result<Exit, Failure> {
     let view = if args.switch.is_some() { ViewId::Entries } else { ViewId::Tables };
     show_rows(context, view, &args.rows, args.switch.as_deref())
@@ -246,7 +286,8 @@ fn show_rows(
         return Ok(Exit::Done);
     }
     let wanted = view.read_options(|field| uses_field(rows, &context.globals.filter, field));
-    let mut snapshot = context.operation().read_snapshot(wanted)?;
+    let OpenSnapshot { mut source, mut snapshot } = context.operation().open_snapshot(wanted)?;
+    context.operation().read_wire(source.as_mut(), &mut snapshot, view.wire_options())?;
     if wanted.tables {
         context.env().assume(&mut snapshot)?;
     } else if context.options.assume.is_some() {

@@ -1,4 +1,4 @@
-//! `[hotspots]`, `[watch]` and `[[fabric]]`.
+//! `[hotspots]`, `[wire]`, `[watch]` and `[[fabric]]`.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use super::values::{ConfigTable, fraction, interval_or_zero, parsed, parsed_list, quantity, whole_number};
 use fabdeck_fabric::Guid;
-use fabdeck_fabric::counters::Thresholds;
+use fabdeck_fabric::counters::{Thresholds, WireThresholds};
 use fabdeck_mad::access::FabricIdentity;
 
 #[derive(Deserialize)]
@@ -26,6 +26,46 @@ struct HotspotKeys {
 impl ConfigTable for Thresholds {
     fn read<'de, D: Deserializer<'de>>(keys: D) -> Result<Self, D::Error> {
         HotspotKeys::deserialize(keys)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(remote = "WireThresholds", default = "WireThresholds::default")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct WireKeys {
+    #[serde(deserialize_with = "quantity")]
+    module_watch_c: f64,
+    #[serde(deserialize_with = "quantity")]
+    module_bad_c: f64,
+    #[serde(deserialize_with = "rates")]
+    raw: [Option<f64>; 3],
+    #[serde(deserialize_with = "rates")]
+    effective: [Option<f64>; 3],
+    #[serde(deserialize_with = "rates")]
+    symbol: [Option<f64>; 3],
+}
+
+/// Error rates by generation: up to EDR, HDR, NDR and later.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RateKeys {
+    edr: Option<f64>,
+    hdr: Option<f64>,
+    ndr: Option<f64>,
+}
+
+fn rates<'de, D: Deserializer<'de>>(keys: D) -> Result<[Option<f64>; 3], D::Error> {
+    let RateKeys { edr, hdr, ndr } = RateKeys::deserialize(keys)?;
+    let all = [edr, hdr, ndr];
+    match all.into_iter().flatten().find(|rate| !(*rate > 0.0 && *rate < 1.0)) {
+        Some(rate) => Err(D::Error::custom(format!("{rate} is no error rate between 0 and 1"))),
+        None => Ok(all),
+    }
+}
+
+impl ConfigTable for WireThresholds {
+    fn read<'de, D: Deserializer<'de>>(keys: D) -> Result<Self, D::Error> {
+        WireKeys::deserialize(keys)
     }
 }
 

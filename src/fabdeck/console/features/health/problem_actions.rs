@@ -44,7 +44,10 @@ pub fn fix_preview(problem: &FabricProblem) -> Option<FixPreview> {
             Some(FixPreview::Engines)
         }
         (
-            ProblemKind::LinkDown | ProblemKind::LinkErrors | ProblemKind::DegradedLink,
+            ProblemKind::LinkDown
+            | ProblemKind::LinkErrors
+            | ProblemKind::WireHealth
+            | ProblemKind::DegradedLink,
             [link @ ElementId::Link(_)],
         ) => Some(FixPreview::Without(*link)),
         _ => None,

@@ -29,6 +29,7 @@ use crate::operations::preview::whatif::MarkLoss;
 use crate::operations::preview::whatif::cut_off_words;
 use crate::operations::watch::hot_ports::HotPort;
 use crate::operations::watch::port_values::PortQuantity;
+use fabdeck_fabric::counters::WireVerdict;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{ElementId, LinkId, LinkSpeed, LinkWidth, PhysicalState, PortId};
 
@@ -112,6 +113,11 @@ fn troubles(canvas: &Canvas<'_>, state: &SessionState, look: &Snapshot, link: Li
         let text = format!("{warning} runs at {used} of {}", rate_text(width, speed));
         troubles.push((text, Role::LinkDegraded));
     }
+    let judged = look.link_judgement(link).1;
+    let worst = judged.evidence.first().filter(|worst| worst.verdict >= WireVerdict::Watch);
+    if let Some(worst) = worst {
+        troubles.push((format!("{warning} wire {}: {}", judged.verdict.word(), worst.text), Role::Warning));
+    }
     if state.known.health.has_errors(link) {
         troubles.push((format!("{warning} errors above their threshold"), Role::Warning));
     }
@@ -145,7 +151,10 @@ fn end_facts(
         state => state.word(),
     });
     let states = [facts.state.map(|state| state.word()), physical];
-    let states: Vec<String> = states.into_iter().flatten().map(str::to_lowercase).collect();
+    let mut states: Vec<String> = states.into_iter().flatten().map(str::to_lowercase).collect();
+    if look.port_wire(port).is_some() {
+        states.push(format!("wire {}", look.wire_judgement(port).verdict.word()));
+    }
     let can_do = match (facts.width_supported, facts.speed_supported) {
         (None, None) => unknown(),
         (width, speed) => rate_text(width, speed),

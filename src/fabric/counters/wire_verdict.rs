@@ -1,0 +1,387 @@
+//! One verdict on the health of a link's end, from bit error rates and the module, with the evidence for it.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::wire_thresholds::{BitErrorLimits, WireThresholds};
+use crate::observe::{BitErrorRate, CableKind, FecMode, ModuleReading, PortWire};
+use crate::{LinkSpeed, LinkWidth};
+
+/// How well a link is, the best first. Without evidence nothing is known.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum WireVerdict {
+    /// Nothing that was read allows a verdict.
+    #[default]
+    NotKnown,
+    /// All that was read is within its limits.
+    Healthy,
+    /// A value is above half of its limit.
+    Watch,
+    /// A value is beyond its limit.
+    Bad,
+}
+
+impl WireVerdict {
+    /// All verdicts.
+    pub const ALL: &'static [Self] = &[Self::NotKnown, Self::Healthy, Self::Watch, Self::Bad];
+
+    /// The name on screens.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NotKnown => "not known",
+            Self::Healthy => "healthy",
+            Self::Watch => "watch",
+            Self::Bad => "bad",
+        }
+    }
+}
+
+/// A value that was held against a limit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WireEvidence {
+    /// What this value alone says.
+    pub verdict: WireVerdict,
+    /// The value, its limit and where the limit comes from.
+    pub text: String,
+}
+
+/// A verdict, with its evidence, the worst first.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct WireJudgement {
+    /// The worst of the evidence.
+    pub verdict: WireVerdict,
+    /// Every value that was held against a limit.
+    pub evidence: Vec<WireEvidence>,
+}
+
+/// Errors among bits.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ErrorShare {
+    /// Errors.
+    pub errors: u64,
+    /// Bits in which they were counted.
+    pub bits: f64,
+    /// Whether there may have been more errors than were counted.
+    pub at_least: bool,
+}
+
+impl ErrorShare {
+    /// Errors for each bit.
+    pub fn rate(self) -> f64 {
+        if self.bits > 0.0 { self.errors as f64 / self.bits } else { 0.0 }
+    }
+}
+
+/// The error rates of a port and the time that they are over.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PortErrorRates {
+    /// Before FEC.
+    pub raw: Option<ErrorShare>,
+    /// After FEC.
+    pub effective: Option<ErrorShare>,
+    /// After FEC and retransmission.
+    pub symbol: Option<ErrorShare>,
+    /// The time.
+    pub over: Duration,
+    /// Whether the time is that since the device's counters were cleared, and not between two readings.
+    pub since_cleared: bool,
+}
+
+impl PortErrorRates {
+    /// The rates of a port: between two readings of its bit errors where there are two, else since they were cleared.
+    /// A device without them may have FEC counters, which give lower bounds.
+    pub fn of_port(said: &PortWire, speed: Option<LinkSpeed>, width: Option<LinkWidth>) -> Option<Self> {
+        if let Some(now) = said.bit_errors.known() {
+            let before = said.earlier_bits.as_ref().filter(|before| now.continues(before));
+            let past = before.cloned().unwrap_or_default();
+            let bits = now.bits.saturating_sub(past.bits) as f64;
+            let share = |errors: u64| Some(ErrorShare { errors, bits, at_least: false });
+            return Some(Self {
+                raw: share(now.lane_sum().saturating_sub(past.lane_sum())),
+                effective: share(now.effective_errors.saturating_sub(past.effective_errors)),
+                symbol: share(now.symbol_errors.saturating_sub(past.symbol_errors)),
+                over: Duration::from_millis(now.since_ms.saturating_sub(past.since_ms)),
+                since_cleared: before.is_none(),
+            })
+            .filter(|rates| rates.raw.is_some_and(|raw| raw.bits > 0.0));
+        }
+        let (now, (began, before)) = (said.fec_counts.known()?, said.earlier_fec?);
+        let over = said.fec_counts_at?.checked_sub(began).filter(|over| !over.is_zero())?;
+        let bits = over.as_secs_f64() * f64::from(width?.lanes()) * f64::from(speed?.mbps()) * 1e6;
+        let share = |now: u32, before: u32| {
+            let errors = now.checked_sub(before)?;
+            Some(ErrorShare { errors: errors.into(), bits, at_least: true })
+        };
+        let corrected = match (now.corrected_symbols, before.corrected_symbols) {
+            (Some(now), Some(before)) => share(now, before),
+            _ => share(now.corrected_blocks, before.corrected_blocks),
+        };
+        let uncorrected = share(now.uncorrected_blocks, before.uncorrected_blocks);
+        Some(Self { raw: corrected, effective: uncorrected, symbol: None, over, since_cleared: false })
+    }
+
+    /// The time in words.
+    pub fn time_text(&self) -> String {
+        let text = duration_text(self.over);
+        if self.since_cleared { format!("{text} since the counters were cleared") } else { text }
+    }
+}
+
+fn duration_text(over: Duration) -> String {
+    match over.as_secs() {
+        0..120 => format!("{} s", over.as_secs()),
+        seconds @ 120..7200 => format!("{} min", seconds / 60),
+        seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// A rate as `3e-9`, `none seen`, or `at least 3e-9`.
+pub fn share_text(share: ErrorShare) -> String {
+    let rate = BitErrorRate::of_counts(share.errors, share.bits as u64);
+    let text = rate.map_or_else(|| "not known".to_owned(), |rate| rate.to_string());
+    if share.at_least && share.errors > 0 { format!("at least {text}") } else { text }
+}
+
+/// Judges one end of a link.
+pub fn judge_port(
+    said: &PortWire,
+    (speed, width): (Option<LinkSpeed>, Option<LinkWidth>),
+    thresholds: &WireThresholds,
+) -> WireJudgement {
+    let mut evidence = Vec::new();
+    let mode = said.fec.known().copied();
+    let module = said.module.known();
+    if let (Some(rates), Some(speed)) = (PortErrorRates::of_port(said, speed, width), speed) {
+        let limits = thresholds.limits(speed, mode);
+        judge_rates(&mut evidence, &rates, &limits, module, (speed, mode));
+    }
+    if let Some(module) = module {
+        judge_module(&mut evidence, module, thresholds);
+    }
+    evidence.sort_by_key(|one| std::cmp::Reverse(one.verdict));
+    let verdict = evidence.first().map_or(WireVerdict::NotKnown, |worst| worst.verdict);
+    WireJudgement { verdict, evidence }
+}
+
+fn judge_rates(
+    evidence: &mut Vec<WireEvidence>,
+    rates: &PortErrorRates,
+    limits: &BitErrorLimits,
+    module: Option<&ModuleReading>,
+    (speed, mode): (LinkSpeed, Option<FecMode>),
+) {
+    let copper = module.is_some_and(|module| module.kind == Some(CableKind::Copper));
+    let raw = if copper { limits.raw_copper } else { limits.raw };
+    for (name, share, limit) in [
+        ("raw", rates.raw, raw),
+        ("effective", rates.effective, limits.effective),
+        ("symbol", rates.symbol, limits.symbol),
+    ] {
+        let Some((share, verdict)) = share.and_then(|share| Some((share, share_verdict(share, limit)?)))
+        else {
+            continue;
+        };
+        let mut text = format!("{name} BER {} over {}", share_text(share), rates.time_text());
+        let mode = mode.map_or_else(String::new, |mode| format!(", FEC {}", mode.word()));
+        let _ = write!(text, " (limit {limit:e} for {speed}{mode}: {})", limits.source);
+        evidence.push(WireEvidence { verdict, text });
+    }
+}
+
+/// The verdict of a rate; `None` where too few bits passed to tell, or a lower bound stays below the limit.
+fn share_verdict(share: ErrorShare, limit: f64) -> Option<WireVerdict> {
+    /// Without an error in n bits the rate is below 3/n, at 95 %.
+    const NO_ERROR_BOUND: f64 = 3.0;
+    let rate = share.rate();
+    if share.bits <= 0.0 {
+        None
+    } else if rate >= limit && share.errors > 1 {
+        Some(WireVerdict::Bad)
+    } else if rate >= limit / 2.0 && share.errors > 1 {
+        Some(WireVerdict::Watch)
+    } else if share.at_least || NO_ERROR_BOUND / share.bits >= limit {
+        None
+    } else {
+        Some(WireVerdict::Healthy)
+    }
+}
+
+fn judge_module(evidence: &mut Vec<WireEvidence>, module: &ModuleReading, thresholds: &WireThresholds) {
+    let mut add = |verdict, text: String| evidence.push(WireEvidence { verdict, text });
+    if module.faulty {
+        add(WireVerdict::Bad, "the module reports a fault".to_owned());
+    }
+    match (module.celsius(), module.temperature_limits) {
+        (Some(now), Some(own)) => {
+            let high = f64::from(own.high) / 256.0;
+            let verdict = if now > high { WireVerdict::Bad } else { WireVerdict::Healthy };
+            add(verdict, format!("module at {now:.1} °C (its own limit is {high:.1} °C)"));
+        }
+        (Some(now), None) => {
+            let (watch, bad) = (thresholds.module_watch_c, thresholds.module_bad_c);
+            let verdict = match now {
+                now if now >= bad => WireVerdict::Bad,
+                now if now >= watch => WireVerdict::Watch,
+                _ => WireVerdict::Healthy,
+            };
+            add(verdict, format!("module at {now:.1} °C (limits {watch} and {bad} °C: configuration)"));
+        }
+        (None, _) => {}
+    }
+    for (name, lanes, limits) in
+        [("rx", &module.rx_power, module.rx_limits), ("tx", &module.tx_power, module.tx_limits)]
+    {
+        let Some(own) = limits else { continue };
+        for (lane, power) in lanes.iter().enumerate() {
+            if *power < own.low || *power > own.high {
+                let lane = lane + 1;
+                let (low, high) = (own.low, own.high);
+                add(
+                    WireVerdict::Bad,
+                    format!(
+                        "{name} power of lane {lane} {power} uW (the module's own limits are {low} to {high} uW)"
+                    ),
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::{AlarmLimits, BitErrorCounts, DeviceAnswer, FecCounts};
+
+    const NDR: (Option<LinkSpeed>, Option<LinkWidth>) = (Some(LinkSpeed::Ndr), Some(LinkWidth::X4));
+
+    fn judged(said: &PortWire) -> WireJudgement {
+        judge_port(said, NDR, &WireThresholds::default())
+    }
+
+    fn counts(since_ms: u64, errors: u64, after: u64) -> BitErrorCounts {
+        BitErrorCounts {
+            since_ms,
+            bits: since_ms * 425_000_000,
+            lane_errors: vec![errors],
+            effective_errors: after,
+            symbol_errors: after,
+            ..BitErrorCounts::default()
+        }
+    }
+
+    fn said(now: BitErrorCounts, before: Option<BitErrorCounts>) -> PortWire {
+        PortWire {
+            bit_errors: DeviceAnswer::Known(now),
+            earlier_bits: before,
+            fec: DeviceAnswer::Known(FecMode::Rs544Plr),
+            ..PortWire::default()
+        }
+    }
+
+    #[test]
+    fn nothing_read_is_not_known_and_never_healthy() {
+        for missing in
+            [DeviceAnswer::NotAsked, DeviceAnswer::Absent, DeviceAnswer::Silent, DeviceAnswer::Implausible]
+        {
+            let silent = PortWire { bit_errors: missing, ..PortWire::default() };
+            assert_eq!(
+                judged(&silent),
+                WireJudgement { verdict: WireVerdict::NotKnown, evidence: Vec::new() }
+            );
+        }
+        // Two seconds without an error say nothing about 1e-14.
+        let short = judged(&said(counts(2_000, 0, 0), None));
+        assert_eq!(short.verdict, WireVerdict::Healthy, "raw and effective rates are known");
+        assert!(short.evidence.iter().all(|one| !one.text.starts_with("symbol")), "{short:?}");
+    }
+
+    #[test]
+    fn a_window_counts_more_than_the_time_since_the_counters_were_cleared() {
+        // A day of errors long ago: 5 minutes without any.
+        let before = counts(86_400_000, 1 << 50, 1 << 40);
+        let now = counts(86_700_000, 1 << 50, 1 << 40);
+        let old = judged(&said(now.clone(), None));
+        assert_eq!(old.verdict, WireVerdict::Bad);
+        assert!(old.evidence[0].text.contains("since the counters were cleared"), "{old:?}");
+        let fresh = judged(&said(now.clone(), Some(before.clone())));
+        assert_eq!(fresh.verdict, WireVerdict::Healthy, "{fresh:?}");
+        assert!(
+            fresh.evidence[0].text.contains("over 5 min (limit 1e-5 for NDR, FEC RS(544)+PLR"),
+            "{fresh:?}"
+        );
+        // Counters that were cleared between the readings give no window.
+        let cleared = judged(&said(before, Some(now)));
+        assert_eq!(cleared.verdict, WireVerdict::Bad);
+    }
+
+    #[test]
+    fn limits_are_those_of_speed_and_cable() {
+        // 4.25e14 bits in 1000 s: the limits of 1e-5 and, for copper, 1e-6.
+        for (errors, optical, copper) in [
+            (10_000_000, WireVerdict::Healthy, WireVerdict::Healthy),
+            (240_000_000, WireVerdict::Healthy, WireVerdict::Watch),
+            (430_000_000, WireVerdict::Healthy, WireVerdict::Bad),
+            (2_200_000_000, WireVerdict::Watch, WireVerdict::Bad),
+            (4_300_000_000, WireVerdict::Bad, WireVerdict::Bad),
+        ] {
+            let mut end = said(counts(1_000_000, errors, 0), None);
+            assert_eq!(judged(&end).verdict, optical, "{errors}");
+            let module = ModuleReading { kind: Some(CableKind::Copper), ..ModuleReading::default() };
+            end.module = DeviceAnswer::Known(module);
+            assert_eq!(judged(&end).verdict, copper, "{errors}");
+        }
+    }
+
+    #[test]
+    fn fec_counters_give_lower_bounds_that_prove_bad_links_only() {
+        let mut end = PortWire {
+            fec_counts: DeviceAnswer::Known(FecCounts { uncorrected_blocks: 5, ..FecCounts::default() }),
+            fec_counts_at: Some(Duration::from_secs(400)),
+            earlier_fec: Some((Duration::from_secs(100), FecCounts::default())),
+            bit_errors: DeviceAnswer::Absent,
+            ..PortWire::default()
+        };
+        assert_eq!(judged(&end).verdict, WireVerdict::NotKnown, "5 blocks in 1.3e14 bits are below 1e-13");
+        let many = FecCounts { uncorrected_blocks: 500, ..FecCounts::default() };
+        end.fec_counts = DeviceAnswer::Known(many);
+        let bad = judged(&end);
+        assert_eq!(bad.verdict, WireVerdict::Bad);
+        assert!(bad.evidence[0].text.starts_with("effective BER at least 4e-12 over 5 min"), "{bad:?}");
+        end.earlier_fec = None;
+        assert_eq!(judged(&end).verdict, WireVerdict::NotKnown, "one reading is no rate");
+    }
+
+    #[test]
+    fn a_module_is_held_against_its_own_limits_first() {
+        let module = |celsius: i16, limits| PortWire {
+            module: DeviceAnswer::Known(ModuleReading {
+                temperature: Some(celsius * 256),
+                temperature_limits: limits,
+                ..ModuleReading::default()
+            }),
+            ..PortWire::default()
+        };
+        let own = Some(AlarmLimits { high: 85 * 256, low: 0 });
+        for (celsius, with_own, without) in [
+            (60, WireVerdict::Healthy, WireVerdict::Healthy),
+            (72, WireVerdict::Healthy, WireVerdict::Watch),
+            (82, WireVerdict::Healthy, WireVerdict::Bad),
+            (86, WireVerdict::Bad, WireVerdict::Bad),
+        ] {
+            assert_eq!(judged(&module(celsius, own)).verdict, with_own, "{celsius}");
+            assert_eq!(judged(&module(celsius, None)).verdict, without, "{celsius}");
+        }
+        let dark = PortWire {
+            module: DeviceAnswer::Known(ModuleReading {
+                rx_power: vec![900, 12, 900, 900],
+                rx_limits: Some(AlarmLimits { high: 3500, low: 200 }),
+                ..ModuleReading::default()
+            }),
+            ..PortWire::default()
+        };
+        let judged = judged(&dark);
+        assert_eq!(judged.verdict, WireVerdict::Bad);
+        assert!(judged.evidence[0].text.contains("rx power of lane 2 12 uW"), "{judged:?}");
+    }
+}

@@ -1,0 +1,444 @@
+//! Reads the health of links: bit errors, modules, sensors, causes of errors. One device of each kind is asked first.
+//! If it does not have something, or is silent, no other device of its kind is asked for that in the session.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::counter_sweep::CounterAgents;
+use super::counters::{CountedPort, agents_of};
+use super::discovery_state::{DiscoveredNode, node_id};
+use super::fdr10::IBSIM;
+use super::question::{Question, Reply};
+use super::reader::{OpenPhase, PhaseLog, PortReader};
+use super::wire_topic::{WireQuestion, WireTopic, outcome, store, without_value};
+use fabdeck_fabric::observe::{DeviceAnswer, FecMode, PortWire, WireHealth};
+use fabdeck_fabric::{Fabric, Guid, LinkSpeed, PortNum};
+use fabdeck_mad::access::{SourceError, WireReadOptions};
+use fabdeck_mad::has_vendor_attributes;
+
+/// An unanswered question is sent once more at most: a device may count each one as a violation of its key.
+const RETRIES: u32 = 1;
+/// The time in which a rotation asks every port everything.
+const ROTATION: Duration = Duration::from_secs(300);
+/// Questions a port and sweep, at most: one in this many ports.
+const PORTS_PER_QUESTION: f64 = 5.0;
+
+/// The vendor and the device number.
+type DeviceKind = (u32, u32);
+
+/// What a kind of device said to a topic when it was asked first.
+type KindAnswer = DeviceAnswer<()>;
+
+/// What a session knows about asking.
+#[derive(Clone, Debug, Default)]
+pub struct WireMemory {
+    kinds: BTreeMap<(DeviceKind, WireTopic), KindAnswer>,
+    /// Devices that did not answer to a topic that others of their kind have.
+    silent: BTreeSet<(Guid, WireTopic)>,
+    /// The last question of the rotation.
+    last: Option<(WireTopic, usize, u8, u8)>,
+    last_turn: Duration,
+    /// Questions that are due and were not sent so far, in parts of a question.
+    owed: f64,
+}
+
+/// What a reading is over.
+#[derive(Clone, Copy)]
+pub struct WireScope<'f> {
+    pub fabric: &'f Fabric,
+    pub nodes: &'f [DiscoveredNode],
+    /// The capabilities of performance agents, as far as sweeps know them.
+    pub agents: &'f CounterAgents,
+}
+
+impl WireScope<'_> {
+    fn kind(&self, node: usize) -> DeviceKind {
+        let facts = &self.fabric.node(node_id(node)).facts;
+        (facts.vendor_id.unwrap_or(0), facts.device_id.unwrap_or(0))
+    }
+
+    /// The cabled ports that have an agent with a LID.
+    fn ports(&self) -> Vec<CountedPort> {
+        let all = self.nodes.iter().enumerate();
+        let of = |(at, node): (usize, &DiscoveredNode)| {
+            let silent = node.memory.silent || node.memory.cut_off;
+            let agents = agents_of(&mut PhaseLog::default(), self.fabric, at, node);
+            agents.into_iter().flatten().filter(move |_| !silent)
+        };
+        let cabled = |port: &CountedPort| {
+            let id = self.fabric.port_of(node_id(port.node), PortNum(port.number));
+            id.is_some_and(|id| self.fabric.port(id).peer.is_some())
+        };
+        all.flat_map(of).filter(cabled).collect()
+    }
+}
+
+impl WireMemory {
+    fn answer(&self, kind: DeviceKind, topic: WireTopic) -> Option<&KindAnswer> {
+        self.kinds.get(&(kind, topic))
+    }
+
+    fn is_open(&self, kind: DeviceKind, topic: WireTopic) -> bool {
+        matches!(self.answer(kind, topic), Some(DeviceAnswer::Known(())))
+    }
+
+    /// Why a topic of class 0x0A cannot be asked at a kind, if it cannot.
+    fn class_refusal(&self, kind: DeviceKind) -> Option<KindAnswer> {
+        if !has_vendor_attributes(kind.0) {
+            return Some(DeviceAnswer::Absent);
+        }
+        let steps = [WireTopic::Class, WireTopic::Registers].map(|topic| self.answer(kind, topic));
+        let closed = |answer: &&KindAnswer| !matches!(answer, DeviceAnswer::Known(()));
+        steps.into_iter().flatten().find(closed).copied()
+    }
+
+    /// Whether a question has no use any more: its kind does not have it, or its device does not answer it.
+    fn is_settled(&self, scope: WireScope<'_>, question: WireQuestion) -> bool {
+        let kind = scope.kind(question.node);
+        let closed = self.answer(kind, question.topic).is_some_and(|answer| answer.known().is_none());
+        let class = question.topic.needs_registers() && self.class_refusal(kind).is_some();
+        closed || class || self.silent.contains(&(scope.nodes[question.node].guid, question.topic))
+    }
+
+    /// The questions about a port, in their order.
+    fn port_questions(
+        &self,
+        scope: WireScope<'_>,
+        port: CountedPort,
+        health: &WireHealth,
+    ) -> Vec<WireQuestion> {
+        let id = scope.fabric.port_of(node_id(port.node), PortNum(port.number));
+        let speed = id.and_then(|id| scope.fabric.port(id).facts.speed);
+        let node = &scope.nodes[port.node];
+        let known = health.ports.get(&(node.guid, PortNum(port.number)));
+        let mode = known.and_then(|known| known.fec.known());
+        let layout = scope.agents.get(&port.lid).is_some_and(|agent| agent.has_rs_fec_layout());
+        let reed_solomon = layout && mode.is_some_and(|mode: &FecMode| mode.is_reed_solomon());
+        let kind = scope.kind(port.node);
+        let wanted = |topic: &WireTopic| match topic {
+            WireTopic::Fec => node.capabilities.is_some_and(|has| has.has_port_info_extended()),
+            // Registers have the same and more.
+            WireTopic::FecCounts => {
+                speed.is_some_and(|speed| speed >= LinkSpeed::Fdr)
+                    && !self.is_open(kind, WireTopic::BitErrors)
+            }
+            _ => true,
+        };
+        let of = |topic| WireQuestion {
+            topic,
+            node: port.node,
+            port: port.number,
+            lid: port.lid,
+            part: 0,
+            reed_solomon,
+        };
+        WireTopic::OF_PORTS.into_iter().filter(wanted).map(of).collect()
+    }
+
+    /// All questions of a rotation that have a use.
+    fn open_questions(
+        &self,
+        scope: WireScope<'_>,
+        ports: &[CountedPort],
+        health: &WireHealth,
+    ) -> Vec<WireQuestion> {
+        let mut all: Vec<WireQuestion> =
+            ports.iter().flat_map(|port| self.port_questions(scope, *port, health)).collect();
+        all.extend(self.device_questions(ports, scope.nodes, health));
+        all.retain(|question| !self.is_settled(scope, *question));
+        all
+    }
+
+    /// Of each topic that a kind was not asked for, the question to its first device. `fallback`: FEC counters too, for
+    /// which the answers about bit errors have to be known.
+    fn probes(&self, scope: WireScope<'_>, all: Vec<WireQuestion>, fallback: bool) -> Vec<WireQuestion> {
+        let mut first = BTreeMap::new();
+        for question in all {
+            let kind = scope.kind(question.node);
+            let known = self.answer(kind, question.topic).is_some();
+            if !known && (fallback || question.topic != WireTopic::FecCounts) {
+                first.entry((kind, question.topic)).or_insert(question);
+            }
+        }
+        first.into_values().collect()
+    }
+
+    /// The questions about devices: one port of each has the agent.
+    fn device_questions(
+        &self,
+        ports: &[CountedPort],
+        nodes: &[DiscoveredNode],
+        health: &WireHealth,
+    ) -> Vec<WireQuestion> {
+        let mut all = Vec::new();
+        let mut seen = BTreeSet::new();
+        for port in ports.iter().filter(|port| seen.insert(port.node)) {
+            let of = |topic, part| WireQuestion {
+                topic,
+                node: port.node,
+                port: 0,
+                lid: port.lid,
+                part,
+                reed_solomon: false,
+            };
+            all.extend(WireTopic::OF_DEVICES.into_iter().map(|topic| of(topic, 0)));
+            let device = health.devices.get(&nodes[port.node].guid);
+            let fans = device.and_then(|device| device.fan_list.known()).copied().unwrap_or(0);
+            let fans = (0..10).filter(|fan| fans >> fan & 1 == 1);
+            all.extend(fans.map(|fan| of(WireTopic::FanSpeed, fan)));
+        }
+        all
+    }
+}
+
+/// Reads everything that is wanted at once.
+pub fn read_wire(
+    reader: &mut PortReader<'_>,
+    scope: WireScope<'_>,
+    wanted: WireReadOptions,
+    memory: &mut WireMemory,
+    health: &mut WireHealth,
+) -> Result<(), SourceError> {
+    if reader.local_name().starts_with(IBSIM) {
+        return Ok(());
+    }
+    let ports = scope.ports();
+    ask_classes(reader, scope, &ports, memory)?;
+    if wanted.devices {
+        let questions = memory.device_questions(&ports, scope.nodes, health);
+        ask(reader, scope, questions, memory, health)?;
+        // The list of fans says which speeds there are.
+        let mut fans = memory.device_questions(&ports, scope.nodes, health);
+        fans.retain(|question| question.topic == WireTopic::FanSpeed);
+        ask(reader, scope, fans, memory, health)?;
+    }
+    if wanted.ports {
+        let of = |memory: &WireMemory, health: &WireHealth| -> Vec<WireQuestion> {
+            ports.iter().flat_map(|port| memory.port_questions(scope, *port, health)).collect()
+        };
+        let mut first = of(memory, health);
+        first.retain(|question| question.topic != WireTopic::FecCounts);
+        ask(reader, scope, first, memory, health)?;
+        let mut fec = of(memory, health);
+        fec.retain(|question| question.topic == WireTopic::FecCounts);
+        ask(reader, scope, fec, memory, health)?;
+    }
+    memory.note_silence(&mut reader.log);
+    Ok(())
+}
+
+/// Whether nothing was answered to a topic of a port so far.
+fn is_open(said: &PortWire, topic: WireTopic) -> bool {
+    match topic {
+        WireTopic::BitErrors => said.bit_errors.is_not_asked(),
+        WireTopic::Module => said.module.is_not_asked(),
+        WireTopic::ErrorCauses => said.errors.is_not_asked(),
+        WireTopic::DiscardCauses => said.discards.is_not_asked(),
+        WireTopic::Fec => said.fec.is_not_asked(),
+        _ => said.fec_counts.is_not_asked(),
+    }
+}
+
+/// Asks what is due in a sweep: everything within five minutes, but no more than one question for five ports.
+pub fn read_wire_turn(
+    reader: &mut PortReader<'_>,
+    scope: WireScope<'_>,
+    memory: &mut WireMemory,
+    health: &mut WireHealth,
+) -> Result<(), SourceError> {
+    if reader.local_name().starts_with(IBSIM) {
+        return Ok(());
+    }
+    let ports = scope.ports();
+    let elapsed = reader.now().saturating_sub(memory.last_turn);
+    memory.last_turn = reader.now();
+    ask_classes(reader, scope, &ports, memory)?;
+    for fallback in [false, true] {
+        let probes = memory.probes(scope, memory.open_questions(scope, &ports, health), fallback);
+        ask(reader, scope, probes, memory, health)?;
+    }
+    let mut all = memory.open_questions(scope, &ports, health);
+    let key = |question: &WireQuestion| (question.topic, question.node, question.port, question.part);
+    all.sort_by_key(key);
+    let share = (elapsed.as_secs_f64() / ROTATION.as_secs_f64()).min(1.0);
+    let most = ports.len() as f64 / PORTS_PER_QUESTION;
+    memory.owed += (all.len() as f64 * share).min(most);
+    let count = memory.owed as usize;
+    memory.owed = memory.owed.fract();
+    let start = memory.last.map_or(0, |last| all.partition_point(|question| key(question) <= last));
+    let due: Vec<WireQuestion> = all.iter().cycle().skip(start).take(count.min(all.len())).copied().collect();
+    memory.last = due.last().map(key).or(memory.last);
+    let asked: BTreeSet<(usize, u8)> = due.iter().map(|question| (question.node, question.port)).collect();
+    let mut found = WireHealth::default();
+    std::mem::swap(&mut found, health);
+    let read = ask(reader, scope, due, memory, &mut found);
+    memory.fill_settled(scope, &ports, &asked, &mut found, reader.now());
+    *health = found;
+    memory.note_silence(&mut reader.log);
+    read
+}
+
+/// Asks one device of each new kind for class 0x0A, and then whether it has registers.
+fn ask_classes(
+    reader: &mut PortReader<'_>,
+    scope: WireScope<'_>,
+    ports: &[CountedPort],
+    memory: &mut WireMemory,
+) -> Result<(), SourceError> {
+    for topic in [WireTopic::Class, WireTopic::Registers] {
+        let mut asked: BTreeMap<DeviceKind, WireQuestion> = BTreeMap::new();
+        for port in ports {
+            let kind = scope.kind(port.node);
+            let open = topic == WireTopic::Class || memory.is_open(kind, WireTopic::Class);
+            if has_vendor_attributes(kind.0) && open && memory.answer(kind, topic).is_none() {
+                let (node, lid) = (port.node, port.lid);
+                let question = WireQuestion { topic, node, port: 0, lid, part: 0, reed_solomon: false };
+                asked.entry(kind).or_insert(question);
+            }
+        }
+        ask(reader, scope, asked.into_values().collect(), memory, &mut WireHealth::default())?;
+    }
+    Ok(())
+}
+
+/// Asks these questions, of each topic one device of each kind first.
+fn ask(
+    reader: &mut PortReader<'_>,
+    scope: WireScope<'_>,
+    questions: Vec<WireQuestion>,
+    memory: &mut WireMemory,
+    health: &mut WireHealth,
+) -> Result<(), SourceError> {
+    let now = reader.now();
+    let mut open = Vec::new();
+    for question in questions {
+        match memory.refusal(scope, question) {
+            Some(answer) => store_missing(health, scope, question, answer, now),
+            None => open.push(question),
+        }
+    }
+    if open.is_empty() {
+        return Ok(());
+    }
+    let mut phase = reader.open_phase::<WireQuestion>("link health");
+    let retries = phase.exchange.retries().min(RETRIES);
+    let mut waiting: BTreeMap<(DeviceKind, WireTopic), Vec<WireQuestion>> = BTreeMap::new();
+    for question in open {
+        let kind = scope.kind(question.node);
+        match (memory.is_open(kind, question.topic), waiting.get_mut(&(kind, question.topic))) {
+            (false, Some(rest)) => rest.push(question),
+            (first_known, _) => {
+                if !first_known {
+                    waiting.insert((kind, question.topic), Vec::new());
+                }
+                send(&mut phase, scope, question, retries);
+            }
+        }
+    }
+    while let Some((question, reply)) = phase.next()? {
+        let now = phase.exchange.now();
+        let answer = outcome(question, &reply);
+        let kind = scope.kind(question.node);
+        let key = (kind, question.topic);
+        let state = if answer.known().is_some() { DeviceAnswer::Known(()) } else { without_value(&answer) };
+        if let Some(rest) = waiting.remove(&key) {
+            memory.kinds.insert(key, state);
+            for question in rest {
+                match memory.refusal(scope, question) {
+                    Some(answer) => store_missing(health, scope, question, answer, now),
+                    None => send(&mut phase, scope, question, retries),
+                }
+            }
+        } else if matches!(reply, Reply::Silence) {
+            memory.silent.insert((scope.nodes[question.node].guid, question.topic));
+        }
+        store(health, scope.nodes, question, answer, now);
+    }
+    phase.end();
+    Ok(())
+}
+
+fn send(
+    phase: &mut OpenPhase<'_, '_, WireQuestion>,
+    scope: WireScope<'_>,
+    question: WireQuestion,
+    retries: u32,
+) {
+    let parcel = question.to_parcel(scope.nodes);
+    phase.exchange.ask(Question { parcel, target: question.node as u32, retries, tag: question });
+}
+
+fn store_missing(
+    health: &mut WireHealth,
+    scope: WireScope<'_>,
+    question: WireQuestion,
+    answer: KindAnswer,
+    now: Duration,
+) {
+    let missing = match answer {
+        DeviceAnswer::NotAsked | DeviceAnswer::Known(()) => DeviceAnswer::NotAsked,
+        DeviceAnswer::Absent => DeviceAnswer::Absent,
+        DeviceAnswer::Silent => DeviceAnswer::Silent,
+        DeviceAnswer::Implausible => DeviceAnswer::Implausible,
+    };
+    store(health, scope.nodes, question, missing, now);
+}
+
+impl WireMemory {
+    /// Leaves out ports and devices that have nothing at all: a fabric of devices without these attributes stays as it
+    /// was. Those that have something get a word for everything that they do not have.
+    fn fill_settled(
+        &self,
+        scope: WireScope<'_>,
+        ports: &[CountedPort],
+        asked: &BTreeSet<(usize, u8)>,
+        health: &mut WireHealth,
+        now: Duration,
+    ) {
+        health.ports.retain(|_, said| !said.has_nothing());
+        health.devices.retain(|_, said| !said.has_nothing());
+        for port in ports.iter().filter(|port| asked.contains(&(port.node, port.number))) {
+            let at = (scope.nodes[port.node].guid, PortNum(port.number));
+            if !health.ports.contains_key(&at) {
+                continue;
+            }
+            for question in self.port_questions(scope, *port, health) {
+                let open = health.ports.get(&at).is_none_or(|said| is_open(said, question.topic));
+                if let Some(answer) = self.refusal(scope, question).filter(|_| open) {
+                    store_missing(health, scope, question, answer, now);
+                }
+            }
+        }
+    }
+
+    /// The answer without asking, where the kind or the device has settled it.
+    fn refusal(&self, scope: WireScope<'_>, question: WireQuestion) -> Option<KindAnswer> {
+        let kind = scope.kind(question.node);
+        if question.topic.needs_registers()
+            && let Some(refusal) = self.class_refusal(kind)
+        {
+            return Some(refusal);
+        }
+        if self.silent.contains(&(scope.nodes[question.node].guid, question.topic)) {
+            return Some(DeviceAnswer::Silent);
+        }
+        self.answer(kind, question.topic).filter(|answer| answer.known().is_none()).copied()
+    }
+
+    /// Notes the kinds of devices that did not answer.
+    fn note_silence(&self, log: &mut PhaseLog) {
+        for ((kind, topic), answer) in &self.kinds {
+            if *answer == DeviceAnswer::Silent {
+                log.note("FN-571", || {
+                    format!(
+                        "devices {:#06x} of vendor {:#08x} did not answer to {}: they are not asked again in this \
+                         session",
+                        kind.1,
+                        kind.0,
+                        topic.words()
+                    )
+                });
+            }
+        }
+    }
+}
