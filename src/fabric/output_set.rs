@@ -1,6 +1,6 @@
 //! The ports by which a packet may leave a switch.
 
-use super::{Lid, NodeTables, PortNum, PortSet, ServiceLevel};
+use super::{EntryState, Lid, NodeTables, PortNum, PortSet, ServiceLevel};
 
 /// The ports by which a packet may leave a switch. It is empty where the switch has no entry, and drops the packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -33,30 +33,33 @@ impl OutputSet {
 }
 
 impl NodeTables {
-    /// The ports by which packets with a service level to a LID may leave, the ingress port included where a group has
-    /// it. `None`: not known. Loads, failures nearby and notifications decide among them.
-    pub fn entry_outputs(&self, ingress: PortNum, level: ServiceLevel, lid: Lid) -> Option<OutputSet> {
-        let linear = || OutputSet::new(self.lft.as_ref().and_then(|lft| lft.get(lid)), PortSet::EMPTY);
+    /// The ports that a forwarding table of the switch gives packets with a service level to a LID, the ingress port
+    /// included. `None`: not known. Switches without private tables have table 0 only.
+    pub fn table_outputs(&self, table: u8, level: ServiceLevel, lid: Lid) -> Option<OutputSet> {
         let Some(adaptive) = self.adaptive.as_ref().filter(|adaptive| adaptive.needs_tables()) else {
-            return Some(linear());
+            let port = self.lft.as_ref().and_then(|lft| lft.get(lid));
+            return Some(OutputSet::new(port, PortSet::EMPTY));
         };
         let (settings, tables) = adaptive.tables_in_force()?;
-        let entry = tables.entry(ingress, level, lid);
+        let entry = tables.tables.get(usize::from(table)).map(|table| table.entry(lid)).unwrap_or_default();
         if !settings.uses_group(entry.state, level) {
             return Some(OutputSet::new(entry.port, PortSet::EMPTY));
         }
         let group = tables.groups.get(usize::from(entry.group)).copied();
         let group = match entry.state {
             // A static entry need not have a group.
-            super::EntryState::Static => group.unwrap_or_default(),
+            EntryState::Static => group.unwrap_or_default(),
             _ => group?,
         };
         Some(OutputSet::new(entry.port, group))
     }
 
     /// The ports by which packets with a service level, which came in by a port, may leave to a LID. `None`: not known.
+    /// Loads, failures nearby and notifications decide among them.
     pub fn outputs(&self, ingress: PortNum, level: ServiceLevel, lid: Lid) -> Option<OutputSet> {
-        Some(self.entry_outputs(ingress, level, lid)?.without_ingress(ingress))
+        let tables = self.adaptive.as_ref().and_then(|adaptive| adaptive.tables_in_force());
+        let table = tables.map_or(0, |(_, tables)| tables.table_number(ingress, level));
+        Some(self.table_outputs(table, level, lid)?.without_ingress(ingress))
     }
 }
 
@@ -67,7 +70,7 @@ mod tests {
     use super::*;
     use crate::{
         AdaptiveEntry, AdaptiveLft, AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState,
-        AdaptiveTables, EntryState, Lft,
+        AdaptiveTables, Lft,
     };
 
     fn level(level: u32) -> ServiceLevel {
