@@ -3,6 +3,7 @@
 
 pub mod access;
 
+mod adaptive_blocks;
 mod administration;
 mod counters;
 mod follow_status;
@@ -17,6 +18,10 @@ mod smp;
 mod subnet;
 mod vendor;
 
+pub use adaptive_blocks::{
+    AdaptiveGroupBlock, AdaptiveLftBlock, AdaptiveLftEntry, ExtendedNodeInfo, PortLevelTables,
+    PrivateTableInfo,
+};
 pub use administration::{
     InformInfo, InformInfoRecord, NodeRecord, PathRecord, RECORD_AT, SaHeader, ServiceRecord,
 };

@@ -36,6 +36,7 @@ fn build_device(fabric: &Fabric, id: NodeId) -> SimulatedDevice {
         silent: !facts.answered,
         optimized_lanes: false,
         adaptive: AdaptiveProfile::default(),
+        groups: Default::default(),
     }
 }
 

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::adaptive::{
-    AdaptiveAnswer, AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask,
-};
+use super::adaptive::{AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask};
+use super::adaptive_tables::{read_adaptive_tables, store_adaptive};
 use super::counter_sweep::{CounterAgents, CounterSweep, sweep_counters};
 use super::discovery_state::{DiscoveredNode, DiscoveryState, far_end};
 use super::fabric_events::{diff_fabrics, same_node};
@@ -60,6 +59,7 @@ pub fn run_sweep(
     let due = without_silent(nodes, &states, &counted);
     read_due_tables(reader, &look.fabric, nodes, &due, &mut states.read)?;
     let adaptive = ask_adaptive(reader, nodes, &due_adaptive_switches(&due), &memory.adaptive)?;
+    let adaptive_tables = read_adaptive_tables(reader, nodes, &look.tables, &memory.adaptive)?;
     let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
     let silent = silent_nodes(nodes, &states, &counted);
     let mut suspects = suspect_ports(&look.fabric, nodes, &states, &counted, &silent);
@@ -74,6 +74,7 @@ pub fn run_sweep(
     memory.turns = turns;
     memory.named.clear();
     memory.adaptive.extend(adaptive);
+    memory.adaptive.tables.extend(adaptive_tables);
     look.ticks = ticks;
     let lost = lost_cables(&look.fabric, found.as_ref());
     let kept = found.as_mut().map_or(nodes.as_mut_slice(), |found| &mut found.nodes);
@@ -93,7 +94,7 @@ pub fn run_sweep(
             _ => None,
         }));
         // A node that is new or returned may have other firmware, or was silent to everything.
-        memory.adaptive.retain(|guid, said| *said != AdaptiveAnswer::Silent || !memory.fresh.contains(guid));
+        memory.adaptive.forget_silence(|guid| memory.fresh.contains(guid));
         std::mem::swap(nodes, &mut found);
         if now != look.fabric {
             fabric = Some(Arc::new(now.clone()));
@@ -149,9 +150,11 @@ fn update_adaptive(
     answers: &AdaptiveAnswers,
 ) -> bool {
     // Without tables no switch was asked.
-    let now = if look.tables.has_forwarding() { summarize_adaptive(nodes, answers) } else { look.adaptive };
+    let has_tables = look.tables.has_forwarding();
+    let changed = has_tables && store_adaptive(nodes, &mut look.tables, answers);
+    let now = if has_tables { summarize_adaptive(nodes, answers) } else { look.adaptive };
     if now == look.adaptive {
-        return false;
+        return changed;
     }
     look.adaptive = now;
     note_adaptive(&mut reader.log, nodes, answers);
