@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{AdaptiveTables, EntryState, Lid, ServiceLevel};
 
 /// The settings of adaptive routing that a switch states.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct AdaptiveSettings {
     /// Whether adaptive routing is on.
     pub adaptive: bool,
@@ -62,7 +64,8 @@ impl AdaptiveSettings {
 }
 
 /// What a switch answered about adaptive routing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AdaptiveStatement {
     /// The switch does not have it.
     Absent,
@@ -73,7 +76,8 @@ pub enum AdaptiveStatement {
 }
 
 /// Why adaptive tables are not understood.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AdaptiveMismatch {
     /// The static port of this LID differs from the linear table.
     StaticPort(Lid),
@@ -116,6 +120,8 @@ pub enum AdaptiveTableState {
     NotRead,
     /// The switch did not answer.
     NoAnswer,
+    /// The switch does not have the attributes of the tables.
+    Absent,
     /// The tables contradict each other, so their layout is not the known one.
     NotUnderstood(AdaptiveMismatch),
     /// The tables. Clones share them.
@@ -131,6 +137,8 @@ pub enum AdaptiveDoubt {
     NotRead,
     /// The switch did not answer with its adaptive tables.
     NoTables,
+    /// The switch does not have the attributes of adaptive tables.
+    TablesAbsent,
     /// Its adaptive tables are not understood.
     NotUnderstood(AdaptiveMismatch),
     /// The switch did not answer how many private tables it has.
@@ -172,6 +180,18 @@ impl AdaptiveSwitch {
         }
     }
 
+    /// The state of its tables in words; `None` where packets need none.
+    pub fn table_word(&self) -> Option<&'static str> {
+        self.settings().filter(|settings| settings.needs_tables())?;
+        Some(match &self.tables {
+            AdaptiveTableState::NotRead => "not read",
+            AdaptiveTableState::NoAnswer => "did not answer",
+            AdaptiveTableState::Absent => "absent",
+            AdaptiveTableState::NotUnderstood(_) => "not understood",
+            AdaptiveTableState::Read(_) => "read",
+        })
+    }
+
     /// Whether packets may use other tables than the linear one, or it is not known.
     pub fn needs_tables(&self) -> bool {
         match &self.statement {
@@ -203,6 +223,7 @@ impl AdaptiveSwitch {
         match &self.tables {
             AdaptiveTableState::NotRead => Some(AdaptiveDoubt::NotRead),
             AdaptiveTableState::NoAnswer => Some(AdaptiveDoubt::NoTables),
+            AdaptiveTableState::Absent => Some(AdaptiveDoubt::TablesAbsent),
             AdaptiveTableState::NotUnderstood(mismatch) => Some(AdaptiveDoubt::NotUnderstood(*mismatch)),
             AdaptiveTableState::Read(_) if settings.private_tables.is_none() => {
                 Some(AdaptiveDoubt::PrivateTables)

@@ -69,6 +69,16 @@ impl AdaptiveLft {
         Self { ports, choices: Arc::new(choices) }
     }
 
+    /// Makes a table from its static ports and what [`Self::packed_choices`] gives.
+    pub fn from_packed(ports: Lft, choices: Vec<u16>) -> Self {
+        Self { ports, choices: Arc::new(choices) }
+    }
+
+    /// By LID from 0 on the state in the highest two bits, and the group. LIDs beyond the end are static.
+    pub fn packed_choices(&self) -> &[u16] {
+        &self.choices
+    }
+
     /// The entry of a LID.
     pub fn entry(&self, lid: Lid) -> AdaptiveEntry {
         let default = AdaptiveEntry { port: self.ports.get(lid), ..AdaptiveEntry::default() };
@@ -128,15 +138,22 @@ impl AdaptiveTables {
         table.map_or_else(AdaptiveEntry::default, |table| table.entry(lid))
     }
 
+    /// Compares the static ports of PLFT 0 with the linear table. Returns the first LID that differs.
+    pub fn find_port_mismatch(&self, linear: &Lft) -> Option<AdaptiveMismatch> {
+        let none = Lft::new();
+        let ports = self.tables.first().map_or(&none, AdaptiveLft::static_ports);
+        if ports == linear {
+            return None;
+        }
+        let mut lids = (1..=u32::from(Lid::MAX)).filter_map(Lid::new);
+        lids.find(|lid| ports.get(*lid) != linear.get(*lid)).map(AdaptiveMismatch::StaticPort)
+    }
+
     /// Compares the static ports of PLFT 0 with the linear table, and looks for groups and tables that are not
     /// defined. Returns the first contradiction.
     pub fn find_mismatch(&self, linear: &Lft) -> Option<AdaptiveMismatch> {
-        let none = Lft::new();
-        let ports = self.tables.first().map_or(&none, AdaptiveLft::static_ports);
-        if ports != linear {
-            let lids = (1..=u32::from(Lid::MAX)).filter_map(Lid::new);
-            let differs = lids.into_iter().find(|lid| ports.get(*lid) != linear.get(*lid));
-            return differs.map(AdaptiveMismatch::StaticPort);
+        if let Some(mismatch) = self.find_port_mismatch(linear) {
+            return Some(mismatch);
         }
         let missing = |table: &u8| usize::from(*table) >= self.tables.len();
         if let Some(table) = self.tables_in_use().into_iter().filter(|table| *table > 0).find(missing) {

@@ -1,6 +1,6 @@
 //! The ports by which a packet may leave a switch.
 
-use super::{EntryState, Lid, NodeTables, PortNum, PortSet, ServiceLevel};
+use super::{AdaptiveDoubt, EntryState, Lft, Lid, NodeTables, PortNum, PortSet, ServiceLevel};
 
 /// The ports by which a packet may leave a switch. It is empty where the switch has no entry, and drops the packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -33,6 +33,17 @@ impl OutputSet {
 }
 
 impl NodeTables {
+    /// Why the ports by which packets may leave are not known. Tables of another linear table, as one of a plan, are
+    /// not understood.
+    pub fn adaptive_doubt(&self) -> Option<AdaptiveDoubt> {
+        let adaptive = self.adaptive.as_ref()?;
+        adaptive.doubt().or_else(|| {
+            let none = Lft::new();
+            let (_, tables) = adaptive.tables_in_force()?;
+            tables.find_port_mismatch(self.lft.as_ref().unwrap_or(&none)).map(AdaptiveDoubt::NotUnderstood)
+        })
+    }
+
     /// The ports that a forwarding table of the switch gives packets with a service level to a LID, the ingress port
     /// included. `None`: not known. Switches without private tables have table 0 only.
     pub fn table_outputs(&self, table: u8, level: ServiceLevel, lid: Lid) -> Option<OutputSet> {
@@ -70,7 +81,7 @@ mod tests {
     use super::*;
     use crate::{
         AdaptiveEntry, AdaptiveLft, AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState,
-        AdaptiveTables, Lft,
+        AdaptiveTables,
     };
 
     fn level(level: u32) -> ServiceLevel {

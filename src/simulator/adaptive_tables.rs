@@ -149,7 +149,9 @@ pub fn fill_groups(fabric: &Fabric, devices: &mut [SimulatedDevice]) {
         problem.switches().filter(|at| devices[*at as usize].adaptive.has_tables()).collect();
     let mut numbers: Vec<BTreeMap<PortSet, u16>> = vec![BTreeMap::new(); adaptive.len()];
     for switch in &adaptive {
-        devices[*switch as usize].groups = DeviceGroups::default();
+        // Entries without a group have group 0, which has no ports.
+        devices[*switch as usize].groups =
+            DeviceGroups { groups: vec![PortSet::EMPTY], group_of: Vec::new() };
     }
     if adaptive.is_empty() {
         return;

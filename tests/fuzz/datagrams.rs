@@ -13,9 +13,11 @@ use fabdeck_mad::access::{
     AddressedMad, Clock, LocalPort, MadAddress, MadPort, NoObserver, PortError, PortEvent, ReadOptions,
 };
 use fabdeck_mad::{
-    AdaptiveRoutingInfo, Class, ClassPortInfo, CounterBlock, GeneralInfo, InformInfo, LftBlock, MAD_SIZE,
-    Mad, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord, PortCounters,
-    PortCountersExtended, PortInfo, PortSamplesControl, SlToVl, SmInfo, Smp, SwitchInfo, VlArbitrationBlock,
+    AdaptiveGroupBlock, AdaptiveLftBlock, AdaptiveLftEntry, AdaptiveRoutingInfo, Class, ClassPortInfo,
+    CounterBlock, ExtendedNodeInfo, GeneralInfo, InformInfo, LftBlock, MAD_SIZE, Mad, Method, MftBlock,
+    NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord, PortCounters, PortCountersExtended, PortInfo,
+    PortLevelTables, PortSamplesControl, PrivateTableInfo, SlToVl, SmInfo, Smp, SwitchInfo,
+    VlArbitrationBlock,
 };
 use fabdeck_simulator::{ClientId, LineFaults, SimulatedFabric, Simulator};
 
@@ -128,6 +130,7 @@ fn decode(mad: &Mad) {
         smp.data::<AdaptiveRoutingInfo>(),
         smp.data::<AdaptiveRoutingInfo>().is_on(),
     ));
+    adaptive(smp);
     let block = smp.data::<MftBlock>();
     for at in 0..40 {
         print_value(&block.ports(at, mad.0[1] % 16).collect::<Vec<_>>());
@@ -143,6 +146,26 @@ fn decode(mad: &Mad) {
     print_value(&(narrow.values(), wide.values(), mad.performance_data::<PortSamplesControl>()));
     refill(*narrow);
     refill(*wide);
+}
+
+/// Blocks of adaptive tables: what is read of them is what they hold.
+fn adaptive(smp: &Smp) {
+    let info = smp.data::<AdaptiveRoutingInfo>();
+    let again = AdaptiveRoutingInfo::from_settings(&info.settings(), info.group_capacity());
+    assert_eq!((again.settings(), again.group_capacity()), (info.settings(), info.group_capacity()));
+    for held in smp.data::<AdaptiveLftBlock>().entries {
+        let (entry, table) = held.decode();
+        assert_eq!(AdaptiveLftEntry::encode(entry, table).decode(), (entry, table));
+    }
+    let groups = smp.data::<AdaptiveGroupBlock>();
+    let mut again = AdaptiveGroupBlock { masks: [[0; 32]; AdaptiveGroupBlock::ENTRIES] };
+    (0..AdaptiveGroupBlock::ENTRIES).for_each(|entry| again.set_ports(entry, groups.ports(entry)));
+    assert_eq!(again, *groups);
+    print_value(&(
+        smp.data::<PrivateTableInfo>().tables_in_force(),
+        smp.data::<ExtendedNodeInfo>(),
+        smp.data::<PortLevelTables>(),
+    ));
 }
 
 /// Printing is slow, so one value in 64 is printed.

@@ -48,6 +48,7 @@ pub const COMMANDS: &[CommandEntry] = &[
     show::SHOW_USERS,
     show::SHOW_COUNTERS,
     show::SHOW_LANES,
+    show::SHOW_ADAPTIVE,
     show::SHOW_JOBS,
     trace::TRACE,
     check::CHECK,

@@ -251,6 +251,10 @@ impl Aliases {
                 lanes.anonymize(guid);
                 CaptureRecord::Lanes(lanes)
             }
+            CaptureRecord::AdaptiveTables(mut tables) => {
+                tables.anonymize(guid);
+                CaptureRecord::AdaptiveTables(tables)
+            }
             CaptureRecord::Remarks(remarks) => {
                 let remarks = remarks.into_iter();
                 let plain = |remark: NoteRecord| NoteRecord {

@@ -4,7 +4,11 @@
 //! Tables are read again only after a change of the switch's settings or of its linear table. A switch that refused them
 //! or did not answer is not asked again in the session.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
 
 use super::adaptive::{AdaptiveAnswer, AdaptiveAnswers};
 use super::discovery_state::{DiscoveredNode, node_id};
@@ -33,7 +37,7 @@ pub struct KnownAdaptiveTables {
 impl KnownAdaptiveTables {
     /// Whether the switch answered with its tables.
     pub fn is_read(&self) -> bool {
-        !matches!(self.state, AdaptiveTableState::NoAnswer)
+        !matches!(self.state, AdaptiveTableState::NoAnswer | AdaptiveTableState::Absent)
     }
 
     /// Whether the tables need not be read again.
@@ -82,7 +86,8 @@ struct PartialTables {
     table_of: Vec<u8>,
     other_table: Option<(Lid, u8)>,
     high_group: Option<(Lid, u16)>,
-    failed: bool,
+    /// Why a block is missing.
+    failed: Option<AdaptiveTableState>,
 }
 
 /// The switches whose adaptive tables have to be read, in the order of the nodes.
@@ -120,16 +125,20 @@ pub fn read_adaptive_tables(
     }
     let mut phase = reader.open_phase::<(usize, TableBlock)>("adaptive tables");
     let retries = phase.exchange.retries().min(RETRIES);
-    let wanted: Vec<(usize, Vec<TableBlock>)> =
-        outdated.iter().map(|(at, settings)| (*at, blocks_of(&nodes[*at], settings))).collect();
+    let wanted: Vec<(usize, BlockCounts)> =
+        outdated.iter().map(|(at, settings)| (*at, BlockCounts::of(&nodes[*at], settings))).collect();
     let mut partial: Vec<Option<PartialTables>> = nodes.iter().map(|_| None).collect();
     for (at, settings) in &outdated {
         let top = nodes[*at].switch_info.as_ref().map_or(0, last_used_lid);
         partial[*at] = Some(PartialTables::new(*settings, top));
     }
-    let expected = wanted.iter().map(|(_, blocks)| blocks.len() as u64).sum();
-    let each = wanted.into_iter().flat_map(|(at, blocks)| blocks.into_iter().map(move |block| (at, block)));
-    let questions = each.map(move |(at, block)| {
+    let expected = wanted.iter().map(|(_, counts)| counts.total()).sum();
+    let each = wanted.into_iter().flat_map(|(at, counts)| counts.blocks().map(move |block| (at, block)));
+    // Blocks of a switch that failed once are not asked.
+    let stopped = Rc::new(RefCell::new(FxHashSet::default()));
+    let failed = Rc::clone(&stopped);
+    let open = each.filter(move |(at, _)| !failed.borrow().contains(at));
+    let questions = open.map(move |(at, block)| {
         let (attribute, modifier) = block.request();
         let parcel = directed_get(attribute, modifier, &nodes[at].route, nodes[at].m_key.0);
         Question { parcel, target: at as u32, retries, tag: (at, block) }
@@ -139,8 +148,14 @@ pub fn read_adaptive_tables(
         let Some(held) = partial.get_mut(at).and_then(Option::as_mut) else { continue };
         match reply {
             Reply::Answer(mad) => held.take(block, &Smp(mad)),
-            failed if !held.failed => {
-                held.failed = true;
+            // A refusal is the normal "no" of a device without the attribute.
+            Reply::Refused(status) if status.is_unsupported() => {
+                held.failed.get_or_insert(AdaptiveTableState::Absent);
+                stopped.borrow_mut().insert(at);
+            }
+            failed if held.failed.is_none() => {
+                held.failed = Some(AdaptiveTableState::NoAnswer);
+                stopped.borrow_mut().insert(at);
                 phase.log.silent.push(to_silence(&nodes[at], block.name(), &failed));
             }
             _ => {}
@@ -156,23 +171,46 @@ pub fn read_adaptive_tables(
     Ok(outdated.into_iter().filter_map(finish).collect())
 }
 
-/// The blocks to read of a switch: groups, the tables of ports and levels, then the forwarding tables.
-fn blocks_of(node: &DiscoveredNode, settings: &AdaptiveSettings) -> Vec<TableBlock> {
-    let entries = (u32::from(settings.group_top) + 1) * u32::from(settings.sub_groups.max(1));
-    let groups = entries.div_ceil(AdaptiveGroupBlock::ENTRIES as u32) as u16;
-    let top = node.switch_info.as_ref().map_or(0, last_used_lid);
-    let tables = settings.private_tables.unwrap_or(0).max(1);
-    let ports = match tables {
-        1 => 0,
-        _ => u16::from(node.port_count) / PortLevelTables::PORTS as u16 + 1,
-    };
-    let blocks = 0..=top / AdaptiveLftBlock::LIDS as u16;
-    let mut all: Vec<TableBlock> = (0..groups).map(TableBlock::Groups).collect();
-    all.extend((0..ports).map(|block| TableBlock::PortLevels(block as u8)));
-    for table in 0..tables {
-        all.extend(blocks.clone().map(|block| TableBlock::Forwarding(table, block)));
+/// The most private tables that are read: the number that the count 0 stands for.
+const MAX_PRIVATE_TABLES: u8 = 36;
+
+/// How many blocks a switch has of each kind.
+#[derive(Clone, Copy, Debug)]
+struct BlockCounts {
+    groups: u16,
+    ports: u8,
+    tables: u8,
+    /// Of each forwarding table.
+    forwarding: u16,
+}
+
+impl BlockCounts {
+    fn of(node: &DiscoveredNode, settings: &AdaptiveSettings) -> Self {
+        let entries = (u32::from(settings.group_top) + 1) * u32::from(settings.sub_groups.max(1));
+        let top = node.switch_info.as_ref().map_or(0, last_used_lid);
+        let tables = settings.private_tables.unwrap_or(0).clamp(1, MAX_PRIVATE_TABLES);
+        Self {
+            groups: u16::try_from(entries.div_ceil(AdaptiveGroupBlock::ENTRIES as u32)).unwrap_or(u16::MAX),
+            ports: if tables == 1 { 0 } else { node.port_count / PortLevelTables::PORTS as u8 + 1 },
+            tables,
+            forwarding: top / AdaptiveLftBlock::LIDS as u16 + 1,
+        }
     }
-    all
+
+    fn total(&self) -> u64 {
+        let forwarding = u64::from(self.tables) * u64::from(self.forwarding);
+        u64::from(self.groups) + u64::from(self.ports) + forwarding
+    }
+
+    /// Groups, the tables of ports and levels, then the forwarding tables.
+    fn blocks(self) -> impl Iterator<Item = TableBlock> {
+        let groups = (0..self.groups).map(TableBlock::Groups);
+        let ports = (0..self.ports).map(TableBlock::PortLevels);
+        let forwarding = (0..self.tables).flat_map(move |table| {
+            (0..self.forwarding).map(move |block| TableBlock::Forwarding(table, block))
+        });
+        groups.chain(ports).chain(forwarding)
+    }
 }
 
 impl PartialTables {
@@ -185,7 +223,7 @@ impl PartialTables {
             table_of: Vec::new(),
             other_table: None,
             high_group: None,
-            failed: false,
+            failed: None,
         }
     }
 
@@ -230,8 +268,8 @@ impl PartialTables {
     }
 
     fn finish(self, linear: &Lft) -> AdaptiveTableState {
-        if self.failed {
-            return AdaptiveTableState::NoAnswer;
+        if let Some(failed) = self.failed {
+            return failed;
         }
         let each = usize::from(self.settings.sub_groups.max(1));
         let union = |masks: &[PortSet]| masks.iter().fold(PortSet::EMPTY, |all, mask| all.union(mask));

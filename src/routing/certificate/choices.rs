@@ -98,7 +98,7 @@ impl ChoiceCertificate {
 /// The switches of which it is not known by which ports packets may leave, each with the reason.
 pub fn adaptive_doubts(problem: &Problem<'_>, tables: &Tables) -> Vec<(NodeId, AdaptiveDoubt)> {
     let alive = problem.switches().filter(|switch| problem.graph.is_alive(*switch)).map(NodeId);
-    let doubt = |node: NodeId| Some((node, tables.nodes.get(&node)?.adaptive.as_ref()?.doubt()?));
+    let doubt = |node: NodeId| Some((node, tables.nodes.get(&node)?.adaptive_doubt()?));
     alive.filter_map(doubt).collect()
 }
 

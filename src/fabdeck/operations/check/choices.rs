@@ -220,6 +220,7 @@ fn rank(doubt: AdaptiveDoubt) -> u8 {
         AdaptiveDoubt::NoAnswer => 0,
         AdaptiveDoubt::NotUnderstood(_) => 1,
         AdaptiveDoubt::NoTables => 2,
+        AdaptiveDoubt::TablesAbsent => 7,
         AdaptiveDoubt::NotRead => 3,
         AdaptiveDoubt::PrivateTables => 4,
         AdaptiveDoubt::LaneInput(None) => 5,
@@ -241,6 +242,9 @@ fn doubt_text(names: &CertificateNames<'_, '_>, same: &[(NodeId, AdaptiveDoubt)]
             )
         }
         AdaptiveDoubt::NoTables => format!("{switches} did not answer with adaptive tables ({such_as})"),
+        AdaptiveDoubt::TablesAbsent => {
+            format!("adaptive routing is on and its tables are absent at {switches} ({such_as})")
+        }
         AdaptiveDoubt::NotRead => {
             format!("adaptive routing is on and its tables were not read at {switches} ({such_as})")
         }

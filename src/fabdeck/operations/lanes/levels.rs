@@ -156,8 +156,8 @@ pub fn check_in_force(
     add_choices(report, &names, tables, switches, &levels, pulse)
 }
 
-/// Certifies tables in force by their static ports.
-fn check_static_ports(
+/// Certifies tables by their static ports. Where switches route adaptively, these leave the verdict open.
+pub(crate) fn check_static_ports(
     look: &Snapshot,
     tables: &Tables,
     faults: &Faults,
