@@ -130,7 +130,7 @@ fn decode(mad: &Mad) {
         smp.data::<AdaptiveRoutingInfo>(),
         smp.data::<AdaptiveRoutingInfo>().is_on(),
     ));
-    adaptive(smp);
+    adaptive(&smp);
     let block = smp.data::<MftBlock>();
     for at in 0..40 {
         print_value(&block.ports(at, mad.0[1] % 16).collect::<Vec<_>>());

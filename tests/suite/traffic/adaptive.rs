@@ -4,7 +4,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fabdeck_fabric::{Faults, Lid, PortNum, Routes, ServiceLevel, ServiceLevels};
+use fabdeck_fabric::{
+    AdaptiveEntry, AdaptiveLft, AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState,
+    AdaptiveTables, EntryState, Faults, Lid, NodeId, PortNum, PortSet, Routes, ServiceLevel, ServiceLevels,
+    Tables,
+};
 use fabdeck_routing::certificate::{ChoiceCertificate, certify_choices};
 use fabdeck_routing::{NoProgress, Problem};
 use fabdeck_simulator::traffic::{
@@ -131,76 +135,76 @@ fn packets_stand_still_only_where_the_certificate_over_sets_names_a_credit_loop(
     assert!(loops * 4 > count as usize && loops * 4 < 3 * count as usize, "{loops} of {count}");
 }
 
+/// Tables whose leaves have entries of a state, with a group of all ports to spines, or linear ones.
+fn spread_tables(problem: &Problem<'_>, routes: &Routes, state: Option<EntryState>) -> Tables {
+    let mut tables = Tables::default();
+    let stride = problem.fabric.top_lid().unwrap().index() + 1;
+    for node in problem.switches() {
+        let lft = routes.lft(node);
+        let leaving = &problem.graph.channels()[problem.graph.outgoing(node)];
+        let ups: PortSet = leaving.iter().map(|channel| channel.from_port).collect();
+        let is_leaf = !problem.graph.terminals_of(node).is_empty();
+        let entry = |at: usize| {
+            let port = Lid::new(at as u32).and_then(|lid| lft.get(lid));
+            let up = port.is_some_and(|port| ups.has(port)) && is_leaf;
+            AdaptiveEntry { port, state: state.filter(|_| up).unwrap_or_default(), group: 0 }
+        };
+        let entries: Vec<AdaptiveEntry> = (0..stride).map(entry).collect();
+        let adaptive = AdaptiveTables {
+            groups: vec![ups],
+            tables: vec![AdaptiveLft::from_entries(&entries, Some(&lft))],
+            ..AdaptiveTables::default()
+        };
+        let settings = AdaptiveSettings {
+            adaptive: true,
+            levels: 0xFFFF,
+            private_tables: Some(0),
+            lane_input: Some(0),
+            ..AdaptiveSettings::default()
+        };
+        let held = tables.node_mut(NodeId(node));
+        held.lft = Some(lft);
+        held.adaptive = state.map(|_| AdaptiveSwitch {
+            statement: AdaptiveStatement::Stated(settings),
+            tables: AdaptiveTableState::Read(Arc::new(adaptive)),
+        });
+    }
+    tables
+}
+
+/// By how many ports a leaf sends the packets of one flow to another leaf.
+fn ports_used(state: Option<EntryState>) -> usize {
+    let fabric = crate::routing::fabric("kary,k=2,n=2");
+    let faults = Faults::new();
+    let problem = Problem::new(&fabric, &faults);
+    let routes = crate::routing::route("updn", &problem).unwrap().routes;
+    let tables = spread_tables(&problem, &routes, state);
+    let leaf = problem.switches().find(|at| !problem.graph.terminals_of(*at).is_empty()).unwrap();
+    let from = problem.graph.terminals_of(leaf)[0].port;
+    let other = problem.graph.terminals().iter().find(|end| end.switch != leaf).unwrap().port;
+    let given = NetworkSetup {
+        fabric: &fabric,
+        faults: &faults,
+        routes: &Arc::new(routes.clone()),
+        service: &LevelSelection::Routes,
+        tables: &tables,
+    };
+    let pattern = TrafficPattern::Flows(vec![Flow::new(from, other)]);
+    let load = TrafficLoad { pattern, settings: TrafficSettings::default() };
+    let mut run = TrafficRun::new(given, &load).unwrap();
+    run.advance(100_000);
+    let counts = run.port_counts(&fabric);
+    let leaving = &problem.graph.channels()[problem.graph.outgoing(leaf)];
+    let sent = |port: PortNum| {
+        let port = fabric.port_of(NodeId(leaf), port).unwrap();
+        counts[port.index()].xmit_packets
+    };
+    leaving.iter().filter(|channel| sent(channel.from_port) > 10).count()
+}
+
 /// A leaf of a tree that sends up by two ports uses both, a linear one only the port of its table.
 #[test]
 fn free_entries_spread_packets_and_static_ones_do_not() {
-    use fabdeck_fabric::{
-        AdaptiveEntry, AdaptiveLft, AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState,
-        AdaptiveTables, EntryState, PortSet,
-    };
-    let ports_used = |state: Option<EntryState>| {
-        let fabric = crate::routing::fabric("kary,k=2,n=2");
-        let faults = Faults::new();
-        let problem = Problem::new(&fabric, &faults);
-        let routes = crate::routing::route("updn", &problem).unwrap().routes;
-        let mut tables = fabdeck_fabric::Tables::default();
-        for (node, _) in fabric.switches() {
-            let lft = routes.lft(node.0);
-            let ups: PortSet = {
-                let leaving = &problem.graph.channels()[problem.graph.outgoing(node.0)];
-                leaving.iter().map(|channel| channel.from_port).collect()
-            };
-            let is_leaf = !problem.graph.terminals_of(node.0).is_empty();
-            let stride = fabric.top_lid().unwrap().index() + 1;
-            let entry = |at: usize| {
-                let port = Lid::new(at as u32).and_then(|lid| lft.get(lid));
-                let up = port.is_some_and(|port| ups.has(port)) && is_leaf;
-                let state = state.filter(|_| up).unwrap_or(EntryState::Static);
-                AdaptiveEntry { port, state, group: 0 }
-            };
-            let entries: Vec<AdaptiveEntry> = (0..stride).map(entry).collect();
-            let adaptive = AdaptiveTables {
-                groups: vec![ups],
-                tables: vec![AdaptiveLft::from_entries(&entries, Some(&lft))],
-                ..AdaptiveTables::default()
-            };
-            let held = tables.node_mut(node);
-            held.lft = Some(lft);
-            held.adaptive = state.map(|_| AdaptiveSwitch {
-                statement: AdaptiveStatement::Stated(AdaptiveSettings {
-                    adaptive: true,
-                    levels: 0xFFFF,
-                    private_tables: Some(0),
-                    lane_input: Some(0),
-                    ..AdaptiveSettings::default()
-                }),
-                tables: AdaptiveTableState::Read(Arc::new(adaptive)),
-            });
-        }
-        let leaf = problem.switches().find(|at| !problem.graph.terminals_of(*at).is_empty()).unwrap();
-        let from = problem.graph.terminals_of(leaf)[0].port;
-        let other = problem.graph.terminals().iter().find(|end| end.switch != leaf).unwrap().port;
-        let given = NetworkSetup {
-            fabric: &fabric,
-            faults: &faults,
-            routes: &Arc::new(routes.clone()),
-            service: &LevelSelection::Routes,
-            tables: &tables,
-        };
-        let load = TrafficLoad {
-            pattern: TrafficPattern::Flows(vec![Flow::new(from, other)]),
-            settings: TrafficSettings::default(),
-        };
-        let mut run = TrafficRun::new(given, &load).unwrap();
-        run.advance(100_000);
-        let counts = run.port_counts(&fabric);
-        let leaving = &problem.graph.channels()[problem.graph.outgoing(leaf)];
-        let sent = |port: PortNum| {
-            let port = fabric.port_of(fabdeck_fabric::NodeId(leaf), port).unwrap();
-            counts[port.index()].xmit_packets
-        };
-        leaving.iter().filter(|channel| sent(channel.from_port) > 10).count()
-    };
     assert_eq!(ports_used(None), 1);
     assert_eq!(ports_used(Some(EntryState::Static)), 1);
     assert_eq!(ports_used(Some(EntryState::Hash)), 1, "one flow has one hash");

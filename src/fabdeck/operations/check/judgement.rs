@@ -13,7 +13,7 @@ use fabdeck_fabric::{
     Routes, Tables, UnreadEntries,
 };
 use fabdeck_routing::certificate::{
-    Certificate, DependencyProof, LaneKnowledge, LostPair, LostPairs, PairKind, RouteScope,
+    Certificate, DependencyProof, ForwardingIndex, LaneKnowledge, LostPair, LostPairs, PairKind, RouteScope,
     certify_partitioned, pairs_in_scope,
 };
 use fabdeck_routing::{Cause, EngineRefusal, Problem, RouteProgress};
@@ -360,12 +360,7 @@ pub fn certificate_report(
         path_lengths: certificate.lengths.histogram.clone(),
         mean_stretch: certificate.lengths.mean_stretch,
         worst_stretch: certificate.lengths.worst_stretch,
-        edge_forwarding_index: LoadBalance {
-            min: index.min,
-            mean: index.mean,
-            max: index.max,
-            stddev: index.stddev,
-        },
+        edge_forwarding_index: load_balance(index),
         busiest: index.worst.iter().map(|(channel, paths)| (names.channel(*channel), *paths)).collect(),
         channels: index.channels,
         channels_in_use: index.channels - index.unused,
@@ -381,6 +376,11 @@ pub fn certificate_report(
         jobs: None,
         unaddressed: certificate.unaddressed,
     }
+}
+
+fn load_balance(index: &ForwardingIndex) -> LoadBalance {
+    let ForwardingIndex { min, mean, max, stddev, .. } = *index;
+    LoadBalance { min, mean, max, stddev }
 }
 
 fn pairs_by_kind(lost: &LostPairs) -> PairsByKind {
