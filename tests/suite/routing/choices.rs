@@ -16,13 +16,19 @@ use super::route;
 /// A switch and the port by which a packet came in.
 type Place = (u32, u8);
 
+/// A switch, the port by which a packet leaves it, and the lane.
+type Leaving = (u32, u8, u8);
+
+/// What waits for what.
+type Dependencies = BTreeMap<Leaving, BTreeSet<Leaving>>;
+
 /// What the naive judge finds.
 #[derive(Default)]
 struct Naive {
     paths: u64,
     lost: u64,
     loops: bool,
-    dependencies: BTreeMap<(u32, u8, u8), BTreeSet<(u32, u8, u8)>>,
+    dependencies: Dependencies,
 }
 
 struct Judge<'a> {
@@ -86,7 +92,7 @@ impl Judge<'_> {
 
     fn judge_destination(&self, (root, end): (u32, &Destination), found: &mut Naive) {
         let mut known = BTreeMap::new();
-        let mut open: Vec<(Place, Option<(u32, u8, u8)>)> = Vec::new();
+        let mut open: Vec<(Place, Option<Leaving>)> = Vec::new();
         for terminal in self.problem.graph.terminals() {
             let at = (terminal.switch, terminal.switch_port.value());
             if at == (root, end.port.value()) {
@@ -115,7 +121,7 @@ impl Judge<'_> {
 }
 
 /// Takes away what waits for nothing until nothing changes.
-fn has_cycle(dependencies: &BTreeMap<(u32, u8, u8), BTreeSet<(u32, u8, u8)>>) -> bool {
+fn has_cycle(dependencies: &Dependencies) -> bool {
     let mut left = dependencies.clone();
     loop {
         let before = left.len();
