@@ -7,6 +7,7 @@
 //! | generate one by name, with faults | [`generate`] |
 //! | mark nodes, ports and links as failed, without a change of the fabric | [`Faults`] |
 //! | hold forwarding tables, SL2VL, VL arbitration | [`Routes`], [`Tables`] |
+//! | hold what adaptive routing may do with a packet | [`AdaptiveSwitch`], [`OutputSet`] |
 //! | compare two snapshots | [`FabricDifference`] |
 //! | hold everything that a source stated | [`observe`] |
 //! | compute rates, hot-spots and bad links from two readings of counters | [`counters`] |
@@ -68,6 +69,8 @@ pub mod counters;
 pub mod generate;
 pub mod observe;
 
+mod adaptive;
+mod adaptive_tables;
 mod builder;
 mod diff;
 mod element;
@@ -81,8 +84,10 @@ mod lid_choice;
 mod link;
 mod names;
 mod node;
+mod output_set;
 mod partitions;
 mod path_level_table;
+mod port_set;
 mod route_rows;
 mod routes;
 mod serde_impls;
@@ -91,6 +96,10 @@ mod snapshot;
 mod suggestions;
 mod tables;
 
+pub use adaptive::{
+    AdaptiveDoubt, AdaptiveMismatch, AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState,
+};
+pub use adaptive_tables::{AdaptiveEntry, AdaptiveLft, AdaptiveTables, EntryState};
 pub use builder::{ConnectError, FabricBuilder, NodeKey};
 pub use diff::{FabricDiff, FabricDifference};
 pub use element::{Element, ElementError, ElementId, LIST_COMMANDS_HINT};
@@ -103,8 +112,10 @@ pub use lid_choice::pick_lid;
 pub use link::{LinkSpeed, LinkWidth, PhysicalState, PortState};
 pub use names::{NameMap, Names};
 pub use node::{NodeFacts, NodeKind, PortFacts};
+pub use output_set::OutputSet;
 pub use partitions::Partitions;
 pub use path_level_table::{ListedLevels, PathLevelTable};
+pub use port_set::PortSet;
 pub use routes::{PathLanes, Routes, UnreadEntries};
 pub use service_levels::{ServiceLevels, levels_in};
 pub use snapshot::{Fabric, Link, LinkId, Node, NodeId, Port, PortId};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Lane, Lid, NodeId, PortNum, ServiceLevel};
+use super::{AdaptiveSwitch, Lane, Lid, NodeId, PortNum, ServiceLevel};
 
 /// The egress port of an entry without a path.
 pub const NO_PATH: u8 = 0xFF;
@@ -169,6 +169,8 @@ pub struct NodeTables {
     pub sl2vl: BTreeMap<(PortNum, PortNum), Sl2Vl>,
     /// The arbitration tables by port.
     pub arbitration: BTreeMap<PortNum, Arbitration>,
+    /// Adaptive routing of a switch; `None` where the source does not mention it.
+    pub adaptive: Option<AdaptiveSwitch>,
 }
 
 impl NodeTables {

@@ -2,6 +2,7 @@
 //! frame follows a lead that says what it holds, and a table at the end repeats all leads. `docs/capture-format.md`
 //! describes every byte.
 
+mod adaptive_tables;
 mod counters;
 mod frame;
 mod index;

@@ -102,6 +102,36 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "nodes whose answers about links cannot be true",
     },
     SimulatorKey {
+        name: "ar-refuse",
+        default: "none",
+        meaning: "switches that say that adaptive routing is on and refuse its tables: all, or NODE+NODE",
+    },
+    SimulatorKey {
+        name: "ar-odd",
+        default: "none",
+        meaning: "switches whose adaptive tables have another layout: all, or NODE+NODE",
+    },
+    SimulatorKey {
+        name: "ar-recovery",
+        default: "none",
+        meaning: "switches with fast recovery (SHIELD) alone: all, or NODE+NODE",
+    },
+    SimulatorKey {
+        name: "ar-plft",
+        default: "none",
+        meaning: "switches with two private tables; service levels from 8 on use the second: all, or NODE+NODE",
+    },
+    SimulatorKey {
+        name: "ar-loop",
+        default: "none",
+        meaning: "switches whose groups have all ports to switches, which closes loops: all, or NODE+NODE",
+    },
+    SimulatorKey {
+        name: "ar-lanes",
+        default: "none",
+        meaning: "switches that select lanes and tables by virtual lane: all, or NODE+NODE",
+    },
+    SimulatorKey {
         name: "lmc",
         default: "as the fabric has it",
         meaning: "ports of hosts have two to the power of this LIDs, 0 to 3; all LIDs are given anew",
@@ -195,6 +225,14 @@ pub(super) fn parse_options(words: &str) -> Result<SimulatorOptions, SourceError
                 let named = WireProfile::NAMES.iter().find(|(name, _)| *name == key);
                 wishes.wire.extend(named.map(|(name, profile)| (*name, *profile, value.to_owned())));
             }
+            "ar-refuse" => wishes.adaptive.push(("ar-refuse", AdaptiveProfile::Withheld, value.to_owned())),
+            "ar-odd" => wishes.adaptive.push(("ar-odd", AdaptiveProfile::OddPacking, value.to_owned())),
+            "ar-recovery" => {
+                wishes.adaptive.push(("ar-recovery", AdaptiveProfile::RecoveryOnly, value.to_owned()));
+            }
+            "ar-plft" => wishes.adaptive.push(("ar-plft", AdaptiveProfile::TwoTables, value.to_owned())),
+            "ar-loop" => wishes.adaptive.push(("ar-loop", AdaptiveProfile::Loop, value.to_owned())),
+            "ar-lanes" => wishes.adaptive.push(("ar-lanes", AdaptiveProfile::ByLane, value.to_owned())),
             "ratio" => {
                 let ratio = TimeRatio::parse(value)
                     .ok_or_else(|| bad_key_value(key, value, "a ratio from 1:1 to 1:1000000"))?;

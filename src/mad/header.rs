@@ -63,9 +63,14 @@ pub mod attribute {
     pub const LINEAR_FORWARDING: u16 = 0x0019;
     pub const MULTICAST_FORWARDING: u16 = 0x001B;
     pub const SM_INFO: u16 = 0x0020;
-    /// Attributes of NVIDIA: capabilities of a device, and adaptive routing of a switch.
+    /// Attributes of NVIDIA: capabilities of a device, adaptive routing of a switch, and its tables.
+    pub const PRIVATE_TABLE_INFO: u16 = 0xFF10;
+    pub const PORT_LEVEL_TABLES: u16 = 0xFF14;
     pub const GENERAL_INFO: u16 = 0xFF17;
     pub const ADAPTIVE_ROUTING_INFO: u16 = 0xFF20;
+    pub const ADAPTIVE_GROUPS: u16 = 0xFF21;
+    pub const ADAPTIVE_FORWARDING: u16 = 0xFF23;
+    pub const EXTENDED_NODE_INFO: u16 = 0xFF91;
 
     pub const PORT_SAMPLES_CONTROL: u16 = 0x0010;
     pub const PORT_COUNTERS: u16 = 0x0012;

@@ -3,6 +3,7 @@
 
 pub mod access;
 
+mod adaptive_blocks;
 mod administration;
 mod counters;
 mod extended_port_info;
@@ -26,6 +27,10 @@ mod subnet;
 mod vendor;
 mod vendor_class;
 
+pub use adaptive_blocks::{
+    AdaptiveGroupBlock, AdaptiveLftBlock, AdaptiveLftEntry, ExtendedNodeInfo, PortLevelTables,
+    PrivateTableInfo,
+};
 pub use administration::{
     InformInfo, InformInfoRecord, NodeRecord, PathRecord, RECORD_AT, SaHeader, ServiceRecord,
 };

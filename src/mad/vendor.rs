@@ -1,5 +1,6 @@
 //! Attributes of subnet management that NVIDIA's switches have besides those of the specification.
 
+use fabdeck_fabric::AdaptiveSettings;
 use zerocopy::network_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -26,6 +27,10 @@ impl GeneralInfo {
     /// Bits for adaptive routing with the old form of its tables, and with the form that subnet managers use.
     pub const ADAPTIVE_ROUTING_OLD: usize = 1;
     pub const ADAPTIVE_ROUTING: usize = 2;
+    /// Bits for PrivateTableInfo, PortLevelTables and ExtendedNodeInfo.
+    pub const PRIVATE_TABLES: usize = 0;
+    pub const PORT_LEVEL_TABLES: usize = 12;
+    pub const EXTENDED_NODE_INFO: usize = 13;
 
     pub fn with(mut self, bit: usize) -> Self {
         if let Some(word) = self.capabilities.get_mut(bit / 32) {
@@ -79,17 +84,71 @@ pub struct AdaptiveRoutingInfo {
 impl AdaptiveRoutingInfo {
     const ADAPTIVE: u8 = 1;
     const FAST_RECOVERY: u8 = 1 << 4;
-    const HASH_FORWARDING: u8 = 1 << 6 | 1 << 7;
+    const FAILURE_NOTICES: u8 = 1 << 4;
+    const WEIGHTED_HASH: u8 = 1 << 6;
+    const HASH_FORWARDING: u8 = 1 << 7;
+    const LIMITED_BY_LEVEL: u8 = 1 << 4;
 
     /// A state with adaptive routing on or off and all else zero.
     pub fn new(on: bool) -> Self {
         Self { state: if on { Self::ADAPTIVE } else { 0 }, ..Self::default() }
     }
 
+    /// The state that these settings describe, with room for `capacity` groups.
+    pub fn from_settings(settings: &AdaptiveSettings, capacity: u16) -> Self {
+        let bit = |on: bool, bit: u8| if on { bit } else { 0 };
+        let limited = settings.levels != u16::MAX;
+        let groups = 1 << 24 | u32::from(settings.group_top & 0xFFF) << 12 | u32::from(capacity & 0xFFF);
+        Self {
+            limits: bit(limited, Self::LIMITED_BY_LEVEL) | 1 << 3,
+            sub_groups: settings.sub_groups.saturating_sub(1) & 0xF,
+            state: bit(settings.adaptive, Self::ADAPTIVE) | bit(settings.fast_recovery, Self::FAST_RECOVERY),
+            groups: groups.into(),
+            service_levels: if limited { settings.levels.into() } else { 0.into() },
+            hash_state: bit(settings.failure_notices, Self::FAILURE_NOTICES)
+                | bit(settings.weighted_hash, Self::WEIGHTED_HASH)
+                | bit(settings.hash_forwarding, Self::HASH_FORWARDING),
+            hash_service_levels: settings.hash_levels.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The settings that the state describes. What other attributes state is not known yet.
+    pub fn settings(&self) -> AdaptiveSettings {
+        let limited = self.limits & Self::LIMITED_BY_LEVEL != 0;
+        AdaptiveSettings {
+            adaptive: self.state & Self::ADAPTIVE != 0,
+            levels: if limited { self.service_levels.get() } else { u16::MAX },
+            fast_recovery: self.state & Self::FAST_RECOVERY != 0,
+            hash_forwarding: self.hash_state & Self::HASH_FORWARDING != 0,
+            weighted_hash: self.hash_state & Self::WEIGHTED_HASH != 0,
+            hash_levels: self.hash_service_levels.get(),
+            failure_notices: self.hash_state & Self::FAILURE_NOTICES != 0,
+            sub_groups: (self.sub_groups & 0xF) + 1,
+            group_top: self.group_top(),
+            private_tables: None,
+            lane_input: None,
+        }
+    }
+
+    /// The highest group in use.
+    pub fn group_top(&self) -> u16 {
+        (self.groups.get() >> 12 & 0xFFF) as u16
+    }
+
+    /// The number of groups that the switch has room for.
+    pub fn group_capacity(&self) -> u16 {
+        (self.groups.get() & 0xFFF) as u16
+    }
+
+    /// The number of group tables.
+    pub fn group_tables(&self) -> u8 {
+        (self.groups.get() >> 24 & 0xF) as u8
+    }
+
     /// Whether packets may leave through other ports than the forwarding table says. The switch then chooses among a
     /// group of ports by load or by a hash, or because the port of the table is down (SHIELD).
     pub fn is_on(&self) -> bool {
-        self.state & (Self::ADAPTIVE | Self::FAST_RECOVERY) != 0
-            || self.hash_state & Self::HASH_FORWARDING != 0
+        self.settings().has_choice()
     }
 }

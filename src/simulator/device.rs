@@ -7,6 +7,7 @@ use fabdeck_fabric::{
 };
 use fabdeck_mad::NodeDescription;
 
+use super::adaptive_tables::DeviceGroups;
 use super::port_speeds::PortInfoForm;
 use super::wire_profile::WireProfile;
 
@@ -40,18 +41,33 @@ pub struct SimulatedDevice {
     pub adaptive: AdaptiveProfile,
     pub port_info_form: PortInfoForm,
     pub wire: WireProfile,
+    /// The groups of its adaptive tables.
+    pub groups: DeviceGroups,
 }
 
-/// What a switch answers about adaptive routing. Its packets follow the forwarding tables in each case.
+/// What a switch answers about adaptive routing. Its packets follow the linear tables in each case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AdaptiveProfile {
     /// The switch has no such attribute.
     #[default]
     Plain,
+    /// Free entries with groups of equally near ports.
     On,
     Off,
     /// The switch does not answer.
     Silent,
+    /// The switch is on and refuses its tables.
+    Withheld,
+    /// Its forwarding tables have another layout.
+    OddPacking,
+    /// Fast recovery alone, with static entries.
+    RecoveryOnly,
+    /// Two private tables, of which service levels from 8 on use the second.
+    TwoTables,
+    /// Groups of all ports to switches, which close loops.
+    Loop,
+    /// SL2VL tables are selected by virtual lane.
+    ByLane,
 }
 
 /// The tables of a switch.

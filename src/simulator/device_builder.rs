@@ -40,6 +40,7 @@ fn build_device(fabric: &Fabric, id: NodeId) -> SimulatedDevice {
         adaptive: AdaptiveProfile::default(),
         port_info_form: PortInfoForm::default(),
         wire: WireProfile::default(),
+        groups: Default::default(),
     }
 }
 

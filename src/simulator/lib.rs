@@ -3,6 +3,7 @@
 //! protection, path records, and a stand-in for the subnet manager. Lines may lose, delay, repeat and reorder packets.
 //! `traffic` moves packets over virtual lanes, and ports count them.
 
+mod adaptive_tables;
 mod administration;
 mod administration_status;
 mod arbitration;

@@ -40,6 +40,8 @@ pub struct SimulatedFabric {
     /// Set when forwarding tables were written that the packets do not follow yet. The next field says the same of
     /// SL2VL and arbitration tables.
     pub(super) rewritten: bool,
+    /// Whether the groups of adaptive switches fit their linear tables.
+    pub(super) grouped: bool,
     pub(super) relaned: bool,
     /// Subscribers to the manager's traps, and the traps to send.
     pub(super) notice_state: NoticeState,
@@ -88,6 +90,7 @@ impl SimulatedFabric {
             counters: FxHashMap::default(),
             background_traffic: None,
             rewritten: false,
+            grouped: false,
             relaned: false,
             notice_state: NoticeState::default(),
             services: RegisteredServices::default(),
@@ -144,6 +147,7 @@ impl SimulatedFabric {
         const MELLANOX: u32 = 0x00_02C9;
         if let Some(device) = self.devices.get_mut(node.index()).filter(|device| device.is_switch()) {
             device.adaptive = profile;
+            self.grouped = false;
             if device.vendor_id == 0 {
                 device.vendor_id = MELLANOX;
             }
@@ -393,6 +397,7 @@ impl SimulatedFabric {
         if let Some(entry) = device.tables.linear.get_mut(lid.index()) {
             *entry = port.value();
             self.rewritten = true;
+            self.grouped = false;
         }
     }
 
@@ -415,6 +420,14 @@ impl SimulatedFabric {
         if !self.routed {
             self.routed = true;
             manager_stand_in::fill_tables(&self.snapshot, &mut self.devices);
+        }
+    }
+
+    /// Fills the groups of adaptive switches before the first of them is read.
+    pub(super) fn fill_groups(&mut self) {
+        self.fill_tables();
+        if !std::mem::replace(&mut self.grouped, true) {
+            super::adaptive_tables::fill_groups(&self.snapshot, &mut self.devices);
         }
     }
 

@@ -31,6 +31,7 @@ impl SimulatedFabric {
         manager_stand_in::fill_linear_tables(&self.snapshot, &down, engine, &mut self.devices);
         self.acknowledge_changes();
         self.rewritten = true;
+        self.grouped = false;
         self.update_traffic_tables();
     }
 

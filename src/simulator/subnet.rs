@@ -4,8 +4,8 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use fabdeck_fabric::{Lid, NO_PATH, PhysicalState, PortState};
 use fabdeck_mad::{
-    AdaptiveRoutingInfo, ExtendedPortInfo, GeneralInfo, LftBlock, Method, MftBlock, NodeDescription,
-    NodeInfo, PortInfo, PortInfoExtended, SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
+    ExtendedPortInfo, GeneralInfo, LftBlock, Method, MftBlock, NodeDescription, NodeInfo, PortInfo,
+    PortInfoExtended, SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
 };
 
 use super::attribute_refusal::AttributeRefusal;
@@ -48,8 +48,8 @@ impl SimulatedFabric {
     /// Whether the firmware drops requests for vendor attributes instead of answering "unsupported".
     fn is_ignored(&self, at: PortRef, request: &Smp) -> bool {
         let asked = request.0.header().attribute.get();
-        let vendor = matches!(asked, attribute::GENERAL_INFO | attribute::ADAPTIVE_ROUTING_INFO);
-        vendor && self.device(at.0).adaptive == AdaptiveProfile::Silent
+        // Attributes from here on are those of vendors (IBA 14.2.5).
+        asked >= 0xFF00 && self.device(at.0).adaptive == AdaptiveProfile::Silent
     }
 
     /// IBA 14.2.4: whether the packet has the right key, or the port none. `None`: the key is wrong; the port counts
@@ -74,6 +74,12 @@ impl SimulatedFabric {
         if matches!(what, attribute::LINEAR_FORWARDING | attribute::MULTICAST_FORWARDING) {
             self.fill_tables();
         }
+        if matches!(
+            what,
+            attribute::ADAPTIVE_ROUTING_INFO | attribute::ADAPTIVE_GROUPS | attribute::ADAPTIVE_FORWARDING
+        ) {
+            self.fill_groups();
+        }
         let device = self.device(at.0);
         let data = answer.data_mut::<[u8; SMP_DATA]>();
         data.fill(0);
@@ -94,17 +100,14 @@ impl SimulatedFabric {
             attribute::VL_ARBITRATION => {
                 copy_to_data(data, &super::arbitration::read_block(device, at.1, modifier)?)
             }
-            attribute::GENERAL_INFO if device.adaptive != AdaptiveProfile::Plain => {
-                copy_to_data(data, &general_info(modifier)?);
-            }
-            attribute::ADAPTIVE_ROUTING_INFO if device.adaptive != AdaptiveProfile::Plain => {
-                copy_to_data(data, &AdaptiveRoutingInfo::new(device.adaptive == AdaptiveProfile::On));
-            }
             PortInfoExtended::ATTRIBUTE if device.wire.has_details() => {
                 copy_to_data(data, &super::wire_values::port_info_extended(device, at.1, modifier)?);
             }
             ExtendedPortInfo::ATTRIBUTE if has_fdr10(device) => {
                 copy_to_data(data, &extended_port_info(device, modifier)?);
+            }
+            asked if asked >= 0xFF00 && device.adaptive != AdaptiveProfile::Plain => {
+                read_vendor(device, asked, modifier, data)?;
             }
             attribute::SM_INFO if self.is_manager_port(at) => copy_to_data(data, &self.manager_info()),
             _ => return Err(AttributeRefusal::UnsupportedAttribute),
@@ -186,6 +189,7 @@ impl SimulatedFabric {
             // Computes tables first, so that entries that are not overwritten keep their computed values.
             self.fill_tables();
             self.rewritten |= what == attribute::LINEAR_FORWARDING;
+            self.grouped &= what != attribute::LINEAR_FORWARDING;
         }
         self.relaned |= matches!(what, attribute::SL_TO_VL | attribute::VL_ARBITRATION);
         if what == attribute::PORT_INFO {
@@ -325,11 +329,27 @@ fn switch_info(device: &SimulatedDevice, routed: bool) -> SwitchInfo {
     info
 }
 
-fn general_info(modifier: u32) -> Result<GeneralInfo, AttributeRefusal> {
-    match modifier {
-        GeneralInfo::CAPABILITIES => Ok(GeneralInfo::default().with(GeneralInfo::ADAPTIVE_ROUTING)),
-        _ => Err(AttributeRefusal::InvalidField),
+/// Attributes of the vendor, of a switch with adaptive routing.
+fn read_vendor(
+    device: &SimulatedDevice,
+    asked: u16,
+    modifier: u32,
+    data: &mut [u8; SMP_DATA],
+) -> AttributeResult {
+    match asked {
+        attribute::GENERAL_INFO if modifier == GeneralInfo::CAPABILITIES => {
+            copy_to_data(data, &device.adaptive.capabilities());
+        }
+        attribute::GENERAL_INFO => return Err(AttributeRefusal::InvalidField),
+        attribute::ADAPTIVE_ROUTING_INFO => copy_to_data(data, &device.adaptive_info()),
+        attribute::PRIVATE_TABLE_INFO => copy_to_data(data, &device.adaptive.private_table_info()),
+        attribute::EXTENDED_NODE_INFO => copy_to_data(data, &device.adaptive.extended_node_info()),
+        attribute::PORT_LEVEL_TABLES => copy_to_data(data, &device.port_level_tables(modifier)?),
+        attribute::ADAPTIVE_GROUPS => copy_to_data(data, &device.group_block(modifier)?),
+        attribute::ADAPTIVE_FORWARDING => copy_to_data(data, &device.adaptive_block(modifier)?),
+        _ => return Err(AttributeRefusal::UnsupportedAttribute),
     }
+    Ok(())
 }
 
 fn linear_block(device: &SimulatedDevice, modifier: u32) -> Result<LftBlock, AttributeRefusal> {

@@ -16,12 +16,13 @@ use fabdeck_mad::access::{
     AddressedMad, Clock, LocalPort, MadAddress, MadPort, NoObserver, PortError, PortEvent, ReadOptions,
 };
 use fabdeck_mad::{
-    AdaptiveRoutingInfo, Class, ClassPortInfo, CounterBlock, ExtendedPortInfo, GeneralInfo, InformInfo,
-    LftBlock, LinkDownCauses, LinkDownPage, MAD_SIZE, Mad, Method, MftBlock, NodeDescription, NodeInfo,
-    NodeRecord, Notice, PathRecord, PhysicalLayerCounts, PortCounters, PortCountersExtended,
-    PortExtendedSpeedsCounters, PortInfo, PortInfoExtended, PortRcvErrorDetails, PortSamplesControl,
-    PortXmitDiscardDetails, Register, RegisterBytes, RegisterContent, RegisterQuery, RetransmissionCounts,
-    SlToVl, SmInfo, Smp, SwitchInfo, TroubleshootingPage, VendorQuery, VlArbitrationBlock,
+    AdaptiveGroupBlock, AdaptiveLftBlock, AdaptiveLftEntry, AdaptiveRoutingInfo, Class, ClassPortInfo,
+    CounterBlock, ExtendedNodeInfo, ExtendedPortInfo, GeneralInfo, InformInfo, LftBlock, LinkDownCauses,
+    LinkDownPage, MAD_SIZE, Mad, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord,
+    PhysicalLayerCounts, PortCounters, PortCountersExtended, PortExtendedSpeedsCounters, PortInfo,
+    PortInfoExtended, PortLevelTables, PortRcvErrorDetails, PortSamplesControl, PortXmitDiscardDetails,
+    PrivateTableInfo, Register, RegisterBytes, RegisterContent, RegisterQuery, RetransmissionCounts, SlToVl,
+    SmInfo, Smp, SwitchInfo, TroubleshootingPage, VendorQuery, VlArbitrationBlock,
 };
 use fabdeck_simulator::{ClientId, LineFaults, SimulatedFabric, Simulator, WireProfile};
 
@@ -144,6 +145,7 @@ fn decode(mad: &Mad) {
         smp.data::<AdaptiveRoutingInfo>(),
         smp.data::<AdaptiveRoutingInfo>().is_on(),
     ));
+    adaptive(&smp);
     let block = smp.data::<MftBlock>();
     for at in 0..40 {
         print_value(&block.ports(at, mad.0[1] % 16).collect::<Vec<_>>());
@@ -193,6 +195,26 @@ fn decode_link_health(mad: &Mad) {
     print_value(&mad.performance_data::<PortExtendedSpeedsCounters>());
     let smp = Smp(mad.clone());
     print_value(&(smp.data::<PortInfoExtended>().fec_mode(), smp.data::<ExtendedPortInfo>()));
+}
+
+/// Blocks of adaptive tables: what is read of them is what they hold.
+fn adaptive(smp: &Smp) {
+    let info = smp.data::<AdaptiveRoutingInfo>();
+    let again = AdaptiveRoutingInfo::from_settings(&info.settings(), info.group_capacity());
+    assert_eq!((again.settings(), again.group_capacity()), (info.settings(), info.group_capacity()));
+    for held in smp.data::<AdaptiveLftBlock>().entries {
+        let (entry, table) = held.decode();
+        assert_eq!(AdaptiveLftEntry::encode(entry, table).decode(), (entry, table));
+    }
+    let groups = smp.data::<AdaptiveGroupBlock>();
+    let mut again = AdaptiveGroupBlock { masks: [[0; 32]; AdaptiveGroupBlock::ENTRIES] };
+    (0..AdaptiveGroupBlock::ENTRIES).for_each(|entry| again.set_ports(entry, groups.ports(entry)));
+    assert_eq!(again, *groups);
+    print_value(&(
+        smp.data::<PrivateTableInfo>().tables_in_force(),
+        smp.data::<ExtendedNodeInfo>(),
+        smp.data::<PortLevelTables>(),
+    ));
 }
 
 /// Printing is slow, so one value in 64 is printed.

@@ -1,6 +1,7 @@
 //! Looking at a live fabric: every MAD goes through the simulator, which is the real fabric byte for byte.
 
 mod adaptive_routing;
+mod adaptive_tables;
 mod administration;
 mod agent_flows;
 mod altered_answers;

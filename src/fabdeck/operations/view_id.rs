@@ -3,6 +3,7 @@
 
 use crate::catalogue::field::{Column, Listing};
 use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::views::adaptive::{ADAPTIVE, adaptive_switches};
 use crate::catalogue::views::counters::{COUNTERS, CounterRows};
 use crate::catalogue::views::entries::ENTRIES;
 use crate::catalogue::views::hosts::{HOSTS, hosts};
@@ -67,6 +68,7 @@ define_views! {
     Lanes "lanes" "show lanes" LANES of lanes;
     Modules "modules" "show modules" MODULES of modules;
     Sensors "sensors" "show sensors" SENSORS of sensors;
+    Adaptive "adaptive" "show adaptive" ADAPTIVE of adaptive_switches;
     Users "users" "show users LINK" LINK_USERS;
     Jobs "jobs" "show jobs" RUNNING_JOBS;
     JobChannels "jobs-channels" "jobs channels" JOB_CHANNELS;
@@ -99,7 +101,8 @@ impl ViewId {
     /// so they are read only for a query that uses it: without them every row would seem to have no groups.
     pub fn read_options(self, uses: impl Fn(&str) -> bool) -> ReadOptions {
         ReadOptions {
-            tables: matches!(self, Self::Tables | Self::Entries | Self::Users) || self.needs_paths(&uses),
+            tables: matches!(self, Self::Tables | Self::Entries | Self::Users | Self::Adaptive)
+                || self.needs_paths(&uses),
             multicast: self == Self::Tables && uses("groups"),
             lanes: self == Self::Lanes,
             counters: self == Self::Counters || (self == Self::Links && uses("errors")),

@@ -50,6 +50,7 @@ pub const COMMANDS: &[CommandEntry] = &[
     show::SHOW_LANES,
     show::SHOW_MODULES,
     show::SHOW_SENSORS,
+    show::SHOW_ADAPTIVE,
     show::SHOW_JOBS,
     trace::TRACE,
     check::CHECK,

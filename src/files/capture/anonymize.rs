@@ -252,19 +252,15 @@ impl Aliases {
                 lanes.anonymize(guid);
                 CaptureRecord::Lanes(lanes)
             }
-            CaptureRecord::Remarks(remarks) => {
-                let remarks = remarks.into_iter();
-                let plain = |remark: NoteRecord| NoteRecord {
-                    code: Some(remark.code).filter(|code| is_note_code(code)).unwrap_or(LEFT_OUT.into()),
-                    text: LEFT_OUT.into(),
-                    ..remark
-                };
-                CaptureRecord::Remarks(remarks.map(plain).collect())
+            CaptureRecord::AdaptiveTables(mut tables) => {
+                tables.anonymize(guid);
+                CaptureRecord::AdaptiveTables(tables)
             }
             CaptureRecord::Flows(mut flows) => {
                 flows.0.iter_mut().for_each(|(host, ..)| *host = guid(*host));
                 CaptureRecord::Flows(flows)
             }
+            CaptureRecord::Remarks(remarks) => CaptureRecord::Remarks(anonymize_remarks(remarks)),
             CaptureRecord::Jobs(jobs) => CaptureRecord::Jobs(self.jobs.anonymize(jobs, LEFT_OUT)),
             CaptureRecord::Counters(mut counters) => {
                 let vendor = |name: &str| self.counters.get(name).cloned().unwrap_or_else(|| LEFT_OUT.into());
@@ -327,6 +323,16 @@ impl Aliases {
         }
         out
     }
+}
+
+/// The remarks without their texts.
+fn anonymize_remarks(remarks: Vec<NoteRecord>) -> Vec<NoteRecord> {
+    let plain = |remark: NoteRecord| NoteRecord {
+        code: Some(remark.code).filter(|code| is_note_code(code)).unwrap_or(LEFT_OUT.into()),
+        text: LEFT_OUT.into(),
+        ..remark
+    };
+    remarks.into_iter().map(plain).collect()
 }
 
 /// Keeps only the fields of a header that this version would have written.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::adaptive_tables::AdaptiveTableRecord;
 use super::counters::Counters;
 use super::frame::flags;
 use super::path_levels::PathLevelRecord;
@@ -39,6 +40,8 @@ pub enum CaptureRecord {
     Tables(Forwarding),
     Lanes(LaneTables),
     Adaptive(Option<AdaptiveRecord>),
+    /// What each switch states about adaptive routing, and its adaptive tables.
+    AdaptiveTables(AdaptiveTableRecord),
     /// Service levels set by a QoS policy.
     Policy(Option<PolicyRecord>),
     /// Service levels set by a list of paths.
@@ -83,6 +86,7 @@ const KINDS: &[(&str, u32)] = &[
     ("tables", flags::STATE_MOVED),
     ("lanes", flags::STATE_MOVED),
     ("adaptive", flags::STATE_MOVED),
+    ("adaptive_tables", flags::STATE_MOVED),
     ("policy", flags::STATE_MOVED),
     ("path_levels", flags::STATE_MOVED),
     ("ticks", flags::STATE_MOVED),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::adaptive_tables::AdaptiveTableRecord;
 use super::counters::CounterBase;
 use super::line::{
     CaptureHeader, CaptureRecord, JobsRecord, ManagerRecord, NoteRecord, PolicyRecord, TickRecord,
@@ -73,6 +74,7 @@ impl CaptureState {
             CaptureRecord::Tables(tables) => tables.apply(&self.fabric, &mut self.tables)?,
             CaptureRecord::Lanes(lanes) => lanes.apply(&self.fabric, &mut self.tables, &mut self.laned)?,
             CaptureRecord::Adaptive(adaptive) => self.adaptive = adaptive.map(AdaptiveRouting::from),
+            CaptureRecord::AdaptiveTables(tables) => tables.apply(&self.fabric, &mut self.tables)?,
             CaptureRecord::Policy(policy) => {
                 self.policy = policy.map(PolicyRecord::into_levels).transpose()?
             }
@@ -135,6 +137,7 @@ pub fn state_records(header: &CaptureHeader, snapshot: &Observation) -> Vec<Capt
     records.extend(
         LaneTables::of(&snapshot.fabric, &snapshot.tables, None).into_iter().map(CaptureRecord::Lanes),
     );
+    records.extend(adaptive_table_records(snapshot, None));
     records.extend(snapshot.subnet_manager.is_some().then(|| manager_record(snapshot)));
     records.extend((!snapshot.names.by_guid.is_empty()).then(|| names_record(snapshot)));
     records.extend(snapshot.adaptive.is_some().then(|| adaptive_record(snapshot)));
@@ -164,6 +167,7 @@ pub fn changed_records(before: &Observation, now: &Observation) -> Vec<CaptureRe
             records.iter().any(|record| matches!(record, CaptureRecord::Tables(tables) if tables.is_whole()));
         let known = known.filter(|_| !cleared);
         records.extend(LaneTables::of(&now.fabric, &now.tables, known).into_iter().map(CaptureRecord::Lanes));
+        records.extend(adaptive_table_records(now, known));
     }
     records.extend((before.subnet_manager != now.subnet_manager).then(|| manager_record(now)));
     records.extend((before.names != now.names).then(|| names_record(now)));
@@ -199,6 +203,11 @@ fn names_record(snapshot: &Observation) -> CaptureRecord {
 
 fn adaptive_record(snapshot: &Observation) -> CaptureRecord {
     CaptureRecord::Adaptive(snapshot.adaptive.map(Into::into))
+}
+
+fn adaptive_table_records(snapshot: &Observation, before: Option<&Tables>) -> Vec<CaptureRecord> {
+    let records = AdaptiveTableRecord::of(&snapshot.fabric, &snapshot.tables, before);
+    records.into_iter().map(CaptureRecord::AdaptiveTables).collect()
 }
 
 fn policy_records(snapshot: &Observation) -> Vec<CaptureRecord> {

@@ -35,7 +35,7 @@ struct NodeForwarding {
 /// A linear forwarding table, written as the egress port of each LID from 0 on, in two hexadecimal digits; `ff` is no
 /// path. The digits are made while they are written: those of a full subnet take 375 MB.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct HexTable(Lft);
+pub(super) struct HexTable(pub(super) Lft);
 
 /// SL2VL and arbitration tables.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -252,7 +252,10 @@ impl ArbitrationWeights {
 }
 
 /// Renames nodes to other GUIDs. A key that is no node's is left out.
-fn rename_nodes<T>(nodes: BTreeMap<String, T>, guid: impl Fn(Guid) -> Guid) -> BTreeMap<String, T> {
+pub(super) fn rename_nodes<T>(
+    nodes: BTreeMap<String, T>,
+    guid: impl Fn(Guid) -> Guid,
+) -> BTreeMap<String, T> {
     let name = |key: &str| {
         let (kind, old) = key.split_once(' ')?;
         Some(format!("{kind} {}", guid(Guid::from_hex(old).ok()?)))

@@ -1,32 +1,73 @@
 //! Finds out whether switches use adaptive routing. Once a session, each switch of a vendor with this attribute is
 //! asked for its capabilities (GeneralInfo). A capable switch is asked whether adaptive routing is on
-//! (AdaptiveRoutingInfo).
+//! (AdaptiveRoutingInfo), and then once how many private tables it has (PrivateTableInfo) and what selects its lanes
+//! (ExtendedNodeInfo): four MADs a switch at most.
 
 use rustc_hash::FxHashMap;
 
+use super::adaptive_tables::KnownAdaptiveTables;
 use super::discovery_state::{DiscoveredNode, node_id};
 use super::get_request::directed_get;
 use super::question::{Question, Reply};
 use super::reader::{PhaseLog, PortReader};
 use super::tables::{switch_nodes, to_silence};
 use fabdeck_fabric::observe::AdaptiveRouting;
-use fabdeck_fabric::{Fabric, Guid};
+use fabdeck_fabric::{AdaptiveSettings, AdaptiveStatement, Fabric, Guid};
 use fabdeck_mad::access::SourceError;
-use fabdeck_mad::{AdaptiveRoutingInfo, GeneralInfo, MadStatus, Smp, attribute, has_vendor_attributes};
+use fabdeck_mad::{
+    AdaptiveRoutingInfo, ExtendedNodeInfo, GeneralInfo, MadStatus, PrivateTableInfo, Smp, attribute,
+    has_vendor_attributes,
+};
 
 /// The last answer of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AdaptiveAnswer {
     /// The switch has no adaptive routing, and is not asked again.
     Unsupported,
-    Off,
-    On,
+    /// The switch has it, and its settings.
+    Stated(AdaptiveSettings),
     /// The switch did not answer, and is not asked again: a device may count each query as a violation of its key.
     Silent,
 }
 
+impl AdaptiveAnswer {
+    fn is_on(&self) -> bool {
+        matches!(self, Self::Stated(settings) if settings.has_choice())
+    }
+
+    /// The answer as a property of the switch.
+    pub fn statement(&self) -> AdaptiveStatement {
+        match self {
+            Self::Unsupported => AdaptiveStatement::Absent,
+            Self::Silent => AdaptiveStatement::NoAnswer,
+            Self::Stated(settings) => AdaptiveStatement::Stated(*settings),
+        }
+    }
+}
+
 /// The answers of a session.
-pub type AdaptiveAnswers = FxHashMap<Guid, AdaptiveAnswer>;
+#[derive(Clone, Debug, Default)]
+pub struct AdaptiveAnswers {
+    answers: FxHashMap<Guid, AdaptiveAnswer>,
+    /// The adaptive tables that were read, with what they belong to.
+    pub tables: FxHashMap<Guid, KnownAdaptiveTables>,
+}
+
+impl AdaptiveAnswers {
+    pub fn get(&self, guid: &Guid) -> Option<&AdaptiveAnswer> {
+        self.answers.get(guid)
+    }
+
+    pub fn extend(&mut self, answers: impl IntoIterator<Item = (Guid, AdaptiveAnswer)>) {
+        self.answers.extend(answers);
+    }
+
+    /// Forgets that switches did not answer or refused.
+    pub fn forget_silence(&mut self, of: impl Fn(&Guid) -> bool) {
+        self.answers.retain(|guid, said| *said != AdaptiveAnswer::Silent || !of(guid));
+        self.tables.retain(|guid, known| known.is_read() || !of(guid));
+    }
+}
 
 /// An unanswered query is sent once more at most, whatever the policy says.
 const RETRIES: u32 = 1;
@@ -34,12 +75,33 @@ const RETRIES: u32 = 1;
 /// The prefix of the names of ibsim's adapters.
 const IBSIM: &str = "ibsim";
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AdaptiveQuestion {
     /// What the switch can do.
     General(usize),
     /// Whether adaptive routing is on.
-    State(usize),
+    State(usize, GeneralInfo),
+    /// How many private tables the switch has.
+    PrivateTables(usize, GeneralInfo, AdaptiveSettings),
+    /// What selects its lanes.
+    LaneInput(usize, AdaptiveSettings),
+}
+
+impl AdaptiveQuestion {
+    fn switch(&self) -> usize {
+        match self {
+            Self::General(at) | Self::State(at, _) | Self::PrivateTables(at, ..) | Self::LaneInput(at, _) => {
+                *at
+            }
+        }
+    }
+}
+
+/// What follows from a reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum NextStep {
+    Ask(AdaptiveQuestion),
+    Answer(AdaptiveAnswer),
 }
 
 /// The switches to ask, in the order of the nodes.
@@ -70,62 +132,109 @@ pub fn ask_adaptive(
     }
     let mut phase = reader.open_phase::<AdaptiveQuestion>("adaptive");
     let retries = phase.exchange.retries().min(RETRIES);
-    let first = |at: usize| match known.contains_key(&nodes[at].guid) {
-        true => AdaptiveQuestion::State(at),
-        false => AdaptiveQuestion::General(at),
+    // A switch that answered before is asked for its state alone.
+    let first = |at: usize| match known.get(&nodes[at].guid) {
+        Some(_) => AdaptiveQuestion::State(at, GeneralInfo::default()),
+        None => AdaptiveQuestion::General(at),
     };
     let questions = asked.iter().map(move |at| question(nodes, first(*at), retries));
     phase.exchange.feed(asked.len() as u64, questions);
     let mut answers = Vec::with_capacity(asked.len());
     while let Some((asked, reply)) = phase.next()? {
-        let (AdaptiveQuestion::General(at) | AdaptiveQuestion::State(at)) = asked;
-        if let Some(answer) = to_answer(asked, &reply) {
-            if answer == AdaptiveAnswer::Silent {
-                phase.log.silent.push(to_silence(&nodes[at], question_name(asked).to_owned(), &reply));
+        let node = &nodes[asked.switch()];
+        if matches!(reply, Reply::Silence) {
+            phase.log.silent.push(to_silence(node, question_name(asked).to_owned(), &reply));
+        }
+        match next_step(asked, &reply, known.get(&node.guid)) {
+            NextStep::Answer(answer) => {
+                if answer == AdaptiveAnswer::Silent && !matches!(reply, Reply::Silence) {
+                    phase.log.silent.push(to_silence(node, question_name(asked).to_owned(), &reply));
+                }
+                answers.push((node.guid, answer));
             }
-            answers.push((nodes[at].guid, answer));
-        } else {
-            phase.exchange.ask(question(nodes, AdaptiveQuestion::State(at), retries));
+            NextStep::Ask(next) => phase.exchange.ask(question(nodes, next, retries)),
         }
     }
     phase.end();
     Ok(answers)
 }
 
-/// The result of a reply. `None`: the switch can do adaptive routing, and is to be asked whether it is on.
-fn to_answer(asked: AdaptiveQuestion, reply: &Reply) -> Option<AdaptiveAnswer> {
-    let unsupported = |status: &MadStatus| match asked {
-        // A device that knows only other modifiers counts like one without the attribute.
-        AdaptiveQuestion::General(_) => status.is_unsupported() || status.is_invalid_field(),
-        AdaptiveQuestion::State(_) => status.is_unsupported(),
-    };
+/// The result of a reply, or the next question.
+fn next_step(asked: AdaptiveQuestion, reply: &Reply, known: Option<&AdaptiveAnswer>) -> NextStep {
+    // A device that knows only other modifiers counts like one without the attribute.
+    let refuses = |status: &MadStatus| status.is_unsupported() || status.is_invalid_field();
     match (asked, reply) {
-        (AdaptiveQuestion::General(_), Reply::Answer(mad)) => {
-            let can = Smp(mad.clone()).data::<GeneralInfo>().has_adaptive_routing();
-            (!can).then_some(AdaptiveAnswer::Unsupported)
+        (AdaptiveQuestion::General(at), Reply::Answer(mad)) => {
+            let info = *Smp(mad.clone()).data::<GeneralInfo>();
+            match info.has_adaptive_routing() {
+                true => NextStep::Ask(AdaptiveQuestion::State(at, info)),
+                false => NextStep::Answer(AdaptiveAnswer::Unsupported),
+            }
         }
-        (AdaptiveQuestion::State(_), Reply::Answer(mad)) => {
-            Some(match Smp(mad.clone()).data::<AdaptiveRoutingInfo>().is_on() {
-                true => AdaptiveAnswer::On,
-                false => AdaptiveAnswer::Off,
-            })
+        (AdaptiveQuestion::State(at, info), Reply::Answer(mad)) => {
+            let mut settings = Smp(mad.clone()).data::<AdaptiveRoutingInfo>().settings();
+            if let Some(AdaptiveAnswer::Stated(before)) = known {
+                (settings.private_tables, settings.lane_input) = (before.private_tables, before.lane_input);
+                return NextStep::Answer(AdaptiveAnswer::Stated(settings));
+            }
+            match info.has(GeneralInfo::PRIVATE_TABLES) {
+                true => NextStep::Ask(AdaptiveQuestion::PrivateTables(at, info, settings)),
+                false => ask_lane_input(at, info, AdaptiveSettings { private_tables: Some(0), ..settings }),
+            }
         }
-        (_, Reply::Refused(status)) if unsupported(status) => Some(AdaptiveAnswer::Unsupported),
-        (_, Reply::Refused(_) | Reply::Silence) => Some(AdaptiveAnswer::Silent),
+        (AdaptiveQuestion::PrivateTables(at, info, settings), reply) => {
+            let private_tables = match reply {
+                Reply::Answer(mad) => Some(Smp(mad.clone()).data::<PrivateTableInfo>().tables_in_force()),
+                Reply::Refused(status) if refuses(status) => Some(0),
+                Reply::Refused(_) | Reply::Silence => None,
+            };
+            ask_lane_input(at, info, AdaptiveSettings { private_tables, ..settings })
+        }
+        (AdaptiveQuestion::LaneInput(_, settings), reply) => {
+            let lane_input = match reply {
+                Reply::Answer(mad) => Some(Smp(mad.clone()).data::<ExtendedNodeInfo>().lane_input),
+                Reply::Refused(status) if refuses(status) => Some(0),
+                Reply::Refused(_) | Reply::Silence => None,
+            };
+            NextStep::Answer(AdaptiveAnswer::Stated(AdaptiveSettings { lane_input, ..settings }))
+        }
+        (AdaptiveQuestion::General(_), Reply::Refused(status)) if refuses(status) => {
+            NextStep::Answer(AdaptiveAnswer::Unsupported)
+        }
+        (AdaptiveQuestion::State(..), Reply::Refused(status)) if status.is_unsupported() => {
+            NextStep::Answer(AdaptiveAnswer::Unsupported)
+        }
+        (_, Reply::Refused(_) | Reply::Silence) => NextStep::Answer(AdaptiveAnswer::Silent),
+    }
+}
+
+/// Asks what selects lanes, where tables matter and the switch has the attribute.
+fn ask_lane_input(at: usize, info: GeneralInfo, settings: AdaptiveSettings) -> NextStep {
+    match settings.needs_tables() && info.has(GeneralInfo::EXTENDED_NODE_INFO) {
+        true => NextStep::Ask(AdaptiveQuestion::LaneInput(at, settings)),
+        false => {
+            let lane_input = (!info.has(GeneralInfo::EXTENDED_NODE_INFO)).then_some(0);
+            NextStep::Answer(AdaptiveAnswer::Stated(AdaptiveSettings { lane_input, ..settings }))
+        }
     }
 }
 
 fn question_name(asked: AdaptiveQuestion) -> &'static str {
     match asked {
         AdaptiveQuestion::General(_) => "GeneralInfo",
-        AdaptiveQuestion::State(_) => "AdaptiveRoutingInfo",
+        AdaptiveQuestion::State(..) => "AdaptiveRoutingInfo",
+        AdaptiveQuestion::PrivateTables(..) => "PrivateTableInfo",
+        AdaptiveQuestion::LaneInput(..) => "ExtendedNodeInfo",
     }
 }
 
 fn question(nodes: &[DiscoveredNode], asked: AdaptiveQuestion, retries: u32) -> Question<AdaptiveQuestion> {
-    let (at, attribute, modifier) = match asked {
-        AdaptiveQuestion::General(at) => (at, attribute::GENERAL_INFO, GeneralInfo::CAPABILITIES),
-        AdaptiveQuestion::State(at) => (at, attribute::ADAPTIVE_ROUTING_INFO, 0),
+    let at = asked.switch();
+    let (attribute, modifier) = match asked {
+        AdaptiveQuestion::General(_) => (attribute::GENERAL_INFO, GeneralInfo::CAPABILITIES),
+        AdaptiveQuestion::State(..) => (attribute::ADAPTIVE_ROUTING_INFO, 0),
+        AdaptiveQuestion::PrivateTables(..) => (attribute::PRIVATE_TABLE_INFO, 0),
+        AdaptiveQuestion::LaneInput(..) => (attribute::EXTENDED_NODE_INFO, 0),
     };
     let parcel = directed_get(attribute, modifier, &nodes[at].route, nodes[at].m_key.0);
     Question { parcel, target: at as u32, retries, tag: asked }
@@ -133,11 +242,11 @@ fn question(nodes: &[DiscoveredNode], asked: AdaptiveQuestion, retries: u32) -> 
 
 /// The state of adaptive routing in a fabric, by these answers.
 pub fn summarize_adaptive(nodes: &[DiscoveredNode], answers: &AdaptiveAnswers) -> Option<AdaptiveRouting> {
-    let count = |wanted| {
-        let said = switch_nodes(nodes).filter(|(_, node)| answers.get(&node.guid) == Some(&wanted));
-        said.count() as u64
+    let count = |wanted: fn(&AdaptiveAnswer) -> bool| {
+        let said = switch_nodes(nodes).filter_map(|(_, node)| answers.get(&node.guid));
+        said.filter(|answer| wanted(answer)).count() as u64
     };
-    match (count(AdaptiveAnswer::On), count(AdaptiveAnswer::Silent)) {
+    match (count(AdaptiveAnswer::is_on), count(|answer| *answer == AdaptiveAnswer::Silent)) {
         (0, 0) => None,
         (0, silent) => Some(AdaptiveRouting::Unknown(silent)),
         (on, _) => Some(AdaptiveRouting::On(on)),
@@ -172,10 +281,18 @@ mod tests {
         Reply::Answer(smp.0)
     }
 
+    fn answer_to(asked: AdaptiveQuestion, reply: &Reply) -> Option<AdaptiveAnswer> {
+        match next_step(asked, reply, None) {
+            NextStep::Answer(answer) => Some(answer),
+            NextStep::Ask(_) => None,
+        }
+    }
+
     #[test]
-    fn a_switch_without_it_is_off_and_a_silent_one_is_unknown() {
-        use AdaptiveAnswer::{Off, On, Silent, Unsupported};
+    fn a_switch_without_it_is_absent_and_a_silent_one_is_unknown() {
+        use AdaptiveAnswer::{Silent, Unsupported};
         let refused = |status: u16| Reply::Refused(MadStatus(status));
+        let state = AdaptiveQuestion::State(0, GeneralInfo::default());
         for (status, of_general, of_state) in [
             (0x0004, Unsupported, Unsupported),
             (0x0008, Unsupported, Unsupported),
@@ -185,26 +302,59 @@ mod tests {
             (0x0001, Silent, Silent),
             (0x0014, Silent, Silent),
         ] {
+            let general = answer_to(AdaptiveQuestion::General(0), &refused(status));
             assert_eq!(
-                to_answer(AdaptiveQuestion::General(0), &refused(status)),
-                Some(of_general),
-                "{status:#x}"
-            );
-            assert_eq!(
-                to_answer(AdaptiveQuestion::State(0), &refused(status)),
-                Some(of_state),
+                (general, answer_to(state, &refused(status))),
+                (Some(of_general), Some(of_state)),
                 "{status:#x}"
             );
         }
-        assert_eq!(to_answer(AdaptiveQuestion::General(0), &Reply::Silence), Some(Silent));
+        assert_eq!(answer_to(AdaptiveQuestion::General(0), &Reply::Silence), Some(Silent));
         let general = |bit| answered(|smp| *smp.data_mut() = GeneralInfo::default().with(bit));
         for (bit, answer) in
             [(0, Some(Unsupported)), (1, None), (2, None), (12, Some(Unsupported)), (34, Some(Unsupported))]
         {
-            assert_eq!(to_answer(AdaptiveQuestion::General(0), &general(bit)), answer, "{bit}");
+            assert_eq!(answer_to(AdaptiveQuestion::General(0), &general(bit)), answer, "{bit}");
         }
+    }
+
+    #[test]
+    fn further_attributes_are_asked_where_the_switch_has_them_and_a_refusal_is_no_silence() {
         let state = |on| answered(|smp| *smp.data_mut() = AdaptiveRoutingInfo::new(on));
-        assert_eq!(to_answer(AdaptiveQuestion::State(0), &state(true)), Some(On));
-        assert_eq!(to_answer(AdaptiveQuestion::State(0), &state(false)), Some(Off));
+        let bare = AdaptiveQuestion::State(0, GeneralInfo::default());
+        let stated = |on| match answer_to(bare, &state(on)) {
+            Some(AdaptiveAnswer::Stated(settings)) => settings,
+            other => panic!("{other:?}"),
+        };
+        let known = |settings: AdaptiveSettings| {
+            (settings.has_choice(), settings.private_tables, settings.lane_input)
+        };
+        assert_eq!(
+            (known(stated(true)), known(stated(false))),
+            ((true, Some(0), Some(0)), (false, Some(0), Some(0)))
+        );
+        let able =
+            GeneralInfo::default().with(GeneralInfo::PRIVATE_TABLES).with(GeneralInfo::EXTENDED_NODE_INFO);
+        let settings = AdaptiveRoutingInfo::new(true).settings();
+        let next = next_step(AdaptiveQuestion::State(0, able), &state(true), None);
+        assert_eq!(next, NextStep::Ask(AdaptiveQuestion::PrivateTables(0, able, settings)));
+        let refused = Reply::Refused(MadStatus(0x000C));
+        let private = AdaptiveQuestion::PrivateTables(0, able, settings);
+        for (reply, private_tables) in [(&refused, Some(0)), (&Reply::Silence, None)] {
+            let settings = AdaptiveSettings { private_tables, ..settings };
+            assert_eq!(
+                next_step(private, reply, None),
+                NextStep::Ask(AdaptiveQuestion::LaneInput(0, settings))
+            );
+        }
+        let lanes = AdaptiveQuestion::LaneInput(0, settings);
+        for (reply, lane_input) in [(&refused, Some(0)), (&Reply::Silence, None)] {
+            let settings = AdaptiveSettings { lane_input, ..settings };
+            assert_eq!(answer_to(lanes, reply), Some(AdaptiveAnswer::Stated(settings)));
+        }
+        // The next time only the state is asked.
+        let before = AdaptiveSettings { private_tables: Some(2), lane_input: Some(1), ..settings };
+        let later = next_step(bare, &state(true), Some(&AdaptiveAnswer::Stated(before)));
+        assert_eq!(later, NextStep::Answer(AdaptiveAnswer::Stated(before)));
     }
 }

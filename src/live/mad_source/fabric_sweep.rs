@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::adaptive::{
-    AdaptiveAnswer, AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask,
-};
+use super::adaptive::{AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask};
+use super::adaptive_tables::{read_adaptive_tables, store_adaptive};
 use super::agent_flows::{AgentFlowMemory, read_agent_flows};
 use super::counter_sweep::{CounterAgents, CounterSweep, sweep_counters};
 use super::discovery_state::{DiscoveredNode, DiscoveryState, far_end};
@@ -23,7 +22,7 @@ use super::table_rotation::read_due_tables;
 use super::tables::last_used_lid;
 use super::ticks::read_ticks;
 use super::wire::{WireMemory, WireScope, read_wire_turn};
-use fabdeck_fabric::observe::{FabricEvent, KnownManager, Observation, Sweep};
+use fabdeck_fabric::observe::{FabricEvent, FlowLists, KnownManager, Observation, Sweep};
 use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind};
 use fabdeck_mad::access::SourceError;
 
@@ -66,22 +65,21 @@ pub fn run_sweep(
     let due = without_silent(nodes, &states, &counted);
     read_due_tables(reader, &look.fabric, nodes, &due, &mut states.read)?;
     let adaptive = ask_adaptive(reader, nodes, &due_adaptive_switches(&due), &memory.adaptive)?;
+    let adaptive_tables = read_adaptive_tables(reader, nodes, &look.tables, &memory.adaptive)?;
     let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
-    let manager = memory.manager.lid.zip(reader.own_lid());
-    let flows = read_agent_flows(reader, &look.fabric, &counted.samples, &mut memory.hosts, manager)?;
+    let flows = read_flows(reader, &look.fabric, &counted, memory)?;
     let silent = silent_nodes(nodes, &states, &counted);
     let mut suspects = suspect_ports(&look.fabric, nodes, &states, &counted, &silent);
     suspects.extend(&memory.named);
     let moved = !suspects.is_empty()
         || !states.heard.is_empty()
         || silent.iter().any(|node| !nodes[*node].memory.silent);
-    let mut found = match moved {
-        true => Some(rediscover(reader, (&look.fabric, nodes), &suspects, &silent)?),
-        false => None,
-    };
+    let rediscovered = moved.then(|| rediscover(reader, (&look.fabric, nodes), &suspects, &silent));
+    let mut found = rediscovered.transpose()?;
     memory.turns = turns;
     memory.named.clear();
     memory.adaptive.extend(adaptive);
+    memory.adaptive.tables.extend(adaptive_tables);
     look.ticks = ticks;
     let lost = lost_cables(&look.fabric, found.as_ref());
     let kept = found.as_mut().map_or(nodes.as_mut_slice(), |found| &mut found.nodes);
@@ -101,7 +99,7 @@ pub fn run_sweep(
             _ => None,
         }));
         // A node that is new or returned may have other firmware, or was silent to everything.
-        memory.adaptive.retain(|guid, said| *said != AdaptiveAnswer::Silent || !memory.fresh.contains(guid));
+        memory.adaptive.forget_silence(|guid| memory.fresh.contains(guid));
         std::mem::swap(nodes, &mut found);
         if now != look.fabric {
             fabric = Some(Arc::new(now.clone()));
@@ -111,13 +109,24 @@ pub fn run_sweep(
     news.extend(update_manager(look, memory, manager));
     news.extend(drifts);
     let retabled = retabled | update_adaptive(reader, look, nodes, &memory.adaptive);
-    let (took, sent) =
-        (reader.now().saturating_sub(began), reader.phases[phases..].iter().map(|p| p.sent).sum());
+    let took = reader.now().saturating_sub(began);
+    let sent = reader.phases[phases..].iter().map(|phase| phase.sent).sum();
     read_health(reader, look, nodes, memory);
     let CounterSweep { samples, at, ports, .. } = counted;
     let at = at.into_iter().map(whole_micros).collect();
     let (began, took) = (whole_micros(began), whole_micros(took));
     Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news, flows })
+}
+
+/// Asks the agents of hosts that wait.
+fn read_flows(
+    reader: &mut PortReader<'_>,
+    fabric: &Fabric,
+    counted: &CounterSweep,
+    memory: &mut SweepMemory,
+) -> Result<FlowLists, SourceError> {
+    let manager = memory.manager.lid.zip(reader.own_lid());
+    read_agent_flows(reader, fabric, &counted.samples, &mut memory.hosts, manager)
 }
 
 /// Reads the health of links that is due. The sweep is complete without it, so it comes last, its datagrams are not
@@ -171,9 +180,11 @@ fn update_adaptive(
     answers: &AdaptiveAnswers,
 ) -> bool {
     // Without tables no switch was asked.
-    let now = if look.tables.has_forwarding() { summarize_adaptive(nodes, answers) } else { look.adaptive };
+    let has_tables = look.tables.has_forwarding();
+    let changed = has_tables && store_adaptive(nodes, &mut look.tables, answers);
+    let now = if has_tables { summarize_adaptive(nodes, answers) } else { look.adaptive };
     if now == look.adaptive {
-        return false;
+        return changed;
     }
     look.adaptive = now;
     note_adaptive(&mut reader.log, nodes, answers);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::adaptive::{AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask};
+use super::adaptive_tables::{read_adaptive_tables, store_adaptive};
 use super::counters::read_counters;
 use super::discovery::discover;
 use super::discovery_state::DiscoveredNode;
@@ -359,6 +360,11 @@ fn read_with_nodes(
     }
     if wanted.tables {
         read_forwarding(&mut reader, &nodes, &mut tables)?;
+        let known = read_adaptive_tables(&mut reader, &nodes, &tables, answers)?;
+        answers.tables.extend(known);
+    }
+    if wanted.tables || wanted.adaptive {
+        store_adaptive(&nodes, &mut tables, answers);
     }
     if wanted.multicast {
         read_multicast(&mut reader, &nodes, &mut tables)?;

@@ -2,6 +2,7 @@
 
 mod actuator;
 mod adaptive;
+mod adaptive_tables;
 mod agent_flows;
 mod counter_sweep;
 mod counters;

@@ -1,6 +1,11 @@
 //! The certificate: properties of routes from any source, derived from the tables alone.
 
 mod certify;
+mod choice_proof;
+mod choice_sets;
+mod choice_sources;
+mod choice_walk;
+mod choices;
 pub(super) mod dependencies;
 mod lane_dependencies;
 mod lane_mapping;
@@ -9,6 +14,7 @@ mod report;
 mod service;
 
 pub use certify::{certify, certify_partitioned, pairs_in_scope};
+pub use choices::{ChoiceCertificate, ChoicePath, LostChoice, adaptive_doubts, certify_choices};
 pub use lane_mapping::{LaneHop, LaneMapping, data_lane_count};
 pub use report::{
     Certificate, DependencyCycle, DependencyProof, ForwardingIndex, ForwardingLoop, ForwardingLoops,

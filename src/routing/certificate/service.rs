@@ -102,7 +102,7 @@ pub fn certify_service(
 }
 
 /// One more than the highest lane that any of these levels may come to between switches.
-fn lane_count(problem: &Problem<'_>, mapping: &LaneMapping<'_>, used: &[u8]) -> u8 {
+pub(super) fn lane_count(problem: &Problem<'_>, mapping: &LaneMapping<'_>, used: &[u8]) -> u8 {
     let mut top = 0;
     for switch in problem.switches() {
         for channel in &problem.graph.channels()[problem.graph.outgoing(switch)] {
@@ -159,7 +159,7 @@ impl SourceGroups {
 }
 
 /// What sends from a switch: the port that it comes in by, the levels that it holds back, and its own port.
-fn sources(
+pub(super) fn sources(
     problem: &Problem<'_>,
     mapping: &LaneMapping<'_>,
     switch: u32,

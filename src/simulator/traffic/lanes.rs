@@ -55,8 +55,9 @@ pub(crate) struct LaneMap {
 }
 
 impl LaneMap {
-    /// Compiles the tables. Without SL2VL tables and with equal lane counts one row serves all ports.
-    pub fn new(problem: &Problem<'_>, mapping: &LaneMapping<'_>) -> Self {
+    /// Compiles the tables. Without SL2VL tables and with equal lane counts one row serves all ports. `turns`: packets
+    /// may leave through their in-port, as only static ports of adaptive switches let them.
+    pub fn new(problem: &Problem<'_>, mapping: &LaneMapping<'_>, turns: bool) -> Self {
         let mut map = Self { rows: Vec::new(), switches: Vec::new(), table: Vec::new() };
         let mut known: HashMap<LaneRow, u16> = HashMap::new();
         for (id, _) in problem.fabric.switches() {
@@ -65,8 +66,8 @@ impl LaneMap {
             map.switches.push((map.table.len() as u32, ports));
             for (from, to) in (0..ports).flat_map(|from| (0..ports).map(move |to| (from, to))) {
                 let (from, to) = (PortNum(from as u8), PortNum(to as u8));
-                // A packet for the switch itself has arrived, on any lane; no packet leaves through its in-port.
-                if to == PortNum::MANAGEMENT || from == to {
+                // A packet for the switch itself has arrived, on any lane.
+                if to == PortNum::MANAGEMENT || (from == to && !turns) {
                     map.table.push(SAME_AS_LEVEL);
                     continue;
                 }

@@ -15,6 +15,7 @@ mod lid_selection;
 mod link_changes;
 mod measurement;
 mod network;
+mod output_choice;
 mod packets;
 mod pattern;
 mod pattern_name;

@@ -16,6 +16,7 @@ use super::arbiter::bits_of;
 use super::channel_graph::{ChannelGraph, ChannelTarget, DRAIN, NEVER, OUT, SENDS, TrafficEnd};
 use super::error::TrafficError;
 use super::lanes::{LaneMap, LaneRow, LevelSelection, adapter_row};
+use super::output_choice::{ChosenOutput, OutputChoices};
 use super::packets::{NONE, Packets};
 use super::queue::{EMPTY, Queue, QueueStage};
 use super::settings::TrafficSettings;
@@ -39,6 +40,7 @@ pub struct TrafficRun {
     pub(crate) packets: Packets,
     pub(crate) wheel: TimingWheel,
     pub(crate) routes: Arc<Routes>,
+    pub(crate) choices: OutputChoices,
     pub(crate) service: LevelSelection,
     pub(crate) lane_map: LaneMap,
     pub(crate) adapters: Vec<LaneRow>,
@@ -63,7 +65,8 @@ impl TrafficRun {
         let switches = TrafficSenders::switches_of(given.fabric, &load.pattern);
         let plant = ChannelGraph::new(&problem, given.tables, &settings, &switches);
         let mapping = LaneMapping::new(&problem, given.tables);
-        let lane_map = LaneMap::new(&problem, &mapping);
+        let choices = OutputChoices::new(given.fabric, given.tables, settings.seed);
+        let lane_map = LaneMap::new(&problem, &mapping, choices.is_adaptive());
         let identity: LaneRow = std::array::from_fn(|level| level as u8);
         let row = |end: &TrafficEnd| match end.is_switch {
             true => identity,
@@ -87,6 +90,7 @@ impl TrafficRun {
             wheel: TimingWheel::new(actors),
             packets: Packets::new(settings.keeps_paths),
             routes: Arc::clone(given.routes),
+            choices,
             service: given.service.clone(),
             credits: settings.buffer_packets(),
             astray: BTreeMap::new(),
@@ -217,14 +221,23 @@ impl TrafficRun {
 
     /// The channel and lane that a packet leaves a queue by; `None` if the packet is lost.
     fn find_exit(&mut self, queue: u32, packet: u32) -> Option<(u32, u8)> {
-        let packet = self.packets.get(packet);
         let behind = &self.graph.channels[(queue >> self.lane_bits) as usize];
+        let (far, entry) = (behind.far, behind.entry);
         let lane = (queue & ((1 << self.lane_bits) - 1)) as u8;
-        match behind.far {
+        match far {
             ChannelTarget::Switch(switch) => {
-                let port = self.routes.row(switch).get(usize::from(packet.lid)).copied().unwrap_or(NO_PATH);
-                let here = (switch, behind.entry);
-                let turns_back = port == behind.entry && port != 0;
+                let here = (switch, entry);
+                let chosen = self.choose_output(here, packet);
+                let packet = self.packets.get(packet);
+                let port = match chosen {
+                    ChosenOutput::Port(port) => port,
+                    ChosenOutput::Absent => NO_PATH,
+                    ChosenOutput::Linear => {
+                        self.routes.row(switch).get(usize::from(packet.lid)).copied().unwrap_or(NO_PATH)
+                    }
+                };
+                // The certificate over sets counts what goes back by a static port.
+                let turns_back = port == entry && port != 0 && !self.choices.is_adaptive();
                 if port == NO_PATH || turns_back {
                     *self.astray.entry(here).or_default() += 1;
                     return None;
@@ -234,7 +247,7 @@ impl TrafficRun {
                     *self.discarded.entry((switch, port)).or_default() += 1;
                     return None;
                 }
-                let lane = self.lane_map.lane(switch, behind.entry, port, packet.level);
+                let lane = self.lane_map.lane(switch, entry, port, packet.level);
                 if lane >= self.lanes {
                     *self.astray.entry(here).or_default() += 1;
                     return None;

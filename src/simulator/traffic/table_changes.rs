@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::channel_graph::ChannelTarget;
 use super::lanes::{LaneMap, adapter_row};
 use super::network::TrafficRun;
+use super::output_choice::OutputChoices;
 use super::packets::NONE;
 use super::queue::{EMPTY, Queue, QueueStage};
 use fabdeck_fabric::{Fabric, Faults, Routes, Tables};
@@ -20,11 +21,12 @@ impl TrafficRun {
         self.routes = routes;
     }
 
-    /// Replaces the SL2VL and arbitration tables; the fabric must be the one that the run was built from.
+    /// Replaces the adaptive, SL2VL and arbitration tables; the fabric must be the one that the run was built from.
     pub fn set_tables(&mut self, fabric: &Fabric, faults: &Faults, tables: &Tables) {
         let problem = Problem::new(fabric, faults);
         let mapping = LaneMapping::new(&problem, tables);
-        self.lane_map = LaneMap::new(&problem, &mapping);
+        self.choices = OutputChoices::new(fabric, tables, self.settings.seed);
+        self.lane_map = LaneMap::new(&problem, &mapping, self.choices.is_adaptive());
         for (row, end) in self.adapters.iter_mut().zip(&self.graph.ends) {
             *row = if end.is_switch { *row } else { adapter_row(fabric, &mapping, end.port) };
         }

@@ -24,31 +24,42 @@ fn answer(args: &[&str], code: i32) -> Value {
 
 /// The certificate of tables in force, of other tables, of proposals and of their transition.
 #[test]
-fn tables_are_not_judged_where_switches_choose_or_may_choose() {
-    for (key, on, unknown) in
-        [("ar=all", Some(4), 0), ("ar=leaf0", Some(1), 0), ("ar-silent=all", Some(0), 4)]
-    {
+fn choices_are_certified_where_their_tables_are_known_and_plans_are_not() {
+    let unknown_words = "not certified, because 4 switches did not answer whether adaptive routing is on";
+    let odd_words =
+        "not certified, because adaptive routing is on and its tables are not understood at 1 switch";
+    let free_words = "free: no cycle of dependencies over all choices of";
+    for (key, on, unknown, free, words) in [
+        ("ar=all", 4, 0, Some(true), free_words),
+        ("ar=leaf0", 1, 0, Some(true), free_words),
+        ("ar-plft=all", 4, 0, Some(true), free_words),
+        ("ar-odd=leaf0", 1, 0, None, odd_words),
+        ("ar-silent=all", 0, 4, None, unknown_words),
+    ] {
         let source = format!("sim:kary,k=2,n=2,{key}");
-        let check = answer(&["--source", &source, "check", "--strict"], 2);
+        let code = if free.is_some() { 0 } else { 2 };
+        let check = answer(&["--source", &source, "check", "--strict"], code);
         assert_eq!(
             (&check["deadlock_free"], &check["adaptive_routing"]),
-            (&Value::Null, &on.into()),
+            (&free.into(), &on.into()),
             "{check}"
         );
-        assert_eq!(check["adaptive_unknown"], unknown);
-        let findings = check["findings"].as_array().unwrap();
-        assert_eq!(findings.len(), 1, "{check}");
-        assert!(findings[0].as_str().unwrap().starts_with("FN-707: deadlock is not judged: "), "{check}");
-        let strict = fabdeck(&["--source", &source, "check", "--strict"]).0;
-        assert!(strict.contains("\nfinding       FN-707: deadlock is not judged: "), "{strict}");
-        let (text, _, code) = fabdeck(&["--source", &source, "check"]);
-        assert!(text.contains("\ndeadlock      not judged: ") && !text.contains("FN-707"), "{text}");
-        assert_eq!(code, 0, "{text}");
         assert_eq!(
-            text.contains("4 switches did not report whether adaptive routing is on"),
-            unknown > 0,
+            (&check["adaptive_unknown"], &check["choices"]["certified"]),
+            (&unknown.into(), &free.is_some().into())
+        );
+        let findings = check["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), usize::from(free.is_none()), "{check}");
+        let (text, _, code) = fabdeck(&["--source", &source, "check"]);
+        assert!(text.contains(&format!("\ndeadlock      {words}")) && !text.contains("FN-707"), "{text}");
+        assert_eq!(
+            (code, text.contains("\nchoices       12 paths arrive by every choice")),
+            (0, free.is_some()),
             "{text}"
         );
+        let strict = fabdeck(&["--source", &source, "check", "--strict"]).0;
+        let finding = "\nfinding       FN-707: deadlock is not certified, because ";
+        assert_eq!(strict.contains(finding), free.is_none(), "{strict}");
 
         let whatif =
             answer(&["--source", &source, "whatif", "--fail", "link:leaf0/3", "--engine", "updn"], 0);
@@ -111,6 +122,39 @@ fn no_flow_is_judged_or_moved_by_tables_that_switches_need_not_follow() {
         let findings = plan["findings"].to_string();
         assert_eq!(findings.contains("paths on which no slow lane is prepared"), !told_apart, "{findings}");
     }
+}
+
+/// Groups that close a loop: the loop is named, and what can be lost.
+#[test]
+fn loops_that_choices_close_are_named() {
+    let check = answer(&["--source", "sim:torus,dims=4x4,ar=all", "check"], 2);
+    assert_eq!((&check["deadlock_free"], &check["choices"]["certified"]), (&false.into(), &true.into()));
+    assert_eq!(check["cycle"].as_array().unwrap().len(), check["cycle_paths"].as_array().unwrap().len());
+    assert_eq!(check["choices"]["lost_paths"], 0);
+    let check = answer(&["--source", "sim:kary,k=3,n=2,ar-loop=all", "check"], 2);
+    let choices = &check["choices"];
+    assert!(
+        choices["lost_paths"].as_u64().unwrap() > 0 && choices["loops"].as_u64().unwrap() > 0,
+        "{choices}"
+    );
+    assert!(choices["lost_examples"][0].as_str().unwrap().contains(": a loop by "), "{choices}");
+}
+
+/// "absent", "did not answer", "off" and "not known" are different words.
+#[test]
+fn a_table_shows_adaptive_routing_by_switch() {
+    let words = |key: &str| -> Vec<(String, String)> {
+        let rows = answer(&["--source", &format!("sim:kary,k=2,n=2,{key}"), "show", "adaptive"], 0);
+        let rows = rows["rows"].as_array().unwrap().clone();
+        let word = |row: &Value, field: &str| row[field].as_str().unwrap_or("-").to_owned();
+        rows.iter().map(|row| (word(row, "state"), word(row, "tables"))).collect()
+    };
+    let all = |state: &str, tables: &str| vec![(state.to_owned(), tables.to_owned()); 4];
+    assert_eq!(words("ar=all"), all("on", "read"));
+    assert_eq!(words("ar-off=all"), all("off", "-"));
+    assert_eq!(words("ar-refuse=all"), all("on", "absent"));
+    assert_eq!(words("ar-odd=all"), all("on", "not understood"));
+    assert_eq!(words("ar=none"), all("absent", "-"));
 }
 
 #[test]

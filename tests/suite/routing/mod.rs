@@ -1,6 +1,8 @@
 //! Routing engines against a naive judge, on fabrics small enough to walk every path.
 
+pub mod adaptive_fabrics;
 pub mod certificate;
+mod choices;
 mod common;
 mod dfsssp;
 mod distinct_engines;

@@ -1,5 +1,6 @@
 //! Traffic in the simulator: nothing comes from nowhere, and what networks are known for happens by itself.
 
+mod adaptive;
 mod changes;
 mod conservation;
 mod deadlock;

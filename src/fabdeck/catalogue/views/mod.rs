@@ -1,5 +1,6 @@
 //! The tables of a fabric, each with its fields and rows.
 
+pub(crate) mod adaptive;
 pub(crate) mod counters;
 pub mod entries;
 pub(crate) mod hosts;

@@ -2,6 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::choices::ChoiceReport;
 use super::judgement::CertificateReport;
 use super::loads::{Bandwidth, JobFigures, JobLoadRow, JobReport, LoadReport};
 use crate::catalogue::summary::count_words;
@@ -52,6 +53,7 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     pairs.extend(partly_reached_lines(report));
     pairs.push(("loops", if report.loops == 0 { "none".to_owned() } else { digits_in_groups(report.loops) }));
     pairs.extend(report.loop_examples.iter().take(3).map(|round| ("  such as", round.join(" -> "))));
+    pairs.extend(report.choices.iter().flat_map(choice_lines));
     pairs.push(("deadlock", deadlock_words(report)));
     if report.partitions.is_some() {
         pairs.push(("", "judged over all pairs, whatever their partitions".to_owned()));
@@ -72,6 +74,59 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     pairs.extend(usage_lines(report));
     pairs.extend(unknown_lines(report));
     pairs
+}
+
+/// The lines about what choices of adaptive routing do.
+fn choice_lines(choices: &ChoiceReport) -> Vec<(&'static str, String)> {
+    if choices.paths == 0 {
+        return Vec::new();
+    }
+    let paths = digits_in_groups(choices.paths);
+    let ports = count_words(choices.most_ports as usize, "port", "ports");
+    let all = match choices.lost_paths {
+        0 => format!(
+            "{paths} paths arrive by every choice among up to {ports}, after {} hops at most",
+            choices.longest_path
+        ),
+        some => format!("{} of {paths} paths can be lost by a choice", digits_in_groups(some)),
+    };
+    let mut lines = vec![("choices", all)];
+    lines.extend(choices.lost_examples.iter().map(|lost| ("  such as", lost.clone())));
+    if choices.loops > 0 {
+        lines.push((
+            "  loops",
+            format!("{} that choices can send packets around", digits_in_groups(choices.loops)),
+        ));
+        lines.extend(choices.loop_examples.iter().take(3).map(|round| ("  such as", round.join(" -> "))));
+    }
+    if choices.turns > 0 {
+        let turns = count_words(choices.turns as usize, "place", "places");
+        lines.push(("  turns", format!("packets can go back by the static port at {turns}")));
+    }
+    lines
+}
+
+/// Text for the verdict over all choices of adaptive routing.
+fn choice_verdict(choices: &ChoiceReport, report: &CertificateReport, of_records: &str) -> String {
+    if let Some(reason) = &choices.reason {
+        return format!("not certified, because {reason}");
+    }
+    let switches = count_words(choices.switches as usize, "switch", "switches");
+    match report.deadlock_free {
+        Some(false) => {
+            let waiting = report.cycle.as_ref().map_or(0, Vec::len);
+            let lane = report.cycle_lane.unwrap_or(0);
+            let from = match report.cycle.iter().flatten().any(|hop| hop.contains("] on lane ")) {
+                true => format!("channels wait for each other, from lane {lane} on"),
+                false => format!("channels of lane {lane} wait for each other"),
+            };
+            format!("credit loop: {waiting} {from}, by choices of adaptive routing{of_records}")
+        }
+        _ if report.whatever_lanes => {
+            format!("free: no cycle of dependencies over all choices of {switches}, whatever lanes are used")
+        }
+        _ => format!("free: no cycle of dependencies over all choices of {switches}{of_records}"),
+    }
 }
 
 /// The lines about path lengths and the balance over channels.
@@ -335,6 +390,9 @@ fn deadlock_words(report: &CertificateReport) -> String {
         None if report.lanes_from == FROM_PATH_LIST => " (levels of a list of paths)".to_owned(),
         None => String::new(),
     };
+    if let Some(choices) = &report.choices {
+        return choice_verdict(choices, report, &of_records);
+    }
     match (report.deadlock_free, report.adaptive_routing) {
         (_, Some(_)) if report.adaptive_unknown > 0 => format!(
             "not judged: {}, so tables do not determine the paths",

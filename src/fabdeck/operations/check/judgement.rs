@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::choices::{ChoiceReport, serve_by_groups};
 use super::loads::{JobReport, LoadReport};
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
@@ -12,7 +13,7 @@ use fabdeck_fabric::{
     Routes, Tables, UnreadEntries,
 };
 use fabdeck_routing::certificate::{
-    Certificate, DependencyProof, LaneKnowledge, LostPair, LostPairs, PairKind, RouteScope,
+    Certificate, DependencyProof, ForwardingIndex, LaneKnowledge, LostPair, LostPairs, PairKind, RouteScope,
     certify_partitioned, pairs_in_scope,
 };
 use fabdeck_routing::{Cause, EngineRefusal, Problem, RouteProgress};
@@ -116,6 +117,10 @@ json_type! {
         /// Switches that did not report the state, where adaptive routing is not known to be on at any other
         /// switch.
         pub adaptive_unknown: u64,
+        /// What all choices of switches with adaptive routing do to packets, where switches stated that it is on or did
+        /// not answer. The verdict on deadlock is then that over all choices; lengths and loads are those of the static
+        /// ports.
+        pub choices: Option<ChoiceReport>,
         /// `None` when the verdict depends on unknown lanes, or adaptive routing is or may be on.
         pub deadlock_free: Option<bool>,
         /// Whether no cycle exists even with all paths on one lane; then no assignment of lanes has one.
@@ -193,6 +198,13 @@ impl CertificateReport {
                 "there is a credit loop: packets can wait for each other forever".to_owned(),
             ),
             (
+                self.choices.as_ref().is_some_and(|choices| choices.lost_paths > 0),
+                format!(
+                    "{} paths can be lost by a choice of adaptive routing",
+                    self.choices.as_ref().map_or(0, |choices| choices.lost_paths)
+                ),
+            ),
+            (
                 !self.lane_limits.is_empty(),
                 match self.limited_paths {
                     0 => "paths are on lanes that a port on them does not have".to_owned(),
@@ -225,6 +237,7 @@ pub fn check(
 /// complete source, a missing table has no entries.
 pub(crate) fn routes_of_tables(look: &Snapshot, tables: &Tables) -> Routes {
     let mut routes = Routes::from_tables(look.fabric().switches().map(|(id, _)| tables.lft(id)));
+    serve_by_groups(look.fabric(), tables, &mut routes);
     if !look.observation.is_partial() {
         return routes;
     }
@@ -335,6 +348,7 @@ pub fn certificate_report(
         unread_tables: 0,
         adaptive_routing: adaptive.map(AdaptiveRouting::switch_count),
         adaptive_unknown: adaptive.map_or(0, AdaptiveRouting::unknown_count),
+        choices: None,
         // With adaptive routing, switches choose among ports: tables alone do not determine the paths.
         deadlock_free: verdict.filter(|_| adaptive.is_none()),
         cut: look.observation.cut,
@@ -346,12 +360,7 @@ pub fn certificate_report(
         path_lengths: certificate.lengths.histogram.clone(),
         mean_stretch: certificate.lengths.mean_stretch,
         worst_stretch: certificate.lengths.worst_stretch,
-        edge_forwarding_index: LoadBalance {
-            min: index.min,
-            mean: index.mean,
-            max: index.max,
-            stddev: index.stddev,
-        },
+        edge_forwarding_index: load_balance(index),
         busiest: index.worst.iter().map(|(channel, paths)| (names.channel(*channel), *paths)).collect(),
         channels: index.channels,
         channels_in_use: index.channels - index.unused,
@@ -367,6 +376,11 @@ pub fn certificate_report(
         jobs: None,
         unaddressed: certificate.unaddressed,
     }
+}
+
+fn load_balance(index: &ForwardingIndex) -> LoadBalance {
+    let ForwardingIndex { min, mean, max, stddev, .. } = *index;
+    LoadBalance { min, mean, max, stddev }
 }
 
 fn pairs_by_kind(lost: &LostPairs) -> PairsByKind {
@@ -407,7 +421,7 @@ impl CertificateNames<'_, '_> {
         self.look.fabric()
     }
 
-    fn switches(&self, switches: &[u32]) -> Vec<String> {
+    pub(crate) fn switches(&self, switches: &[u32]) -> Vec<String> {
         switches.iter().map(|switch| self.look.unique_name(NodeId(*switch)).into_owned()).collect()
     }
 
@@ -425,13 +439,13 @@ impl CertificateNames<'_, '_> {
         format!("{} - {}", self.look.unique_port_name(link.a), self.look.unique_port_name(link.b))
     }
 
-    fn owner(&self, lid: Lid) -> String {
+    pub(crate) fn owner(&self, lid: Lid) -> String {
         let owner = self.fabric().port_by_lid(lid);
         owner.map_or_else(|| format!("LID {lid}"), |port| self.port(port))
     }
 
     /// The name of a terminal: port name of an adapter, or switch name.
-    fn port(&self, id: PortId) -> String {
+    pub(crate) fn port(&self, id: PortId) -> String {
         let port = self.fabric().port(id);
         match self.fabric().node(port.node).is_switch() {
             true => self.look.unique_name(port.node).into_owned(),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::check::choices::{ChoiceLevelsInForce, add_choices, has_choices};
 use crate::operations::check::judgement::{
     CertificateNames, CertificateReport, certificate_report, check, count_unread_tables, routes_of_tables,
 };
@@ -127,8 +128,36 @@ fn determine_lanes<'a>(
     }
 }
 
-/// Certifies tables in force.
+/// Certifies tables in force: by their static ports, and over all choices where switches route adaptively.
 pub fn check_in_force(
+    look: &Snapshot,
+    tables: &Tables,
+    faults: &Faults,
+    switches: bool,
+    sent: LevelsInForce<'_>,
+    pulse: &dyn RouteProgress,
+) -> Result<CertificateReport, EngineRefusal> {
+    let report = check_static_ports(look, tables, faults, switches, sent, pulse)?;
+    if !has_choices(tables) {
+        return Ok(report);
+    }
+    let problem = Problem::new(look.fabric(), faults);
+    let assumed = || Some(KnownLevels::one(LEVEL_ASSUMED));
+    let known = match (levels_in_force(look, sent), sent) {
+        (None, LevelsInForce::Unsaid) if look.observation.policy.is_none() => assumed(),
+        (known, _) => known,
+    };
+    let levels = ChoiceLevelsInForce {
+        levels: known.as_ref().map(|known| known.levels.as_ref()),
+        from: known.as_ref().map_or("unknown", |known| known.from),
+        partly_listed: known.as_ref().map_or(0, |known| known.partly_listed),
+    };
+    let names = CertificateNames { look, problem: &problem };
+    add_choices(report, &names, tables, switches, &levels, pulse)
+}
+
+/// Certifies tables by their static ports. Where switches route adaptively, these leave the verdict open.
+pub(crate) fn check_static_ports(
     look: &Snapshot,
     tables: &Tables,
     faults: &Faults,

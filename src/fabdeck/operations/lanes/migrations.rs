@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::levels::{KnownLevels, LevelsInForce, check_in_force, check_levels, levels_of_routes};
+use super::levels::{KnownLevels, LevelsInForce, check_levels, check_static_ports, levels_of_routes};
 use super::slow_lanes::{MovePlanError, SlowLaneSetup, is_present, migrations, prepare_slow_lanes};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -184,7 +184,7 @@ fn judge_migrations(
             let either = worked.levels_before_and_after(look, moves);
             check_levels(look, after, &KnownLevels::computed(&either, worked.from), &NoProgress)
         }
-        None => check_in_force(look, after, &Faults::default(), false, sent, &NoProgress),
+        None => check_static_ports(look, after, &Faults::default(), false, sent, &NoProgress),
     }
 }
 

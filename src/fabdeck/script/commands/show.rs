@@ -181,6 +181,20 @@ pub const SHOW_SENSORS: CommandEntry = CommandEntry::new(
 .at(OptionUse::Used)
 .json(&[JsonSchema::rows::<()>(ViewId::Sensors)]);
 
+pub const SHOW_ADAPTIVE: CommandEntry = CommandEntry::new(
+    "show adaptive",
+    "Adaptive routing of each switch",
+    "A row for each switch: whether adaptive routing is on, for which service levels, and whether its tables are known. \
+     \"absent\", \"did not answer\" and \"off\" differ: an absent attribute is one that the switch does not have. \
+     `check` certifies all choices of the switches whose tables were read.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source sim:kary,k=4,n=2,ar=all show adaptive"])
+.runs(&CommandFunction(show_adaptive))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::Adaptive)]);
+
 pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
     "show jobs",
     "The running jobs, a row for each",
@@ -255,6 +269,10 @@ fn show_modules(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, F
 
 fn show_sensors(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
     show_rows(context, ViewId::Sensors, rows, None)
+}
+
+fn show_adaptive(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Adaptive, rows, None)
 }
 
 fn show_tables(context: &mut Context<'_, '_>, args: &TableArgs) -> Result<Exit, Failure> {

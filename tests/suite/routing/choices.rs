@@ -1,0 +1,256 @@
+//! The certificate over sets against a naive judge that follows every choice of every packet, and against the
+//! certificate of linear tables where there is nothing to choose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fabdeck_fabric::{Faults, NodeId, PortNum, ServiceLevel, ServiceLevels, Tables};
+use fabdeck_routing::certificate::{
+    ChoiceCertificate, LaneMapping, adaptive_doubts, certify_choices, certify_service,
+};
+use fabdeck_routing::{Cause, Destination, NoProgress, Problem};
+
+use super::adaptive_fabrics::{AdaptiveFabric, GroupKind};
+use super::certificate::{Dice, any_fabric, certificate};
+use super::route;
+
+/// A switch and the port by which a packet came in.
+type Place = (u32, u8);
+
+/// A switch, the port by which a packet leaves it, and the lane.
+type Leaving = (u32, u8, u8);
+
+/// What waits for what.
+type Dependencies = BTreeMap<Leaving, BTreeSet<Leaving>>;
+
+/// What the naive judge finds.
+#[derive(Default)]
+struct Naive {
+    paths: u64,
+    lost: u64,
+    loops: bool,
+    dependencies: Dependencies,
+}
+
+struct Judge<'a> {
+    problem: &'a Problem<'a>,
+    tables: &'a Tables,
+    mapping: LaneMapping<'a>,
+    level: ServiceLevel,
+}
+
+impl Judge<'_> {
+    fn outputs(&self, (switch, ingress): Place, end: &Destination) -> Vec<PortNum> {
+        let set = self.tables.nodes[&NodeId(switch)].outputs(PortNum(ingress), self.level, end.lid).unwrap();
+        set.ports.iter().collect()
+    }
+
+    fn behind(&self, switch: u32, port: PortNum) -> Option<Place> {
+        let leaving = &self.problem.graph.channels()[self.problem.graph.outgoing(switch)];
+        let channel = leaving.iter().find(|channel| channel.from_port == port)?;
+        Some((channel.to, channel.to_port.value()))
+    }
+
+    /// Whether every choice from a place arrives; `path` is the places before.
+    fn arrives(
+        &self,
+        at: Place,
+        (root, end): (u32, &Destination),
+        path: &mut Vec<Place>,
+        known: &mut BTreeMap<Place, bool>,
+    ) -> bool {
+        if path.contains(&at) {
+            return false;
+        }
+        if let Some(known) = known.get(&at) {
+            return *known;
+        }
+        path.push(at);
+        let outputs = self.outputs(at, end);
+        let mut all = !outputs.is_empty();
+        for port in outputs {
+            all &= match self.behind(at.0, port) {
+                Some(next) => self.arrives(next, (root, end), path, known),
+                None => at.0 == root && port == end.port,
+            };
+        }
+        path.pop();
+        // What is lost in a loop is lost from all of its places; what arrives does so from wherever one comes.
+        known.insert(at, all);
+        all
+    }
+
+    fn judge(&self) -> Naive {
+        let mut found = Naive::default();
+        for root in self.problem.switches() {
+            for end in self.problem.destinations_behind(root).iter().filter(|end| !end.is_switch()) {
+                self.judge_destination((root, end), &mut found);
+            }
+        }
+        found.loops = has_cycle(&found.dependencies);
+        found
+    }
+
+    fn judge_destination(&self, (root, end): (u32, &Destination), found: &mut Naive) {
+        let mut known = BTreeMap::new();
+        let mut open: Vec<(Place, Option<Leaving>)> = Vec::new();
+        for terminal in self.problem.graph.terminals() {
+            let at = (terminal.switch, terminal.switch_port.value());
+            if at == (root, end.port.value()) {
+                continue;
+            }
+            found.paths += 1;
+            found.lost += u64::from(!self.arrives(at, (root, end), &mut Vec::new(), &mut known));
+            open.push((at, None));
+        }
+        let mut seen = BTreeSet::new();
+        while let Some((at, before)) = open.pop() {
+            if !seen.insert((at, before)) {
+                continue;
+            }
+            for port in self.outputs(at, end) {
+                let Some(next) = self.behind(at.0, port) else { continue };
+                let hop = self.mapping.hop(at.0, PortNum(at.1), port, self.level.value());
+                let now = (at.0, port.value(), hop.lane);
+                if let Some(before) = before {
+                    found.dependencies.entry(before).or_default().insert(now);
+                }
+                open.push((next, Some(now)));
+            }
+        }
+    }
+}
+
+/// Takes away what waits for nothing until nothing changes.
+fn has_cycle(dependencies: &Dependencies) -> bool {
+    let mut left = dependencies.clone();
+    loop {
+        let before = left.len();
+        let keys: BTreeSet<_> = left.keys().copied().collect();
+        left.values_mut().for_each(|next| next.retain(|next| keys.contains(next)));
+        left.retain(|_, next| !next.is_empty());
+        if left.len() == before {
+            return before > 0;
+        }
+    }
+}
+
+fn level(level: u32) -> ServiceLevel {
+    ServiceLevel::new(level).unwrap()
+}
+
+fn judge_choices(case: &AdaptiveFabric, on: u32) -> ChoiceCertificate {
+    let faults = Faults::default();
+    let problem = Problem::new(&case.fabric, &faults);
+    assert!(adaptive_doubts(&problem, &case.tables).is_empty());
+    let levels = ServiceLevels::One(level(on));
+    certify_choices(&problem, &case.tables, false, Some(&levels), &NoProgress).unwrap()
+}
+
+#[test]
+fn certificates_of_random_groups_say_what_following_every_choice_says() {
+    let (mut free, mut loops, mut lossy, mut whole) = (0, 0, 0, 0);
+    for seed in 0..400 {
+        let case = AdaptiveFabric::random(seed);
+        let on = (seed % 3) as u32;
+        let found = judge_choices(&case, on);
+        let faults = Faults::default();
+        let problem = Problem::new(&case.fabric, &faults);
+        let mapping = LaneMapping::new(&problem, &case.tables);
+        let naive = Judge { problem: &problem, tables: &case.tables, mapping, level: level(on) }.judge();
+        assert_eq!((found.paths, found.credit_loop.is_some()), (naive.paths, naive.loops), "{}", case.name);
+        assert_eq!(found.lost_count() == 0, naive.lost == 0, "{}", case.name);
+        assert_eq!(found.loops.count > 0, found.lost[Cause::Loop as usize] > 0, "{}", case.name);
+        let (lost, known_lost) = (found.lost_count(), naive.lost);
+        assert!(lost >= known_lost, "{}: {lost} {known_lost}", case.name);
+        if found.loops.count == 0 {
+            assert_eq!(lost, known_lost, "{}", case.name);
+        }
+        if case.kind != GroupKind::Any {
+            assert_eq!(lost, 0, "{}: every choice comes nearer", case.name);
+        }
+        assert!(case.kind != GroupKind::UpDown || found.lanes.len() > 1 || !naive.loops, "{}", case.name);
+        free += usize::from(!naive.loops);
+        loops += usize::from(naive.loops);
+        lossy += usize::from(lost > 0);
+        whole += usize::from(lost == 0);
+    }
+    println!("{free} free, {loops} with a credit loop; {lossy} lose packets, {whole} do not");
+    assert!(free > 80 && loops > 80 && lossy > 20 && whole > 200);
+}
+
+#[test]
+fn a_credit_loop_comes_with_a_path_for_each_dependency() {
+    let mut proved = 0;
+    for seed in 0..120 {
+        let case = AdaptiveFabric::random(seed);
+        let found = judge_choices(&case, 0);
+        let Some(credit_loop) = &found.credit_loop else { continue };
+        assert_eq!(
+            (credit_loop.hops.len(), found.loop_paths.len()),
+            (credit_loop.paths.len(), credit_loop.hops.len())
+        );
+        let faults = Faults::default();
+        let problem = Problem::new(&case.fabric, &faults);
+        let next = credit_loop.hops.iter().cycle().skip(1);
+        for ((hop, next), path) in credit_loop.hops.iter().zip(next).zip(&found.loop_paths) {
+            let pair = [hop.0, next.0];
+            assert!(path.channels.windows(2).any(|two| two == pair), "{}: {path:?} {pair:?}", case.name);
+            let port = case.fabric.port(case.fabric.peer(path.from).unwrap());
+            let (mut at, mut ingress) = (port.node.0, port.number);
+            for channel in &path.channels {
+                let held = problem.graph.channel(*channel);
+                let outputs = case.tables.nodes[&NodeId(at)].outputs(ingress, path.level, path.to).unwrap();
+                assert!(held.from == at && outputs.ports.has(held.from_port), "{}: {path:?}", case.name);
+                (at, ingress) = (held.to, held.to_port);
+            }
+            proved += 1;
+        }
+    }
+    assert!(proved > 60, "{proved}");
+}
+
+#[test]
+fn without_a_choice_the_certificate_is_that_of_linear_tables() {
+    let mut loops = 0;
+    for seed in 0..40 {
+        let fabric = any_fabric(seed);
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let engine = ["minhop", "updn", "sssp"][seed as usize % 3];
+        let Ok(answer) = route(engine, &problem) else { continue };
+        let mut routes = answer.routes;
+        routes.lanes = fabdeck_fabric::PathLanes::One;
+        let mut dice = Dice(seed);
+        // Some entries are lost, and some lead elsewhere.
+        for _ in 0..dice.below(4) {
+            let switch = dice.below(problem.graph.switch_count()) as u32;
+            let end = problem.destinations()[dice.below(problem.destinations().len())];
+            routes.set(switch, end.lid, Some(PortNum(dice.below(4) as u8)).filter(|port| port.value() > 0));
+        }
+        let mut tables = Tables::default();
+        problem.switches().for_each(|at| tables.node_mut(NodeId(at)).lft = Some(routes.lft(at)));
+        for switches in [false, true] {
+            let levels = ServiceLevels::One(level(0));
+            let linear = certificate(&problem, &routes, switches);
+            let mapping = LaneMapping::new(&problem, &tables);
+            let service =
+                certify_service(&problem, &routes, switches, &mapping, &levels, &NoProgress).unwrap();
+            let found = certify_choices(&problem, &tables, switches, Some(&levels), &NoProgress).unwrap();
+            let every = certify_choices(&problem, &tables, switches, None, &NoProgress).unwrap();
+            // Paths that do not arrive fill buffers all the same, which the certificate of linear tables leaves out.
+            if linear.lost.lids == 0 {
+                assert_eq!(found.credit_loop.is_some(), service.credit_loop.is_some(), "{engine} {seed}");
+                assert_eq!(every.credit_loop.is_some(), !linear.cycles.is_empty(), "{engine} {seed}");
+                assert_eq!(found.longest, linear.lengths.longest.max(found.longest), "{engine} {seed}");
+            }
+            assert_eq!(
+                (found.lost_count(), every.lost_count()),
+                (linear.lost.lids, linear.lost.lids),
+                "{engine} {seed}"
+            );
+            assert_eq!(found.without_tables, service.without_tables, "{engine} {seed}");
+            loops += usize::from(found.credit_loop.is_some());
+        }
+    }
+    assert!(loops > 5, "{loops}");
+}
