@@ -93,8 +93,10 @@ impl ViewId {
     }
 
     /// What is read for the view about the health of links.
-    pub fn wire_options(self) -> WireReadOptions {
-        WireReadOptions { devices: self == Self::Sensors, ports: self == Self::Modules }
+    pub fn wire_options(self, uses: impl Fn(&str) -> bool) -> WireReadOptions {
+        let has_verdict = matches!(self, Self::Links | Self::Ports);
+        let ports = self == Self::Modules || has_verdict && uses("wire");
+        WireReadOptions { devices: self == Self::Sensors, ports }
     }
 
     /// What is read for the view besides nodes, ports and links. Multicast tables cost many datagrams for one column,

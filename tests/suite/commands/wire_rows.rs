@@ -42,6 +42,10 @@ fn a_worn_lane_and_a_hot_module_are_bad_with_their_evidence() {
         let well = row["wire"] == "healthy";
         assert_eq!(well, row["raw_ber"] == "1e-8" && row["temperature"].as_f64().unwrap() < 75.0, "{row}");
     }
+    // Links and ports are asked for it where a filter needs it.
+    for view in ["links", "ports"] {
+        assert!(!rows(OPTICS, view, &["--filter", "wire=bad"]).is_empty(), "{view}");
+    }
     let filtered = rows(OPTICS, "modules", &["--filter", "wire=bad"]);
     assert_eq!(filtered.len(), bad.len());
 }

@@ -48,6 +48,19 @@ fn last_message(driver: &TestSession) -> &str {
 }
 
 #[test]
+fn help_over_details_leads_back_to_them() {
+    let mut driver = open_session("sim:demo");
+    driver.press("1 d");
+    assert!(matches!(driver.state.layer, Some(Overlay::Details(_))));
+    driver.press("? q");
+    assert!(matches!(driver.state.layer, Some(Overlay::Details(_))), "{:?}", driver.state.layer);
+    driver.press("? ?");
+    assert!(matches!(driver.state.layer, Some(Overlay::Details(_))), "{:?}", driver.state.layer);
+    driver.press("q");
+    assert!(driver.state.layer.is_none() && driver.state.screen == ScreenId::Health);
+}
+
+#[test]
 fn what_lies_over_a_screen_has_its_keys_from_the_same_table() {
     let mut driver = bound(&[("down", "x"), ("last", "Y"), ("back", "Q"), ("help", "!"), ("details", "D")]);
     driver.press("!");
@@ -71,7 +84,7 @@ fn what_lies_over_a_screen_has_its_keys_from_the_same_table() {
     assert!(matches!(driver.state.layer, Some(Overlay::Details(_))));
     driver.press("!");
     assert!(matches!(driver.state.layer, Some(Overlay::Help(_))), "help is there over everything");
-    driver.press("! D D");
+    driver.press("! D");
     assert!(driver.state.layer.is_none());
 }
 

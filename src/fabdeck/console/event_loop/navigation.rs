@@ -2,6 +2,7 @@
 
 use super::line_input::abandon_prompt;
 use super::overlays;
+use super::overlays::close_overlay;
 use super::page_rows::page_rows;
 use crate::catalogue::severity::Severity;
 use crate::console::features::panes::detail_scroll;
@@ -21,7 +22,7 @@ pub fn step_out(state: &mut SessionState) -> bool {
         abandon_prompt(state);
         return true;
     }
-    if state.layer.take().is_some() {
+    if close_overlay(state) {
         return true;
     }
     if !state.selected().is_empty() {

@@ -7,7 +7,7 @@ use crate::console::features::details::ElementDetail;
 use crate::console::model::action::Action;
 use crate::console::model::effect::Effect;
 use crate::console::model::key::Key;
-use crate::console::model::overlay::Overlay;
+use crate::console::model::overlay::{Help, Overlay};
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::{wrap_pairs, wrap_text};
 
@@ -57,8 +57,28 @@ pub fn toggle_overlay(state: &mut SessionState, layer: Overlay) -> Vec<Effect> {
         .layer
         .as_ref()
         .is_some_and(|there| std::mem::discriminant(there) == std::mem::discriminant(&layer));
-    state.layer = Some(layer).filter(|_| !same);
+    if same {
+        close_overlay(state);
+        return Vec::new();
+    }
+    let details = match &state.layer {
+        Some(Overlay::Details(scroll)) => Some(*scroll),
+        _ => None,
+    };
+    state.layer = Some(match layer {
+        Overlay::Help(help) => Overlay::Help(Help { above_details: details, ..help }),
+        layer => layer,
+    });
     Vec::new()
+}
+
+/// Closes the overlay; returns false where none is open. Details that help was opened over are open again.
+pub fn close_overlay(state: &mut SessionState) -> bool {
+    let closed = state.layer.take();
+    if let Some(Overlay::Help(Help { above_details: Some(scroll), .. })) = closed {
+        state.layer = Some(Overlay::Details(scroll));
+    }
+    closed.is_some()
 }
 
 /// Reports that a key has no function in the overlay.

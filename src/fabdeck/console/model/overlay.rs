@@ -8,6 +8,8 @@ use crate::console::features::changes::dialogue::Dialogue;
 pub struct Help {
     pub search: String,
     pub scroll: Scroll,
+    /// The details that were open before, which open again.
+    pub above_details: Option<Scroll>,
 }
 
 #[derive(Clone, Debug)]

@@ -149,6 +149,16 @@ impl ChangeRow {
         format!("{}: {parts}, begun by {} at {}", self.engine, self.user, time_of_day(&self.time))
     }
 
+    /// How many of its writes are in force.
+    pub fn progress_words(&self) -> String {
+        let [done, writes] = [self.done, self.writes].map(digits_in_groups);
+        match (self.done, self.state) {
+            (0, ChangePhase::RolledBack) => format!("none of {writes} is in force any more"),
+            (all, _) if all == self.writes => format!("all {done} done"),
+            _ => format!("{done} of {writes} done"),
+        }
+    }
+
     /// What happens next to a pending change without a decision.
     pub fn next_words(&self) -> String {
         let [done, writes] = [self.done, self.writes].map(digits_in_groups);

@@ -303,9 +303,10 @@ fn show_rows(
         context.write_fields(view)?;
         return Ok(Exit::Done);
     }
-    let wanted = view.read_options(|field| uses_field(rows, &context.globals.filter, field));
+    let uses = |field: &str| uses_field(rows, &context.globals.filter, field);
+    let (wanted, wire) = (view.read_options(uses), view.wire_options(uses));
     let OpenSnapshot { mut source, mut snapshot } = context.operation().open_snapshot(wanted)?;
-    context.operation().read_wire(source.as_mut(), &mut snapshot, view.wire_options())?;
+    context.operation().read_wire(source.as_mut(), &mut snapshot, wire)?;
     if wanted.tables {
         context.env().assume(&mut snapshot)?;
     } else if context.options.assume.is_some() {

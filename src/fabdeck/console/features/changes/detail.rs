@@ -17,14 +17,7 @@ pub fn change_detail(row: &ChangeRow, known: &Model) -> DetailPage {
         ("begun", format!("{} by {}", row.time, row.user)),
         ("source", row.source.clone()),
         ("via", row.via.clone()),
-        (
-            "writes",
-            if row.done == row.writes {
-                format!("all {} done", row.done)
-            } else {
-                format!("{} of {} done", row.done, row.writes)
-            },
-        ),
+        ("writes", row.progress_words()),
         ("risks", acknowledged_words(&row.accepted)),
     ];
     let deadline = row.deadline.clone().filter(|_| row.state == ChangePhase::Applied);

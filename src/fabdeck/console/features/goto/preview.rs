@@ -149,7 +149,7 @@ fn change_pairs(state: &SessionState, id: &str) -> Vec<DetailLine> {
         ("what", row.engine.clone()),
         ("id", row.id.clone()),
         ("begun", format!("{} by {}", row.time, row.user)),
-        ("writes", format!("{} of {} done", row.done, row.writes)),
+        ("writes", row.progress_words()),
     ];
     pairs.extend(row.ended.clone().map(|at| ("ended", at)));
     pairs.extend(row.why.clone().map(|why| ("reason", why)));

@@ -1,6 +1,7 @@
 //! The texts of a card, as runs with their roles.
 
 pub use crate::catalogue::quantity_words::{length_words, short_number};
+use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::width;
 use crate::console::drawing::theme::Role;
 use crate::operations::health::problem::{Certainty, FabricProblem, HitHost, HitRole, ProblemHits};
@@ -67,12 +68,15 @@ fn runs_of(hits: &ProblemHits, jobs_known: bool, hosts: usize, jobs: usize) -> V
             let names: Vec<&str> = all.iter().take(jobs).map(|hit| hit.job.as_str()).collect();
             let more = all.len() - names.len();
             let count = digits_in_groups(more);
+            // A number behind the word is the name of a job; how many there are stands before it.
+            if names.is_empty() {
+                runs.push((count_words(all.len(), "job", "jobs"), Role::Text));
+                return runs;
+            }
             runs.push((if all.len() == 1 { "job " } else { "jobs " }.to_owned(), Role::Dim));
             runs.push((names.join(" "), Role::Text));
-            match (more, names.is_empty()) {
-                (0, _) => {}
-                (_, true) => runs.push((count, Role::Text)),
-                (_, false) => runs.push((format!(" and {count} more"), Role::Dim)),
+            if more > 0 {
+                runs.push((format!(" and {count} more"), Role::Dim));
             }
         }
         None if jobs_known => runs.push(("jobs not counted".to_owned(), Role::Dim)),

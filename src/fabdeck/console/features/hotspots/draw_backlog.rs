@@ -6,6 +6,7 @@ use super::hotspot_panes::HotspotPanes;
 use super::screen::ChosenBacklog;
 use crate::catalogue::quantity_words::length_words;
 use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::summary::count_words;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, shorten_name, truncate_text, width};
 use crate::console::drawing::chart::{Chart, draw_chart};
@@ -337,7 +338,7 @@ fn draw_short(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, look: &
     };
     let path: Vec<String> = backlog.branches.iter().take(2).rev().map(named).collect();
     let others = backlog.branch_count.saturating_sub(path.len());
-    let ports = if others > 0 { format!("{} ports ", digits_in_groups(others)) } else { String::new() };
+    let ports = if others > 0 { format!("{} ", count_words(others, "port", "ports")) } else { String::new() };
     let crumb = format!(" {} ", canvas.signs.crumb);
     let lead = if others > 0 { crumb.trim_start() } else { "" };
     let text = format!("{ports}{lead}{}", path.join(&crumb));
