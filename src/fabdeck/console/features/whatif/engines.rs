@@ -37,13 +37,14 @@ const VERDICT: EngineField = EngineField::new(
     "VERDICT",
     FieldKind::Text,
     "clean, or the worst defect of its routes; or how far it is: not run, waiting, running, refused; proposed: the best of \
-     all; (old): run with other jobs than the present ones",
+     all; drain first: the best of all, and none can be written while traffic flows; (old): run with other jobs than the present ones",
     |states, row| states.get(row.engine).map_or(Value::Missing, |words| Value::text(words)),
 )
 .status()
 .toned(&[
     ("clean", Tone::Good),
     (PROPOSED_CLEAN, Tone::Good),
+    (DRAIN_CLEAN, Tone::Warning),
     ("pair lost", Tone::Warning),
     ("pairs lost", Tone::Warning),
     ("deadlock", Tone::Danger),
@@ -53,6 +54,9 @@ const VERDICT: EngineField = EngineField::new(
 /// The words of the engine that is proposed: the best one, where its routes have no worse defect than lost pairs.
 const PROPOSED_CLEAN: &str = "clean, proposed";
 const PROPOSED: &str = ", proposed";
+/// The same where its routes cannot be written while traffic flows. The best of all comes first, so none can.
+const DRAIN_CLEAN: &str = "clean, drain first";
+const DRAIN: &str = ", drain first";
 
 const JOBS_MAX: EngineField = EngineField::new(
     "jobs_max",
@@ -101,8 +105,9 @@ impl EngineList {
             let best = engines.first().filter(|best| {
                 matches!(EngineVerdict::of(known, best), EngineVerdict::Clean | EngineVerdict::LosesPairs(_))
             });
+            let is_unsafe = best.is_some_and(|best| live_rank(known, best) == UNSAFE);
             if let Some(words) = best.and_then(|best| states.get_mut(best.id)) {
-                words.push_str(PROPOSED);
+                words.push_str(if is_unsafe { DRAIN } else { PROPOSED });
             }
         }
         Self { rows: engines.iter().map(|engine| row(engine)).collect(), states, is_ranked }
@@ -136,14 +141,22 @@ impl Default for EngineList {
 /// The rank of an engine that is done: its verdict, then whether its routes can be pushed live, then the paths over its
 /// busiest channel. The verdict counts lost pairs.
 fn rank(known: &Model, engine: &Engine) -> (EngineVerdict, u8, u64) {
-    let proposal = known.proposal(engine);
-    let live = match proposal.filter(|_| known.tables).and_then(|proposal| proposal.transition.safe) {
+    let live = live_rank(known, engine);
+    let busiest =
+        known.proposal(engine).map_or(u64::MAX, |proposal| proposal.report.edge_forwarding_index.max);
+    (EngineVerdict::of(known, engine), live, busiest)
+}
+
+/// Of [`live_rank`]: traffic has to end before the routes are written.
+const UNSAFE: u8 = 2;
+
+/// Whether the routes of an engine that is done can be written while traffic flows: the smaller, the better.
+fn live_rank(known: &Model, engine: &Engine) -> u8 {
+    match known.proposal(engine).filter(|_| known.tables).and_then(|proposal| proposal.transition.safe) {
         Some(true) => 0,
         None => 1,
-        Some(false) => 2,
-    };
-    let busiest = proposal.map_or(u64::MAX, |proposal| proposal.report.edge_forwarding_index.max);
-    (EngineVerdict::of(known, engine), live, busiest)
+        Some(false) => UNSAFE,
+    }
 }
 
 /// What became of an engine, the best first.
