@@ -50,7 +50,7 @@ fn the_parts_of_the_question_come_in_their_order() {
             "spine-2 fails: before 504 pairs without a path, after 0",
             "[ ] A deadlock while it is written cannot be ruled out",
             "Way back",
-            "by itself after 10:00, unless you confirm with y",
+            "by itself after 10 min, unless you confirm with y",
             "Cancel ]",
             "acknowledge the risk first: space",
         ];

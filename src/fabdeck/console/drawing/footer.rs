@@ -125,7 +125,10 @@ fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut Dr
     let works = |action: &&Action| {
         action.prominent && (action.ready)(state).is_ok() && has_effect_here(state, action)
     };
-    let first = |action: &Action| TIME_ACTIONS.contains(&action.id) || CHANGE_ACTIONS.contains(&action.id);
+    let first = |action: &Action| {
+        let marks = action.id == "mark" && state.screen == ScreenId::Map;
+        marks || TIME_ACTIONS.contains(&action.id) || CHANGE_ACTIONS.contains(&action.id)
+    };
     let here = |action: &&Action| action.place == KeyScope::On(state.screen) || first(action);
     let everywhere = |action: &&Action| action.place == KeyScope::Everywhere && !first(action);
     let last = |action: &&Action| action.id == "zoom" || LAST_ACTIONS.contains(&action.id);

@@ -11,7 +11,7 @@
 //! ─ Risk ──────────────────────────── 0 of 1 acknowledged
 //! [ ] A deadlock while it is written cannot be ruled out
 //! ─ Way back ────────────────────────────────────────────
-//! roll back  by itself after 10:00, unless you confirm with y
+//! roll back  by itself after 10 min, unless you confirm with y
 //! ```
 
 use std::collections::BTreeSet;
@@ -19,11 +19,11 @@ use std::collections::BTreeSet;
 use super::dialogue_row::{
     CHECKBOX_WIDTH, DialogueRow, DialogueSign, Piece, RiskLine, labelled, labelled_text,
 };
+use crate::catalogue::quantity_words::length_words;
 use crate::catalogue::summary::{count_words, device_words};
 use crate::console::drawing::canvas::width;
 use crate::console::drawing::theme::Role;
 use crate::operations::changes::change_facts::ChangeFacts;
-use crate::operations::changes::change_row::countdown;
 use crate::operations::changes::changer::ChangeOffer;
 use crate::operations::check::certificate_text::wrap_text;
 use fabdeck_change::UnfailedLoss;
@@ -292,7 +292,7 @@ impl ApplyQuestion<'_> {
         let text = |text: &str| (text.to_owned(), Role::Text);
         let first = vec![
             text("by itself after "),
-            (countdown(self.window_s), Role::Strong),
+            (length_words(self.window_s * 1000), Role::Strong),
             text(", unless you confirm with "),
             key("y"),
             dim("    "),
