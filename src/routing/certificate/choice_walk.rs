@@ -162,6 +162,13 @@ impl<'a> ChoiceWalk<'a> {
         for at in 0..self.reached.len() {
             self.search(self.reached[at], target);
         }
+        // The port of a source's switch may lack the lane. What lies behind it is judged all the same.
+        for source in sources {
+            let exits = self.exits(place_of_source(source), target);
+            for port in exits.channels.iter() {
+                self.search(self.sets.channel(source.switch, port), target);
+            }
+        }
         self.loops.sort_unstable();
         self.loops.dedup();
         self.sensitive.sort_unstable();
