@@ -61,6 +61,12 @@ impl AdaptiveSettings {
             EntryState::Static => false,
         }
     }
+
+    /// Whether packets of some level use the group of a static entry.
+    pub fn uses_static_groups(&self) -> bool {
+        let mut levels = (0..16).filter_map(ServiceLevel::new);
+        levels.any(|level| self.uses_group(EntryState::Static, level))
+    }
 }
 
 /// What a switch answered about adaptive routing.
@@ -97,6 +103,10 @@ pub enum AdaptiveMismatch {
     },
     /// A port and service level have a private table that the switch does not have.
     PrivateTable(u8),
+    /// Packets use more private tables than are read.
+    PrivateTableCount(u8),
+    /// The groups have more blocks than a modifier can number.
+    GroupBlocks(u32),
 }
 
 impl fmt::Display for AdaptiveMismatch {
@@ -108,6 +118,8 @@ impl fmt::Display for AdaptiveMismatch {
             Self::Group { lid, group } => write!(f, "LID {lid} has group {group}, which is not defined"),
             Self::GroupTable { lid, table } => write!(f, "LID {lid} has a group of group table {table}"),
             Self::PrivateTable(table) => write!(f, "packets use PLFT {table}, which is not defined"),
+            Self::PrivateTableCount(count) => write!(f, "packets use {count} PLFTs, more than are read"),
+            Self::GroupBlocks(count) => write!(f, "groups have {count} blocks, more than can be asked for"),
         }
     }
 }
@@ -145,6 +157,8 @@ pub enum AdaptiveDoubt {
     PrivateTables,
     /// The switch maps virtual lanes to virtual lanes, or did not answer whether it does.
     LaneInput(Option<u8>),
+    /// The static entry of this LID has group 0, which has ports. Static entries without a group state group 0 too.
+    GroupZero(Lid),
 }
 
 /// Adaptive routing of one switch.
@@ -197,7 +211,9 @@ impl AdaptiveSwitch {
         match &self.statement {
             AdaptiveStatement::Absent => false,
             AdaptiveStatement::NoAnswer => true,
-            AdaptiveStatement::Stated(settings) => settings.needs_tables(),
+            AdaptiveStatement::Stated(settings) => {
+                settings.needs_tables() || settings.private_tables.is_none()
+            }
         }
     }
 
@@ -218,7 +234,8 @@ impl AdaptiveSwitch {
             AdaptiveStatement::Stated(settings) => settings,
         };
         if !settings.needs_tables() {
-            return None;
+            // A second private table decides where packets go, even where nothing is adaptive.
+            return settings.private_tables.is_none().then_some(AdaptiveDoubt::PrivateTables);
         }
         match &self.tables {
             AdaptiveTableState::NotRead => Some(AdaptiveDoubt::NotRead),
@@ -263,6 +280,8 @@ mod tests {
             ..stated(settings)
         };
         assert_eq!(read(on).doubt(), None);
+        let silent = stated(AdaptiveSettings { private_tables: None, ..off });
+        assert_eq!((silent.doubt(), silent.needs_tables()), (Some(AdaptiveDoubt::PrivateTables), true));
         for (settings, doubt) in [
             (AdaptiveSettings { private_tables: None, ..on }, AdaptiveDoubt::PrivateTables),
             (AdaptiveSettings { lane_input: Some(1), ..on }, AdaptiveDoubt::LaneInput(Some(1))),

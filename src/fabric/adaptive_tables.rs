@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{AdaptiveMismatch, Lft, Lid, PortNum, PortSet, ServiceLevel};
+use super::{AdaptiveMismatch, AdaptiveSettings, Lft, Lid, PortNum, PortSet, ServiceLevel};
 
 /// How a switch uses the group of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -150,8 +150,8 @@ impl AdaptiveTables {
     }
 
     /// Compares the static ports of PLFT 0 with the linear table, and looks for groups and tables that are not
-    /// defined. Returns the first contradiction.
-    pub fn find_mismatch(&self, linear: &Lft) -> Option<AdaptiveMismatch> {
+    /// defined. Returns the first contradiction. Groups of static entries count where the switch uses them.
+    pub fn find_mismatch(&self, linear: &Lft, settings: &AdaptiveSettings) -> Option<AdaptiveMismatch> {
         if let Some(mismatch) = self.find_port_mismatch(linear) {
             return Some(mismatch);
         }
@@ -159,14 +159,39 @@ impl AdaptiveTables {
         if let Some(table) = self.tables_in_use().into_iter().filter(|table| *table > 0).find(missing) {
             return Some(AdaptiveMismatch::PrivateTable(table));
         }
+        let all = settings.uses_static_groups();
         let undefined = |table: &AdaptiveLft| {
-            let mut lids = (1..table.len() as u32).filter_map(Lid::new).map(|lid| (lid, table.entry(lid)));
-            lids.find(|(_, entry)| {
-                entry.state != EntryState::Static && usize::from(entry.group) >= self.groups.len()
+            let mut choices = (0..).zip(table.packed_choices()).skip(1);
+            choices.find_map(|(lid, choice)| {
+                let (state, group) = (choice >> 14, choice & AdaptiveEntry::MAX_GROUP);
+                let used = all || state != u16::from(EntryState::Static.code());
+                let lid = Lid::new(lid).filter(|_| used && usize::from(group) >= self.groups.len())?;
+                Some(AdaptiveMismatch::Group { lid, group })
             })
         };
-        let found = self.tables.iter().find_map(undefined);
-        found.map(|(lid, entry)| AdaptiveMismatch::Group { lid, group: entry.group })
+        self.tables.iter().find_map(undefined)
+    }
+
+    /// The first of these LIDs with a static entry that has group 0, where that group has other ports than the static
+    /// one. Whether such an entry has a group is not documented: without one it states group 0 as well.
+    pub fn find_open_group(
+        &self,
+        settings: &AdaptiveSettings,
+        lids: impl Iterator<Item = Lid>,
+    ) -> Option<Lid> {
+        let ports = self.groups.first().filter(|ports| !ports.is_empty())?;
+        if !settings.uses_static_groups() {
+            return None;
+        }
+        let used = self.tables_in_use();
+        let tables: Vec<&AdaptiveLft> =
+            used.iter().filter_map(|table| self.tables.get(usize::from(*table))).collect();
+        let is_open = |entry: AdaptiveEntry| {
+            let fixed = entry.port.map_or(PortSet::EMPTY, PortSet::of);
+            entry.state == EntryState::Static && entry.group == 0 && ports.union(&fixed) != fixed
+        };
+        let mut lids = lids;
+        lids.find(|lid| tables.iter().any(|table| is_open(table.entry(*lid))))
     }
 
     /// The memory of the tables in bytes, without what the linear table shares.
@@ -224,16 +249,49 @@ mod tests {
             tables: vec![AdaptiveLft::from_entries(&entries(), None)],
             ..AdaptiveTables::default()
         };
-        assert_eq!(all.find_mismatch(&linear), None);
+        let off = AdaptiveSettings::default();
+        assert_eq!(all.find_mismatch(&linear, &off), None);
         let mut other = linear.clone();
         other.set(lid(2), Some(PortNum(4)));
-        assert_eq!(all.find_mismatch(&other), Some(AdaptiveMismatch::StaticPort(lid(2))));
+        assert_eq!(all.find_mismatch(&other, &off), Some(AdaptiveMismatch::StaticPort(lid(2))));
         other = linear.clone();
         other.set(lid(900), Some(PortNum(4)));
-        assert_eq!(all.find_mismatch(&other), Some(AdaptiveMismatch::StaticPort(lid(900))));
+        assert_eq!(all.find_mismatch(&other, &off), Some(AdaptiveMismatch::StaticPort(lid(900))));
         let few = AdaptiveTables { groups: vec![PortSet::EMPTY], ..all.clone() };
-        assert_eq!(few.find_mismatch(&linear), Some(AdaptiveMismatch::Group { lid: lid(1), group: 1 }));
+        let missing = Some(AdaptiveMismatch::Group { lid: lid(1), group: 1 });
+        assert_eq!(few.find_mismatch(&linear, &off), missing);
         let second = AdaptiveTables { table_of: vec![0, 0, 1], ..all };
-        assert_eq!(second.find_mismatch(&linear), Some(AdaptiveMismatch::PrivateTable(1)));
+        assert_eq!(second.find_mismatch(&linear, &off), Some(AdaptiveMismatch::PrivateTable(1)));
+    }
+
+    #[test]
+    fn groups_of_static_entries_count_where_the_switch_uses_them() {
+        let mut linear = Lft::new();
+        linear.set_from(1, &[7, 3]);
+        let entry =
+            |port, group| AdaptiveEntry { port: Some(PortNum(port)), state: EntryState::Static, group };
+        let table = |group| AdaptiveTables {
+            groups: vec![PortSet::of(PortNum(7)), PortSet::EMPTY],
+            tables: vec![AdaptiveLft::from_entries(
+                &[AdaptiveEntry::default(), entry(7, 0), entry(3, group)],
+                None,
+            )],
+            ..AdaptiveTables::default()
+        };
+        let adaptive = AdaptiveSettings { adaptive: true, levels: 1, ..AdaptiveSettings::default() };
+        let recovery = AdaptiveSettings { fast_recovery: true, ..adaptive };
+        let hash = AdaptiveSettings { hash_forwarding: true, hash_levels: 2, ..adaptive };
+        let undefined = Some(AdaptiveMismatch::Group { lid: lid(2), group: 300 });
+        for (settings, mismatch, open) in
+            [(adaptive, None, None), (recovery, undefined, Some(lid(2))), (hash, undefined, Some(lid(2)))]
+        {
+            assert_eq!(table(300).find_mismatch(&linear, &settings), mismatch);
+            assert_eq!(table(1).find_mismatch(&linear, &settings), None);
+            // All ports of group 0 are the static port of LID 1, but not of LID 2.
+            let find = |group, top| table(group).find_open_group(&settings, (1..=top).filter_map(Lid::new));
+            assert_eq!((find(0, 2), find(0, 1), find(1, 2)), (open, None, None));
+        }
+        let none = AdaptiveTables { groups: vec![PortSet::EMPTY], ..table(0) };
+        assert_eq!(none.find_open_group(&recovery, [lid(2)].into_iter()), None);
     }
 }

@@ -33,15 +33,18 @@ impl OutputSet {
 }
 
 impl NodeTables {
-    /// Why the ports by which packets may leave are not known. Tables of another linear table, as one of a plan, are
-    /// not understood.
-    pub fn adaptive_doubt(&self) -> Option<AdaptiveDoubt> {
+    /// Why the ports by which packets to these LIDs may leave are not known. Tables of another linear table, as one of
+    /// a plan, are not understood. Neither are those of a file that have an undefined group or private table.
+    pub fn adaptive_doubt(&self, lids: impl Iterator<Item = Lid>) -> Option<AdaptiveDoubt> {
         let adaptive = self.adaptive.as_ref()?;
-        adaptive.doubt().or_else(|| {
-            let none = Lft::new();
-            let (_, tables) = adaptive.tables_in_force()?;
-            tables.find_port_mismatch(self.lft.as_ref().unwrap_or(&none)).map(AdaptiveDoubt::NotUnderstood)
-        })
+        if let Some(doubt) = adaptive.doubt() {
+            return Some(doubt);
+        }
+        let none = Lft::new();
+        let (settings, tables) = adaptive.tables_in_force()?;
+        let mismatch = tables.find_mismatch(self.lft.as_ref().unwrap_or(&none), settings);
+        let open = || tables.find_open_group(settings, lids).map(AdaptiveDoubt::GroupZero);
+        mismatch.map(AdaptiveDoubt::NotUnderstood).or_else(open)
     }
 
     /// The ports that a forwarding table of the switch gives packets with a service level to a LID, the ingress port
@@ -80,8 +83,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        AdaptiveEntry, AdaptiveLft, AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState,
-        AdaptiveTables,
+        AdaptiveEntry, AdaptiveLft, AdaptiveMismatch, AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch,
+        AdaptiveTableState, AdaptiveTables,
     };
 
     fn level(level: u32) -> ServiceLevel {
@@ -117,7 +120,12 @@ mod tests {
 
     #[test]
     fn outputs_follow_state_level_and_what_is_on() {
-        let off = AdaptiveSettings { hash_levels: 0b10, levels: 0b1, ..AdaptiveSettings::default() };
+        let off = AdaptiveSettings {
+            hash_levels: 0b10,
+            levels: 0b1,
+            private_tables: Some(0),
+            ..AdaptiveSettings::default()
+        };
         let adaptive = AdaptiveSettings { adaptive: true, ..off };
         let recovery = AdaptiveSettings { fast_recovery: true, ..off };
         let hash = AdaptiveSettings { hash_forwarding: true, ..off };
@@ -161,8 +169,46 @@ mod tests {
         assert_eq!(ask(&held), None);
         held.adaptive = Some(AdaptiveSwitch::new(AdaptiveStatement::Absent));
         assert_eq!(ask(&held).unwrap().ports.count(), 1);
-        held.adaptive = Some(AdaptiveSwitch::new(AdaptiveStatement::Stated(AdaptiveSettings::default())));
+        let off = AdaptiveSettings::default();
+        held.adaptive = Some(AdaptiveSwitch::new(AdaptiveStatement::Stated(off)));
+        assert_eq!(ask(&held), None, "private tables are not known");
+        let off = AdaptiveSettings { private_tables: Some(0), ..off };
+        held.adaptive = Some(AdaptiveSwitch::new(AdaptiveStatement::Stated(off)));
         assert_eq!(ask(&held).unwrap().ports.count(), 1);
+    }
+
+    #[test]
+    fn a_file_with_undefined_groups_and_private_tables_leaves_a_doubt() {
+        let known = AdaptiveSettings {
+            private_tables: Some(1),
+            lane_input: Some(0),
+            adaptive: true,
+            levels: 1,
+            ..AdaptiveSettings::default()
+        };
+        let lids = || (1..=4).filter_map(Lid::new);
+        let doubt = |settings, change: &dyn Fn(&mut AdaptiveTables)| {
+            let mut held = node(settings);
+            if let Some(AdaptiveSwitch { tables: AdaptiveTableState::Read(tables), .. }) = &mut held.adaptive
+            {
+                change(Arc::make_mut(tables));
+            }
+            held.adaptive_doubt(lids())
+        };
+        let not_understood = |mismatch| Some(AdaptiveDoubt::NotUnderstood(mismatch));
+        assert_eq!(doubt(known, &|_| ()), None);
+        let few = |tables: &mut AdaptiveTables| tables.groups.truncate(1);
+        let last = Lid::new(5).unwrap();
+        let missing = AdaptiveMismatch::Group { lid: last, group: 1 };
+        assert_eq!(doubt(known, &few), not_understood(missing));
+        let plft = |tables: &mut AdaptiveTables| tables.table_of = vec![5];
+        assert_eq!(doubt(known, &plft), not_understood(AdaptiveMismatch::PrivateTable(5)));
+        // LID 3 is static; whether its group 0 is "no group" is not known.
+        let recovery = AdaptiveSettings { fast_recovery: true, ..known };
+        let third = Lid::new(3).unwrap();
+        assert_eq!(doubt(recovery, &|_| ()), Some(AdaptiveDoubt::GroupZero(third)));
+        let empty = |tables: &mut AdaptiveTables| tables.groups[0] = PortSet::EMPTY;
+        assert_eq!(doubt(recovery, &empty), None);
     }
 
     #[test]

@@ -54,7 +54,10 @@ impl AdaptiveGroupBlock {
     /// The number of entries of a block.
     pub const ENTRIES: usize = 2;
 
-    /// The modifier of a block of a group table: block, table and private table.
+    /// The number of blocks that a modifier can name.
+    pub const BLOCKS: u32 = 0x1000;
+
+    /// The modifier of a block of a group table, a block below [`Self::BLOCKS`]: block, table and private table.
     pub fn modifier(block: u16, table: u8, private_table: u8) -> u32 {
         u32::from(private_table) << 24 | u32::from(table) << 16 | u32::from(block & 0xFFF)
     }

@@ -29,6 +29,12 @@ pub struct DeviceGroups {
     group_of: Vec<Option<u16>>,
 }
 
+impl DeviceGroups {
+    pub(crate) fn set_ports(&mut self, group: usize, ports: PortSet) {
+        self.groups.get_mut(group).into_iter().for_each(|held| *held = ports);
+    }
+}
+
 impl AdaptiveProfile {
     /// What a switch answers to GeneralInfo.
     pub(crate) fn capabilities(self) -> GeneralInfo {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_fabric::{
     Arbitration, Fabric, Faults, Lid, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId, PortNum,
-    PortState, Routes, ServiceLevels, Sl2Vl, Tables,
+    PortSet, PortState, Routes, ServiceLevels, Sl2Vl, Tables,
 };
 
 use super::background_traffic::{BackgroundTraffic, RatioShortfall, TimeRatio};
@@ -158,6 +158,13 @@ impl SimulatedFabric {
     pub fn set_adaptive_at(&mut self, text: &str, profile: AdaptiveProfile) -> bool {
         let switch = self.find_port(text).filter(|(node, _)| self.device(*node).is_switch());
         switch.inspect(|(node, _)| self.set_adaptive(NodeId(*node), profile)).is_some()
+    }
+
+    /// Sets the ports of a group that a switch has, as a subnet manager does.
+    pub fn set_group(&mut self, node: NodeId, group: usize, ports: PortSet) {
+        if let Some(device) = self.devices.get_mut(node.index()) {
+            device.groups.set_ports(group, ports);
+        }
     }
 
     /// Sets how a node takes the bit for extended speeds in PortInfo queries.

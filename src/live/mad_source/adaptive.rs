@@ -1,7 +1,7 @@
 //! Finds out whether switches use adaptive routing. Once a session, each switch of a vendor with this attribute is
 //! asked for its capabilities (GeneralInfo). A capable switch is asked whether adaptive routing is on
-//! (AdaptiveRoutingInfo), and then once how many private tables it has (PrivateTableInfo) and what selects its lanes
-//! (ExtendedNodeInfo): four MADs a switch at most.
+//! (AdaptiveRoutingInfo), how many private tables it has (PrivateTableInfo) and what selects its lanes (ExtendedNodeInfo):
+//! four MADs a switch at most, and three in each later turn, because all three can change.
 
 use rustc_hash::FxHashMap;
 
@@ -24,15 +24,24 @@ use fabdeck_mad::{
 pub enum AdaptiveAnswer {
     /// The switch has no adaptive routing, and is not asked again.
     Unsupported,
-    /// The switch has it, and its settings.
-    Stated(AdaptiveSettings),
+    /// The switch has it: its settings, and what it can do.
+    Stated(AdaptiveSettings, GeneralInfo),
     /// The switch did not answer, and is not asked again: a device may count each query as a violation of its key.
     Silent,
 }
 
 impl AdaptiveAnswer {
     fn is_on(&self) -> bool {
-        matches!(self, Self::Stated(settings) if settings.has_choice())
+        matches!(self, Self::Stated(settings, _) if settings.has_choice())
+    }
+
+    /// Whether the switch left a question without an answer.
+    fn has_silence(&self) -> bool {
+        match self {
+            Self::Unsupported => false,
+            Self::Silent => true,
+            Self::Stated(settings, _) => settings.private_tables.is_none() || settings.lane_input.is_none(),
+        }
     }
 
     /// The answer as a property of the switch.
@@ -40,7 +49,7 @@ impl AdaptiveAnswer {
         match self {
             Self::Unsupported => AdaptiveStatement::Absent,
             Self::Silent => AdaptiveStatement::NoAnswer,
-            Self::Stated(settings) => AdaptiveStatement::Stated(*settings),
+            Self::Stated(settings, _) => AdaptiveStatement::Stated(*settings),
         }
     }
 }
@@ -64,7 +73,7 @@ impl AdaptiveAnswers {
 
     /// Forgets that switches did not answer or refused.
     pub fn forget_silence(&mut self, of: impl Fn(&Guid) -> bool) {
-        self.answers.retain(|guid, said| *said != AdaptiveAnswer::Silent || !of(guid));
+        self.answers.retain(|guid, said| !said.has_silence() || !of(guid));
         self.tables.retain(|guid, known| known.is_read() || !of(guid));
     }
 }
@@ -84,15 +93,16 @@ enum AdaptiveQuestion {
     /// How many private tables the switch has.
     PrivateTables(usize, GeneralInfo, AdaptiveSettings),
     /// What selects its lanes.
-    LaneInput(usize, AdaptiveSettings),
+    LaneInput(usize, GeneralInfo, AdaptiveSettings),
 }
 
 impl AdaptiveQuestion {
     fn switch(&self) -> usize {
         match self {
-            Self::General(at) | Self::State(at, _) | Self::PrivateTables(at, ..) | Self::LaneInput(at, _) => {
-                *at
-            }
+            Self::General(at)
+            | Self::State(at, _)
+            | Self::PrivateTables(at, ..)
+            | Self::LaneInput(at, ..) => *at,
         }
     }
 }
@@ -132,10 +142,10 @@ pub fn ask_adaptive(
     }
     let mut phase = reader.open_phase::<AdaptiveQuestion>("adaptive");
     let retries = phase.exchange.retries().min(RETRIES);
-    // A switch that answered before is asked for its state alone.
+    // What a switch can do does not change.
     let first = |at: usize| match known.get(&nodes[at].guid) {
-        Some(_) => AdaptiveQuestion::State(at, GeneralInfo::default()),
-        None => AdaptiveQuestion::General(at),
+        Some(AdaptiveAnswer::Stated(_, info)) => AdaptiveQuestion::State(at, *info),
+        _ => AdaptiveQuestion::General(at),
     };
     let questions = asked.iter().map(move |at| question(nodes, first(*at), retries));
     phase.exchange.feed(asked.len() as u64, questions);
@@ -172,14 +182,18 @@ fn next_step(asked: AdaptiveQuestion, reply: &Reply, known: Option<&AdaptiveAnsw
             }
         }
         (AdaptiveQuestion::State(at, info), Reply::Answer(mad)) => {
-            let mut settings = Smp(mad.clone()).data::<AdaptiveRoutingInfo>().settings();
-            if let Some(AdaptiveAnswer::Stated(before)) = known {
-                (settings.private_tables, settings.lane_input) = (before.private_tables, before.lane_input);
-                return NextStep::Answer(AdaptiveAnswer::Stated(settings));
-            }
+            let settings = Smp(mad.clone()).data::<AdaptiveRoutingInfo>().settings();
+            // A switch that did not answer this before is not asked again.
+            let silent = matches!(
+                known,
+                Some(AdaptiveAnswer::Stated(AdaptiveSettings { private_tables: None, .. }, _))
+            );
             match info.has(GeneralInfo::PRIVATE_TABLES) {
+                true if silent => ask_lane_input(at, info, settings, known),
                 true => NextStep::Ask(AdaptiveQuestion::PrivateTables(at, info, settings)),
-                false => ask_lane_input(at, info, AdaptiveSettings { private_tables: Some(0), ..settings }),
+                false => {
+                    ask_lane_input(at, info, AdaptiveSettings { private_tables: Some(0), ..settings }, known)
+                }
             }
         }
         (AdaptiveQuestion::PrivateTables(at, info, settings), reply) => {
@@ -188,15 +202,15 @@ fn next_step(asked: AdaptiveQuestion, reply: &Reply, known: Option<&AdaptiveAnsw
                 Reply::Refused(status) if refuses(status) => Some(0),
                 Reply::Refused(_) | Reply::Silence => None,
             };
-            ask_lane_input(at, info, AdaptiveSettings { private_tables, ..settings })
+            ask_lane_input(at, info, AdaptiveSettings { private_tables, ..settings }, known)
         }
-        (AdaptiveQuestion::LaneInput(_, settings), reply) => {
+        (AdaptiveQuestion::LaneInput(_, info, settings), reply) => {
             let lane_input = match reply {
                 Reply::Answer(mad) => Some(Smp(mad.clone()).data::<ExtendedNodeInfo>().lane_input),
                 Reply::Refused(status) if refuses(status) => Some(0),
                 Reply::Refused(_) | Reply::Silence => None,
             };
-            NextStep::Answer(AdaptiveAnswer::Stated(AdaptiveSettings { lane_input, ..settings }))
+            NextStep::Answer(AdaptiveAnswer::Stated(AdaptiveSettings { lane_input, ..settings }, info))
         }
         (AdaptiveQuestion::General(_), Reply::Refused(status)) if refuses(status) => {
             NextStep::Answer(AdaptiveAnswer::Unsupported)
@@ -208,15 +222,20 @@ fn next_step(asked: AdaptiveQuestion, reply: &Reply, known: Option<&AdaptiveAnsw
     }
 }
 
-/// Asks what selects lanes, where tables matter and the switch has the attribute.
-fn ask_lane_input(at: usize, info: GeneralInfo, settings: AdaptiveSettings) -> NextStep {
-    match settings.needs_tables() && info.has(GeneralInfo::EXTENDED_NODE_INFO) {
-        true => NextStep::Ask(AdaptiveQuestion::LaneInput(at, settings)),
-        false => {
-            let lane_input = (!info.has(GeneralInfo::EXTENDED_NODE_INFO)).then_some(0);
-            NextStep::Answer(AdaptiveAnswer::Stated(AdaptiveSettings { lane_input, ..settings }))
-        }
+/// Asks what selects lanes, where the switch has the attribute and did not leave it without an answer before.
+fn ask_lane_input(
+    at: usize,
+    info: GeneralInfo,
+    settings: AdaptiveSettings,
+    known: Option<&AdaptiveAnswer>,
+) -> NextStep {
+    let has_attribute = info.has(GeneralInfo::EXTENDED_NODE_INFO);
+    let silent = matches!(known, Some(AdaptiveAnswer::Stated(AdaptiveSettings { lane_input: None, .. }, _)));
+    if has_attribute && !silent {
+        return NextStep::Ask(AdaptiveQuestion::LaneInput(at, info, settings));
     }
+    let lane_input = (!has_attribute).then_some(0);
+    NextStep::Answer(AdaptiveAnswer::Stated(AdaptiveSettings { lane_input, ..settings }, info))
 }
 
 fn question_name(asked: AdaptiveQuestion) -> &'static str {
@@ -323,7 +342,7 @@ mod tests {
         let state = |on| answered(|smp| *smp.data_mut() = AdaptiveRoutingInfo::new(on));
         let bare = AdaptiveQuestion::State(0, GeneralInfo::default());
         let stated = |on| match answer_to(bare, &state(on)) {
-            Some(AdaptiveAnswer::Stated(settings)) => settings,
+            Some(AdaptiveAnswer::Stated(settings, _)) => settings,
             other => panic!("{other:?}"),
         };
         let known = |settings: AdaptiveSettings| {
@@ -344,17 +363,33 @@ mod tests {
             let settings = AdaptiveSettings { private_tables, ..settings };
             assert_eq!(
                 next_step(private, reply, None),
-                NextStep::Ask(AdaptiveQuestion::LaneInput(0, settings))
+                NextStep::Ask(AdaptiveQuestion::LaneInput(0, able, settings))
             );
         }
-        let lanes = AdaptiveQuestion::LaneInput(0, settings);
+        let lanes = AdaptiveQuestion::LaneInput(0, able, settings);
         for (reply, lane_input) in [(&refused, Some(0)), (&Reply::Silence, None)] {
             let settings = AdaptiveSettings { lane_input, ..settings };
-            assert_eq!(answer_to(lanes, reply), Some(AdaptiveAnswer::Stated(settings)));
+            assert_eq!(answer_to(lanes, reply), Some(AdaptiveAnswer::Stated(settings, able)));
         }
-        // The next time only the state is asked.
+        // The next time all but the capabilities is asked again.
         let before = AdaptiveSettings { private_tables: Some(2), lane_input: Some(1), ..settings };
-        let later = next_step(bare, &state(true), Some(&AdaptiveAnswer::Stated(before)));
-        assert_eq!(later, NextStep::Answer(AdaptiveAnswer::Stated(before)));
+        let before = AdaptiveAnswer::Stated(before, able);
+        let later = next_step(AdaptiveQuestion::State(0, able), &state(true), Some(&before));
+        assert_eq!(later, NextStep::Ask(private));
+        let one = answered(|smp| {
+            *smp.data_mut() = PrivateTableInfo { tables: 1, mode: 1, ..PrivateTableInfo::default() };
+        });
+        let settings = AdaptiveSettings { private_tables: Some(1), ..settings };
+        let next = NextStep::Ask(AdaptiveQuestion::LaneInput(0, able, settings));
+        assert_eq!(next_step(private, &one, Some(&before)), next);
+        // What had no answer is not asked again in the session.
+        let none = AdaptiveSettings { private_tables: None, lane_input: None, ..settings };
+        let silent = AdaptiveAnswer::Stated(none, able);
+        let later = next_step(AdaptiveQuestion::State(0, able), &state(true), Some(&silent));
+        assert_eq!(later, NextStep::Answer(silent));
+        let mut answers = AdaptiveAnswers::default();
+        answers.extend([(Guid(1), silent), (Guid(2), before)]);
+        answers.forget_silence(|_| true);
+        assert_eq!((answers.get(&Guid(1)), answers.get(&Guid(2))), (None, Some(&before)));
     }
 }

@@ -64,8 +64,9 @@ pub fn run_sweep(
     let counted = sweep_counters(reader, &look.fabric, nodes, &mut memory.agents, left_out)?;
     let due = without_silent(nodes, &states, &counted);
     read_due_tables(reader, &look.fabric, nodes, &due, &mut states.read)?;
-    let adaptive = ask_adaptive(reader, nodes, &due_adaptive_switches(&due), &memory.adaptive)?;
-    let adaptive_tables = read_adaptive_tables(reader, nodes, &look.tables, &memory.adaptive)?;
+    let turn = due_adaptive_switches(&due);
+    let adaptive = ask_adaptive(reader, nodes, &turn, &memory.adaptive)?;
+    let adaptive_tables = read_adaptive_tables(reader, nodes, &look.tables, &memory.adaptive, &turn)?;
     let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
     let flows = read_flows(reader, &look.fabric, &counted, memory)?;
     let silent = silent_nodes(nodes, &states, &counted);

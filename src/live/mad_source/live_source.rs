@@ -351,8 +351,9 @@ fn read_with_nodes(
     reader.report_fabric(&fabric);
     let mut tables = Tables::default();
     let mut adaptive = None;
+    let mut asked = Vec::new();
     if wanted.tables || wanted.adaptive {
-        let asked = switches_to_ask(&fabric, &nodes, answers);
+        asked = switches_to_ask(&fabric, &nodes, answers);
         let said = ask_adaptive(&mut reader, &nodes, &asked, answers)?;
         answers.extend(said);
         note_adaptive(&mut reader.log, &nodes, answers);
@@ -360,7 +361,7 @@ fn read_with_nodes(
     }
     if wanted.tables {
         read_forwarding(&mut reader, &nodes, &mut tables)?;
-        let known = read_adaptive_tables(&mut reader, &nodes, &tables, answers)?;
+        let known = read_adaptive_tables(&mut reader, &nodes, &tables, answers, &asked)?;
         answers.tables.extend(known);
     }
     if wanted.tables || wanted.adaptive {

@@ -22,6 +22,7 @@ mod levels;
 mod link_down_counts;
 mod live_source;
 mod notify;
+mod partial_tables;
 mod question;
 mod read_list;
 mod reader;

@@ -2,7 +2,7 @@
 
 use crate::problem::{Destination, Problem};
 use crate::trees::Cause;
-use fabdeck_fabric::{NodeId, NodeTables, OutputSet, PortNum, PortSet, ServiceLevel, Tables};
+use fabdeck_fabric::{EntryState, NodeId, NodeTables, OutputSet, PortNum, PortSet, ServiceLevel, Tables};
 
 /// No channel.
 pub const NO_CHANNEL: u32 = u32::MAX;
@@ -174,14 +174,13 @@ impl<'p> ChoiceSets<'p> {
 
     /// Levels of which each is forwarded differently at some switch.
     pub fn distinct_levels(&self) -> Vec<ServiceLevel> {
-        let mut known: Vec<Vec<(bool, bool, Vec<u8>)>> = Vec::new();
+        let mut known: Vec<Vec<([bool; 4], Vec<u8>)>> = Vec::new();
         let all = (0..16).filter_map(ServiceLevel::new);
         all.filter(|level| {
-            let bit = |levels: u16| levels >> level.value() & 1 == 1;
             let of = |held: &Option<&NodeTables>| {
                 let (settings, tables) = held.and_then(|held| held.adaptive.as_ref()?.tables_in_force())?;
                 let of_port = tables.table_of.iter().skip(usize::from(level.value())).step_by(16).copied();
-                Some((bit(settings.levels), bit(settings.hash_levels), of_port.collect()))
+                Some((EntryState::ALL.map(|state| settings.uses_group(state, *level)), of_port.collect()))
             };
             let signature: Vec<_> = self.tables.iter().filter_map(of).collect();
             let fresh = !known.contains(&signature);

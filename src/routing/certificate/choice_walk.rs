@@ -84,6 +84,10 @@ pub struct ChoiceWalk<'a> {
     /// The channels that packets come to.
     pub reached: Vec<u32>,
     pub fate: Vec<ChoiceFate>,
+    /// The channels with a fate. Packets do not come to all of them: a port may lack their lane.
+    searched: Vec<u32>,
+    /// The channels of `reached` that lead to the switch of the destination.
+    last: Vec<u32>,
     /// The forwarding loops, each from its lowest switch on.
     pub loops: Vec<Vec<u32>>,
     pub lacking: Vec<LackingPort>,
@@ -107,6 +111,8 @@ impl<'a> ChoiceWalk<'a> {
             on: vec![0; channels],
             reached: Vec::new(),
             fate: vec![ChoiceFate::Unvisited; channels],
+            searched: Vec::new(),
+            last: Vec::new(),
             loops: Vec::new(),
             lacking: Vec::new(),
             without_tables: Vec::new(),
@@ -135,8 +141,11 @@ impl<'a> ChoiceWalk<'a> {
     pub fn walk(&mut self, sources: &[ChoiceSource], target: WalkTarget<'_>) {
         for channel in self.reached.drain(..) {
             self.on[channel as usize] = 0;
+        }
+        for channel in self.searched.drain(..) {
             self.fate[channel as usize] = ChoiceFate::Unvisited;
         }
+        self.last.clear();
         self.loops.clear();
         self.sensitive.clear();
         for source in sources {
@@ -145,10 +154,20 @@ impl<'a> ChoiceWalk<'a> {
         let mut next = 0;
         while let Some(channel) = self.reached.get(next).copied() {
             self.leave(self.place_behind(channel), target);
+            if self.channel(channel).to == target.root {
+                self.last.push(channel);
+            }
             next += 1;
         }
         for at in 0..self.reached.len() {
             self.search(self.reached[at], target);
+        }
+        // The port of a source's switch may lack the lane. What lies behind it is judged all the same.
+        for source in sources {
+            let exits = self.exits(place_of_source(source), target);
+            for port in exits.channels.iter() {
+                self.search(self.sets.channel(source.switch, port), target);
+            }
         }
         self.loops.sort_unstable();
         self.loops.dedup();
@@ -172,8 +191,24 @@ impl<'a> ChoiceWalk<'a> {
             }
             self.on[channel as usize] |= 1 << lane;
         }
+        self.deliver(at, exits, target);
+    }
+
+    /// Looks whether the port of the destination has the lane of packets that arrive.
+    fn deliver(&mut self, at: ChoicePlace, exits: ChoiceExits, target: WalkTarget<'_>) {
         if exits.arrives && target.end.port != PortNum::MANAGEMENT {
             self.lane(at, target.end.port, target.level);
+        }
+    }
+
+    /// Looks at the port of a destination whose packets take the channels of the last walk: ports of one switch can
+    /// have different lanes.
+    pub fn check_delivery(&mut self, sources: &[ChoiceSource], target: WalkTarget<'_>) {
+        let near = sources.iter().filter(|source| source.switch == target.root).map(place_of_source);
+        let behind = self.last.iter().map(|channel| self.place_behind(*channel));
+        let places: Vec<ChoicePlace> = near.chain(behind).collect();
+        for at in places {
+            self.deliver(at, self.exits(at, target), target);
         }
     }
 
@@ -251,7 +286,7 @@ impl<'a> ChoiceWalk<'a> {
             return;
         }
         self.stack.clear();
-        self.fate[start as usize] = ChoiceFate::OnPath;
+        self.put_on_path(start);
         self.stack.push(self.frame(start, target));
         while let Some(frame) = self.stack.last_mut() {
             let at = self.sets.problem().graph.channels()[frame.channel as usize].to;
@@ -265,7 +300,7 @@ impl<'a> ChoiceWalk<'a> {
             match self.fate[next as usize] {
                 ChoiceFate::Unvisited => {
                     // Not removed yet: the search comes back to read its fate.
-                    self.fate[next as usize] = ChoiceFate::OnPath;
+                    self.put_on_path(next);
                     let fresh = self.frame(next, target);
                     self.stack.push(fresh);
                     continue;
@@ -281,6 +316,11 @@ impl<'a> ChoiceWalk<'a> {
                 frame.left.remove(port);
             }
         }
+    }
+
+    fn put_on_path(&mut self, channel: u32) {
+        self.fate[channel as usize] = ChoiceFate::OnPath;
+        self.searched.push(channel);
     }
 
     fn add_loop(&mut self, first: u32) {

@@ -98,8 +98,14 @@ impl ChoiceCertificate {
 /// The switches of which it is not known by which ports packets may leave, each with the reason.
 pub fn adaptive_doubts(problem: &Problem<'_>, tables: &Tables) -> Vec<(NodeId, AdaptiveDoubt)> {
     let alive = problem.switches().filter(|switch| problem.graph.is_alive(*switch)).map(NodeId);
-    let doubt = |node: NodeId| Some((node, tables.nodes.get(&node)?.adaptive_doubt()?));
+    let lids = || problem.destinations().iter().map(|end| end.lid);
+    let doubt = |node: NodeId| Some((node, tables.nodes.get(&node)?.adaptive_doubt(lids())?));
     alive.filter_map(doubt).collect()
+}
+
+/// Whether some switch forwards packets of different service levels by different sets of ports.
+pub fn choices_differ_by_level(problem: &Problem<'_>, tables: &Tables) -> bool {
+    ChoiceSets::new(problem, tables).distinct_levels().len() > 1
 }
 
 /// Judges forwarding by sets of ports. What is not known of a switch counts as no entry: ask [`adaptive_doubts`] first.
@@ -202,6 +208,8 @@ impl ChoicePass<'_> {
                     walk.each_dependency(target, rows);
                     tally.lanes |= walk.reached.iter().fold(0, |all, at| all | walk.on[*at as usize]);
                     base = Some((walk.column.clone(), *end));
+                } else {
+                    walk.check_delivery(&senders, target);
                 }
                 tally.add_destination(&walk, &senders, target);
             }

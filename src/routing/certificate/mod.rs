@@ -14,7 +14,9 @@ mod report;
 mod service;
 
 pub use certify::{certify, certify_partitioned, pairs_in_scope};
-pub use choices::{ChoiceCertificate, ChoicePath, LostChoice, adaptive_doubts, certify_choices};
+pub use choices::{
+    ChoiceCertificate, ChoicePath, LostChoice, adaptive_doubts, certify_choices, choices_differ_by_level,
+};
 pub use lane_mapping::{LaneHop, LaneMapping, data_lane_count};
 pub use report::{
     Certificate, DependencyCycle, DependencyProof, ForwardingIndex, ForwardingLoop, ForwardingLoops,

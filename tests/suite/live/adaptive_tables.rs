@@ -1,8 +1,11 @@
 //! Adaptive tables of live switches: what is read, how often, and what is believed.
 
+use std::time::Duration;
+
 use fabdeck_fabric::observe::{Observation, Sweep};
 use fabdeck_fabric::{
-    AdaptiveDoubt, AdaptiveMismatch, AdaptiveSwitch, AdaptiveTableState, Lid, NodeId, PortNum, ServiceLevel,
+    AdaptiveDoubt, AdaptiveMismatch, AdaptiveSwitch, AdaptiveTableState, Lid, NodeId, PortNum, PortSet,
+    ServiceLevel,
 };
 use fabdeck_files::capture::Recorder;
 use fabdeck_files::capture_format::CaptureReader;
@@ -125,8 +128,11 @@ fn tables_are_read_again_only_after_a_change_and_a_refusal_counts_for_the_sessio
         let (tables, rest) = asked(&simulator);
         assert!(tables > 0 && (first || tables <= 4 * 4), "{tables}");
         let look = source.observe(ALL, &mut NoObserver).unwrap();
-        // The second look asks each switch for its state alone.
-        assert_eq!(asked(&simulator), (tables, rest + 4), "{profile:?}");
+        // The second look asks each switch for its settings (three attributes) and its one block of groups or two.
+        let (later, settings) = asked(&simulator);
+        assert_eq!(settings, rest + 4 * 3, "{profile:?}");
+        let groups = if first { 4..=8 } else { 0..=0 };
+        assert!(groups.contains(&(later - tables)), "{profile:?}: {tables} {later}");
         assert!(adaptive(&look, switches(&planned)[0]).table_word().is_some());
         if !first {
             continue;
@@ -137,9 +143,41 @@ fn tables_are_read_again_only_after_a_change_and_a_refusal_counts_for_the_sessio
             simulator.fabric_mut().set_adaptive(changed, AdaptiveProfile::RecoveryOnly)
         });
         let look = source.observe(ALL, &mut NoObserver).unwrap();
-        assert!(asked(&simulator).0 > tables && asked(&simulator).0 < 2 * tables, "{:?}", asked(&simulator));
+        let third = asked(&simulator).0 - later;
+        assert!(third > later - tables && third < tables, "{third} of {tables}");
         assert_eq!(adaptive(&look, changed).doubt(), None);
     }
+}
+
+/// The subnet manager takes a port out of a group, and nothing else changes.
+#[test]
+fn groups_whose_ports_change_are_read_again() {
+    let planned = fabric("kary,k=2,n=2");
+    let simulator = simulated_as(&planned, AdaptiveProfile::On);
+    let port = simulator.open_port(None).unwrap();
+    let mut source = LiveSource::new("sim", port, ExchangePolicy::default(), Keys::default());
+    let groups = |look: &Observation, switch| match &adaptive(look, switch).tables {
+        AdaptiveTableState::Read(tables) => tables.groups.clone(),
+        other => panic!("{other:?}"),
+    };
+    let first = source.observe(ALL, &mut NoObserver).unwrap();
+    let wide =
+        switches(&planned).into_iter().find(|at| groups(&first, *at).iter().any(|ports| ports.count() == 2));
+    let leaf = wide.unwrap();
+    let at = groups(&first, leaf).iter().position(|ports| ports.count() == 2).unwrap();
+    let one = PortSet::of(groups(&first, leaf)[at].iter().next().unwrap());
+    simulator.with_simulator(|simulator| simulator.fabric_mut().set_group(leaf, at, one));
+    let mut second = source.observe(ALL, &mut NoObserver).unwrap();
+    assert_eq!(groups(&second, leaf)[at], one);
+    assert_eq!(groups(&second, leaf).len(), groups(&first, leaf).len());
+    // Sweeps see it in the turn of the switch.
+    let two = groups(&first, leaf)[at];
+    simulator.with_simulator(|simulator| simulator.fabric_mut().set_group(leaf, at, two));
+    let found = (1..400).any(|turn| {
+        source.sweep(&mut second, Duration::from_secs(60 * turn), &mut NoObserver).unwrap();
+        groups(&second, leaf)[at] == two
+    });
+    assert!(found);
 }
 
 #[test]

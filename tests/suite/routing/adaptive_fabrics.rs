@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use fabdeck_fabric::{
     AdaptiveEntry, AdaptiveLft, AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState,
-    AdaptiveTables, EntryState, Fabric, Faults, Lane, NodeId, PortNum, PortSet, ServiceLevel, Sl2Vl, Tables,
+    AdaptiveTables, EntryState, Fabric, FabricBuilder, Faults, Lane, NodeId, PortNum, PortSet, ServiceLevel,
+    Sl2Vl, Tables,
 };
 use fabdeck_routing::Problem;
 
@@ -56,6 +57,19 @@ impl AdaptiveFabric {
         let fabric = fabric(&name);
         let tables = draw_tables(&fabric, kind, &mut dice);
         Self { name: format!("{name}, {kind:?}, seed {seed}"), kind, fabric, tables }
+    }
+
+    /// The fabric of a seed, in which some cables have one lane only.
+    pub fn with_narrow_cables(seed: u64) -> Self {
+        let mut dice = Dice(!seed);
+        let case = Self::random(seed);
+        let mut builder = FabricBuilder::from_fabric(&case.fabric);
+        for (_, port) in case.fabric.ports().filter(|(_, port)| port.peer.is_some()) {
+            if dice.below(12) == 0 {
+                builder.port(port.node.into(), port.number).operational_lanes = Some(1);
+            }
+        }
+        Self { fabric: builder.finish(), ..case }
     }
 }
 

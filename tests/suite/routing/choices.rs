@@ -2,15 +2,21 @@
 //! certificate of linear tables where there is nothing to choose.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use fabdeck_fabric::{Faults, NodeId, PortNum, ServiceLevel, ServiceLevels, Tables};
+use fabdeck_fabric::{
+    AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState, FabricBuilder, Faults, Lane,
+    NodeId, PortNum, ServiceLevel, ServiceLevels, Sl2Vl, Tables,
+};
 use fabdeck_routing::certificate::{
     ChoiceCertificate, LaneMapping, adaptive_doubts, certify_choices, certify_service,
+    choices_differ_by_level,
 };
 use fabdeck_routing::{Cause, Destination, NoProgress, Problem};
 
 use super::adaptive_fabrics::{AdaptiveFabric, GroupKind};
 use super::certificate::{Dice, any_fabric, certificate};
+use super::common::fabric;
 use super::route;
 
 /// A switch and the port by which a packet came in.
@@ -28,6 +34,8 @@ struct Naive {
     paths: u64,
     lost: u64,
     loops: bool,
+    /// The ports that lack the lane of a packet.
+    lacking: BTreeSet<Leaving>,
     dependencies: Dependencies,
 }
 
@@ -35,12 +43,18 @@ struct Judge<'a> {
     problem: &'a Problem<'a>,
     tables: &'a Tables,
     mapping: LaneMapping<'a>,
-    level: ServiceLevel,
+    levels: &'a ServiceLevels,
 }
 
 impl Judge<'_> {
+    /// The level of packets to a destination.
+    fn level(&self, end: &Destination) -> ServiceLevel {
+        level(self.levels.level_bits(0, end.lid).trailing_zeros())
+    }
+
     fn outputs(&self, (switch, ingress): Place, end: &Destination) -> Vec<PortNum> {
-        let set = self.tables.nodes[&NodeId(switch)].outputs(PortNum(ingress), self.level, end.lid).unwrap();
+        let set =
+            self.tables.nodes[&NodeId(switch)].outputs(PortNum(ingress), self.level(end), end.lid).unwrap();
         set.ports.iter().collect()
     }
 
@@ -108,9 +122,13 @@ impl Judge<'_> {
                 continue;
             }
             for port in self.outputs(at, end) {
-                let Some(next) = self.behind(at.0, port) else { continue };
-                let hop = self.mapping.hop(at.0, PortNum(at.1), port, self.level.value());
+                let next = self.behind(at.0, port);
+                let hop = self.mapping.hop(at.0, PortNum(at.1), port, self.level(end).value());
                 let now = (at.0, port.value(), hop.lane);
+                if !hop.has_lane && (next.is_some() || (at.0, port) == (root, end.port)) {
+                    found.lacking.insert(now);
+                }
+                let Some(next) = next.filter(|_| hop.has_lane) else { continue };
                 if let Some(before) = before {
                     found.dependencies.entry(before).or_default().insert(now);
                 }
@@ -156,7 +174,8 @@ fn certificates_of_random_groups_say_what_following_every_choice_says() {
         let faults = Faults::default();
         let problem = Problem::new(&case.fabric, &faults);
         let mapping = LaneMapping::new(&problem, &case.tables);
-        let naive = Judge { problem: &problem, tables: &case.tables, mapping, level: level(on) }.judge();
+        let levels = ServiceLevels::One(level(on));
+        let naive = Judge { problem: &problem, tables: &case.tables, mapping, levels: &levels }.judge();
         assert_eq!((found.paths, found.credit_loop.is_some()), (naive.paths, naive.loops), "{}", case.name);
         assert_eq!(found.lost_count() == 0, naive.lost == 0, "{}", case.name);
         assert_eq!(found.loops.count > 0, found.lost[Cause::Loop as usize] > 0, "{}", case.name);
@@ -176,6 +195,91 @@ fn certificates_of_random_groups_say_what_following_every_choice_says() {
     }
     println!("{free} free, {loops} with a credit loop; {lossy} lose packets, {whole} do not");
     assert!(free > 80 && loops > 80 && lossy > 20 && whole > 200);
+}
+
+#[test]
+fn levels_by_destination_and_ports_that_lack_lanes_are_judged_as_packets_meet_them() {
+    let (mut loops, mut lossy, mut narrow) = (0, 0, 0);
+    for seed in 0..400 {
+        let case = AdaptiveFabric::with_narrow_cables(seed);
+        let mut dice = Dice(seed ^ 77);
+        let top = case.fabric.top_lid().map_or(0, |lid| lid.index());
+        let levels = ServiceLevels::ByLid((0..=top).map(|_| 1 << dice.below(3)).collect());
+        let faults = Faults::default();
+        let problem = Problem::new(&case.fabric, &faults);
+        let mapping = LaneMapping::new(&problem, &case.tables);
+        let found = certify_choices(&problem, &case.tables, false, Some(&levels), &NoProgress).unwrap();
+        let naive = Judge { problem: &problem, tables: &case.tables, mapping, levels: &levels }.judge();
+        assert_eq!((found.paths, found.credit_loop.is_some()), (naive.paths, naive.loops), "{}", case.name);
+        let (lost, known_lost) = (found.lost_count(), naive.lost);
+        assert_eq!(lost == 0, known_lost == 0, "{}: {lost} {known_lost}", case.name);
+        assert!(lost >= known_lost && (found.loops.count > 0 || lost == known_lost), "{}", case.name);
+        let name = |(switch, port, lane): &Leaving| {
+            (case.fabric.port_of(NodeId(*switch), PortNum(*port)).unwrap(), *lane)
+        };
+        let lacking: BTreeSet<_> = found.limits.iter().map(|limit| (limit.port, limit.lane)).collect();
+        assert_eq!(lacking, naive.lacking.iter().map(name).collect(), "{}", case.name);
+        loops += usize::from(naive.loops);
+        lossy += usize::from(lost > 0);
+        narrow += usize::from(!found.limits.is_empty());
+    }
+    println!("{loops} with a credit loop, {lossy} lose packets, {narrow} lack lanes");
+    assert!(loops > 40 && lossy > 20 && narrow > 100, "{loops} {lossy} {narrow}");
+}
+
+/// Levels count where they change the ports: not masks of what is off, and not where fast recovery uses all groups.
+#[test]
+fn sets_of_ports_differ_by_level_where_settings_make_them() {
+    let mut case = AdaptiveFabric::random(0);
+    let switch = NodeId(0);
+    let on = AdaptiveSettings { adaptive: true, levels: 1, private_tables: Some(0), ..Default::default() };
+    case.tables.nodes.values_mut().for_each(|held| held.adaptive = None);
+    for (settings, differ) in [
+        (on, true),
+        (AdaptiveSettings { levels: u16::MAX, ..on }, false),
+        (AdaptiveSettings { fast_recovery: true, ..on }, false),
+        (AdaptiveSettings { levels: u16::MAX, hash_levels: 2, ..on }, false),
+        (AdaptiveSettings { levels: u16::MAX, hash_forwarding: true, hash_levels: 2, ..on }, true),
+    ] {
+        case.tables.node_mut(switch).adaptive = Some(AdaptiveSwitch {
+            statement: AdaptiveStatement::Stated(settings),
+            tables: AdaptiveTableState::Read(Arc::default()),
+        });
+        let faults = Faults::default();
+        let problem = Problem::new(&case.fabric, &faults);
+        assert_eq!(choices_differ_by_level(&problem, &case.tables), differ, "{settings:?}");
+    }
+}
+
+/// Two hosts of one switch have equal paths from the others, but only one of them has the lane of the packets.
+#[test]
+fn each_destination_has_its_own_last_port() {
+    let plain = fabric("torus,dims=3,terminals=2");
+    let hosts: Vec<_> = plain.ports().filter(|(_, port)| !plain.node(port.node).is_switch()).collect();
+    for narrow in 0..hosts.len() {
+        let mut builder = FabricBuilder::from_fabric(&plain);
+        builder.port(hosts[narrow].1.node.into(), hosts[narrow].1.number).operational_lanes = Some(1);
+        let fabric = builder.finish();
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let routes = route("minhop", &problem).unwrap().routes;
+        let mut tables = Tables::default();
+        for at in problem.switches() {
+            let node = tables.node_mut(NodeId(at));
+            node.lft = Some(routes.lft(at));
+            let ports: Vec<_> = fabric.ports_of(NodeId(at)).map(|(_, port)| port.number).collect();
+            let mut row = Sl2Vl::default();
+            row.set(level(1), Lane::new(1).unwrap());
+            for (from, to) in ports.iter().flat_map(|from| ports.iter().map(move |to| (*from, *to))) {
+                node.sl2vl.insert((from, to), row);
+            }
+        }
+        let levels = ServiceLevels::One(level(1));
+        let found = certify_choices(&problem, &tables, false, Some(&levels), &NoProgress).unwrap();
+        let last = fabric.peer(hosts[narrow].0);
+        let limits: Vec<_> = found.limits.iter().map(|limit| (Some(limit.port), limit.lane)).collect();
+        assert_eq!(limits, [(last, 1)], "host {narrow}");
+    }
 }
 
 #[test]

@@ -225,6 +225,7 @@ fn rank(doubt: AdaptiveDoubt) -> u8 {
         AdaptiveDoubt::PrivateTables => 4,
         AdaptiveDoubt::LaneInput(None) => 5,
         AdaptiveDoubt::LaneInput(Some(_)) => 6,
+        AdaptiveDoubt::GroupZero(_) => 8,
     }
 }
 
@@ -256,6 +257,10 @@ fn doubt_text(names: &CertificateNames<'_, '_>, same: &[(NodeId, AdaptiveDoubt)]
         }
         AdaptiveDoubt::LaneInput(Some(value)) => {
             format!("{switches} may select lanes by virtual lane (sl2vl_act {value}; {such_as})")
+        }
+        AdaptiveDoubt::GroupZero(lid) => {
+            let of = format!("{switches} ({such_as}, LID {lid})");
+            format!("static entries of group 0 may use its ports, or have no group, at {of}")
         }
     })
 }

@@ -15,7 +15,7 @@ use fabdeck_fabric::{
 };
 use fabdeck_routing::certificate::{
     LaneKnowledge, LaneMapping, RouteScope, ServiceCertificate, certify_partitioned, certify_service,
-    data_lane_count,
+    choices_differ_by_level, data_lane_count,
 };
 use fabdeck_routing::{EngineRefusal, Problem, Request, RouteProgress};
 
@@ -142,7 +142,8 @@ pub fn check_in_force(
         return Ok(report);
     }
     let problem = Problem::new(look.fabric(), faults);
-    let assumed = || Some(KnownLevels::one(LEVEL_ASSUMED));
+    // Where sets of ports differ by level, those of level 0 prove nothing for packets of other levels.
+    let assumed = || (!choices_differ_by_level(&problem, tables)).then(|| KnownLevels::one(LEVEL_ASSUMED));
     let known = match (levels_in_force(look, sent), sent) {
         (None, LevelsInForce::Unsaid) if look.observation.policy.is_none() => assumed(),
         (known, _) => known,
