@@ -1,5 +1,6 @@
 //! The pages of PDDR: the module at a port, what keeps its link down, and why it went down last.
 
+use super::register_query::{MICROWATT, UNIT_BITS};
 use super::sensor_registers::{RegisterContent, put_text};
 use super::vendor_class::RegisterBytes;
 use fabdeck_fabric::observe::{AlarmLimits, CableKind, ModuleReading};
@@ -8,6 +9,10 @@ use fabdeck_fabric::observe::{AlarmLimits, CableKind, ModuleReading};
 const DATA_AT: usize = 8;
 /// The number of lanes with monitors.
 const LANES: usize = 8;
+/// Where the received and sent powers and the laser currents of the lanes begin.
+const RX_AT: usize = 0x50;
+const TX_AT: usize = 0x60;
+const BIAS_AT: usize = 0x70;
 /// The state of a module with a fault.
 const FAULT: u32 = 5;
 /// The range of temperatures in 1/256 °C that a module can state: -60 to 120 °C.
@@ -26,7 +31,12 @@ impl RegisterContent for ModuleReading {
             return None;
         }
         let measured = |present: bool| present && monitors;
-        let lanes = |at: usize| lanes_at(register, at, monitors);
+        let used = if monitors { used_lanes(register) } else { 0 };
+        let lanes = |at: usize| lanes_at(register, at, used);
+        // Powers in another unit would be taken for other values.
+        let in_microwatts = register.u32_at(4) & UNIT_BITS == MICROWATT;
+        let power = |at: usize| if in_microwatts { lanes(at) } else { Vec::new() };
+        let power_limits = |at: usize| unsigned_limits(word(at)).filter(|_| in_microwatts);
         let factor = 1 << ((word(0x98) >> 10) & 3).min(2);
         Some(Self {
             kind,
@@ -37,14 +47,13 @@ impl RegisterContent for ModuleReading {
             length_dm: length_dm(word(4)),
             temperature: Some(temperature).filter(|_| measured(true)),
             voltage: Some(word(0x4C) as u16).filter(|voltage| measured(*voltage > 0)),
-            rx_power: lanes(0x50),
-            tx_power: lanes(0x60),
-            bias: lanes(0x70).into_iter().map(|bias| u32::from(bias) * factor).collect(),
-            temperature_limits: limits(word(0x80))
-                .map(|(high, low)| AlarmLimits { high: high as i16, low: low as i16 }),
+            rx_power: power(RX_AT),
+            tx_power: power(TX_AT),
+            bias: lanes(BIAS_AT).into_iter().map(|bias| u32::from(bias) * factor).collect(),
+            temperature_limits: temperature_limits(word(0x80)),
             voltage_limits: unsigned_limits(word(0x84)),
-            rx_limits: unsigned_limits(word(0x88)),
-            tx_limits: unsigned_limits(word(0x8C)),
+            rx_limits: power_limits(0x88),
+            tx_limits: power_limits(0x8C),
             wavelength_nm: Some(word(0x94) as u16).filter(|nm| *nm > 0),
             faulty: word(0x94) >> 29 == FAULT,
         })
@@ -67,7 +76,7 @@ impl RegisterContent for ModuleReading {
         let temperature = u32::from(self.temperature.unwrap_or(0) as u16) << 16;
         put(register, 0x4C, temperature | u32::from(self.voltage.unwrap_or(0)));
         let bias: Vec<u16> = self.bias.iter().map(|bias| *bias as u16).collect();
-        for (at, lanes) in [(0x50, &self.rx_power), (0x60, &self.tx_power), (0x70, &bias)] {
+        for (at, lanes) in [(RX_AT, &self.rx_power), (TX_AT, &self.tx_power), (BIAS_AT, &bias)] {
             for (lane, value) in lanes.iter().take(LANES).enumerate() {
                 register.put(DATA_AT + at + 2 * lane, &value.to_be_bytes());
             }
@@ -118,12 +127,19 @@ fn length_dm(word: u32) -> Option<u32> {
     Some(dm).filter(|dm| *dm > 0)
 }
 
-/// Values by lane, up to the last lane with one; empty without monitors.
-fn lanes_at(register: &RegisterBytes, at: usize, monitors: bool) -> Vec<u16> {
-    let mut all: Vec<u16> = (0..LANES).map(|lane| register.u16_at(DATA_AT + at + 2 * lane)).collect();
-    let used = all.iter().rposition(|value| *value > 0).map_or(0, |last| last + 1);
-    all.truncate(if monitors { used } else { 0 });
-    all
+/// The number of lanes up to the last one with a power or a current. A lane that receives nothing still sends, so its
+/// zero is a measurement.
+fn used_lanes(register: &RegisterBytes) -> usize {
+    let used = |lane: &usize| {
+        [RX_AT, TX_AT, BIAS_AT].into_iter().any(|at| register.u16_at(DATA_AT + at + 2 * lane) > 0)
+    };
+    (0..LANES).rfind(used).map_or(0, |last| last + 1)
+}
+
+/// Values by lane; empty where no lane has one: the module does not measure that.
+fn lanes_at(register: &RegisterBytes, at: usize, used: usize) -> Vec<u16> {
+    let all: Vec<u16> = (0..used).map(|lane| register.u16_at(DATA_AT + at + 2 * lane)).collect();
+    if all.iter().any(|value| *value > 0) { all } else { Vec::new() }
 }
 
 /// A pair of limits, high and low; `None` where the module has none.
@@ -133,6 +149,13 @@ fn limits(word: u32) -> Option<(u16, u16)> {
 
 fn unsigned_limits(word: u32) -> Option<AlarmLimits<u16>> {
     limits(word).filter(|(high, low)| high > low).map(|(high, low)| AlarmLimits { high, low })
+}
+
+/// The limits of the temperature; `None` where they cannot be limits of a module.
+fn temperature_limits(word: u32) -> Option<AlarmLimits<i16>> {
+    let (high, low) = limits(word).map(|(high, low)| (high as i16, low as i16))?;
+    let plausible = high > low && TEMPERATURES.contains(&high) && TEMPERATURES.contains(&low);
+    plausible.then_some(AlarmLimits { high, low })
 }
 
 /// Page 1: what keeps a link down, by the device.
@@ -209,9 +232,55 @@ mod tests {
         }
     }
 
+    /// An empty page with powers in uW.
+    fn page() -> RegisterBytes {
+        let mut register = RegisterBytes::default();
+        register.put(4, &(MICROWATT | 3).to_be_bytes());
+        register
+    }
+
+    #[test]
+    fn a_dark_lane_is_a_measurement() {
+        let mut register = page();
+        ModuleReading { rx_power: vec![900, 880, 910, 0], ..optic() }.fill(&mut register);
+        assert_eq!(ModuleReading::read(&register).unwrap().rx_power, [900, 880, 910, 0]);
+        let mut register = page();
+        ModuleReading { rx_power: vec![], ..optic() }.fill(&mut register);
+        let read = ModuleReading::read(&register).unwrap();
+        assert_eq!((read.rx_power.len(), read.tx_power.len()), (0, 4), "received powers are not measured");
+    }
+
+    #[test]
+    fn powers_in_another_unit_are_not_known() {
+        let mut register = page();
+        optic().fill(&mut register);
+        register.put(4, &[0, 0, 0, 3]);
+        let read = ModuleReading::read(&register).unwrap();
+        assert_eq!((read.rx_power.len(), read.tx_power.len(), read.bias.len()), (0, 0, 4));
+        assert_eq!((read.rx_limits, read.tx_limits), (None, None));
+    }
+
+    #[test]
+    fn temperature_limits_that_cannot_be_true_are_none() {
+        for (high, low, some) in [
+            (75 * 256, -5 * 256, true),
+            (-5 * 256, 75 * 256, false),
+            (0, 0, false),
+            (256, 256, false),
+            (i16::MAX, 0, false),
+            (75 * 256, i16::MIN, false),
+        ] {
+            let mut register = page();
+            let limits = Some(AlarmLimits { high, low });
+            ModuleReading { temperature_limits: limits, ..optic() }.fill(&mut register);
+            let read = ModuleReading::read(&register).unwrap();
+            assert_eq!(read.temperature_limits, limits.filter(|_| some), "{high} {low}");
+        }
+    }
+
     #[test]
     fn a_module_reads_as_it_is_written() {
-        let mut register = RegisterBytes::default();
+        let mut register = page();
         optic().fill(&mut register);
         // 52.5 °C and 3.3 V.
         assert_eq!(register.0[DATA_AT + 0x4C..DATA_AT + 0x50], [0x34, 0x80, 0x80, 0xE8]);

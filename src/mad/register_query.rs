@@ -126,8 +126,9 @@ pub enum RegisterQuery {
 
 /// Bits of the first word of PPCNT and PDDR: the port is an InfiniBand port number.
 const IB_PORT: u32 = 1 << 14;
-/// The unit of powers in PDDR is 1 uW.
-const MICROWATT: u32 = 1 << 29;
+/// The unit of powers in the second word of PDDR: 0 for dBm, 1 for uW.
+pub(super) const UNIT_BITS: u32 = 3 << 29;
+pub(super) const MICROWATT: u32 = 1 << 29;
 
 impl RegisterQuery {
     pub fn register(self) -> Register {

@@ -7,6 +7,9 @@ use super::wire_thresholds::{BitErrorLimits, WireThresholds};
 use crate::observe::{BitErrorRate, CableKind, FecMode, ModuleReading, PortWire};
 use crate::{LinkSpeed, LinkWidth};
 
+/// The lanes of a module with monitors.
+const MAX_LANES: usize = 8;
+
 /// How well a link is, the best first. Without evidence nothing is known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum WireVerdict {
@@ -95,15 +98,21 @@ impl PortErrorRates {
             let before = said.earlier_bits.as_ref().filter(|before| now.continues(before));
             let past = before.cloned().unwrap_or_default();
             let bits = now.bits.saturating_sub(past.bits) as f64;
-            let share = |errors: u64| Some(ErrorShare { errors, bits, at_least: false });
+            // A device that states no rate and counts nothing does not measure: its zero is no share.
+            let share = |rate: Option<BitErrorRate>, now: u64, past: u64| {
+                let errors = now.saturating_sub(past);
+                (rate.is_some() || now > 0).then_some(ErrorShare { errors, bits, at_least: false })
+            };
             return Some(Self {
-                raw: share(now.lane_sum().saturating_sub(past.lane_sum())),
-                effective: share(now.effective_errors.saturating_sub(past.effective_errors)),
-                symbol: share(now.symbol_errors.saturating_sub(past.symbol_errors)),
+                raw: share(now.raw, now.lane_sum(), past.lane_sum()),
+                effective: share(now.effective, now.effective_errors, past.effective_errors),
+                symbol: share(now.symbol, now.symbol_errors, past.symbol_errors),
                 over: Duration::from_millis(now.since_ms.saturating_sub(past.since_ms)),
                 since_cleared: before.is_none(),
             })
-            .filter(|rates| rates.raw.is_some_and(|raw| raw.bits > 0.0));
+            .filter(|rates| {
+                bits > 0.0 && [rates.raw, rates.effective, rates.symbol].iter().any(Option::is_some)
+            });
         }
         let (now, (began, before)) = (said.fec_counts.known()?, said.earlier_fec?);
         let over = said.fec_counts_at?.checked_sub(began).filter(|over| !over.is_zero())?;
@@ -157,7 +166,7 @@ pub fn judge_port(
         judge_rates(&mut evidence, &rates, &limits, module, (speed, mode));
     }
     if let Some(module) = module {
-        judge_module(&mut evidence, module, thresholds);
+        judge_module(&mut evidence, module, width, thresholds);
     }
     evidence.sort_by_key(|one| std::cmp::Reverse(one.verdict));
     let verdict = evidence.first().map_or(WireVerdict::NotKnown, |worst| worst.verdict);
@@ -207,7 +216,12 @@ fn share_verdict(share: ErrorShare, limit: f64) -> Option<WireVerdict> {
     }
 }
 
-fn judge_module(evidence: &mut Vec<WireEvidence>, module: &ModuleReading, thresholds: &WireThresholds) {
+fn judge_module(
+    evidence: &mut Vec<WireEvidence>,
+    module: &ModuleReading,
+    width: Option<LinkWidth>,
+    thresholds: &WireThresholds,
+) {
     let mut add = |verdict, text: String| evidence.push(WireEvidence { verdict, text });
     if module.faulty {
         add(WireVerdict::Bad, "the module reports a fault".to_owned());
@@ -232,9 +246,10 @@ fn judge_module(evidence: &mut Vec<WireEvidence>, module: &ModuleReading, thresh
     for (name, lanes, limits) in
         [("rx", &module.rx_power, module.rx_limits), ("tx", &module.tx_power, module.tx_limits)]
     {
-        let Some(own) = limits else { continue };
-        for (lane, power) in lanes.iter().enumerate() {
-            if *power < own.low || *power > own.high {
+        let Some(own) = limits.filter(|_| !lanes.is_empty()) else { continue };
+        for lane in 0..lanes_in_use(module, width).max(lanes.len()) {
+            let power = lanes.get(lane).copied().unwrap_or(0);
+            if power < own.low || power > own.high {
                 let lane = lane + 1;
                 let (low, high) = (own.low, own.high);
                 add(
@@ -246,6 +261,12 @@ fn judge_module(evidence: &mut Vec<WireEvidence>, module: &ModuleReading, thresh
             }
         }
     }
+}
+
+/// The lanes that have to have light: those of the link, and those whose laser is on.
+fn lanes_in_use(module: &ModuleReading, width: Option<LinkWidth>) -> usize {
+    let lit = module.bias.iter().rposition(|bias| *bias > 0).map_or(0, |last| last + 1);
+    width.map_or(0, |width| width.lanes() as usize).min(MAX_LANES).max(lit)
 }
 
 #[cfg(test)]
@@ -266,6 +287,9 @@ mod tests {
             lane_errors: vec![errors],
             effective_errors: after,
             symbol_errors: after,
+            raw: Some(BitErrorRate::NoneSeen),
+            effective: Some(BitErrorRate::NoneSeen),
+            symbol: Some(BitErrorRate::NoneSeen),
             ..BitErrorCounts::default()
         }
     }
@@ -294,6 +318,17 @@ mod tests {
         let short = judged(&said(counts(2_000, 0, 0), None));
         assert_eq!(short.verdict, WireVerdict::Healthy, "raw and effective rates are known");
         assert!(short.evidence.iter().all(|one| !one.text.starts_with("symbol")), "{short:?}");
+    }
+
+    #[test]
+    fn a_device_that_does_not_measure_is_not_healthy() {
+        let silent = BitErrorCounts { raw: None, effective: None, symbol: None, ..counts(86_400_000, 0, 0) };
+        assert_eq!(judged(&said(silent.clone(), None)), WireJudgement::default());
+        assert_eq!(PortErrorRates::of_port(&said(silent.clone(), None), NDR.0, NDR.1), None);
+        // One count that runs is one share: the others are still not known.
+        let counting = BitErrorCounts { lane_errors: vec![0, 1 << 20], ..silent };
+        let rates = PortErrorRates::of_port(&said(counting, None), NDR.0, NDR.1).unwrap();
+        assert!(rates.raw.is_some() && rates.effective.is_none() && rates.symbol.is_none());
     }
 
     #[test]
@@ -383,5 +418,27 @@ mod tests {
         let judged = judged(&dark);
         assert_eq!(judged.verdict, WireVerdict::Bad);
         assert!(judged.evidence[0].text.contains("rx power of lane 2 12 uW"), "{judged:?}");
+    }
+
+    #[test]
+    fn a_lane_without_any_light_is_bad_where_the_link_or_the_laser_uses_it() {
+        let module = |rx: &[u16], bias: &[u32]| PortWire {
+            module: DeviceAnswer::Known(ModuleReading {
+                rx_power: rx.to_vec(),
+                bias: bias.to_vec(),
+                rx_limits: Some(AlarmLimits { high: 3500, low: 200 }),
+                ..ModuleReading::default()
+            }),
+            ..PortWire::default()
+        };
+        for (rx, bias, width, verdict) in [
+            (&[900, 900, 900][..], &[][..], LinkWidth::X4, WireVerdict::Bad),
+            (&[900, 900, 900, 0], &[3500; 4], LinkWidth::X1, WireVerdict::Bad),
+            (&[900, 900], &[3500; 2], LinkWidth::X2, WireVerdict::NotKnown),
+            (&[], &[3500; 4], LinkWidth::X4, WireVerdict::NotKnown),
+        ] {
+            let end = judge_port(&module(rx, bias), (NDR.0, Some(width)), &WireThresholds::default());
+            assert_eq!(end.verdict, verdict, "{rx:?} {width:?}");
+        }
     }
 }

@@ -30,6 +30,6 @@ pub use sweep::{
 pub use ticks::{TickKind, Ticks};
 pub use wire_health::{
     AlarmLimits, BitErrorCounts, CableKind, DeviceAnswer, DeviceSensors, DiscardCauses, FecCounts, FecMode,
-    FirmwareReading, ModuleReading, PortWire, ReceiveErrorCauses, SystemReading, TemperatureReading,
-    WireHealth,
+    FirmwareReading, KindOutcome, ModuleReading, PortWire, ReceiveErrorCauses, SystemReading,
+    TemperatureReading, WireHealth,
 };

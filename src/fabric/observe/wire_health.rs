@@ -22,8 +22,24 @@ pub enum DeviceAnswer<T> {
     Silent,
     /// The answer contradicts the question or itself.
     Implausible,
+    /// The device answers such questions only with a key, and was not asked.
+    Guarded,
+    /// The device was not asked, because this other device of the same kind settled it.
+    OfKind(KindOutcome, Guid),
     /// The answer.
     Known(T),
+}
+
+/// What one device of a kind said for all of its kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KindOutcome {
+    /// It refused the question.
+    Refused,
+    /// It did not answer.
+    Silent,
+    /// It answers only with a key.
+    Guarded,
 }
 
 impl<T> DeviceAnswer<T> {
@@ -42,13 +58,40 @@ impl<T> DeviceAnswer<T> {
             Self::Absent => Some("absent"),
             Self::Silent => Some("did not answer"),
             Self::Implausible => Some("not understood"),
+            Self::Guarded => Some("guarded by a key"),
+            Self::OfKind(KindOutcome::Refused, _) => Some("absent in its kind"),
+            Self::OfKind(KindOutcome::Silent, _) => Some("its kind did not answer"),
+            Self::OfKind(KindOutcome::Guarded, _) => Some("its kind is guarded by a key"),
             Self::Known(_) => None,
         }
     }
 
+    /// The reason for a missing value in a sentence, with the device that settled it by its name.
+    pub fn missing_text(&self, name: impl FnOnce(Guid) -> String) -> Option<String> {
+        Some(match self {
+            Self::OfKind(KindOutcome::Refused, device) => {
+                format!("absent: {} of the same kind refused", name(*device))
+            }
+            Self::OfKind(KindOutcome::Silent, device) => {
+                format!("not asked: {} of the same kind did not answer", name(*device))
+            }
+            Self::OfKind(KindOutcome::Guarded, device) => {
+                format!("not asked: {} of the same kind is guarded by a key", name(*device))
+            }
+            other => other.missing_word()?.to_owned(),
+        })
+    }
+
     /// Whether the question was not sent, or the device does not have the value.
     pub fn has_nothing(&self) -> bool {
-        matches!(self, Self::NotAsked | Self::Absent)
+        matches!(self, Self::NotAsked | Self::Absent | Self::OfKind(KindOutcome::Refused, _))
+    }
+
+    /// The same with other GUIDs.
+    pub fn map_device(&mut self, guid: impl Fn(Guid) -> Guid) {
+        if let Self::OfKind(_, device) = self {
+            *device = guid(*device);
+        }
     }
 
     /// Whether the question was never sent.
@@ -376,7 +419,28 @@ impl PortWire {
     }
 }
 
+impl PortWire {
+    /// The same with other GUIDs.
+    pub fn map_devices(&mut self, guid: impl Fn(Guid) -> Guid) {
+        self.errors.map_device(&guid);
+        self.discards.map_device(&guid);
+        self.fec.map_device(&guid);
+        self.fec_counts.map_device(&guid);
+        self.bit_errors.map_device(&guid);
+        self.module.map_device(&guid);
+    }
+}
+
 impl DeviceSensors {
+    /// The same with other GUIDs.
+    pub fn map_devices(&mut self, guid: impl Fn(Guid) -> Guid) {
+        self.temperature.map_device(&guid);
+        self.fan_list.map_device(&guid);
+        self.firmware.map_device(&guid);
+        self.system.map_device(&guid);
+        self.fans.values_mut().for_each(|fan| fan.map_device(&guid));
+    }
+
     /// Whether the device has none of this, or was asked for none.
     pub fn has_nothing(&self) -> bool {
         self.temperature.has_nothing()
@@ -460,5 +524,30 @@ impl WireHealth {
     /// Whether nothing was asked.
     pub fn is_empty(&self) -> bool {
         self.ports.is_empty() && self.devices.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_was_never_asked_names_the_device_that_settled_it() {
+        let name = |guid: Guid| format!("sw{}", guid.0);
+        let of_kind = |outcome| DeviceAnswer::<u16>::OfKind(outcome, Guid(7));
+        for (answer, text) in [
+            (of_kind(KindOutcome::Refused), "absent: sw7 of the same kind refused"),
+            (of_kind(KindOutcome::Silent), "not asked: sw7 of the same kind did not answer"),
+            (of_kind(KindOutcome::Guarded), "not asked: sw7 of the same kind is guarded by a key"),
+            (DeviceAnswer::Absent, "absent"),
+            (DeviceAnswer::Silent, "did not answer"),
+        ] {
+            assert_eq!(answer.missing_text(name).as_deref(), Some(text));
+            let stored = serde_json::to_string(&answer).unwrap();
+            assert_eq!(serde_json::from_str::<DeviceAnswer<u16>>(&stored).unwrap(), answer);
+        }
+        let mut other = of_kind(KindOutcome::Silent);
+        other.map_device(|guid| Guid(guid.0 + 1));
+        assert_eq!(other, DeviceAnswer::OfKind(KindOutcome::Silent, Guid(8)));
     }
 }

@@ -55,12 +55,14 @@ impl WireRecord {
     pub fn anonymize(mut self, guid: impl Fn(Guid) -> Guid) -> Self {
         for WirePortEntry { node, said, .. } in &mut self.ports {
             *node = guid(*node);
+            said.map_devices(&guid);
             if let DeviceAnswer::Known(module) = &mut said.module {
                 (module.serial, module.vendor, module.part, module.revision) = (None, None, None, None);
             }
         }
         for WireDeviceEntry { node, said } in &mut self.devices {
             *node = guid(*node);
+            said.map_devices(&guid);
             if let DeviceAnswer::Known(system) = &mut said.system {
                 (system.serial, system.part, system.product) = (None, None, None);
             }

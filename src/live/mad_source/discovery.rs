@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use super::discovery_state::DiscoveryState;
-use super::fdr10::{IBSIM, read_fdr10};
+use super::fdr10::{IBSIM, KindsWithoutFdr10, read_fdr10};
 use super::get_request::directed_get;
 use super::keys::{Keys, ProvenKey};
 use super::question::{Question, Reply};
@@ -33,7 +33,10 @@ pub enum DiscoveryQuestion {
 const MAX_KEY_TRIES: u32 = 3;
 
 /// Discovers the topology as far as it answers.
-pub fn discover(reader: &mut PortReader<'_>) -> Result<DiscoveryState, SourceError> {
+pub fn discover(
+    reader: &mut PortReader<'_>,
+    without_fdr10: &mut KindsWithoutFdr10,
+) -> Result<DiscoveryState, SourceError> {
     let ibsim = reader.local_name().starts_with(IBSIM);
     let mut phase = reader.open_phase::<DiscoveryQuestion>("topology");
     let local_key = ProvenKey(phase.keys.key_for(phase.exchange.local_guid()));
@@ -43,7 +46,7 @@ pub fn discover(reader: &mut PortReader<'_>) -> Result<DiscoveryState, SourceErr
     discovery.run(&mut phase)?;
     phase.end();
     let mut found = discovery.found;
-    read_fdr10(reader, &mut found)?;
+    read_fdr10(reader, &mut found, without_fdr10)?;
     Ok(found)
 }
 

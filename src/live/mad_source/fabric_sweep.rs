@@ -10,6 +10,7 @@ use super::agent_flows::{AgentFlowMemory, read_agent_flows};
 use super::counter_sweep::{CounterAgents, CounterSweep, sweep_counters};
 use super::discovery_state::{DiscoveredNode, DiscoveryState, far_end};
 use super::fabric_events::{diff_fabrics, same_node};
+use super::fdr10::KindsWithoutFdr10;
 use super::flaps::update_link_downs;
 use super::link_down_counts::LinkDownCounts;
 use super::read_list::ReadItem;
@@ -44,6 +45,8 @@ pub struct SweepMemory {
     pub hosts: AgentFlowMemory,
     /// What devices have of the health of links.
     pub wire: WireMemory,
+    /// Kinds of devices whose ports are not asked for FDR10 again.
+    pub without_fdr10: KindsWithoutFdr10,
 }
 
 /// Runs one sweep. Apart from the capabilities of performance agents, nothing is stored before all queries have ended,

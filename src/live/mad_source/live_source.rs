@@ -9,6 +9,7 @@ use super::discovery::discover;
 use super::discovery_state::DiscoveredNode;
 use super::exchange_policy::ExchangePolicy;
 use super::fabric_sweep::{SweepMemory, run_sweep};
+use super::fdr10::KindsWithoutFdr10;
 use super::keys::Keys;
 use super::lanes::{count_lane_questions, read_arbitration, read_lanes};
 use super::levels::read_levels;
@@ -178,14 +179,16 @@ impl Source for LiveSource {
         reader.begin_transactions(first);
         let mut adaptive = std::mem::take(&mut self.memory.adaptive);
         let wire = std::mem::take(&mut self.memory.wire);
-        let looked = read_with_nodes(reader, wanted, &mut adaptive);
-        // The answers of switches hold for the session, even if the reading failed.
+        let mut without_fdr10 = std::mem::take(&mut self.memory.without_fdr10);
+        let looked = read_with_nodes(reader, wanted, (&mut adaptive, &mut without_fdr10));
+        // The answers of devices hold for the session, even if the reading failed.
         self.memory.adaptive.clone_from(&adaptive);
+        self.memory.without_fdr10.clone_from(&without_fdr10);
         self.memory.wire.clone_from(&wire);
         let (mut look, found, manager_lid) = looked?;
         self.found = found;
         let manager = KnownManager { lid: manager_lid, manager: look.subnet_manager.clone() };
-        self.memory = SweepMemory { manager, adaptive, wire, ..SweepMemory::default() };
+        self.memory = SweepMemory { manager, adaptive, wire, without_fdr10, ..SweepMemory::default() };
         self.memory.turns.last = self.port.now();
         look.notes.extend(self.notes.clone());
         self.add_extra_notes(&mut look.notes);
@@ -323,7 +326,7 @@ pub fn read_snapshot(
         PortReader::new(source, port, policy, keys, watch),
         1,
         wanted,
-        &mut AdaptiveAnswers::default(),
+        (&mut AdaptiveAnswers::default(), &mut KindsWithoutFdr10::default()),
     )
 }
 
@@ -332,20 +335,20 @@ pub(crate) fn read_snapshot_from(
     mut reader: PortReader<'_>,
     first: u32,
     wanted: ReadOptions,
-    adaptive: &mut AdaptiveAnswers,
+    answers: (&mut AdaptiveAnswers, &mut KindsWithoutFdr10),
 ) -> Result<Observation, SourceError> {
     reader.begin_transactions(first);
-    read_with_nodes(reader, wanted, adaptive).map(|(look, ..)| look)
+    read_with_nodes(reader, wanted, answers).map(|(look, ..)| look)
 }
 
 /// Takes a snapshot. Returns it with the routes to its nodes, and the LID of its subnet manager.
 fn read_with_nodes(
     mut reader: PortReader<'_>,
     wanted: ReadOptions,
-    answers: &mut AdaptiveAnswers,
+    (answers, without_fdr10): (&mut AdaptiveAnswers, &mut KindsWithoutFdr10),
 ) -> Result<(Observation, Vec<DiscoveredNode>, Option<Lid>), SourceError> {
     let from = reader.local_name().to_owned();
-    let found = discover(&mut reader)?;
+    let found = discover(&mut reader, without_fdr10)?;
     let (manager_lid, subnet_prefix) = (found.manager_lid, found.subnet_prefix);
     let (fabric, nodes) = found.into_fabric();
     reader.report_fabric(&fabric);

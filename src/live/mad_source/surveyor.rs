@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::adaptive::AdaptiveAnswers;
 use super::exchange::{Exchange, ExchangeEvent};
 use super::exchange_policy::ExchangePolicy;
+use super::fdr10::KindsWithoutFdr10;
 use super::get_request::directed_get;
 use super::keys::Keys;
 use super::levels::{level_in_record, path_query};
@@ -51,6 +52,7 @@ pub struct LiveSurveyor<P> {
     ways: FxHashMap<DevicePort, DeviceRoute>,
     /// The answers of switches about adaptive routing.
     adaptive: AdaptiveAnswers,
+    without_fdr10: KindsWithoutFdr10,
     transactions: u32,
 }
 
@@ -69,6 +71,7 @@ impl<P: MadPort> LiveSurveyor<P> {
             subnet_prefix: DEFAULT_PREFIX,
             ways: FxHashMap::default(),
             adaptive: AdaptiveAnswers::default(),
+            without_fdr10: KindsWithoutFdr10::default(),
             transactions: Self::FIRST_TRANSACTION,
         }
     }
@@ -187,7 +190,8 @@ impl<P: MadPort> Surveyor for LiveSurveyor<P> {
         watch: &mut dyn ReadObserver,
     ) -> Result<Observation, SourceError> {
         let reader = PortReader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
-        let look = read_snapshot_from(reader, self.transactions, wanted, &mut self.adaptive)?;
+        let answers = (&mut self.adaptive, &mut self.without_fdr10);
+        let look = read_snapshot_from(reader, self.transactions, wanted, answers)?;
         self.transactions =
             self.transactions.wrapping_add(TRANSACTIONS_PER_READING).max(Self::FIRST_TRANSACTION);
         let manager = look.subnet_manager.as_ref().and_then(|manager| look.fabric.port_by_guid(manager.guid));

@@ -1,5 +1,6 @@
 //! Reads the health of links: bit errors, modules, sensors, causes of errors. One device of each kind is asked first.
-//! If it does not have something, or is silent, no other device of its kind is asked for that in the session.
+//! If it does not have something, wants a key or is silent, no other device of its kind is asked for that in the session.
+//! A value that cannot be true, a wrong field or a busy device settles nothing but its own port.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,7 +11,10 @@ use super::discovery_state::{DiscoveredNode, node_id};
 use super::fdr10::IBSIM;
 use super::question::{Question, Reply};
 use super::reader::{OpenPhase, PhaseLog, PortReader};
-use super::wire_topic::{WireQuestion, WireTopic, outcome, store, without_value};
+use super::wire_topic::{
+    WirePlace, WireQuestion, WireTopic, fan_numbers, has_value, of_kind, outcome, settles_kind, store,
+    without_value,
+};
 use fabdeck_fabric::observe::{DeviceAnswer, FecMode, PortWire, WireHealth};
 use fabdeck_fabric::{Fabric, Guid, LinkSpeed, PortNum};
 use fabdeck_mad::access::{SourceError, WireReadOptions};
@@ -23,6 +27,11 @@ const ROTATION: Duration = Duration::from_secs(300);
 /// Questions a port and sweep, at most: one in this many ports.
 const PORTS_PER_QUESTION: f64 = 5.0;
 
+/// Useless answers in a row after which a port is not asked again: one can be a datagram that was lost.
+const USELESS_ANSWERS: u8 = 2;
+/// Fan speeds of a device that one reading asks for. A rotation of sweeps asks for the others.
+const FANS_AT_ONCE: usize = 2;
+
 /// The vendor and the device number.
 type DeviceKind = (u32, u32);
 
@@ -32,9 +41,12 @@ type KindAnswer = DeviceAnswer<()>;
 /// What a session knows about asking.
 #[derive(Clone, Debug, Default)]
 pub struct WireMemory {
-    kinds: BTreeMap<(DeviceKind, WireTopic), KindAnswer>,
-    /// Devices that did not answer to a topic that others of their kind have.
-    silent: BTreeSet<(Guid, WireTopic)>,
+    /// With the device that said it.
+    kinds: BTreeMap<(DeviceKind, WireTopic), (KindAnswer, Guid)>,
+    /// Places without a value that others of their kind have, and how often in a row.
+    useless: BTreeMap<WirePlace, (KindAnswer, u8)>,
+    /// When the values were read.
+    read: BTreeMap<WirePlace, Duration>,
     /// The last question of the rotation.
     last: Option<(WireTopic, usize, u8, u8)>,
     last_turn: Duration,
@@ -75,29 +87,29 @@ impl WireScope<'_> {
 
 impl WireMemory {
     fn answer(&self, kind: DeviceKind, topic: WireTopic) -> Option<&KindAnswer> {
-        self.kinds.get(&(kind, topic))
+        self.kinds.get(&(kind, topic)).map(|(answer, _)| answer)
     }
 
     fn is_open(&self, kind: DeviceKind, topic: WireTopic) -> bool {
         matches!(self.answer(kind, topic), Some(DeviceAnswer::Known(())))
     }
 
-    /// Why a topic of class 0x0A cannot be asked at a kind, if it cannot.
-    fn class_refusal(&self, kind: DeviceKind) -> Option<KindAnswer> {
+    /// Why a topic of class 0x0A cannot be asked at a device, if it cannot: each step of the ladder has to be known.
+    fn class_refusal(&self, kind: DeviceKind, device: Guid) -> Option<KindAnswer> {
         if !has_vendor_attributes(kind.0) {
-            return Some(DeviceAnswer::Absent);
+            return Some(DeviceAnswer::NotAsked);
         }
-        let steps = [WireTopic::Class, WireTopic::Registers].map(|topic| self.answer(kind, topic));
-        let closed = |answer: &&KindAnswer| !matches!(answer, DeviceAnswer::Known(()));
-        steps.into_iter().flatten().find(closed).copied()
+        let closed = |topic| match self.kinds.get(&(kind, topic)) {
+            None => Some(DeviceAnswer::NotAsked),
+            Some((DeviceAnswer::Known(()), _)) => None,
+            Some((answer, first)) => Some(answer_at(*answer, *first, device)),
+        };
+        [WireTopic::Class, WireTopic::Registers].into_iter().find_map(closed)
     }
 
-    /// Whether a question has no use any more: its kind does not have it, or its device does not answer it.
+    /// Whether a question has no use any more: its kind does not have it, or its port does not answer it.
     fn is_settled(&self, scope: WireScope<'_>, question: WireQuestion) -> bool {
-        let kind = scope.kind(question.node);
-        let closed = self.answer(kind, question.topic).is_some_and(|answer| answer.known().is_none());
-        let class = question.topic.needs_registers() && self.class_refusal(kind).is_some();
-        closed || class || self.silent.contains(&(scope.nodes[question.node].guid, question.topic))
+        self.refusal(scope, question).is_some()
     }
 
     /// The questions about a port, in their order.
@@ -117,10 +129,14 @@ impl WireMemory {
         let kind = scope.kind(port.node);
         let wanted = |topic: &WireTopic| match topic {
             WireTopic::Fec => node.capabilities.is_some_and(|has| has.has_port_info_extended()),
-            // Registers have the same and more.
+            // Registers have the same and more, where they have a value.
             WireTopic::FecCounts => {
-                speed.is_some_and(|speed| speed >= LinkSpeed::Fdr)
-                    && !self.is_open(kind, WireTopic::BitErrors)
+                let registers = match known.map(|known| &known.bit_errors) {
+                    Some(DeviceAnswer::Known(_)) => true,
+                    None | Some(DeviceAnswer::NotAsked) => self.is_open(kind, WireTopic::BitErrors),
+                    Some(_) => false,
+                };
+                speed.is_some_and(|speed| speed >= LinkSpeed::Fdr) && !registers
             }
             _ => true,
         };
@@ -184,11 +200,62 @@ impl WireMemory {
             all.extend(WireTopic::OF_DEVICES.into_iter().map(|topic| of(topic, 0)));
             let device = health.devices.get(&nodes[port.node].guid);
             let fans = device.and_then(|device| device.fan_list.known()).copied().unwrap_or(0);
-            let fans = (0..10).filter(|fan| fans >> fan & 1 == 1);
-            all.extend(fans.map(|fan| of(WireTopic::FanSpeed, fan)));
+            all.extend(fan_numbers(fans).map(|fan| of(WireTopic::FanSpeed, fan)));
         }
         all
     }
+}
+
+impl WireMemory {
+    /// The fans of each device that were not asked for the longest time, up to the bound of one reading.
+    fn fans_at_once(
+        &self,
+        ports: &[CountedPort],
+        nodes: &[DiscoveredNode],
+        health: &WireHealth,
+    ) -> Vec<WireQuestion> {
+        let mut fans = self.device_questions(ports, nodes, health);
+        fans.retain(|question| question.topic == WireTopic::FanSpeed);
+        fans.sort_by_key(|fan| (fan.node, self.read.get(&fan.place(nodes)).copied(), fan.part));
+        let mut of_node = BTreeMap::<usize, usize>::new();
+        fans.retain(|fan| {
+            let asked = of_node.entry(fan.node).or_default();
+            *asked += 1;
+            *asked <= FANS_AT_ONCE
+        });
+        fans
+    }
+
+    /// Stores what an answer says about further questions to its place.
+    fn note_answer(&mut self, place: WirePlace, answer: &KindAnswer, reply: &Reply, now: Duration) {
+        if answer.known().is_some() {
+            self.read.insert(place, now);
+            self.useless.remove(&place);
+            return;
+        }
+        if matches!(reply, Reply::Refused(status) if status.is_busy()) {
+            return;
+        }
+        let times = self.useless.get(&place).map_or(0, |(_, times)| *times).saturating_add(1);
+        // A device that lacks the attribute is not asked a second time.
+        let lacks = matches!(reply, Reply::Refused(status) if !status.is_invalid_field());
+        self.useless.insert(place, (*answer, if lacks { USELESS_ANSWERS } else { times }));
+    }
+
+    /// Takes back values that are too old: nothing is known of what their ports do now.
+    fn expire(&mut self, health: &mut WireHealth, now: Duration, holds: Duration) {
+        let old = |read: &Duration| now.saturating_sub(*read) > holds;
+        for place in self.read.extract_if(.., |_, read| old(read)).map(|(place, _)| place) {
+            if has_value(health, place) {
+                store(health, place, DeviceAnswer::Silent, now);
+            }
+        }
+    }
+}
+
+/// What the first device of a kind said, as the answer of this device.
+fn answer_at(answer: KindAnswer, first: Guid, device: Guid) -> KindAnswer {
+    if first == device { answer } else { of_kind(answer, first) }
 }
 
 /// Reads everything that is wanted at once.
@@ -205,11 +272,11 @@ pub fn read_wire(
     let ports = scope.ports();
     ask_classes(reader, scope, &ports, memory)?;
     if wanted.devices {
-        let questions = memory.device_questions(&ports, scope.nodes, health);
+        let mut questions = memory.device_questions(&ports, scope.nodes, health);
+        questions.retain(|question| question.topic != WireTopic::FanSpeed);
         ask(reader, scope, questions, memory, health)?;
         // The list of fans says which speeds there are.
-        let mut fans = memory.device_questions(&ports, scope.nodes, health);
-        fans.retain(|question| question.topic == WireTopic::FanSpeed);
+        let fans = memory.fans_at_once(&ports, scope.nodes, health);
         ask(reader, scope, fans, memory, health)?;
     }
     if wanted.ports {
@@ -262,7 +329,13 @@ pub fn read_wire_turn(
     all.sort_by_key(key);
     let share = (elapsed.as_secs_f64() / ROTATION.as_secs_f64()).min(1.0);
     let most = ports.len() as f64 / PORTS_PER_QUESTION;
-    memory.owed += (all.len() as f64 * share).min(most);
+    let due_now = (all.len() as f64 * share).min(most);
+    memory.owed += due_now;
+    // In a large fabric with slow sweeps a rotation takes longer than five minutes.
+    let rotation = match due_now > 0.0 {
+        true => elapsed.mul_f64((all.len() as f64 / due_now).max(1.0)).max(ROTATION),
+        false => ROTATION,
+    };
     let count = memory.owed as usize;
     memory.owed = memory.owed.fract();
     let start = memory.last.map_or(0, |last| all.partition_point(|question| key(question) <= last));
@@ -272,6 +345,7 @@ pub fn read_wire_turn(
     let mut found = WireHealth::default();
     std::mem::swap(&mut found, health);
     let read = ask(reader, scope, due, memory, &mut found);
+    memory.expire(&mut found, reader.now(), 2 * rotation);
     memory.fill_settled(scope, &ports, &asked, &mut found, reader.now());
     *health = found;
     memory.note_silence(&mut reader.log);
@@ -290,9 +364,13 @@ fn ask_classes(
         for port in ports {
             let kind = scope.kind(port.node);
             let open = topic == WireTopic::Class || memory.is_open(kind, WireTopic::Class);
-            if has_vendor_attributes(kind.0) && open && memory.answer(kind, topic).is_none() {
-                let (node, lid) = (port.node, port.lid);
-                let question = WireQuestion { topic, node, port: 0, lid, part: 0, reed_solomon: false };
+            let (node, lid) = (port.node, port.lid);
+            let question = WireQuestion { topic, node, port: 0, lid, part: 0, reed_solomon: false };
+            if has_vendor_attributes(kind.0)
+                && open
+                && !memory.is_settled(scope, question)
+                && memory.answer(kind, topic).is_none()
+            {
                 asked.entry(kind).or_insert(question);
             }
         }
@@ -338,21 +416,25 @@ fn ask(
     while let Some((question, reply)) = phase.next()? {
         let now = phase.exchange.now();
         let answer = outcome(question, &reply);
-        let kind = scope.kind(question.node);
-        let key = (kind, question.topic);
+        let place = question.place(scope.nodes);
         let state = if answer.known().is_some() { DeviceAnswer::Known(()) } else { without_value(&answer) };
+        memory.note_answer(place, &state, &reply, now);
+        let key = (scope.kind(question.node), question.topic);
         if let Some(rest) = waiting.remove(&key) {
-            memory.kinds.insert(key, state);
+            let settles = settles_kind(&answer, &reply);
+            // Without an answer of its own to the class, a kind is not asked further: another device is tried.
+            if settles || state.known().is_some() || !question.topic.is_of_class() {
+                let state = if settles { state } else { DeviceAnswer::Known(()) };
+                memory.kinds.insert(key, (state, place.guid));
+            }
             for question in rest {
                 match memory.refusal(scope, question) {
                     Some(answer) => store_missing(health, scope, question, answer, now),
                     None => send(&mut phase, scope, question, retries),
                 }
             }
-        } else if matches!(reply, Reply::Silence) {
-            memory.silent.insert((scope.nodes[question.node].guid, question.topic));
         }
-        store(health, scope.nodes, question, answer, now);
+        store(health, place, answer, now);
     }
     phase.end();
     Ok(())
@@ -375,13 +457,9 @@ fn store_missing(
     answer: KindAnswer,
     now: Duration,
 ) {
-    let missing = match answer {
-        DeviceAnswer::NotAsked | DeviceAnswer::Known(()) => DeviceAnswer::NotAsked,
-        DeviceAnswer::Absent => DeviceAnswer::Absent,
-        DeviceAnswer::Silent => DeviceAnswer::Silent,
-        DeviceAnswer::Implausible => DeviceAnswer::Implausible,
-    };
-    store(health, scope.nodes, question, missing, now);
+    if !answer.is_not_asked() {
+        store(health, question.place(scope.nodes), without_value(&answer), now);
+    }
 }
 
 impl WireMemory {
@@ -414,20 +492,22 @@ impl WireMemory {
     /// The answer without asking, where the kind or the device has settled it.
     fn refusal(&self, scope: WireScope<'_>, question: WireQuestion) -> Option<KindAnswer> {
         let kind = scope.kind(question.node);
+        let place = question.place(scope.nodes);
         if question.topic.needs_registers()
-            && let Some(refusal) = self.class_refusal(kind)
+            && let Some(refusal) = self.class_refusal(kind, place.guid)
         {
             return Some(refusal);
         }
-        if self.silent.contains(&(scope.nodes[question.node].guid, question.topic)) {
-            return Some(DeviceAnswer::Silent);
+        if let Some((answer, USELESS_ANSWERS..)) = self.useless.get(&place) {
+            return Some(*answer);
         }
-        self.answer(kind, question.topic).filter(|answer| answer.known().is_none()).copied()
+        let (answer, first) = self.kinds.get(&(kind, question.topic))?;
+        answer.known().is_none().then(|| answer_at(*answer, *first, place.guid))
     }
 
     /// Notes the kinds of devices that did not answer.
     fn note_silence(&self, log: &mut PhaseLog) {
-        for ((kind, topic), answer) in &self.kinds {
+        for ((kind, topic), (answer, _)) in &self.kinds {
             if *answer == DeviceAnswer::Silent {
                 log.note("FN-571", || {
                     format!(
@@ -440,5 +520,85 @@ impl WireMemory {
                 });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_mad::{Mad, MadStatus, VendorQuery};
+
+    const KIND: DeviceKind = (0x2C9, 0xD2F2);
+    const PLACE: WirePlace = WirePlace { guid: Guid(1), topic: WireTopic::Module, port: 3, part: 0 };
+
+    fn refused(status: u16) -> Reply {
+        Reply::Refused(MadStatus(status))
+    }
+
+    #[test]
+    fn refusals_and_silence_settle_a_kind_and_nothing_else_does() {
+        let absent = DeviceAnswer::Absent;
+        for status in [0x0004, 0x0008, 0x000C, 0x0014] {
+            assert!(settles_kind(&absent, &refused(status)), "{status:#x}");
+        }
+        for status in [0x0001, 0x001C, 0x000D, 0x0015] {
+            assert!(!settles_kind(&absent, &refused(status)), "{status:#x}");
+        }
+        assert!(settles_kind(&DeviceAnswer::Silent, &Reply::Silence));
+        let answer = Reply::Answer(VendorQuery::ClassPortInfo.to_mad());
+        assert!(!settles_kind(&DeviceAnswer::Implausible, &answer));
+        assert!(settles_kind(&DeviceAnswer::Guarded, &answer));
+    }
+
+    #[test]
+    fn a_device_that_wants_a_key_stops_the_ladder_of_its_kind() {
+        let question = WireQuestion {
+            topic: WireTopic::Class,
+            node: 0,
+            port: 0,
+            lid: fabdeck_fabric::Lid::new(1).unwrap(),
+            part: 0,
+            reed_solomon: false,
+        };
+        let mut mad: Mad = VendorQuery::ClassPortInfo.to_mad();
+        mad.vendor_class_info_mut().class_version = 1;
+        assert!(outcome(question, &Reply::Answer(mad.clone())).known().is_some());
+        mad.vendor_class_info_mut().capability_mask = 0x0100.into();
+        let answer = outcome(question, &Reply::Answer(mad));
+        assert_eq!(answer.missing_word(), Some("guarded by a key"));
+        let mut memory = WireMemory::default();
+        assert_eq!(memory.class_refusal(KIND, Guid(1)), Some(DeviceAnswer::NotAsked), "no step was taken");
+        memory.kinds.insert((KIND, WireTopic::Class), (without_value(&answer), Guid(1)));
+        assert_eq!(memory.class_refusal(KIND, Guid(1)), Some(DeviceAnswer::Guarded));
+        let other = memory.class_refusal(KIND, Guid(2)).unwrap();
+        assert_eq!(other.missing_word(), Some("its kind is guarded by a key"));
+    }
+
+    #[test]
+    fn one_lost_answer_does_not_settle_a_port_and_a_refusal_does() {
+        let times = |memory: &WireMemory| memory.useless.get(&PLACE).map(|(_, times)| *times);
+        let mut memory = WireMemory::default();
+        memory.note_answer(PLACE, &DeviceAnswer::Silent, &Reply::Silence, Duration::ZERO);
+        assert_eq!(times(&memory), Some(1));
+        let answer = Reply::Answer(VendorQuery::ClassPortInfo.to_mad());
+        memory.note_answer(PLACE, &DeviceAnswer::Known(()), &answer, Duration::ZERO);
+        assert_eq!(times(&memory), None, "an answer makes up for it");
+        memory.note_answer(PLACE, &DeviceAnswer::Silent, &refused(1), Duration::ZERO);
+        assert_eq!(times(&memory), None, "a busy device is asked again");
+        memory.note_answer(PLACE, &DeviceAnswer::Absent, &refused(0xC), Duration::ZERO);
+        assert_eq!(times(&memory), Some(USELESS_ANSWERS));
+    }
+
+    #[test]
+    fn old_values_are_taken_back() {
+        let mut health = WireHealth::default();
+        let at = (PLACE.guid, PortNum(PLACE.port));
+        health.ports.entry(at).or_default().module = DeviceAnswer::Known(Default::default());
+        let mut memory = WireMemory::default();
+        memory.read.insert(PLACE, Duration::from_secs(100));
+        memory.expire(&mut health, Duration::from_secs(700), 2 * ROTATION);
+        assert!(health.ports[&at].module.known().is_some());
+        memory.expire(&mut health, Duration::from_secs(701), 2 * ROTATION);
+        assert_eq!(health.ports[&at].module.missing_word(), Some("did not answer"));
     }
 }

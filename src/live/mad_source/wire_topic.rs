@@ -7,14 +7,15 @@ use super::discovery_state::DiscoveredNode;
 use super::get_request::directed_get;
 use super::question::Reply;
 use fabdeck_fabric::observe::{
-    BitErrorCounts, DeviceAnswer, DiscardCauses, FecCounts, FecMode, FirmwareReading, ModuleReading,
-    ReceiveErrorCauses, SystemReading, TemperatureReading, WireHealth,
+    BitErrorCounts, DeviceAnswer, DiscardCauses, FecCounts, FecMode, FirmwareReading, KindOutcome,
+    ModuleReading, ReceiveErrorCauses, SystemReading, TemperatureReading, WireHealth,
 };
-use fabdeck_fabric::{Lid, PortNum};
+use fabdeck_fabric::{Guid, Lid, PortNum};
 use fabdeck_mad::access::{AddressedMad, MadAddress};
 use fabdeck_mad::{
-    CounterGroup, DiagnosticPage, FanList, FanSpeed, Mad, PortExtendedSpeedsCounters, PortInfoExtended,
-    PortRcvErrorDetails, PortXmitDiscardDetails, RegisterContent, RegisterQuery, Smp, VendorQuery,
+    CounterGroup, DiagnosticPage, FanList, FanSpeed, Mad, MadStatus, PortExtendedSpeedsCounters,
+    PortInfoExtended, PortRcvErrorDetails, PortXmitDiscardDetails, RegisterContent, RegisterQuery, Smp,
+    VendorQuery,
 };
 
 /// The subject of a question. The order is that of a rotation.
@@ -57,6 +58,11 @@ impl WireTopic {
         )
     }
 
+    /// Whether the question is about class 0x0A as a whole.
+    pub fn is_of_class(self) -> bool {
+        matches!(self, Self::Class | Self::Registers)
+    }
+
     /// The words in messages.
     pub fn words(self) -> &'static str {
         match self {
@@ -76,6 +82,15 @@ impl WireTopic {
     }
 }
 
+/// The place of an answer: a topic of a port, or of a device or one of its fans.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct WirePlace {
+    pub guid: Guid,
+    pub topic: WireTopic,
+    pub port: u8,
+    pub part: u8,
+}
+
 /// A question to a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WireQuestion {
@@ -91,6 +106,11 @@ pub struct WireQuestion {
 }
 
 impl WireQuestion {
+    /// Where its answer belongs.
+    pub fn place(self, nodes: &[DiscoveredNode]) -> WirePlace {
+        WirePlace { guid: nodes[self.node].guid, topic: self.topic, port: self.port, part: self.part }
+    }
+
     fn vendor_query(self) -> Option<VendorQuery> {
         let register = match self.topic {
             WireTopic::Class => return Some(VendorQuery::ClassPortInfo),
@@ -138,6 +158,7 @@ impl WireQuestion {
     /// What an answer says.
     pub fn read(self, mad: &Mad) -> Option<WireValue> {
         Some(match self.topic {
+            WireTopic::Class if mad.vendor_class_info().wants_vendor_key() => WireValue::Guarded,
             WireTopic::Class => WireValue::Supported(mad.vendor_class_info().class_version > 0),
             WireTopic::Registers => {
                 WireValue::Supported(mad.vendor_capabilities().has(VendorQuery::ACCESS_REGISTER_BIT))
@@ -173,6 +194,8 @@ impl WireQuestion {
 /// The content of an answer.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WireValue {
+    /// The device has the class, and answers only with a key.
+    Guarded,
     Supported(bool),
     BitErrors(BitErrorCounts),
     Module(Box<ModuleReading>),
@@ -221,11 +244,12 @@ pub fn outcome(question: WireQuestion, reply: &Reply) -> DeviceAnswer<WireValue>
     match reply {
         Reply::Answer(mad) => match question.read(mad) {
             Some(WireValue::Supported(false)) => DeviceAnswer::Absent,
+            Some(WireValue::Guarded) => DeviceAnswer::Guarded,
             Some(value) => DeviceAnswer::Known(value),
             None => DeviceAnswer::Implausible,
         },
         Reply::Refused(status)
-            if status.is_unsupported() || status.is_unsupported_register() || status.is_invalid_field() =>
+            if is_unsupported(*status) || !status.is_busy() && status.is_invalid_field() =>
         {
             DeviceAnswer::Absent
         }
@@ -233,25 +257,73 @@ pub fn outcome(question: WireQuestion, reply: &Reply) -> DeviceAnswer<WireValue>
     }
 }
 
+/// The numbers of the fans in a list.
+pub fn fan_numbers(list: u16) -> impl Iterator<Item = u8> {
+    (0..10).filter(move |fan| list >> fan & 1 == 1)
+}
+
+/// Whether an outcome is one of the whole kind of a device: it lacks the attribute, wants a key or is silent. A value
+/// that cannot be true, a field that is not valid, and a busy device say nothing about other ports.
+pub fn settles_kind(answer: &DeviceAnswer<WireValue>, reply: &Reply) -> bool {
+    match reply {
+        Reply::Answer(_) => matches!(answer, DeviceAnswer::Absent | DeviceAnswer::Guarded),
+        Reply::Refused(status) => is_unsupported(*status),
+        Reply::Silence => true,
+    }
+}
+
+fn is_unsupported(status: MadStatus) -> bool {
+    !status.is_busy() && (status.is_unsupported() || status.is_unsupported_register())
+}
+
 /// The same word for another type: an answer without a value.
-pub fn without_value<T>(answer: &DeviceAnswer<WireValue>) -> DeviceAnswer<T> {
+pub fn without_value<S, T>(answer: &DeviceAnswer<S>) -> DeviceAnswer<T> {
     match answer {
         DeviceAnswer::NotAsked | DeviceAnswer::Known(_) => DeviceAnswer::NotAsked,
         DeviceAnswer::Absent => DeviceAnswer::Absent,
         DeviceAnswer::Silent => DeviceAnswer::Silent,
         DeviceAnswer::Implausible => DeviceAnswer::Implausible,
+        DeviceAnswer::Guarded => DeviceAnswer::Guarded,
+        DeviceAnswer::OfKind(outcome, device) => DeviceAnswer::OfKind(*outcome, *device),
     }
 }
 
+/// What one device said, as the answer of another device of its kind, which is not asked.
+pub fn of_kind(answer: DeviceAnswer<()>, device: Guid) -> DeviceAnswer<()> {
+    match answer {
+        DeviceAnswer::Absent => DeviceAnswer::OfKind(KindOutcome::Refused, device),
+        DeviceAnswer::Silent => DeviceAnswer::OfKind(KindOutcome::Silent, device),
+        DeviceAnswer::Guarded => DeviceAnswer::OfKind(KindOutcome::Guarded, device),
+        other => other,
+    }
+}
+
+/// Whether there is a value at a place.
+pub fn has_value(health: &WireHealth, place: WirePlace) -> bool {
+    let port = health.ports.get(&(place.guid, PortNum(place.port)));
+    let device = health.devices.get(&place.guid);
+    let known = match place.topic {
+        WireTopic::Class | WireTopic::Registers => None,
+        WireTopic::BitErrors => port.map(|said| said.bit_errors.known().is_some()),
+        WireTopic::Module => port.map(|said| said.module.known().is_some()),
+        WireTopic::ErrorCauses => port.map(|said| said.errors.known().is_some()),
+        WireTopic::DiscardCauses => port.map(|said| said.discards.known().is_some()),
+        WireTopic::Fec => port.map(|said| said.fec.known().is_some()),
+        WireTopic::FecCounts => port.map(|said| said.fec_counts.known().is_some()),
+        WireTopic::Temperature => device.map(|said| said.temperature.known().is_some()),
+        WireTopic::FanList => device.map(|said| said.fan_list.known().is_some()),
+        WireTopic::FanSpeed => {
+            device.and_then(|said| said.fans.get(&place.part)).map(|fan| fan.known().is_some())
+        }
+        WireTopic::Firmware => device.map(|said| said.firmware.known().is_some()),
+        WireTopic::System => device.map(|said| said.system.known().is_some()),
+    };
+    known == Some(true)
+}
+
 /// Stores an outcome.
-pub fn store(
-    health: &mut WireHealth,
-    nodes: &[DiscoveredNode],
-    question: WireQuestion,
-    answer: DeviceAnswer<WireValue>,
-    now: Duration,
-) {
-    let guid = nodes[question.node].guid;
+pub fn store(health: &mut WireHealth, place: WirePlace, answer: DeviceAnswer<WireValue>, now: Duration) {
+    let guid = place.guid;
     // Captures hold microseconds.
     let now = Duration::from_micros(now.as_micros() as u64);
     macro_rules! set {
@@ -262,11 +334,13 @@ pub fn store(
             };
         }};
     }
-    if WireTopic::OF_PORTS.contains(&question.topic) {
-        let port = health.ports.entry((guid, PortNum(question.port))).or_default();
+    if WireTopic::OF_PORTS.contains(&place.topic) {
+        let port = health.ports.entry((guid, PortNum(place.port))).or_default();
         let before = port.at;
-        port.at = now;
-        match question.topic {
+        if !matches!(answer, DeviceAnswer::NotAsked | DeviceAnswer::Silent | DeviceAnswer::OfKind(..)) {
+            port.at = now;
+        }
+        match place.topic {
             WireTopic::BitErrors => {
                 let old = std::mem::take(&mut port.bit_errors);
                 set!(port.bit_errors, BitErrors);
@@ -294,17 +368,24 @@ pub fn store(
         }
         return;
     }
-    if matches!(question.topic, WireTopic::Class | WireTopic::Registers) {
+    if matches!(place.topic, WireTopic::Class | WireTopic::Registers) {
         return;
     }
     let device = health.devices.entry(guid).or_default();
-    match question.topic {
+    match place.topic {
         WireTopic::Temperature => set!(device.temperature, Temperature),
         WireTopic::Firmware => set!(device.firmware, Firmware),
         WireTopic::System => set!(device.system, System),
-        WireTopic::FanList => set!(device.fan_list, FanList),
+        WireTopic::FanList => {
+            set!(device.fan_list, FanList);
+            // A fan whose speed was not asked so far is there.
+            let list = device.fan_list.known().copied().unwrap_or(0);
+            for fan in fan_numbers(list) {
+                device.fans.entry(fan).or_default();
+            }
+        }
         _ => {
-            let speed = device.fans.entry(question.part).or_default();
+            let speed = device.fans.entry(place.part).or_default();
             set!(*speed, FanSpeed);
         }
     }

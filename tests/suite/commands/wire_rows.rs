@@ -50,6 +50,16 @@ fn a_worn_lane_and_a_hot_module_are_bad_with_their_evidence() {
     assert_eq!(filtered.len(), bad.len());
 }
 
+/// Whether a value is this word, or that of a device that was not asked because another one of its kind has this word.
+fn is_word(value: &Value, word: &str) -> bool {
+    let of_kind = match word {
+        "absent" => "absent in its kind",
+        "did not answer" => "its kind did not answer",
+        other => other,
+    };
+    value == word || value == of_kind
+}
+
 #[test]
 fn missing_values_have_their_word_and_are_never_zero() {
     for (profile, module, raw) in [
@@ -63,7 +73,7 @@ fn missing_values_have_their_word_and_are_never_zero() {
         let value = if profile.contains('=') { "1" } else { "all" };
         let source = format!("sim:kary,k=2,n=2,speed=ndr,{profile}={value}");
         for row in rows(&source, "modules", &["--fields", "wire,module,raw_ber,temperature,rx_power"]) {
-            assert_eq!((&row["module"], &row["raw_ber"]), (&module.into(), &raw.into()), "{source}");
+            assert!(is_word(&row["module"], module) && is_word(&row["raw_ber"], raw), "{source}: {row}");
             assert!(row["temperature"].is_null() && row["rx_power"].is_null(), "{row}");
             let verdict = if raw == "1e-8" { "healthy" } else { "not known" };
             assert_eq!(row["wire"], verdict, "{source}");
@@ -93,7 +103,7 @@ fn sensors_show_fans_of_switches_and_firmware_of_all() {
         assert!(row["serial"].as_str().unwrap().starts_with("SIM"), "{row}");
     }
     for row in &hosts {
-        assert_eq!((&row["fans"], &row["firmware"]), (&"absent".into(), &"28.39.2048".into()), "{row}");
+        assert!(is_word(&row["fans"], "absent") && row["firmware"] == "28.39.2048", "{row}");
         assert!(row["serial"].is_null() && row["temperature"].is_number(), "{row}");
     }
 }

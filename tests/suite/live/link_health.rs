@@ -1,9 +1,11 @@
 //! Bit errors, modules and sensors over the wire: who is asked, how often, and which word stands for what is missing.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fabdeck_fabric::observe::{BitErrorRate, DeviceAnswer, FecMode, Observation};
-use fabdeck_fabric::{NodeId, PortNum};
+use fabdeck_fabric::counters::{WireThresholds, WireVerdict, judge_port};
+use fabdeck_fabric::observe::{BitErrorRate, DeviceAnswer, FecMode, KindOutcome, Observation};
+use fabdeck_fabric::{Guid, LinkSpeed, LinkWidth, NodeId, PortNum};
 use fabdeck_files::capture::Recorder;
 use fabdeck_files::capture_format::CaptureReader;
 use fabdeck_live::{ExchangePolicy, Keys, LiveSource};
@@ -88,21 +90,33 @@ fn everything_is_read_where_devices_have_it() {
 #[test]
 fn one_device_of_a_kind_that_refuses_or_is_silent_is_asked() {
     let planned = fabric("kary,k=4,n=2,speed=ndr");
-    for (profile, class, details, word) in [
-        (WireProfile::Plain, 2, 0, "absent"),
-        (WireProfile::CountersOnly, 2, 0, "absent"),
+    for (profile, class, details, word, of_kind) in [
+        (WireProfile::Plain, 2, 0, "absent", KindOutcome::Refused),
+        (WireProfile::CountersOnly, 2, 0, "absent", KindOutcome::Refused),
         // One question each, sent twice: no device counts a third one.
-        (WireProfile::Keyed, 4, 0, "did not answer"),
+        (WireProfile::Keyed, 4, 0, "did not answer", KindOutcome::Silent),
     ] {
         let simulator = profiled(&planned, profile, profile);
         let (mut source, mut look) = read(&simulator, EVERYTHING);
         assert_eq!(sent(&simulator, "class 0a"), class + details, "{profile:?}");
-        for said in look.wire.ports.values() {
-            assert_eq!(said.bit_errors.missing_word(), Some(word), "{profile:?}");
-            assert_eq!(said.module.missing_word(), Some(word), "{profile:?}");
+        // The devices that were asked have the word of their answer; the others name the one of their kind.
+        let mut first = BTreeSet::new();
+        for ((guid, _), said) in &look.wire.ports {
+            match said.bit_errors {
+                DeviceAnswer::OfKind(outcome, of) => {
+                    assert!(outcome == of_kind && of != *guid, "{profile:?}")
+                }
+                ref answer => {
+                    assert_eq!(answer.missing_word(), Some(word), "{profile:?}");
+                    first.insert(*guid);
+                }
+            }
+            assert_eq!(said.module.missing_word(), said.bit_errors.missing_word(), "{profile:?}");
         }
-        for said in look.wire.devices.values() {
-            assert_eq!(said.temperature.missing_word(), Some(word), "{profile:?}");
+        assert_eq!(first.len(), 2, "{profile:?}: one switch and one host");
+        for (guid, said) in &look.wire.devices {
+            let known = matches!(said.temperature, DeviceAnswer::OfKind(outcome, _) if outcome == of_kind);
+            assert!(known || first.contains(guid) && said.temperature.missing_word() == Some(word));
         }
         assert_eq!(look.notes.has("FN-571"), profile == WireProfile::Keyed);
         assert!(!look.is_partial(), "{profile:?}: {:?}", look.notes);
@@ -123,7 +137,7 @@ fn what_is_missing_has_its_own_word_and_nothing_becomes_zero() {
     let simulator = profiled(&planned, WireProfile::NoModules, WireProfile::NoModules);
     let (_, look) = read(&simulator, EVERYTHING);
     for said in look.wire.ports.values() {
-        assert_eq!(said.module.missing_word(), Some("absent"));
+        assert!(said.module.has_nothing() && !said.module.is_not_asked());
         assert!(said.bit_errors.known().is_some());
     }
     assert_eq!(sent(&simulator, "attribute 0051 modifier 00005031"), 2, "one device of each kind");
@@ -192,6 +206,30 @@ fn a_look_costs_six_more_a_switch_and_a_sweep_a_fifth_of_a_question_a_port() {
     let said = look.wire.ports.values().next().unwrap();
     let (now, earlier) = (said.bit_errors.known().unwrap(), said.earlier_bits.as_ref().unwrap());
     assert!((200_000..400_000).contains(&(now.since_ms - earlier.since_ms)), "{now:?}");
+}
+
+#[test]
+fn a_switch_that_falls_silent_loses_its_values_and_no_other_does() {
+    let planned = fabric("kary,k=2,n=3,speed=ndr");
+    let simulator = profiled(&planned, WireProfile::Full, WireProfile::Full);
+    let (mut source, mut look) = read(&simulator, EVERYTHING);
+    let at = *switches(&planned).last().unwrap();
+    let guid = planned.node(at).guid();
+    let verdict = |look: &Observation, of: Guid| {
+        let (_, said) = look.wire.ports.iter().find(|(at, _)| at.0 == of).unwrap();
+        let port = (Some(LinkSpeed::Ndr), Some(LinkWidth::X4));
+        judge_port(said, port, &WireThresholds::default()).verdict
+    };
+    assert_eq!(verdict(&look, guid), WireVerdict::Healthy);
+    simulator.with_simulator(|simulator| simulator.fabric_mut().set_wire(at, WireProfile::Keyed));
+    for turn in 1..=150 {
+        source.sweep(&mut look, Duration::from_secs(10 * turn), &mut NoObserver).unwrap();
+    }
+    assert_eq!(verdict(&look, guid), WireVerdict::NotKnown);
+    let of = look.wire.ports.iter().filter(|(at, _)| at.0 == guid);
+    assert!(of.into_iter().all(|(_, said)| said.bit_errors.missing_word() == Some("did not answer")));
+    let others = look.wire.ports.iter().filter(|(at, _)| at.0 != guid);
+    assert!(others.into_iter().all(|(_, said)| said.bit_errors.known().is_some()));
 }
 
 #[test]

@@ -102,4 +102,11 @@ fn one_port_of_a_kind_that_has_no_fdr10_is_asked() {
     // Switches are one kind, adapters the other.
     assert_eq!(sent(&simulator, "attribute ff90").0, 2);
     assert!(!seen.is_partial(), "{:?}", seen.notes);
+    // A session asks a kind once, however often it reads the fabric.
+    let port = simulator.open_port(None).unwrap();
+    let mut source = LiveSource::new("sim", port, ExchangePolicy::default(), Keys::default());
+    for _ in 0..3 {
+        source.observe(TOPOLOGY, &mut NoObserver).unwrap();
+    }
+    assert_eq!(sent(&simulator, "attribute ff90").0, 4);
 }

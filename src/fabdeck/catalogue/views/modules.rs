@@ -134,8 +134,11 @@ static MODULE_FIELDS: &[RowField] = &[
         "evidence",
         "EVIDENCE",
         FieldKind::Text,
-        "the worst value behind the verdict, with its limit",
-        |l, &id| l.wire_judgement(id).evidence.into_iter().next().map(|worst| worst.text).into(),
+        "the worst value behind the verdict, with its limit; without a verdict, why bit errors are not known",
+        |l, &id| {
+            let worst = l.wire_judgement(id).evidence.into_iter().next().map(|worst| worst.text);
+            worst.or_else(|| missing_bit_errors(l, id)).into()
+        },
     )
     .on_request(),
     RowField::new("rcv_errors", "RCV ERRORS", FieldKind::Text, "causes of receive errors", |l, &id| {
@@ -178,6 +181,15 @@ pub(super) fn answer<'l, T>(
         (Some(known), _) => value(known),
         (None, word) => Value::Text(Cow::Borrowed(word.unwrap_or("not asked"))),
     }
+}
+
+/// Why bit errors are not known, with the device that settled it for its kind.
+fn missing_bit_errors(look: &Snapshot, id: PortId) -> Option<String> {
+    let name = |guid| match look.fabric().node_by_guid(guid) {
+        Some(node) => look.name(node).to_string(),
+        None => guid.to_string(),
+    };
+    said(look, id)?.bit_errors.missing_text(name)
 }
 
 fn of_module<'l>(

@@ -1,6 +1,7 @@
 //! One sweep, and the snapshot after it. The process that reads the source has its own snapshot, which
 //! follows the fabric.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,12 +24,13 @@ pub struct SweepResult {
 /// The codes of notes about missing trap reports.
 const NO_TRAP_NOTES: [&str; 3] = ["FN-532", "FN-533", "FN-534"];
 
-/// What of the health of links makes a new snapshot: links that are to be watched or bad, and whether every cabled port
-/// has an answer. Everything else is in the next snapshot, because a new one costs a walk over all tables.
-#[derive(PartialEq, Default)]
+/// What of the health of links makes a new snapshot: links that are to be watched or bad, links of which nothing is known
+/// any more, and whether every cabled port has an answer. Everything else is in the next snapshot, because a new one costs a walk over all tables.
+#[derive(Default)]
 struct WireStanding {
     complete: bool,
     worse: Vec<(PortId, WireVerdict)>,
+    healthy: BTreeSet<PortId>,
 }
 
 impl WireStanding {
@@ -37,13 +39,21 @@ impl WireStanding {
             return Self::default();
         }
         let cabled = look.fabric().ports().filter(|(_, port)| port.peer.is_some());
-        let mut standing = Self { complete: true, worse: Vec::new() };
+        let mut standing = Self { complete: true, ..Self::default() };
         for (id, _) in cabled {
             standing.complete &= look.port_wire(id).is_some();
             let verdict = look.wire_judgement(id).verdict;
             standing.worse.extend((verdict >= WireVerdict::Watch).then_some((id, verdict)));
+            standing.healthy.extend((verdict == WireVerdict::Healthy).then_some(id));
         }
         standing
+    }
+
+    /// Whether a snapshot with the standing before would be wrong now. More healthy links alone do not make it so.
+    fn has_moved(&self, before: &Self) -> bool {
+        let worse: BTreeSet<PortId> = self.worse.iter().map(|(id, _)| *id).collect();
+        let lost = |id: &PortId| !self.healthy.contains(id) && !worse.contains(id);
+        self.complete != before.complete || self.worse != before.worse || before.healthy.iter().any(lost)
     }
 }
 
@@ -80,7 +90,7 @@ pub fn read_sweep(
     let moved = sweep.fabric.is_some() || sweep.retabled && look.assumed.is_none();
     // The first sweep may add the length of a counter tick, which also makes a new snapshot.
     let moved = moved || look.observation.ticks.by_kind.len() != kinds;
-    let moved = moved || wire != WireStanding::new(look);
+    let moved = moved || WireStanding::new(look).has_moved(&wire);
     let look = moved.then(|| Arc::new(look.clone()));
     Ok(SweepResult { sweep: Arc::new(sweep), look, unreported })
 }
