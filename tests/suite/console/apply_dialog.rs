@@ -68,7 +68,7 @@ fn what_an_engine_proposes_is_applied_and_kept() {
         "480 parts of 9 switches",
         "1,204 of 1,980 pairs",
         "while written at most 124",
-        "10:00",
+        "after 10 min",
     ] {
         assert!(asked.contains(words), "{words}: {asked}");
     }

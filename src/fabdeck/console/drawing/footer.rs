@@ -150,7 +150,12 @@ fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut Dr
     let mut keys: Vec<(String, &Action)> = own
         .chain(ACTIONS.iter().filter(works).filter(everywhere).filter(|action| !last(action)))
         .filter_map(with_key)
-        .take(MAX_KEYS - ends.len() - 1 - usize::from(zoom.is_some()))
+        .take(
+            MAX_KEYS + usize::from(state.screen == ScreenId::Map)
+                - ends.len()
+                - 1
+                - usize::from(zoom.is_some()),
+        )
         .collect();
     // The way back from a pane that has the whole body comes first.
     let at = if state.areas().panes.is_zoomed() { 0 } else { keys.len() };
