@@ -256,9 +256,9 @@ fn sets_of_ports_differ_by_level_where_settings_make_them() {
 fn each_destination_has_its_own_last_port() {
     let plain = fabric("torus,dims=3,terminals=2");
     let hosts: Vec<_> = plain.ports().filter(|(_, port)| !plain.node(port.node).is_switch()).collect();
-    for narrow in 0..hosts.len() {
+    for (id, port) in &hosts {
         let mut builder = FabricBuilder::from_fabric(&plain);
-        builder.port(hosts[narrow].1.node.into(), hosts[narrow].1.number).operational_lanes = Some(1);
+        builder.port(port.node.into(), port.number).operational_lanes = Some(1);
         let fabric = builder.finish();
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
@@ -276,9 +276,9 @@ fn each_destination_has_its_own_last_port() {
         }
         let levels = ServiceLevels::One(level(1));
         let found = certify_choices(&problem, &tables, false, Some(&levels), &NoProgress).unwrap();
-        let last = fabric.peer(hosts[narrow].0);
+        let last = fabric.peer(*id);
         let limits: Vec<_> = found.limits.iter().map(|limit| (Some(limit.port), limit.lane)).collect();
-        assert_eq!(limits, [(last, 1)], "host {narrow}");
+        assert_eq!(limits, [(last, 1)], "{port:?}");
     }
 }
 
