@@ -47,6 +47,11 @@ impl AdaptiveSettings {
         self.has_choice() || self.private_tables.is_some_and(|tables| tables > 1)
     }
 
+    /// Whether the switch says that something else than the service level selects lanes, for linear tables too.
+    pub fn selects_by_lane(&self) -> bool {
+        self.lane_input.is_some_and(|input| input != 0)
+    }
+
     /// Whether packets of a level use the group of an entry besides its static port.
     pub fn uses_group(&self, state: EntryState, level: ServiceLevel) -> bool {
         let has = |levels: u16| levels >> level.value() & 1 == 1;
@@ -212,7 +217,7 @@ impl AdaptiveSwitch {
             AdaptiveStatement::Absent => false,
             AdaptiveStatement::NoAnswer => true,
             AdaptiveStatement::Stated(settings) => {
-                settings.needs_tables() || settings.private_tables.is_none()
+                settings.needs_tables() || settings.private_tables.is_none() || settings.selects_by_lane()
             }
         }
     }
@@ -235,7 +240,12 @@ impl AdaptiveSwitch {
         };
         if !settings.needs_tables() {
             // A second private table decides where packets go, even where nothing is adaptive.
-            return settings.private_tables.is_none().then_some(AdaptiveDoubt::PrivateTables);
+            return match settings.private_tables {
+                None => Some(AdaptiveDoubt::PrivateTables),
+                // Lanes follow lanes, not service levels.
+                Some(_) if settings.selects_by_lane() => Some(AdaptiveDoubt::LaneInput(settings.lane_input)),
+                Some(_) => None,
+            };
         }
         match &self.tables {
             AdaptiveTableState::NotRead => Some(AdaptiveDoubt::NotRead),
@@ -282,6 +292,11 @@ mod tests {
         assert_eq!(read(on).doubt(), None);
         let silent = stated(AdaptiveSettings { private_tables: None, ..off });
         assert_eq!((silent.doubt(), silent.needs_tables()), (Some(AdaptiveDoubt::PrivateTables), true));
+        let by_lane = stated(AdaptiveSettings { lane_input: Some(1), ..off });
+        assert_eq!(
+            (by_lane.doubt(), by_lane.needs_tables()),
+            (Some(AdaptiveDoubt::LaneInput(Some(1))), true)
+        );
         for (settings, doubt) in [
             (AdaptiveSettings { private_tables: None, ..on }, AdaptiveDoubt::PrivateTables),
             (AdaptiveSettings { lane_input: Some(1), ..on }, AdaptiveDoubt::LaneInput(Some(1))),

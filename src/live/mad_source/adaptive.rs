@@ -81,9 +81,6 @@ impl AdaptiveAnswers {
 /// An unanswered query is sent once more at most, whatever the policy says.
 const RETRIES: u32 = 1;
 
-/// The prefix of the names of ibsim's adapters.
-const IBSIM: &str = "ibsim";
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AdaptiveQuestion {
     /// What the switch can do.
@@ -134,7 +131,7 @@ pub fn ask_adaptive(
 ) -> Result<Vec<(Guid, AdaptiveAnswer)>, SourceError> {
     // The switches of ibsim know only the specification. They drop other attributes, or pass them to a program at the
     // switch.
-    if reader.local_name().starts_with(IBSIM) {
+    if reader.is_ibsim() {
         return Ok(asked.iter().map(|at| (nodes[*at].guid, AdaptiveAnswer::Unsupported)).collect());
     }
     if asked.is_empty() {

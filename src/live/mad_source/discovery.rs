@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use super::discovery_state::DiscoveryState;
-use super::fdr10::{IBSIM, KindsWithoutFdr10, read_fdr10};
+use super::fdr10::{KindsWithoutFdr10, read_fdr10};
 use super::get_request::directed_get;
 use super::keys::{Keys, ProvenKey};
 use super::question::{Question, Reply};
@@ -37,7 +37,7 @@ pub fn discover(
     reader: &mut PortReader<'_>,
     without_fdr10: &mut KindsWithoutFdr10,
 ) -> Result<DiscoveryState, SourceError> {
-    let ibsim = reader.local_name().starts_with(IBSIM);
+    let ibsim = reader.is_ibsim();
     let mut phase = reader.open_phase::<DiscoveryQuestion>("topology");
     let local_key = ProvenKey(phase.keys.key_for(phase.exchange.local_guid()));
     let mut discovery = Discovery { local_key, ..Discovery::default() };

@@ -16,9 +16,6 @@ use fabdeck_mad::{ExtendedPortInfo, Smp, has_vendor_attributes};
 /// An unanswered query is sent once more at most, whatever the policy says.
 const RETRIES: u32 = 1;
 
-/// The prefix of the names of ibsim's adapters: its devices know only the specification.
-pub(super) const IBSIM: &str = "ibsim";
-
 /// Devices with ExtPortInfo, as `ibnetdiscover` lists them: SwitchX and Switch-IB to Quantum, ConnectX-3 to ConnectX-7.
 fn can_have_fdr10(device: u32) -> bool {
     matches!(device, 0xC738..=0xC73B | 0xC838 | 0xC839 | 0xCB20 | 0xCF08 | 0xCF09 | 0xD2F0 | 0xD2F2 | 0x1003..=0x1021)
@@ -41,7 +38,7 @@ pub fn read_fdr10(
             kinds.entry(kind).or_default().push((node, port));
         }
     }
-    if kinds.is_empty() || reader.local_name().starts_with(IBSIM) {
+    if kinds.is_empty() || reader.is_ibsim() {
         return Ok(());
     }
     let mut phase = reader.open_phase::<(usize, u8)>("vendor speeds");

@@ -90,6 +90,11 @@ impl<'a> PortReader<'a> {
         self.port.now()
     }
 
+    /// Whether the port leads to ibsim, whose devices know only the specification: its adapters have such names.
+    pub fn is_ibsim(&self) -> bool {
+        self.local_name().starts_with("ibsim")
+    }
+
     /// The period in which everything is read again.
     pub fn drift_period(&self) -> Duration {
         self.policy.drift_period

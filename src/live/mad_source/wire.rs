@@ -8,7 +8,6 @@ use std::time::Duration;
 use super::counter_sweep::CounterAgents;
 use super::counters::{CountedPort, agents_of};
 use super::discovery_state::{DiscoveredNode, node_id};
-use super::fdr10::IBSIM;
 use super::question::{Question, Reply};
 use super::reader::{OpenPhase, PhaseLog, PortReader};
 use super::wire_topic::{
@@ -266,7 +265,7 @@ pub fn read_wire(
     memory: &mut WireMemory,
     health: &mut WireHealth,
 ) -> Result<(), SourceError> {
-    if reader.local_name().starts_with(IBSIM) {
+    if reader.is_ibsim() {
         return Ok(());
     }
     let ports = scope.ports();
@@ -313,7 +312,7 @@ pub fn read_wire_turn(
     memory: &mut WireMemory,
     health: &mut WireHealth,
 ) -> Result<(), SourceError> {
-    if reader.local_name().starts_with(IBSIM) {
+    if reader.is_ibsim() {
         return Ok(());
     }
     let ports = scope.ports();

@@ -7,7 +7,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
-use crate::catalogue::views::modules::WIRE_WORDS;
+use crate::catalogue::views::modules::{WIRE_TONES, WIRE_WORDS};
 use fabdeck_fabric::{Element, ElementId, LinkId, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortState};
 use fabdeck_routing::analysis::PathIndex;
 
@@ -62,7 +62,7 @@ static LINK_FIELDS: &[RowField] = &[
         l.link_judgement(r.link).1.verdict.word().into()
     })
     .words(WIRE_WORDS)
-    .toned(&[("bad", Tone::Danger), ("watch", Tone::Warning)])
+    .toned(WIRE_TONES)
     .on_request(),
     RowField::new("degraded", "DEGRADED", FieldKind::Flag, "below what both ends can do", |l, &r| {
         l.is_degraded(r.link).into()

@@ -15,6 +15,20 @@ type RowField = Field<PortId>;
 /// The words of the verdict, the best first.
 pub const WIRE_WORDS: &[&str] = &["not known", "healthy", "watch", "bad"];
 
+/// The wire verdict on a port.
+pub const PORT_WIRE: RowField = RowField::new(
+    "wire",
+    "WIRE",
+    FieldKind::Text,
+    "wire verdict: healthy, watch, bad, or not known",
+    |l, &id| l.wire_judgement(id).verdict.word().into(),
+)
+.words(WIRE_WORDS)
+.toned(WIRE_TONES);
+
+/// The tones of these words.
+pub const WIRE_TONES: &[(&str, Tone)] = &[("bad", Tone::Danger), ("watch", Tone::Warning)];
+
 pub const MODULES: View<PortId> = View::new(MODULE_FIELDS, "the source has no cabled port");
 
 static MODULE_FIELDS: &[RowField] = &[
@@ -35,16 +49,7 @@ static MODULE_FIELDS: &[RowField] = &[
     })
     .node_name()
     .on_request(),
-    RowField::new(
-        "wire",
-        "WIRE",
-        FieldKind::Text,
-        "wire verdict: healthy, watch, bad, or not known",
-        |l, &id| l.wire_judgement(id).verdict.word().into(),
-    )
-    .words(WIRE_WORDS)
-    .toned(&[("bad", Tone::Danger), ("watch", Tone::Warning)])
-    .status(),
+    PORT_WIRE.status(),
     RowField::new(
         "module",
         "MODULE",

@@ -4,7 +4,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
-use crate::catalogue::views::modules::WIRE_WORDS;
+use crate::catalogue::views::modules::PORT_WIRE;
 use fabdeck_fabric::{Element, ElementId, Port, PortId};
 
 type RowField = Field<PortId>;
@@ -119,16 +119,7 @@ static PORT_FIELDS: &[RowField] = &[
     .toned(&[("yes", Tone::LinkDegraded)])
     .largest_first()
     .on_request(),
-    RowField::new(
-        "wire",
-        "WIRE",
-        FieldKind::Text,
-        "wire verdict: healthy, watch, bad, or not known",
-        |l, &id| l.wire_judgement(id).verdict.word().into(),
-    )
-    .words(WIRE_WORDS)
-    .toned(&[("bad", Tone::Danger), ("watch", Tone::Warning)])
-    .on_request(),
+    PORT_WIRE.on_request(),
     RowField::new("element", "ELEMENT", FieldKind::Text, "how commands name it", |l, &id| {
         Element::from_id(l.fabric(), &l.names, ElementId::Port(id)).to_string().into()
     })
