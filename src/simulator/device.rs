@@ -8,6 +8,7 @@ use fabdeck_fabric::{
 use fabdeck_mad::NodeDescription;
 
 use super::adaptive_tables::DeviceGroups;
+use super::linear_table::LinearTable;
 use super::port_speeds::PortInfoForm;
 use super::wire_profile::WireProfile;
 
@@ -73,7 +74,7 @@ pub enum AdaptiveProfile {
 /// The tables of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceTables {
-    pub linear: Vec<u8>,
+    pub linear: LinearTable,
     pub linear_top: u16,
     /// PortStateChange: a port's state changed, and no manager has cleared the bit.
     pub state_change: bool,

@@ -8,6 +8,7 @@ use fabdeck_mad::NodeDescription;
 use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
+use super::linear_table::TableMaker;
 use super::port_speeds::PortInfoForm;
 use super::wire_profile::WireProfile;
 
@@ -93,12 +94,13 @@ fn port_states(port: Option<&Port>, management: bool) -> (PortState, PhysicalSta
 
 /// Copies the tables of a source into the devices.
 pub fn load_tables(devices: &mut [SimulatedDevice], tables: &Tables) {
+    let mut maker = TableMaker::default();
     for (id, held) in &tables.nodes {
         let Some(device) = devices.get_mut(id.index()) else { continue };
         if let Some(lft) = &held.lft {
             let top = lft.routed_lids().last().map_or(0, |(lid, _)| lid.value());
             device.tables.linear_top = top;
-            device.tables.linear = lft.bytes().to_vec();
+            device.tables.linear = maker.make_table(lft.bytes());
         }
         for (group, ports) in held.mft.iter().flat_map(|mft| &mft.groups) {
             add_group_ports(&mut device.tables, *group, ports);

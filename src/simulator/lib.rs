@@ -19,6 +19,7 @@ mod event_loop;
 mod host_agents;
 mod hosts;
 mod line_faults;
+mod linear_table;
 mod log;
 mod manager_stand_in;
 mod notice_state;

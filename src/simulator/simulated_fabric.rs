@@ -305,8 +305,8 @@ impl SimulatedFabric {
         let switches = self.devices.iter().filter(|device| device.is_switch());
         let mut routes = Routes::empty(switches.clone().count(), self.snapshot.top_lid());
         for (row, device) in routes.rows_mut().zip(switches) {
-            let known = row.iter_mut().zip(device.tables.linear.iter().chain(std::iter::repeat(&NO_PATH)));
-            known.for_each(|(port, held)| *port = *held);
+            let known = row.iter_mut().zip(device.tables.linear.ports().chain(std::iter::repeat(NO_PATH)));
+            known.for_each(|(port, held)| *port = held);
         }
         Arc::new(routes)
     }
@@ -401,8 +401,7 @@ impl SimulatedFabric {
         let Some(device) = self.devices.get_mut(node.index()).filter(|device| device.is_switch()) else {
             return;
         };
-        if let Some(entry) = device.tables.linear.get_mut(lid.index()) {
-            *entry = port.value();
+        if device.tables.linear.set(lid.index(), port.value()) {
             self.rewritten = true;
             self.grouped = false;
         }

@@ -2,7 +2,7 @@
 
 use zerocopy::{FromZeros, IntoBytes};
 
-use fabdeck_fabric::{Lid, NO_PATH, PhysicalState, PortState};
+use fabdeck_fabric::{Lid, PhysicalState, PortState};
 use fabdeck_mad::{
     ExtendedPortInfo, GeneralInfo, LftBlock, Method, MftBlock, NodeDescription, NodeInfo, PortInfo,
     PortInfoExtended, SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
@@ -10,6 +10,7 @@ use fabdeck_mad::{
 
 use super::attribute_refusal::AttributeRefusal;
 use super::device::{AdaptiveProfile, FIRST_GROUP, KeyGuard, PortModel, PortRef, SimulatedDevice};
+use super::linear_table::BLOCK_ENTRIES;
 use super::manager_stand_in;
 use super::port_speeds::{extended_port_info, has_fdr10, speed_capabilities};
 use super::simulated_fabric::SimulatedFabric;
@@ -18,7 +19,6 @@ use super::simulated_fabric::SimulatedFabric;
 const LINEAR_TABLE_ENTRIES: u16 = 0xC000;
 /// Capacity of a multicast forwarding table, in groups.
 const MULTICAST_GROUPS: u16 = 1024;
-const BLOCK_ENTRIES: usize = 64;
 
 type AttributeResult = Result<(), AttributeRefusal>;
 
@@ -353,28 +353,18 @@ fn read_vendor(
 }
 
 fn linear_block(device: &SimulatedDevice, modifier: u32) -> Result<LftBlock, AttributeRefusal> {
-    let start = modifier as usize * BLOCK_ENTRIES;
-    if start >= usize::from(LINEAR_TABLE_ENTRIES) {
-        return Err(AttributeRefusal::InvalidField);
-    }
-    let mut ports = [NO_PATH; BLOCK_ENTRIES];
-    for (port, held) in ports.iter_mut().zip(device.tables.linear.iter().skip(start)) {
-        *port = *held;
-    }
-    Ok(LftBlock { ports })
+    Ok(LftBlock { ports: device.tables.linear.block(linear_block_number(modifier)?) })
 }
 
 fn set_linear(device: &mut SimulatedDevice, modifier: u32, block: &LftBlock) -> AttributeResult {
-    let start = modifier as usize * BLOCK_ENTRIES;
-    if start >= usize::from(LINEAR_TABLE_ENTRIES) {
-        return Err(AttributeRefusal::InvalidField);
-    }
-    let linear = &mut device.tables.linear;
-    if linear.len() < start + BLOCK_ENTRIES {
-        linear.resize(start + BLOCK_ENTRIES, NO_PATH);
-    }
-    linear[start..start + BLOCK_ENTRIES].copy_from_slice(&block.ports);
+    device.tables.linear.set_block(linear_block_number(modifier)?, &block.ports);
     Ok(())
+}
+
+fn linear_block_number(modifier: u32) -> Result<usize, AttributeRefusal> {
+    let number = modifier as usize;
+    let held = number < usize::from(LINEAR_TABLE_ENTRIES) / BLOCK_ENTRIES;
+    held.then_some(number).ok_or(AttributeRefusal::InvalidField)
 }
 
 fn multicast_block(device: &SimulatedDevice, modifier: u32) -> Result<MftBlock, AttributeRefusal> {
