@@ -13,6 +13,7 @@ mod limits;
 mod link_health;
 mod missing_answers;
 mod notices;
+mod paired_ports;
 mod repeatability;
 mod service_levels;
 mod set_requests;

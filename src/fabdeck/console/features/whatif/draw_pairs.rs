@@ -34,10 +34,10 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
                     let [waiting, cut_off] = [parts.waiting, parts.cut_off].map(digits_in_groups);
                     format!(
                         "Of {pairs} pairs{} {waiting} wait for new routes, {cut_off} are cut off",
-                        bound_words(cost)
+                        cost.bound().suffix()
                     )
                 }
-                _ => format!("Of {pairs} pairs of end ports{}:", bound_words(cost)),
+                _ => format!("Of {pairs} pairs of end ports{}:", cost.bound().suffix()),
             };
             canvas.draw_text(area, x, 0, &text, Role::Dim);
         }
@@ -52,10 +52,6 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
             canvas.draw_text(area, 0, 1, &text, Role::Text);
         }
     }
-}
-
-fn bound_words(cost: &Cost) -> &'static str {
-    if cost.is_lower_bound() { ", at least" } else { "" }
 }
 
 /// Why the pairs are not counted.
