@@ -20,6 +20,7 @@ mod port_capabilities;
 mod port_details;
 mod port_info;
 mod port_info_extended;
+mod port_state_table;
 mod register_query;
 mod sensor_registers;
 mod smp;
@@ -51,6 +52,7 @@ pub use port_details::{
 };
 pub use port_info::{PortInfo, ProtectBits};
 pub use port_info_extended::PortInfoExtended;
+pub use port_state_table::PortStateTable;
 pub use register_query::{CounterGroup, DiagnosticPage, Register, RegisterQuery};
 pub use sensor_registers::{FanList, FanSpeed, RegisterContent, SensorCount};
 pub use smp::{HOPS_MAX, RouteError, SMP_DATA, Smp};

@@ -9,7 +9,7 @@ use fabdeck_mad::NodeDescription;
 
 use super::adaptive_tables::DeviceGroups;
 use super::linear_table::LinearTable;
-use super::port_speeds::PortInfoForm;
+use super::port_speeds::{PortInfoForm, PortStatesForm};
 use super::wire_profile::WireProfile;
 
 /// The first multicast LID.
@@ -41,6 +41,7 @@ pub struct SimulatedDevice {
     pub optimized_lanes: bool,
     pub adaptive: AdaptiveProfile,
     pub port_info_form: PortInfoForm,
+    pub port_states: PortStatesForm,
     pub wire: WireProfile,
     /// The groups of its adaptive tables.
     pub groups: DeviceGroups,

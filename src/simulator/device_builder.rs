@@ -9,7 +9,7 @@ use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
 use super::linear_table::TableMaker;
-use super::port_speeds::PortInfoForm;
+use super::port_speeds::{PortInfoForm, PortStatesForm};
 use super::wire_profile::WireProfile;
 
 const DEFAULT_LANES: u8 = 8;
@@ -40,6 +40,7 @@ fn build_device(fabric: &Fabric, id: NodeId) -> SimulatedDevice {
         optimized_lanes: false,
         adaptive: AdaptiveProfile::default(),
         port_info_form: PortInfoForm::default(),
+        port_states: PortStatesForm::default(),
         wire: WireProfile::default(),
         groups: Default::default(),
     }

@@ -46,7 +46,7 @@ pub use event_loop::{AttachError, ClientId, Simulator};
 pub use line_faults::{LineFaults, Share, SimulatorRng};
 pub use log::EventLog;
 pub use manager_stand_in::with_lmc;
-pub use port_speeds::PortInfoForm;
+pub use port_speeds::{PortInfoForm, PortStatesForm};
 pub use simulated_fabric::{CarriedTraffic, SimulatedFabric};
 pub use story_step::{StoryChange, StoryStep};
 pub use wire_profile::WireProfile;

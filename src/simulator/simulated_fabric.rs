@@ -17,7 +17,7 @@ use super::device_builder;
 use super::host_agents::HostAgents;
 use super::manager_stand_in;
 use super::notice_state::NoticeState;
-use super::port_speeds::PortInfoForm;
+use super::port_speeds::{PortInfoForm, PortStatesForm};
 use super::services::RegisteredServices;
 use super::story_step::StoryStep;
 use super::traffic::{FlowOrder, LevelSelection, NetworkSetup, TrafficError, TrafficLoad, TrafficRun};
@@ -171,6 +171,13 @@ impl SimulatedFabric {
     pub fn set_port_info_form(&mut self, node: NodeId, form: PortInfoForm) {
         if let Some(device) = self.devices.get_mut(node.index()) {
             device.port_info_form = form;
+        }
+    }
+
+    /// Sets how a switch answers for the states of all its ports at once.
+    pub fn set_port_states(&mut self, node: NodeId, form: PortStatesForm) {
+        if let Some(device) = self.devices.get_mut(node.index()) {
+            device.port_states = form;
         }
     }
 

@@ -12,7 +12,7 @@ use super::attribute_refusal::AttributeRefusal;
 use super::device::{AdaptiveProfile, FIRST_GROUP, KeyGuard, PortModel, PortRef, SimulatedDevice};
 use super::linear_table::BLOCK_ENTRIES;
 use super::manager_stand_in;
-use super::port_speeds::{extended_port_info, has_fdr10, speed_capabilities};
+use super::port_speeds::{PortStatesForm, extended_port_info, has_fdr10, port_states, speed_capabilities};
 use super::simulated_fabric::SimulatedFabric;
 
 /// Capacity of a linear forwarding table, in entries.
@@ -45,9 +45,12 @@ impl SimulatedFabric {
         Some(answer)
     }
 
-    /// Whether the firmware drops requests for vendor attributes instead of answering "unsupported".
+    /// Whether the firmware drops requests for some attributes instead of answering "unsupported".
     fn is_ignored(&self, at: PortRef, request: &Smp) -> bool {
         let asked = request.0.header().attribute.get();
+        if asked == attribute::SWITCH_PORT_STATES {
+            return self.device(at.0).port_states == PortStatesForm::Silent;
+        }
         // Attributes from here on are those of vendors (IBA 14.2.5).
         asked >= 0xFF00 && self.device(at.0).adaptive == AdaptiveProfile::Silent
     }
@@ -88,6 +91,9 @@ impl SimulatedFabric {
             attribute::NODE_INFO => copy_to_data(data, &node_info(device, at.1)),
             attribute::SWITCH_INFO if device.is_switch() => {
                 copy_to_data(data, &switch_info(device, self.routed))
+            }
+            attribute::SWITCH_PORT_STATES if device.is_switch() => {
+                copy_to_data(data, &port_states(device, modifier)?)
             }
             attribute::PORT_INFO => copy_to_data(data, &self.port_info(at, modifier, trusted)?),
             attribute::LINEAR_FORWARDING if device.is_switch() => {
