@@ -6,6 +6,7 @@ use super::marks::mark_names;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
+use crate::console::features::awaited::awaited_words;
 use crate::console::features::jobs::job_lines;
 use crate::console::features::refresh::refresh_screens;
 use crate::console::features::screens::ScreenId;
@@ -152,7 +153,11 @@ pub fn mark_elements(state: &mut SessionState, all: &[ElementId]) -> Vec<Effect>
         [one] => format!("{} is", state.known.element(*one).unwrap_or_default()),
         _ => count_words(all.len(), "element is", "elements are"),
     };
-    state.log_message(Severity::Info, format!("{what} {verb}; nothing is written to the fabric{next}"));
+    let counted = match (awaited_words(state), marked) {
+        (Some(awaited), 1..) => format!("; who is hit is counted as soon as {awaited}"),
+        _ => next,
+    };
+    state.log_message(Severity::Info, format!("{what} {verb}; nothing is written to the fabric{counted}"));
     update_after_marking(state)
 }
 
@@ -182,16 +187,6 @@ pub fn replace_marks(state: &mut SessionState, wanted: &[ElementId]) -> Vec<Effe
     };
     state.log_message(Severity::Info, format!("{now}{removed}; nothing is written to the fabric"));
     update_after_marking(state)
-}
-
-/// Says where elements can be marked.
-pub fn explain_marking(state: &mut SessionState) {
-    let [map, links, mark] = ["screen-map", "screen-links", "mark"].map(|id| key_word(state, id));
-    let text = format!(
-        "put the cursor on what fails: {map} Map or {links} Links, then {mark}; or type fail and its name after {}",
-        key_word(state, "palette")
-    );
-    state.log_message(Severity::Info, text);
 }
 
 /// The first key of an action, or what the palette calls it.
