@@ -174,7 +174,13 @@ pub fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionS
     } else {
         x = canvas.draw_text(area, x, y, least, Role::Dim) + 1;
         for step in 0..5 {
-            x = canvas.draw_text(area, x, y, &scale_glyphs(canvas, step), step_role(quantity, step));
+            x = canvas.draw_text(
+                area,
+                x,
+                y,
+                &scale_glyphs(canvas, quantity, step),
+                step_role(quantity, step),
+            );
         }
         x = canvas.draw_text(area, x + 1, y, most, Role::Dim);
     }
@@ -187,11 +193,13 @@ pub fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionS
     }
 }
 
-/// The signs of a step of the scale: ASCII drawings have the signs of the bars, for cables have none.
-fn scale_glyphs(canvas: &Canvas<'_>, step: u8) -> String {
+/// The signs of a step of the scale: where steps have no colours of their own, and in ASCII drawings, those of the bars.
+pub(super) fn scale_glyphs(canvas: &Canvas<'_>, quantity: MapQuantity, step: u8) -> String {
     const LEVELS: [&[usize]; 5] = [&[], &[0, 1], &[2, 3], &[4, 5], &[6]];
     let signs = canvas.signs;
-    match (signs.braille, step) {
+    let colour = |step: u8| canvas.style(step_role(quantity, step)).fg;
+    let has_colours = colour(1) != colour(4);
+    match (signs.braille && has_colours, step) {
         (true, _) => signs.bar[0].repeat(2),
         (false, 0) => signs.untold.to_owned(),
         (false, step) => LEVELS[usize::from(step.min(4))].iter().map(|level| signs.levels[*level]).collect(),
@@ -222,7 +230,9 @@ fn legend_entries(canvas: &Canvas<'_>, state: &SessionState) -> Vec<(String, &'s
         }
     }
     if map.lit.is_some() {
-        entries.push((signs.gauge[0].to_owned(), "path", Role::Strong));
+        // In ASCII drawings, cables are strokes and the sign of a gauge is a level.
+        let stroke = if signs.braille { signs.gauge[0] } else { "/" };
+        entries.push((stroke.to_owned(), "path", Role::Strong));
     }
     entries.push((signs.severity[3].to_owned(), "not known", Role::Dim));
     entries
