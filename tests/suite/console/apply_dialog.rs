@@ -291,7 +291,7 @@ fn without_write_access_the_reason_is_shown() {
 /// Whoever comes back after the line dropped has to be able to end what was begun, with leave to write or without.
 #[test]
 fn a_session_that_only_reads_ends_what_another_began() {
-    for (keys, ask) in [("y tab enter", "Confirm"), ("u tab enter", "RollBack"), ("e", "Extend")] {
+    for (keys, ask) in [("y shift-tab enter", "Confirm"), ("u tab enter", "RollBack"), ("e", "Extend")] {
         let fake = FakeChanges::new(Ok(offer(0)), vec![row(7, ChangePhase::Applied)]);
         let mut driver = fake.session(WriteAccess::NotAsked);
         driver.press("9").press(keys);

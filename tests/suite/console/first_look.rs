@@ -9,7 +9,7 @@ use super::pauses::watch_and_history;
 use super::replays::{last_message, played};
 use super::test_session::TestSession;
 use super::timelines::screen_text;
-use super::watches::{ERRORS, shown, swept, watching};
+use super::watches::{CounterStory, ERRORS, long_incast, shown, swept, watching};
 use fabdeck::catalogue::severity::Severity;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::frame::Appearance;
@@ -20,6 +20,7 @@ use fabdeck::console::features::health::health_model::ChartWindow;
 use fabdeck::console::features::map::screen::MapView;
 use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::layout::Size;
+use fabdeck::operations::health::problem::{ProblemKind, ProblemSeverity};
 
 fn resized(driver: &mut TestSession, width: u16, height: u16) -> String {
     driver.send_input(SessionInput::Resized(Size { width, height }));
@@ -309,4 +310,18 @@ fn a_zero_is_faint() {
     let (y, row) = screen.lines().enumerate().find(|(_, row)| row.contains("wait 0 %")).expect(&screen);
     let x = row[..row.rfind("wait 0 %").unwrap()].chars().count() as u16;
     assert_eq!(Some(buffer[(x, y as u16)].fg), colours.theme.style(Role::Faint).fg);
+}
+
+/// A hot-spot for which no port waits 1 % of the time is a warning at most, and its title says why.
+#[test]
+fn a_brief_hot_spot_is_a_warning() {
+    let severity = |story: CounterStory| {
+        let mut driver = watching(story);
+        swept(&mut driver, 8);
+        let ranked = driver.state.known.problems.ranked.as_ref().unwrap();
+        let hot = ranked.problems.iter().find(|problem| problem.kind == ProblemKind::HotSpot);
+        hot.map(|hot| (hot.severity, hot.title.ends_with("wait briefly"))).expect("a hot-spot")
+    };
+    assert_eq!(severity(super::watches::incast), (ProblemSeverity::Warning, true));
+    assert_eq!(severity(long_incast), (ProblemSeverity::Critical, false));
 }

@@ -111,7 +111,7 @@ fn what_if_asks_the_named_job_source() {
     let mut driver = open_session("sim:demo");
     driver.press("6 p enter");
     let seen = shown(&driver);
-    assert!(seen.contains("no jobs: the made-up jobs"), "{seen}");
+    assert!(seen.contains("no jobs: those of this simulated"), "{seen}");
     let mut driver = open_session("sim:demo");
     driver.send_input(SessionInput::Resized(Size { width: 140, height: 40 }));
     driver.state.known.jobs.settings.from =

@@ -174,7 +174,7 @@ fn a_run_without_jobs_says_why() {
     driver.press("p enter");
     let screen = shown(&driver);
     assert!(
-        screen.contains("no jobs: the made-up jobs of this fabric") && screen.contains("8 Jobs"),
+        screen.contains("no jobs: those of this simulated fabric") && screen.contains("8 Jobs"),
         "{screen}"
     );
     driver.press("q 8 6 p enter");
@@ -187,10 +187,14 @@ fn a_run_without_jobs_says_why() {
 fn an_element_fails_by_name_or_where_the_message_says() {
     let mut driver = open_session("sim:demo");
     driver.press("6 f");
+    let line = |driver: &TestSession| driver.state.prompt.as_ref().map(|prompt| prompt.text.clone());
+    assert_eq!(line(&driver).as_deref(), Some("mark "), "the key asks for a name where it is on none");
+    driver.send_input(SessionInput::Paste("spine-2".to_owned())).press("enter");
+    assert_eq!(driver.state.known.marks.len(), 1);
+    driver.press("F");
     let said = |driver: &TestSession, words: &str| {
         driver.state.messages.iter().any(|message| message.line().contains(words))
     };
-    assert!(said(&driver, "2 Map or 3 Links, then f"), "where to mark");
     driver.press(":").send_input(SessionInput::Paste("fail spine-2".to_owned()));
     assert!(shown(&driver).contains("switch:spine-2"), "{}", shown(&driver));
     driver.press("down enter");

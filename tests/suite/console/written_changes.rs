@@ -211,7 +211,7 @@ fn figures_that_are_not_known_are_none() {
 #[test]
 fn each_button_of_confirm_does_what_it_says() {
     for (keys, asked) in
-        [("tab enter", "Confirm"), ("tab tab enter", "RollBack"), ("shift-tab enter", "Extend")]
+        [("shift-tab enter", "Confirm"), ("tab tab enter", "RollBack"), ("tab enter", "Extend")]
     {
         let mut watched = asked_to_confirm();
         assert_eq!(dialogue(&watched.driver).unwrap().focus(), DialogueFocus::Stay);

@@ -230,6 +230,13 @@ impl VerdictRequest {
                 // A degraded link was so before the watch; the list of links shows it.
                 LinkProblemKind::Degraded => {}
             }
+            if let LinkProblemKind::Errored { at, .. }
+            | LinkProblemKind::Discards { at, .. }
+            | LinkProblemKind::Flaps { at, .. } = trouble.why
+            {
+                let seconds = watched.watched_seconds;
+                ports[at.index()].iter_mut().for_each(|port| port.findings_mut().watched_seconds = seconds);
+            }
         }
         for untold in &verdict.unknown_ports {
             let port = ports[untold.index()].as_mut();

@@ -29,7 +29,8 @@ pub const FEATURE: Feature = Feature {
                     false => find_element(state, argument).into_iter().collect(),
                 };
                 if all.is_empty() && argument.is_empty() {
-                    marking::explain_marking(state);
+                    // Nothing is under the cursor: the line asks for a name, and lists what there is.
+                    begin_line(state, Purpose::Command, "mark ");
                 }
                 if all.is_empty() { Vec::new() } else { marking::mark_elements(state, &all) }
             })
