@@ -57,4 +57,5 @@ mod warnings;
 mod watch_drawing;
 mod watches;
 mod whatif_frames;
+mod wire_cards;
 mod written_changes;

@@ -16,11 +16,13 @@ use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::drawing::theme::Role;
 use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::details::ElementDetail;
 use fabdeck::console::features::health::health_model::ChartWindow;
 use fabdeck::console::features::map::screen::MapView;
 use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::health::problem::{ProblemKind, ProblemSeverity};
+use fabdeck::operations::watch::history_clock::HistoryClock;
 
 fn resized(driver: &mut TestSession, width: u16, height: u16) -> String {
     driver.send_input(SessionInput::Resized(Size { width, height }));
@@ -324,4 +326,61 @@ fn a_brief_hot_spot_is_a_warning() {
     };
     assert_eq!(severity(super::watches::incast), (ProblemSeverity::Warning, true));
     assert_eq!(severity(long_incast), (ProblemSeverity::Critical, false));
+}
+
+/// The same problem has the same word for how sure its cause is on Health and on Hot-spots.
+#[test]
+fn how_sure_a_cause_is_has_one_word() {
+    let mut driver = demo("sim:demo");
+    swept(&mut driver, 4);
+    driver.press("1 g");
+    let health = resized(&mut driver, 120, 40);
+    let cause = health.lines().find(|row| row.contains("cause")).expect(&health);
+    assert!(cause.contains("likely: a slow host"), "{health}");
+    driver.press("4 g");
+    let hot = resized(&mut driver, 120, 40);
+    assert!(hot.contains("hot-spot  cause likely") && hot.contains("likely: a slow host"), "{hot}");
+    assert!(!hot.contains("hot-spot  sure"), "{hot}");
+}
+
+/// One number of hosts everywhere: aggregation nodes are counted apart.
+#[test]
+fn the_pane_of_the_fabric_counts_hosts_as_the_header_does() {
+    let driver = open_session("sim:demo");
+    let lines = ElementDetail::fabric_lines(driver.state.snapshot().unwrap());
+    let of = |label: &str| lines.iter().find(|(own, _)| *own == label).map(|(_, text)| text.as_str());
+    assert_eq!((of("hosts"), of("aggregation nodes")), (Some("36"), Some("9")));
+}
+
+/// The log has the times that the header's clock shows; without a clock, those since the session began.
+#[test]
+fn the_log_has_times_of_the_clock() {
+    let mut driver = open_session("sim:demo");
+    driver.state.known.clock = None;
+    driver.advance_ms(65_000);
+    driver.state.log_message(Severity::Info, "something happened");
+    driver.press("M");
+    assert!(shown(&driver).contains("65 s     something happened"), "{}", shown(&driver));
+    let unix_ms = 1_795_313_620_000;
+    driver.state.known.clock = Some(HistoryClock { at_ms: 0, unix_ms, utc_offset_s: 0 });
+    let screen = shown(&driver);
+    let row = screen.lines().find(|row| row.contains("something happened")).expect(&screen);
+    let time = driver.state.known.clock.unwrap().clock_text(65_000).unwrap();
+    assert!(row.contains(&time), "{time}: {row}");
+}
+
+/// The names of Worst waits are whole, for roles give way.
+#[test]
+fn roles_are_cut_before_names() {
+    let mut driver = demo("sim:demo");
+    swept(&mut driver, 4);
+    driver.press("1");
+    let waits = driver.state.known.problems.ranked.as_ref().unwrap().waits.clone().unwrap();
+    for (width, height) in [(120, 40), (200, 60)] {
+        let screen = resized(&mut driver, width, height);
+        assert!(screen.contains("Worst waits"), "{screen}");
+        for row in waits.rows.iter().take(4) {
+            assert!(screen.contains(&format!("{} ", row.name)), "{} at {width}: {screen}", row.name);
+        }
+    }
 }

@@ -215,6 +215,11 @@ fn each_button_of_confirm_does_what_it_says() {
     {
         let mut watched = asked_to_confirm();
         assert_eq!(dialogue(&watched.driver).unwrap().focus(), DialogueFocus::Stay);
+        let screen = shown(&watched.driver);
+        let row = screen.lines().find(|row| row.contains("Cancel ]")).expect(&screen);
+        let at = |word: &str| row.find(word).expect(row);
+        assert!(at("Cancel ]") < at("Roll back ]") && at("Roll back ]") < at("Confirm ]"), "{row}");
+        assert!(row.contains("Cancel is chosen: enter presses it"), "{row}");
         watched.driver.press(keys);
         let requests: Vec<String> =
             watched.fake.0.borrow().asked.iter().map(|(_, request)| format!("{request:?}")).collect();
