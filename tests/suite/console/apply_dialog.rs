@@ -113,7 +113,7 @@ fn what_an_engine_proposes_is_applied_and_kept() {
     assert!(shown(&driver).contains("Confirm change 1?"), "{}", shown(&driver));
     fake.0.borrow_mut().answer = Some(Ok(status(1, ChangePhase::Confirmed, None)));
     fake.set_first_change(row(1, ChangePhase::Confirmed), "2026-11-22T14:00:20Z");
-    driver.press("tab enter");
+    driver.press("shift-tab enter");
     assert_eq!(fake.0.borrow().asked, [("1-abcd".to_owned(), GuardRequest::Confirm { user: String::new() })]);
     assert!(has_message(&driver, Severity::Info, "change 1 is confirmed and stays"));
     assert!(!header(&driver).contains("change 1"), "{}", header(&driver));

@@ -200,6 +200,7 @@ fn cables_in_trouble_come_first() {
     table.opens_by_trouble = true;
     table.reset(&driver.state.known);
     driver.state.screens.links = table;
+    swept(&mut driver, 2);
     driver.press("3");
     let screen = shown(&driver);
     assert!(screen.contains("Links › degraded first"), "{screen}");

@@ -229,6 +229,10 @@ fn an_ascii_legend_has_the_signs_that_are_drawn() {
     let legend = screen.lines().find(|row| row.starts_with("wait, % of time")).expect(&screen);
     assert!(legend.contains("0 ._-:=+*% 100 %"), "{legend}");
     assert!(!Symbols::ASCII.levels.contains(&Symbols::ASCII.more), "a cut is no level");
+    // No sign of the map is a level or a severity besides: a legend has all of them.
+    let Symbols { map, levels, severity, .. } = Symbols::ASCII;
+    assert!(map.iter().all(|sign| !levels.contains(sign) && !severity.contains(sign)), "{map:?}");
+    assert!(legend.contains("/ path") || !legend.contains(" path"), "{legend}");
 }
 
 #[test]
@@ -322,7 +326,7 @@ fn a_brief_hot_spot_is_a_warning() {
         swept(&mut driver, 8);
         let ranked = driver.state.known.problems.ranked.as_ref().unwrap();
         let hot = ranked.problems.iter().find(|problem| problem.kind == ProblemKind::HotSpot);
-        hot.map(|hot| (hot.severity, hot.title.ends_with("wait briefly"))).expect("a hot-spot")
+        hot.map(|hot| (hot.severity, hot.title.ends_with(" briefly"))).expect("a hot-spot")
     };
     assert_eq!(severity(super::watches::incast), (ProblemSeverity::Warning, true));
     assert_eq!(severity(long_incast), (ProblemSeverity::Critical, false));
@@ -360,7 +364,7 @@ fn the_log_has_times_of_the_clock() {
     driver.advance_ms(65_000);
     driver.state.log_message(Severity::Info, "something happened");
     driver.press("M");
-    assert!(shown(&driver).contains("65 s     something happened"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("65 s  something happened"), "{}", shown(&driver));
     let unix_ms = 1_795_313_620_000;
     driver.state.known.clock = Some(HistoryClock { at_ms: 0, unix_ms, utc_offset_s: 0 });
     let screen = shown(&driver);

@@ -138,7 +138,7 @@ fn a_capture_shows_what_was_wrong_then() {
 
 #[test]
 fn the_cursor_stays_on_its_problem_and_enter_opens_its_page() {
-    let mut driver = on_health(watching(incast));
+    let mut driver = on_health(watching(long_incast));
     swept(&mut driver, 8);
     assert!(problems(&driver).len() >= 2, "{:?}", problems(&driver));
     let here = driver.state.screens.health.problem().unwrap().0;

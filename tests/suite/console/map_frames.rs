@@ -14,6 +14,7 @@ use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
 use fabdeck::console::event_loop::update::update;
 use fabdeck::console::features::map::pair_table::PairTask;
 use fabdeck::console::features::map::screen::MapView;
+use fabdeck::console::model::key::Key;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::fabric_map::groups::GroupKind;
 use fabdeck_fabric::observe::{Counter, CounterValues};
@@ -365,7 +366,10 @@ fn a_status_line_does_not_make_the_matrix_again() {
     // The session above would have performed a task at once; these effects are not performed.
     let (other, is_made) = resize(39);
     assert!(other != room && !is_made, "the same table in another room");
-    assert!(resize(17).1, "in this room there are fewer rows");
+    let what = SessionInput::Key(Key::parse_sequence("v")[0]);
+    let at_ms = driver.state.now_ms;
+    let effects = update(&mut driver.state, SessionEvent { at_ms, what });
+    assert!(begun_task::<PairTask>(&effects).is_some(), "another quantity needs another table");
 }
 
 #[test]

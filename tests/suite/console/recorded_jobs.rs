@@ -123,7 +123,7 @@ fn what_if_asks_the_named_job_source() {
     driver.lister = JobLister(Box::new(|_| Ok(list(LATER))));
     driver.advance_ms(31_000);
     let seen = shown(&driver);
-    assert!(seen.contains("; others are") && seen.contains("known now, p runs with them"), "{seen}");
+    assert!(seen.contains("other jobs run now") && seen.contains("runs the engines with them"), "{seen}");
 }
 
 /// A squeue that hangs ends with the session, with all that it started.

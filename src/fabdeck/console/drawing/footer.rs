@@ -127,7 +127,9 @@ fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut Dr
     };
     let first = |action: &Action| {
         let marks = action.id == "mark" && matches!(state.screen, ScreenId::Map | ScreenId::Whatif);
-        marks || TIME_ACTIONS.contains(&action.id) || CHANGE_ACTIONS.contains(&action.id)
+        let is_unasked = state.screen == ScreenId::Whatif && state.known.proposed.is_empty();
+        let runs_engines = action.id == "preview" && is_unasked;
+        marks || runs_engines || TIME_ACTIONS.contains(&action.id) || CHANGE_ACTIONS.contains(&action.id)
     };
     let here = |action: &&Action| action.place == KeyScope::On(state.screen) || first(action);
     let everywhere = |action: &&Action| action.place == KeyScope::Everywhere && !first(action);

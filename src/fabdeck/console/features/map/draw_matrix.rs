@@ -204,7 +204,7 @@ pub(super) fn draw_legend_at(canvas: &mut Canvas<'_>, area: Rect, state: &Sessio
     let mut x = canvas.draw_text(area, 1, y, title, Role::Text) + 1;
     x = canvas.draw_text(area, x, y, least, Role::Dim) + 1;
     for step in 0..5 {
-        x = canvas.draw_text(area, x, y, &scale_glyphs(canvas, quantity, step), step_role(quantity, step));
+        x = canvas.draw_text(area, x, y, &scale_glyphs(canvas, step), step_role(quantity, step));
     }
     x = canvas.draw_text(area, x + 1, y, most, Role::Dim);
     let signs = [

@@ -7,7 +7,7 @@ use super::figures::{MapFigures, MapQuantity, step_role};
 use super::lit_path::{LitHop, LitPath};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::canvas::{Canvas, width};
-use crate::console::drawing::gauge::draw_gauge;
+use crate::console::drawing::gauge::{draw_gauge, step_symbol};
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
@@ -174,13 +174,7 @@ pub fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionS
     } else {
         x = canvas.draw_text(area, x, y, least, Role::Dim) + 1;
         for step in 0..5 {
-            x = canvas.draw_text(
-                area,
-                x,
-                y,
-                &scale_glyphs(canvas, quantity, step),
-                step_role(quantity, step),
-            );
+            x = canvas.draw_text(area, x, y, &scale_glyphs(canvas, step), step_role(quantity, step));
         }
         x = canvas.draw_text(area, x + 1, y, most, Role::Dim);
     }
@@ -193,14 +187,13 @@ pub fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionS
     }
 }
 
-/// The signs of a step of the scale: where steps have no colours of their own, and in ASCII drawings, those of the bars.
-pub(super) fn scale_glyphs(canvas: &Canvas<'_>, quantity: MapQuantity, step: u8) -> String {
+/// The signs of a step of the scale: heights, which say the same without colours. In ASCII drawings they are those of the
+/// bars, for cables have none.
+pub(super) fn scale_glyphs(canvas: &Canvas<'_>, step: u8) -> String {
     const LEVELS: [&[usize]; 5] = [&[], &[0, 1], &[2, 3], &[4, 5], &[6]];
     let signs = canvas.signs;
-    let colour = |step: u8| canvas.style(step_role(quantity, step)).fg;
-    let has_colours = colour(1) != colour(4);
-    match (signs.braille && has_colours, step) {
-        (true, _) => signs.bar[0].repeat(2),
+    match (signs.braille, step) {
+        (true, step) => step_symbol(canvas, step).repeat(2),
         (false, 0) => signs.untold.to_owned(),
         (false, step) => LEVELS[usize::from(step.min(4))].iter().map(|level| signs.levels[*level]).collect(),
     }

@@ -189,6 +189,16 @@ pub fn replace_marks(state: &mut SessionState, wanted: &[ElementId]) -> Vec<Effe
     update_after_marking(state)
 }
 
+/// Says where elements can be marked.
+pub fn explain_marking(state: &mut SessionState) {
+    let [map, links, mark] = ["screen-map", "screen-links", "mark"].map(|id| key_word(state, id));
+    let text = format!(
+        "put the cursor on what fails: {map} Map or {links} Links, then {mark}; or type fail and its name after {}",
+        key_word(state, "palette")
+    );
+    state.log_message(Severity::Info, text);
+}
+
 /// The first key of an action, or what the palette calls it.
 fn key_word(state: &SessionState, id: &str) -> String {
     let key = state.keymap.find_action(id).and_then(|action| action.first_key(&state.keymap));
