@@ -18,7 +18,7 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let mut x = 0;
     if known.marks.is_empty() {
         x = canvas.draw_text(area, x, 0, "Nothing is marked. ", Role::Strong);
-        canvas.draw_text(area, x, 0, "f marks what the cursor is on, :random 3 marks cables", Role::Dim);
+        canvas.draw_text(area, x, 0, "f marks what you name, :random 3 marks cables", Role::Dim);
     } else {
         let sign = format!("{} ", canvas.signs.marked);
         x = canvas.draw_text(area, x, 0, &sign, Role::Marked);
