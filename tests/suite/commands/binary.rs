@@ -83,7 +83,7 @@ fn the_demo_shows_a_hot_spot_its_victims_and_a_bad_cable() {
         "hot-spot     storage01 mlx5_0[1], which rack6-leaf",
         "waits        node02 mlx5_0[1]: PortXmitWait",
         "contributor: the paths of all others carried",
-        "link         rack2-leaf[7] to spine-1[3]: 20 errors in an hour or less",
+        "link         rack2-leaf[7] to spine-1[3]: 20 errors in 2 s",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }

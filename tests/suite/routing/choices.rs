@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fabdeck_fabric::{
     AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState, FabricBuilder, Faults, Lane,
-    NodeId, PortNum, ServiceLevel, ServiceLevels, Sl2Vl, Tables,
+    NO_PATH, NodeId, PortNum, ServiceLevel, ServiceLevels, Sl2Vl, Tables,
 };
 use fabdeck_routing::certificate::{
     ChoiceCertificate, LaneMapping, adaptive_doubts, certify_choices, certify_service,
@@ -302,6 +302,50 @@ fn each_destination_has_its_own_last_port() {
         let limits: Vec<_> = found.limits.iter().map(|limit| (Some(limit.port), limit.lane)).collect();
         assert_eq!(limits, [(last, 1)], "{port:?}");
     }
+}
+
+/// Ports that lack the lane are searched, though no packet passes them. What became of one destination behind them says
+/// nothing of the next one, whose entry the last switch lacks.
+#[test]
+fn what_lies_behind_a_port_without_the_lane_is_judged_for_each_destination() {
+    let plain = fabric("torus,dims=3,terminals=2");
+    let mut builder = FabricBuilder::from_fabric(&plain);
+    for (_, port) in plain.ports() {
+        if plain.node(port.node).is_switch() {
+            builder.port(port.node.into(), port.number).operational_lanes = Some(1);
+        }
+    }
+    let fabric = builder.finish();
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let routes = route("minhop", &problem).unwrap().routes;
+    let levels = ServiceLevels::One(level(1));
+    let mut lost = 0;
+    for root in problem.switches() {
+        for end in problem.destinations_behind(root).iter().filter(|end| !end.is_switch()) {
+            let mut tables = Tables::default();
+            for at in problem.switches() {
+                let node = tables.node_mut(NodeId(at));
+                let mut lft = routes.lft(at);
+                if at == root {
+                    lft.set_from(end.lid.index(), &[NO_PATH]);
+                }
+                node.lft = Some(lft);
+                let ports: Vec<_> = fabric.ports_of(NodeId(at)).map(|(_, port)| port.number).collect();
+                let mut row = Sl2Vl::default();
+                row.set(level(1), Lane::new(1).unwrap());
+                for (from, to) in ports.iter().flat_map(|from| ports.iter().map(move |to| (*from, *to))) {
+                    node.sl2vl.insert((from, to), row);
+                }
+            }
+            let found = certify_choices(&problem, &tables, false, Some(&levels), &NoProgress).unwrap();
+            let mapping = LaneMapping::new(&problem, &tables);
+            let naive = Judge { problem: &problem, tables: &tables, mapping, levels: &levels }.judge();
+            assert_eq!(found.lost_count(), naive.lost, "{root} {end:?}");
+            lost += naive.lost;
+        }
+    }
+    assert!(lost > 0);
 }
 
 #[test]
