@@ -5,8 +5,8 @@ use super::content::Content;
 use super::file_error::FileError;
 use super::text::Input;
 use super::{
-    capture_format, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map,
-    partitions, perfquery, port_report, psl, qos_policy, sl2vl, slvl, subnet_lst,
+    capture_format, far, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts,
+    name_map, partitions, perfquery, port_report, psl, qos_policy, sl2vl, slvl, subnet_lst,
 };
 
 /// One format that can be read.
@@ -36,6 +36,7 @@ macro_rules! format {
 /// are sorted by how much they tell: in a folder with several, the first one gives the fabric.
 pub const FORMATS: &[Format] = &[
     format!(capture_format, "capture of fabdeck (record)", |seen| Content::Observation(Box::new(seen))),
+    format!(far, "adaptive tables of ibdiagnet (far)", Content::Adaptive),
     format!(fdbs, "routes of OpenSM (opensm.fdbs)", Content::Tables),
     format!(lfts, "forwarding tables (opensm-lfts.dump, dump_lfts, ibroute)", Content::Tables),
     format!(sl2vl, "lanes of OpenSM (opensm-sl2vl.dump)", Content::Tables),

@@ -36,9 +36,11 @@ pub mod sl2vl;
 pub mod slvl;
 pub mod subnet_lst;
 
+pub mod adaptive_binding;
 pub mod fabric_binding;
 mod opensm;
 mod regular_file;
+pub mod wire_binding;
 
 // Output of batch systems.
 pub mod job_lists;
@@ -49,8 +51,10 @@ pub mod story_file;
 
 // Files of diagnostic tools.
 mod counters_text;
+pub mod far;
 pub mod ibdiagnet;
 pub mod ibqueryerrors;
+mod module_text;
 pub mod perfquery;
 
 // fabdeck's own recordings.

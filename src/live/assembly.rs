@@ -1,12 +1,17 @@
 //! Makes one observation from several files of a fabric: the topology from one, tables, counters and names from others.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::fabric_parts::{note_merged, note_parts};
 use super::level_files::LevelFiles;
-use fabdeck_fabric::observe::{NotePlace, Notes, Observation, join_samples};
-use fabdeck_fabric::{FabricDiff, FabricDifference, Guid, NameMap, Tables};
-use fabdeck_files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
+use fabdeck_fabric::observe::{AdaptiveRouting, NotePlace, Notes, Observation, WireHealth, join_samples};
+use fabdeck_fabric::{FabricDiff, FabricDifference, Guid, NameMap, NodeTables, Tables};
+use fabdeck_files::adaptive_binding::apply_adaptive;
+use fabdeck_files::content::{
+    AdaptiveFile, Content, CounterFile, LidFile, TableFile, TopologyFile, WireFile,
+};
+use fabdeck_files::wire_binding::{fill_device, fill_port, keep_known};
 use fabdeck_files::{Format, port_report, subnet_lst};
 use fabdeck_mad::access::SourceError;
 
@@ -28,6 +33,16 @@ fn to_iso_8601(time: &str) -> String {
     }
 }
 
+/// Adds what another file of the same fabric states about links, modules and sensors.
+fn join_wire(held: &mut WireHealth, other: WireHealth) {
+    for (at, port) in other.ports {
+        fill_port(held.ports.entry(at).or_default(), &port);
+    }
+    for (node, device) in other.devices {
+        fill_device(held.devices.entry(node).or_default(), &device);
+    }
+}
+
 /// The content that was read so far.
 #[derive(Debug)]
 pub(super) struct Assembly {
@@ -38,6 +53,8 @@ pub(super) struct Assembly {
     jobs: Option<std::sync::Arc<fabdeck_fabric::observe::JobSnapshot>>,
     tables: Vec<TableFile>,
     counters: Vec<CounterFile>,
+    adaptive: Vec<AdaptiveFile>,
+    wire: Vec<WireFile>,
     lids: Vec<(String, LidFile)>,
     names: NameMap,
     levels: LevelFiles,
@@ -59,6 +76,8 @@ impl Assembly {
             jobs: None,
             tables: Vec::new(),
             counters: Vec::new(),
+            adaptive: Vec::new(),
+            wire: Vec::new(),
             lids: Vec::new(),
             names: NameMap::default(),
             levels: LevelFiles::default(),
@@ -75,6 +94,8 @@ impl Assembly {
             Content::Observation(seen) => self.add_capture_end(&name, format, *seen),
             Content::Tables(file) => self.tables.push(file),
             Content::Counters(file) => self.counters.push(file),
+            Content::Adaptive(file) => self.adaptive.push(file),
+            Content::Wire(file) => self.wire.push(file),
             Content::Lids(file) => self.lids.push((name, file)),
             Content::Names(file) => {
                 self.notes.extend(file.notes);
@@ -117,7 +138,10 @@ impl Assembly {
             subnet_manager: seen.subnet_manager,
             counters: seen.counters,
             growth: seen.growth,
+            ticks: seen.ticks,
+            wire: seen.wire,
             adaptive: seen.adaptive,
+            adaptive_switches: BTreeMap::new(),
             merged: Vec::new(),
             notes: seen.notes,
         };
@@ -173,8 +197,23 @@ impl Assembly {
         }
         // Captures come first among the topologies, so the tables of one belong to this fabric.
         let mut tables = std::mem::take(&mut self.held);
+        let mut private = BTreeMap::new();
         for file in std::mem::take(&mut self.tables) {
             file.apply_to(&fabric, &mut tables, &mut self.notes);
+            private.extend(file.private_tables());
+            self.notes.extend(file.notes);
+        }
+        let switches = &topology.adaptive_switches;
+        apply_adaptive(&fabric, switches, &self.adaptive, &private, &mut tables, &mut self.notes);
+        self.adaptive.drain(..).for_each(|file| self.notes.extend(file.notes));
+        let needs =
+            |held: &NodeTables| held.adaptive.as_ref().is_some_and(|adaptive| adaptive.needs_tables());
+        // Files with adaptive tables alone do not state where it is on.
+        let shown = tables.nodes.values().any(needs).then_some(AdaptiveRouting::Seen);
+        let mut wire = topology.wire;
+        keep_known(&fabric, &self.source, &mut wire, &mut self.notes);
+        for file in std::mem::take(&mut self.wire) {
+            file.apply_to(&fabric, &mut wire, &mut self.notes);
             self.notes.extend(file.notes);
         }
         let mut counters = topology.counters;
@@ -191,12 +230,12 @@ impl Assembly {
             tables,
             counters,
             growth: topology.growth,
-            ticks: Default::default(),
-            wire: Default::default(),
+            ticks: topology.ticks,
+            wire,
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,
-            adaptive: topology.adaptive,
+            adaptive: topology.adaptive.or(shown),
             policy,
             cut,
             reading: None,
@@ -238,6 +277,13 @@ impl Assembly {
             best.growth = best.growth.or(other.growth);
             best.time = best.time.or(other.time);
             best.adaptive = best.adaptive.or(other.adaptive);
+            best.ticks = if best.ticks.by_kind.is_empty() { other.ticks } else { best.ticks };
+            best.adaptive_switches = if best.adaptive_switches.is_empty() {
+                other.adaptive_switches
+            } else {
+                best.adaptive_switches
+            };
+            join_wire(&mut best.wire, other.wire);
             best.subnet_manager = best.subnet_manager.or(other.subnet_manager);
         }
         Ok(best)

@@ -161,6 +161,9 @@ const ALIASES: &[(&str, Counter)] = &[
     ("RcvPkts", Counter::PortRcvPkts),
     ("XmtWait", Counter::PortXmitWait),
     ("PortMalformedPacketErrors", Counter::PortMalformedPktErrors),
+    ("PortFECCorrectableBlockCounter", Counter::PortFECCorrectableBlockCtr),
+    ("PortFECUncorrectableBlockCounter", Counter::PortFECUncorrectableBlockCtr),
+    ("PortFECCorrectedSymbolCounter", Counter::PortFECCorrectedSymbolCtr),
 ];
 
 impl Counter {
