@@ -115,7 +115,7 @@ impl FarReader<'_> {
     fn begin_switch(&mut self, rest: &str, number: u64) {
         self.end_switch();
         self.part = Part::Nothing;
-        let guid = rest.starts_with("0x").then(|| split_leading_hex(rest)).flatten();
+        let guid = rest.strip_prefix("0x").and_then(split_leading_hex);
         match guid {
             Some((guid, _)) => self.open = Some(AdaptiveSection::new(Guid(guid), self.place(number))),
             None => self.note_bad_row(rest, number),

@@ -5,8 +5,9 @@ use super::content::Content;
 use super::file_error::FileError;
 use super::text::Input;
 use super::{
-    capture_format, far, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts,
-    name_map, partitions, perfquery, port_report, psl, qos_policy, sl2vl, slvl, subnet_lst,
+    cables, capture_format, far, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim,
+    ibswinfo, lfts, mlxlink, name_map, net_dump_ext, nodes_info, partitions, perfquery, pkey, pm,
+    port_report, psl, qos_policy, sl2vl, slvl, subnet_lst,
 };
 
 /// One format that can be read.
@@ -48,6 +49,13 @@ pub const FORMATS: &[Format] = &[
     format!(port_report, "port report of ibnetdiscover -p", |file| Content::Topology(Box::new(file))),
     format!(perfquery, "counters of perfquery", Content::Counters),
     format!(ibqueryerrors, "counters of ibqueryerrors", Content::Counters),
+    format!(net_dump_ext, "bit error rates of ibdiagnet (net_dump_ext)", Content::Wire),
+    format!(cables, "modules of ibdiagnet (cables)", Content::Wire),
+    format!(pm, "counters of ibdiagnet (pm)", Content::Counters),
+    format!(nodes_info, "firmware of ibdiagnet (nodes_info)", Content::Wire),
+    format!(pkey, "partitions of ibdiagnet (pkey)", Content::Partitions),
+    format!(mlxlink, "a port of mlxlink --json", Content::Wire),
+    format!(ibswinfo, "sensors of ibswinfo", Content::Wire),
     format!(psl, "service levels of paths (psl)", Content::Policy),
     format!(guid2lid, "LIDs as OpenSM remembers them (guid2lid)", Content::Lids),
     format!(partitions, "partitions of OpenSM (partitions.conf)", Content::Partitions),

@@ -9,7 +9,7 @@ mod counters;
 mod device_tables;
 mod fabric_draft;
 mod findings;
-pub(crate) mod port_tables;
+mod port_tables;
 mod ports;
 mod run_info;
 mod section;
@@ -22,6 +22,7 @@ use super::topology_text::note_duplicates;
 use fabdeck_fabric::Guid;
 use fabdeck_fabric::observe::{Notes, SubnetManager, WireHealth};
 
+pub(crate) use device_tables::fault_text;
 use fabric_draft::FabricDraft;
 use section::{CsvTables, Marker, Section, SectionColumns};
 

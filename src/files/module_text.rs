@@ -166,7 +166,12 @@ impl ModuleText {
     }
 
     /// The module; `None` where nothing is known of it.
-    pub(super) fn finish(self) -> Option<ModuleReading> {
+    pub(super) fn finish(mut self) -> Option<ModuleReading> {
+        // A cable without monitors states 0 for all that it does not measure.
+        if self.read.temperature == Some(0) && self.read.voltage.is_none() {
+            self.read.temperature = None;
+            self.bias.clear();
+        }
         let microwatt = |milliwatt: f64| (milliwatt * 1000.0).round().clamp(0.0, f64::from(u16::MAX)) as u16;
         let celsius = |celsius: f64| (celsius.clamp(-128.0, 127.0) * 256.0) as i16;
         let light = |lanes| whole_lanes(lanes).into_iter().map(microwatt).collect();
@@ -219,8 +224,12 @@ fn signed_dbm(number: f64) -> Option<f64> {
     Some(f64::from(whole as i16)).filter(|dbm| dbm.abs() < 100.0).map(dbm_to_milliwatt)
 }
 
-/// Light in mW: `1.234 mW, 0.913 dBm`. No light is measured where the file has -999.999 mW.
+/// Light in mW: `1.234 mW, 0.913 dBm`. No light is measured where the file has -999.999 mW. `inf mW, 65496.000 dBm` is
+/// -40 dBm, read by the tool as an unsigned number: no light.
 fn milliwatt(value: &str) -> Option<f64> {
+    if let Some(rest) = value.trim().strip_prefix("inf mW,") {
+        return leading_number(rest).filter(|dbm| *dbm > f64::from(i16::MAX)).and_then(signed_dbm);
+    }
     leading_number(value).filter(|mw| *mw >= 0.0)
 }
 
@@ -325,6 +334,22 @@ mod tests {
         assert_eq!(power(["1.0 mW", none, "1.0 mW", "1.0 mW"]), [0; 0]);
         assert_eq!(power(["1.0 mW", "1.0 mW", none, "N/A"]), [0; 0]);
         assert_eq!(power(["1.0 mW", "1.0 mW", "1.0 mW", "0.0 mW"]), [1000, 1000, 1000, 0]);
+        let dark = "inf mW, 65496.000 dBm";
+        assert_eq!(power([dark, "1.585 mW, 2.000 dBm", "1.0 mW", dark]), [0, 1585, 1000, 0]);
+    }
+
+    #[test]
+    fn a_cable_without_monitors_measures_nothing() {
+        let values = |temperature, voltage| {
+            [
+                ("Type", "Copper cable- unequalized"),
+                ("Temperature", temperature),
+                ("Supply Voltage Reporting", voltage),
+            ]
+        };
+        let read = |temperature, voltage| module(&values(temperature, voltage)).unwrap().celsius();
+        assert_eq!((read("0C", "0uV"), read("0C", "3300000uV")), (None, Some(0.0)));
+        assert_eq!(read("31C", "0uV"), Some(31.0));
     }
 
     #[test]

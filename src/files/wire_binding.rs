@@ -204,6 +204,9 @@ pub fn fill_device(held: &mut DeviceSensors, stated: &DeviceSensors) {
     fill(&mut held.firmware, &stated.firmware);
     fill(&mut held.system, &stated.system);
     fill(&mut held.power_supplies, &stated.power_supplies);
+    if held.fan_faults.is_empty() {
+        held.fan_faults.clone_from(&stated.fan_faults);
+    }
     for (number, speed) in &stated.fans {
         fill(held.fans.entry(*number).or_default(), speed);
     }

@@ -495,6 +495,9 @@ pub struct DeviceSensors {
     /// The limits of fan speeds, by the number of the fan.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fan_limits: BTreeMap<u8, AlarmLimits<u16>>,
+    /// What is wrong with the fans as a whole, in the words of the device.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fan_faults: Vec<String>,
     /// Temperature sensors beside that of the ASIC, by number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub board: BTreeMap<u16, BoardSensor>,

@@ -102,7 +102,7 @@ fn read_modules(section: &Section<'_>, ports: &mut Ports, notes: &mut Notes) -> 
 }
 
 /// Adds the causes of errors and the counts of FEC to their ports.
-pub(crate) fn add_causes(ports: &mut Ports, counters: &[CounterSample], growth: Option<&CounterGrowth>) {
+fn add_causes(ports: &mut Ports, counters: &[CounterSample], growth: Option<&CounterGrowth>) {
     for sample in counters {
         let Some(at) = sample.node.zip(sample.port) else { continue };
         let (errors, discards, fec) =
@@ -111,10 +111,9 @@ pub(crate) fn add_causes(ports: &mut Ports, counters: &[CounterSample], growth: 
             continue;
         }
         let said = ports.entry(at).or_default();
-        let answer = |known| known;
         said.errors = errors.map_or(DeviceAnswer::NotAsked, DeviceAnswer::Known);
         said.discards = discards.map_or(DeviceAnswer::NotAsked, DeviceAnswer::Known);
-        said.fec_counts = answer(fec.map_or(DeviceAnswer::NotAsked, DeviceAnswer::Known));
+        said.fec_counts = fec.map_or(DeviceAnswer::NotAsked, DeviceAnswer::Known);
     }
     let Some(growth) = growth else { return };
     for sample in &growth.samples {

@@ -174,9 +174,12 @@ fn fan_text(said: &DeviceSensors, fans: u16) -> String {
         let speed = said.fans.get(number).and_then(DeviceAnswer::known);
         speed.is_some_and(|speed| *speed < limits.low || limits.high > 0 && *speed > limits.high)
     });
-    match beyond.count() {
-        0 => fans.count_ones().to_string(),
-        beyond => format!("{} ({beyond} off limits)", fans.count_ones()),
+    let beyond = beyond.count();
+    let off = (beyond > 0).then(|| format!("{beyond} off limits"));
+    let wrong: Vec<String> = off.into_iter().chain(said.fan_faults.iter().cloned()).collect();
+    match wrong.is_empty() {
+        true => fans.count_ones().to_string(),
+        false => format!("{} ({})", fans.count_ones(), wrong.join(", ")),
     }
 }
 
