@@ -80,13 +80,14 @@ fn table_state(
     budget: &mut usize,
     notes: &mut Notes,
 ) -> AdaptiveTableState {
-    if section.tables.len() > 1 {
+    let stated = switch.settings().and_then(|settings| settings.private_tables).unwrap_or(0);
+    let count = section.tables.len().max(usize::from(stated));
+    if count > 1 {
         notes.add_partial(PRIVATE_TABLES, section.place.clone(), || {
             format!(
-                "switch {} has {} private tables (PLFT), and no file that is read states which packets use which: its \
-                 adaptive tables are not used",
-                section.node,
-                section.tables.len()
+                "switch {} has {count} private tables (PLFT), and no file that is read states which packets use which: \
+                 its adaptive tables are not used",
+                section.node
             )
         });
         return AdaptiveTableState::NotRead;

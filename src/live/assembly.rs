@@ -340,9 +340,10 @@ impl Assembly {
         if !self.damaged.is_empty() {
             return Err(self.damaged.swap_remove(0));
         }
-        let what = match self.tables.is_empty() {
-            true => "no file here has a topology",
-            false => "there are tables but no topology for them",
+        let what = match (self.tables.is_empty() && self.adaptive.is_empty(), self.wire.is_empty()) {
+            (true, true) => "no file here has a topology",
+            (true, false) => "there are values of ports or devices but no topology for them",
+            (false, _) => "there are tables but no topology for them",
         };
         Err(SourceError::Input {
             code: NO_TOPOLOGY,

@@ -41,7 +41,7 @@ fn doubt(text: &str, linear: Option<u8>, private: u8) -> (Option<AdaptiveDoubt>,
         lft.set(Lid::new(1).unwrap(), Some(PortNum(port)));
         tables.node_mut(NodeId(0)).lft = Some(lft);
     }
-    let private = BTreeMap::from([(Guid(1), private)]);
+    let private: BTreeMap<Guid, u8> = (private > 0).then_some((Guid(1), private)).into_iter().collect();
     apply_adaptive(&fabric(), &statements, &[file], &private, &mut tables, &mut notes);
     let held = &tables.nodes[&NodeId(0)];
     assert!(held.lft.is_some() || linear.is_none());
@@ -65,6 +65,8 @@ fn what_is_not_known_stays_a_doubt() {
     assert_eq!(doubt(&numbered, Some(6), 0).0, Some(AdaptiveDoubt::NotUnderstood(mismatch)));
     let two = format!("{numbered}PLFT_NUM: 1, top: 0x1\n0x0001 6 Static 0\n");
     assert_eq!(doubt(&two, Some(5), 0), (Some(AdaptiveDoubt::NotRead), vec!["FN-445"]));
+    // The file of linear tables shows a second table that the adaptive file lacks.
+    assert_eq!(doubt(&numbered, Some(5), 2), (Some(AdaptiveDoubt::NotRead), vec!["FN-445"]));
     let cut = numbered.replace("Free 1\n", "Free 1");
     assert_eq!(doubt(&cut, Some(5), 0).0, Some(AdaptiveDoubt::NotRead));
 }

@@ -273,7 +273,9 @@ fn add_capabilities(
     }
     for (node, said) in switches {
         let AdaptiveStatement::Stated(settings) = said else { continue };
-        let lacks = |bit: u64| masks.get(node).is_some_and(|mask| mask & bit == 0);
+        // A switch without any choice is taken to use its linear table, unless a file shows otherwise.
+        let is_off = !settings.has_choice();
+        let lacks = |bit: u64| is_off || masks.get(node).is_some_and(|mask| mask & bit == 0);
         settings.private_tables = lacks(PRIVATE_TABLES).then_some(0);
         settings.lane_input = inputs.get(node).copied().or(lacks(EXTENDED_NODE_INFO).then_some(0));
     }

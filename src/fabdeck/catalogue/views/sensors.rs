@@ -34,15 +34,16 @@ static SENSOR_FIELDS: &[RowField] = &[
         "sensors",
         "SENSORS",
         FieldKind::Text,
-        "ok, hot, or why the temperature is not known",
+        "ok, hot, fault (of fans or power supplies), or why the temperature is not known",
         |l, &id| {
             said(l, id).map_or(NOT_ASKED, |said| match hot_sensor(said) {
                 Some(_) => "hot".into(),
+                None if has_fault(said) => "fault".into(),
                 None => answer(&said.temperature, |read| heat_word(*read).into()),
             })
         },
     )
-    .toned(&[("hot", Tone::Danger)])
+    .toned(&[("hot", Tone::Danger), ("fault", Tone::Danger)])
     .status(),
     RowField::new("temperature", "TEMP", FieldKind::Decimal, "temperature of the chip", |l, &id| {
         celsius(temperature(l, id).map(TemperatureReading::celsius))
@@ -99,7 +100,7 @@ static SENSOR_FIELDS: &[RowField] = &[
             said(l, id).map_or(NOT_ASKED, |said| answer(&said.power_supplies, |held| power_text(held).into()))
         },
     )
-    .shed(3),
+    .on_request(),
     RowField::new("firmware", "FIRMWARE", FieldKind::Text, "version of the firmware", |l, &id| {
         said(l, id).map_or(NOT_ASKED, |said| {
             answer(&said.firmware, |read: &FirmwareReading| Value::text(&read.version))
@@ -168,30 +169,45 @@ fn hottest_sensor(said: &DeviceSensors) -> Option<String> {
     said.board.iter().max_by_key(by_heat).map(|(number, sensor)| sensor_text(*number, sensor))
 }
 
-/// The number of fans, and of those beyond their limits.
-fn fan_text(said: &DeviceSensors, fans: u16) -> String {
+/// What is wrong with the fans: speeds beyond their limits, and what the device itself reports.
+fn fan_faults(said: &DeviceSensors) -> Vec<String> {
     let beyond = said.fan_limits.iter().filter(|(number, limits)| {
         let speed = said.fans.get(number).and_then(DeviceAnswer::known);
         speed.is_some_and(|speed| *speed < limits.low || limits.high > 0 && *speed > limits.high)
     });
     let beyond = beyond.count();
     let off = (beyond > 0).then(|| format!("{beyond} off limits"));
-    let wrong: Vec<String> = off.into_iter().chain(said.fan_faults.iter().cloned()).collect();
+    off.into_iter().chain(said.fan_faults.iter().cloned()).collect()
+}
+
+/// The number of fans, and what is wrong with them.
+fn fan_text(said: &DeviceSensors, fans: u16) -> String {
+    let wrong = fan_faults(said);
     match wrong.is_empty() {
         true => fans.count_ones().to_string(),
         false => format!("{} ({})", fans.count_ones(), wrong.join(", ")),
     }
 }
 
-/// The state of power supplies: `2 ok`, `PSU 1: DC power ERROR`.
-fn power_text(held: &BTreeMap<u8, PowerSupplyReading>) -> String {
+/// What is wrong with each power supply: `PSU 1: DC power ERROR`.
+fn power_faults(held: &BTreeMap<u8, PowerSupplyReading>) -> Vec<String> {
     let wrong = |(number, supply): (&u8, &PowerSupplyReading)| {
         let absent = (supply.present == Some(false)).then(|| "absent".to_owned());
         let faults: Vec<String> = absent.into_iter().chain(supply.faults.iter().cloned()).collect();
         (!faults.is_empty()).then(|| format!("PSU {number}: {}", faults.join(", ")))
     };
-    let wrong: Vec<String> = held.iter().filter_map(wrong).collect();
+    held.iter().filter_map(wrong).collect()
+}
+
+/// The state of power supplies: `2 ok`, or what is wrong.
+fn power_text(held: &BTreeMap<u8, PowerSupplyReading>) -> String {
+    let wrong = power_faults(held);
     if wrong.is_empty() { format!("{} ok", held.len()) } else { wrong.join("; ") }
+}
+
+fn has_fault(said: &DeviceSensors) -> bool {
+    let power = said.power_supplies.known().is_some_and(|held| !power_faults(held).is_empty());
+    power || !fan_faults(said).is_empty()
 }
 
 /// Whether a device is above its own limit; without one nothing is judged.
