@@ -258,9 +258,7 @@ fn share_verdict(share: ErrorShare, limit: f64) -> Option<WireVerdict> {
         Some(WireVerdict::Watch)
     } else if rate > 0.0 && share.stated.is_some() {
         Some(WireVerdict::Healthy)
-    } else if share.bits <= 0.0 {
-        None
-    } else if share.at_least || NO_ERROR_BOUND / share.bits >= limit {
+    } else if share.bits <= 0.0 || share.at_least || NO_ERROR_BOUND / share.bits >= limit {
         None
     } else {
         Some(WireVerdict::Healthy)

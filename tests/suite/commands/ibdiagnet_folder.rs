@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::binary::{fabdeck, home};
 
 /// Part of the keys in the fixtures, as hexadecimal and decimal digits.
-const SECRETS: [&str; 2] = ["5ec4e7ca11ab1e", "6829149041687305728"];
+const SECRETS: [&str; 2] = ["5ec4e7ca11ab1e", "6828837790066351616"];
 
 fn fixtures() -> PathBuf {
     Path::new(env!("FABDECK_ROOT")).join("tests/fixtures/ibdiagnet")
