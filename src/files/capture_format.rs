@@ -9,6 +9,7 @@ mod index;
 mod line;
 mod links;
 mod pack;
+mod partitions;
 mod path_levels;
 mod reader;
 mod record_words;
@@ -31,6 +32,7 @@ pub use line::{
     RecordingEnd, TickRecord, encoded_size,
 };
 pub use pack::{FramePacker, PackedFrames};
+pub use partitions::{PartitionPortEntry, PartitionRecord};
 pub use reader::{CaptureReader, Damage};
 pub use state::{CaptureState, changed_records, state_records, wire_records};
 pub use topology::{DeviceModel, NodeLabel};

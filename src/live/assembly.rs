@@ -193,6 +193,7 @@ impl Assembly {
             growth: topology.growth,
             ticks: Default::default(),
             wire: Default::default(),
+            partitions: Default::default(),
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,

@@ -58,6 +58,7 @@ pub mod attribute {
     pub const NODE_INFO: u16 = 0x0011;
     pub const SWITCH_INFO: u16 = 0x0012;
     pub const PORT_INFO: u16 = 0x0015;
+    pub const P_KEY_TABLE: u16 = 0x0016;
     pub const SL_TO_VL: u16 = 0x0017;
     pub const VL_ARBITRATION: u16 = 0x0018;
     pub const LINEAR_FORWARDING: u16 = 0x0019;

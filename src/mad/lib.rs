@@ -55,7 +55,7 @@ pub use register_query::{CounterGroup, DiagnosticPage, Register, RegisterQuery};
 pub use sensor_registers::{FanList, FanSpeed, RegisterContent, SensorCount};
 pub use smp::{HOPS_MAX, RouteError, SMP_DATA, Smp};
 pub use subnet::{
-    LftBlock, MftBlock, NodeDescription, NodeInfo, SlToVl, SmInfo, SwitchInfo, VlArbitrationBlock,
+    LftBlock, MftBlock, NodeDescription, NodeInfo, PKeyBlock, SlToVl, SmInfo, SwitchInfo, VlArbitrationBlock,
 };
 pub use vendor::{AdaptiveRoutingInfo, GeneralInfo, has_vendor_attributes};
 pub use vendor_class::{REGISTER_BLOCK, RegisterBytes, VendorQuery};

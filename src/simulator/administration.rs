@@ -14,7 +14,6 @@ use super::device::{PortRef, SimulatedDevice};
 use super::simulated_fabric::SimulatedFabric;
 use super::subnet::{node_description, node_info};
 
-const DEFAULT_PARTITION: u16 = 0xFFFF;
 /// 4096 bytes, exactly.
 const MTU: u8 = 2 << 6 | 5;
 
@@ -52,7 +51,7 @@ impl SimulatedFabric {
         Some(answer)
     }
 
-    /// A path exists if the tables lead from one end to the other.
+    /// A path exists if the tables lead from one end to the other, and both are in one partition.
     fn path_record(&mut self, answer: &mut Mad) -> Result<(), u16> {
         self.fill_tables();
         let mask = answer.administration_header().component_mask.get();
@@ -76,12 +75,13 @@ impl SimulatedFabric {
         );
         let ((from, from_lid), (to, to_lid)) = from.zip(to).ok_or(INVALID_REQUEST)?;
         self.follow_lid(from, to_lid).filter(|end| end.at.0 == to.0).ok_or(NO_RECORDS)?;
+        let key = self.shared_key(from, to).ok_or(NO_RECORDS)?;
         let record = answer.record_mut::<PathRecord>();
         *record = PathRecord::new_zeroed();
         (record.source_lid, record.destination_lid) = (from_lid.into(), to_lid.into());
         (record.source_gid, record.destination_gid) = (self.gid_of(from), self.gid_of(to));
         record.reversible_count = 0x81;
-        record.partition_key = DEFAULT_PARTITION.into();
+        record.partition_key = key.into();
         record.mtu = MTU;
         // Exactly 100 Gb/s; the packet life time of a short path.
         (record.rate, record.packet_life) = (2 << 6 | 16, 2 << 6 | 18);

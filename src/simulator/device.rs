@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use fabdeck_fabric::{
-    Guid, Lid, LinkSpeed, LinkWidth, Lmc, NodeKind, PhysicalState, PortState, Sl2Vl, VlWeight,
+    Guid, Lid, LinkSpeed, LinkWidth, Lmc, NodeKind, PartitionKey, PhysicalState, PortState, Sl2Vl, VlWeight,
 };
 use fabdeck_mad::NodeDescription;
 
 use super::adaptive_tables::DeviceGroups;
+use super::partitions::PartitionProfile;
 use super::port_speeds::PortInfoForm;
 use super::wire_profile::WireProfile;
 
@@ -41,6 +42,7 @@ pub struct SimulatedDevice {
     pub adaptive: AdaptiveProfile,
     pub port_info_form: PortInfoForm,
     pub wire: WireProfile,
+    pub partitions: PartitionProfile,
     /// The groups of its adaptive tables.
     pub groups: DeviceGroups,
 }
@@ -100,6 +102,8 @@ pub struct PortModel {
     pub peer: Option<PortRef>,
     pub key: KeyGuard,
     pub arbitration: Option<Box<ArbitrationTables>>,
+    /// The P_Keys, if they were set.
+    pub keys: Option<Vec<PartitionKey>>,
 }
 
 /// The M_Key of a port, and the number of requests with another key.

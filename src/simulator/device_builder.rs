@@ -8,6 +8,7 @@ use fabdeck_mad::NodeDescription;
 use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
+use super::partitions::PartitionProfile;
 use super::port_speeds::PortInfoForm;
 use super::wire_profile::WireProfile;
 
@@ -40,6 +41,7 @@ fn build_device(fabric: &Fabric, id: NodeId) -> SimulatedDevice {
         adaptive: AdaptiveProfile::default(),
         port_info_form: PortInfoForm::default(),
         wire: WireProfile::default(),
+        partitions: PartitionProfile::default(),
         groups: Default::default(),
     }
 }
@@ -74,6 +76,7 @@ fn build_port(fabric: &Fabric, id: NodeId, number: u8, best: LinkSpeed) -> PortM
         peer: peer.map(|peer| (peer.node.0, peer.number.value())),
         key: KeyGuard::default(),
         arbitration: None,
+        keys: None,
     }
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_fabric::{
-    Arbitration, Fabric, Faults, Lid, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId, PortNum,
+    Arbitration, Fabric, Faults, Guid, Lid, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId, PortNum,
     PortSet, PortState, Routes, ServiceLevels, Sl2Vl, Tables,
 };
 
@@ -116,6 +116,11 @@ impl SimulatedFabric {
 
     pub(super) fn manager_lid(&self) -> u16 {
         self.lid_of(self.manager)
+    }
+
+    /// The GUID of the subnet manager's port.
+    pub fn manager_guid(&self) -> Option<Guid> {
+        self.device(self.manager.0).port(self.manager.1).map(|socket| socket.guid)
     }
 
     /// Makes a device silent, or lets it answer again.

@@ -13,6 +13,7 @@ mod limits;
 mod link_health;
 mod missing_answers;
 mod notices;
+mod partitions;
 mod repeatability;
 mod service_levels;
 mod set_requests;
@@ -46,10 +47,22 @@ fn simulated(fabric: &Fabric, line: LineFaults, seed: u64) -> SharedSimulator {
     SharedSimulator::new(Simulator::new(world(fabric), line, seed))
 }
 
-const ALL: ReadOptions =
-    ReadOptions { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
-const TOPOLOGY: ReadOptions =
-    ReadOptions { tables: false, multicast: false, lanes: false, counters: false, adaptive: false };
+const ALL: ReadOptions = ReadOptions {
+    tables: true,
+    multicast: true,
+    lanes: true,
+    counters: true,
+    adaptive: true,
+    partitions: true,
+};
+const TOPOLOGY: ReadOptions = ReadOptions {
+    tables: false,
+    multicast: false,
+    lanes: false,
+    counters: false,
+    adaptive: false,
+    partitions: false,
+};
 
 fn look_with(port: &mut dyn MadPort, keys: &Keys, wanted: ReadOptions) -> Result<Observation, SourceError> {
     read_snapshot("sim", port, ExchangePolicy::default(), keys, wanted, &mut NoObserver)

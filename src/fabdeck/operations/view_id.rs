@@ -11,6 +11,7 @@ use crate::catalogue::views::lanes::{LANES, lanes};
 use crate::catalogue::views::link_users::LINK_USERS;
 use crate::catalogue::views::links::{LINKS, links};
 use crate::catalogue::views::modules::{MODULES, modules};
+use crate::catalogue::views::partitions::{PARTITIONS, partitions};
 use crate::catalogue::views::ports::{PORTS, ports};
 use crate::catalogue::views::sensors::{SENSORS, sensors};
 use crate::catalogue::views::switches::{SWITCHES, switches};
@@ -69,6 +70,7 @@ define_views! {
     Modules "modules" "show modules" MODULES of modules;
     Sensors "sensors" "show sensors" SENSORS of sensors;
     Adaptive "adaptive" "show adaptive" ADAPTIVE of adaptive_switches;
+    Partitions "partitions" "show partitions" PARTITIONS of partitions;
     Users "users" "show users LINK" LINK_USERS;
     Jobs "jobs" "show jobs" RUNNING_JOBS;
     JobChannels "jobs-channels" "jobs channels" JOB_CHANNELS;
@@ -107,6 +109,7 @@ impl ViewId {
                 || self.needs_paths(&uses),
             multicast: self == Self::Tables && uses("groups"),
             lanes: self == Self::Lanes,
+            partitions: self == Self::Partitions,
             counters: self == Self::Counters || (self == Self::Links && uses("errors")),
             ..ReadOptions::default()
         }

@@ -51,6 +51,7 @@ pub const COMMANDS: &[CommandEntry] = &[
     show::SHOW_MODULES,
     show::SHOW_SENSORS,
     show::SHOW_ADAPTIVE,
+    show::SHOW_PARTITIONS,
     show::SHOW_JOBS,
     trace::TRACE,
     check::CHECK,

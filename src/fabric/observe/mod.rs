@@ -7,6 +7,7 @@ mod job_snapshot;
 mod join_samples;
 mod notes;
 mod observation;
+mod partition_tables;
 mod printable;
 mod reading;
 mod sweep;
@@ -21,6 +22,7 @@ pub use job_snapshot::{JobHosts, JobListState, JobSnapshot};
 pub use join_samples::join_samples;
 pub use notes::{Note, NotePlace, Notes};
 pub use observation::{AdaptiveRouting, CounterGrowth, Observation, PathLevels, PolicyLevels, SubnetManager};
+pub use partition_tables::{PartitionEnforcement, PartitionTables, PortPartitions};
 pub use printable::{digits_in_groups, escape_json, escape_unprintable, is_printable};
 pub use reading::{MissingAnswer, ReadingPhase, ReadingReport, route_text};
 pub use sweep::{

@@ -521,6 +521,7 @@ impl<B: ByteSource> CaptureReader<B> {
             cut: ends_early(&state.fabric, partial.map(|one| (one.code.as_str(), one.text.as_str()))),
             ticks: state.ticks.clone(),
             wire: state.wire.clone(),
+            partitions: state.partitions.clone(),
             reading: None,
             jobs: state.jobs.clone(),
         }

@@ -13,6 +13,7 @@ use super::fdr10::KindsWithoutFdr10;
 use super::keys::Keys;
 use super::lanes::{count_lane_questions, read_arbitration, read_lanes};
 use super::levels::read_levels;
+use super::partitions::read_partitions;
 use super::reader::{PhaseLog, PortReader};
 use super::subnet_manager::find_manager;
 use super::subscribers::read_subscribers;
@@ -21,7 +22,8 @@ use super::ticks::read_ticks;
 use super::traps::{TrapListener, TrapSubscription};
 use super::wire::{WireScope, read_wire};
 use fabdeck_fabric::observe::{
-    KnownManager, MissingAnswer, NotePlace, Notes, Observation, ReadingReport, Sweep, Ticks, route_text,
+    KnownManager, MissingAnswer, NotePlace, Notes, Observation, PartitionTables, ReadingReport, Sweep, Ticks,
+    route_text,
 };
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use fabdeck_mad::access::{
@@ -266,7 +268,8 @@ impl Source for LiveSource {
         let first = self.next_transactions();
         let mut reader = PortReader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
         reader.begin_transactions(first);
-        let read = read_levels(&mut reader, &look.fabric, lid, wanted)?;
+        let partitions = look.partitions.members(&look.fabric).map(|(partitions, _)| partitions);
+        let read = read_levels(&mut reader, (&look.fabric, partitions.as_ref()), lid, wanted)?;
         merge_phase_log(reader, look);
         self.record_writes(look);
         Ok(read)
@@ -359,7 +362,6 @@ fn read_with_nodes(
         asked = switches_to_ask(&fabric, &nodes, answers);
         let said = ask_adaptive(&mut reader, &nodes, &asked, answers)?;
         answers.extend(said);
-        note_adaptive(&mut reader.log, &nodes, answers);
         adaptive = summarize_adaptive(&nodes, answers);
     }
     if wanted.tables {
@@ -368,6 +370,7 @@ fn read_with_nodes(
         answers.tables.extend(known);
     }
     if wanted.tables || wanted.adaptive {
+        note_adaptive(&mut reader.log, &nodes, answers);
         store_adaptive(&nodes, &mut tables, answers);
     }
     if wanted.multicast {
@@ -382,6 +385,10 @@ fn read_with_nodes(
         true => read_ticks(&mut reader, &fabric, &nodes, &Ticks::default(), |_| false)?,
         false => Ticks::default(),
     };
+    let partitions = match wanted.partitions {
+        true => read_partitions(&mut reader, &fabric, &nodes)?,
+        false => PartitionTables::default(),
+    };
     let subnet_manager = find_manager(&mut reader, &fabric, &nodes, manager_lid)?;
     let reading = Some(ReadingReport {
         subnet_prefix,
@@ -394,6 +401,7 @@ fn read_with_nodes(
         tables,
         counters,
         ticks,
+        partitions,
         subnet_manager,
         adaptive,
         reading,

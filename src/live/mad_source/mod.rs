@@ -23,6 +23,7 @@ mod link_down_counts;
 mod live_source;
 mod notify;
 mod partial_tables;
+mod partitions;
 mod question;
 mod read_list;
 mod reader;

@@ -54,6 +54,8 @@ pub struct ReadOptions {
     pub lanes: bool,
     /// Counters of every cabled port.
     pub counters: bool,
+    /// P_Key tables of ports.
+    pub partitions: bool,
 }
 
 /// Which path records to read.

@@ -8,6 +8,7 @@ pub(crate) mod lanes;
 pub(crate) mod link_users;
 pub(crate) mod links;
 pub(crate) mod modules;
+pub(crate) mod partitions;
 pub(crate) mod ports;
 pub(crate) mod sensors;
 pub(crate) mod switches;

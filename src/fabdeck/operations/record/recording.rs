@@ -84,7 +84,13 @@ pub fn refuse_conflicts(
 pub fn record(operation: &mut Operation<'_>, mut request: RecordRequest<'_>) -> Result<Recording, Failure> {
     let name = operation.env.named_source()?.to_owned();
     let mut source = operation.env.open_source(&name)?;
-    let wanted = ReadOptions { tables: true, multicast: true, lanes: true, ..ReadOptions::default() };
+    let wanted = ReadOptions {
+        tables: true,
+        multicast: true,
+        lanes: true,
+        partitions: true,
+        ..ReadOptions::default()
+    };
     let snapshot = operation.read_snapshot_through(source.as_mut(), wanted)?;
     let Some(reading) = &snapshot.observation.reading else {
         return Err(Failure::usage(format!(

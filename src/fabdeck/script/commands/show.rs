@@ -195,6 +195,23 @@ pub const SHOW_ADAPTIVE: CommandEntry = CommandEntry::new(
 .at(OptionUse::Used)
 .json(&[JsonSchema::rows::<()>(ViewId::Adaptive)]);
 
+pub const SHOW_PARTITIONS: CommandEntry = CommandEntry::new(
+    "show partitions",
+    "The partitions and their members",
+    "A row for each member of a partition, by the P_Key tables of ports: full or limited, and whether the switch port on \
+     its cable passes its packets. Ports without a known partition come last: \"empty\", \"absent\" and \"did not \
+     answer\" differ. A live source is asked one question a port, and further ones for tables of more than 32 entries.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source sim:demo show partitions --filter pkey=0x7fff,member=full",
+    "fabdeck --source sim:kary,k=4,n=2,pkeys-enforce=all show partitions --filter at_switch=drops",
+])
+.runs(&CommandFunction(show_partitions))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::Partitions)]);
+
 pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
     "show jobs",
     "The running jobs, a row for each",
@@ -273,6 +290,10 @@ fn show_sensors(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, F
 
 fn show_adaptive(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
     show_rows(context, ViewId::Adaptive, rows, None)
+}
+
+fn show_partitions(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Partitions, rows, None)
 }
 
 fn show_tables(context: &mut Context<'_, '_>, args: &TableArgs) -> Result<Exit, Failure> {
