@@ -5,6 +5,7 @@
 mod adaptive_tables;
 mod counters;
 mod frame;
+mod groups;
 mod index;
 mod line;
 mod links;
@@ -25,6 +26,7 @@ use fabdeck_fabric::observe::Observation;
 
 pub use counters::{CounterBase, Counters, encode};
 pub use frame::{LEAD_BYTES, Lead, MAX_FRAME_BYTES, flags};
+pub use groups::GroupRecord;
 pub use index::{ByteSource, FrameSlot, Hole, Index, IndexStatus};
 pub use line::{
     AcknowledgementRecord, Annotation, CaptureHeader, CaptureRecord, JobsRecord, MAX_JOBS_BYTES,

@@ -194,6 +194,7 @@ impl Assembly {
             ticks: Default::default(),
             wire: Default::default(),
             partitions: Default::default(),
+            groups: Default::default(),
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,

@@ -80,6 +80,7 @@ pub mod attribute {
     pub const NODE_RECORD: u16 = 0x0011;
     pub const SERVICE_RECORD: u16 = 0x0031;
     pub const PATH_RECORD: u16 = 0x0035;
+    pub const MC_MEMBER_RECORD: u16 = 0x0038;
     pub const INFORM_INFO_RECORD: u16 = 0x00F3;
 
     /// Attributes of the class for hosts: the status of a notice, and in simulators the flows of a host.

@@ -1,5 +1,5 @@
-//! Subnet administration at the manager's port: path records, node records, subscriptions to traps, services. It
-//! answers with single records; of a table only the first packet.
+//! Subnet administration at the manager's port: path records, node records, subscriptions to traps, services, multicast
+//! groups. Tables of subscriptions have their first packet only, those of groups all packets.
 
 use std::time::Duration;
 
@@ -41,6 +41,12 @@ impl SimulatedFabric {
             (Method::GET | Method::GET_TABLE, attribute::INFORM_INFO_RECORD) => {
                 self.inform_records(&mut answer, method == Method::GET_TABLE)
             }
+            (Method::GET_TABLE, attribute::MC_MEMBER_RECORD) => match self.group_table(&mut answer, from) {
+                // The last acknowledgement gets no answer.
+                Ok(None) => return None,
+                Ok(Some(())) => Ok(()),
+                Err(status) => Err(status),
+            },
             (_, attribute::SERVICE_RECORD) => self.services.answer_request(&mut answer, now),
             _ => Err(UNSUPPORTED),
         };

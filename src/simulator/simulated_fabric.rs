@@ -14,6 +14,7 @@ use fabdeck_fabric::{
 use super::background_traffic::{BackgroundTraffic, RatioShortfall, TimeRatio};
 use super::device::{AdaptiveProfile, PortRef, SimulatedDevice};
 use super::device_builder;
+use super::group_records::GroupRecords;
 use super::host_agents::HostAgents;
 use super::manager_stand_in;
 use super::notice_state::NoticeState;
@@ -47,6 +48,8 @@ pub struct SimulatedFabric {
     pub(super) notice_state: NoticeState,
     /// Services that ports have registered with the manager.
     pub(super) services: RegisteredServices,
+    /// Multicast groups, and tables of them that are under way.
+    pub(super) group_records: GroupRecords,
     /// Hosts whose agents follow notices by themselves.
     pub(super) agents: HostAgents,
     /// Number of Gets that would have cleared or reset something.
@@ -94,6 +97,7 @@ impl SimulatedFabric {
             relaned: false,
             notice_state: NoticeState::default(),
             services: RegisteredServices::default(),
+            group_records: GroupRecords::default(),
             agents: HostAgents::default(),
             cleared_by_get: 0,
         })

@@ -340,6 +340,7 @@ pub fn answers(data: &[u8]) {
         counters: true,
         adaptive: true,
         partitions: true,
+        groups: true,
     };
     let Ok(seen) = read_snapshot("fuzz", &mut port, policy, &Keys::default(), wanted, &mut NoObserver) else {
         return;

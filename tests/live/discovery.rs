@@ -37,6 +37,7 @@ const EVERYTHING: ReadOptions = ReadOptions {
     counters: true,
     adaptive: true,
     partitions: true,
+    groups: true,
 };
 /// The lanes of a large fabric need hundreds of thousands of datagrams.
 const NO_LANES: ReadOptions = ReadOptions { lanes: false, ..EVERYTHING };

@@ -8,6 +8,7 @@ mod altered_answers;
 mod compare;
 mod fabric_events;
 mod faults;
+mod groups;
 mod keys;
 mod limits;
 mod link_health;
@@ -54,6 +55,7 @@ const ALL: ReadOptions = ReadOptions {
     counters: true,
     adaptive: true,
     partitions: true,
+    groups: true,
 };
 const TOPOLOGY: ReadOptions = ReadOptions {
     tables: false,
@@ -62,6 +64,7 @@ const TOPOLOGY: ReadOptions = ReadOptions {
     counters: false,
     adaptive: false,
     partitions: false,
+    groups: false,
 };
 
 fn look_with(port: &mut dyn MadPort, keys: &Keys, wanted: ReadOptions) -> Result<Observation, SourceError> {

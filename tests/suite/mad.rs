@@ -83,6 +83,9 @@ fn structures_lie_as_the_headers_of_opensm_have_them() {
             counter_select = "counter_select0" }
         PathRecord = ib_path_rec_t { destination_gid = "dgid", destination_lid = "dlid", source_lid = "slid",
             hop_flow_raw = "hop_flow_raw", partition_key = "pkey", qos_class_sl = "qos_class_sl", rate = "rate" }
+        McMemberRecord = ib_member_rec_t { mgid = "mgid", port_gid = "port_gid", queue_key = "qkey", mlid = "mlid",
+            mtu = "mtu", traffic_class = "tclass", partition_key = "pkey", rate = "rate", packet_life = "pkt_life",
+            level_flow_hop = "sl_flow_hop", scope_state = "scope_state" }
         NodeRecord = ib_node_record_t { lid = "lid", info = "node_info", description = "node_desc" }
         InformInfo = ib_inform_info_t { lid_begin = "lid_range_begin", is_generic = "is_generic",
             subscribe = "subscribe", trap_type = "trap_type", trap_number = "g_or_v.generic.trap_num",

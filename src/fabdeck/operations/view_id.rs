@@ -6,6 +6,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::adaptive::{ADAPTIVE, adaptive_switches};
 use crate::catalogue::views::counters::{COUNTERS, CounterRows};
 use crate::catalogue::views::entries::ENTRIES;
+use crate::catalogue::views::groups::{GROUPS, groups};
 use crate::catalogue::views::hosts::{HOSTS, hosts};
 use crate::catalogue::views::lanes::{LANES, lanes};
 use crate::catalogue::views::link_users::LINK_USERS;
@@ -71,6 +72,7 @@ define_views! {
     Sensors "sensors" "show sensors" SENSORS of sensors;
     Adaptive "adaptive" "show adaptive" ADAPTIVE of adaptive_switches;
     Partitions "partitions" "show partitions" PARTITIONS of partitions;
+    Groups "groups" "show groups" GROUPS of groups;
     Users "users" "show users LINK" LINK_USERS;
     Jobs "jobs" "show jobs" RUNNING_JOBS;
     JobChannels "jobs-channels" "jobs channels" JOB_CHANNELS;
@@ -110,6 +112,7 @@ impl ViewId {
             multicast: self == Self::Tables && uses("groups"),
             lanes: self == Self::Lanes,
             partitions: self == Self::Partitions,
+            groups: self == Self::Groups,
             counters: self == Self::Counters || (self == Self::Links && uses("errors")),
             ..ReadOptions::default()
         }

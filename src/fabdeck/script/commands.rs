@@ -52,6 +52,7 @@ pub const COMMANDS: &[CommandEntry] = &[
     show::SHOW_SENSORS,
     show::SHOW_ADAPTIVE,
     show::SHOW_PARTITIONS,
+    show::SHOW_GROUPS,
     show::SHOW_JOBS,
     trace::TRACE,
     check::CHECK,

@@ -5,6 +5,7 @@ mod counters;
 mod flow_lists;
 mod job_snapshot;
 mod join_samples;
+mod multicast_groups;
 mod notes;
 mod observation;
 mod partition_tables;
@@ -20,6 +21,7 @@ pub use counters::{Counter, CounterFigure, CounterKind, CounterLookup, CounterSa
 pub use flow_lists::FlowLists;
 pub use job_snapshot::{JobHosts, JobListState, JobSnapshot};
 pub use join_samples::join_samples;
+pub use multicast_groups::{JoinState, MulticastGroup, MulticastGroups, ports_in_tree};
 pub use notes::{Note, NotePlace, Notes};
 pub use observation::{AdaptiveRouting, CounterGrowth, Observation, PathLevels, PolicyLevels, SubnetManager};
 pub use partition_tables::{PartitionEnforcement, PartitionTables, PortPartitions};

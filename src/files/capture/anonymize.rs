@@ -244,6 +244,7 @@ impl Aliases {
                 CaptureRecord::Ticks(ticks)
             }
             CaptureRecord::Wire(wire) => CaptureRecord::Wire(wire.anonymize(guid)),
+            CaptureRecord::Groups(groups) => CaptureRecord::Groups(groups.anonymize(guid)),
             CaptureRecord::Partitions(tables) => CaptureRecord::Partitions(tables.anonymize(guid)),
             CaptureRecord::Tables(mut tables) => {
                 tables.anonymize(guid);

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::adaptive_tables::AdaptiveTableRecord;
 use super::counters::Counters;
 use super::frame::flags;
+use super::groups::GroupRecord;
 use super::partitions::PartitionRecord;
 use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
@@ -53,6 +54,8 @@ pub enum CaptureRecord {
     Wire(WireRecord),
     /// The P_Key tables of ports that changed.
     Partitions(PartitionRecord),
+    /// Multicast groups and their members.
+    Groups(GroupRecord),
     /// Notes of the recorded reading.
     Remarks(Vec<NoteRecord>),
     /// The running jobs.
@@ -95,6 +98,7 @@ const KINDS: &[(&str, u32)] = &[
     ("ticks", flags::STATE_MOVED),
     ("wire", flags::STATE_MOVED | flags::BESIDE),
     ("partitions", flags::STATE_MOVED),
+    ("groups", flags::STATE_MOVED),
     ("remarks", flags::STATE_MOVED),
     ("jobs", flags::STATE_MOVED | flags::JOBS),
     ("flows", flags::STATE_MOVED | flags::BESIDE),

@@ -10,6 +10,7 @@ use super::discovery_state::DiscoveredNode;
 use super::exchange_policy::ExchangePolicy;
 use super::fabric_sweep::{SweepMemory, run_sweep};
 use super::fdr10::KindsWithoutFdr10;
+use super::groups::{GroupScope, read_groups};
 use super::keys::Keys;
 use super::lanes::{count_lane_questions, read_arbitration, read_lanes};
 use super::levels::read_levels;
@@ -22,8 +23,8 @@ use super::ticks::read_ticks;
 use super::traps::{TrapListener, TrapSubscription};
 use super::wire::{WireScope, read_wire};
 use fabdeck_fabric::observe::{
-    KnownManager, MissingAnswer, NotePlace, Notes, Observation, PartitionTables, ReadingReport, Sweep, Ticks,
-    route_text,
+    KnownManager, MissingAnswer, MulticastGroups, NotePlace, Notes, Observation, PartitionTables,
+    ReadingReport, Sweep, Ticks, route_text,
 };
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use fabdeck_mad::access::{
@@ -373,7 +374,7 @@ fn read_with_nodes(
         note_adaptive(&mut reader.log, &nodes, answers);
         store_adaptive(&nodes, &mut tables, answers);
     }
-    if wanted.multicast {
+    if wanted.multicast || wanted.groups {
         read_multicast(&mut reader, &nodes, &mut tables)?;
     }
     if wanted.lanes {
@@ -390,6 +391,13 @@ fn read_with_nodes(
         false => PartitionTables::default(),
     };
     let subnet_manager = find_manager(&mut reader, &fabric, &nodes, manager_lid)?;
+    let groups = match manager_lid.and_then(|lid| Lid::new(lid.into())).filter(|_| wanted.groups) {
+        Some(manager) => {
+            let scope = GroupScope { fabric: &fabric, tables: &tables, manager, subnet_prefix };
+            read_groups(&mut reader, scope)?
+        }
+        None => MulticastGroups::default(),
+    };
     let reading = Some(ReadingReport {
         subnet_prefix,
         from,
@@ -402,6 +410,7 @@ fn read_with_nodes(
         counters,
         ticks,
         partitions,
+        groups,
         subnet_manager,
         adaptive,
         reading,

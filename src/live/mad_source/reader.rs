@@ -8,7 +8,7 @@ use super::keys::Keys;
 use super::question::Reply;
 use fabdeck_fabric::observe::{MissingAnswer, NotePlace, Notes, ReadingPhase};
 use fabdeck_fabric::{Fabric, Guid};
-use fabdeck_mad::access::{MadPort, ReadObserver, ReadProgress, SourceError};
+use fabdeck_mad::access::{AddressedMad, MadPort, PortEvent, ReadObserver, ReadProgress, SourceError};
 
 /// How often the caller is asked for cancellation.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
@@ -126,6 +126,39 @@ impl<'a> PortReader<'a> {
     pub fn drain_reports(&mut self) -> Result<(), SourceError> {
         while self.port.receive(self.port.now())?.is_some() {}
         Ok(())
+    }
+
+    /// The timeout of a query, and how often it is sent again.
+    pub fn patience(&self) -> (Duration, u32) {
+        (self.policy.timeout, self.policy.retries)
+    }
+
+    /// A transaction for a datagram that is sent outside of phases.
+    pub fn next_transaction(&mut self) -> u32 {
+        let transaction = self.transactions.max(1);
+        self.transactions = transaction.wrapping_add(1);
+        transaction
+    }
+
+    /// Sends a datagram outside of phases.
+    pub fn send_single(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), SourceError> {
+        Ok(self.port.send(parcel, patience)?)
+    }
+
+    /// The next arrival outside of phases; `None` when the time is over.
+    pub fn receive_single(&mut self, until: Duration) -> Result<Option<PortEvent>, SourceError> {
+        loop {
+            if self.watch.is_cancelled() {
+                return Err(SourceError::Cancelled);
+            }
+            let turn = until.min(self.port.now() + WATCH_INTERVAL);
+            if let Some(event) = self.port.receive(turn)? {
+                return Ok(Some(event));
+            }
+            if self.port.now() >= until {
+                return Ok(None);
+            }
+        }
     }
 
     pub fn keys(&self) -> &'a Keys {

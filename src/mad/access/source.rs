@@ -56,6 +56,8 @@ pub struct ReadOptions {
     pub counters: bool,
     /// P_Key tables of ports.
     pub partitions: bool,
+    /// Multicast groups and their members, from the subnet manager.
+    pub groups: bool,
 }
 
 /// Which path records to read.

@@ -36,6 +36,7 @@ const WANTED: ReadOptions = ReadOptions {
     multicast: false,
     adaptive: false,
     partitions: false,
+    groups: false,
 };
 
 /// A console's source, what it shows, and its access to changes.

@@ -38,6 +38,7 @@ fn record(file: &Path) {
         lanes: false,
         adaptive: false,
         partitions: false,
+        groups: false,
     };
     let mut look = source.observe(wanted, &mut NoObserver).unwrap();
     let header = CaptureHeader {

@@ -54,6 +54,7 @@ pub const WANTED: ReadOptions = ReadOptions {
     lanes: false,
     adaptive: false,
     partitions: false,
+    groups: false,
 };
 
 /// A session on a capture, at its end or at a time.

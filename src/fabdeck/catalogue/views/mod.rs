@@ -3,6 +3,7 @@
 pub(crate) mod adaptive;
 pub(crate) mod counters;
 pub mod entries;
+pub(crate) mod groups;
 pub(crate) mod hosts;
 pub(crate) mod lanes;
 pub(crate) mod link_users;

@@ -212,6 +212,24 @@ pub const SHOW_PARTITIONS: CommandEntry = CommandEntry::new(
 .at(OptionUse::Used)
 .json(&[JsonSchema::rows::<()>(ViewId::Partitions)]);
 
+pub const SHOW_GROUPS: CommandEntry = CommandEntry::new(
+    "show groups",
+    "The multicast groups and their members",
+    "A row for each member of a multicast group: how it is joined, and whether the forwarding tree leads to it. Groups of \
+     IP over InfiniBand have the name of their address. A live source reads multicast tables, and asks the subnet \
+     manager for its groups and once for each host port. The manager hides groups of partitions that this host is not \
+     in.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source sim:kary,k=2,n=2 show groups",
+    "fabdeck --source sim:kary,k=2,n=2 show groups --filter tree=no --fields group,mgid,node,port,state",
+])
+.runs(&CommandFunction(show_groups))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::Groups)]);
+
 pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
     "show jobs",
     "The running jobs, a row for each",
@@ -294,6 +312,10 @@ fn show_adaptive(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, 
 
 fn show_partitions(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
     show_rows(context, ViewId::Partitions, rows, None)
+}
+
+fn show_groups(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Groups, rows, None)
 }
 
 fn show_tables(context: &mut Context<'_, '_>, args: &TableArgs) -> Result<Exit, Failure> {
