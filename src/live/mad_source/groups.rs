@@ -22,18 +22,20 @@ const MAX_GROUP_QUERIES: usize = 4_096;
 
 /// The manager, and what is known of its fabric.
 #[derive(Clone, Copy)]
-pub struct GroupScope<'f> {
-    pub fabric: &'f Fabric,
-    pub tables: &'f Tables,
-    pub manager: Lid,
-    pub subnet_prefix: Option<u64>,
+struct GroupScope<'f> {
+    fabric: &'f Fabric,
+    tables: &'f Tables,
+    manager: Lid,
+    subnet_prefix: Option<u64>,
 }
 
-/// Reads all groups, with the members that the manager states.
+/// Reads all groups from the manager at a LID, with the members that it states.
 pub fn read_groups(
     reader: &mut PortReader<'_>,
-    scope: GroupScope<'_>,
+    (fabric, tables): (&Fabric, &Tables),
+    (manager, subnet_prefix): (Lid, Option<u64>),
 ) -> Result<MulticastGroups, SourceError> {
+    let scope = GroupScope { fabric, tables, manager, subnet_prefix };
     let mut drafts = GroupDrafts::default();
     let answer = match read_group_table(reader, scope.manager, group_query(0))? {
         TableReply::Whole(transfer) => drafts.add_groups(&transfer),

@@ -10,7 +10,7 @@ use super::discovery_state::DiscoveredNode;
 use super::exchange_policy::ExchangePolicy;
 use super::fabric_sweep::{SweepMemory, run_sweep};
 use super::fdr10::KindsWithoutFdr10;
-use super::groups::{GroupScope, read_groups};
+use super::groups::read_groups;
 use super::keys::Keys;
 use super::lanes::{count_lane_questions, read_arbitration, read_lanes};
 use super::levels::read_levels;
@@ -23,8 +23,8 @@ use super::ticks::read_ticks;
 use super::traps::{TrapListener, TrapSubscription};
 use super::wire::{WireScope, read_wire};
 use fabdeck_fabric::observe::{
-    KnownManager, MissingAnswer, MulticastGroups, NotePlace, Notes, Observation, PartitionTables,
-    ReadingReport, Sweep, Ticks, route_text,
+    KnownManager, MissingAnswer, MulticastGroups, NotePlace, Notes, Observation, ReadingReport, Sweep, Ticks,
+    route_text,
 };
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use fabdeck_mad::access::{
@@ -386,16 +386,12 @@ fn read_with_nodes(
         true => read_ticks(&mut reader, &fabric, &nodes, &Ticks::default(), |_| false)?,
         false => Ticks::default(),
     };
-    let partitions = match wanted.partitions {
-        true => read_partitions(&mut reader, &fabric, &nodes)?,
-        false => PartitionTables::default(),
-    };
     let subnet_manager = find_manager(&mut reader, &fabric, &nodes, manager_lid)?;
-    let groups = match manager_lid.and_then(|lid| Lid::new(lid.into())).filter(|_| wanted.groups) {
-        Some(manager) => {
-            let scope = GroupScope { fabric: &fabric, tables: &tables, manager, subnet_prefix };
-            read_groups(&mut reader, scope)?
-        }
+    let partitions = wanted.partitions.then(|| read_partitions(&mut reader, &fabric, &nodes));
+    let partitions = partitions.transpose()?.unwrap_or_default();
+    let manager = manager_lid.and_then(|lid| Lid::new(lid.into()));
+    let groups = match manager.filter(|_| wanted.groups) {
+        Some(lid) => read_groups(&mut reader, (&fabric, &tables), (lid, subnet_prefix))?,
         None => MulticastGroups::default(),
     };
     let reading = Some(ReadingReport {
@@ -417,7 +413,7 @@ fn read_with_nodes(
         ..Observation::default()
     };
     merge_phase_log(reader, &mut look);
-    Ok((look, nodes, manager_lid.and_then(|lid| Lid::new(lid.into()))))
+    Ok((look, nodes, manager))
 }
 
 /// Adds the notes and statistics of the phases to the snapshot.

@@ -336,10 +336,7 @@ pub fn certificate_report(
         pairs: certificate.pairs,
         partitions: look.partitions.as_ref().map(Partitions::partition_count),
         partitions_from: None,
-        kept_apart: look
-            .partitions
-            .is_some()
-            .then(|| pairs_in_scope(problem, &certificate.scope, None).saturating_sub(certificate.pairs)),
+        kept_apart: look.partitions.is_some().then(|| kept_apart_pairs(problem, certificate)),
         unknown_partitions: 0,
         unreachable: lost.total(),
         unread_pairs: lost.unread(),
@@ -411,6 +408,11 @@ fn pairs_by_cause(lost: &LostPairs) -> PairsByCause {
         dead_end: lost.by_cause(Cause::DeadEnd),
         in_loop: lost.by_cause(Cause::Loop),
     }
+}
+
+/// Number of pairs that partitions keep apart.
+fn kept_apart_pairs(problem: &Problem<'_>, certificate: &Certificate) -> u64 {
+    pairs_in_scope(problem, &certificate.scope, None).saturating_sub(certificate.pairs)
 }
 
 /// Number of pairs that the marks remove.
