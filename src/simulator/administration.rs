@@ -41,12 +41,14 @@ impl SimulatedFabric {
             (Method::GET | Method::GET_TABLE, attribute::INFORM_INFO_RECORD) => {
                 self.inform_records(&mut answer, method == Method::GET_TABLE)
             }
-            (Method::GET_TABLE, attribute::MC_MEMBER_RECORD) => match self.group_table(&mut answer, from) {
-                // The last acknowledgement gets no answer.
-                Ok(None) => return None,
-                Ok(Some(())) => Ok(()),
-                Err(status) => Err(status),
-            },
+            (Method::GET_TABLE, attribute::MC_MEMBER_RECORD) => {
+                match self.group_table(&mut answer, from, now) {
+                    // The last acknowledgement gets no answer.
+                    Ok(None) => return None,
+                    Ok(Some(())) => Ok(()),
+                    Err(status) => Err(status),
+                }
+            }
             (_, attribute::SERVICE_RECORD) => self.services.answer_request(&mut answer, now),
             _ => Err(UNSUPPORTED),
         };

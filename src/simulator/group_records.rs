@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
+use std::time::Duration;
 
 use fabdeck_fabric::{NodeId, PartitionKey, PortNum};
 use fabdeck_mad::{MAX_SEGMENTS, Mad, McMemberRecord, record_segments, rmpp};
@@ -15,6 +16,8 @@ use super::simulated_fabric::SimulatedFabric;
 const BROADCAST: Ipv6Addr = Ipv6Addr::new(0xFF12, 0x401B, 0xFFFF, 0, 0, 0, 0xFFFF, 0xFFFF);
 /// Most transfers that wait for an acknowledgement.
 const MAX_TRANSFERS: usize = 64;
+/// An acknowledgement that is repeated within this time does not repeat the segment: duplicates would multiply.
+const REPEAT_TIME: Duration = Duration::from_millis(100);
 
 /// A group, with the join state of each member. Members of the broadcast group are all hosts, which have none here.
 #[derive(Clone, Debug)]
@@ -52,8 +55,17 @@ pub enum TransferFault {
 pub struct GroupRecords {
     groups: Vec<SimulatedGroup>,
     pub fault: TransferFault,
-    /// The segments of tables that were not acknowledged, by LID and transaction of the query.
-    transfers: BTreeMap<(u16, u64), Vec<Mad>>,
+    /// The tables that were not acknowledged to their end, by LID and transaction of the query.
+    transfers: BTreeMap<(u16, u64), TableTransfer>,
+}
+
+/// A table under way.
+#[derive(Clone, Debug)]
+struct TableTransfer {
+    segments: Vec<Mad>,
+    /// The number of segments that were acknowledged, and when the next one was sent.
+    acknowledged: u32,
+    sent_at: Duration,
 }
 
 impl SimulatedFabric {
@@ -90,11 +102,16 @@ impl SimulatedFabric {
     }
 
     /// The answer to a query for groups, or to the acknowledgement of a segment.
-    pub(super) fn group_table(&mut self, answer: &mut Mad, from: u16) -> Result<Option<()>, u16> {
+    pub(super) fn group_table(
+        &mut self,
+        answer: &mut Mad,
+        from: u16,
+        now: Duration,
+    ) -> Result<Option<()>, u16> {
         let header = *answer.administration_header();
         let place = (from, answer.header().transaction.get());
         if answer.is_transfer_control() {
-            return Ok(self.next_segment(answer, place, header.segment.get()));
+            return Ok(self.next_segment(answer, place, (header.segment.get(), now)));
         }
         if let TransferFault::Refuse(status) = self.group_records.fault {
             return Err(status);
@@ -111,24 +128,34 @@ impl SimulatedFabric {
         if transfers.len() >= MAX_TRANSFERS {
             transfers.pop_first();
         }
-        transfers.insert(place, segments);
+        transfers.insert(place, TableTransfer { segments, acknowledged: 0, sent_at: now });
         *answer = first;
         Ok(Some(()))
     }
 
     /// Sends the segment behind the acknowledged ones; nothing behind the last one.
-    fn next_segment(&mut self, answer: &mut Mad, place: (u16, u64), acknowledged: u32) -> Option<()> {
-        let transfers = &mut self.group_records.transfers;
-        let segments = transfers.get(&place)?;
-        let Some(next) = segments.get(acknowledged as usize) else {
+    fn next_segment(
+        &mut self,
+        answer: &mut Mad,
+        place: (u16, u64),
+        (acknowledged, now): (u32, Duration),
+    ) -> Option<()> {
+        let (fault, transfers) = (self.group_records.fault, &mut self.group_records.transfers);
+        let transfer = transfers.get_mut(&place)?;
+        let repeated = acknowledged <= transfer.acknowledged && fault != TransferFault::Repeat;
+        if repeated && now < transfer.sent_at + REPEAT_TIME {
+            return None;
+        }
+        let Some(next) = transfer.segments.get(acknowledged as usize) else {
             transfers.remove(&place);
             return None;
         };
-        let silent = matches!(self.group_records.fault, TransferFault::Silence(at) if acknowledged + 1 >= at);
-        if silent || self.group_records.fault == TransferFault::Unnumbered {
+        let silent = matches!(fault, TransferFault::Silence(at) if acknowledged + 1 >= at);
+        if silent || fault == TransferFault::Unnumbered {
             return None;
         }
         *answer = next.clone();
+        (transfer.acknowledged, transfer.sent_at) = (acknowledged, now);
         Some(())
     }
 

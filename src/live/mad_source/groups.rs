@@ -36,6 +36,13 @@ pub fn read_groups(
     (manager, subnet_prefix): (Lid, Option<u64>),
 ) -> Result<MulticastGroups, SourceError> {
     let scope = GroupScope { fabric, tables, manager, subnet_prefix };
+    reader.begin_single("group records");
+    let read = read_answers(reader, scope);
+    reader.end_single();
+    read
+}
+
+fn read_answers(reader: &mut PortReader<'_>, scope: GroupScope<'_>) -> Result<MulticastGroups, SourceError> {
     let mut drafts = GroupDrafts::default();
     let answer = match read_group_table(reader, scope.manager, group_query(0))? {
         TableReply::Whole(transfer) => drafts.add_groups(&transfer),

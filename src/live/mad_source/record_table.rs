@@ -32,7 +32,8 @@ pub fn read_table(
 ) -> Result<TableReply, SourceError> {
     let (timeout, retries) = reader.patience();
     let address = MadAddress::for_class(manager, mad.class());
-    for _ in 0..=retries {
+    for attempt in 0..=retries {
+        reader.single_phase().repeated += u64::from(attempt > 0);
         mad.header_mut().transaction = u64::from(reader.next_transaction()).into();
         reader.send_single(&AddressedMad { mad: mad.clone(), address }, timeout)?;
         let transfer = TableTransfer { asked: &mad, address, timeout, retries };
@@ -40,6 +41,7 @@ pub fn read_table(
             return Ok(reply);
         }
     }
+    reader.single_phase().unanswered += 1;
     Ok(TableReply::Silence)
 }
 
@@ -82,13 +84,17 @@ impl TableTransfer<'_> {
                 }
             };
             packets += 1;
+            reader.single_phase().answered += 1;
             if packets > MAX_PACKETS {
                 return Ok(Some(TableReply::Part(transfer, TransferError::TooLong)));
             }
             match mad.header().status.get() {
                 0 => {}
                 NO_RECORDS => return Ok(Some(TableReply::Whole(RecordTransfer::default()))),
-                status => return Ok(Some(TableReply::Refused(status))),
+                status => {
+                    reader.single_phase().refused += 1;
+                    return Ok(Some(TableReply::Refused(status)));
+                }
             }
             match transfer.take(&mad) {
                 TransferStep::Acknowledge(control) => {

@@ -83,6 +83,12 @@ fn groups_of_many_packets_come_whole_with_members_and_join_states() {
         let look = read(&with_groups(&planned, LineFaults::default(), count, TransferFault::None));
         assert_complete(&look, &planned, count);
         assert!(!look.is_partial(), "{count}: {:?}", look.notes);
+        // Each packet of the list of groups is acknowledged; a host's own list has a packet or more, too.
+        let phases = &look.reading.as_ref().unwrap().phases;
+        let phase = phases.iter().find(|phase| phase.name == "group records").unwrap();
+        let packets = (u64::from(count) + 1).saturating_mul(56).div_ceil(200);
+        assert!(phase.answered >= packets + hosts(&planned).len() as u64, "{count}: {phase:?}");
+        assert_eq!(phase.sent, phase.answered + 1 + hosts(&planned).len() as u64, "{count}: {phase:?}");
     }
 }
 
@@ -107,12 +113,12 @@ fn lost_repeated_and_late_packets_change_nothing() {
 fn a_transfer_that_fails_leaves_what_came_and_says_why() {
     let planned = fabric("kary,k=2,n=2");
     for (fault, groups, code, words) in [
-        // The second segment has the records from byte 200 on, so three records and half of one came.
-        (TransferFault::Abort(2), Some(3), "FN-564", "RMPP status 118"),
-        (TransferFault::Silence(2), Some(3), "FN-564", "segments stopped coming"),
+        // A first segment has three records and half of one; the hosts' own lists have further groups.
+        (TransferFault::Abort(2), Some(7), "FN-564", "RMPP status 118"),
+        (TransferFault::Silence(2), Some(7), "FN-564", "segments stopped coming"),
         (TransferFault::Length(7), Some(39), "FN-564", "a length that cannot be true"),
         (TransferFault::Length(5_000), Some(39), "FN-564", "a length that cannot be true"),
-        (TransferFault::Repeat, Some(3), "FN-564", "more than 8192 segments"),
+        (TransferFault::Repeat, Some(7), "FN-564", "more than 8192 segments"),
         (TransferFault::Refuse(0x0200), None, "FN-565", "refused"),
     ] {
         let look = read(&with_groups(&planned, LineFaults::default(), 40, fault));
@@ -137,7 +143,8 @@ fn where_a_first_packet_arrives_alone_groups_and_members_are_asked_for_one_by_on
     let planned = fabric("kary,k=2,n=2");
     let simulator = with_groups(&planned, LineFaults::default(), 12, TransferFault::Unnumbered);
     let without_trees = read(&simulator);
-    assert_eq!(without_trees.groups.groups.len(), 3, "groups without a tree are not found");
+    let found = without_trees.groups.groups.len();
+    assert_eq!(found, 7, "groups without a tree are found where they are among the first three of a host");
     assert!(without_trees.notes.has("FN-564") && !without_trees.is_partial());
     simulator.with_simulator(|simulator| {
         (1..=12).for_each(|number| simulator.fabric_mut().add_group_tree(0xC000 + number));
