@@ -8,7 +8,7 @@ use fabdeck_fabric::{
 use fabdeck_mad::NodeDescription;
 
 use super::adaptive_tables::DeviceGroups;
-use super::partitions::PartitionProfile;
+use super::partition_profile::PartitionProfile;
 use super::port_speeds::PortInfoForm;
 use super::wire_profile::WireProfile;
 

@@ -8,7 +8,7 @@ use fabdeck_mad::NodeDescription;
 use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
-use super::partitions::PartitionProfile;
+use super::partition_profile::PartitionProfile;
 use super::port_speeds::PortInfoForm;
 use super::wire_profile::WireProfile;
 

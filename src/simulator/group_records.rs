@@ -1,6 +1,5 @@
 //! Multicast groups at the subnet manager, and tables of records that take more than one packet.
 
-use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 use std::time::Duration;
 
@@ -9,8 +8,9 @@ use fabdeck_mad::{MAX_SEGMENTS, Mad, McMemberRecord, record_segments, rmpp};
 use zerocopy::{FromZeros, IntoBytes};
 
 use super::administration_status::{INVALID_REQUEST, NO_RECORDS};
-use super::device::{FIRST_GROUP, PortRef};
+use super::device::FIRST_GROUP;
 use super::simulated_fabric::SimulatedFabric;
+use super::simulated_groups::{PendingTable, SimulatedGroup, TransferFault};
 
 /// The group of IP over InfiniBand that all hosts are in, in the default partition.
 const BROADCAST: Ipv6Addr = Ipv6Addr::new(0xFF12, 0x401B, 0xFFFF, 0, 0, 0, 0xFFFF, 0xFFFF);
@@ -18,55 +18,6 @@ const BROADCAST: Ipv6Addr = Ipv6Addr::new(0xFF12, 0x401B, 0xFFFF, 0, 0, 0, 0xFFF
 const MAX_TRANSFERS: usize = 64;
 /// An acknowledgement that is repeated within this time does not repeat the segment: duplicates would multiply.
 const REPEAT_TIME: Duration = Duration::from_millis(100);
-
-/// A group, with the join state of each member. Members of the broadcast group are all hosts, which have none here.
-#[derive(Clone, Debug)]
-pub struct SimulatedGroup {
-    pub mgid: Ipv6Addr,
-    pub mlid: u16,
-    pub key: PartitionKey,
-    pub level: u8,
-    pub members: BTreeMap<PortRef, u8>,
-}
-
-/// How the manager sends tables of more than one packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum TransferFault {
-    #[default]
-    None,
-    /// The transfer is aborted instead of this segment.
-    Abort(u32),
-    /// This segment and all later ones never come.
-    Silence(u32),
-    /// The last segment states this length.
-    Length(u32),
-    /// Segments have no number, as over ibsim, and further ones never come.
-    Unnumbered,
-    /// Records lie this number of bytes apart.
-    Stride(u16),
-    /// The manager refuses with this status.
-    Refuse(u16),
-    /// Every segment is the first one again.
-    Repeat,
-}
-
-/// Groups beside the broadcast group, and the transfers under way.
-#[derive(Clone, Debug, Default)]
-pub struct GroupRecords {
-    groups: Vec<SimulatedGroup>,
-    pub fault: TransferFault,
-    /// The tables that were not acknowledged to their end, by LID and transaction of the query.
-    transfers: BTreeMap<(u16, u64), TableTransfer>,
-}
-
-/// A table under way.
-#[derive(Clone, Debug)]
-struct TableTransfer {
-    segments: Vec<Mad>,
-    /// The number of segments that were acknowledged, and when the next one was sent.
-    acknowledged: u32,
-    sent_at: Duration,
-}
 
 impl SimulatedFabric {
     /// Adds a group. Without `add_group_tree` it has a forwarding tree only with the multicast LID of the broadcast group.
@@ -128,7 +79,7 @@ impl SimulatedFabric {
         if transfers.len() >= MAX_TRANSFERS {
             transfers.pop_first();
         }
-        transfers.insert(place, TableTransfer { segments, acknowledged: 0, sent_at: now });
+        transfers.insert(place, PendingTable { segments, acknowledged: 0, sent_at: now });
         *answer = first;
         Ok(Some(()))
     }
@@ -170,8 +121,8 @@ impl SimulatedFabric {
                 }
                 TransferFault::Length(length) if at == last => header.payload_length = length.into(),
                 TransferFault::Unnumbered => {
-                    (header.rmpp_flags, header.segment, header.payload_length) =
-                        (rmpp::ACTIVE, 0.into(), 0.into());
+                    (header.rmpp_version, header.rmpp_type, header.rmpp_flags) = (0, 0, rmpp::ACTIVE);
+                    (header.segment, header.payload_length) = (0.into(), 0.into());
                 }
                 TransferFault::Stride(bytes) => header.attribute_offset = (bytes / 8).into(),
                 TransferFault::Repeat => *mad = template.clone().unwrap_or_default(),

@@ -14,12 +14,12 @@ use fabdeck_fabric::{
 use super::background_traffic::{BackgroundTraffic, RatioShortfall, TimeRatio};
 use super::device::{AdaptiveProfile, PortRef, SimulatedDevice};
 use super::device_builder;
-use super::group_records::GroupRecords;
 use super::host_agents::HostAgents;
 use super::manager_stand_in;
 use super::notice_state::NoticeState;
 use super::port_speeds::PortInfoForm;
 use super::services::RegisteredServices;
+use super::simulated_groups::GroupRecords;
 use super::story_step::StoryStep;
 use super::traffic::{FlowOrder, LevelSelection, NetworkSetup, TrafficError, TrafficLoad, TrafficRun};
 use super::wire_profile::WireProfile;

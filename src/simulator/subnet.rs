@@ -11,7 +11,7 @@ use fabdeck_mad::{
 use super::attribute_refusal::AttributeRefusal;
 use super::device::{AdaptiveProfile, FIRST_GROUP, KeyGuard, PortModel, PortRef, SimulatedDevice};
 use super::manager_stand_in;
-use super::partitions::PartitionProfile;
+use super::partition_profile::PartitionProfile;
 use super::port_speeds::{extended_port_info, has_fdr10, speed_capabilities};
 use super::simulated_fabric::SimulatedFabric;
 

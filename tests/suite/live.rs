@@ -57,7 +57,7 @@ const ALL: ReadOptions = ReadOptions {
     partitions: true,
     groups: true,
 };
-const TOPOLOGY: ReadOptions = ReadOptions {
+pub const TOPOLOGY: ReadOptions = ReadOptions {
     tables: false,
     multicast: false,
     lanes: false,

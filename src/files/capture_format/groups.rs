@@ -55,7 +55,7 @@ impl GroupRecord {
             let [a, b, c, .., high, low] = group.mgid.segments();
             let broadcast = (high, low) == (0xFFFF, 0xFFFF);
             let (high, low) = if broadcast { (high, low) } else { (0, number) };
-            group.mgid = std::net::Ipv6Addr::new(a, b, c, 0, 0, 0, high, low);
+            group.mgid = core::net::Ipv6Addr::new(a, b, c, 0, 0, 0, high, low);
             let members = std::mem::take(&mut group.members).into_iter();
             group.members = members.map(|(port, state)| (guid(port), state)).collect::<BTreeMap<_, _>>();
         }

@@ -47,15 +47,8 @@ pub fn looking(name: &str) -> SnapshotMaker {
     Arc::new(move |observation| Ok(Snapshot::new(&name, observation, &NameMap::default())))
 }
 
-pub const WANTED: ReadOptions = ReadOptions {
-    tables: true,
-    counters: true,
-    multicast: true,
-    lanes: false,
-    adaptive: false,
-    partitions: false,
-    groups: false,
-};
+pub const WANTED: ReadOptions =
+    ReadOptions { tables: true, counters: true, multicast: true, ..crate::live::TOPOLOGY };
 
 /// A session on a capture, at its end or at a time.
 pub fn played(file: &Path, at: Option<&str>) -> TestSession {

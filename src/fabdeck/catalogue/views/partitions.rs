@@ -9,14 +9,14 @@ use fabdeck_fabric::{PartitionKey, Port, PortId, PortNum};
 
 /// A port and one of its P_Keys; `None` where it has none that is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PartitionMember {
+pub struct PartitionRow {
     port: PortId,
     key: Option<PartitionKey>,
 }
 
-type RowField = Field<PartitionMember>;
+type RowField = Field<PartitionRow>;
 
-pub const PARTITIONS: View<PartitionMember> = View::new(
+pub const PARTITIONS: View<PartitionRow> = View::new(
     PARTITION_FIELDS,
     "the source has no P_Key tables; only a live fabric and recordings of it have them",
 );
@@ -65,7 +65,7 @@ static PARTITION_FIELDS: &[RowField] = &[
 ];
 
 /// The members by partition, then the ports without a known one.
-pub fn partitions(look: &Snapshot) -> Rows<'_, PartitionMember> {
+pub fn partitions(look: &Snapshot) -> Rows<'_, PartitionRow> {
     let (fabric, tables) = (look.fabric(), &look.observation.partitions);
     let mut rows = Vec::new();
     for (id, held) in fabric.ports() {
@@ -74,18 +74,18 @@ pub fn partitions(look: &Snapshot) -> Rows<'_, PartitionMember> {
         }
         let Some(said) = tables.port(fabric, id) else { continue };
         let keys = said.keys.known().map_or(&[][..], Vec::as_slice);
-        rows.extend(keys.iter().map(|key| PartitionMember { port: id, key: Some(*key) }));
-        rows.extend(keys.is_empty().then_some(PartitionMember { port: id, key: None }));
+        rows.extend(keys.iter().map(|key| PartitionRow { port: id, key: Some(*key) }));
+        rows.extend(keys.is_empty().then_some(PartitionRow { port: id, key: None }));
     }
     rows.sort_by_key(|row| (row.key.is_none(), row.key.map(PartitionKey::number), row.port));
     PARTITIONS.rows(look, rows)
 }
 
-fn port<'l>(look: &'l Snapshot, row: &PartitionMember) -> &'l Port {
+fn port<'l>(look: &'l Snapshot, row: &PartitionRow) -> &'l Port {
     look.fabric().port(row.port)
 }
 
-fn member_word(look: &Snapshot, row: &PartitionMember) -> Option<&'static str> {
+fn member_word(look: &Snapshot, row: &PartitionRow) -> Option<&'static str> {
     match row.key {
         Some(key) if key.is_full() => Some("full"),
         Some(_) => Some("limited"),
@@ -99,7 +99,7 @@ fn at_switch(look: &Snapshot, port: PortId) -> Option<PartitionEnforcement> {
     look.observation.partitions.port(look.fabric(), peer)?.enforcement
 }
 
-fn switch_word(look: &Snapshot, row: &PartitionMember) -> Option<String> {
+fn switch_word(look: &Snapshot, row: &PartitionRow) -> Option<String> {
     let (fabric, tables) = (look.fabric(), &look.observation.partitions);
     let enforcement = at_switch(look, row.port)?;
     if !enforcement.is_on() {
