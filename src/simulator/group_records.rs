@@ -134,7 +134,8 @@ impl SimulatedFabric {
 
     /// The records that a query is for: one for each group, or the memberships of a port.
     fn group_rows(&self, asked: &Mad) -> Result<Vec<McMemberRecord>, u16> {
-        let mask = asked.administration_header().component_mask.get();
+        let header = asked.administration_header();
+        let (mask, trusted) = (header.component_mask.get(), header.sm_key.get() != 0);
         if mask & !(McMemberRecord::PORT_GID | McMemberRecord::MLID) != 0 {
             return Err(INVALID_REQUEST);
         }
@@ -153,7 +154,12 @@ impl SimulatedFabric {
                     None => continue,
                 },
             };
-            rows.push(group_record(&group, of_port.unwrap_or_default(), state));
+            // How a port is joined is stated to holders of the manager's key alone.
+            let (port, state) = match trusted {
+                true => (of_port.unwrap_or_default(), state),
+                false => ([0; 16], 0),
+            };
+            rows.push(group_record(&group, port, state));
         }
         Ok(rows)
     }

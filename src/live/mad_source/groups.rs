@@ -1,5 +1,6 @@
 //! Reads multicast groups from the subnet manager, and asks for each port which groups it is in. Without the manager's key
-//! it states members only where a port is named. Where a table arrives in part, groups and members are asked for one by
+//! it states members only where a port is named, and not how they are joined: the GID of the port and the join state are
+//! zero then (IBA 15.2.5.17). Where a table arrives in part, groups and members are asked for one by
 //! one, by the multicast LIDs of the forwarding tables.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,7 +98,9 @@ impl GroupDrafts {
 
     /// Adds what the manager said of a port.
     fn add_members(&mut self, port: Guid, records: &[McMemberRecord]) {
-        let of_port = |record: &&McMemberRecord| record.is_plausible() && record.port_guid() == Some(port);
+        let of_port = |record: &&McMemberRecord| {
+            record.is_plausible() && record.port_guid().is_none_or(|guid| guid == port)
+        };
         for record in records.iter().filter(of_port) {
             self.group_mut(record).members.insert(port, JoinState(record.join_state()));
         }

@@ -81,7 +81,7 @@ static GROUP_FIELDS: &[RowField] = &[
         "state",
         "STATE",
         FieldKind::Text,
-        "how it is joined: full, non-member, send-only; or why that is not known: not stated, absent, did not answer",
+        "joined; full, non-member or send-only where that is known; or not stated, absent, did not answer",
         |l, row| state_word(l, row),
     ),
     RowField::new(
@@ -143,6 +143,7 @@ fn group<'l>(look: &'l Snapshot, row: &GroupMember) -> &'l MulticastGroup {
 fn state_word(look: &Snapshot, row: &GroupMember) -> Value<'static> {
     let said = &look.observation.groups.members;
     match (row.state, row.port) {
+        (Some(JoinState(0)), _) => "joined".into(),
         (Some(state), _) => state.to_string().into(),
         (None, Some(_)) => said.missing_word().unwrap_or("not stated").into(),
         (None, None) => said.missing_word().map_or(Value::Missing, Into::into),
