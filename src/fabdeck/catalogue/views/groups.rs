@@ -82,7 +82,7 @@ static GROUP_FIELDS: &[RowField] = &[
         "STATE",
         FieldKind::Text,
         "joined; full, non-member or send-only where that is known; or not stated, absent, did not answer",
-        |l, row| state_word(l, row),
+        state_word,
     ),
     RowField::new(
         "tree",
