@@ -21,11 +21,13 @@ use crate::console::model::console_options::ConsoleOptions;
 use crate::script;
 use crate::script::run::CliResult;
 use crate::script::terminal_info::TerminalInfo;
+use crate::system::allocator::return_large_pieces;
 use crate::system::local_access::LocalSystemAccess;
 use crate::system::stop_flag::StopFlag;
 
 /// Runs the program from the arguments of the process.
 pub fn run() -> ExitCode {
+    return_large_pieces();
     panic::set_hook(Box::new(bug::report));
     let log = log::open_log();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");

@@ -42,6 +42,11 @@ impl Lft {
         Self { entries: Arc::new(entries) }
     }
 
+    /// Makes a table without paths that has memory for the LIDs up to `last`, so that it need not grow.
+    pub fn with_room_to(last: u16) -> Self {
+        Self { entries: Arc::new(Vec::with_capacity(usize::from(last) + 1)) }
+    }
+
     /// The egress ports from LID 0 to the last path, as shared memory.
     pub fn shared_bytes(&self) -> Arc<Vec<u8>> {
         self.entries.clone()

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use fabdeck_fabric::observe::{
-    AdaptiveRouting, CounterGrowth, CounterSample, NotePlace, Notes, Observation, PolicyLevels, SubnetManager,
+    AdaptiveRouting, CounterGrowth, CounterSample, DeviceSensors, NotePlace, Notes, Observation,
+    PolicyLevels, PortWire, SubnetManager, Ticks, WireHealth,
 };
-use fabdeck_fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables};
+use fabdeck_fabric::{
+    AdaptiveEntry, AdaptiveStatement, Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables, PortNum, PortSet,
+};
 
 /// The content of a file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +18,8 @@ pub enum Content {
     Topology(Box<TopologyFile>),
     Tables(TableFile),
     Counters(CounterFile),
+    Adaptive(AdaptiveFile),
+    Wire(WireFile),
     Names(NameFile),
     Guids(GuidFile),
     Lids(LidFile),
@@ -29,6 +34,8 @@ impl Content {
             Self::Topology(file) => &file.notes,
             Self::Tables(file) => &file.notes,
             Self::Counters(file) => &file.notes,
+            Self::Adaptive(file) => &file.notes,
+            Self::Wire(file) => &file.notes,
             Self::Names(file) => &file.notes,
             Self::Guids(file) => &file.notes,
             Self::Lids(file) => &file.notes,
@@ -43,6 +50,8 @@ impl Content {
             Self::Topology(file) => &mut file.notes,
             Self::Tables(file) => &mut file.notes,
             Self::Counters(file) => &mut file.notes,
+            Self::Adaptive(file) => &mut file.notes,
+            Self::Wire(file) => &mut file.notes,
             Self::Names(file) => &mut file.notes,
             Self::Guids(file) => &mut file.notes,
             Self::Lids(file) => &mut file.notes,
@@ -62,8 +71,14 @@ pub struct TopologyFile {
     pub subnet_manager: Option<SubnetManager>,
     pub counters: Vec<CounterSample>,
     pub growth: Option<CounterGrowth>,
+    /// The ticks of waiting, by kind of device.
+    pub ticks: Ticks,
+    /// What devices state about links, modules and sensors.
+    pub wire: WireHealth,
     /// Whether switches route adaptively.
     pub adaptive: Option<AdaptiveRouting>,
+    /// What switches state about adaptive routing.
+    pub adaptive_switches: BTreeMap<Guid, AdaptiveStatement>,
     /// Nodes that stand for two nodes with the same GUID, in the order of the file.
     pub merged: Vec<MergedNodes>,
     pub notes: Notes,
@@ -134,7 +149,91 @@ pub struct TableFile {
 pub struct TableSection {
     pub node: Guid,
     pub tables: NodeTables,
+    /// The number of its private forwarding tables; 0 where the file does not number its tables.
+    pub private_tables: u8,
     /// Where the section begins.
+    pub place: NotePlace,
+}
+
+/// The adaptive tables of switches.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AdaptiveFile {
+    pub sections: Vec<AdaptiveSection>,
+    pub notes: Notes,
+}
+
+/// The adaptive tables of one switch, as a file lists them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdaptiveSection {
+    pub node: Guid,
+    /// The ports of each group, of all its sub-groups.
+    pub groups: BTreeMap<u16, PortSet>,
+    /// The entries by the number of the private table.
+    pub tables: BTreeMap<u8, BTreeMap<Lid, AdaptiveEntry>>,
+    /// Whether the file numbers the private tables, and so states how many there are.
+    pub numbered: bool,
+    /// Whether every line of the switch was understood.
+    pub whole: bool,
+    /// Where the section begins.
+    pub place: NotePlace,
+}
+
+impl AdaptiveSection {
+    pub fn new(node: Guid, place: NotePlace) -> Self {
+        Self { node, groups: BTreeMap::new(), tables: BTreeMap::new(), numbered: false, whole: true, place }
+    }
+
+    /// The number of private tables, where the file states it.
+    pub fn table_count(&self) -> Option<u8> {
+        let last = self.tables.keys().next_back().filter(|_| self.numbered)?;
+        Some(last.saturating_add(1))
+    }
+
+    /// The number of groups and entries.
+    pub fn entry_count(&self) -> usize {
+        self.groups.len() + self.tables.values().map(BTreeMap::len).sum::<usize>()
+    }
+
+    /// The memory of the first table and the groups; `None` without a table.
+    pub fn memory_bytes(&self) -> Option<usize> {
+        let top = self.tables.get(&0)?.keys().next_back().map_or(0, |lid| lid.index() + 1);
+        let groups = self.groups.keys().next_back().map_or(0, |group| usize::from(*group) + 1);
+        Some(top * size_of::<AdaptiveEntry>() + groups * size_of::<PortSet>())
+    }
+}
+
+/// What devices state about ports, modules and sensors.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WireFile {
+    pub ports: Vec<WirePort>,
+    pub devices: Vec<WireDevice>,
+    pub notes: Notes,
+}
+
+/// How a file names a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WireOwner {
+    /// The GUID of the node, or of its port.
+    Guid(Guid),
+    /// The name of the file: GUID, LID or name of the node, and the port.
+    FileName,
+}
+
+/// What one port states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WirePort {
+    pub owner: WireOwner,
+    /// The port on its node; `None` where the name of the file has it.
+    pub port: Option<PortNum>,
+    pub wire: PortWire,
+    pub place: NotePlace,
+}
+
+/// What one device states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WireDevice {
+    pub owner: WireOwner,
+    pub sensors: DeviceSensors,
     pub place: NotePlace,
 }
 

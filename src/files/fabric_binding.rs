@@ -49,6 +49,12 @@ impl TableFile {
         self.check_complete(fabric, &served, notes);
     }
 
+    /// The switches with private forwarding tables, and their number.
+    pub fn private_tables(&self) -> impl Iterator<Item = (Guid, u8)> {
+        let numbered = self.sections.iter().filter(|section| section.private_tables > 0);
+        numbered.map(|section| (section.node, section.private_tables))
+    }
+
     /// Whether the file has a forwarding table of a node that is not in the fabric.
     pub fn has_foreign_tables(&self, fabric: &Fabric) -> bool {
         self.sections

@@ -62,6 +62,10 @@ struct OpenSection {
     node: Guid,
     line: u64,
     rows: Rows,
+    /// The number of private tables by the lines `PLFT_NUM`.
+    private_tables: u8,
+    /// Whether rows belong to a private table after the first, which is no linear table.
+    in_private: bool,
     last: Option<Lid>,
     reach: usize,
 }
@@ -90,6 +94,9 @@ impl FdbsReader<'_> {
         if let Some(after) = text.strip_prefix(MULTICAST_HEADING) {
             return self.begin_section(line, after, Rows::Unknown);
         }
+        if let Some(rest) = text.strip_prefix("PLFT_NUM") {
+            return self.begin_private_table(line, rest);
+        }
         let columns = text.strip_prefix("LID").is_some_and(|rest| rest.trim_start().starts_with(':'));
         if line.unended {
             note_truncated_line(&mut self.file.notes, self.input.line_place(line.number), text);
@@ -113,7 +120,15 @@ impl FdbsReader<'_> {
         match guid {
             Some((node, _)) if !line.unended => {
                 let node = Guid(node);
-                self.open = Some(OpenSection { node, line: line.number, rows, last: None, reach: 0 });
+                self.open = Some(OpenSection {
+                    node,
+                    line: line.number,
+                    rows,
+                    private_tables: 0,
+                    in_private: false,
+                    last: None,
+                    reach: 0,
+                });
             }
             _ if line.unended => {
                 note_truncated_line(&mut self.file.notes, self.input.line_place(line.number), &line.text);
@@ -126,6 +141,25 @@ impl FdbsReader<'_> {
         Ok(())
     }
 
+    /// Reads `: 0, top: 0x0004` of ibdiagnet. The first private table is the linear one of the switch.
+    fn begin_private_table(&mut self, line: &TextLine<'_>, rest: &str) -> Result<(), Box<FileError>> {
+        let place = self.input.line_place(line.number);
+        if line.unended {
+            note_truncated_line(&mut self.file.notes, place, &line.text);
+            return Ok(());
+        }
+        let rest = rest.trim_start_matches([':', ' ', '\t']);
+        let digits = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+        let number = parse_decimal(digits).and_then(|number| u8::try_from(number).ok());
+        let Some(number) = number else {
+            return Err(bad_line(place, &line.text, "the number of a private table (PLFT_NUM: 0)"));
+        };
+        let Some(open) = &mut self.open else { return Err(no_section(place, &line.text)) };
+        open.private_tables = open.private_tables.max(number.saturating_add(1));
+        open.in_private = number > 0;
+        Ok(())
+    }
+
     fn read_row(&mut self, line: &TextLine<'_>, text: &str) -> Result<(), Box<FileError>> {
         let place = || self.input.line_place(line.number);
         let Some(open) = &mut self.open else {
@@ -135,6 +169,12 @@ impl FdbsReader<'_> {
             }
             return Err(no_section(place(), text));
         };
+        if open.in_private {
+            if line.unended {
+                note_truncated_line(&mut self.file.notes, place(), text);
+            }
+            return Ok(());
+        }
         let (lid_word, rest) = text.split_once(':').map_or((text, ""), |(lid, rest)| (lid.trim_end(), rest));
         if let Rows::Multicast(mft) = &mut open.rows {
             if line.unended {
@@ -187,7 +227,12 @@ impl FdbsReader<'_> {
         }
         self.longest = self.longest.max(open.last.map_or(0, Lid::value));
         let place = self.input.line_place(open.line);
-        self.file.sections.push(TableSection { node: open.node, tables, place });
+        self.file.sections.push(TableSection {
+            node: open.node,
+            tables,
+            private_tables: open.private_tables,
+            place,
+        });
     }
 
     fn finish(mut self) -> Result<TableFile, Box<FileError>> {

@@ -5,8 +5,9 @@ use super::content::Content;
 use super::file_error::FileError;
 use super::text::Input;
 use super::{
-    capture_format, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map,
-    partitions, perfquery, port_report, psl, qos_policy, sl2vl, slvl, subnet_lst,
+    cables, capture_format, far, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim,
+    ibswinfo, lfts, mlxlink, name_map, net_dump_ext, nodes_info, partitions, perfquery, pkey, pm,
+    port_report, psl, qos_policy, sl2vl, slvl, subnet_lst,
 };
 
 /// One format that can be read.
@@ -36,6 +37,7 @@ macro_rules! format {
 /// are sorted by how much they tell: in a folder with several, the first one gives the fabric.
 pub const FORMATS: &[Format] = &[
     format!(capture_format, "capture of fabdeck (record)", |seen| Content::Observation(Box::new(seen))),
+    format!(far, "adaptive tables of ibdiagnet (far)", Content::Adaptive),
     format!(fdbs, "routes of OpenSM (opensm.fdbs)", Content::Tables),
     format!(lfts, "forwarding tables (opensm-lfts.dump, dump_lfts, ibroute)", Content::Tables),
     format!(sl2vl, "lanes of OpenSM (opensm-sl2vl.dump)", Content::Tables),
@@ -47,6 +49,13 @@ pub const FORMATS: &[Format] = &[
     format!(port_report, "port report of ibnetdiscover -p", |file| Content::Topology(Box::new(file))),
     format!(perfquery, "counters of perfquery", Content::Counters),
     format!(ibqueryerrors, "counters of ibqueryerrors", Content::Counters),
+    format!(net_dump_ext, "bit error rates of ibdiagnet (net_dump_ext)", Content::Wire),
+    format!(cables, "modules of ibdiagnet (cables)", Content::Wire),
+    format!(pm, "counters of ibdiagnet (pm)", Content::Counters),
+    format!(nodes_info, "firmware of ibdiagnet (nodes_info)", Content::Wire),
+    format!(pkey, "partitions of ibdiagnet (pkey)", Content::Partitions),
+    format!(mlxlink, "a port of mlxlink --json", Content::Wire),
+    format!(ibswinfo, "sensors of ibswinfo", Content::Wire),
     format!(psl, "service levels of paths (psl)", Content::Policy),
     format!(guid2lid, "LIDs as OpenSM remembers them (guid2lid)", Content::Lids),
     format!(partitions, "partitions of OpenSM (partitions.conf)", Content::Partitions),

@@ -4,9 +4,14 @@
 //! These files contain management keys (M_Key, SM_Key). No column of a key is ever read, and no cell of a row that
 //! does not fit its columns is ever shown.
 
+mod adaptive_tables;
 mod counters;
+mod device_tables;
 mod fabric_draft;
+mod findings;
+mod port_tables;
 mod ports;
+mod run_info;
 mod section;
 mod speeds;
 
@@ -15,8 +20,9 @@ use super::content::TopologyFile;
 use super::text::Input;
 use super::topology_text::note_duplicates;
 use fabdeck_fabric::Guid;
-use fabdeck_fabric::observe::{AdaptiveRouting, Notes, SubnetManager};
+use fabdeck_fabric::observe::{Notes, SubnetManager, WireHealth};
 
+pub(crate) use device_tables::fault_text;
 use fabric_draft::FabricDraft;
 use section::{CsvTables, Marker, Section, SectionColumns};
 
@@ -60,18 +66,32 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         Some(section) => Some(counters::read_growth(section, &tables, &mut notes)?),
         None => None,
     };
-    let adaptive = find_adaptive_routing(&tables, &mut notes)?;
+    let adaptive = adaptive_tables::read(&tables, &mut notes)?;
+    let wire = WireHealth {
+        ports: port_tables::read(&tables, &counters, growth.as_ref(), &mut notes)?,
+        devices: device_tables::read(&tables, &mut notes)?,
+    };
+    findings::note_findings(&tables, &mut notes)?;
+    findings::note_unread_tables(&tables, &mut notes);
     tables.check_index(&mut notes)?;
+    let time = match &tables.time {
+        Some(time) => Some(time.clone()),
+        None => run_info::read_time(&tables, &mut notes)?,
+    };
     let merged = std::mem::take(&mut draft.merged);
     let fabric = draft.finish();
     note_duplicates(&mut notes, input.name, &fabric);
+    let ticks = counters::read_ticks(&tables, &fabric, &mut notes)?;
     Ok(TopologyFile {
         fabric,
-        time: tables.time.clone(),
+        time,
         subnet_manager,
         counters,
         growth,
-        adaptive,
+        ticks,
+        wire,
+        adaptive: adaptive.summary,
+        adaptive_switches: adaptive.switches,
         merged,
         notes,
     })
@@ -112,68 +132,4 @@ fn read_subnet_manager(
         }
     })?;
     Ok(master.or(first))
-}
-
-/// Whether switches route adaptively. Packets then have many paths that linear tables do not show, and verdicts on the
-/// tables must say so.
-fn find_adaptive_routing(
-    tables: &CsvTables<'_>,
-    notes: &mut Notes,
-) -> Result<Option<AdaptiveRouting>, Box<FileError>> {
-    const TABLES: &[&str] = &["PLFT_INFO", "AR_GROUP", "AR_LFT", "RN_COUNTERS", "HBF_CONFIG", "WHBF_CONFIG"];
-    let (mut switches, mut enabled, mut unknown, mut has_column) = (0u64, 0u64, 0u64, false);
-    let mut seen = None;
-    if let Some(section) = tables.get_table("AR_INFO") {
-        // Fast recovery and hash-based forwarding choose other ports than the table's, too.
-        let pick = |columns: &SectionColumns| {
-            let more = ["fr_enabled", "by_sl_hbf_en", "whbf_en"].map(|name| columns.find(&[name]));
-            (columns.find(&["e", "ar_enabled", "enabled", "AREnabled"]), more)
-        };
-        section.read_rows(notes, None, pick, |(column, more), row, _| {
-            has_column |= column.is_some();
-            switches += 1;
-            let on = |column| matches!(row.cell(column), "1" | "0x1");
-            let enabled_here = on(*column) || more.iter().any(|column| on(*column));
-            enabled += u64::from(enabled_here);
-            // ibdiagnet writes N/A for a switch that did not answer.
-            unknown += u64::from(!enabled_here && !matches!(row.cell(*column), "0" | "0x0"));
-        })?;
-        let place = section.place();
-        if enabled > 0 {
-            let text =
-                || format!("adaptive routing is enabled on {enabled} of {switches} switches (AR_INFO)");
-            notes.add("FN-432", place, text);
-        } else if has_column && unknown > 0 {
-            let text = || {
-                format!(
-                    "{unknown} of {switches} switches did not report whether adaptive routing is on (AR_INFO)"
-                )
-            };
-            notes.add("FN-432", place, text);
-        } else if has_column {
-            let text = || format!("adaptive routing is off on all {switches} switches listed (AR_INFO)");
-            notes.add("FN-437", place, text);
-        } else if switches > 0 {
-            seen = Some(AdaptiveRouting::Seen);
-            let text =
-                || "the file shows adaptive routing (AR_INFO), but not on which switches it is on".to_owned();
-            notes.add("FN-432", place, text);
-        }
-    }
-    match (enabled, unknown) {
-        (0, 0) if has_column => return Ok(None),
-        (0, 1..) if has_column => return Ok(Some(AdaptiveRouting::Unknown(unknown))),
-        (1.., _) => return Ok(Some(AdaptiveRouting::On(enabled))),
-        _ => {}
-    }
-    for section in tables.iter().filter(|section| TABLES.iter().any(|name| section.name.starts_with(name))) {
-        let mut rows = 0u64;
-        section.read_rows(notes, None, |_| (), |(), _, _| rows += 1)?;
-        if rows > 0 {
-            seen = Some(AdaptiveRouting::Seen);
-            let name = section.name.clone();
-            notes.add("FN-432", section.place(), || format!("the file shows adaptive routing ({name})"));
-        }
-    }
-    Ok(seen)
 }

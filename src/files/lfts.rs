@@ -296,7 +296,7 @@ impl<'a> LftsReader<'a> {
             SectionRows::Unicast(lft) => tables.lft = Some(lft),
             SectionRows::Multicast(multicast) => tables.mft = Some(multicast.into_table()),
         }
-        self.file.sections.push(TableSection { node: open.node, tables, place });
+        self.file.sections.push(TableSection { node: open.node, tables, private_tables: 0, place });
     }
 
     fn finish(mut self) -> Result<TableFile, Box<FileError>> {

@@ -36,9 +36,11 @@ pub mod sl2vl;
 pub mod slvl;
 pub mod subnet_lst;
 
+pub mod adaptive_binding;
 pub mod fabric_binding;
 mod opensm;
 mod regular_file;
+pub mod wire_binding;
 
 // Output of batch systems.
 pub mod job_lists;
@@ -48,10 +50,20 @@ pub mod flows;
 pub mod story_file;
 
 // Files of diagnostic tools.
+pub mod cables;
 mod counters_text;
+pub mod far;
 pub mod ibdiagnet;
 pub mod ibqueryerrors;
+pub mod ibswinfo;
+pub mod mlxlink;
+mod module_text;
+pub mod net_dump_ext;
+pub mod nodes_info;
 pub mod perfquery;
+pub mod pkey;
+pub mod pm;
+mod port_blocks;
 
 // fabdeck's own recordings.
 pub mod capture_format;

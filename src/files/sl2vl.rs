@@ -141,7 +141,7 @@ impl Sl2VlReader<'_> {
                 format!("{node} has the LID '{digits}', which is no unicast LID: read as unknown")
             }),
         }
-        let section = TableSection { node, tables: NodeTables::default(), place };
+        let section = TableSection { node, tables: NodeTables::default(), private_tables: 0, place };
         self.open = Some(OpenSection { section, rules: 0 });
         Ok(())
     }

@@ -68,7 +68,12 @@ pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
             FileError::new(BAD_LANE, place(), format!("the lanes of '{}'", printable_excerpt(text)), hint)
         })?;
         if file.sections.last().is_none_or(|section| section.node != node) {
-            file.sections.push(TableSection { node, tables: NodeTables::default(), place: place() });
+            file.sections.push(TableSection {
+                node,
+                tables: NodeTables::default(),
+                private_tables: 0,
+                place: place(),
+            });
         }
         let Some(section) = file.sections.last_mut() else { continue };
         if section.tables.sl2vl.insert(key, lanes).is_some_and(|known| known != lanes) {

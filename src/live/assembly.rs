@@ -1,13 +1,22 @@
 //! Makes one observation from several files of a fabric: the topology from one, tables, counters and names from others.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::fabric_parts::{note_merged, note_parts};
 use super::level_files::LevelFiles;
-use fabdeck_fabric::observe::{NotePlace, Notes, Observation, join_samples};
-use fabdeck_fabric::{FabricDiff, FabricDifference, Guid, NameMap, Tables};
-use fabdeck_files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
-use fabdeck_files::{Format, port_report, subnet_lst};
+use fabdeck_fabric::observe::{
+    AdaptiveRouting, CounterSample, NotePlace, Notes, Observation, WireHealth, join_samples,
+};
+use fabdeck_fabric::{
+    AdaptiveStatement, Fabric, FabricDiff, FabricDifference, Guid, NameMap, NodeTables, Tables,
+};
+use fabdeck_files::adaptive_binding::apply_adaptive;
+use fabdeck_files::content::{
+    AdaptiveFile, Content, CounterFile, LidFile, TableFile, TopologyFile, WireFile,
+};
+use fabdeck_files::wire_binding::{fill_device, fill_port, keep_known};
+use fabdeck_files::{Format, pm, port_report, subnet_lst};
 use fabdeck_mad::access::SourceError;
 
 /// The code if no file has a topology.
@@ -28,6 +37,16 @@ fn to_iso_8601(time: &str) -> String {
     }
 }
 
+/// Adds what another file of the same fabric states about links, modules and sensors.
+fn join_wire(held: &mut WireHealth, other: WireHealth) {
+    for (at, port) in other.ports {
+        fill_port(held.ports.entry(at).or_default(), &port);
+    }
+    for (node, device) in other.devices {
+        fill_device(held.devices.entry(node).or_default(), &device);
+    }
+}
+
 /// The content that was read so far.
 #[derive(Debug)]
 pub(super) struct Assembly {
@@ -38,6 +57,10 @@ pub(super) struct Assembly {
     jobs: Option<std::sync::Arc<fabdeck_fabric::observe::JobSnapshot>>,
     tables: Vec<TableFile>,
     counters: Vec<CounterFile>,
+    /// Counters that ibdiagnet writes into its database too.
+    repeated: Vec<CounterFile>,
+    adaptive: Vec<AdaptiveFile>,
+    wire: Vec<WireFile>,
     lids: Vec<(String, LidFile)>,
     names: NameMap,
     levels: LevelFiles,
@@ -59,6 +82,9 @@ impl Assembly {
             jobs: None,
             tables: Vec::new(),
             counters: Vec::new(),
+            repeated: Vec::new(),
+            adaptive: Vec::new(),
+            wire: Vec::new(),
             lids: Vec::new(),
             names: NameMap::default(),
             levels: LevelFiles::default(),
@@ -74,7 +100,10 @@ impl Assembly {
             Content::Topology(file) => self.topologies.push((format, *file)),
             Content::Observation(seen) => self.add_capture_end(&name, format, *seen),
             Content::Tables(file) => self.tables.push(file),
+            Content::Counters(file) if format.id == pm::ID => self.repeated.push(file),
             Content::Counters(file) => self.counters.push(file),
+            Content::Adaptive(file) => self.adaptive.push(file),
+            Content::Wire(file) => self.wire.push(file),
             Content::Lids(file) => self.lids.push((name, file)),
             Content::Names(file) => {
                 self.notes.extend(file.notes);
@@ -117,7 +146,10 @@ impl Assembly {
             subnet_manager: seen.subnet_manager,
             counters: seen.counters,
             growth: seen.growth,
+            ticks: seen.ticks,
+            wire: seen.wire,
             adaptive: seen.adaptive,
+            adaptive_switches: BTreeMap::new(),
             merged: Vec::new(),
             notes: seen.notes,
         };
@@ -171,19 +203,14 @@ impl Assembly {
                     .to_owned()
             });
         }
-        // Captures come first among the topologies, so the tables of one belong to this fabric.
-        let mut tables = std::mem::take(&mut self.held);
-        for file in std::mem::take(&mut self.tables) {
-            file.apply_to(&fabric, &mut tables, &mut self.notes);
+        let (tables, shown) = self.join_tables(&fabric, &topology.adaptive_switches);
+        let mut wire = topology.wire;
+        keep_known(&fabric, &self.source, &mut wire, &mut self.notes);
+        for file in std::mem::take(&mut self.wire) {
+            file.apply_to(&fabric, &mut wire, &mut self.notes);
             self.notes.extend(file.notes);
         }
-        let mut counters = topology.counters;
-        let mut samples = Vec::new();
-        for file in self.counters {
-            samples.extend(file.samples);
-            self.notes.extend(file.notes);
-        }
-        counters.extend(join_samples(samples));
+        let counters = self.join_counters(topology.counters);
         let policy = self.levels.finish(&fabric, &mut self.notes);
         Ok(Observation {
             time: topology.time.map(|time| to_iso_8601(&time)),
@@ -191,19 +218,57 @@ impl Assembly {
             tables,
             counters,
             growth: topology.growth,
-            ticks: Default::default(),
-            wire: Default::default(),
+            ticks: topology.ticks,
+            wire,
             partitions: Default::default(),
             groups: Default::default(),
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,
-            adaptive: topology.adaptive,
+            adaptive: topology.adaptive.or(shown),
             policy,
             cut,
             reading: None,
             jobs: self.jobs,
         })
+    }
+
+    /// The tables of all files, and whether adaptive tables show adaptive routing without a file that states where it
+    /// is on.
+    fn join_tables(
+        &mut self,
+        fabric: &Fabric,
+        switches: &BTreeMap<Guid, AdaptiveStatement>,
+    ) -> (Tables, Option<AdaptiveRouting>) {
+        // Captures come first among the topologies, so the tables of one belong to this fabric.
+        let mut tables = std::mem::take(&mut self.held);
+        let mut private = BTreeMap::new();
+        for file in std::mem::take(&mut self.tables) {
+            file.apply_to(fabric, &mut tables, &mut self.notes);
+            private.extend(file.private_tables());
+            self.notes.extend(file.notes);
+        }
+        apply_adaptive(fabric, switches, &self.adaptive, &private, &mut tables, &mut self.notes);
+        let has_files = !self.adaptive.is_empty() || !private.is_empty();
+        self.adaptive.drain(..).for_each(|file| self.notes.extend(file.notes));
+        let needs =
+            |held: &NodeTables| held.adaptive.as_ref().is_some_and(|adaptive| adaptive.needs_tables());
+        let shown = (has_files && tables.nodes.values().any(needs)).then_some(AdaptiveRouting::Seen);
+        (tables, shown)
+    }
+
+    /// The counters of the topology and of all other files.
+    fn join_counters(&mut self, mut counters: Vec<CounterSample>) -> Vec<CounterSample> {
+        if counters.is_empty() {
+            self.counters.append(&mut self.repeated);
+        }
+        let mut samples = Vec::new();
+        for file in std::mem::take(&mut self.counters) {
+            samples.extend(file.samples);
+            self.notes.extend(file.notes);
+        }
+        counters.extend(join_samples(samples));
+        counters
     }
 
     /// Chooses the topology: the formats are ranked by what they contain. Two files of one format must agree. What
@@ -240,6 +305,13 @@ impl Assembly {
             best.growth = best.growth.or(other.growth);
             best.time = best.time.or(other.time);
             best.adaptive = best.adaptive.or(other.adaptive);
+            best.ticks = if best.ticks.by_kind.is_empty() { other.ticks } else { best.ticks };
+            best.adaptive_switches = if best.adaptive_switches.is_empty() {
+                other.adaptive_switches
+            } else {
+                best.adaptive_switches
+            };
+            join_wire(&mut best.wire, other.wire);
             best.subnet_manager = best.subnet_manager.or(other.subnet_manager);
         }
         Ok(best)
@@ -259,6 +331,7 @@ impl Assembly {
 
     /// Counters may come without a topology; everything else needs its fabric.
     fn counters_only(&mut self) -> Result<TopologyFile, SourceError> {
+        self.counters.append(&mut self.repeated);
         if !self.counters.is_empty() && self.tables.is_empty() && self.lids.is_empty() {
             let place = NotePlace::file(self.source.clone());
             self.notes.add_partial("FN-503", place, || {
@@ -269,9 +342,10 @@ impl Assembly {
         if !self.damaged.is_empty() {
             return Err(self.damaged.swap_remove(0));
         }
-        let what = match self.tables.is_empty() {
-            true => "no file here has a topology",
-            false => "there are tables but no topology for them",
+        let what = match (self.tables.is_empty() && self.adaptive.is_empty(), self.wire.is_empty()) {
+            (true, true) => "no file here has a topology",
+            (true, false) => "there are values of ports or devices but no topology for them",
+            (false, _) => "there are tables but no topology for them",
         };
         Err(SourceError::Input {
             code: NO_TOPOLOGY,

@@ -157,7 +157,8 @@ impl<'a> FileSet<'a> {
 
 /// Whether the name is that of a dump that fabdeck reads: an empty or destroyed one hides what it should tell.
 fn is_named_like_dump(name: &str) -> bool {
-    const ENDINGS: [&str; 7] = [".db_csv", ".ibnetdiscover", ".lst", ".lfts", ".fdbs", ".slvl", ".psl"];
+    const ENDINGS: [&str; 8] =
+        [".db_csv", ".ibnetdiscover", ".lst", ".lfts", ".fdbs", ".far", ".slvl", ".psl"];
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 

@@ -12,6 +12,7 @@ mod level_files;
 mod live_options;
 mod mad_source;
 mod open;
+mod paired_port;
 mod simulated_source;
 mod simulated_traffic;
 mod simulator_options;
@@ -29,7 +30,8 @@ pub use mad_source::{
     read_snapshot,
 };
 pub use open::{is_live, open, open_at, open_port};
+pub use paired_port::PairedPort;
 pub use simulated_source::create_simulator;
 pub use simulator_options::{SIMULATOR_KEYS, SimulatorKey, parse_socket as socket_of};
-pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, open_umad_port as open_adapter};
+pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, describe_classes, open_umad_port as open_adapter};
 pub use write_access::{WriteAccessError, WriteRight, open_actuator};

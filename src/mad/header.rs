@@ -64,6 +64,7 @@ pub mod attribute {
     pub const LINEAR_FORWARDING: u16 = 0x0019;
     pub const MULTICAST_FORWARDING: u16 = 0x001B;
     pub const SM_INFO: u16 = 0x0020;
+    pub const SWITCH_PORT_STATES: u16 = 0x0034;
     /// Attributes of NVIDIA: capabilities of a device, adaptive routing of a switch, and its tables.
     pub const PRIVATE_TABLE_INFO: u16 = 0xFF10;
     pub const PORT_LEVEL_TABLES: u16 = 0xFF14;

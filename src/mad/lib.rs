@@ -21,6 +21,7 @@ mod port_capabilities;
 mod port_details;
 mod port_info;
 mod port_info_extended;
+mod port_state_table;
 mod record_transfer;
 mod register_query;
 mod sensor_registers;
@@ -54,6 +55,7 @@ pub use port_details::{
 };
 pub use port_info::{PortInfo, ProtectBits};
 pub use port_info_extended::PortInfoExtended;
+pub use port_state_table::PortStateTable;
 pub use record_transfer::{MAX_SEGMENTS, RecordTransfer, TransferError, TransferStep, record_segments, rmpp};
 pub use register_query::{CounterGroup, DiagnosticPage, Register, RegisterQuery};
 pub use sensor_registers::{FanList, FanSpeed, RegisterContent, SensorCount};

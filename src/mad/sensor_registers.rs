@@ -19,12 +19,12 @@ impl RegisterContent for TemperatureReading {
         let of = |at: usize| register.u32_at(at) as u16 as i16;
         let (now, highest, limit) = (of(4), of(8), of(0xC));
         let known = TEMPERATURES.contains(&now);
-        known.then_some(Self { now, highest, limit: Some(limit).filter(|limit| *limit > 0) })
+        known.then_some(Self { now, highest: Some(highest), limit: Some(limit).filter(|limit| *limit > 0) })
     }
 
     fn fill(&self, register: &mut RegisterBytes) {
         register.put(6, &self.now.to_be_bytes());
-        register.put(0xA, &self.highest.to_be_bytes());
+        register.put(0xA, &self.highest.unwrap_or(0).to_be_bytes());
         register.put(0xE, &self.limit.unwrap_or(0).to_be_bytes());
     }
 }
@@ -125,7 +125,10 @@ mod tests {
         // 45.5 °C, at most 60 °C, limit 105 °C.
         register.put(4, &[0, 0, 0x01, 0x6C, 0, 0, 0x01, 0xE0, 0, 0, 0x03, 0x48]);
         let reading = TemperatureReading::read(&register).unwrap();
-        assert_eq!((reading.celsius(), reading.highest, reading.limit_celsius()), (45.5, 480, Some(105.0)));
+        assert_eq!(
+            (reading.celsius(), reading.highest, reading.limit_celsius()),
+            (45.5, Some(480), Some(105.0))
+        );
         let mut filled = RegisterBytes::default();
         reading.fill(&mut filled);
         assert_eq!(filled, register);

@@ -126,7 +126,7 @@ impl SimulatedDevice {
     }
 
     fn adaptive_entry(&self, table: u8, lid: usize) -> AdaptiveEntry {
-        let port = self.tables.linear.get(lid).copied().filter(|port| *port != NO_PATH).map(PortNum);
+        let port = self.tables.linear.get(lid).filter(|port| *port != NO_PATH).map(PortNum);
         let group = self.groups.group_of.get(lid).copied().flatten().filter(|_| table == 0);
         let state = match (group, self.adaptive) {
             (None, _) | (_, AdaptiveProfile::RecoveryOnly) => EntryState::Static,
@@ -191,7 +191,7 @@ fn group_of(
     lid: Lid,
 ) -> Option<PortSet> {
     let leaving = &graph.channels()[graph.outgoing(switch)];
-    let port = device.tables.linear.get(lid.index()).copied()?;
+    let port = device.tables.linear.get(lid.index())?;
     let fixed = leaving.iter().find(|channel| channel.from_port.value() == port)?;
     let all = device.adaptive == AdaptiveProfile::Loop;
     let near = leaving.iter().filter(|channel| all || hops[channel.to as usize] == hops[fixed.to as usize]);

@@ -49,7 +49,6 @@ impl SimulatedFabric {
                     .linear
                     .get(usize::from(lid))
                     .filter(|_| lid <= device.tables.linear_top)
-                    .copied()
                     .filter(|port| !matches!(*port, 0 | NO_PATH))?,
                 false if hops == 0 => from.1,
                 false => return None,

@@ -8,8 +8,9 @@ use fabdeck_fabric::{
 use fabdeck_mad::NodeDescription;
 
 use super::adaptive_tables::DeviceGroups;
+use super::linear_table::LinearTable;
 use super::partition_profile::PartitionProfile;
-use super::port_speeds::PortInfoForm;
+use super::port_speeds::{PortInfoForm, PortStatesForm};
 use super::wire_profile::WireProfile;
 
 /// The first multicast LID.
@@ -41,6 +42,7 @@ pub struct SimulatedDevice {
     pub optimized_lanes: bool,
     pub adaptive: AdaptiveProfile,
     pub port_info_form: PortInfoForm,
+    pub port_states: PortStatesForm,
     pub wire: WireProfile,
     pub partitions: PartitionProfile,
     /// The groups of its adaptive tables.
@@ -75,7 +77,7 @@ pub enum AdaptiveProfile {
 /// The tables of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceTables {
-    pub linear: Vec<u8>,
+    pub linear: LinearTable,
     pub linear_top: u16,
     /// PortStateChange: a port's state changed, and no manager has cleared the bit.
     pub state_change: bool,

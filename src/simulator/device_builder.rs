@@ -8,8 +8,9 @@ use fabdeck_mad::NodeDescription;
 use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
+use super::linear_table::TableMaker;
 use super::partition_profile::PartitionProfile;
-use super::port_speeds::PortInfoForm;
+use super::port_speeds::{PortInfoForm, PortStatesForm};
 use super::wire_profile::WireProfile;
 
 const DEFAULT_LANES: u8 = 8;
@@ -40,6 +41,7 @@ fn build_device(fabric: &Fabric, id: NodeId) -> SimulatedDevice {
         optimized_lanes: false,
         adaptive: AdaptiveProfile::default(),
         port_info_form: PortInfoForm::default(),
+        port_states: PortStatesForm::default(),
         wire: WireProfile::default(),
         partitions: PartitionProfile::default(),
         groups: Default::default(),
@@ -96,12 +98,13 @@ fn port_states(port: Option<&Port>, management: bool) -> (PortState, PhysicalSta
 
 /// Copies the tables of a source into the devices.
 pub fn load_tables(devices: &mut [SimulatedDevice], tables: &Tables) {
+    let mut maker = TableMaker::default();
     for (id, held) in &tables.nodes {
         let Some(device) = devices.get_mut(id.index()) else { continue };
         if let Some(lft) = &held.lft {
             let top = lft.routed_lids().last().map_or(0, |(lid, _)| lid.value());
             device.tables.linear_top = top;
-            device.tables.linear = lft.bytes().to_vec();
+            device.tables.linear = maker.make_table(lft.bytes());
         }
         for (group, ports) in held.mft.iter().flat_map(|mft| &mft.groups) {
             add_group_ports(&mut device.tables, *group, ports);

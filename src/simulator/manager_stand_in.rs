@@ -7,6 +7,7 @@ use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 
 use super::device::{FIRST_GROUP, PortRef, SimulatedDevice};
 use super::device_builder;
+use super::linear_table::TableMaker;
 
 /// The manager's priority and state in SMInfo.
 pub const MANAGER_PRIORITY: u8 = 8;
@@ -107,8 +108,9 @@ pub fn fill_linear_tables(fabric: &Fabric, faults: &Faults, id: &str, devices: &
     let answer = find_engine(id).and_then(|engine| (engine.route)(&problem, &request, &NoProgress).ok());
     let routes =
         answer.map(|answer| answer.routes).filter(|routes| routes.lane_count() <= 1).unwrap_or_default();
+    let mut maker = TableMaker::default();
     for (at, device) in devices.iter_mut().enumerate().take(routes.switch_count()) {
-        device.tables.linear = routes.row(at as u32).to_vec();
+        device.tables.linear = maker.make_table(routes.row(at as u32));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What devices answer about speeds: capability masks, the query bit for extended speeds, and FDR10 in ExtPortInfo.
 
 use fabdeck_fabric::{LinkSpeed, LinkWidth};
-use fabdeck_mad::{ExtendedPortInfo, PortCapabilities, PortInfo};
+use fabdeck_mad::{ExtendedPortInfo, PortCapabilities, PortInfo, PortStateTable};
 
 use super::attribute_refusal::AttributeRefusal;
 use super::device::SimulatedDevice;
@@ -30,18 +30,52 @@ impl PortInfoForm {
     }
 }
 
+/// What a switch answers to SwitchPortStateTable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PortStatesForm {
+    /// The switch does not have it, and says so in its capabilities.
+    #[default]
+    Absent,
+    Held,
+    /// The switch says that it has it, and refuses it.
+    Refused,
+    /// The switch says that it has it, and does not answer.
+    Silent,
+    /// All bits are set: no state has that code.
+    Nonsense,
+}
+
+pub(super) fn port_states(
+    device: &SimulatedDevice,
+    modifier: u32,
+) -> Result<PortStateTable, AttributeRefusal> {
+    let first = usize::from(PortStateTable::PORTS) * modifier as usize;
+    match device.port_states {
+        PortStatesForm::Held if modifier <= 1 => {
+            Ok(PortStateTable::new(device.ports.iter().skip(first).map(|port| port.state)))
+        }
+        PortStatesForm::Held => Err(AttributeRefusal::InvalidField),
+        PortStatesForm::Nonsense => Ok(PortStateTable { pairs: [0xFF; 64] }),
+        PortStatesForm::Absent | PortStatesForm::Refused | PortStatesForm::Silent => {
+            Err(AttributeRefusal::UnsupportedAttribute)
+        }
+    }
+}
+
 /// The masks of a device, by the best speed and the widths of its ports.
 pub(super) fn speed_capabilities(device: &SimulatedDevice) -> PortCapabilities {
     let best = device.ports.iter().map(|port| port.speed_best).max().unwrap_or(LinkSpeed::Edr);
     let narrow = device.ports.iter().any(|port| port.width == LinkWidth::X2);
     let details = device.wire.has_details();
     let mut known = PortCapabilities { mask: PortCapabilities::EXTENDED_SPEEDS, mask2: 0 };
-    if best >= LinkSpeed::Hdr || narrow || details {
+    let states = device.port_states != PortStatesForm::Absent;
+    if best >= LinkSpeed::Hdr || narrow || details || states {
         known.mask |= PortCapabilities::MASK2;
     }
     for (has, bit) in [
         (narrow, PortCapabilities::WIDTH_2X),
         (details, PortCapabilities::PORT_INFO_EXTENDED),
+        (states, PortCapabilities::SWITCH_PORT_STATES),
         (best >= LinkSpeed::Hdr, PortCapabilities::HDR),
         (best >= LinkSpeed::Ndr, PortCapabilities::NDR),
         (best >= LinkSpeed::Xdr, PortCapabilities::EXTENDED_SPEEDS2 | PortCapabilities::XDR),

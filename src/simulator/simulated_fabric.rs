@@ -17,7 +17,7 @@ use super::device_builder;
 use super::host_agents::HostAgents;
 use super::manager_stand_in;
 use super::notice_state::NoticeState;
-use super::port_speeds::PortInfoForm;
+use super::port_speeds::{PortInfoForm, PortStatesForm};
 use super::services::RegisteredServices;
 use super::simulated_groups::GroupRecords;
 use super::story_step::StoryStep;
@@ -183,6 +183,13 @@ impl SimulatedFabric {
         }
     }
 
+    /// Sets how a switch answers for the states of all its ports at once.
+    pub fn set_port_states(&mut self, node: NodeId, form: PortStatesForm) {
+        if let Some(device) = self.devices.get_mut(node.index()) {
+            device.port_states = form;
+        }
+    }
+
     /// Sets what a node answers about the health of its links. A node without a vendor becomes one of Mellanox.
     pub fn set_wire(&mut self, node: NodeId, profile: WireProfile) {
         const MELLANOX: u32 = 0x00_02C9;
@@ -314,8 +321,8 @@ impl SimulatedFabric {
         let switches = self.devices.iter().filter(|device| device.is_switch());
         let mut routes = Routes::empty(switches.clone().count(), self.snapshot.top_lid());
         for (row, device) in routes.rows_mut().zip(switches) {
-            let known = row.iter_mut().zip(device.tables.linear.iter().chain(std::iter::repeat(&NO_PATH)));
-            known.for_each(|(port, held)| *port = *held);
+            let known = row.iter_mut().zip(device.tables.linear.ports().chain(std::iter::repeat(NO_PATH)));
+            known.for_each(|(port, held)| *port = held);
         }
         Arc::new(routes)
     }
@@ -410,8 +417,7 @@ impl SimulatedFabric {
         let Some(device) = self.devices.get_mut(node.index()).filter(|device| device.is_switch()) else {
             return;
         };
-        if let Some(entry) = device.tables.linear.get_mut(lid.index()) {
-            *entry = port.value();
+        if device.tables.linear.set(lid.index(), port.value()) {
             self.rewritten = true;
             self.grouped = false;
         }

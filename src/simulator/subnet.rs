@@ -2,7 +2,7 @@
 
 use zerocopy::{FromZeros, IntoBytes};
 
-use fabdeck_fabric::{Lid, NO_PATH, PhysicalState, PortState};
+use fabdeck_fabric::{Lid, PhysicalState, PortState};
 use fabdeck_mad::{
     ExtendedPortInfo, GeneralInfo, LftBlock, Method, MftBlock, NodeDescription, NodeInfo, PortInfo,
     PortInfoExtended, SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
@@ -10,16 +10,16 @@ use fabdeck_mad::{
 
 use super::attribute_refusal::AttributeRefusal;
 use super::device::{AdaptiveProfile, FIRST_GROUP, KeyGuard, PortModel, PortRef, SimulatedDevice};
+use super::linear_table::BLOCK_ENTRIES;
 use super::manager_stand_in;
 use super::partition_profile::PartitionProfile;
-use super::port_speeds::{extended_port_info, has_fdr10, speed_capabilities};
+use super::port_speeds::{PortStatesForm, extended_port_info, has_fdr10, port_states, speed_capabilities};
 use super::simulated_fabric::SimulatedFabric;
 
 /// Capacity of a linear forwarding table, in entries.
 const LINEAR_TABLE_ENTRIES: u16 = 0xC000;
 /// Capacity of a multicast forwarding table, in groups.
 const MULTICAST_GROUPS: u16 = 1024;
-const BLOCK_ENTRIES: usize = 64;
 
 type AttributeResult = Result<(), AttributeRefusal>;
 
@@ -46,9 +46,12 @@ impl SimulatedFabric {
         Some(answer)
     }
 
-    /// Whether the firmware drops requests for vendor attributes or P_Key tables instead of answering "unsupported".
+    /// Whether the firmware drops requests for some attributes instead of answering "unsupported".
     fn is_ignored(&self, at: PortRef, request: &Smp) -> bool {
         let asked = request.0.header().attribute.get();
+        if asked == attribute::SWITCH_PORT_STATES {
+            return self.device(at.0).port_states == PortStatesForm::Silent;
+        }
         // Attributes from here on are those of vendors (IBA 14.2.5).
         let device = self.device(at.0);
         asked >= 0xFF00 && device.adaptive == AdaptiveProfile::Silent
@@ -91,6 +94,9 @@ impl SimulatedFabric {
             attribute::NODE_INFO => copy_to_data(data, &node_info(device, at.1)),
             attribute::SWITCH_INFO if device.is_switch() => {
                 copy_to_data(data, &switch_info(device, self.routed))
+            }
+            attribute::SWITCH_PORT_STATES if device.is_switch() => {
+                copy_to_data(data, &port_states(device, modifier)?)
             }
             attribute::PORT_INFO => copy_to_data(data, &self.port_info(at, modifier, trusted)?),
             attribute::LINEAR_FORWARDING if device.is_switch() => {
@@ -359,28 +365,18 @@ fn read_vendor(
 }
 
 fn linear_block(device: &SimulatedDevice, modifier: u32) -> Result<LftBlock, AttributeRefusal> {
-    let start = modifier as usize * BLOCK_ENTRIES;
-    if start >= usize::from(LINEAR_TABLE_ENTRIES) {
-        return Err(AttributeRefusal::InvalidField);
-    }
-    let mut ports = [NO_PATH; BLOCK_ENTRIES];
-    for (port, held) in ports.iter_mut().zip(device.tables.linear.iter().skip(start)) {
-        *port = *held;
-    }
-    Ok(LftBlock { ports })
+    Ok(LftBlock { ports: device.tables.linear.block(linear_block_number(modifier)?) })
 }
 
 fn set_linear(device: &mut SimulatedDevice, modifier: u32, block: &LftBlock) -> AttributeResult {
-    let start = modifier as usize * BLOCK_ENTRIES;
-    if start >= usize::from(LINEAR_TABLE_ENTRIES) {
-        return Err(AttributeRefusal::InvalidField);
-    }
-    let linear = &mut device.tables.linear;
-    if linear.len() < start + BLOCK_ENTRIES {
-        linear.resize(start + BLOCK_ENTRIES, NO_PATH);
-    }
-    linear[start..start + BLOCK_ENTRIES].copy_from_slice(&block.ports);
+    device.tables.linear.set_block(linear_block_number(modifier)?, &block.ports);
     Ok(())
+}
+
+fn linear_block_number(modifier: u32) -> Result<usize, AttributeRefusal> {
+    let number = modifier as usize;
+    let held = number < usize::from(LINEAR_TABLE_ENTRIES) / BLOCK_ENTRIES;
+    held.then_some(number).ok_or(AttributeRefusal::InvalidField)
 }
 
 fn multicast_block(device: &SimulatedDevice, modifier: u32) -> Result<MftBlock, AttributeRefusal> {

@@ -9,6 +9,7 @@ use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
 use crate::routing::{fabric, route};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::preview::path_preview::Preview;
+use fabdeck::operations::preview::whatif::CostBound;
 use fabdeck_fabric::observe::{AdaptiveRouting, Observation};
 use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, Lmc, NodeId, PortId, Routes, Tables};
 use fabdeck_routing::analysis::{MarkedPaths, PathIndex, PathLosses};
@@ -470,17 +471,17 @@ fn what_marks_take_is_a_bound_where_tables_are_missing_or_do_not_tell_the_paths(
         Preview::with_marks(&look, tables, &none).unwrap().cost(None)
     };
     let whole = cost(&tables, None);
-    assert_eq!((whole.is_lower_bound(), whole.without_path_before), (false, 0));
+    assert_eq!((whole.bound(), whole.without_path_before), (CostBound::Exact, 0));
     assert_eq!(whole.lost_words(), "0 of 72 pairs until rerouted (0.0 %)");
     let adaptive = cost(&tables, Some(AdaptiveRouting::On(2)));
-    assert_eq!((adaptive.is_lower_bound(), adaptive.adaptive_routing), (true, Some(2)));
+    assert_eq!((adaptive.bound(), adaptive.adaptive_routing), (CostBound::ByStaticPorts, Some(2)));
     tables.node_mut(NodeId(0)).lft = None;
     let unread = cost(&tables, None);
     // Three hosts behind the first leaf, of nine: they neither send nor receive.
     let among = 3 * 2 + 2 * 3 * 6;
     assert_eq!((unread.unread_tables, unread.without_path_before), (1, among));
     assert!(
-        unread.is_lower_bound() && unread.lost_words().starts_with("at least 0 of 72"),
+        unread.bound() == CostBound::AtLeast && unread.lost_words().starts_with("at least 0 of 72"),
         "{}",
         unread.lost_words()
     );

@@ -13,6 +13,7 @@ mod docs;
 mod golden;
 mod health;
 mod hotspots;
+mod ibdiagnet_folder;
 mod jobs;
 pub mod json;
 mod lanes;

@@ -93,6 +93,14 @@ impl Filter {
         self
     }
 
+    /// Whether a condition names the field in this column.
+    pub fn is_about(&self, at: usize) -> bool {
+        self.conditions.iter().any(|condition| match condition {
+            Condition::Compare { column, .. } | Condition::Within { column, .. } => *column == at,
+            Condition::Anywhere(_) | Condition::Bearer { .. } | Condition::Letters(_) => false,
+        })
+    }
+
     pub fn matches_row(&self, listing: &dyn Listing, row: usize) -> bool {
         self.conditions.iter().all(|condition| condition.matches_row(listing, row))
     }

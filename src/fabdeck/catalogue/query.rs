@@ -61,7 +61,7 @@ impl Query {
             rows = sort_rows(listing, &rows, &orders);
         }
         rows.truncate(self.top.unwrap_or(usize::MAX));
-        let columns = named.unwrap_or_else(|| default_columns(listing, default, &rows));
+        let columns = named.unwrap_or_else(|| default_columns(listing, default, &rows, &filter));
         Ok(Selection { rows, columns, of })
     }
 
@@ -92,7 +92,8 @@ impl Query {
     }
 }
 
-fn default_columns(listing: &dyn Listing, default: Columns, rows: &[usize]) -> Vec<usize> {
+/// The columns of a table: those that it always shows, those that say something here, and those that the filter is about.
+fn default_columns(listing: &dyn Listing, default: Columns, rows: &[usize], filter: &Filter) -> Vec<usize> {
     let yes = |value| matches!(value, Value::Flag(true) | Value::Number(1..));
     let says_yes = |at| rows.iter().any(|row| yes(listing.cell(*row, at)));
     let known = |at| rows.iter().any(|row| !listing.cell(*row, at).is_missing());
@@ -101,7 +102,8 @@ fn default_columns(listing: &dyn Listing, default: Columns, rows: &[usize]) -> V
         let shown = column.shown
             || listing.is_distinguishing(*at)
             || (column.when_yes && says_yes(*at))
-            || (column.when_known && known(*at));
+            || (column.when_known && known(*at))
+            || filter.is_about(*at);
         default == Columns::All || shown
     };
     (0..listing.column_count()).filter(wanted).collect()

@@ -15,6 +15,7 @@ mod identity;
 mod jobs;
 mod lanes;
 mod metrics;
+mod module_metrics;
 pub(crate) mod overview;
 mod plan;
 mod record;

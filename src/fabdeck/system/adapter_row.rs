@@ -26,6 +26,8 @@ json_type! {
         pub physical_state: Option<&'static str>,
         pub rate_gbps: u32,
         pub link_layer: String,
+        /// The classes of datagrams that the port carries: an adapter with planes has subnet management on another.
+        pub classes: String,
         /// The value of `--source` for this port.
         pub source: String,
     }

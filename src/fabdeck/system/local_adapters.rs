@@ -1,22 +1,29 @@
 //! Converts the adapters of this machine for `fabdeck sources`.
 
 use super::adapter_row::{AdapterPortRow, AdapterRow};
+use fabdeck_live::describe_classes;
 use fabdeck_mad::access::SourceError;
 
 pub fn list_adapters() -> Result<Vec<AdapterRow>, SourceError> {
-    Ok(fabdeck_live::adapters()?.iter().map(adapter_row).collect())
+    let all = fabdeck_live::adapters()?;
+    Ok(all.iter().map(|adapter| adapter_row(&all, adapter)).collect())
 }
 
-fn adapter_row(from: &fabdeck_live::Adapter) -> AdapterRow {
+fn adapter_row(all: &[fabdeck_live::Adapter], from: &fabdeck_live::Adapter) -> AdapterRow {
     AdapterRow {
         name: from.name.clone(),
         node_guid: from.node_guid.map(|guid| guid.to_string()),
         ports: from.ports.len(),
-        port_list: from.ports.iter().map(|port| port_row(&from.name, port)).collect(),
+        port_list: from
+            .ports
+            .iter()
+            .zip(describe_classes(all, from))
+            .map(|(port, classes)| port_row(&from.name, port, classes))
+            .collect(),
     }
 }
 
-fn port_row(adapter: &str, port: &fabdeck_live::AdapterPort) -> AdapterPortRow {
+fn port_row(adapter: &str, port: &fabdeck_live::AdapterPort, classes: String) -> AdapterPortRow {
     AdapterPortRow {
         number: port.number.value(),
         guid: port.guid.map(|guid| guid.to_string()),
@@ -26,6 +33,7 @@ fn port_row(adapter: &str, port: &fabdeck_live::AdapterPort) -> AdapterPortRow {
         physical_state: port.physical_state.map(|state| state.word()),
         rate_gbps: port.rate_gbps,
         link_layer: port.link_layer.to_string(),
+        classes,
         source: format!("umad:{adapter}:{}", port.number),
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod adapter_row;
+pub mod allocator;
 mod common_keys;
 mod csv;
 mod descriptors;

@@ -189,7 +189,9 @@ fn rates_between(
         let passed = seconds > 0.0 && seconds.is_finite();
         passed.then(|| port_rates(fabric, port, &before.values, &after.values, seconds))
     };
-    let ports: Vec<PortRates> = pairs.par_iter().with_min_len(1024).filter_map(both).collect();
+    // Collected with their number known, as the pieces of a vector that grows would be in memory twice.
+    let all: Vec<Option<PortRates>> = pairs.par_iter().with_min_len(1024).map(both).collect();
+    let ports: Vec<PortRates> = all.into_iter().flatten().collect();
     let span = ports.iter().map(|port| port.seconds).fold(0.0, f64::max);
     let once = pairs.iter().filter(|(_, (before, after))| before.is_some() != after.is_some());
     let once = once.map(|(at, _)| PortId(*at as u32)).collect();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::wire_thresholds::{BitErrorLimits, WireThresholds};
-use crate::observe::{BitErrorRate, CableKind, FecMode, ModuleReading, PortWire};
+use crate::observe::{BitErrorCounts, BitErrorRate, CableKind, FecMode, ModuleReading, PortWire};
 use crate::{LinkSpeed, LinkWidth};
 
 /// The lanes of a module with monitors.
@@ -66,12 +66,18 @@ pub struct ErrorShare {
     pub bits: f64,
     /// Whether there may have been more errors than were counted.
     pub at_least: bool,
+    /// The rate, where the source states it without the counts.
+    pub stated: Option<BitErrorRate>,
 }
 
 impl ErrorShare {
     /// Errors for each bit.
     pub fn rate(self) -> f64 {
-        if self.bits > 0.0 { self.errors as f64 / self.bits } else { 0.0 }
+        match self.stated {
+            Some(rate) => rate.value().unwrap_or(0.0),
+            None if self.bits > 0.0 => self.errors as f64 / self.bits,
+            None => 0.0,
+        }
     }
 }
 
@@ -84,8 +90,8 @@ pub struct PortErrorRates {
     pub effective: Option<ErrorShare>,
     /// After FEC and retransmission.
     pub symbol: Option<ErrorShare>,
-    /// The time.
-    pub over: Duration,
+    /// The time; `None` where the source does not state it.
+    pub over: Option<Duration>,
     /// Whether the time is that since the device's counters were cleared, and not between two readings.
     pub since_cleared: bool,
 }
@@ -94,20 +100,29 @@ impl PortErrorRates {
     /// The rates of a port: between two readings of its bit errors where there are two, else since they were cleared.
     /// A device without them may have FEC counters, which give lower bounds.
     pub fn of_port(said: &PortWire, speed: Option<LinkSpeed>, width: Option<LinkWidth>) -> Option<Self> {
-        if let Some(now) = said.bit_errors.known() {
+        if let Some(now) = said.bit_errors.known().filter(|now| now.bits == 0) {
+            if let Some(rates) = Self::stated(now, speed, width) {
+                return Some(rates);
+            }
+        } else if let Some(now) = said.bit_errors.known() {
             let before = said.earlier_bits.as_ref().filter(|before| now.continues(before));
             let past = before.cloned().unwrap_or_default();
             let bits = now.bits.saturating_sub(past.bits) as f64;
             // A device that states no rate and counts nothing does not measure: its zero is no share.
             let share = |rate: Option<BitErrorRate>, now: u64, past: u64| {
                 let errors = now.saturating_sub(past);
-                (rate.is_some() || now > 0).then_some(ErrorShare { errors, bits, at_least: false })
+                (rate.is_some() || now > 0).then_some(ErrorShare {
+                    errors,
+                    bits,
+                    at_least: false,
+                    stated: None,
+                })
             };
             return Some(Self {
                 raw: share(now.raw, now.lane_sum(), past.lane_sum()),
                 effective: share(now.effective, now.effective_errors, past.effective_errors),
                 symbol: share(now.symbol, now.symbol_errors, past.symbol_errors),
-                over: Duration::from_millis(now.since_ms.saturating_sub(past.since_ms)),
+                over: Some(Duration::from_millis(now.since_ms.saturating_sub(past.since_ms))),
                 since_cleared: before.is_none(),
             })
             .filter(|rates| {
@@ -119,20 +134,49 @@ impl PortErrorRates {
         let bits = over.as_secs_f64() * f64::from(width?.lanes()) * f64::from(speed?.mbps()) * 1e6;
         let share = |now: u32, before: u32| {
             let errors = now.checked_sub(before)?;
-            Some(ErrorShare { errors: errors.into(), bits, at_least: true })
+            Some(ErrorShare { errors: errors.into(), bits, at_least: true, stated: None })
         };
         let corrected = match (now.corrected_symbols, before.corrected_symbols) {
             (Some(now), Some(before)) => share(now, before),
             _ => share(now.corrected_blocks, before.corrected_blocks),
         };
         let uncorrected = share(now.uncorrected_blocks, before.uncorrected_blocks);
-        Some(Self { raw: corrected, effective: uncorrected, symbol: None, over, since_cleared: false })
+        Some(Self {
+            raw: corrected,
+            effective: uncorrected,
+            symbol: None,
+            over: Some(over),
+            since_cleared: false,
+        })
+    }
+
+    /// The rates of a source that states them without the counts, as files do. The bits follow from the time since the
+    /// counters were cleared, where the source states that: a link always sends.
+    fn stated(now: &BitErrorCounts, speed: Option<LinkSpeed>, width: Option<LinkWidth>) -> Option<Self> {
+        let over = Some(Duration::from_millis(now.since_ms)).filter(|over| !over.is_zero());
+        let link =
+            speed.zip(width).map(|(speed, width)| f64::from(speed.mbps()) * 1e6 * f64::from(width.lanes()));
+        let bits = over.zip(link).map_or(0.0, |(over, link)| over.as_secs_f64() * link);
+        let share = |rate: Option<BitErrorRate>, errors: u64| {
+            rate.map(|rate| ErrorShare { errors, bits, at_least: false, stated: Some(rate) })
+        };
+        let rates = Self {
+            raw: share(now.raw, now.lane_sum()),
+            effective: share(now.effective, now.effective_errors),
+            symbol: share(now.symbol, now.symbol_errors),
+            over,
+            since_cleared: true,
+        };
+        [rates.raw, rates.effective, rates.symbol].iter().any(Option::is_some).then_some(rates)
     }
 
     /// The time in words.
     pub fn time_text(&self) -> String {
-        let text = duration_text(self.over);
-        if self.since_cleared { format!("{text} since the counters were cleared") } else { text }
+        match (self.over, self.since_cleared) {
+            (None, _) => "a time that the source does not state".to_owned(),
+            (Some(over), false) => duration_text(over),
+            (Some(over), true) => format!("{} since the counters were cleared", duration_text(over)),
+        }
     }
 }
 
@@ -147,6 +191,9 @@ fn duration_text(over: Duration) -> String {
 
 /// A rate as `3e-9`, `none seen`, or `at least 3e-9`.
 pub fn share_text(share: ErrorShare) -> String {
+    if let Some(rate) = share.stated {
+        return rate.to_string();
+    }
     let rate = BitErrorRate::of_counts(share.errors, share.bits as u64);
     let text = rate.map_or_else(|| "not known".to_owned(), |rate| rate.to_string());
     if share.at_least && share.errors > 0 { format!("at least {text}") } else { text }
@@ -203,13 +250,15 @@ fn share_verdict(share: ErrorShare, limit: f64) -> Option<WireVerdict> {
     /// Without an error in n bits the rate is below 3/n, at 95 %.
     const NO_ERROR_BOUND: f64 = 3.0;
     let rate = share.rate();
-    if share.bits <= 0.0 {
-        None
-    } else if rate >= limit && share.errors > 1 {
+    // A stated rate is the device's own; how many errors it is made of is not known.
+    let is_rate = share.errors > 1 || share.stated.is_some();
+    if rate >= limit && is_rate {
         Some(WireVerdict::Bad)
-    } else if rate >= limit / 2.0 && share.errors > 1 {
+    } else if rate >= limit / 2.0 && is_rate {
         Some(WireVerdict::Watch)
-    } else if share.at_least || NO_ERROR_BOUND / share.bits >= limit {
+    } else if rate > 0.0 && share.stated.is_some() {
+        Some(WireVerdict::Healthy)
+    } else if share.bits <= 0.0 || share.at_least || NO_ERROR_BOUND / share.bits >= limit {
         None
     } else {
         Some(WireVerdict::Healthy)
@@ -318,6 +367,34 @@ mod tests {
         let short = judged(&said(counts(2_000, 0, 0), None));
         assert_eq!(short.verdict, WireVerdict::Healthy, "raw and effective rates are known");
         assert!(short.evidence.iter().all(|one| !one.text.starts_with("symbol")), "{short:?}");
+    }
+
+    #[test]
+    fn a_stated_rate_is_judged_without_counts_and_none_seen_needs_a_time() {
+        let stated = |raw: Option<f64>, symbol: Option<f64>, since_ms| {
+            let rate = |value: Option<f64>| value.and_then(BitErrorRate::from_number);
+            said(
+                BitErrorCounts { raw: rate(raw), symbol: rate(symbol), since_ms, ..Default::default() },
+                None,
+            )
+        };
+        for (raw, symbol, since_ms, verdict) in [
+            (Some(3e-9), None, 0, WireVerdict::Healthy),
+            (Some(6e-6), None, 0, WireVerdict::Watch),
+            (Some(1e-5), None, 0, WireVerdict::Bad),
+            (Some(3e-9), Some(1e-13), 0, WireVerdict::Bad),
+            // No error within an unknown time says nothing; in an hour of NDR it does.
+            (None, Some(1.5e-254), 0, WireVerdict::NotKnown),
+            (None, Some(1.5e-254), 3_600_000, WireVerdict::Healthy),
+            (None, None, 3_600_000, WireVerdict::NotKnown),
+        ] {
+            let judged = judged(&stated(raw, symbol, since_ms));
+            assert_eq!(judged.verdict, verdict, "{raw:?} {symbol:?} {since_ms}");
+        }
+        let text = &judged(&stated(Some(1e-5), None, 0)).evidence[0].text;
+        assert!(text.starts_with("raw BER 1e-5 over a time that the source does not state (limit"), "{text}");
+        let text = &judged(&stated(Some(1e-5), None, 120_000)).evidence[0].text;
+        assert!(text.starts_with("raw BER 1e-5 over 2 min since the counters were cleared (limit"), "{text}");
     }
 
     #[test]

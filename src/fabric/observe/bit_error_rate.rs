@@ -75,6 +75,27 @@ impl BitErrorRate {
         }
     }
 
+    /// The rate that a text states as a number, as close as a coefficient of 1 to 15 comes to it. `None` for a number
+    /// that is no rate: tools print such where a device measures nothing.
+    pub fn from_number(number: f64) -> Option<Self> {
+        if !(0.0..=1.0).contains(&number) {
+            return None;
+        }
+        let power = number.log10().floor();
+        if number == 0.0 || -power >= f64::from(NONE_SEEN_FROM) {
+            return Some(Self::NoneSeen);
+        }
+        let mantissa = number / 10f64.powf(power);
+        let is_whole = |value: f64| (value - value.round()).abs() < 1e-6 * value;
+        let fine = !is_whole(mantissa) && is_whole(mantissa * 10.0) && mantissa < 1.55;
+        let (coefficient, power) = match (fine, mantissa.round()) {
+            (true, _) => ((mantissa * 10.0).round(), power - 1.0),
+            (false, 10.0) => (1.0, power + 1.0),
+            (false, whole) => (whole, power),
+        };
+        Some(Self::Rate(RateNumber { coefficient: coefficient as u8, magnitude: -power.min(0.0) as u8 }))
+    }
+
     /// The word of a device.
     pub fn to_word(self) -> u32 {
         match self {
@@ -128,6 +149,23 @@ mod tests {
             (1, 400_000_000_000_000, Some("3e-15")),
         ] {
             assert_eq!(BitErrorRate::of_counts(errors, bits).map(|rate| rate.to_string()).as_deref(), text);
+        }
+        for (number, text) in [
+            (0.0, Some("none seen")),
+            (1.5e-254, Some("none seen")),
+            (15e-255, Some("none seen")),
+            (3e-9, Some("3e-9")),
+            (1.2e-8, Some("12e-9")),
+            (1.5e-12, Some("15e-13")),
+            (2.34e-7, Some("2e-7")),
+            (9.96e-9, Some("1e-8")),
+            (1e-5, Some("1e-5")),
+            (1.0, Some("1e-0")),
+            (1e9, None),
+            (-1.0, None),
+            (f64::NAN, None),
+        ] {
+            assert_eq!(BitErrorRate::from_number(number).map(|rate| rate.to_string()).as_deref(), text);
         }
         let at = |coefficient, magnitude| BitErrorRate::Rate(RateNumber { coefficient, magnitude });
         assert!(BitErrorRate::NoneSeen < at(1, 200) && at(9, 10) < at(1, 9) && at(1, 9) < at(15, 9));

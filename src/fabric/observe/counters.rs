@@ -161,6 +161,12 @@ const ALIASES: &[(&str, Counter)] = &[
     ("RcvPkts", Counter::PortRcvPkts),
     ("XmtWait", Counter::PortXmitWait),
     ("PortMalformedPacketErrors", Counter::PortMalformedPktErrors),
+    ("LinkDownCounter", Counter::LinkDownedCounter),
+    ("PortXmitDiscard", Counter::PortXmitDiscards),
+    ("ExcessiveBufferErrors", Counter::ExcessiveBufferOverrunErrors),
+    ("PortFECCorrectableBlockCounter", Counter::PortFECCorrectableBlockCtr),
+    ("PortFECUncorrectableBlockCounter", Counter::PortFECUncorrectableBlockCtr),
+    ("PortFECCorrectedSymbolCounter", Counter::PortFECCorrectedSymbolCtr),
 ];
 
 impl Counter {

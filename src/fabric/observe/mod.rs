@@ -33,7 +33,7 @@ pub use sweep::{
 };
 pub use ticks::{TickKind, Ticks};
 pub use wire_health::{
-    AlarmLimits, BitErrorCounts, CableKind, DeviceAnswer, DeviceSensors, DiscardCauses, FecCounts, FecMode,
-    FirmwareReading, KindOutcome, ModuleReading, PortWire, ReceiveErrorCauses, SystemReading,
-    TemperatureReading, WireHealth,
+    AlarmLimits, BitErrorCounts, BoardSensor, CableKind, DeviceAnswer, DeviceSensors, DiscardCauses,
+    FecCounts, FecMode, FirmwareReading, KindOutcome, ModuleReading, PortWire, PowerSupplyReading,
+    ReceiveErrorCauses, SystemReading, TemperatureReading, WireHealth,
 };

@@ -114,6 +114,16 @@ pub enum FecMode {
     LowLatencyRs,
     /// Reed-Solomon (544).
     Rs544,
+    /// The vendor's stronger Reed-Solomon.
+    VendorStrongRs,
+    /// The vendor's Reed-Solomon with low latency.
+    VendorLowLatencyRs,
+    /// The vendor's adaptive Reed-Solomon.
+    VendorAdaptiveRs,
+    /// The vendor's COD-FEC.
+    VendorCod,
+    /// The vendor's FEC with zero latency.
+    VendorZeroLatency,
     /// Reed-Solomon (544) with retransmission in the physical layer.
     Rs544Plr,
     /// Low latency (271) with retransmission in the physical layer.
@@ -128,6 +138,11 @@ impl FecMode {
         Self::Rs,
         Self::LowLatencyRs,
         Self::Rs544,
+        Self::VendorStrongRs,
+        Self::VendorLowLatencyRs,
+        Self::VendorAdaptiveRs,
+        Self::VendorCod,
+        Self::VendorZeroLatency,
         Self::Rs544Plr,
         Self::LowLatency271Plr,
     ];
@@ -140,6 +155,11 @@ impl FecMode {
             Self::Rs => 2,
             Self::LowLatencyRs => 3,
             Self::Rs544 => 4,
+            Self::VendorStrongRs => 8,
+            Self::VendorLowLatencyRs => 9,
+            Self::VendorAdaptiveRs => 10,
+            Self::VendorCod => 11,
+            Self::VendorZeroLatency => 12,
             Self::Rs544Plr => 13,
             Self::LowLatency271Plr => 14,
         }
@@ -158,6 +178,11 @@ impl FecMode {
             Self::Rs => "RS",
             Self::LowLatencyRs => "LL-RS",
             Self::Rs544 => "RS(544)",
+            Self::VendorStrongRs => "MLNX strong RS",
+            Self::VendorLowLatencyRs => "MLNX LL-RS",
+            Self::VendorAdaptiveRs => "MLNX adaptive RS",
+            Self::VendorCod => "MLNX COD",
+            Self::VendorZeroLatency => "MLNX ZL",
             Self::Rs544Plr => "RS(544)+PLR",
             Self::LowLatency271Plr => "LL(271)+PLR",
         }
@@ -165,7 +190,7 @@ impl FecMode {
 
     /// Whether FEC counts symbols (Reed-Solomon), not only blocks.
     pub fn is_reed_solomon(self) -> bool {
-        !matches!(self, Self::Off | Self::Firecode)
+        !matches!(self, Self::Off | Self::Firecode | Self::VendorCod | Self::VendorZeroLatency)
     }
 
     /// Whether the physical layer sends lost blocks again.
@@ -438,6 +463,7 @@ impl DeviceSensors {
         self.fan_list.map_device(&guid);
         self.firmware.map_device(&guid);
         self.system.map_device(&guid);
+        self.power_supplies.map_device(&guid);
         self.fans.values_mut().for_each(|fan| fan.map_device(&guid));
     }
 
@@ -447,6 +473,8 @@ impl DeviceSensors {
             && self.fan_list.has_nothing()
             && self.firmware.has_nothing()
             && self.system.has_nothing()
+            && self.power_supplies.has_nothing()
+            && self.board.is_empty()
     }
 }
 
@@ -464,6 +492,40 @@ pub struct DeviceSensors {
     pub firmware: DeviceAnswer<FirmwareReading>,
     /// Serial and part number of the system.
     pub system: DeviceAnswer<SystemReading>,
+    /// The limits of fan speeds, by the number of the fan.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fan_limits: BTreeMap<u8, AlarmLimits<u16>>,
+    /// What is wrong with the fans as a whole, in the words of the device.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fan_faults: Vec<String>,
+    /// Temperature sensors beside that of the ASIC, by number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub board: BTreeMap<u16, BoardSensor>,
+    /// The power supplies, by number.
+    #[serde(skip_serializing_if = "DeviceAnswer::is_not_asked")]
+    pub power_supplies: DeviceAnswer<BTreeMap<u8, PowerSupplyReading>>,
+}
+
+/// A temperature sensor of a device.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct BoardSensor {
+    /// The device's name for it.
+    pub name: Option<String>,
+    /// The temperature.
+    pub reading: TemperatureReading,
+}
+
+/// The state of a power supply.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PowerSupplyReading {
+    /// Whether it is plugged in; `None` where the device does not state it.
+    pub present: Option<bool>,
+    /// The states that are not OK, with their names: `DC power ERROR`.
+    pub faults: Vec<String>,
+    /// Power in W.
+    pub watts: Option<u32>,
+    /// The serial number.
+    pub serial: Option<String>,
 }
 
 /// A temperature in 1/8 °C.
@@ -472,7 +534,7 @@ pub struct TemperatureReading {
     /// Now.
     pub now: i16,
     /// The highest since it was reset.
-    pub highest: i16,
+    pub highest: Option<i16>,
     /// The device's own limit; `None` where it states none.
     pub limit: Option<i16>,
 }

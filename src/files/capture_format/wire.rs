@@ -66,6 +66,9 @@ impl WireRecord {
             if let DeviceAnswer::Known(system) = &mut said.system {
                 (system.serial, system.part, system.product) = (None, None, None);
             }
+            if let DeviceAnswer::Known(supplies) = &mut said.power_supplies {
+                supplies.values_mut().for_each(|supply| supply.serial = None);
+            }
             if let DeviceAnswer::Known(firmware) = &mut said.firmware {
                 firmware.psid = None;
             }

@@ -28,7 +28,7 @@ fn section(node: u64, routes: &[(u32, u8)]) -> TableSection {
     let mut lft = Lft::new();
     routes.iter().for_each(|(to, port)| lft.set(lid(*to), Some(PortNum(*port))));
     let tables = NodeTables { lft: Some(lft), ..NodeTables::default() };
-    TableSection { node: Guid(node), tables, place: NotePlace::line("t", node) }
+    TableSection { node: Guid(node), tables, private_tables: 0, place: NotePlace::line("t", node) }
 }
 
 fn apply(file: &TableFile, fabric: &Fabric) -> (Tables, Notes) {

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::section::{CsvTables, Section, SectionColumns};
+use super::run_info;
+use super::section::{CsvTables, Section, SectionColumns, read_number};
 use crate::FileError;
 use crate::counters_text::{CounterCell, is_absent, parse_port};
-use fabdeck_fabric::Guid;
-use fabdeck_fabric::observe::{Counter, CounterGrowth, CounterSample, CounterValues, Notes};
+use fabdeck_fabric::observe::{Counter, CounterGrowth, CounterSample, CounterValues, Notes, TickKind, Ticks};
+use fabdeck_fabric::{Fabric, Guid};
 
 struct CounterColumns {
     node: Option<usize>,
@@ -64,13 +65,7 @@ pub(super) fn read_growth(
     notes: &mut Notes,
 ) -> Result<CounterGrowth, Box<FileError>> {
     let samples = read(section, notes)?;
-    let mut pause = None;
-    if let Some(run) = tables.get_table("RUN_INFO") {
-        let pick = |columns: &SectionColumns| columns.find(&["Args"]);
-        run.read_rows(notes, Some("Args"), pick, |args, row, _| {
-            pause = pause.or(parse_pause_time(row.cell(*args)))
-        })?;
-    }
+    let pause = run_info::read_pause(tables, notes)?;
     if pause.is_none() {
         notes.add("FN-438", section.place(), || {
             "the file does not state --pm_pause_time; PM_DELTA is read as the growth within 1 s, ibdiagnet's default \
@@ -81,12 +76,26 @@ pub(super) fn read_growth(
     Ok(CounterGrowth { samples, over: pause.unwrap_or(DEFAULT_PAUSE), stated: pause.is_some() })
 }
 
-/// The seconds after `--pm_pause_time` in a command line. The rest is not read, because it may contain keys.
-fn parse_pause_time(args: &str) -> Option<Duration> {
-    let mut words = args.split(|c: char| c.is_whitespace() || c == '=');
-    words.find(|word| *word == "--pm_pause_time")?;
-    let seconds = words.next()?.parse().ok().filter(|seconds| *seconds > 0)?;
-    Some(Duration::from_secs(seconds))
+/// The ticks of XmitWait by kind of device (PM_PORT_SAMPLES_CONTROL). A kind whose ports state different ticks has none.
+pub(super) fn read_ticks(
+    tables: &CsvTables<'_>,
+    fabric: &Fabric,
+    notes: &mut Notes,
+) -> Result<Ticks, Box<FileError>> {
+    let mut ticks = Ticks::default();
+    let Some(section) = tables.get_table("PM_PORT_SAMPLES_CONTROL") else { return Ok(ticks) };
+    let pick = |columns: &SectionColumns| columns.find(&["Tick"]);
+    section.read_ports(notes, pick, |(node, port), column, row, notes| {
+        let node = fabric.node_by_guid(node);
+        let kind = node.and_then(|node| TickKind::for_port(fabric, fabric.port_of(node, port)?));
+        let Some(kind) = kind else { return };
+        let tick = read_number(row, *column, "tick", notes).and_then(|tick| u8::try_from(tick).ok());
+        if let Some(tick) = tick {
+            let known = ticks.by_kind.entry(kind).or_insert(Some(tick));
+            *known = known.filter(|known| *known == tick);
+        }
+    })?;
+    Ok(ticks)
 }
 
 /// Selects columns: each column that is no address and no key is a counter.

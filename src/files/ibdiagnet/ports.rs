@@ -1,6 +1,6 @@
 //! PORTS: the PortInfo of each port.
 
-use super::section::{Row, SectionColumns};
+use super::section::{Row, SectionColumns, read_number};
 use super::speeds::{fastest, widest};
 use crate::counters_text::{is_absent, parse_number};
 use crate::lane_code;
@@ -79,7 +79,7 @@ impl PortColumns {
         let mut facts = PortFacts {
             state: self.read_state(row, notes),
             physical_state: self.read_physical_state(row, notes),
-            width_supported: read_mask(row, self.width_supported, "LinkWidthSup", notes).and_then(widest),
+            width_supported: read_number(row, self.width_supported, "LinkWidthSup", notes).and_then(widest),
             speed_supported: self.speed_supported.read(row, "LinkSpeedSup", notes),
             operational_lanes: read_lane_count(row, self.operational_lanes, "OpVLs", notes),
             lanes_supported: read_lane_count(row, self.lanes_supported, "VLCap", notes),
@@ -113,7 +113,7 @@ impl PortColumns {
     }
 
     fn read_lmc(&self, row: &Row<'_>, notes: &mut Notes) -> Lmc {
-        let Some(code) = read_mask(row, self.lmc, "LMC", notes) else { return Lmc::default() };
+        let Some(code) = read_number(row, self.lmc, "LMC", notes) else { return Lmc::default() };
         let lmc = u32::try_from(code).ok().and_then(Lmc::new);
         lmc.unwrap_or_else(|| {
             note_code(row, "LMC", code, notes);
@@ -155,28 +155,15 @@ impl SpeedColumns {
         if let Some(speed) = LinkSpeed::from_word(row.cell(self.all)) {
             return Some(speed);
         }
-        let mut whole = read_mask(row, self.all, what, notes).unwrap_or(0);
-        whole |= read_mask(row, self.extended, what, notes).map_or(0, |byte| (byte & 0xFF) << 8);
-        whole |= read_mask(row, self.extended2, what, notes).map_or(0, |byte| (byte & 0xFF) << 24);
+        let mut whole = read_number(row, self.all, what, notes).unwrap_or(0);
+        whole |= read_number(row, self.extended, what, notes).map_or(0, |byte| (byte & 0xFF) << 8);
+        whole |= read_number(row, self.extended2, what, notes).map_or(0, |byte| (byte & 0xFF) << 24);
         let speed = fastest(whole);
         if speed.is_none() && whole != 0 {
             note_code(row, what, whole, notes);
         }
         speed
     }
-}
-
-/// A number, or `None` for a cell without a value.
-fn read_mask(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Notes) -> Option<u64> {
-    let text = row.cell(column);
-    if is_absent(text) {
-        return None;
-    }
-    let value = parse_number(text);
-    if value.is_none() {
-        notes.add("FN-433", row.place(), || format!("the {what} of this row is no number: read as unknown"));
-    }
-    value
 }
 
 /// A code of an enumeration; in all of PortInfo's enumerations 0 means "no value".
@@ -187,7 +174,7 @@ fn read_code<T>(
     from_code: impl Fn(u8) -> Option<T>,
     notes: &mut Notes,
 ) -> Option<T> {
-    let code = read_mask(row, column, what, notes).filter(|code| *code != 0)?;
+    let code = read_number(row, column, what, notes).filter(|code| *code != 0)?;
     let value = u8::try_from(code).ok().and_then(from_code);
     if value.is_none() {
         note_code(row, what, code, notes);
@@ -196,7 +183,7 @@ fn read_code<T>(
 }
 
 fn read_lane_count(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Notes) -> Option<u8> {
-    let code = read_mask(row, column, what, notes).filter(|code| *code != 0)?;
+    let code = read_number(row, column, what, notes).filter(|code| *code != 0)?;
     let count = lane_code::lane_count(code);
     if count.is_none() {
         note_code(row, what, code, notes);

@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use rustc_hash::FxHashSet;
 
 use crate::FileError;
+use crate::counters_text::{PortField, is_absent, parse_number, parse_port};
 use crate::csv::read_row;
 use crate::text::{Input, TextLine, TextLines, parse_timestamp};
 use fabdeck_fabric::observe::{NotePlace, Notes, digits_in_groups};
+use fabdeck_fabric::{Guid, PortNum};
 
 /// Most columns. Real tables have up to about two hundred.
 const COLUMN_LIMIT: usize = 1024;
@@ -213,9 +215,68 @@ impl Row<'_> {
     }
 }
 
+/// A number, or `None` for a cell without a value. Some versions write -1 for none, into columns of hexadecimal numbers
+/// too.
+pub(super) fn read_number(
+    row: &Row<'_>,
+    column: Option<usize>,
+    what: &str,
+    notes: &mut Notes,
+) -> Option<u64> {
+    let text = row.cell(column);
+    if is_absent(text) || text == "-1" {
+        return None;
+    }
+    let value = parse_number(text);
+    if value.is_none() {
+        notes.add("FN-433", row.place(), || format!("the {what} of this row is no number: read as unknown"));
+    }
+    value
+}
+
 impl<'a> Section<'a> {
     pub(super) fn place(&self) -> NotePlace {
         self.input.line_place(self.line)
+    }
+
+    /// Calls `each` for the rows that name a node.
+    pub(super) fn read_nodes<C>(
+        &self,
+        notes: &mut Notes,
+        pick: impl FnOnce(&SectionColumns) -> C,
+        mut each: impl FnMut(Guid, &C, &Row<'_>, &mut Notes),
+    ) -> Result<(), Box<FileError>> {
+        let pick = |columns: &SectionColumns| (columns.find(&["NodeGUID", "GUID"]), pick(columns));
+        self.read_rows(notes, None, pick, |(node, picked), row, notes| {
+            match Guid::from_hex(row.cell(*node)) {
+                Ok(node) => each(node, picked, row, notes),
+                Err(_) => row.note_unreadable("NodeGUID", notes),
+            }
+        })
+    }
+
+    /// Calls `each` for the rows that name a port.
+    pub(super) fn read_ports<C>(
+        &self,
+        notes: &mut Notes,
+        pick: impl FnOnce(&SectionColumns) -> C,
+        mut each: impl FnMut((Guid, PortNum), &C, &Row<'_>, &mut Notes),
+    ) -> Result<(), Box<FileError>> {
+        let pick = |columns: &SectionColumns| (columns.find(&["PortNum", "PortNumber"]), pick(columns));
+        self.read_nodes(notes, pick, |node, (port, picked), row, notes| {
+            match parse_port(row.cell(*port)).and_then(PortField::number) {
+                Some(port) => each((node, port), picked, row, notes),
+                None => row.note_unreadable("port number", notes),
+            }
+        })
+    }
+
+    /// The number of rows, of which none is read.
+    pub(super) fn row_count(&self) -> u64 {
+        let lines =
+            self.lines.clone().map_while(Result::ok).take_while(|line| Marker::of(&line.text).is_none());
+        let filled = lines.filter(|line| !line.text.trim().is_empty() && !line.text.starts_with('#'));
+        (filled.count() as u64).saturating_sub(1)
     }
 
     /// Calls `each` for all rows. `pick` finds columns once; `free_text` names a column that may hold unquoted commas.

@@ -17,6 +17,9 @@ enum CounterQuestion {
     Wide(ClassPortInfo),
 }
 
+/// What was asked, and the ports that the answer is about: those of an agent, or one.
+type CounterTag = (CounterQuestion, Vec<CountedPort>);
+
 /// A port with counters, and the LID of its agent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountedPort {
@@ -31,14 +34,19 @@ pub fn read_counters(
     fabric: &Fabric,
     nodes: &[DiscoveredNode],
 ) -> Result<Vec<CounterSample>, SourceError> {
-    let mut phase = reader.open_phase::<(CounterQuestion, Vec<CountedPort>)>("counters");
+    let mut phase = reader.open_phase::<CounterTag>("counters");
+    let mut agents = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
-        let agents = agents_of(phase.log, fabric, at, node);
-        for ports in agents {
-            let lid = ports[0].lid;
-            ask(&mut phase, at, lid, attribute::CLASS_PORT_INFO, 0, (CounterQuestion::Abilities, ports));
-        }
+        agents.extend(agents_of(phase.log, fabric, at, node));
     }
+    // Most agents have both blocks of counters.
+    let expected = agents.iter().map(|ports| 1 + 2 * ports.len() as u64).sum();
+    let retries = phase.exchange.retries();
+    // The ports of an agent are asked as soon as it answers: the questions of all ports at once would take much memory.
+    let first_questions = agents.into_iter().map(move |ports| {
+        question(attribute::CLASS_PORT_INFO, 0, (CounterQuestion::Abilities, ports), retries)
+    });
+    phase.exchange.feed(expected, first_questions);
     let mut samples = std::collections::BTreeMap::<(usize, u8), CounterSample>::new();
     while let Some(((asked, ports), reply)) = phase.next()? {
         let node = &nodes[ports[0].node];
@@ -107,43 +115,21 @@ fn ports_of(fabric: &Fabric, at: usize) -> Vec<CountedPort> {
     cabled.filter_map(port).collect()
 }
 
-fn ask_ports(
-    phase: &mut OpenPhase<'_, '_, (CounterQuestion, Vec<CountedPort>)>,
-    abilities: ClassPortInfo,
-    ports: &[CountedPort],
-) {
+fn ask_ports(phase: &mut OpenPhase<'_, '_, CounterTag>, abilities: ClassPortInfo, ports: &[CountedPort]) {
+    let retries = phase.exchange.retries();
     for port in ports {
-        let (node, lid, number) = (port.node, port.lid, port.number);
-        ask(
-            phase,
-            node,
-            lid,
-            attribute::PORT_COUNTERS,
-            number,
-            (CounterQuestion::Narrow(abilities), vec![*port]),
-        );
+        let narrow = (CounterQuestion::Narrow(abilities), vec![*port]);
+        phase.exchange.ask(question(attribute::PORT_COUNTERS, port.number, narrow, retries));
         if abilities.has_extended_counters() {
-            let tag = (CounterQuestion::Wide(abilities), vec![*port]);
-            ask(phase, node, lid, attribute::PORT_COUNTERS_EXTENDED, number, tag);
+            let wide = (CounterQuestion::Wide(abilities), vec![*port]);
+            phase.exchange.ask(question(attribute::PORT_COUNTERS_EXTENDED, port.number, wide, retries));
         }
     }
 }
 
-fn ask(
-    phase: &mut OpenPhase<'_, '_, (CounterQuestion, Vec<CountedPort>)>,
-    node: usize,
-    lid: Lid,
-    attribute: u16,
-    port: u8,
-    tag: (CounterQuestion, Vec<CountedPort>),
-) {
-    let retries = phase.exchange.retries();
-    phase.exchange.ask(Question {
-        parcel: counter_query(lid, attribute, port),
-        target: node as u32,
-        retries,
-        tag,
-    });
+fn question(attribute: u16, port: u8, tag: CounterTag, retries: u32) -> Question<CounterTag> {
+    let CountedPort { node, lid, .. } = tag.1[0];
+    Question { parcel: counter_query(lid, attribute, port), target: node as u32, retries, tag }
 }
 
 /// A Get to the agent at a LID. fabdeck never sets counters, so it never clears them.

@@ -24,7 +24,7 @@ use super::tables::last_used_lid;
 use super::ticks::read_ticks;
 use super::wire::{WireMemory, WireScope, read_wire_turn};
 use fabdeck_fabric::observe::{FabricEvent, FlowLists, KnownManager, Observation, Sweep};
-use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind};
+use fabdeck_fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum, PortState};
 use fabdeck_mad::access::SourceError;
 
 /// What sweeps remember besides the nodes.
@@ -45,6 +45,8 @@ pub struct SweepMemory {
     pub hosts: AgentFlowMemory,
     /// What devices have of the health of links.
     pub wire: WireMemory,
+    /// Switches that did not answer with the states of all ports, though they say that they can.
+    pub without_port_states: BTreeSet<Guid>,
     /// Kinds of devices whose ports are not asked for FDR10 again.
     pub without_fdr10: KindsWithoutFdr10,
 }
@@ -62,7 +64,8 @@ pub fn run_sweep(
     let fresh = fresh_nodes(nodes, &memory.fresh);
     let choosing = switches_to_judge(look, nodes, &memory.adaptive);
     let turned = (&mut turns, &fresh, choosing.as_slice());
-    let mut states = read_states(reader, &look.fabric, nodes, turned, &memory.manager)?;
+    let mut states =
+        read_states(reader, &look.fabric, nodes, turned, (&memory.manager, &mut memory.without_port_states))?;
     let left_out = |at: usize| nodes[at].memory.silent && !states.heard.contains(&at);
     let counted = sweep_counters(reader, &look.fabric, nodes, &mut memory.agents, left_out)?;
     let due = without_silent(nodes, &states, &counted);
@@ -92,6 +95,7 @@ pub fn run_sweep(
     }
     let mut news = update_link_downs(&look.fabric, kept, &counted.falls, &lost);
     let manager = states.manager.clone();
+    let stated = std::mem::take(&mut states.stated);
     let (drifts, retabled) = store_readings(kept, look, states, &counted);
     let mut fabric = None;
     if let Some(found) = found {
@@ -103,6 +107,7 @@ pub fn run_sweep(
             _ => None,
         }));
         // A node that is new or returned may have other firmware, or was silent to everything.
+        memory.without_port_states.retain(|guid| !memory.fresh.contains(guid));
         memory.adaptive.forget_silence(|guid| memory.fresh.contains(guid));
         std::mem::swap(nodes, &mut found);
         if now != look.fabric {
@@ -110,6 +115,7 @@ pub fn run_sweep(
             move_to_fabric(look, now, &mut memory.agents);
         }
     }
+    memory.without_port_states.extend(contradicted(&look.fabric, &stated));
     news.extend(update_manager(look, memory, manager));
     news.extend(drifts);
     let retabled = retabled | update_adaptive(reader, look, nodes, &memory.adaptive);
@@ -120,6 +126,17 @@ pub fn run_sweep(
     let at = at.into_iter().map(whole_micros).collect();
     let (began, took) = (whole_micros(began), whole_micros(took));
     Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news, flows })
+}
+
+/// The switches whose table of states says something else than the ports themselves. They are not asked for it again:
+/// each difference costs a reading of the port.
+fn contradicted(fabric: &Fabric, stated: &[(Guid, u8, Option<PortState>)]) -> BTreeSet<Guid> {
+    let differs = |(guid, number, said): &(Guid, u8, Option<PortState>)| {
+        let node = fabric.node_of(NodeKind::Switch, *guid);
+        let port = node.and_then(|id| fabric.port_of(id, PortNum(*number)));
+        port.is_some_and(|port| fabric.port(port).facts.state != *said).then_some(*guid)
+    };
+    stated.iter().filter_map(differs).collect()
 }
 
 /// Asks the agents of hosts that wait.

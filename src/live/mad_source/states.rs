@@ -14,9 +14,9 @@ use super::subnet_manager::{manager_query, to_subnet_manager};
 use super::table_rotation::TableReadings;
 use super::tables::{switch_nodes, to_silence};
 use fabdeck_fabric::observe::KnownManager;
-use fabdeck_fabric::{Fabric, Lid, NodeKind, PortNum};
+use fabdeck_fabric::{Fabric, Guid, Lid, NodeKind, PortNum, PortState};
 use fabdeck_mad::access::SourceError;
-use fabdeck_mad::{HOPS_MAX, LftBlock, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
+use fabdeck_mad::{HOPS_MAX, LftBlock, NodeInfo, PortInfo, PortStateTable, Smp, SwitchInfo, attribute};
 
 /// The answers to these queries.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,8 @@ pub struct SweepStates {
     pub heard: BTreeSet<usize>,
     /// Ports that may have changed.
     pub suspects: BTreeSet<(usize, u8)>,
+    /// The states of ports that differ from what was known, by the tables of their switches.
+    pub stated: Vec<(Guid, u8, Option<PortState>)>,
     pub read: TableReadings,
     /// The items that are due. Of tables, only forwarding blocks are read so far.
     pub due: Vec<ReadItem>,
@@ -41,6 +43,8 @@ enum StateQuestion {
     /// An adapter that was silent.
     Adapter(usize),
     Port(usize, u8),
+    /// The states of the ports of a switch, by block.
+    PortStates(usize, u8),
     Cable(usize, u8),
     Block(usize, u16),
     /// The subnet manager, and whether it answered the last time.
@@ -52,7 +56,7 @@ pub fn read_states(
     fabric: &Fabric,
     nodes: &[DiscoveredNode],
     (turns, fresh, choosing): (&mut ReadRotation, &BTreeSet<usize>, &[usize]),
-    known: &KnownManager,
+    (known, without_table): (&KnownManager, &mut BTreeSet<Guid>),
 ) -> Result<SweepStates, SourceError> {
     let (now, period) = (reader.now(), reader.drift_period());
     let who = |at: usize| (nodes[at].kind, nodes[at].guid);
@@ -71,9 +75,18 @@ pub fn read_states(
     );
     let in_doubt = turns.take_due_doubtful(&doubtful_ports(fabric, nodes), who);
     questions.extend(in_doubt.into_iter().map(|(at, port)| StateQuestion::Port(at, port)));
+    let has_table = |node: &DiscoveredNode| has_state_table(node) && !without_table.contains(&node.guid);
+    let at_once: BTreeSet<usize> =
+        switch_nodes(nodes).filter(|(_, node)| has_table(node)).map(|(at, _)| at).collect();
+    questions.extend(at_once.iter().flat_map(|at| {
+        (0..=last_port(fabric, *at) / PortStateTable::PORTS)
+            .map(|block| StateQuestion::PortStates(*at, block))
+    }));
     questions.extend(due.iter().filter_map(|item| match *item {
         ReadItem::Block(at, block) => Some(StateQuestion::Block(at, block)),
         ReadItem::Cable(at, port) => Some(StateQuestion::Cable(at, port)),
+        // Its state is in the table of its switch.
+        ReadItem::Bare(at, _) if at_once.contains(&at) => None,
         ReadItem::Bare(at, port) => Some(StateQuestion::Port(at, port)),
         ReadItem::Groups(..) | ReadItem::Lanes(_) | ReadItem::Arbitration(..) | ReadItem::Adaptive(_) => None,
     }));
@@ -87,6 +100,10 @@ pub fn read_states(
     while let Some((asked, reply)) = phase.next()? {
         if matches!((&asked, &reply), (StateQuestion::Local(_), Reply::Silence)) {
             return Err(phase.local_port_error());
+        }
+        if let (StateQuestion::PortStates(at, _), false) = (&asked, matches!(reply, Reply::Answer(_))) {
+            without_table.insert(nodes[*at].guid);
+            continue;
         }
         let told = matches!((&asked, &reply), (StateQuestion::Local(_), Reply::Answer(_)));
         states.handle_reply(asked, reply, (fabric, nodes), &mut phase);
@@ -127,6 +144,7 @@ fn question(
         StateQuestion::Switch(at) => own(at, attribute::SWITCH_INFO, 0),
         StateQuestion::Port(at, port) => own(at, attribute::PORT_INFO, port),
         StateQuestion::Manager(lid, _) => manager_query(fabric, nodes, lid, keys),
+        StateQuestion::PortStates(at, block) => own(at, attribute::SWITCH_PORT_STATES, block),
         StateQuestion::Block(at, block) => {
             directed_get(attribute::LINEAR_FORWARDING, u32::from(block), &node(at).route, node(at).m_key.0)
         }
@@ -143,16 +161,29 @@ fn question(
         | StateQuestion::Adapter(at)
         | StateQuestion::Switch(at)
         | StateQuestion::Port(at, _)
+        | StateQuestion::PortStates(at, _)
         | StateQuestion::Block(at, _) => at as u32,
         StateQuestion::Manager(..) => u32::MAX,
     };
-    // A silent node is asked in every sweep, so without retries.
+    // A silent node is asked in every sweep, so without retries; and what a switch may drop, once.
     let known_silent = match asked {
         StateQuestion::Switch(at) | StateQuestion::Adapter(at) => node(at).memory.silent,
         StateQuestion::Manager(_, answered) => !answered,
+        StateQuestion::PortStates(..) => true,
         _ => false,
     };
     Question { parcel, target, retries: if known_silent { 0 } else { retries }, tag: asked }
+}
+
+fn last_port(fabric: &Fabric, at: usize) -> u8 {
+    fabric.ports_of(node_id(at)).map(|(_, port)| port.number.value()).max().unwrap_or(0)
+}
+
+/// Whether a switch says that it has the states of all its ports in one table.
+fn has_state_table(node: &DiscoveredNode) -> bool {
+    !node.memory.silent
+        && !node.memory.cut_off
+        && node.capabilities.is_some_and(|known| known.has_switch_port_states())
 }
 
 impl SweepStates {
@@ -169,6 +200,8 @@ impl SweepStates {
                 let (at, words) = match asked {
                     // The result reports a silent subnet manager as an event.
                     StateQuestion::Manager(..) => return,
+                    // Its ports are asked one by one from now on.
+                    StateQuestion::PortStates(..) => return,
                     // The peer is missing or another one; the PortInfo of the port decides.
                     StateQuestion::Cable(at, port) => {
                         self.suspects.insert((at, port));
@@ -205,6 +238,9 @@ impl SweepStates {
             StateQuestion::Port(at, port) => {
                 self.compare_port(fabric, nodes, (at, port), mad.data::<PortInfo>())
             }
+            StateQuestion::PortStates(at, block) => {
+                self.compare_states(fabric, nodes, (at, block), mad.data::<PortStateTable>());
+            }
             StateQuestion::Cable(at, port) => {
                 let info = mad.data::<NodeInfo>();
                 let id = fabric.port_of(node_id(at), PortNum(port)).and_then(|port| fabric.peer(port));
@@ -216,6 +252,28 @@ impl SweepStates {
             }
             StateQuestion::Block(at, block) => {
                 self.read.blocks.push((at, block, mad.data::<LftBlock>().ports))
+            }
+        }
+    }
+
+    /// Compares the states of ports with what was known of them. A port whose state has changed, or whose code has no
+    /// meaning, is asked itself.
+    fn compare_states(
+        &mut self,
+        fabric: &Fabric,
+        nodes: &[DiscoveredNode],
+        (at, block): (usize, u8),
+        table: &PortStateTable,
+    ) {
+        let first = block * PortStateTable::PORTS;
+        for (_, port) in fabric.ports_of(node_id(at)) {
+            let number = port.number.value();
+            let here = number != 0 && (first..=first | (PortStateTable::PORTS - 1)).contains(&number);
+            let Some(known) = port.facts.state.filter(|_| here) else { continue };
+            let said = table.state(number - first);
+            if said != Some(known) {
+                self.suspects.insert((at, number));
+                self.stated.push((nodes[at].guid, number, said));
             }
         }
     }

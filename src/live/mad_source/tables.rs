@@ -36,7 +36,7 @@ pub fn read_forwarding(
             });
             continue;
         };
-        tables.node_mut(node_id(at)).lft = Some(Lft::new());
+        tables.node_mut(node_id(at)).lft = Some(Lft::with_room_to(last_used_lid(&info)));
         blocks += wanted(&info).len() as u64;
     }
     let retries = phase.exchange.retries();

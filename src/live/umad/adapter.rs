@@ -24,6 +24,8 @@ pub struct AdapterPort {
     pub physical_state: Option<PhysicalState>,
     pub rate_gbps: u32,
     pub link_layer: LinkLayer,
+    /// The port has no subnet management: a port of another device with the same GUID has it.
+    pub is_manager_disabled: bool,
 }
 
 /// A port and its adapter.
@@ -37,6 +39,11 @@ impl PortChoice<'_> {
     /// The name for operators.
     pub fn name(&self) -> String {
         format!("{} port {}", self.adapter.name, self.port.number)
+    }
+
+    /// Whether both are the same port of the same adapter.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.adapter.name == other.adapter.name && self.port.number == other.port.number
     }
 
     /// A port that no subnet manager has made active still carries directed routes.

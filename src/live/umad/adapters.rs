@@ -42,8 +42,12 @@ fn to_port(facts: &UmadPortFacts) -> Option<AdapterPort> {
         physical_state: u8::try_from(facts.physical_state).ok().and_then(PhysicalState::from_code),
         rate_gbps: facts.rate_gbps,
         link_layer: LinkLayer::of(&facts.link_layer),
+        is_manager_disabled: facts.capabilities & SM_DISABLED != 0,
     })
 }
+
+/// IsSMDisabled of the CapabilityMask.
+const SM_DISABLED: u32 = 0x400;
 
 fn to_guid(value: u64) -> Option<Guid> {
     (value != 0).then_some(Guid(value))

@@ -129,6 +129,8 @@ pub struct UmadPortFacts {
     pub state: u32,
     pub physical_state: u32,
     pub rate_gbps: u32,
+    /// The CapabilityMask of PortInfo.
+    pub capabilities: u32,
     pub link_layer: String,
 }
 
@@ -297,6 +299,7 @@ fn port_facts(port: &RawPort) -> UmadPortFacts {
         state: port.state,
         physical_state: port.phys_state,
         rate_gbps: port.rate,
+        capabilities: u32::from_be(port.capmask),
         link_layer: text_until_zero(&port.link_layer),
     }
 }

@@ -4,10 +4,12 @@
 mod adapter;
 mod adapters;
 mod library;
+mod management_pairs;
 mod port;
 mod port_choice;
 mod refusal;
 
 pub use adapter::{Adapter, AdapterPort, LinkLayer};
 pub use adapters::adapters;
+pub use management_pairs::describe_classes;
 pub use port::open_umad_port;

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::super::paired_port::PairedPort;
+use super::adapter::PortChoice;
 use super::adapters::list_adapters;
 use super::library::{Endpoint, ReceivedPacket, UmadAgent, UmadDevice, UmadLibrary};
 use super::port_choice::choose_port;
@@ -13,7 +15,19 @@ use fabdeck_mad::{Class, MAD_SIZE, Mad, Method, RECORD_AT};
 
 /// Opens the first active port with this adapter and number, for reading.
 pub fn open_umad_port(adapter: Option<&str>, port: Option<u8>) -> Result<ReadPort, SourceError> {
-    UmadPort::open(adapter, port).map(ReadPort::new)
+    let library = load_library()?;
+    let adapters = list_adapters(&library);
+    let chosen = choose_port(&adapters, adapter, port)?;
+    let gsi = UmadPort::open(library, &chosen.gsi)?;
+    if chosen.smi.is_same(&chosen.gsi) {
+        return Ok(ReadPort::new(gsi));
+    }
+    let smi = UmadPort::open(load_library()?, &chosen.smi)?;
+    Ok(ReadPort::new(PairedPort::new(smi, gsi)))
+}
+
+fn load_library() -> Result<UmadLibrary, SourceError> {
+    UmadLibrary::load().map_err(|e| refusal::no_library(&e))
 }
 
 struct UmadPort {
@@ -34,10 +48,7 @@ struct UmadPort {
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 
 impl UmadPort {
-    fn open(adapter: Option<&str>, port: Option<u8>) -> Result<Self, SourceError> {
-        let library = UmadLibrary::load().map_err(|e| refusal::no_library(&e))?;
-        let adapters = list_adapters(&library);
-        let choice = choose_port(&adapters, adapter, port)?;
+    fn open(library: UmadLibrary, choice: &PortChoice<'_>) -> Result<Self, SourceError> {
         let (name, number) = (choice.name(), choice.port.number);
         // Looked up before opening: without the device the library prints to standard error.
         let file = library

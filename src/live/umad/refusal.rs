@@ -64,6 +64,16 @@ pub fn not_infiniband(ports: &[PortChoice<'_>]) -> SourceError {
     )
 }
 
+pub fn no_subnet_management(ports: &[PortChoice<'_>]) -> SourceError {
+    let names: Vec<String> = ports.iter().map(PortChoice::name).collect();
+    adapter_error(
+        "FD-4215",
+        format!("{} has no subnet management (IsSMDisabled)", names.join(", ")),
+        "the driver shows no second device with the same port GUID (smi...) that has it; 'fabdeck sources' lists the \
+         devices, a newer driver shows planes",
+    )
+}
+
 pub fn all_down(ports: &[PortChoice<'_>]) -> SourceError {
     let said: Vec<String> = ports
         .iter()

@@ -84,6 +84,8 @@ pub struct ChoiceWalk<'a> {
     /// The channels that packets come to.
     pub reached: Vec<u32>,
     pub fate: Vec<ChoiceFate>,
+    /// By channel: whether some choice arrives from there. Only for channels that lose packets by another choice.
+    can_arrive: Vec<bool>,
     /// The channels with a fate. Packets do not come to all of them: a port may lack their lane.
     searched: Vec<u32>,
     /// The channels of `reached` that lead to the switch of the destination.
@@ -111,6 +113,7 @@ impl<'a> ChoiceWalk<'a> {
             on: vec![0; channels],
             reached: Vec::new(),
             fate: vec![ChoiceFate::Unvisited; channels],
+            can_arrive: vec![false; channels],
             searched: Vec::new(),
             last: Vec::new(),
             loops: Vec::new(),
@@ -144,6 +147,7 @@ impl<'a> ChoiceWalk<'a> {
         }
         for channel in self.searched.drain(..) {
             self.fate[channel as usize] = ChoiceFate::Unvisited;
+            self.can_arrive[channel as usize] = false;
         }
         self.last.clear();
         self.loops.clear();
@@ -169,6 +173,7 @@ impl<'a> ChoiceWalk<'a> {
                 self.search(self.sets.channel(source.switch, port), target);
             }
         }
+        self.find_arriving(target);
         self.loops.sort_unstable();
         self.loops.dedup();
         self.sensitive.sort_unstable();
@@ -271,6 +276,40 @@ impl<'a> ChoiceWalk<'a> {
             }
         }
         lost.map_or(ChoiceFate::Arrives(longest), |(cause, at)| ChoiceFate::Lost(cause, at))
+    }
+
+    /// Whether some choice brings the packets of a source to the destination.
+    pub fn can_arrive(&self, source: &ChoiceSource, target: WalkTarget<'_>) -> bool {
+        self.leads_on(self.exits(place_of_source(source), target), source.switch)
+    }
+
+    /// Whether a packet arrives by some of its ways out of a switch.
+    fn leads_on(&self, exits: ChoiceExits, switch: u32) -> bool {
+        let leads_on = |port: PortNum| {
+            let channel = self.sets.channel(switch, port) as usize;
+            self.can_arrive[channel] || matches!(self.fate[channel], ChoiceFate::Arrives(_))
+        };
+        exits.arrives || exits.channels.iter().any(leads_on)
+    }
+
+    /// Finds the channels from which some choice arrives, among those where another one is lost.
+    fn find_arriving(&mut self, target: WalkTarget<'_>) {
+        let is_lost = |channel: &u32| matches!(self.fate[*channel as usize], ChoiceFate::Lost(..));
+        let mut open: Vec<u32> = self.searched.iter().copied().filter(is_lost).collect();
+        // The search put a channel before those behind it, so one turn in reverse settles nearly all.
+        open.reverse();
+        loop {
+            let before = open.len();
+            open.retain(|channel| {
+                let at = self.place_behind(*channel);
+                let arrives = self.leads_on(self.exits(at, target), at.switch);
+                self.can_arrive[*channel as usize] = arrives;
+                !arrives
+            });
+            if open.len() == before {
+                return;
+            }
+        }
     }
 
     fn frame(&self, channel: u32, target: WalkTarget<'_>) -> SearchFrame {

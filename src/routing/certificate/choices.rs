@@ -59,7 +59,9 @@ pub struct ChoiceCertificate {
     pub paths: u64,
     /// Those of them that some choice loses, in the order of [`Cause::ALL`].
     pub lost: [u64; 5],
-    /// The first of these.
+    /// The number of these that every choice loses.
+    pub always_lost: u64,
+    /// The first of the lost ones.
     pub first_lost: Vec<LostChoice>,
     /// The loops that packets can be sent around by some choices.
     pub loops: ForwardingLoops,
@@ -250,6 +252,7 @@ impl ChoiceTally {
                 ChoiceFate::Arrives(hops) => found.longest = found.longest.max(hops),
                 ChoiceFate::Lost(cause, at) => {
                     found.lost[cause as usize] += count;
+                    found.always_lost += if walk.can_arrive(source, target) { 0 } else { count };
                     let (to, from_switch, from) = (target.end.lid, source.switch, source.port);
                     found.first_lost.push(LostChoice { to, from_switch, from, cause, at });
                 }
@@ -278,6 +281,7 @@ impl ChoiceTally {
         found.paths += more.paths;
         found.lost.iter_mut().zip(more.lost).for_each(|(here, there)| *here += there);
         found.first_lost.append(&mut more.first_lost);
+        found.always_lost += more.always_lost;
         limit(&mut found.first_lost);
         found.loops.count += more.loops.count;
         found.loops.first.append(&mut more.loops.first);

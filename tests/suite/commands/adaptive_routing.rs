@@ -63,7 +63,10 @@ fn choices_are_certified_where_their_tables_are_known_and_plans_are_not() {
 
         let whatif =
             answer(&["--source", &source, "whatif", "--fail", "link:leaf0/3", "--engine", "updn"], 0);
-        assert_eq!((&whatif["at_least"], &whatif["adaptive_unknown"]), (&true.into(), &unknown.into()));
+        assert_eq!(
+            (&whatif["by_static_ports"], &whatif["adaptive_unknown"]),
+            (&true.into(), &unknown.into())
+        );
         let row = &whatif["engines"][0];
         assert_eq!(
             (&row["deadlock_free"], &row["transition"]["safe"]),

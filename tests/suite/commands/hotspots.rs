@@ -104,7 +104,7 @@ fn what_changed_between_two_sweeps_is_reported_and_is_a_finding() {
 fn thresholds_of_the_configuration_count() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.toml");
-    let quiet = "[hotspots]\ncongestion = 1_000_000\nerrors-per-hour = 51\n";
+    let quiet = "[hotspots]\ncongestion = 400_000_000\nerrors-per-hour = 51\n";
     std::fs::write(&file, quiet).unwrap();
     let file = file.to_str().unwrap();
     let told = json(&["--config", file, "--source", "hot", "hotspots"], Exit::Done);

@@ -101,12 +101,13 @@ fn source(name: &str, rise: impl FnOnce(&Fabric) -> Vec<(Place, Counter, u64)>) 
     Box::new(LiveSource::new(name, ReadPort::new(port), policy, Keys::default()))
 }
 
-/// Three adapters wait for one, of whom the first has a fair share; a cable counts 50 symbol errors.
+/// Three adapters wait for one a good part of the time, of whom the first has a fair share; a cable counts 50 symbol
+/// errors.
 pub fn hot() -> Box<dyn Source> {
     source("hot", |fabric| {
         let (hosts, [a, _]) = places(fabric);
-        let mut rise = vec![(hosts[4][1], WAIT, 9_000_000), (a, Counter::SymbolErrorCounterExt, 50)];
-        rise.extend((0..3).map(|at| (hosts[at][0], WAIT, 4_000_000)));
+        let mut rise = vec![(hosts[4][1], WAIT, 3_600_000_000), (a, Counter::SymbolErrorCounterExt, 50)];
+        rise.extend((0..3).map(|at| (hosts[at][0], WAIT, 1_600_000_000)));
         rise.push((hosts[0][0], DATA, 1 << 33));
         rise
     })

@@ -285,6 +285,7 @@ impl SystemAccess for TestSystem {
             physical_state: Some("LinkUp"),
             rate_gbps: 200,
             link_layer: "InfiniBand".into(),
+            classes: "all classes".into(),
             source: "umad:mlx5_0:1".into(),
         };
         Ok(vec![AdapterRow { name: "mlx5_0".into(), node_guid: None, ports: 1, port_list: vec![port] }])

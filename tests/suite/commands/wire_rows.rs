@@ -50,6 +50,31 @@ fn a_worn_lane_and_a_hot_module_are_bad_with_their_evidence() {
     assert_eq!(filtered.len(), bad.len());
 }
 
+#[test]
+fn metrics_have_the_values_that_were_read_and_no_line_for_others() {
+    let metrics = |source: &str, more: &[&str]| {
+        let args = [&["--source", source, "show", "modules", "--format", "prometheus"][..], more].concat();
+        let ended = program(&home()).args(args).output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stdout).unwrap())
+    };
+    let (code, text) = metrics(OPTICS, &[]);
+    let values = |name: &str| -> Vec<f64> {
+        let lines = text.lines().filter(|line| line.starts_with(&format!("infiniband_switch_port_{name}{{")));
+        lines.map(|line| line.rsplit_once(' ').unwrap().1.parse().unwrap()).collect()
+    };
+    assert_eq!(code, Some(0));
+    let verdicts = values("wire_verdict");
+    assert!(verdicts.contains(&0.0) && verdicts.contains(&2.0) && !verdicts.contains(&1.0), "{verdicts:?}");
+    assert!(
+        values("module_temperature_celsius").contains(&78.0) && values("module_voltage_volts").contains(&3.3)
+    );
+    assert!(values("raw_bit_error_ratio").iter().any(|rate| *rate == 1e-8), "{text}");
+    // Nothing is 0 because it is not known.
+    let (code, text) = metrics("sim:kary,k=2,n=2", &[]);
+    assert_eq!((code, text.lines().filter(|line| !line.starts_with('#')).count()), (Some(0), 0), "{text}");
+    assert_eq!(metrics(OPTICS, &["--top", "1"]).0, Some(2), "metrics are those of every port");
+}
+
 /// Whether a value is this word, or that of a device that was not asked because another one of its kind has this word.
 fn is_word(value: &Value, word: &str) -> bool {
     let of_kind = match word {

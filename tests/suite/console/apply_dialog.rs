@@ -113,7 +113,7 @@ fn what_an_engine_proposes_is_applied_and_kept() {
     assert!(shown(&driver).contains("Confirm change 1?"), "{}", shown(&driver));
     fake.0.borrow_mut().answer = Some(Ok(status(1, ChangePhase::Confirmed, None)));
     fake.set_first_change(row(1, ChangePhase::Confirmed), "2026-11-22T14:00:20Z");
-    driver.press("tab enter");
+    driver.press("shift-tab enter");
     assert_eq!(fake.0.borrow().asked, [("1-abcd".to_owned(), GuardRequest::Confirm { user: String::new() })]);
     assert!(has_message(&driver, Severity::Info, "change 1 is confirmed and stays"));
     assert!(!header(&driver).contains("change 1"), "{}", header(&driver));
@@ -291,7 +291,7 @@ fn without_write_access_the_reason_is_shown() {
 /// Whoever comes back after the line dropped has to be able to end what was begun, with leave to write or without.
 #[test]
 fn a_session_that_only_reads_ends_what_another_began() {
-    for (keys, ask) in [("y tab enter", "Confirm"), ("u tab enter", "RollBack"), ("e", "Extend")] {
+    for (keys, ask) in [("y shift-tab enter", "Confirm"), ("u tab enter", "RollBack"), ("e", "Extend")] {
         let fake = FakeChanges::new(Ok(offer(0)), vec![row(7, ChangePhase::Applied)]);
         let mut driver = fake.session(WriteAccess::NotAsked);
         driver.press("9").press(keys);

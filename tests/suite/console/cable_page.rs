@@ -7,6 +7,7 @@ use super::watches::{incast, swept, watching};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::goto::goto_state::GotoGroup;
+use fabdeck::console::features::screen::Screen;
 use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::layout::Size;
 use fabdeck::operations::preview::whatif::MarkLoss;
@@ -199,11 +200,19 @@ fn cables_in_trouble_come_first() {
     table.opens_by_trouble = true;
     table.reset(&driver.state.known);
     driver.state.screens.links = table;
+    swept(&mut driver, 2);
     driver.press("3");
     let screen = shown(&driver);
     assert!(screen.contains("Links › degraded first"), "{screen}");
-    let first = screen.lines().nth(4).unwrap();
-    assert!(first.contains("rack3-leaf"), "{screen}");
+    let rows: Vec<&str> = screen.lines().skip(4).take(3).collect();
+    assert!(rows[0].contains("rack3-leaf"), "{screen}");
+    // Of cables alike in that, those with errors come before those without.
+    let order = driver.state.screens.links.table().sort_words();
+    assert_eq!(order.as_deref(), Some("degraded:desc,errors_per_hour:desc"));
+    let errors = driver.state.known.watch.reading.as_ref().unwrap().errored_links();
+    let second = driver.state.screens.links.table().selection.rows[1];
+    let second = driver.state.screens.links.element(second, &driver.state.known);
+    assert!(errors.iter().any(|link| Some(ElementId::Link(*link)) == second), "{screen}");
     driver.press("s");
     assert!(!shown(&driver).contains("degraded first"), "an order that the operator chose stays");
 }

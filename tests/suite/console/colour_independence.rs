@@ -106,15 +106,29 @@ fn is_gauge(text: &str) -> bool {
     text.chars().all(|sign| Symbols::UNICODE.gauge.contains(&sign.to_string().as_str()))
 }
 
+/// Adds to each gauge the number beside it: gauges of equal length and with equal numbers have equal colours.
+fn add_numbers(runs: &mut [StyledRun]) {
+    for at in 0..runs.len() {
+        if !is_gauge(&runs[at].text) {
+            continue;
+        }
+        let y = runs[at].y;
+        let beside = runs[at + 1..].iter().take_while(|run| run.y == y).find(|run| !is_gauge(&run.text));
+        let number = beside.map_or_else(String::new, |run| run.text.clone());
+        runs[at].text.push_str(&number);
+    }
+}
+
 /// Within one frame: where the same text at the same place of a row, or the same sign of the map anywhere, has another
 /// colour, it has another style without colours too, or its row another sign.
 pub fn assert_readable_without_colours(name: &str, colour: &Buffer, mono: &Buffer) -> usize {
     let mut compared = 0;
     let mut same: BTreeMap<(Option<u16>, String), Vec<StyledRun>> = BTreeMap::new();
     // Cables of the map are dots too, and are compared.
-    let is_compared =
-        |run: &StyledRun| !is_gauge(&run.text) && (name.contains("map") || !is_chart(&run.text));
-    for run in runs(colour, mono).into_iter().filter(is_compared) {
+    let is_compared = |run: &StyledRun| name.contains("map") || !is_chart(&run.text);
+    let mut all = runs(colour, mono);
+    add_numbers(&mut all);
+    for run in all.into_iter().filter(is_compared) {
         let sign = Symbols::UNICODE.map.contains(&run.text.as_str());
         same.entry((Some(run.x).filter(|_| !sign), run.text.clone())).or_default().push(run);
     }

@@ -9,17 +9,20 @@ use super::pauses::watch_and_history;
 use super::replays::{last_message, played};
 use super::test_session::TestSession;
 use super::timelines::screen_text;
-use super::watches::{ERRORS, shown, swept, watching};
+use super::watches::{CounterStory, ERRORS, long_incast, shown, swept, watching};
 use fabdeck::catalogue::severity::Severity;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::drawing::frame::Appearance;
 use fabdeck::console::drawing::symbols::Symbols;
 use fabdeck::console::drawing::theme::Role;
 use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::details::ElementDetail;
 use fabdeck::console::features::health::health_model::ChartWindow;
 use fabdeck::console::features::map::screen::MapView;
 use fabdeck::console::features::screens::ScreenId;
 use fabdeck::console::model::layout::Size;
+use fabdeck::operations::health::problem::{ProblemKind, ProblemSeverity};
+use fabdeck::operations::watch::history_clock::HistoryClock;
 
 fn resized(driver: &mut TestSession, width: u16, height: u16) -> String {
     driver.send_input(SessionInput::Resized(Size { width, height }));
@@ -226,6 +229,10 @@ fn an_ascii_legend_has_the_signs_that_are_drawn() {
     let legend = screen.lines().find(|row| row.starts_with("wait, % of time")).expect(&screen);
     assert!(legend.contains("0 ._-:=+*% 100 %"), "{legend}");
     assert!(!Symbols::ASCII.levels.contains(&Symbols::ASCII.more), "a cut is no level");
+    // No sign of the map is a level or a severity besides: a legend has all of them.
+    let Symbols { map, levels, severity, .. } = Symbols::ASCII;
+    assert!(map.iter().all(|sign| !levels.contains(sign) && !severity.contains(sign)), "{map:?}");
+    assert!(legend.contains("/ path") || !legend.contains(" path"), "{legend}");
 }
 
 #[test]
@@ -309,4 +316,75 @@ fn a_zero_is_faint() {
     let (y, row) = screen.lines().enumerate().find(|(_, row)| row.contains("wait 0 %")).expect(&screen);
     let x = row[..row.rfind("wait 0 %").unwrap()].chars().count() as u16;
     assert_eq!(Some(buffer[(x, y as u16)].fg), colours.theme.style(Role::Faint).fg);
+}
+
+/// A hot-spot for which no port waits 1 % of the time is a warning at most, and its title says why.
+#[test]
+fn a_brief_hot_spot_is_a_warning() {
+    let severity = |story: CounterStory| {
+        let mut driver = watching(story);
+        swept(&mut driver, 8);
+        let ranked = driver.state.known.problems.ranked.as_ref().unwrap();
+        let hot = ranked.problems.iter().find(|problem| problem.kind == ProblemKind::HotSpot);
+        hot.map(|hot| (hot.severity, hot.title.ends_with(" briefly"))).expect("a hot-spot")
+    };
+    assert_eq!(severity(super::watches::incast), (ProblemSeverity::Warning, true));
+    assert_eq!(severity(long_incast), (ProblemSeverity::Critical, false));
+}
+
+/// The same problem has the same word for how sure its cause is on Health and on Hot-spots.
+#[test]
+fn how_sure_a_cause_is_has_one_word() {
+    let mut driver = demo("sim:demo");
+    swept(&mut driver, 4);
+    driver.press("1 g");
+    let health = resized(&mut driver, 120, 40);
+    let cause = health.lines().find(|row| row.contains("cause")).expect(&health);
+    assert!(cause.contains("likely: a slow host"), "{health}");
+    driver.press("4 g");
+    let hot = resized(&mut driver, 120, 40);
+    assert!(hot.contains("hot-spot  cause likely") && hot.contains("likely: a slow host"), "{hot}");
+    assert!(!hot.contains("hot-spot  sure"), "{hot}");
+}
+
+/// One number of hosts everywhere: aggregation nodes are counted apart.
+#[test]
+fn the_pane_of_the_fabric_counts_hosts_as_the_header_does() {
+    let driver = open_session("sim:demo");
+    let lines = ElementDetail::fabric_lines(driver.state.snapshot().unwrap());
+    let of = |label: &str| lines.iter().find(|(own, _)| *own == label).map(|(_, text)| text.as_str());
+    assert_eq!((of("hosts"), of("aggregation nodes")), (Some("36"), Some("9")));
+}
+
+/// The log has the times that the header's clock shows; without a clock, those since the session began.
+#[test]
+fn the_log_has_times_of_the_clock() {
+    let mut driver = open_session("sim:demo");
+    driver.state.known.clock = None;
+    driver.advance_ms(65_000);
+    driver.state.log_message(Severity::Info, "something happened");
+    driver.press("M");
+    assert!(shown(&driver).contains("65 s  something happened"), "{}", shown(&driver));
+    let unix_ms = 1_795_313_620_000;
+    driver.state.known.clock = Some(HistoryClock { at_ms: 0, unix_ms, utc_offset_s: 0 });
+    let screen = shown(&driver);
+    let row = screen.lines().find(|row| row.contains("something happened")).expect(&screen);
+    let time = driver.state.known.clock.unwrap().clock_text(65_000).unwrap();
+    assert!(row.contains(&time), "{time}: {row}");
+}
+
+/// The names of Worst waits are whole, for roles give way.
+#[test]
+fn roles_are_cut_before_names() {
+    let mut driver = demo("sim:demo");
+    swept(&mut driver, 4);
+    driver.press("1");
+    let waits = driver.state.known.problems.ranked.as_ref().unwrap().waits.clone().unwrap();
+    for (width, height) in [(120, 40), (200, 60)] {
+        let screen = resized(&mut driver, width, height);
+        assert!(screen.contains("Worst waits"), "{screen}");
+        for row in waits.rows.iter().take(4) {
+            assert!(screen.contains(&format!("{} ", row.name)), "{} at {width}: {screen}", row.name);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use super::fixture::{appearance, frame, golden, look, styles, text};
 use super::replays::played;
 use super::session_replay::replay_watched;
 use super::test_session::{ReplayBox, Sweeper, TestSession, UserSystem, begun_task};
-use super::watches::{EVERY, SENT, WAIT, incast, lab, quiet, shown, swept, watching};
+use super::watches::{EVERY, SENT, WAIT, incast, lab, long_incast, quiet, shown, swept, watching};
 use crate::commands::binary::{fabdeck as program, home};
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::{SessionEvent, SessionInput};
@@ -138,7 +138,7 @@ fn a_capture_shows_what_was_wrong_then() {
 
 #[test]
 fn the_cursor_stays_on_its_problem_and_enter_opens_its_page() {
-    let mut driver = on_health(watching(incast));
+    let mut driver = on_health(watching(long_incast));
     swept(&mut driver, 8);
     assert!(problems(&driver).len() >= 2, "{:?}", problems(&driver));
     let here = driver.state.screens.health.problem().unwrap().0;
@@ -168,7 +168,7 @@ fn the_cursor_stays_on_its_problem_and_enter_opens_its_page() {
 
 #[test]
 fn p_previews_the_fix_of_a_cable_without_writing() {
-    let mut driver = on_health(watching(incast));
+    let mut driver = on_health(watching(long_incast));
     swept(&mut driver, 8);
     let cable = |problem: &FabricProblem| matches!(problem.elements[..], [ElementId::Link(_)]);
     let at = problems(&driver).iter().position(cable).expect("a problem of one cable");
@@ -182,7 +182,7 @@ fn p_previews_the_fix_of_a_cable_without_writing() {
     driver.press("p");
     assert!(driver.state.known.is_failed(link), "a second preview takes no mark away");
     // A hot-spot is eased by the slow lane, which marks nothing.
-    let mut hot = on_health(watching(incast));
+    let mut hot = on_health(watching(long_incast));
     swept(&mut hot, 8);
     hot.press("g p");
     assert_eq!((hot.state.screen, hot.state.known.marks.is_empty()), (ScreenId::Lanes, true));
@@ -190,7 +190,7 @@ fn p_previews_the_fix_of_a_cable_without_writing() {
 
 /// The session on the card of a problem that one cable has, with its cable.
 fn on_a_cable_card() -> (TestSession, ElementId) {
-    let mut driver = on_health(watching(incast));
+    let mut driver = on_health(watching(long_incast));
     swept(&mut driver, 8);
     let cable = |problem: &FabricProblem| matches!(problem.elements[..], [ElementId::Link(_)]);
     let at = problems(&driver).iter().position(cable).expect("a problem of one cable");

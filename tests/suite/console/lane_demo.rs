@@ -100,7 +100,7 @@ fn waiting_falls_when_flows_move_and_comes_back_with_them() {
     assert!(shown(&driver).contains(words), "{}", shown(&driver));
     assert_effect(&driver);
 
-    driver.press("y tab enter");
+    driver.press("y shift-tab enter");
     wait_for_phase(&mut driver, 1, ChangePhase::Confirmed);
     // One action takes all of them back, and asks before it writes.
     driver.press("B tab enter");
@@ -139,7 +139,7 @@ fn a_confirmed_move_is_undone_from_lanes() {
     let moved = flows(&driver, LaneStatus::Proposed);
     driver.press("a tab enter");
     wait_for_phase(&mut driver, 1, ChangePhase::Applied);
-    driver.press("y tab enter");
+    driver.press("y shift-tab enter");
     wait_for_phase(&mut driver, 1, ChangePhase::Confirmed);
     swept(&mut driver, 2);
     assert_eq!(flows(&driver, LaneStatus::InForce), moved, "{}", shown(&driver));
@@ -149,7 +149,7 @@ fn a_confirmed_move_is_undone_from_lanes() {
     wait_for_phase(&mut driver, 2, ChangePhase::Applied);
     swept(&mut driver, 2);
     assert_eq!(flows(&driver, LaneStatus::InForce), 0, "{}", shown(&driver));
-    driver.press("y tab enter");
+    driver.press("y shift-tab enter");
     wait_for_phase(&mut driver, 2, ChangePhase::Confirmed);
     // The last confirmed move is the one back: its undo moves the flows to the slow lane again.
     swept(&mut driver, 2);

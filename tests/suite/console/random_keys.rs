@@ -381,6 +381,7 @@ impl RandomSession {
             past.record(1000 * self.swept as i64, &look.observation, &sweep);
         }
         Ok(SweepResult {
+            wire_read: None,
             sweep,
             look: (self.die(6) == 0).then(|| self.corrupt_capture(&look)),
             unreported: None,

@@ -119,7 +119,7 @@ fn what_if_asks_the_named_job_source() {
     let mut driver = open_session("sim:demo");
     driver.press("6 p enter");
     let seen = shown(&driver);
-    assert!(seen.contains("no jobs: the made-up jobs"), "{seen}");
+    assert!(seen.contains("no jobs: those of this simulated"), "{seen}");
     let mut driver = open_session("sim:demo");
     driver.send_input(SessionInput::Resized(Size { width: 140, height: 40 }));
     driver.state.known.jobs.settings.from =
@@ -131,7 +131,7 @@ fn what_if_asks_the_named_job_source() {
     driver.lister = JobLister(Box::new(|_| Ok(list(LATER))));
     driver.advance_ms(31_000);
     let seen = shown(&driver);
-    assert!(seen.contains("; others are") && seen.contains("known now, p runs with them"), "{seen}");
+    assert!(seen.contains("other jobs run now") && seen.contains("runs the engines with them"), "{seen}");
 }
 
 /// A squeue that hangs ends with the session, with all that it started.

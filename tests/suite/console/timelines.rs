@@ -2,13 +2,19 @@
 
 use std::path::Path;
 
-use super::fixture::{appearance, frame, text};
-use super::replays::{last_message, playback, played};
+use super::fixture::{appearance, frame, look, text};
+use super::replays::{last_message, playback, played, settings, watched_every};
 use super::test_session::TestSession;
+use super::watches::swept;
+use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
+use fabdeck::console::features::health::health_model::ChartWindow;
 use fabdeck::console::features::screen::Screen;
+use fabdeck::console::features::timeline::event_rows::EventRow;
 use fabdeck::console::model::layout::Size;
+use fabdeck::operations::replay::changed_words::changed_words;
+use fabdeck_fabric::{NO_PATH, NodeId};
 
 fn incident(name: &str, width: u16, height: u16) -> TestSession {
     let file = Path::new(env!("FABDECK_ROOT")).join(format!("captures/{name}/{name}.fdcap"));
@@ -186,5 +192,71 @@ fn advice_is_not_cut() {
     ] {
         driver.press(keys);
         assert!(screen_text(&driver).contains(advice), "{}", screen_text(&driver));
+    }
+}
+
+/// The recorder says only that something changed; what differs is compared.
+#[test]
+fn a_change_of_the_fabric_is_named() {
+    let before = look("sim:demo");
+    assert_eq!(changed_words(&before, &before), None, "the same list of jobs again is no event");
+    let mut observation = before.observation.clone();
+    let switches: Vec<NodeId> = before.fabric().switches().map(|(id, _)| id).collect();
+    for switch in &switches[..4] {
+        observation.tables.node_mut(*switch).lft.as_mut().unwrap().set_from(1, &[NO_PATH, NO_PATH]);
+    }
+    let guid = before.fabric().node(switches[8]).guid();
+    observation.names.by_guid.insert(guid, "renamed".to_owned());
+    let after = Snapshot::new("sim:demo", observation.clone(), &observation.names);
+    let words = changed_words(&before, &after).unwrap();
+    assert!(words.starts_with("tables of ") && words.contains(" and 1 more ("), "{words}");
+    assert!(words.contains(" entries)") && words.contains("names: renamed"), "{words}");
+}
+
+/// A recording in which jobs were read again, and nothing else changed, has no event of it.
+#[test]
+fn what_did_not_change_is_no_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("calm.fdcap");
+    let (mut driver, writing) = watched_every("sim:demo", &file, settings());
+    swept(&mut driver, 8);
+    writing.borrow_mut().take().unwrap().finish(1_795_313_900_000).unwrap();
+    let mut driver = played(&file, None);
+    driver.press("0");
+    let changed = |row: &&EventRow| row.label == "changed";
+    let rows = driver.state.screens.timeline.events();
+    assert_eq!(rows.iter().filter(changed).count(), 0, "{rows:?}");
+}
+
+/// The window of the charts begins no earlier than the recording, wherever the cursor in time goes.
+#[test]
+fn the_window_of_a_recording_begins_with_its_first_moment() {
+    let mut driver = incident("failed-link", 120, 40);
+    driver.state.known.problems.window = ChartWindow::fitting(0);
+    driver.press("0 :at space -9h enter");
+    let playback = playback(&driver);
+    assert_eq!(playback.place(), 0);
+    let length = playback.at_ms(playback.timeline().times.len() - 1) - playback.at_ms(0);
+    assert!(length > 61_000, "longer than the window: {length}");
+    let first = i64::try_from(playback.at_ms(0)).unwrap();
+    let window = driver.state.screens.timeline.strips.window.unwrap();
+    assert!(window.from_ms + 2000 > first, "{} {first}", window.from_ms);
+}
+
+/// Of several events of a moment, the message is about the one that the list has the cursor on.
+#[test]
+fn the_message_is_about_the_event_of_the_cursor() {
+    for capture in ["incast", "spine-failure", "flapping-link"] {
+        let mut driver = incident(capture, 120, 40);
+        driver.press("0 g");
+        for at in 0..driver.state.screens.timeline.events().len() {
+            driver.press("enter");
+            let event = driver.state.screens.timeline.event().unwrap().clone();
+            let wanted = &driver.state.screens.timeline.events()[at];
+            assert_eq!(event, *wanted, "{capture}: enter leaves the cursor on its event");
+            let message = last_message(&driver);
+            assert!(message.contains(&event.text), "{capture} {at}: {event:?}: {message}");
+            driver.press("down");
+        }
     }
 }

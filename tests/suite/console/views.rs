@@ -2,7 +2,7 @@
 
 use super::pty::Session;
 use super::test_session::TestSession;
-use super::watches::{EVERY, incast, lab, shown, swept, watching};
+use super::watches::{EVERY, incast, lab, long_incast, shown, swept, watching};
 use fabdeck::catalogue::severity::Severity;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::views::console_view::ConsoleView;
@@ -90,11 +90,13 @@ fn begun(line: &str, (width, height): (u16, u16)) -> TestSession {
 /// A live source is ranked before its counters are read twice: the object of a view appears with the first interval.
 #[test]
 fn an_object_that_needs_an_interval_is_waited_for() {
-    let mut driver = demo();
+    let mut driver = watching(long_incast);
+    swept(&mut driver, 4);
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
     driver.press("1");
     let line = current_view(&driver.state).line();
     assert!(line.contains("at=hot-spot:"), "{line}");
-    let (look, sweeper) = lab(incast, Default::default());
+    let (look, sweeper) = lab(long_incast, Default::default());
     let open = || ConsoleView::parse(&line).unwrap();
     let size = Size { width: 120, height: 40 };
     let mut unread = TestSession::open_at(look, sweeper, EVERY, size, open());
@@ -106,7 +108,7 @@ fn an_object_that_needs_an_interval_is_waited_for() {
     assert_eq!((said(&unread), unread.state.opening.is_none()), (0, true));
     assert_eq!(current_view(&unread.state).line(), line);
     // A key that moves ends the wait, and the cursor stays where it was put.
-    let (look, sweeper) = lab(incast, Default::default());
+    let (look, sweeper) = lab(long_incast, Default::default());
     let mut moved = TestSession::open_at(look, sweeper, EVERY, size, open());
     moved.press("j");
     assert!(moved.state.opening.is_none());

@@ -169,7 +169,7 @@ fn confirm_shows_what_became_of_the_change() {
         "What became of it",
         "before 0, now 0, of 1,980 pairs",
         "spine-2 fails: before 504 pairs without a path, after 0",
-        "[▸Cancel ]  [ Confirm ]",
+        "[▸Cancel ]  [ Extend ]  [ Roll back ]  [ Confirm ]",
     ] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
@@ -211,10 +211,15 @@ fn figures_that_are_not_known_are_none() {
 #[test]
 fn each_button_of_confirm_does_what_it_says() {
     for (keys, asked) in
-        [("tab enter", "Confirm"), ("tab tab enter", "RollBack"), ("shift-tab enter", "Extend")]
+        [("shift-tab enter", "Confirm"), ("tab tab enter", "RollBack"), ("tab enter", "Extend")]
     {
         let mut watched = asked_to_confirm();
         assert_eq!(dialogue(&watched.driver).unwrap().focus(), DialogueFocus::Stay);
+        let screen = shown(&watched.driver);
+        let row = screen.lines().find(|row| row.contains("Cancel ]")).expect(&screen);
+        let at = |word: &str| row.find(word).expect(row);
+        assert!(at("Cancel ]") < at("Roll back ]") && at("Roll back ]") < at("Confirm ]"), "{row}");
+        assert!(row.contains("Cancel is chosen: enter presses it"), "{row}");
         watched.driver.press(keys);
         let requests: Vec<String> =
             watched.fake.0.borrow().asked.iter().map(|(_, request)| format!("{request:?}")).collect();
@@ -282,7 +287,7 @@ fn a_change_from_its_preview_to_its_undo() {
     session.press("y");
     session.until("What became of it");
     session.until("now 44, of");
-    session.press("\t\r");
+    session.press("\x1b[Z\r");
     session.until("change 1 is confirmed and stays");
     session.press("9u");
     session.until("Apply undo of change 1");
@@ -290,7 +295,7 @@ fn a_change_from_its_preview_to_its_undo() {
     session.until("change 2 is applied");
     session.press("y");
     session.until("Confirm change 2?");
-    session.press("\t\r");
+    session.press("\x1b[Z\r");
     session.until("change 2 is confirmed and stays");
     session.press("\x03");
     assert_eq!(session.ended(), 130);

@@ -43,14 +43,17 @@ fn what_is_no_fabric_is_named() {
     insta::assert_snapshot!(said);
 }
 
-/// Beside a dump they are named, and the dump is whole.
+/// Beside a dump they are named, and the dump is whole. A report of ibswinfo is read, but names no switch of the dump.
 #[test]
 fn what_is_no_fabric_takes_nothing_from_a_dump_beside_it() {
     let mut files: Vec<(&str, &[u8])> = FILES.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
     files.push(("net", NET.as_bytes()));
     let held = folder(&files);
     let seen = look(held.path()).unwrap();
-    assert_eq!((codes(&seen), seen.is_partial(), seen.fabric.nodes().count()), (vec!["FN-501"], false, 3));
+    assert_eq!(
+        (codes(&seen), seen.is_partial(), seen.fabric.nodes().count()),
+        (vec!["FN-501", "FN-447"], false, 3)
+    );
 }
 
 /// An engine has no routes for counters alone, and says what is missing.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fabdeck_fabric::{
     AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState, FabricBuilder, Faults, Lane,
-    NodeId, PortNum, ServiceLevel, ServiceLevels, Sl2Vl, Tables,
+    NO_PATH, NodeId, PortNum, ServiceLevel, ServiceLevels, Sl2Vl, Tables,
 };
 use fabdeck_routing::certificate::{
     ChoiceCertificate, LaneMapping, adaptive_doubts, certify_choices, certify_service,
@@ -33,6 +33,7 @@ type Dependencies = BTreeMap<Leaving, BTreeSet<Leaving>>;
 struct Naive {
     paths: u64,
     lost: u64,
+    always_lost: u64,
     loops: bool,
     /// The ports that lack the lane of a packet.
     lacking: BTreeSet<Leaving>,
@@ -93,6 +94,22 @@ impl Judge<'_> {
         all
     }
 
+    /// Whether some choice leads from a place to the destination.
+    fn can_arrive(&self, from: Place, (root, end): (u32, &Destination)) -> bool {
+        let mut seen = BTreeSet::from([from]);
+        let mut open = vec![from];
+        while let Some(at) = open.pop() {
+            for port in self.outputs(at, end) {
+                match self.behind(at.0, port) {
+                    Some(next) => open.extend(Some(next).filter(|next| seen.insert(*next))),
+                    None if at.0 == root && port == end.port => return true,
+                    None => {}
+                }
+            }
+        }
+        false
+    }
+
     fn judge(&self) -> Naive {
         let mut found = Naive::default();
         for root in self.problem.switches() {
@@ -114,6 +131,7 @@ impl Judge<'_> {
             }
             found.paths += 1;
             found.lost += u64::from(!self.arrives(at, (root, end), &mut Vec::new(), &mut known));
+            found.always_lost += u64::from(!self.can_arrive(at, (root, end)));
             open.push((at, None));
         }
         let mut seen = BTreeSet::new();
@@ -166,7 +184,7 @@ fn judge_choices(case: &AdaptiveFabric, on: u32) -> ChoiceCertificate {
 
 #[test]
 fn certificates_of_random_groups_say_what_following_every_choice_says() {
-    let (mut free, mut loops, mut lossy, mut whole) = (0, 0, 0, 0);
+    let (mut free, mut loops, mut lossy, mut whole, mut hopeless) = (0, 0, 0, 0, 0);
     for seed in 0..400 {
         let case = AdaptiveFabric::random(seed);
         let on = (seed % 3) as u32;
@@ -184,6 +202,8 @@ fn certificates_of_random_groups_say_what_following_every_choice_says() {
         if found.loops.count == 0 {
             assert_eq!(lost, known_lost, "{}", case.name);
         }
+        assert_eq!(found.always_lost, naive.always_lost, "{}", case.name);
+        hopeless += usize::from(naive.always_lost > 0);
         if case.kind != GroupKind::Any {
             assert_eq!(lost, 0, "{}: every choice comes nearer", case.name);
         }
@@ -193,8 +213,10 @@ fn certificates_of_random_groups_say_what_following_every_choice_says() {
         lossy += usize::from(lost > 0);
         whole += usize::from(lost == 0);
     }
-    println!("{free} free, {loops} with a credit loop; {lossy} lose packets, {whole} do not");
-    assert!(free > 80 && loops > 80 && lossy > 20 && whole > 200);
+    println!(
+        "{free} free, {loops} with a credit loop; {lossy} lose packets, {hopeless} some of them always, {whole} do not"
+    );
+    assert!(free > 80 && loops > 80 && lossy > 20 && whole > 200 && hopeless > 20);
 }
 
 #[test]
@@ -280,6 +302,50 @@ fn each_destination_has_its_own_last_port() {
         let limits: Vec<_> = found.limits.iter().map(|limit| (Some(limit.port), limit.lane)).collect();
         assert_eq!(limits, [(last, 1)], "{port:?}");
     }
+}
+
+/// Ports that lack the lane are searched, though no packet passes them. What became of one destination behind them says
+/// nothing of the next one, whose entry the last switch lacks.
+#[test]
+fn what_lies_behind_a_port_without_the_lane_is_judged_for_each_destination() {
+    let plain = fabric("torus,dims=3,terminals=2");
+    let mut builder = FabricBuilder::from_fabric(&plain);
+    for (_, port) in plain.ports() {
+        if plain.node(port.node).is_switch() {
+            builder.port(port.node.into(), port.number).operational_lanes = Some(1);
+        }
+    }
+    let fabric = builder.finish();
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let routes = route("minhop", &problem).unwrap().routes;
+    let levels = ServiceLevels::One(level(1));
+    let mut lost = 0;
+    for root in problem.switches() {
+        for end in problem.destinations_behind(root).iter().filter(|end| !end.is_switch()) {
+            let mut tables = Tables::default();
+            for at in problem.switches() {
+                let node = tables.node_mut(NodeId(at));
+                let mut lft = routes.lft(at);
+                if at == root {
+                    lft.set_from(end.lid.index(), &[NO_PATH]);
+                }
+                node.lft = Some(lft);
+                let ports: Vec<_> = fabric.ports_of(NodeId(at)).map(|(_, port)| port.number).collect();
+                let mut row = Sl2Vl::default();
+                row.set(level(1), Lane::new(1).unwrap());
+                for (from, to) in ports.iter().flat_map(|from| ports.iter().map(move |to| (*from, *to))) {
+                    node.sl2vl.insert((from, to), row);
+                }
+            }
+            let found = certify_choices(&problem, &tables, false, Some(&levels), &NoProgress).unwrap();
+            let mapping = LaneMapping::new(&problem, &tables);
+            let naive = Judge { problem: &problem, tables: &tables, mapping, levels: &levels }.judge();
+            assert_eq!(found.lost_count(), naive.lost, "{root} {end:?}");
+            lost += naive.lost;
+        }
+    }
+    assert!(lost > 0);
 }
 
 #[test]

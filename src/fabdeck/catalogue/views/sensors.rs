@@ -1,6 +1,7 @@
 //! Sensors and firmware, with a row for each switch, and for each other node that answered.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::modules::{answer, celsius};
 use crate::catalogue::field::{Field, Tone};
@@ -8,7 +9,10 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
 use fabdeck_fabric::NodeId;
-use fabdeck_fabric::observe::{DeviceSensors, FirmwareReading, SystemReading, TemperatureReading};
+use fabdeck_fabric::observe::{
+    BoardSensor, DeviceAnswer, DeviceSensors, FirmwareReading, PowerSupplyReading, SystemReading,
+    TemperatureReading,
+};
 
 type RowField = Field<NodeId>;
 
@@ -30,12 +34,16 @@ static SENSOR_FIELDS: &[RowField] = &[
         "sensors",
         "SENSORS",
         FieldKind::Text,
-        "ok, hot, or why the temperature is not known",
+        "ok, hot, fault (of fans or power supplies), or why the temperature is not known",
         |l, &id| {
-            said(l, id).map_or(NOT_ASKED, |said| answer(&said.temperature, |read| heat_word(*read).into()))
+            said(l, id).map_or(NOT_ASKED, |said| match hot_sensor(said) {
+                Some(_) => "hot".into(),
+                None if has_fault(said) => "fault".into(),
+                None => answer(&said.temperature, |read| heat_word(*read).into()),
+            })
         },
     )
-    .toned(&[("hot", Tone::Danger)])
+    .toned(&[("hot", Tone::Danger), ("fault", Tone::Danger)])
     .status(),
     RowField::new("temperature", "TEMP", FieldKind::Decimal, "temperature of the chip", |l, &id| {
         celsius(temperature(l, id).map(TemperatureReading::celsius))
@@ -47,7 +55,9 @@ static SENSOR_FIELDS: &[RowField] = &[
         "HIGHEST",
         FieldKind::Decimal,
         "highest temperature since it was reset",
-        |l, &id| celsius(temperature(l, id).map(|read| f64::from(read.highest) / 8.0)),
+        |l, &id| {
+            celsius(temperature(l, id).and_then(|read| read.highest).map(|highest| f64::from(highest) / 8.0))
+        },
     )
     .unit("C")
     .on_request(),
@@ -59,15 +69,38 @@ static SENSOR_FIELDS: &[RowField] = &[
         |l, &id| celsius(temperature(l, id).and_then(TemperatureReading::limit_celsius)),
     )
     .unit("C"),
-    RowField::new("fans", "FANS", FieldKind::Text, "number of fans, or why it is not known", |l, &id| {
-        let count = |fans: &u16| Value::Text(Cow::Owned(fans.count_ones().to_string()));
-        said(l, id).map_or(NOT_ASKED, |said| answer(&said.fan_list, count))
-    }),
+    RowField::new(
+        "hottest",
+        "HOTTEST",
+        FieldKind::Text,
+        "the hottest sensor beside that of the chip, or one above its limit",
+        |l, &id| said(l, id).and_then(|said| hot_sensor(said).or_else(|| hottest_sensor(said))).into(),
+    )
+    .on_request(),
+    RowField::new(
+        "fans",
+        "FANS",
+        FieldKind::Text,
+        "number of fans, with those beyond their limits, or why it is not known",
+        |l, &id| {
+            said(l, id).map_or(NOT_ASKED, |said| answer(&said.fan_list, |fans| fan_text(said, *fans).into()))
+        },
+    ),
     RowField::new("slowest_fan", "SLOWEST", FieldKind::Number, "speed of the slowest fan", |l, &id| {
         let speeds = said(l, id).into_iter().flat_map(|said| said.fans.values());
         speeds.filter_map(|speed| speed.known().copied()).min().map(u64::from).into()
     })
     .unit("rpm"),
+    RowField::new(
+        "power",
+        "POWER",
+        FieldKind::Text,
+        "power supplies: ok, or what is wrong with them, or why it is not known",
+        |l, &id| {
+            said(l, id).map_or(NOT_ASKED, |said| answer(&said.power_supplies, |held| power_text(held).into()))
+        },
+    )
+    .on_request(),
     RowField::new("firmware", "FIRMWARE", FieldKind::Text, "version of the firmware", |l, &id| {
         said(l, id).map_or(NOT_ASKED, |said| {
             answer(&said.firmware, |read: &FirmwareReading| Value::text(&read.version))
@@ -112,6 +145,69 @@ fn said(look: &Snapshot, id: NodeId) -> Option<&DeviceSensors> {
 
 fn temperature(look: &Snapshot, id: NodeId) -> Option<TemperatureReading> {
     said(look, id)?.temperature.known().copied()
+}
+
+/// A sensor of the board with its temperature: `ASIC 71.0 C`.
+fn sensor_text(number: u16, sensor: &BoardSensor) -> String {
+    let name = sensor.name.clone().unwrap_or_else(|| format!("sensor {number}"));
+    format!("{name} {:.1} C", sensor.reading.celsius())
+}
+
+/// The sensor that is the most above its own limit.
+fn hot_sensor(said: &DeviceSensors) -> Option<String> {
+    let above = |reading: TemperatureReading| {
+        Some(i32::from(reading.now) - i32::from(reading.limit?)).filter(|above| *above > 0)
+    };
+    let hot = said.board.iter().filter_map(|(number, sensor)| Some((above(sensor.reading)?, number, sensor)));
+    let (_, number, sensor) = hot.max_by_key(|(above, number, _)| (*above, std::cmp::Reverse(*number)))?;
+    let limit = sensor.reading.limit_celsius()?;
+    Some(format!("{}, limit {limit:.1} C", sensor_text(*number, sensor)))
+}
+
+fn hottest_sensor(said: &DeviceSensors) -> Option<String> {
+    let by_heat = |(number, sensor): &(&u16, &BoardSensor)| (sensor.reading.now, std::cmp::Reverse(**number));
+    said.board.iter().max_by_key(by_heat).map(|(number, sensor)| sensor_text(*number, sensor))
+}
+
+/// What is wrong with the fans: speeds beyond their limits, and what the device itself reports.
+fn fan_faults(said: &DeviceSensors) -> Vec<String> {
+    let beyond = said.fan_limits.iter().filter(|(number, limits)| {
+        let speed = said.fans.get(number).and_then(DeviceAnswer::known);
+        speed.is_some_and(|speed| *speed < limits.low || limits.high > 0 && *speed > limits.high)
+    });
+    let beyond = beyond.count();
+    let off = (beyond > 0).then(|| format!("{beyond} off limits"));
+    off.into_iter().chain(said.fan_faults.iter().cloned()).collect()
+}
+
+/// The number of fans, and what is wrong with them.
+fn fan_text(said: &DeviceSensors, fans: u16) -> String {
+    let wrong = fan_faults(said);
+    match wrong.is_empty() {
+        true => fans.count_ones().to_string(),
+        false => format!("{} ({})", fans.count_ones(), wrong.join(", ")),
+    }
+}
+
+/// What is wrong with each power supply: `PSU 1: DC power ERROR`.
+fn power_faults(held: &BTreeMap<u8, PowerSupplyReading>) -> Vec<String> {
+    let wrong = |(number, supply): (&u8, &PowerSupplyReading)| {
+        let absent = (supply.present == Some(false)).then(|| "absent".to_owned());
+        let faults: Vec<String> = absent.into_iter().chain(supply.faults.iter().cloned()).collect();
+        (!faults.is_empty()).then(|| format!("PSU {number}: {}", faults.join(", ")))
+    };
+    held.iter().filter_map(wrong).collect()
+}
+
+/// The state of power supplies: `2 ok`, or what is wrong.
+fn power_text(held: &BTreeMap<u8, PowerSupplyReading>) -> String {
+    let wrong = power_faults(held);
+    if wrong.is_empty() { format!("{} ok", held.len()) } else { wrong.join("; ") }
+}
+
+fn has_fault(said: &DeviceSensors) -> bool {
+    let power = said.power_supplies.known().is_some_and(|held| !power_faults(held).is_empty());
+    power || !fan_faults(said).is_empty()
 }
 
 /// Whether a device is above its own limit; without one nothing is judged.

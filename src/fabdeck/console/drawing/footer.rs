@@ -69,7 +69,7 @@ fn prompt_keys(prompt: &Prompt) -> Vec<(&'static str, &'static str)> {
     };
     let mut keys = vec![("enter", enter), ("esc", "cancel")];
     if prompt.can_recall() {
-        keys = vec![("enter", "keep"), ("up", "edit"), ("esc", "cancel")];
+        keys = vec![("enter", "done"), ("up", "edit"), ("esc", "cancel")];
     }
     if !prompt.offers.is_empty() {
         keys.extend([("tab", "complete"), ("down up", "pick")]);
@@ -126,8 +126,10 @@ fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut Dr
         action.prominent && (action.ready)(state).is_ok() && has_effect_here(state, action)
     };
     let first = |action: &Action| {
-        let marks = action.id == "mark" && state.screen == ScreenId::Map;
-        marks || TIME_ACTIONS.contains(&action.id) || CHANGE_ACTIONS.contains(&action.id)
+        let marks = action.id == "mark" && matches!(state.screen, ScreenId::Map | ScreenId::Whatif);
+        let is_unasked = state.screen == ScreenId::Whatif && state.known.proposed.is_empty();
+        let runs_engines = action.id == "preview" && is_unasked;
+        marks || runs_engines || TIME_ACTIONS.contains(&action.id) || CHANGE_ACTIONS.contains(&action.id)
     };
     let here = |action: &&Action| action.place == KeyScope::On(state.screen) || first(action);
     let everywhere = |action: &&Action| action.place == KeyScope::Everywhere && !first(action);
@@ -240,7 +242,8 @@ fn has_effect_here(state: &SessionState, action: &Action) -> bool {
         "extend" => state.screen != ScreenId::Paths,
         "enter" if victims_page::has_keys(state) => true,
         "enter" => state.current().can_enter(&state.known),
-        "mark" => !state.target_elements().is_empty(),
+        // On What-if the key asks for a name.
+        "mark" => state.screen == ScreenId::Whatif || !state.target_elements().is_empty(),
         // Enter opens the same page there, or the details are beside the list already.
         "details" => state.screen != ScreenId::Health && state.areas().details_pane.is_empty(),
         "next-view" => state.screen != ScreenId::Health && state.current().has_views(&state.known),

@@ -32,7 +32,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
     let manager = if all { manager_text(state) } else { String::new() };
     // A long source is cut in favour of the facts about it.
     let room = room.saturating_sub(facts_width(&facts)).max(SOURCE_MIN_WIDTH);
-    x = canvas.draw_text(at, x + 1, 0, &shorten_name(&source, room, canvas.signs.more), Role::Strong);
+    x = canvas.draw_text(at, x + 1, 0, &shorten_source(&source, room, canvas.signs.more), Role::Strong);
     let (left, right): (Vec<_>, Vec<_>) = facts.into_iter().partition(|fact| fact.side == HeaderSide::Left);
     for fact in &left {
         x = canvas.draw_text(at, x + 2, 0, &fact.text, fact.role);
@@ -45,6 +45,21 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &SessionState) {
         from = canvas.draw_text(at, from + 1, 0, &fact.text, fact.role) + 1;
     }
     draw_tabs(canvas, state);
+}
+
+/// Cuts a source. Of a file the name says most, so its folders are cut first: `…/incast.fdcap`.
+fn shorten_source(source: &str, room: u16, more: &str) -> String {
+    if width(source) <= room {
+        return source.to_owned();
+    }
+    let Some((_, name)) = source.trim_end_matches('/').rsplit_once('/') else {
+        return shorten_name(source, room, more);
+    };
+    let short = format!("{more}/{name}");
+    match width(&short) <= room {
+        true => short,
+        false => shorten_name(name, room, more),
+    }
 }
 
 /// Least room of the source beside the facts that always stay, and beside all facts.
@@ -247,6 +262,16 @@ enum TabLength {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_source_keeps_the_name_of_its_file() {
+        let cut = |source: &str, room| shorten_source(source, room, "…");
+        assert_eq!(cut("/var/log/fabric/incast.fdcap", 40), "/var/log/fabric/incast.fdcap");
+        assert_eq!(cut("/var/log/fabric/incast.fdcap", 20), "…/incast.fdcap");
+        assert_eq!(cut("/var/log/fabric/incast.fdcap", 12), "incast.fdcap");
+        assert_eq!(cut("/var/log/fabric/incast.fdcap", 9), "inca…dcap");
+        assert_eq!(cut("sim:full-subnet", 9), "sim:…bnet");
+    }
 
     #[test]
     fn the_least_important_fact_is_dropped_first() {

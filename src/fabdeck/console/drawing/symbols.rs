@@ -89,7 +89,8 @@ impl Symbols {
         more: "~",
         rule: "-",
         beside: "|",
-        map: ["#", "%", "o", "x"],
+        // No sign of a level, which legends show beside these, and none of a severity.
+        map: ["@", "&", "D", "x"],
         bar: ["#", "."],
         levels: ["_", "-", ":", "=", "+", "*", "%", "#"],
         untold: ".",

@@ -67,8 +67,8 @@ pub fn equivalent_line(state: &SessionState) -> Option<String> {
     if !table.filter.is_empty() {
         line.push_str(&format!(" --filter {}", quote_for_shell(&table.filter)));
     }
-    if let Some((column, down)) = &table.sort {
-        line.push_str(&format!(" --sort {column}{}", if *down { ":desc" } else { ":asc" }));
+    if let Some(order) = table.sort_words() {
+        line.push_str(&format!(" --sort {order}"));
     }
     Some(line)
 }

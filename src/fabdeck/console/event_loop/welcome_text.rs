@@ -45,6 +45,7 @@ mod tests {
             physical_state: None,
             rate_gbps: 200,
             link_layer: link_layer.to_owned(),
+            classes: "all classes".to_owned(),
             source: format!("umad:mlx5_0:{number}"),
         };
         let words = |port_list: Vec<AdapterPortRow>| {

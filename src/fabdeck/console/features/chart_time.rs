@@ -36,10 +36,20 @@ pub fn chart_window(known: &Model, columns: u16) -> TimeWindow {
 
 /// The time that windows are made to end with, the same for charts of any width.
 pub fn window_end_ms(known: &Model) -> u64 {
-    let latest = latest_ms(known);
+    let (latest, length) = (latest_ms(known), known.problems.window.length_ms());
     let back = cursor_ms(known).map_or(0, |at_ms| latest.saturating_sub(at_ms));
-    let half = (known.problems.window.length_ms() / 2).max(1);
-    latest.saturating_sub(back / half * half)
+    let half = (length / 2).max(1);
+    let end = latest.saturating_sub(back / half * half);
+    // Before the first reading there is nothing to show.
+    end.max(first_ms(known).saturating_add(length)).min(latest)
+}
+
+/// Time of the first moment of a recording, or of the first reading of a watch.
+fn first_ms(known: &Model) -> u64 {
+    match &known.playback {
+        Some(playback) => playback.at_ms(0),
+        None => latest_ms(known).saturating_sub(chart_history(known).span_ms().unwrap_or(0)),
+    }
 }
 
 /// Whether a window ends with the present of a live source.

@@ -4,6 +4,7 @@ use super::screens::ScreenId;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::{FabricSummary, count_words};
 use crate::console::features::links::link_errors::error_lines;
+use crate::console::features::links::wire_lines::wire_lines;
 use crate::console::features::map::health::NOT_ANSWERING;
 use crate::console::features::panes::pins::{detail_element, detail_row, is_pinned};
 use crate::console::features::whatif::engine_page::{engine_lines, loss_lines};
@@ -104,7 +105,18 @@ impl ElementDetail {
     /// The summary of the fabric, for a pane without a selected element.
     pub fn fabric_lines(look: &Snapshot) -> Vec<DetailLine> {
         let numbers = FabricSummary::from_snapshot(look).numbers();
-        numbers.iter().map(|number| (number_label(number.key), value_text(number.number))).collect()
+        // Aggregation nodes are no hosts, here as in the header.
+        let aggregation = look.fabric().aggregation_count();
+        let line = |key: &'static str, number: Option<usize>| match key {
+            "hosts" => (number_label(key), value_text(number.map(|hosts| hosts.saturating_sub(aggregation)))),
+            _ => (number_label(key), value_text(number)),
+        };
+        let mut lines: Vec<DetailLine> =
+            numbers.iter().map(|number| line(number.key, number.number)).collect();
+        if let (true, Some(at)) = (aggregation > 0, numbers.iter().position(|number| number.key == "hosts")) {
+            lines.insert(at + 1, ("aggregation nodes", digits_in_groups(aggregation)));
+        }
+        lines
     }
 
     /// The ports of a node that have a peer or trouble; those in trouble come first.
@@ -226,6 +238,7 @@ fn link_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine> {
         ));
     }
     lines.extend(direction_lines(look, known, id));
+    lines.extend(wire_lines(look, known, id));
     lines.extend(error_lines(look, known, id));
     lines
 }

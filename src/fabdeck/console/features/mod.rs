@@ -1,6 +1,7 @@
 //! The features of the console, a folder each: a screen with its actions, background tasks and drawing. Files are what
 //! several of them share.
 
+pub mod awaited;
 pub mod changes;
 pub mod chart_axes;
 pub mod chart_time;

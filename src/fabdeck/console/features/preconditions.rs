@@ -1,5 +1,6 @@
 //! The preconditions of actions. An error has the reason that the operator sees.
 
+use crate::console::features::awaited::{awaited_words, progress_words};
 use crate::console::features::timeline::paused_watch;
 use crate::console::model::overlay::Overlay;
 use crate::console::model::state::{LoadState, SessionState};
@@ -32,6 +33,9 @@ pub fn has_fabric(state: &SessionState) -> Result<(), String> {
     match (&state.known.look, &state.loading) {
         (Some(_), _) => Ok(()),
         (None, LoadState::Failed(_)) => Err("the source could not be read; r reads it again".to_owned()),
+        (None, LoadState::Under(task)) => {
+            Err(format!("the source is still being read{}", progress_words(state, *task)))
+        }
         (None, _) => Err("the source is still being read".to_owned()),
     }
 }
@@ -40,7 +44,9 @@ pub fn has_fabric(state: &SessionState) -> Result<(), String> {
 pub fn has_whole_snapshot(state: &SessionState) -> Result<(), String> {
     has_fabric(state)?;
     match state.loading {
-        LoadState::Under(_) => Err("the tables are still being read".to_owned()),
+        LoadState::Under(task) => {
+            Err(format!("the tables are still being read{}", progress_words(state, task)))
+        }
         LoadState::Failed(_) if !state.known.tables => {
             Err("the tables were not read completely; r reads them again".to_owned())
         }
@@ -55,7 +61,10 @@ pub fn has_paths(state: &SessionState) -> Result<(), String> {
         (None, true) if let Some(why) = &state.known.unindexed => {
             Err(format!("the paths cannot be indexed: {why}"))
         }
-        (None, true) => Err("the paths are still being indexed".to_owned()),
+        (None, true) => Err(match awaited_words(state) {
+            Some(awaited) => format!("not before {awaited}"),
+            None => "the paths are still being indexed".to_owned(),
+        }),
         (None, false) => Err("the source has no forwarding tables".to_owned()),
     }
 }

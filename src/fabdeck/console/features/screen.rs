@@ -37,6 +37,8 @@ pub enum ScreenTarget {
     Job(String),
     /// The page of a cable.
     Cable(LinkId),
+    /// The list of cables with this filter.
+    Cables(&'static str),
     /// The events: on the Timeline of a recording, otherwise in the log.
     Events,
 }

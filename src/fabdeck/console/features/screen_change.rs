@@ -1,5 +1,6 @@
 //! Opens a screen from another one.
 
+use super::row_selection::set_filter;
 use super::screen::ScreenTarget;
 use super::screens::{ScreenId, move_cursor_to};
 use crate::console::model::overlay::Overlay;
@@ -35,6 +36,11 @@ pub fn open_target(state: &mut SessionState, target: &ScreenTarget) {
             let (shown, known) = state.current_mut();
             move_cursor_to(shown, ElementId::Link(*link), known);
             state.screens.links.open_page(*link);
+        }
+        ScreenTarget::Cables(filter) => {
+            open_screen(state, ScreenId::Links);
+            state.screens.links.page = None;
+            set_filter(state, (*filter).to_owned());
         }
         ScreenTarget::Events if state.known.playback.is_some() => open_screen(state, ScreenId::Timeline),
         ScreenTarget::Events => state.layer = Some(Overlay::Log(Scroll { top: usize::MAX / 4 })),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::refresh::refresh_screens;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::awaited::INDEXING_PATHS;
 use crate::console::features::jobs::job_words;
 use crate::console::features::map::rank_task::RankTask;
 use crate::console::features::panes::pins::carry_pins_over;
@@ -128,7 +129,7 @@ pub fn replace_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Ef
         effects.push(state.begin("sorting switches by rank", RankTask::new(look.clone())).1);
     }
     if state.known.tables {
-        effects.push(state.begin("indexing paths", PathIndexTask { look }).1);
+        effects.push(state.begin(INDEXING_PATHS, PathIndexTask { look }).1);
     }
     effects.extend(preview_engines(state, &asked));
     effects

@@ -16,6 +16,8 @@ pub struct Table {
     pub names: Vec<String>,
     /// The column of the order, and whether the order is descending.
     pub sort: Option<(String, bool)>,
+    /// An order, and the orders of rows that are equal in it. With another order they do not apply.
+    pub sort_then: Option<((String, bool), &'static str)>,
     /// Rows and columns of the listing, after filter and order.
     pub selection: Selection,
     pub cursor: usize,
@@ -48,10 +50,18 @@ impl Table {
         Query {
             filters: vec![self.filter.clone()],
             fields: None,
-            sort: self.sort.as_ref().map(|(id, down)| format!("{id}:{}", if *down { "desc" } else { "asc" })),
+            sort: self.sort_words(),
             top: None,
             names: self.names.clone(),
         }
+    }
+
+    /// The order, as a query and a command line write it.
+    pub fn sort_words(&self) -> Option<String> {
+        let (id, down) = self.sort.as_ref()?;
+        let then = self.sort_then.as_ref().filter(|(first, _)| Some(first) == self.sort.as_ref());
+        let then = then.map_or_else(String::new, |(_, then)| format!(",{then}"));
+        Some(format!("{id}:{}{then}", if *down { "desc" } else { "asc" }))
     }
 
     /// Sets the visible rows, and the error if they are not the requested ones.

@@ -106,7 +106,8 @@ impl Tasks {
     }
 
     pub fn update_progress(&mut self, id: TaskId, done: u64, of: u64, now_ms: u64) {
-        if let Some(task) = self.running.iter_mut().find(|task| task.id == id) {
+        let mut tasks = self.running.iter_mut().chain(&mut self.quiet);
+        if let Some(task) = tasks.find(|task| task.id == id) {
             // Reports of several threads arrive in any order, so a small step back is no new part.
             if done.saturating_mul(2) < task.done {
                 task.part += 1;

@@ -104,7 +104,11 @@ fn choice_lines(choices: &ChoiceReport) -> Vec<(&'static str, String)> {
             "{paths} paths arrive by every choice among up to {ports}, after {} hops at most",
             choices.longest_path
         ),
-        some => format!("{} of {paths} paths can be lost by a choice", digits_in_groups(some)),
+        some => format!(
+            "{} of {paths} paths can be lost by a choice, {} of them by every choice",
+            digits_in_groups(some),
+            digits_in_groups(choices.always_lost_paths)
+        ),
     };
     let mut lines = vec![("choices", all)];
     lines.extend(choices.lost_examples.iter().map(|lost| ("  such as", lost.clone())));

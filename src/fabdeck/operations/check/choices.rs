@@ -30,6 +30,8 @@ json_type! {
         pub paths: u64,
         /// Paths that some choice loses, with the first of them.
         pub lost_paths: u64,
+        /// Number of these that every choice loses.
+        pub always_lost_paths: u64,
         pub lost_examples: Vec<String>,
         /// Loops that packets can be sent around by some choices, with the first of them.
         pub loops: u64,
@@ -99,6 +101,7 @@ fn empty_report() -> ChoiceReport {
         switches: 0,
         paths: 0,
         lost_paths: 0,
+        always_lost_paths: 0,
         lost_examples: Vec::new(),
         loops: 0,
         loop_examples: Vec::new(),
@@ -139,6 +142,7 @@ fn join_verdict(
         switches: on,
         paths: found.paths,
         lost_paths: found.lost_count(),
+        always_lost_paths: found.always_lost,
         lost_examples: found.first_lost.iter().take(MAX_NAMED).map(|lost| lost_text(names, lost)).collect(),
         loops: found.loops.count,
         loop_examples: found
@@ -192,7 +196,7 @@ fn lanes_reason(found: &ChoiceCertificate) -> String {
 }
 
 /// Why the sets of ports are not known: the first reason, with the number of switches that have it.
-fn uncertified_reason(
+pub(crate) fn uncertified_reason(
     names: &CertificateNames<'_, '_>,
     tables: &Tables,
     unread_pairs: u64,

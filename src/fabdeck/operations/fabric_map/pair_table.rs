@@ -13,6 +13,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::operations::rowset::Rowset;
 use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::{Lid, NodeId, PortId, PortNum};
+use fabdeck_routing::RouteProgress;
 use fabdeck_routing::analysis::PathIndex;
 
 /// The worst port of a pair, with its figures. `None` where no port on the paths has a figure.
@@ -65,8 +66,9 @@ struct WalkState {
 }
 
 impl PairRequest {
-    /// Follows the tables from every switch with hosts to every host.
-    pub fn table(&self) -> PairTable {
+    /// Follows the tables from every switch with hosts to every host, and reports how many of the switches that receive
+    /// are done. A table that is not wanted any more stays incomplete.
+    pub fn table(&self, progress: &dyn RouteProgress) -> PairTable {
         let fabric = self.look.fabric();
         let figures = self.port_figures();
         let score = |port: PortId| figures[port.index()].score(self.quantity);
@@ -79,9 +81,15 @@ impl PairRequest {
             round: 0,
         };
         let mut best: Vec<Option<ScoredPort>> = vec![None; self.rows.len() * self.columns.len()];
-        let mut broken = 0;
+        let (mut broken, mut done) = (0, 0);
+        let of = self.columns.iter().map(|bucket| bucket.leaves.len()).sum();
         for (column, bucket) in self.columns.iter().enumerate() {
             for leaf in &self.structure.groups.leaves[bucket.leaves.clone()] {
+                if progress.is_cancelled() {
+                    break;
+                }
+                progress.report(done, of);
+                done += 1;
                 for host in &self.structure.switches[*leaf].hosts {
                     let Some(lid) = fabric.peer(host.port).and_then(|port| fabric.port(port).facts.lid)
                     else {

@@ -16,12 +16,12 @@ const FULL_LINK: f64 = 0.9;
 
 impl HealthFacts<'_> {
     pub(super) fn congestion_problems(&self) -> Vec<FabricProblem> {
-        let Some(IntervalVerdict { verdict, .. }) = self.interval else { return Vec::new() };
-        let hot_spots = verdict.hot_spots.iter().map(|hot| self.hot_spot(hot, verdict));
+        let Some(IntervalVerdict { verdict, brief_wait, .. }) = self.interval else { return Vec::new() };
+        let hot_spots = verdict.hot_spots.iter().map(|hot| self.hot_spot(hot, verdict, *brief_wait));
         hot_spots.chain(self.narrow_links(verdict)).collect()
     }
 
-    fn hot_spot(&self, hot: &HotSpot, verdict: &HotSpots) -> FabricProblem {
+    fn hot_spot(&self, hot: &HotSpot, verdict: &HotSpots, brief_wait: f64) -> FabricProblem {
         let waiting: Vec<(&CongestedAdapter, HitRole)> = verdict
             .congested_adapters
             .iter()
@@ -29,26 +29,24 @@ impl HealthFacts<'_> {
             .collect();
         let hosts = self.waiting_hosts(&waiting);
         let name = short_port_name(self.look, hot.adapter);
-        let wait = count_words(hosts.len(), "host waits", "hosts wait");
+        let mut wait = count_words(hosts.len(), "host waits", "hosts wait");
+        let is_brief = longest_wait(hot, &hosts).is_some_and(|wait| wait < brief_wait);
+        if is_brief {
+            wait.push_str(" briefly");
+        }
         let accepts = match hot.at.utilisation {
             Some(used) => format!("{name} accepts {} of its link", per_cent(used)),
             None => format!("{name} accepts less than is sent to it"),
         };
-        let cause = match hot.at.utilisation {
-            Some(used) if used >= FULL_LINK => {
-                ProblemCause::sure("its link is full: more is sent to it than it carries")
-            }
-            Some(used) => ProblemCause::likely(format!(
-                "a slow host: packets for it wait while its link is used by {} only",
-                per_cent(used)
-            )),
-            None => ProblemCause::unknown("the load of its link is not known"),
-        };
+        let cause = hot_spot_cause(hot.at.utilisation);
         let nodes = self.nodes_of(&waiting);
         FabricProblem {
             id: format!("{}:{}", ProblemKind::HotSpot.word(), self.port_key(hot.adapter)),
             kind: ProblemKind::HotSpot,
-            severity: if hosts.is_empty() { ProblemSeverity::Warning } else { ProblemSeverity::Critical },
+            severity: match hosts.is_empty() || is_brief {
+                true => ProblemSeverity::Warning,
+                false => ProblemSeverity::Critical,
+            },
             elements: vec![ElementId::Port(hot.adapter), ElementId::Port(hot.at.port)],
             title: format!("{accepts}, and {wait}"),
             cause,
@@ -140,6 +138,27 @@ impl HealthFacts<'_> {
 
     fn nodes_of(&self, waiting: &[(&CongestedAdapter, HitRole)]) -> Vec<NodeId> {
         waiting.iter().map(|(held, _)| self.look.fabric().port(held.at.port).node).collect()
+    }
+}
+
+/// The longest wait for a hot-spot, as a share of the time: of the port that leads to it, or of a host; `None` where no
+/// length of a tick is known.
+fn longest_wait(hot: &HotSpot, hosts: &[HitHost]) -> Option<f64> {
+    let waits = hosts.iter().map(|host| host.time_waited).chain([hot.at.time_waited]);
+    waits.flatten().reduce(f64::max)
+}
+
+/// The cause of a hot-spot, by the share of its link that it accepts. Every screen takes it from here.
+pub fn hot_spot_cause(accepted: Option<f64>) -> ProblemCause {
+    match accepted {
+        Some(used) if used >= FULL_LINK => {
+            ProblemCause::sure("its link is full: more is sent to it than it carries")
+        }
+        Some(used) => ProblemCause::likely(format!(
+            "a slow host: packets for it wait while its link is used by {} only",
+            per_cent(used)
+        )),
+        None => ProblemCause::unknown("the load of its link is not known"),
     }
 }
 

@@ -100,6 +100,16 @@ json_type! {
     }
 }
 
+impl Certainty {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sure => "sure",
+            Self::Likely => "likely",
+            Self::Unknown => "not known",
+        }
+    }
+}
+
 /// The cause of a problem, with what shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProblemCause {

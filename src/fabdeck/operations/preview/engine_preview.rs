@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::assume::assume_lids;
+use super::choice_loss::{ChoiceLoss, count_choice_loss};
 use super::engine_request::{EngineOptions, MarkRequest, read_faults, route_request};
 use super::mark_loss::count_mark_loss;
 use super::path_preview::Preview;
@@ -33,6 +34,8 @@ pub struct EnginePreview {
     pub snapshot: Snapshot,
     pub faults: Faults,
     pub loss: MarkLoss,
+    /// The loss over all choices of adaptive routing, where switches have any.
+    pub choices: Option<ChoiceLoss>,
     pub victims: Victims,
     /// Figures of the jobs under the tables in force.
     pub jobs: Option<JobFigures>,
@@ -65,6 +68,8 @@ pub fn preview_engines(
         }
         false => count_mark_loss(&snapshot, None, &faults),
     };
+    let choices = operation
+        .run_with_progress("choices", |progress| count_choice_loss(&snapshot, &tables, &faults, progress))?;
     let known_jobs = (!request.jobs.is_empty()).then_some(&*request.jobs);
     let victims = hit.victims(&snapshot, known_jobs, *names);
     let jobs = job_figures_in_force(&snapshot, &tables, &faults, &request.jobs);
@@ -79,5 +84,5 @@ pub fn preview_engines(
         if has_tables { row } else { row.without_tables() }
     });
     let engines = rows.collect();
-    Ok(EnginePreview { snapshot, faults, loss, victims, jobs, engines })
+    Ok(EnginePreview { snapshot, faults, loss, choices, victims, jobs, engines })
 }

@@ -1,6 +1,7 @@
 //! Elements marked as failed, the paths that they cost, and the routes that engines propose.
 
 pub(crate) mod assume;
+pub(crate) mod choice_loss;
 pub(crate) mod comparison;
 pub(crate) mod engine_names;
 pub mod mark_loss;

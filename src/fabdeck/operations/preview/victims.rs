@@ -251,16 +251,10 @@ impl NamedHosts {
 }
 
 impl DegradedHost {
-    /// `node02 (job 83) from 35 senders`.
+    /// `node02 (job 83) 35`: the number is that of the hosts which no longer reach it, as a heading says.
     pub fn words(&self) -> String {
-        let unit = if self.senders == 1 { "sender" } else { "senders" };
-        format!("{} {unit}", self.short_words())
-    }
-
-    /// `node02 (job 83) from 35`.
-    pub fn short_words(&self) -> String {
         let job = self.job.as_ref().map_or_else(String::new, |job| format!(" (job {job})"));
-        format!("{}{job} from {}", self.host, digits_in_groups(self.senders))
+        format!("{}{job} {}", self.host, digits_in_groups(self.senders))
     }
 }
 

@@ -87,15 +87,50 @@ pub struct Cost {
     pub adaptive_unknown: u64,
 }
 
+/// How far counts of lost pairs can be trusted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CostBound {
+    Exact,
+    /// Tables that were not read may hide more.
+    AtLeast,
+    /// Switches route adaptively. The counts follow their static ports; a packet may leave by another one, which may
+    /// arrive, or lose it.
+    ByStaticPorts,
+}
+
+impl CostBound {
+    /// The words before a count.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Exact => "",
+            Self::AtLeast => "at least ",
+            Self::ByStaticPorts => "by static ports ",
+        }
+    }
+
+    /// The words after a count.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Exact => "",
+            Self::AtLeast => ", at least",
+            Self::ByStaticPorts => ", by static ports",
+        }
+    }
+}
+
 impl Cost {
     /// The unit of the expected numbers.
     pub fn expected_counts(&self) -> &'static str {
         if self.several_lids { "paths to a LID" } else { "pairs" }
     }
 
-    /// Whether the counts are lower bounds, because tables were not read or do not determine the paths.
-    pub fn is_lower_bound(&self) -> bool {
-        self.unread_tables > 0 || self.adaptive_routing.is_some()
+    /// How far the counts can be trusted.
+    pub fn bound(&self) -> CostBound {
+        match (self.adaptive_routing.is_some(), self.unread_tables > 0) {
+            (true, _) => CostBound::ByStaticPorts,
+            (false, true) => CostBound::AtLeast,
+            (false, false) => CostBound::Exact,
+        }
     }
 
     /// Number of pairs without a path under the marks: paths that cross a mark, and cut-off pairs that had
@@ -112,7 +147,7 @@ impl Cost {
     /// Text for the lost pairs, as far as they are known; pairs that are cut off count too.
     pub fn lost_words(&self) -> String {
         const UNTIL: &str = "until rerouted";
-        let bound = if self.is_lower_bound() { "at least " } else { "" };
+        let bound = self.bound().prefix();
         let (lost, share) = (self.lost_pairs(), self.lost_share() * 100.0);
         let all = format!("{bound}{} of {} pairs", digits_in_groups(lost), digits_in_groups(self.pairs));
         match (self.lost.critical, lost.saturating_sub(self.lost.critical)) {

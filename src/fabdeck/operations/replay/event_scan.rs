@@ -1,12 +1,14 @@
 //! Events that are derived from the counters of a recording, by the functions that judge a live watch.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::changed_words::{ComparedChange, changed_words};
 use super::replay_frame::{CANCELLED, SnapshotMaker};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::watch::fabric_events::fabric_event_label;
 use crate::operations::watch::fabric_history::IntervalSums;
-use crate::operations::watch::interval_verdict::{HOT_LABEL, hot_words, link_words};
+use crate::operations::watch::interval_verdict::{HOT_LABEL, error_span_words, hot_words, link_words};
 use crate::operations::watch::threshold_events::{
     ThresholdEvent, ThresholdState, bottleneck_words, ended_words, threshold_events,
 };
@@ -29,6 +31,8 @@ pub(crate) const MAX_EVENTS: usize = 50_000;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DerivedPart {
     pub happened: Vec<TimelineEntry>,
+    /// What differs at moments where the recorder says that something changed.
+    pub changes: Vec<ComparedChange>,
     /// The sums of its intervals, for charts of the whole recording.
     pub intervals: Vec<RecordedInterval>,
     pub done: usize,
@@ -47,6 +51,7 @@ pub struct RecordedInterval {
 #[derive(Debug, Default)]
 pub(crate) struct ScannedMoment {
     pub happened: Vec<TimelineEntry>,
+    pub change: Option<ComparedChange>,
     pub interval: Option<RecordedInterval>,
     /// Number of samples read.
     samples: usize,
@@ -100,12 +105,17 @@ pub(crate) struct EventDeriver<B> {
     pub(crate) half: (i64, Option<Arc<Sweep>>),
     pub(crate) above: ThresholdState,
     pub(crate) look: Option<(Option<usize>, Snapshot)>,
+    /// The moments at which the recorder says that something changed, and the snapshot before the next one.
+    changes: BTreeSet<usize>,
+    unchanged: Option<Snapshot>,
 }
 
 impl<B: ByteSource> EventDeriver<B> {
     pub fn new(tape: RecordingPlayer<B>, timeline: Arc<Timeline>, make_snapshot: SnapshotMaker) -> Self {
+        let is_change = |entry: &&TimelineEntry| entry.event == TimelineEvent::Changed;
         Self {
             tape,
+            changes: timeline.happened.iter().filter(is_change).map(|entry| entry.place).collect(),
             timeline,
             make_snapshot,
             next: 0,
@@ -115,6 +125,7 @@ impl<B: ByteSource> EventDeriver<B> {
             half: (0, None),
             above: ThresholdState::default(),
             look: None,
+            unchanged: None,
         }
     }
 
@@ -144,11 +155,12 @@ impl<B: ByteSource> EventDeriver<B> {
         thresholds: &Thresholds,
     ) -> Result<ScannedMoment, String> {
         let after = self.read_sweep(place);
+        let change = self.read_change(place, after.is_some())?;
         let before =
             std::mem::replace(&mut self.before, after.clone()).filter(|_| self.timeline.is_comparable(place));
-        let Some(after) = after else { return Ok(ScannedMoment::default()) };
+        let Some(after) = after else { return Ok(ScannedMoment { change, ..ScannedMoment::default() }) };
         let samples = after.samples.len();
-        let mut scanned = ScannedMoment { samples, ..ScannedMoment::default() };
+        let mut scanned = ScannedMoment { change, samples, ..ScannedMoment::default() };
         let Some(before) = before else { return Ok(scanned) };
         let ticks = self.tape.ticks().clone();
         let fabric = self.tape.fabric();
@@ -168,14 +180,36 @@ impl<B: ByteSource> EventDeriver<B> {
             return Ok(scanned);
         }
         let time = self.timeline.times[place];
+        let span = error_span_words(self.watched_s());
         let look = self.read_snapshot()?;
         let words = |turn: &ThresholdEvent| TimelineEntry {
             place,
             time,
-            event: TimelineEvent::Derived(derived_event(look, turn, thresholds)),
+            event: TimelineEvent::Derived(derived_event(look, turn, thresholds, &span)),
         };
         scanned.happened = turned.iter().map(words).collect();
         Ok(scanned)
+    }
+
+    /// What changed with a moment, where the recorder says that something did and both snapshots can be read.
+    fn read_change(&mut self, place: usize, is_read: bool) -> Result<Option<ComparedChange>, String> {
+        let (here, next) = (self.changes.contains(&place), self.changes.contains(&(place + 1)));
+        let before = self.unchanged.take().filter(|_| here && is_read);
+        if !is_read || !(before.is_some() || next) {
+            return Ok(None);
+        }
+        let after = self.read_snapshot()?;
+        let text = before.map(|before| changed_words(&before, after));
+        if next {
+            self.unchanged = Some(after.clone());
+        }
+        Ok(text.map(|text| ComparedChange { place, text }))
+    }
+
+    /// Seconds from the baseline of error rates to this sweep.
+    fn watched_s(&self) -> f64 {
+        let (first, now) = (self.first.as_ref(), self.before.as_ref());
+        first.zip(now).map_or(0.0, |(first, now)| now.began.saturating_sub(first.began).as_secs_f64())
     }
 
     /// The snapshot at the position of the reader, with the names of that time.
@@ -193,7 +227,12 @@ impl<B: ByteSource> EventDeriver<B> {
     }
 }
 
-pub(crate) fn derived_event(look: &Snapshot, turn: &ThresholdEvent, thresholds: &Thresholds) -> DerivedEvent {
+pub(crate) fn derived_event(
+    look: &Snapshot,
+    turn: &ThresholdEvent,
+    thresholds: &Thresholds,
+    span: &str,
+) -> DerivedEvent {
     let over = || ended_words(look, turn).unwrap_or_default();
     match turn {
         ThresholdEvent::Hot(HotSpot { at, adapter }) => {
@@ -209,7 +248,7 @@ pub(crate) fn derived_event(look: &Snapshot, turn: &ThresholdEvent, thresholds: 
         ThresholdEvent::Cooled(_) => DerivedEvent { label: HOT_LABEL, text: over(), began: false },
         ThresholdEvent::Bad(bad @ LinkProblem { why, .. }) => {
             let label = if matches!(why, LinkProblemKind::Flaps { .. }) { flap_text() } else { ERRORS_TEXT };
-            DerivedEvent { label, text: link_words(look, bad, thresholds.limit_for(*why)), began: true }
+            DerivedEvent { label, text: link_words(look, bad, thresholds.limit_for(*why), span), began: true }
         }
         ThresholdEvent::Mended { flaps, .. } => {
             DerivedEvent { label: if *flaps { flap_text() } else { ERRORS_TEXT }, text: over(), began: false }
@@ -230,6 +269,7 @@ impl<B: ByteSource + Send> EventScan for EventDeriver<B> {
             }
             let scanned = self.read_moment(self.next, thresholds)?;
             part.happened.extend(scanned.happened);
+            part.changes.extend(scanned.change);
             part.intervals.extend(scanned.interval);
             self.next += 1;
             // A moment without samples takes time as well.

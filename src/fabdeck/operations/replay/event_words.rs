@@ -2,6 +2,7 @@
 
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
+use crate::operations::replay::changed_words::CHANGED_LABEL;
 use crate::operations::watch::fabric_events::{fabric_event_label, fabric_event_text, fabric_event_word};
 use fabdeck_files::capture::TimelineEvent;
 use fabdeck_files::capture_format::{AcknowledgementRecord, Annotation};
@@ -23,7 +24,7 @@ pub fn event_words(look: &Snapshot, event: &TimelineEvent) -> (&'static str, Str
         TimelineEvent::Acknowledgement(record) => ("action", acknowledgement_words(record), false),
         TimelineEvent::Derived(derived) => (derived.label, derived.text.clone(), derived.began),
         TimelineEvent::Changed => {
-            ("changed", "the fabric, its tables or its names differ from here on".to_owned(), false)
+            (CHANGED_LABEL, "the fabric, its tables or its names; not compared yet".to_owned(), false)
         }
         TimelineEvent::Later(word) => {
             ("later", format!("'{word}' is an event of a later version of fabdeck"), false)

@@ -1,5 +1,6 @@
 //! Moments of a recording, as a watch would have seen them, and events that are derived from it.
 
+pub mod changed_words;
 pub mod event_scan;
 pub mod event_words;
 mod flow_chain;

@@ -12,6 +12,7 @@ use crate::operations::health::problem::{FabricProblem, ProblemKind, ProblemSeve
 use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest};
 use crate::operations::health::short_port_name::short_port_name;
 use crate::operations::health::table_certificate::{CertificateInForce, certify_tables};
+use crate::operations::replay::changed_words::{NO_PORT, differing_entries};
 use crate::operations::rowset::Rowset;
 use crate::operations::watch::history::PortHistory;
 use crate::operations::watch::port_values::port_identity;
@@ -382,9 +383,7 @@ impl MomentComparison {
         let mut rows: Vec<(usize, DifferenceRow)> = Vec::new();
         for (guid, after) in &b {
             let Some(before) = a.get(guid) else { continue };
-            let entry = |row: &[u8], at: usize| row.get(at).copied().unwrap_or(NO_PORT);
-            let lids = before.len().max(after.len());
-            let differ = (0..lids).filter(|at| entry(before, *at) != entry(after, *at)).count();
+            let differ = differing_entries(before, after);
             if differ == 0 {
                 continue;
             }
@@ -409,9 +408,6 @@ impl MomentComparison {
         self.rows.extend(rows.into_iter().take(MAX_ROWS).map(|(_, row)| row));
     }
 }
-
-/// The byte of a table for a LID that leads nowhere.
-const NO_PORT: u8 = u8::MAX;
 
 /// What makes two problems the same one. Another number of pairs without a path is the same problem, larger or smaller.
 fn problem_key(problem: &FabricProblem) -> String {

@@ -12,8 +12,8 @@ use crate::operations::health::ranked_problems::RankedProblems;
 use crate::operations::watch::fabric_history::FabricHistory;
 use crate::operations::watch::history_clock::HistoryClock;
 use crate::operations::watch::watch_verdict::WatchVerdict;
-use fabdeck_routing::RouteProgress;
 use fabdeck_routing::analysis::PathIndex;
+use fabdeck_routing::{NoProgress, RouteProgress};
 
 /// An event, at a time of the history.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -150,7 +150,7 @@ fn pair_table(facts: &ReportFacts, structure: &Arc<MapStructure>, quantity: MapQ
         rows: buckets(),
         columns: buckets(),
     };
-    request.table()
+    request.table(&NoProgress)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::operation::Operation;
 use crate::operations::progress::StopOnlyProgress;
+use crate::operations::replay::changed_words::name_changes;
 use crate::operations::replay::event_words::event_words;
 use crate::operations::replay::replay_frame::{
     CANCELLED, FrameSource, NoBaseline, OpenedRecording, ReplayFrame, ReplayFrames, SeekRequest,
@@ -58,6 +59,7 @@ pub fn read_recording(operation: &mut Operation<'_>, file: &Path) -> Result<Repo
             break;
         }
         done = part.done;
+        name_changes(&mut entries, &part.changes);
         entries.extend(part.happened);
     }
     entries.retain(|entry| entry.place <= frame.shown);

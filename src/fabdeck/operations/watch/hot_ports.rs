@@ -1,6 +1,6 @@
 //! Ports with a cable: their rates between the last two sweeps, and their role in the verdict.
 
-use super::interval_verdict::{trouble_rate, waiting_words};
+use super::interval_verdict::{error_span_words, trouble_rate, waiting_words};
 use super::role_words::proof_words;
 use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
@@ -90,6 +90,8 @@ pub struct PortFindings {
     /// errors, or else discards.
     pub flaps: Option<(LinkProblemKind, f64)>,
     pub errored: Option<(LinkProblemKind, f64)>,
+    /// The seconds in which these were counted.
+    pub watched_seconds: f64,
 }
 
 /// A port with a cable.
@@ -229,7 +231,10 @@ pub fn level_digits(levels: &[u8]) -> String {
 fn reason_words(look: &Snapshot, row: &HotPort) -> Option<String> {
     match row.waits() {
         Some((at, limit)) => Some(waiting_words(at, limit)),
-        None => row.troubles().find_map(|(why, limit)| trouble_rate(look, why, limit)),
+        None => {
+            let span = error_span_words(row.findings.as_ref().map_or(0.0, |found| found.watched_seconds));
+            row.troubles().find_map(|(why, limit)| trouble_rate(look, why, limit, &span))
+        }
     }
 }
 

@@ -29,6 +29,8 @@ pub struct IntervalVerdict {
     pub troubles: Vec<LinkProblem>,
     /// Ports whose counters were cleared between the readings.
     pub cleared: Vec<PortId>,
+    /// A hot-spot for which no port waits this share of the time is brief.
+    pub brief_wait: f64,
     /// What the next interval needs to know of flows.
     pub flows: FlowHistory,
 }
@@ -79,16 +81,14 @@ impl IntervalVerdict {
             told,
             troubles,
             cleared: rates.cleared_ports().collect(),
+            brief_wait: thresholds.brief_wait,
             flows,
         }
     }
 
     /// The time in which errors were counted, in words: what was watched, or an hour of it.
     pub fn error_span(&self) -> String {
-        match self.watched_seconds {
-            seconds if seconds > 0.0 && seconds < 3600.0 => length_words((seconds * 1000.0).round() as u64),
-            _ => "an hour".to_owned(),
-        }
+        error_span_words(self.watched_seconds)
     }
 
     /// Whether the interval has a finding.
@@ -152,8 +152,9 @@ pub fn verdict_lines(
     if verdict.has_narrow_links() {
         lines.push(narrow_line(verdict.is_stalled()));
     }
+    let span = watched.error_span();
     shorten_list(&mut lines, LINK_LABEL, &watched.troubles, most, |trouble| {
-        trouble_words(look, trouble, thresholds)
+        trouble_words(look, trouble, thresholds, &span)
     });
     for (label, ports, why) in [
         (
@@ -242,20 +243,29 @@ pub(crate) fn per_cent(part: f64) -> String {
     }
 }
 
-fn trouble_words(look: &Snapshot, trouble: &LinkProblem, thresholds: &Thresholds) -> String {
-    link_words(look, trouble, thresholds.limit_for(trouble.why))
+/// The time in which errors were counted, in words: these seconds, or an hour of them.
+pub(crate) fn error_span_words(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds > 0.0 && seconds < 3600.0 => length_words((seconds * 1000.0).round() as u64),
+        _ => "an hour".to_owned(),
+    }
 }
 
-pub(crate) fn link_words(look: &Snapshot, trouble: &LinkProblem, limit: f64) -> String {
+fn trouble_words(look: &Snapshot, trouble: &LinkProblem, thresholds: &Thresholds, span: &str) -> String {
+    link_words(look, trouble, thresholds.limit_for(trouble.why), span)
+}
+
+/// What a link counted in a span of time, which [`error_span_words`] gives.
+pub(crate) fn link_words(look: &Snapshot, trouble: &LinkProblem, limit: f64, span: &str) -> String {
     let ends = look.fabric().link(trouble.link);
     let link = format!("{} to {}", look.unique_port_name(ends.a), look.unique_port_name(ends.b));
-    let why = trouble_rate(look, trouble.why, limit);
+    let why = trouble_rate(look, trouble.why, limit, span);
     format!("{link}: {}", why.unwrap_or_else(|| "below the speed or width that both ends can do".to_owned()))
 }
 
 /// The rate of errors or link-downs, the port that counted them, and the threshold; `None` for a degraded
 /// link.
-pub(crate) fn trouble_rate(look: &Snapshot, why: LinkProblemKind, limit: f64) -> Option<String> {
+pub(crate) fn trouble_rate(look: &Snapshot, why: LinkProblemKind, limit: f64, span: &str) -> Option<String> {
     let (at, what) = match why {
         LinkProblemKind::Errored { at, per_hour, at_least } => (at, error_words(per_hour, at_least)),
         LinkProblemKind::Discards { at, per_hour, at_least } => (at, discard_words(per_hour, at_least)),
@@ -263,7 +273,7 @@ pub(crate) fn trouble_rate(look: &Snapshot, why: LinkProblemKind, limit: f64) ->
         LinkProblemKind::Degraded => return None,
     };
     let (at, limit) = (look.unique_port_name(at), digits_in_groups(limit));
-    Some(format!("{what} in an hour or less, counted at {at}; the threshold is {limit}"))
+    Some(format!("{what} in {span}, counted at {at}; the threshold is {limit}"))
 }
 
 /// The number of link errors in an hour, in the words of cards, events and the Timeline.

@@ -8,6 +8,7 @@ pub mod history;
 pub mod history_clock;
 pub(crate) mod hot_ports;
 pub mod interval_verdict;
+pub(crate) mod link_rate;
 pub mod port_values;
 pub(crate) mod role_words;
 pub mod sweep;

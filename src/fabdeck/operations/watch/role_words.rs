@@ -2,6 +2,7 @@
 
 use super::hot_ports::{HotPort, HotRole};
 use super::interval_verdict::waiting_words;
+use super::link_rate::data_gbps;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::PortId;
 use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, Evidence, HotSpotFlow, LikelyRole};
@@ -97,10 +98,10 @@ pub(crate) fn proof_words(look: &Snapshot, row: &HotPort) -> Option<String> {
 /// What the host behind a port accepts of what its link carries.
 pub(crate) fn accepted_words(look: &Snapshot, row: &HotPort) -> Option<String> {
     let facts = &look.fabric().port(row.port).facts;
-    let carried = facts.speed.zip(facts.width).map(|(speed, width)| speed.data_mbps() * width.lanes());
+    let carried = facts.width.zip(facts.speed).map(|(width, speed)| data_gbps(width, speed));
     let accepted = gbps(row.sent_mbps? as f64 * 1e6 / 8.0);
     Some(match carried {
-        Some(mbps) => format!("its host accepts {accepted} of {:.0} Gb/s", f64::from(mbps) / 1000.0),
+        Some(carried) => format!("its host accepts {accepted} of {carried:.0} Gb/s"),
         None => format!("its host accepts {accepted} Gb/s"),
     })
 }

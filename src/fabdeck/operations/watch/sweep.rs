@@ -19,6 +19,8 @@ pub struct SweepResult {
     pub look: Option<Arc<Snapshot>>,
     /// The reason why traps are not reported, where they were requested.
     pub unreported: Option<String>,
+    /// Number of cabled ports whose link health was read, and of all; `None` once all were, and where none is read.
+    pub wire_read: Option<(usize, usize)>,
 }
 
 /// The codes of notes about missing trap reports.
@@ -29,6 +31,8 @@ const NO_TRAP_NOTES: [&str; 3] = ["FN-532", "FN-533", "FN-534"];
 #[derive(Default)]
 struct WireStanding {
     complete: bool,
+    /// Number of cabled ports with an answer, and of all.
+    read: (usize, usize),
     worse: Vec<(PortId, WireVerdict)>,
     healthy: BTreeSet<PortId>,
 }
@@ -41,7 +45,9 @@ impl WireStanding {
         let cabled = look.fabric().ports().filter(|(_, port)| port.peer.is_some());
         let mut standing = Self { complete: true, ..Self::default() };
         for (id, _) in cabled {
-            standing.complete &= look.port_wire(id).is_some();
+            let is_read = look.port_wire(id).is_some();
+            standing.complete &= is_read;
+            standing.read = (standing.read.0 + usize::from(is_read), standing.read.1 + 1);
             let verdict = look.wire_judgement(id).verdict;
             standing.worse.extend((verdict >= WireVerdict::Watch).then_some((id, verdict)));
             standing.healthy.extend((verdict == WireVerdict::Healthy).then_some(id));
@@ -90,7 +96,9 @@ pub fn read_sweep(
     let moved = sweep.fabric.is_some() || sweep.retabled && look.assumed.is_none();
     // The first sweep may add the length of a counter tick, which also makes a new snapshot.
     let moved = moved || look.observation.ticks.by_kind.len() != kinds;
-    let moved = moved || WireStanding::new(look).has_moved(&wire);
+    let wire_now = WireStanding::new(look);
+    let moved = moved || wire_now.has_moved(&wire);
+    let wire_read = Some(wire_now.read).filter(|(read, of)| read < of);
     let look = moved.then(|| Arc::new(look.clone()));
-    Ok(SweepResult { sweep: Arc::new(sweep), look, unreported })
+    Ok(SweepResult { sweep: Arc::new(sweep), look, unreported, wire_read })
 }

@@ -43,7 +43,8 @@ pub fn sweep_messages(
     messages.extend(free.map(|text| (Severity::Info, text)));
     let new = turned.iter().filter_map(|turn| match turn {
         ThresholdEvent::Bad(bad) => {
-            Some(format!("{LINK_LABEL} {}", link_words(look, bad, thresholds.limit_for(bad.why))))
+            let limit = thresholds.limit_for(bad.why);
+            Some(format!("{LINK_LABEL} {}", link_words(look, bad, limit, &now.error_span())))
         }
         _ => None,
     });

@@ -97,17 +97,15 @@ impl ThresholdState {
         }
     }
 
-    /// The state after a verdict. A hot-spot whose link goes down sends nothing for a moment: it stays the same one, for
-    /// one interval without it.
+    /// The state after a verdict. While a link on the path to a hot-spot is down, nothing arrives there for a moment: the
+    /// hot-spot stays the same one, for one interval without it. Which links are on the path depends on tables that the
+    /// same flap may have changed, so a flap of any link counts.
     pub fn after(fabric: &Fabric, verdict: &HotSpots, troubles: &[LinkProblem], before: &Self) -> Self {
         let mut now = Self::from_verdict(fabric, verdict, troubles);
+        let any_flaps = troubles.iter().any(|trouble| matches!(trouble.why, LinkProblemKind::Flaps { .. }));
         let flaps = |port: &PortIdentity| {
-            let link = fabric.node_by_guid(port.0).and_then(|node| fabric.port_of(node, port.1));
-            let Some(link) = link.map(|port| fabric.port(port).link) else { return true };
-            let of_link = |trouble: &LinkProblem| {
-                Some(trouble.link) == link && matches!(trouble.why, LinkProblemKind::Flaps { .. })
-            };
-            link.is_none() || troubles.iter().any(of_link)
+            let known = fabric.node_by_guid(port.0).and_then(|node| fabric.port_of(node, port.1));
+            any_flaps || known.is_none_or(|port| fabric.port(port).link.is_none())
         };
         let gone = before.hot.difference(&now.hot).filter(|port| !before.held.contains(*port));
         now.held = gone.filter(|port| flaps(port)).copied().collect();
@@ -219,5 +217,8 @@ mod tests {
         let events = threshold_events(&fabric, &spot, &flap, &held, &again);
         assert!(!events.iter().any(|event| matches!(event, ThresholdEvent::Hot(_))), "it is the same one");
         assert!(cooled(&held, &flap).0, "it is over after two intervals without it");
+        let elsewhere = fabric.links().map(|(id, _)| id).find(|id| *id != link).unwrap();
+        let why = LinkProblemKind::Flaps { at: fabric.link(elsewhere).a, per_hour: 1.0, at_least: false };
+        assert!(!cooled(&hot, &[LinkProblem { link: elsewhere, why }]).0, "a link on the path flapped");
     }
 }

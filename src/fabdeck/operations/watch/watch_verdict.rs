@@ -214,6 +214,20 @@ impl VerdictRequest {
             };
             waits(way, role, None);
         }
+        self.place_troubles(ports, watched);
+        for untold in &verdict.unknown_ports {
+            let port = ports[untold.index()].as_mut();
+            port.into_iter().for_each(|port| port.role = Some(HotRole::Untold));
+        }
+        for port in ports.iter_mut().flatten().filter(|port| !port.is_judged()) {
+            let Some(found) = &port.findings else { continue };
+            let errored = found.errored.map(|_| HotRole::Errored);
+            port.role = found.flaps.map(|_| HotRole::Flaps).or(errored).or(port.role);
+        }
+    }
+
+    /// The troubles of links at the ends that counted them.
+    fn place_troubles(&self, ports: &mut [Option<HotPort>], watched: &IntervalVerdict) {
         for trouble in &watched.troubles {
             let judged = Some((trouble.why, self.thresholds.limit_for(trouble.why)));
             match trouble.why {
@@ -230,15 +244,13 @@ impl VerdictRequest {
                 // A degraded link was so before the watch; the list of links shows it.
                 LinkProblemKind::Degraded => {}
             }
-        }
-        for untold in &verdict.unknown_ports {
-            let port = ports[untold.index()].as_mut();
-            port.into_iter().for_each(|port| port.role = Some(HotRole::Untold));
-        }
-        for port in ports.iter_mut().flatten().filter(|port| !port.is_judged()) {
-            let Some(found) = &port.findings else { continue };
-            let errored = found.errored.map(|_| HotRole::Errored);
-            port.role = found.flaps.map(|_| HotRole::Flaps).or(errored).or(port.role);
+            if let LinkProblemKind::Errored { at, .. }
+            | LinkProblemKind::Discards { at, .. }
+            | LinkProblemKind::Flaps { at, .. } = trouble.why
+            {
+                let seconds = watched.watched_seconds;
+                ports[at.index()].iter_mut().for_each(|port| port.findings_mut().watched_seconds = seconds);
+            }
         }
     }
 

@@ -124,7 +124,7 @@ json_answer! {
 }
 
 json_type_of! {
-    struct Thresholds { congestion, fair_share, errors_per_hour, flaps_per_hour }
+    struct Thresholds { congestion, fair_share, errors_per_hour, flaps_per_hour, brief_wait }
 }
 
 json_type! {

@@ -20,13 +20,7 @@ pub fn run(
     rows: &RowArgs,
     interval: Option<Duration>,
 ) -> Result<Exit, Failure> {
-    let chosen = rows.fields.is_some() || rows.sort.is_some() || rows.top.is_some();
-    if chosen || context.output.json || !context.globals.filter.is_empty() {
-        return Err(Failure::usage(
-            "FD-7311: --format prometheus prints every counter of every port; leave out --fields, --sort, --top, --filter and \
-             --json",
-        ));
-    }
+    refuse_selection(context, rows)?;
     let (mut snapshot, rates) = match interval {
         None => (
             context.operation().read_snapshot(ReadOptions { counters: true, ..ReadOptions::default() })?,
@@ -43,6 +37,18 @@ pub fn run(
     }
     context.output.out.write_all(text.as_bytes())?;
     Ok(context.conclude(&snapshot))
+}
+
+/// Metrics are those of every port: the options that choose rows and columns have no meaning for them.
+pub fn refuse_selection(context: &Context<'_, '_>, rows: &RowArgs) -> Result<(), Failure> {
+    let chosen = rows.fields.is_some() || rows.sort.is_some() || rows.top.is_some();
+    if chosen || context.output.json || !context.globals.filter.is_empty() {
+        return Err(Failure::usage(
+            "FD-7311: --format prometheus prints every counter of every port; leave out --fields, --sort, --top, --filter and \
+             --json",
+        ));
+    }
+    Ok(())
 }
 
 /// Reads two sweeps; the counters are those of the second.

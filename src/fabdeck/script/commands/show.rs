@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::{jobs, metrics};
+use super::{jobs, metrics, module_metrics};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::field::Listing;
@@ -156,11 +156,13 @@ pub const SHOW_MODULES: CommandEntry = CommandEntry::new(
     "A row for each cabled port: the wire verdict (healthy, watch, bad, or not known), the module with its \
      temperature and power, FEC, and bit error rates with the time that they are over (--fields over,evidence). A \
      live source is asked up to five questions a port, by Gets only; of each kind of device one is asked first. \
-     'absent', 'did not answer' and 'not understood' say why a value is missing; 'off' is FEC that is off.",
+     'absent', 'did not answer' and 'not understood' say why a value is missing; 'off' is FEC that is off. --format \
+     prometheus prints verdicts, bit error rates and values of modules, as far as they were read.",
 )
 .needs_fabric()
 .examples(&[
     "fabdeck --source sim:kary,k=4,n=2,speed=ndr,wire-optics=all show modules --filter wire=bad",
+    "fabdeck --source umad show modules --format prometheus",
     "fabdeck --source capture/ show modules --sort temperature --top 10",
 ])
 .runs(&CommandFunction(show_modules))
@@ -271,6 +273,15 @@ pub struct CounterArgs {
     rows: RowArgs,
 }
 
+#[derive(Args, Debug, Clone)]
+pub struct ModuleArgs {
+    /// Rows, or metrics of Prometheus for node_exporter's textfile collector
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = CounterFormat::Rows)]
+    format: CounterFormat,
+    #[command(flatten)]
+    rows: RowArgs,
+}
+
 /// How counters are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CounterFormat {
@@ -298,8 +309,11 @@ fn show_lanes(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Fai
     show_rows(context, ViewId::Lanes, rows, None)
 }
 
-fn show_modules(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
-    show_rows(context, ViewId::Modules, rows, None)
+fn show_modules(context: &mut Context<'_, '_>, args: &ModuleArgs) -> Result<Exit, Failure> {
+    match args.format {
+        CounterFormat::Prometheus => module_metrics::run(context, &args.rows),
+        CounterFormat::Rows => show_rows(context, ViewId::Modules, &args.rows, None),
+    }
 }
 
 fn show_sensors(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {

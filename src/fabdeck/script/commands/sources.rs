@@ -139,6 +139,9 @@ fn write_adapters(out: &mut dyn Write, sources: &SourceList) -> io::Result<()> {
                 escape_unprintable(&port.source),
                 port.link_layer
             )?;
+            if port.link_layer == "InfiniBand" && port.classes != "all classes" {
+                writeln!(out, "      carries {}", escape_unprintable(&port.classes))?;
+            }
         }
     }
     Ok(())

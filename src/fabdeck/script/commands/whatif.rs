@@ -13,12 +13,15 @@ use crate::catalogue::summary::count_words;
 use crate::operations::check::certificate_text::{adaptive_words, group_names, groups_line};
 use crate::operations::check::loads::JobFigures;
 use crate::operations::jobs::job_table::job_table;
+use crate::operations::preview::choice_loss::ChoiceLoss;
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::engine_names::engines;
 use crate::operations::preview::engine_preview::{EnginePreview, PreviewRequest, preview_engines};
 use crate::operations::preview::engine_table::{ENGINE_TABLE, EngineStates, defect_words};
 use crate::operations::preview::victims::{HostNames, Victims};
-use crate::operations::preview::whatif::{Cost, EngineRow, MarkLoss, cut_off_words, supposed_words};
+use crate::operations::preview::whatif::{
+    Cost, CostBound, EngineRow, MarkLoss, cut_off_words, supposed_words,
+};
 use crate::script::answer::{Lines, Part, json_answer};
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::context::Context;
@@ -76,9 +79,16 @@ fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure
     let (marks, options) = (args.fail.marks(), args.route.options());
     let names = if context.output.json { HostNames::Full } else { HostNames::Short };
     let request = PreviewRequest { marks, options, engines, expected: args.expect, names };
-    let EnginePreview { snapshot, faults, loss, victims, jobs, engines } =
+    let EnginePreview { snapshot, faults, loss, choices, victims, jobs, engines } =
         preview_engines(&mut context.operation(), &request)?;
-    write(context, &snapshot, &faults, jobs.as_ref(), &loss, &victims, &engines)?;
+    let damage = MarkDamage {
+        groups: group_damage(snapshot.fabric(), &snapshot.observation.tables, &faults),
+        loss: &loss,
+        choices: choices.as_ref(),
+        victims: &victims,
+        jobs: jobs.as_ref(),
+    };
+    write(context, &snapshot, &faults, damage, &engines)?;
     let concluded = context.conclude(&snapshot);
     let faults = defect_words(&engines);
     faults.iter().for_each(|fault| context.output.print_message(fault));
@@ -93,21 +103,19 @@ fn write(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
     faults: &Faults,
-    jobs: Option<&JobFigures>,
-    loss: &MarkLoss,
-    victims: &Victims,
+    damage: MarkDamage<'_>,
     rows: &[EngineRow],
 ) -> Result<(), Failure> {
-    let groups = group_damage(snapshot.fabric(), &snapshot.observation.tables, faults);
     let failed: Vec<String> =
         faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {
-        let damage = MarkDamage { loss, victims, groups, jobs };
         return write_json(context, snapshot, &failed, damage, rows);
     }
+    let MarkDamage { loss, choices, victims, groups, jobs } = damage;
     let mut lines = check::premises(snapshot);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first_elements(&failed) }));
     lines.extend(loss_lines(snapshot, &failed, loss, context.output.verbose));
+    lines.extend(choices.map(|choices| ("choices", choices.words())));
     if !failed.is_empty() {
         lines.extend(victims.lines());
     }
@@ -156,6 +164,7 @@ fn write(
 /// What the marks cost under the tables in force.
 struct MarkDamage<'a> {
     loss: &'a MarkLoss,
+    choices: Option<&'a ChoiceLoss>,
     victims: &'a Victims,
     groups: Option<GroupDamage>,
     jobs: Option<&'a JobFigures>,
@@ -168,7 +177,7 @@ fn write_json(
     damage: MarkDamage<'_>,
     rows: &[EngineRow],
 ) -> Result<(), Failure> {
-    let MarkDamage { loss, victims, groups, jobs } = damage;
+    let MarkDamage { loss, choices, victims, groups, jobs } = damage;
     let cost = match loss {
         MarkLoss::Counted(cost) => CostAnswer::new(snapshot, failed, cost),
         MarkLoss::ByCables(cut) => CostAnswer {
@@ -181,6 +190,7 @@ fn write_json(
         failed,
         tables_in_force: matches!(loss, MarkLoss::Counted(_)),
         cost: Part(cost),
+        choices: choices.map(Sorted),
         victims: Sorted(victims),
         groups_cut: groups.as_ref().map(|groups| Sorted(GroupsObject::from(groups))),
         jobs,
@@ -194,6 +204,7 @@ json_answer! {
         failed: &'a [String],
         tables_in_force: bool,
         cost: Part<CostAnswer<'a>>,
+        choices: Option<Sorted<&'a ChoiceLoss>>,
         victims: Sorted<&'a Victims>,
         groups_cut: Option<Sorted<GroupsObject>>,
         jobs: Option<&'a JobFigures>,
@@ -206,6 +217,7 @@ json_answer! {
         pairs: Option<u64>,
         lost_until_reroute: Option<u64>,
         at_least: Option<bool>,
+        by_static_ports: Option<bool>,
         without_path_before: Option<u64>,
         unread_tables: Option<u64>,
         adaptive_routing: Option<u64>,
@@ -260,7 +272,8 @@ impl<'a> CostAnswer<'a> {
         Self {
             pairs: Some(cost.pairs),
             lost_until_reroute: Some(cost.lost_pairs()),
-            at_least: Some(cost.is_lower_bound()),
+            at_least: Some(cost.bound() == CostBound::AtLeast),
+            by_static_ports: Some(cost.bound() == CostBound::ByStaticPorts),
             without_path_before: Some(cost.without_path_before),
             unread_tables: Some(cost.unread_tables),
             adaptive_routing: cost.adaptive_routing,

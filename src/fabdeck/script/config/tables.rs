@@ -21,6 +21,8 @@ struct HotspotKeys {
     errors_per_hour: f64,
     #[serde(deserialize_with = "quantity")]
     flaps_per_hour: f64,
+    #[serde(deserialize_with = "fraction")]
+    brief_wait: f64,
 }
 
 impl ConfigTable for Thresholds {

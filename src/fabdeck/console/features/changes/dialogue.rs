@@ -166,7 +166,8 @@ impl Dialogue {
         }
     }
 
-    /// The buttons with their labels; the first one changes nothing.
+    /// The buttons with their labels, on every dialog in one order: the first one changes nothing, and the last one does
+    /// what the title asks.
     pub fn buttons(&self) -> Vec<(DialogueFocus, &'static str)> {
         let [stay, act] = match &self.question {
             DialogueQuestion::Apply { .. } => ["Cancel", "Apply"],
@@ -176,10 +177,11 @@ impl Dialogue {
             DialogueQuestion::RollBack { .. } => ["Cancel", "Roll back anyway"],
             DialogueQuestion::Leave { .. } => ["Stay", "Leave"],
         };
-        let mut buttons = vec![(DialogueFocus::Stay, stay), (DialogueFocus::Act, act)];
+        let mut buttons = vec![(DialogueFocus::Stay, stay)];
         if matches!(self.question, DialogueQuestion::Confirm { .. }) {
-            buttons.extend([(DialogueFocus::RollBack, "Roll back"), (DialogueFocus::Extend, "Extend")]);
+            buttons.extend([(DialogueFocus::Extend, "Extend"), (DialogueFocus::RollBack, "Roll back")]);
         }
+        buttons.push((DialogueFocus::Act, act));
         buttons
     }
 

@@ -231,5 +231,12 @@ fn draw_buttons(canvas: &mut Canvas<'_>, at: Rect, dialogue: &Dialogue, title: &
         };
         let what = if open == 1 { "the risk".to_owned() } else { count_words(open, "risk", "risks") };
         canvas.draw_text(at, x, 0, &format!("acknowledge {what} first: {keys}"), Role::Warning);
+        return;
+    }
+    // Which button is chosen stands in words too, where there is room.
+    let chosen = dialogue.buttons().into_iter().find(|(stop, _)| *stop == dialogue.focus());
+    let text = chosen.map_or_else(String::new, |(_, word)| format!("{word} is chosen: enter presses it"));
+    if x + width(&text) <= at.width {
+        canvas.draw_text(at, x, 0, &text, Role::Dim);
     }
 }

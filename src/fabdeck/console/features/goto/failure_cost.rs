@@ -9,7 +9,7 @@ use crate::console::model::tasks::TaskId;
 use crate::operations::preview::mark_loss::count_mark_loss;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::victims::{HostNames, NamedHosts};
-use crate::operations::preview::whatif::MarkLoss;
+use crate::operations::preview::whatif::{CostBound, MarkLoss};
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{ElementId, Faults};
 
@@ -35,11 +35,11 @@ impl FailureCost {
     pub(super) fn lines(&self, unknown: &str) -> [DetailLine; 2] {
         let (pairs, cut) = match &self.lost {
             MarkLoss::Counted(cost) => {
-                let bound = if cost.is_lower_bound() { "at least " } else { "" };
+                let bound = cost.bound();
                 let [lost, all] = [cost.lost_pairs(), cost.pairs].map(digits_in_groups);
                 let pairs = match cost.lost_pairs() {
-                    0 if !cost.is_lower_bound() => "no pair lost".to_owned(),
-                    _ => format!("{bound}{lost} of {all} pairs lost"),
+                    0 if bound == CostBound::Exact => "no pair lost".to_owned(),
+                    _ => format!("{}{lost} of {all} pairs lost", bound.prefix()),
                 };
                 (pairs, cost.lost.critical)
             }

@@ -8,7 +8,11 @@ use crate::console::model::detail_page::{DetailLine, DetailPage};
 use crate::console::model::fabric_model::Model;
 use crate::operations::health::problem::{FabricProblem, HitRole};
 use crate::operations::watch::interval_verdict::per_cent;
+use fabdeck_fabric::ElementId;
 use fabdeck_fabric::observe::digits_in_groups;
+
+/// Cables of one problem that its page lists at most.
+const MAX_CABLES: usize = 100;
 
 /// The page of the problem at the cursor of Health.
 pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage> {
@@ -19,6 +23,12 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
     let look = known.look.as_deref()?;
     let mut pairs = problem_lines(problem, known.problems.ranked.as_ref()?.jobs.is_some());
     let mut ports = Vec::new();
+    if let ([ElementId::Link(_), ElementId::Link(_), ..], false) = (&*problem.elements, health.is_outdated) {
+        // The list of Links has all of them.
+        let cables = problem.elements.iter().map(|element| ElementDetail(*element).title(look));
+        pairs.extend(cables.take(MAX_CABLES).map(|title| ("cable", title)));
+        return Some(DetailPage { title: problem.title.clone(), pairs, ports });
+    }
     for element in problem.elements.iter().take(if health.is_outdated { 0 } else { 1 }) {
         let detail = ElementDetail(*element);
         // The role of a hot-spot is that of the port which leads to it, and so are its figures.

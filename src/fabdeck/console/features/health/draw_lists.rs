@@ -9,7 +9,7 @@ use super::pane_frame::{draw_frame, draw_runs};
 use super::screen::HealthPane;
 use crate::catalogue::severity::Severity;
 use crate::console::drawing::buffer_area::buffer_area;
-use crate::console::drawing::canvas::{Canvas, width};
+use crate::console::drawing::canvas::{Canvas, truncate_text, width};
 use crate::console::drawing::gauge::{bar_symbol, draw_gauge, step_of};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
@@ -179,8 +179,12 @@ fn draw_waits(
     // The gauge gives way to names.
     let role_width = rows().map(|(_, port)| width(role_word(port.role).0)).max().unwrap_or(0);
     let name_width = rows().map(|(_, port)| width(&port.name)).max().unwrap_or(0);
+    // Roles are cut before names, for the gauge and the percentage leave them the rest.
+    let beside = name_width + 1 + LEAST_GAUGE + PERCENT_WIDTH;
+    let role_width = role_width.min(area.width.saturating_sub(beside));
     let room = area.width.saturating_sub(role_width + PERCENT_WIDTH);
-    let gauge_width = room.saturating_sub(name_width + 1).clamp(4, (area.width / 4).max(4));
+    let gauge_width =
+        room.saturating_sub(name_width + 1).clamp(LEAST_GAUGE, (area.width / 4).max(LEAST_GAUGE));
     let gauge_at = room.saturating_sub(gauge_width);
     for (y, (place, port)) in (0..area.height).zip(rows()) {
         canvas.add_row_target(inside, y, ClickTarget::Row(place));
@@ -193,9 +197,13 @@ fn draw_waits(
         let percent = format!("{:>3.0} %", port.share * 100.0);
         canvas.draw_text(area, gauge_at + gauge_width + 1, y, &percent, Role::Wait);
         let (word, role) = role_word(port.role);
-        canvas.draw_right_aligned(area, gauge_at + gauge_width + PERCENT_WIDTH - 1, y, word, role);
+        let word = truncate_text(word, role_width, canvas.signs.more);
+        canvas.draw_right_aligned(area, gauge_at + gauge_width + PERCENT_WIDTH - 1, y, &word, role);
     }
 }
+
+/// Least columns of a gauge.
+const LEAST_GAUGE: u16 = 4;
 
 /// The role of a port in a word that fits beside its gauge.
 fn role_word(role: Option<HotRole>) -> (&'static str, Role) {

@@ -17,7 +17,7 @@ use crate::console::model::layout::Areas;
 use crate::console::model::panes::PanePlan;
 use crate::console::model::table::Table;
 use crate::operations::fabric_map::structure::MapStructure;
-use crate::operations::health::problem::FabricProblem;
+use crate::operations::health::problem::{FabricProblem, ProblemKind};
 use crate::operations::health::ranked_problems::RankedProblems;
 use fabdeck_fabric::ElementId;
 
@@ -113,6 +113,15 @@ impl HealthScreen {
     }
 }
 
+/// The filter of Links that leaves the cables of a problem.
+fn cable_filter(kind: ProblemKind) -> Option<&'static str> {
+    match kind {
+        ProblemKind::WireHealth => Some("wire=bad"),
+        ProblemKind::DegradedLink => Some("degraded=yes"),
+        _ => None,
+    }
+}
+
 impl Screen for HealthScreen {
     fn table(&self) -> &Table {
         self.table_of(self.pane)
@@ -180,11 +189,15 @@ impl Screen for HealthScreen {
             return EnterResult::Nothing("there is nothing to open");
         };
         match self.pane {
-            // A problem of one cable is its page; all others have their details.
+            // A problem of one cable is its page, and one of several is their list; all others have their details.
             HealthPane::Problems => match (ranked.problems.get(row), self.element(row, known)) {
                 (Some(problem), Some(ElementId::Link(link))) if problem.elements.len() == 1 => {
                     EnterResult::Open(ScreenTarget::Cable(link))
                 }
+                (Some(problem), Some(ElementId::Link(_))) => match cable_filter(problem.kind) {
+                    Some(filter) => EnterResult::Open(ScreenTarget::Cables(filter)),
+                    None => EnterResult::Show,
+                },
                 _ => EnterResult::Show,
             },
             HealthPane::Jobs => match ranked.jobs.as_ref().and_then(|jobs| jobs.hit_rows().get(row)) {

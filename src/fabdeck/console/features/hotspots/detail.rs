@@ -21,7 +21,7 @@ use fabdeck_fabric::observe::digits_in_groups;
 pub fn hot_lines(known: &Model, what: ElementId) -> Vec<DetailLine> {
     let (Some(look), Some(reading)) = (&known.look, &known.watch.reading) else { return Vec::new() };
     let Some(row) = reading.port_row_of(what) else { return Vec::new() };
-    let mut lines = reason_lines(look, row);
+    let mut lines = reason_lines(look, row, &reading.watched.error_span());
     if lines.is_empty() {
         let untold = "its waiting is not known: it is not counted, its counter is at the maximum, or it did not answer";
         let words = if row.waiting.is_some() { "nothing is above a threshold" } else { untold };
@@ -44,7 +44,7 @@ pub fn hot_lines(known: &Model, what: ElementId) -> Vec<DetailLine> {
     lines
 }
 
-fn reason_lines(look: &Snapshot, row: &HotPort) -> Vec<DetailLine> {
+fn reason_lines(look: &Snapshot, row: &HotPort, span: &str) -> Vec<DetailLine> {
     let mut lines = Vec::new();
     if let (Some((at, limit)), Some(role)) = (row.waits(), row.role) {
         // Without a hot-spot the role is victim, although counters alone do not decide it.
@@ -62,7 +62,7 @@ fn reason_lines(look: &Snapshot, row: &HotPort) -> Vec<DetailLine> {
         }
     }
     if let Some(link) = look.fabric().port(row.port).link {
-        let words = |(why, limit)| (LINK_LABEL, link_words(look, &LinkProblem { link, why }, limit));
+        let words = |(why, limit)| (LINK_LABEL, link_words(look, &LinkProblem { link, why }, limit, span));
         lines.extend(row.troubles().map(words));
     }
     lines

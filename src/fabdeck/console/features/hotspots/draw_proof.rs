@@ -13,10 +13,12 @@ use crate::console::drawing::pane::{PaneHead, TextRun, draw_pane, draw_rule};
 use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::chart_axes::{LABEL_WIDTH, chart_marks, draw_time_chart};
 use crate::console::features::chart_time::{chart_history, chart_window};
-use crate::console::features::health::card_text::short_number;
+use crate::console::features::health::card_text::{certainty_words, short_number};
 use crate::console::features::screen::Screen;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
+use crate::operations::health::congestion_problems::hot_spot_cause;
+use crate::operations::health::problem::ProblemCause;
 use crate::operations::watch::hot_ports::{HotPort, HotRole};
 use crate::operations::watch::interval_verdict::per_cent;
 use crate::operations::watch::port_values::{PortQuantity, port_identity};
@@ -51,6 +53,9 @@ pub fn draw(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState)
     let row = state.known.watch.reading.as_ref().and_then(|now| now.port_row_of(ElementId::Port(port)));
     let Some(row) = row.cloned() else { return details::draw(canvas, area, state) };
     let (word, sure, role) = verdict_words(&row);
+    // That a port is a hot-spot is counted; what Health says of its cause is what is more or less sure.
+    let cause = hot_spot_cause_of(&row).map(|cause| format!("cause {}", cause.certainty.word()));
+    let sure = cause.unwrap_or_else(|| sure.to_owned());
     let adapter = !look.fabric().node(look.fabric().port(port).node).is_switch();
     let name = if adapter { host_of(look, port) } else { look.port_name(port) };
     let sure = format!("  {sure}");
@@ -82,10 +87,16 @@ fn verdict_words(row: &HotPort) -> (&'static str, &'static str, Role) {
         Some(HotRole::Undecided) => ("undecided", "not known", Role::Warning),
         Some(HotRole::Contributor) => ("contributor", "sure", Role::Wait),
         Some(HotRole::Victim) => ("victim", "sure", Role::Danger),
-        Some(role @ HotRole::HotSpot) => (role.word(), "sure", Role::Danger),
+        Some(role @ HotRole::HotSpot) => (role.word(), "", Role::Danger),
         Some(role) => (role.word(), "", Role::Warning),
         None => ("", "", Role::Dim),
     }
+}
+
+/// The cause of a hot-spot; `None` for other ports.
+fn hot_spot_cause_of(row: &HotPort) -> Option<ProblemCause> {
+    let (at, _) = row.waits().filter(|_| row.role == Some(HotRole::HotSpot))?;
+    Some(hot_spot_cause(at.utilisation))
 }
 
 fn draw_history(
@@ -146,6 +157,9 @@ fn proof_lines(look: &Snapshot, row: &HotPort) -> Vec<String> {
     }
     if row.role == Some(HotRole::HotSpot) {
         lines.extend(accepted_words(look, row));
+        lines.extend(
+            hot_spot_cause_of(row).map(|cause| format!("{}{}", certainty_words(cause.certainty), cause.text)),
+        );
     }
     if row.role == Some(HotRole::OnPath) {
         lines.push("packets to a hot-spot fill it; others wait behind them".to_owned());

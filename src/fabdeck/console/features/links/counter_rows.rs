@@ -194,13 +194,21 @@ fn port_row(known: &Model, port: PortId) -> Option<&crate::operations::watch::ho
     known.watch.reading.as_ref()?.port_row_of(ElementId::Port(port))
 }
 
+/// From this number on, a rate has no room for all of its digits.
+const LARGE_RATE: f64 = 999_999.5;
+
 /// Growth since the baseline of error rates, an hour: the number that Health names and thresholds judge.
 fn rate_words(since: Option<u64>, hours: f64) -> String {
     match since {
         None => unknown(),
         Some(0) => "0".to_owned(),
-        Some(count) if count as f64 / hours < 9.95 => short_number(count as f64 / hours),
-        Some(count) => digits_in_groups((count as f64 / hours).round() as u64),
+        Some(count) => {
+            let rate = count as f64 / hours;
+            match rate {
+                ..9.95 | LARGE_RATE.. => format!("{} /h", short_number(rate)),
+                _ => format!("{} /h", digits_in_groups(rate.round() as u64)),
+            }
+        }
     }
 }
 
@@ -245,9 +253,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_of_errors_have_one_unit() {
-        let rates = [None, Some(0), Some(9), Some(768_086)].map(|since| rate_words(since, 2.0));
-        assert_eq!(rates, ["?", "0", "4.5", "384,043"]);
+    fn a_rate_says_its_unit() {
+        let counts = [None, Some(0), Some(9), Some(768_086), Some(24_000_000)];
+        let rates = counts.map(|since| rate_words(since, 2.0));
+        assert_eq!(rates, ["?", "0", "4.5 /h", "384,043 /h", "12M /h"]);
     }
 
     #[test]

@@ -8,7 +8,6 @@ use super::cable_panes::CablePanes;
 use super::counter_rows::CounterRow;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::catalogue::views::links::signalling_mbps;
 use crate::console::drawing::buffer_area::buffer_area;
 use crate::console::drawing::canvas::{Canvas, shorten_name, truncate_text, width};
 use crate::console::drawing::chart::{Chart, draw_chart};
@@ -28,6 +27,7 @@ use crate::operations::health::cable_report::CableReport;
 use crate::operations::preview::whatif::MarkLoss;
 use crate::operations::preview::whatif::cut_off_words;
 use crate::operations::watch::hot_ports::HotPort;
+use crate::operations::watch::link_rate::data_gbps;
 use crate::operations::watch::port_values::PortQuantity;
 use fabdeck_fabric::counters::WireVerdict;
 use fabdeck_fabric::observe::digits_in_groups;
@@ -237,8 +237,7 @@ fn draw_cable(
     let rows = [ends.a, ends.b].map(|port| port_row(state, port));
     let (used_width, speed) = (look.width_in_use(link), look.speed_in_use(link));
     let gbps = |width: Option<LinkWidth>, speed: Option<LinkSpeed>| {
-        let mbps = signalling_mbps(width?, speed?);
-        Some(format!("{} Gb/s", short_number(mbps as f64 / 1000.0)))
+        Some(format!("{} Gb/s", short_number(data_gbps(width?, speed?))))
     };
     let mut rate = rate_text(used_width, speed);
     rate.extend(gbps(used_width, speed).map(|gbps| format!("  {gbps}")));
@@ -389,7 +388,7 @@ fn draw_table(
         let left = TITLE_WIDTH + at as u16 * (VALUE_WIDTH + RATE_WIDTH);
         let name = shorten_name(&look.port_name(port), VALUE_WIDTH - 1, canvas.signs.more);
         draw_right(canvas, area, left + VALUE_WIDTH, 0, &name, Role::Heading);
-        draw_right(canvas, area, left + VALUE_WIDTH + RATE_WIDTH, 0, "PER HOUR", Role::Heading);
+        draw_right(canvas, area, left + VALUE_WIDTH + RATE_WIDTH, 0, "RATE", Role::Heading);
     }
     if has_threshold {
         draw_right(canvas, area, threshold + VALUE_WIDTH, 0, "THRESHOLD", Role::Heading);

@@ -8,5 +8,6 @@ pub(crate) mod draw_cable;
 mod feature;
 pub(crate) mod link_errors;
 pub(crate) mod screen;
+pub(crate) mod wire_lines;
 
 pub(crate) use feature::FEATURE;

@@ -2,6 +2,7 @@
 
 use super::cable_page::CablePage;
 use super::cable_panes::{COUNTERS, cable_page_panes};
+use super::wire_lines::wire_read_words;
 use crate::catalogue::field::Listing;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::links::LINKS;
@@ -18,6 +19,9 @@ use crate::operations::watch::watch_verdict::WatchVerdict;
 use fabdeck_fabric::observe::PortIdentity;
 use fabdeck_fabric::{ElementId, LinkId};
 
+/// The field by which cables with errors come first.
+const ERRORS_FIELD: &str = "errors_per_hour";
+
 #[derive(Clone, Debug, Default)]
 pub struct LinksScreen {
     list: RowTable,
@@ -33,6 +37,9 @@ pub struct LinksScreen {
 impl LinksScreen {
     /// Takes over the loads of a sweep, unless the rows have changed since.
     pub fn set_loads(&mut self, reading: &WatchVerdict, known: &Model) {
+        if self.opens_by_trouble && !reading.errored_links().is_empty() {
+            self.open_sorted(ERRORS_FIELD);
+        }
         if std::sync::Arc::ptr_eq(&self.list.rows, &reading.links_before) {
             self.list.set_update(&reading.links, known);
         }
@@ -60,20 +67,35 @@ impl LinksScreen {
         }
     }
 
-    /// Sorts by the worst kind of trouble of the first snapshot, unless another order or a filter was chosen.
+    /// Sorts by the worst kind of trouble of the first snapshot, and of cables alike in that by their errors. Where no
+    /// cable is down or degraded, the first reading with errors decides.
     fn sort_by_trouble(&mut self, look: &Snapshot) {
-        if !std::mem::take(&mut self.opens_by_trouble) {
+        if !self.opens_by_trouble {
             return;
         }
-        let table = &mut self.list.table;
         let any = |has: &dyn Fn(LinkId) -> bool| look.fabric().links().any(|(link, _)| has(link));
-        let field = match () {
-            () if table.sort.is_some() || !table.filter.is_empty() => return,
-            () if any(&|link| look.is_down(link)) => "state",
-            () if any(&|link| look.is_degraded(link) == Some(true)) => "degraded",
-            () => return,
+        match () {
+            () if any(&|link| look.is_down(link)) => self.open_sorted("state"),
+            () if any(&|link| look.is_degraded(link) == Some(true)) => self.open_sorted("degraded"),
+            () => {}
+        }
+    }
+
+    /// Sorts by this field, unless another order or a filter was chosen.
+    fn open_sorted(&mut self, field: &str) {
+        self.opens_by_trouble = false;
+        let table = &mut self.list.table;
+        if table.sort.is_some() || !table.filter.is_empty() {
+            return;
+        }
+        let order = (field.to_owned(), true);
+        let then = match field {
+            "state" => Some("degraded:desc,errors_per_hour:desc"),
+            "degraded" => Some("errors_per_hour:desc"),
+            _ => None,
         };
-        table.sort = Some((field.to_owned(), true));
+        table.sort_then = then.map(|then| (order.clone(), then));
+        table.sort = Some(order);
     }
 
     /// Makes the rows again, without the loads of a sweep.
@@ -84,14 +106,17 @@ impl LinksScreen {
 }
 
 impl Screen for LinksScreen {
-    fn crumbs(&self, _: &Model) -> Vec<String> {
+    fn crumbs(&self, known: &Model) -> Vec<String> {
         let sort = self.list.table.sort.as_ref().filter(|_| self.page.is_none());
         let words = match sort.map(|(field, down)| (field.as_str(), *down)) {
             Some(("state", true)) => "down first",
             Some(("degraded", true)) => "degraded first",
-            _ => return Vec::new(),
+            Some((ERRORS_FIELD, true)) => "most errors first",
+            _ => "",
         };
-        vec![words.to_owned()]
+        // While the rotation over the ports runs, a cable without a verdict may be one that was not read yet.
+        let read = known.watch.wire_read.filter(|_| self.page.is_none()).map(wire_read_words);
+        Some(words.to_owned()).filter(|words| !words.is_empty()).into_iter().chain(read).collect()
     }
 
     fn table(&self) -> &Table {

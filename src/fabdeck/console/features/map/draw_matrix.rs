@@ -12,12 +12,14 @@
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
+use super::draw_path::scale_glyphs;
 use super::figures::{MapFigures, MapQuantity, step_role};
 use super::matrix::{MatrixState, label_width};
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::gauge::bar_symbol;
 use crate::console::drawing::pane::draw_rule;
 use crate::console::drawing::theme::Role;
+use crate::console::features::awaited::progress_words;
 use crate::console::model::mouse::ClickTarget;
 use crate::console::model::state::SessionState;
 
@@ -34,8 +36,10 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let (matrix, quantity) = (&drawn.matrix, drawn.quantity);
     let [one, _] = structure.groups.kind.words();
     if matrix.stale {
-        let text = "the paths between the parts of the fabric are being followed";
-        canvas.draw_text(area, 1, 1, text, Role::Dim);
+        let far = matrix.table_task().map_or_else(String::new, |task| progress_words(state, task));
+        let text =
+            format!("the paths between the {} are being followed{far}", structure.groups.kind.words()[1]);
+        canvas.draw_text(area, 1, 1, &text, Role::Dim);
         return;
     }
     let part = matrix.part().map(|of| structure.groups.title(structure, look, &of));
@@ -200,7 +204,7 @@ pub(super) fn draw_legend_at(canvas: &mut Canvas<'_>, area: Rect, state: &Sessio
     let mut x = canvas.draw_text(area, 1, y, title, Role::Text) + 1;
     x = canvas.draw_text(area, x, y, least, Role::Dim) + 1;
     for step in 0..5 {
-        x = canvas.draw_text(area, x, y, &canvas.signs.bar[0].repeat(2), step_role(quantity, step));
+        x = canvas.draw_text(area, x, y, &scale_glyphs(canvas, step), step_role(quantity, step));
     }
     x = canvas.draw_text(area, x + 1, y, most, Role::Dim);
     let signs = [

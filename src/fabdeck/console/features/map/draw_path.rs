@@ -7,7 +7,7 @@ use super::figures::{MapFigures, MapQuantity, step_role};
 use super::lit_path::{LitHop, LitPath};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::drawing::canvas::{Canvas, width};
-use crate::console::drawing::gauge::draw_gauge;
+use crate::console::drawing::gauge::{draw_gauge, step_symbol};
 use crate::console::drawing::pane::{PaneHead, draw_pane};
 use crate::console::drawing::theme::Role;
 use crate::console::model::state::SessionState;
@@ -187,12 +187,13 @@ pub fn draw_legend(canvas: &mut Canvas<'_>, area: Rect, y: u16, state: &SessionS
     }
 }
 
-/// The signs of a step of the scale: ASCII drawings have the signs of the bars, for cables have none.
-fn scale_glyphs(canvas: &Canvas<'_>, step: u8) -> String {
+/// The signs of a step of the scale: heights, which say the same without colours. In ASCII drawings they are those of the
+/// bars, for cables have none.
+pub(super) fn scale_glyphs(canvas: &Canvas<'_>, step: u8) -> String {
     const LEVELS: [&[usize]; 5] = [&[], &[0, 1], &[2, 3], &[4, 5], &[6]];
     let signs = canvas.signs;
     match (signs.braille, step) {
-        (true, _) => signs.bar[0].repeat(2),
+        (true, step) => step_symbol(canvas, step).repeat(2),
         (false, 0) => signs.untold.to_owned(),
         (false, step) => LEVELS[usize::from(step.min(4))].iter().map(|level| signs.levels[*level]).collect(),
     }
@@ -222,7 +223,9 @@ fn legend_entries(canvas: &Canvas<'_>, state: &SessionState) -> Vec<(String, &'s
         }
     }
     if map.lit.is_some() {
-        entries.push((signs.gauge[0].to_owned(), "path", Role::Strong));
+        // In ASCII drawings, cables are strokes and the sign of a gauge is a level.
+        let stroke = if signs.braille { signs.gauge[0] } else { "/" };
+        entries.push((stroke.to_owned(), "path", Role::Strong));
     }
     entries.push((signs.severity[3].to_owned(), "not known", Role::Dim));
     entries

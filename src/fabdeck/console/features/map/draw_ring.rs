@@ -26,24 +26,64 @@ const INSIDE_NAME_WIDTH: u16 = 5;
 /// Columns and rows of a group.
 const GROUP_WIDTH: u16 = 14;
 const GROUP_ROWS: u16 = 2;
+/// Rows below the ring: what is not drawn, and the legend.
+const ROWS_BELOW: u16 = 2;
 
 /// Whether a ring has room for these groups.
 pub fn ring_fits(groups: &MapGroups, (width, height): (u16, u16)) -> bool {
-    groups.groups.len() <= MAX_GROUPS && width >= MIN_SIZE.0 && height >= MIN_SIZE.1
+    let is_large = width >= MIN_SIZE.0 && height >= MIN_SIZE.1;
+    groups.groups.len() <= MAX_GROUPS
+        && is_large
+        && group_places((width, height), groups.groups.len()).is_some()
 }
 
-/// The place of a group: the upper left corner of its text, in columns and rows.
-fn group_place(area: Rect, at: usize, count: usize) -> (u16, u16) {
-    let angle = std::f64::consts::TAU * at as f64 / count as f64;
-    let room = (f64::from(area.width - GROUP_WIDTH), f64::from(area.height - GROUP_ROWS - 2));
-    let x = room.0 / 2.0 * (1.0 + angle.sin());
-    let y = room.1 / 2.0 * (1.0 - angle.cos());
-    (x.round() as u16, y.round() as u16)
+/// The places of the groups: the upper left corner of the text of each, in columns and rows. They are on an ellipse,
+/// or along the border of a small area; `None` where texts would lie over each other.
+fn group_places((width, height): (u16, u16), count: usize) -> Option<Vec<(u16, u16)>> {
+    let room = (width.checked_sub(GROUP_WIDTH)?, height.checked_sub(GROUP_ROWS + ROWS_BELOW)?);
+    let ellipse: Vec<(u16, u16)> = (0..count)
+        .map(|at| {
+            let angle = std::f64::consts::TAU * at as f64 / count as f64;
+            let x = f64::from(room.0) / 2.0 * (1.0 + angle.sin());
+            let y = f64::from(room.1) / 2.0 * (1.0 - angle.cos());
+            (x.round() as u16, y.round() as u16)
+        })
+        .collect();
+    if are_apart(&ellipse) {
+        return Some(ellipse);
+    }
+    let border = border_places(room);
+    let chosen: Vec<(u16, u16)> =
+        (0..count).filter_map(|at| border.get(at * border.len() / count).copied()).collect();
+    (border.len() >= count && are_apart(&chosen)).then_some(chosen)
+}
+
+/// Places along the border, clockwise from the middle of the upper one, as many as have room.
+fn border_places(room: (u16, u16)) -> Vec<(u16, u16)> {
+    let along = |room: u16, step: u16| -> Vec<u16> {
+        let last = (room / step).max(1);
+        (0..=last).map(|at| at * room / last).collect()
+    };
+    let (columns, rows) = (along(room.0, GROUP_WIDTH + 1), along(room.1, GROUP_ROWS + 1));
+    let inner = &rows[1..rows.len() - 1];
+    let upper = columns.iter().map(|x| (*x, 0));
+    let right = inner.iter().map(|y| (room.0, *y));
+    let lower = columns.iter().rev().map(|x| (*x, room.1));
+    let left = inner.iter().rev().map(|y| (0, *y));
+    let mut places: Vec<(u16, u16)> = upper.chain(right).chain(lower).chain(left).collect();
+    places.rotate_left(columns.len() / 2);
+    places
+}
+
+/// Whether no text of a group lies over another one.
+fn are_apart(places: &[(u16, u16)]) -> bool {
+    let apart =
+        |a: &(u16, u16), b: &(u16, u16)| a.0.abs_diff(b.0) > GROUP_WIDTH || a.1.abs_diff(b.1) >= GROUP_ROWS;
+    places.iter().enumerate().all(|(at, a)| places[at + 1..].iter().all(|b| apart(a, b)))
 }
 
 /// The dot at which the bundles of a group end: beside its text, towards the middle.
-fn group_anchor(area: Rect, at: usize, count: usize) -> (i32, i32) {
-    let (x, y) = group_place(area, at, count);
+fn group_anchor(area: Rect, (x, y): (u16, u16)) -> (i32, i32) {
     let middle = (i32::from(area.width), i32::from(area.height) * 2);
     let center = (i32::from(x) * 2 + i32::from(GROUP_WIDTH), i32::from(y) * 4 + i32::from(GROUP_ROWS) * 2);
     let towards = |from: i32, to: i32, by: i32| from + (to - from).clamp(-by, by);
@@ -58,13 +98,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let Some(structure) = &drawn.structure else { return };
     let (groups, matrix) = (&structure.groups, &drawn.matrix);
     let count = groups.groups.len();
+    let Some(places) = group_places((area.width, area.height), count) else { return };
     let chosen = [matrix.cursor.0.min(matrix.cursor.1), matrix.cursor.0.max(matrix.cursor.1)];
     let mut dots = DotGrid::new(area.width, area.height, CellSharing::OneLine);
     let (mut left_out, mut not_known) = (0, 0);
     let least = least_drawn(&drawn.bundles, drawn.quantity);
     for (bundle, figures) in structure.bundles.iter().zip(&drawn.bundles) {
         let step = figures.step(drawn.quantity);
-        let [from, to] = bundle.groups.map(|group| group_anchor(area, group, count));
+        let [from, to] = bundle.groups.map(|group| group_anchor(area, places[group]));
         if bundle.groups == chosen {
             dots.draw_line(from, to, Role::Key, CURSOR_WEIGHT, 0);
         } else if step.is_some_and(|step| step >= DRAWN_STEP)
@@ -79,8 +120,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
         }
     }
     dots.draw(canvas, area);
-    for group in 0..count {
-        draw_group(canvas, area, state, structure, group);
+    for (group, place) in places.into_iter().enumerate() {
+        draw_group(canvas, area, state, structure, (group, place));
     }
     let of = structure.bundles.len();
     let text = match (left_out, not_known) {
@@ -107,10 +148,9 @@ fn draw_group(
     area: Rect,
     state: &SessionState,
     structure: &MapStructure,
-    group: usize,
+    (group, (x, y)): (usize, (u16, u16)),
 ) {
     let drawn = &state.screens.map.drawn;
-    let (x, y) = group_place(area, group, structure.groups.groups.len());
     let leaves = &structure.groups.leaves[structure.groups.groups[group].clone()];
     let role = match () {
         () if drawn.matrix.cursor.0 == group => Role::Cursor,
@@ -221,5 +261,47 @@ pub fn draw_group_inside(canvas: &mut Canvas<'_>, area: Rect, state: &SessionSta
     if usize::from(below) >= leaves.len() {
         let text = format!("by {}, the cable between two", drawn.quantity.word());
         canvas.draw_text(inside, 1, below, &text, Role::Dim);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_groups_never_lie_over_each_other() {
+        for count in 1..=MAX_GROUPS {
+            for size in [(70, 18), (78, 20), (80, 21), (86, 35), (118, 36), (180, 55)] {
+                let Some(places) = group_places(size, count) else { continue };
+                assert_eq!(places.len(), count);
+                assert!(are_apart(&places), "{count} groups at {size:?}: {places:?}");
+                let inside =
+                    |(x, y): &(u16, u16)| x + GROUP_WIDTH <= size.0 && y + GROUP_ROWS + ROWS_BELOW <= size.1;
+                assert!(places.iter().all(inside), "{count} groups at {size:?}: {places:?}");
+            }
+        }
+        assert!(group_places((80, 20), 15).is_some(), "the groups of a dragonfly on a narrow screen");
+        assert!(group_places((70, 18), 24).is_none(), "the matrix shows these");
+    }
+
+    #[test]
+    fn lines_of_a_ring_stay_few_but_equal_bundles_are_drawn_together() {
+        let bundles = |paths: &dyn Fn(u64) -> u64| -> Vec<MapFigures> {
+            let bundle = |at: u64| {
+                let mut figures = MapFigures::default();
+                figures.set_paths(paths(at), 1000);
+                figures
+            };
+            (0..100).map(bundle).collect()
+        };
+        let drawn = |bundles: &[MapFigures]| {
+            let least = least_drawn(bundles, MapQuantity::Paths);
+            bundles.iter().filter(|figures| figures.score(MapQuantity::Paths) >= least).count()
+        };
+        assert_eq!(drawn(&bundles(&|at| at)), MAX_DRAWN + 1, "the worst ones");
+        let alike = |at: u64| if at < 40 { 7 } else { 1 };
+        assert_eq!(drawn(&bundles(&alike)), 40, "equal ones are all drawn");
+        assert_eq!(drawn(&bundles(&|_| 5)), 0, "unless they are too many: none of them is worse");
+        assert_eq!(drawn(&bundles(&|at| at)[..10]), 10, "few are all drawn");
     }
 }

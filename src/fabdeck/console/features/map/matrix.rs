@@ -158,6 +158,11 @@ impl MatrixState {
             .collect()
     }
 
+    /// The task that makes the table.
+    pub fn table_task(&self) -> Option<TaskId> {
+        self.running.as_ref().map(|(task, _)| *task)
+    }
+
     /// Receives a table, unless another one was asked for since.
     pub fn receive(&mut self, task: TaskId, table: PairTable) {
         if let Some((_, of)) = self.running.take_if(|(running, _)| *running == task) {

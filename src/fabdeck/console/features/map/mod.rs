@@ -17,7 +17,7 @@ pub mod line_layout;
 pub mod lit_path;
 pub mod matrix;
 pub mod pair_table;
-pub(crate) mod rank_task;
+pub mod rank_task;
 pub mod screen;
 pub mod torus;
 pub mod tree;

@@ -17,8 +17,8 @@ pub struct PairTask(pub PairRequest);
 pub struct PairOutcome(PairTable);
 
 impl BackgroundTask for PairTask {
-    fn run(&self, _: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
-        Some(Box::new(PairOutcome(self.0.table())))
+    fn run(&self, _: &mut dyn TaskServices, progress: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        Some(Box::new(PairOutcome(self.0.table(progress))))
     }
 }
 

@@ -39,7 +39,13 @@ impl TaskOutcome for DerivationOutcome {
 
     fn digest_text(&self) -> String {
         match &self.0 {
-            Ok(part) => format!("derived {:?} {} {}", part.happened, part.intervals.len(), part.done),
+            Ok(part) => format!(
+                "derived {:?} {:?} {} {}",
+                part.happened,
+                part.changes,
+                part.intervals.len(),
+                part.done
+            ),
             Err(error) => format!("derived {error}"),
         }
     }
@@ -81,6 +87,7 @@ fn receive_part(state: &mut SessionState, task: TaskId, result: Result<DerivedPa
                 let at_ms = playback.base_ms.saturating_add(interval.at_ms);
                 playback.totals.push(at_ms, interval.seconds, &interval.sums);
             }
+            playback.name_changes(&part.changes);
             playback.add_entries(part.happened);
             state.screens.timeline.refresh(&state.known);
             if full {

@@ -9,6 +9,7 @@ use crate::catalogue::view::View;
 use crate::console::features::chart_time::time_words;
 use crate::console::features::health::health_model::{HealthEvent, OperatorMark};
 use crate::console::model::fabric_model::Model;
+use crate::operations::replay::changed_words::CHANGED_LABEL;
 use crate::operations::replay::event_words::event_words;
 use crate::operations::watch::interval_verdict::{HOT_LABEL, LINK_LABEL, NARROW_LABEL, STALLED_LABEL};
 use fabdeck_fabric::observe::FabricEvent;
@@ -48,6 +49,7 @@ impl EventKind {
             TimelineEvent::Annotation(annotation) if annotation.is_bookmark() => Self::Bookmark,
             TimelineEvent::Annotation(_) => Self::Note,
             TimelineEvent::Action(_) | TimelineEvent::Acknowledgement(_) => Self::Action,
+            TimelineEvent::Derived(derived) if derived.label == CHANGED_LABEL => Self::Changed,
             TimelineEvent::Derived(derived) if derived.began => Self::Began,
             TimelineEvent::Derived(_) => Self::Over,
             TimelineEvent::Changed | TimelineEvent::Later(_) | TimelineEvent::LeftOut(_) => Self::Changed,
@@ -154,7 +156,7 @@ pub fn event_rows(playback: &Playback, look: &Snapshot) -> Vec<EventRow> {
                     (BY_OPERATOR, None)
                 }
                 TimelineEvent::Action(acted) => (BY_OPERATOR, acted.command.clone()),
-                TimelineEvent::Derived(_) => (BY_COUNTERS, None),
+                TimelineEvent::Derived(derived) if derived.label != CHANGED_LABEL => (BY_COUNTERS, None),
                 _ => (BY_RECORDER, None),
             };
             let row = row(happened.place, happened.time, EventKind::from_event(&happened.event), label, text);

@@ -8,7 +8,7 @@ pub mod derived_events;
 pub mod detail;
 pub(crate) mod draw;
 mod draw_strips;
-mod event_rows;
+pub mod event_rows;
 mod feature;
 pub mod frame_requests;
 pub mod moment_compare;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::derivation::Derivation;
 use super::pause_state::PausedWatch;
 use crate::console::model::tasks::TaskId;
+use crate::operations::replay::changed_words::{ComparedChange, name_changes};
 use crate::operations::replay::replay_frame::SeekRequest;
 use crate::operations::watch::fabric_history::FabricHistory;
 use crate::operations::watch::history_clock::HistoryClock;
@@ -248,6 +249,21 @@ impl Playback {
         self.acknowledged = Arc::new(AcknowledgementRecord::in_force(known.chain([record.clone()])));
         let event = TimelineEvent::Acknowledgement(record);
         self.add_entries([TimelineEntry { place: self.place(), time: self.time(), event }]);
+    }
+
+    /// Names the changes of the recording that were compared.
+    pub(super) fn name_changes(&mut self, changes: &[ComparedChange]) {
+        if changes.is_empty() {
+            return;
+        }
+        let timeline = Arc::make_mut(&mut self.cursor.store_mut().timeline);
+        name_changes(&mut timeline.happened, changes);
+        for change in changes.iter().filter(|change| change.text.is_none()) {
+            if timeline.happened.iter().all(|entry| entry.place != change.place) {
+                timeline.eventful.remove(&change.place);
+            }
+        }
+        self.changed += 1;
     }
 
     pub(super) fn add_entries(&mut self, more: impl IntoIterator<Item = TimelineEntry>) {

@@ -93,9 +93,12 @@ impl TimelineScreen {
             Some(own) => own as u64 <= place,
             None => u64::try_from(row.at_ms).unwrap_or(0) <= place,
         };
-        let rows = self.table.selection.rows.iter();
-        let last = rows.filter(|row| is_up_to(&self.rows[**row])).count();
-        self.table.move_to(last.saturating_sub(1));
+        // Several events may belong to the moment: the cursor stays on the one from which the operator came.
+        if self.event().is_none_or(|row| row.place != usize::try_from(place).ok() || row.place.is_none()) {
+            let rows = self.table.selection.rows.iter();
+            let last = rows.filter(|row| is_up_to(&self.rows[**row])).count();
+            self.table.move_to(last.saturating_sub(1));
+        }
         self.led = self.event().cloned();
     }
 }

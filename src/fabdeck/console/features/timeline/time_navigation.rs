@@ -10,7 +10,7 @@ use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
 use crate::operations::replay::event_words::event_words;
-use fabdeck_files::capture::{CursorStep, TimeSpec};
+use fabdeck_files::capture::{CursorStep, TimeSpec, TimelineEntry};
 
 type SeekAnswer = CursorStep<usize, String>;
 
@@ -210,14 +210,27 @@ fn report_moment(state: &mut SessionState) {
     }
     let timeline = playback.timeline();
     let here: Vec<_> = playback.entries().filter(|happened| happened.place == playback.place()).collect();
-    let Some(first) = here.first() else { return };
-    let (label, text, trouble) = event_words(look, &first.event);
+    let words = |entry: &TimelineEntry| (event_words(look, &entry.event), entry.time);
+    // The list has the cursor on one of several events, and the message is about that one.
+    let picked = state.screens.timeline.event().filter(|row| row.place == Some(playback.place()));
+    let is_picked = |((label, text, _), time): &((&'static str, String, bool), i64)| {
+        picked.is_some_and(|row| (row.label, &row.text, row.at) == (*label, text, *time))
+    };
+    let Some(first) = here
+        .iter()
+        .map(|entry| words(entry))
+        .find(is_picked)
+        .or_else(|| here.first().map(|entry| words(entry)))
+    else {
+        return;
+    };
+    let ((label, text, trouble), time) = first;
     let more = match here.len() - 1 {
         0 => String::new(),
         more => format!("; and {more} more ({} lists them)", ScreenId::Timeline.title().number),
     };
     let severity = if trouble { Severity::Warning } else { Severity::Info };
-    state.log_message(severity, format!("{}: {label}: {text}{more}", timeline.clock_text(first.time)));
+    state.log_message(severity, format!("{}: {label}: {text}{more}", timeline.clock_text(time)));
 }
 
 /// Starts or stops playback; on a live watch, pauses it.

@@ -2,6 +2,7 @@
 
 use super::console_view::ConsoleView;
 use crate::catalogue::severity::Severity;
+use crate::console::features::awaited::awaited_words;
 use crate::console::features::row_selection::{select_rows, selection_task, set_filter};
 use crate::console::features::screens::{ScreenId, move_cursor_to};
 use crate::console::model::effect::Effect;
@@ -17,7 +18,12 @@ const MAX_NAMED: usize = 6;
 /// Opens the view of a line.
 pub fn open_view_line(state: &mut SessionState, line: &str) -> Vec<Effect> {
     match ConsoleView::parse(line) {
-        Ok(view) => begin_opening(state, view),
+        Ok(view) => {
+            begin_opening(state, view);
+            if let (LoadState::Under(_), Some(awaited)) = (&state.loading, awaited_words(state)) {
+                state.log_message(Severity::Info, format!("the view opens as soon as {awaited}"));
+            }
+        }
         Err(why) => state.log_message(Severity::Error, why),
     }
     Vec::new()

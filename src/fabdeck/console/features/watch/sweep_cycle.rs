@@ -174,6 +174,7 @@ pub fn receive_sweep(state: &mut SessionState, result: Result<SweepResult, Strin
             return effects;
         }
         Ok(swept) => {
+            watch.wire_read = swept.wire_read;
             swept.unreported.into_iter().for_each(|text| state.log_message(Severity::Warning, text));
             swept.sweep
         }

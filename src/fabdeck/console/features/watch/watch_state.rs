@@ -63,6 +63,8 @@ impl JudgedSweeps {
 #[derive(Debug, Default)]
 pub struct WatchState {
     pub settings: WatchSettings,
+    /// Number of cabled ports whose link health the rotation has read, and of all, until it has read all.
+    pub wire_read: Option<(usize, usize)>,
     pub paused: bool,
     /// Whether the source can be read repeatedly; `None` until it was read once.
     pub live: Option<bool>,

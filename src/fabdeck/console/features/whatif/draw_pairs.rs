@@ -6,7 +6,7 @@ use super::marks::mark_names;
 use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::{Canvas, shorten_name, width};
 use crate::console::drawing::theme::Role;
-use crate::console::model::fabric_model::TABLES_BEING_READ;
+use crate::console::features::awaited::awaited_words;
 use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::whatif::{Cost, cut_off_words};
@@ -18,7 +18,7 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let mut x = 0;
     if known.marks.is_empty() {
         x = canvas.draw_text(area, x, 0, "Nothing is marked. ", Role::Strong);
-        canvas.draw_text(area, x, 0, "f marks what the cursor is on, :random 3 marks cables", Role::Dim);
+        canvas.draw_text(area, x, 0, "f marks what you name, :random 3 marks cables", Role::Dim);
     } else {
         let sign = format!("{} ", canvas.signs.marked);
         x = canvas.draw_text(area, x, 0, &sign, Role::Marked);
@@ -34,10 +34,10 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
                     let [waiting, cut_off] = [parts.waiting, parts.cut_off].map(digits_in_groups);
                     format!(
                         "Of {pairs} pairs{} {waiting} wait for new routes, {cut_off} are cut off",
-                        bound_words(cost)
+                        cost.bound().suffix()
                     )
                 }
-                _ => format!("Of {pairs} pairs of end ports{}:", bound_words(cost)),
+                _ => format!("Of {pairs} pairs of end ports{}:", cost.bound().suffix()),
             };
             canvas.draw_text(area, x, 0, &text, Role::Dim);
         }
@@ -54,21 +54,22 @@ pub fn draw_pairs(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     }
 }
 
-fn bound_words(cost: &Cost) -> &'static str {
-    if cost.is_lower_bound() { ", at least" } else { "" }
-}
-
 /// Why the pairs are not counted.
 fn unknown_words(state: &SessionState) -> String {
     let known = &state.known;
     match (&state.loading, &known.unindexed) {
-        (LoadState::Under(_), _) => TABLES_BEING_READ.to_owned(),
+        (LoadState::Under(_), _) if let Some(awaited) = awaited_words(state) => {
+            format!("pairs are counted as soon as {awaited}")
+        }
         _ if known.look.is_some() && !known.tables => {
             let cut_off = known.cut_off.map(|cut| format!("; {}", cut_off_words(cut)));
             format!("pairs without a path not known: {NO_TABLES}{}", cut_off.unwrap_or_default())
         }
         (_, Some(why)) => format!("pairs without a path not known: {why}"),
-        _ => "pairs are being counted".to_owned(),
+        _ => match awaited_words(state) {
+            Some(awaited) => format!("pairs are counted as soon as {awaited}"),
+            None => "pairs are being counted".to_owned(),
+        },
     }
 }
 

@@ -8,10 +8,11 @@ use crate::catalogue::summary::count_words;
 use crate::console::drawing::canvas::Canvas;
 use crate::console::drawing::gauge::draw_plain_gauge;
 use crate::console::drawing::theme::Role;
+use crate::console::features::awaited::awaited_words;
 use crate::console::features::jobs::current_job_source::current_jobs;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::groups_line;
-use crate::operations::preview::victims::{BrokenJob, NamedHosts, Victims};
+use crate::operations::preview::victims::{BrokenJob, DegradedHost, NamedHosts, Victims};
 use crate::operations::preview::whatif::Cost;
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -88,7 +89,10 @@ fn pane_rows(state: &SessionState, room: VictimRoom) -> Vec<VictimRow<'_>> {
         _ if state.known.marks.is_empty() => {
             vec![VictimRow::Text("nothing fails, so no host is hit".to_owned())]
         }
-        None => vec![VictimRow::Text("hosts are being counted".to_owned())],
+        None => vec![VictimRow::Text(match awaited_words(state) {
+            Some(awaited) => format!("hosts are counted as soon as {awaited}"),
+            None => "hosts are being counted".to_owned(),
+        })],
         Some(victims) => victim_rows(state, victims, room),
     }
 }
@@ -212,11 +216,11 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
         let text = "no host".to_owned();
         return vec![VictimRow::Head { severity: 2, role: Role::Dim, label: "DEGRADED", text }];
     }
-    // The unit stands once.
-    let hosts = degraded.first.iter().enumerate();
-    let hosts = hosts.map(|(at, host)| if at == 0 { host.words() } else { host.short_words() });
-    let hosts: Vec<String> = hosts.collect();
-    let mut text = format!("{} until rerouted", count_words(degraded.count, "host", "hosts"));
+    let hosts: Vec<String> = degraded.first.iter().map(DegradedHost::words).collect();
+    let mut text = match degraded.count {
+        1 => "1 host misses some senders until rerouted".to_owned(),
+        count => format!("{} hosts miss some senders until rerouted", digits_in_groups(count)),
+    };
     let mut names = Vec::new();
     if room.is_short() {
         let left = room.width.saturating_sub(usize::from(LABEL_WIDTH) + 4 + text.len());
@@ -227,7 +231,11 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
         names = wrap_names(&hosts, degraded.count, room.width.saturating_sub(2), name_rows);
     }
     let head = VictimRow::Head { severity: 1, role: Role::Warning, label: "DEGRADED", text };
-    std::iter::once(head).chain(names.into_iter().map(|names| VictimRow::Names(names, Role::Text))).collect()
+    // What the numbers behind the names are.
+    let heading = "HOST, JOB AND HOW MANY HOSTS NO LONGER REACH IT";
+    let heading = (!names.is_empty()).then(|| VictimRow::Names(heading.to_owned(), Role::Heading));
+    let names = names.into_iter().map(|names| VictimRow::Names(names, Role::Text));
+    std::iter::once(head).chain(heading).chain(names).collect()
 }
 
 /// `pairs` says which pairs are cut off and why; on a low screen, it is left out.
@@ -310,14 +318,17 @@ fn job_rows<'v>(state: &SessionState, victims: &'v Victims, room: VictimRoom) ->
     rows
 }
 
-/// `3 jobs lose 35 pairs until rerouted`, and of each job `83 18`.
+/// `3 jobs: 35 pairs of their hosts have no path until rerouted`, and of each job `job 83: 18 pairs`.
 fn loss_words(losses: &[&(String, u64)]) -> (String, Vec<String>) {
     let all: u64 = losses.iter().map(|(_, pairs)| pairs).sum();
     let verb = if losses.len() == 1 { "loses" } else { "lose" };
-    let unit = if all == 1 { "pair" } else { "pairs" };
-    let each = losses.iter().map(|(job, pairs)| format!("{job} {}", digits_in_groups(*pairs)));
+    let pairs = |pairs: u64| match pairs {
+        1 => "1 pair".to_owned(),
+        pairs => format!("{} pairs", digits_in_groups(pairs)),
+    };
+    let each = losses.iter().map(|(job, lost)| format!("job {job}: {}", pairs(*lost)));
     let count = count_words(losses.len(), "job", "jobs");
-    (format!("{count} {verb} {} {unit} until rerouted", digits_in_groups(all)), each.collect())
+    (format!("{count} {verb} {} of hosts until rerouted", pairs(all)), each.collect())
 }
 
 /// Multicast groups that the marks cut. Groups that stay whole are in the row of what is not touched.

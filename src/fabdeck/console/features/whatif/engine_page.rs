@@ -39,18 +39,21 @@ fn job_lines(known: &Model, then: Option<&JobFigures>) -> Vec<DetailLine> {
 /// Text about the jobs in the request of engines, and whether other jobs run now.
 fn engine_jobs_words(known: &Model) -> String {
     let jobs = &known.jobs;
-    let mut words = match jobs.asked_with.is_empty() {
-        true if jobs.comparison.as_ref().is_some_and(|comparison| !comparison.jobs.is_empty()) => {
-            "no jobs: the made-up jobs of this fabric count once 8 Jobs was open, as no command can name them"
+    let is_simulated = known.look.as_ref().is_some_and(|look| look.source.starts_with("sim:"));
+    let others = jobs.engines_have_other_jobs();
+    match (jobs.asked_with.is_empty(), others) {
+        (true, true) if is_simulated => {
+            "no jobs: those of this simulated fabric are in no list that a command could name; open 8 Jobs, then p \
+             counts them"
                 .to_owned()
         }
-        true => "no jobs: none were known (:jobs FILE names some)".to_owned(),
-        false => jobs.asked_words.clone(),
-    };
-    if jobs.engines_have_other_jobs() {
-        words.push_str("; others are known now, p runs with them");
+        (true, true) => "no jobs: none were known; p runs the engines with the current ones".to_owned(),
+        (true, false) => "no jobs: none were known (:jobs FILE names some)".to_owned(),
+        (false, true) => {
+            format!("{}; other jobs run now, p runs the engines with them", jobs.asked_words)
+        }
+        (false, false) => jobs.asked_words.clone(),
     }
-    words
 }
 
 /// Text about the changes of a proposal, where tables in force are known.

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
+use crate::console::features::awaited::awaited_words;
 use crate::console::features::jobs::running_jobs;
 use crate::console::features::refresh::refresh_screens;
 use crate::console::model::background_task::{BackgroundTask, TaskOutcome};
@@ -74,6 +76,11 @@ pub fn preview_engines(state: &mut SessionState, engines: &[&'static Engine]) ->
         }
     }
     let effects = start_next_engine(state);
+    if let (LoadState::Under(_), false, Some(awaited)) =
+        (&state.loading, state.queue.is_empty(), awaited_words(state))
+    {
+        state.log_message(Severity::Info, format!("the engines run as soon as {awaited}"));
+    }
     refresh_screens(state);
     effects
 }

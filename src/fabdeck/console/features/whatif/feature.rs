@@ -28,8 +28,13 @@ pub const FEATURE: Feature = Feature {
                     true => state.target_elements(),
                     false => find_element(state, argument).into_iter().collect(),
                 };
-                if all.is_empty() && argument.is_empty() {
-                    marking::explain_marking(state);
+                match state.screen {
+                    // No element is under the cursor here: the line asks for a name, and lists what there is.
+                    ScreenId::Whatif if all.is_empty() && argument.is_empty() => {
+                        begin_line(state, Purpose::Command, "mark ");
+                    }
+                    _ if all.is_empty() && argument.is_empty() => marking::explain_marking(state),
+                    _ => {}
                 }
                 if all.is_empty() { Vec::new() } else { marking::mark_elements(state, &all) }
             })

@@ -6,6 +6,7 @@ use super::marks::mark_names;
 use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
+use crate::console::features::awaited::awaited_words;
 use crate::console::features::jobs::job_lines;
 use crate::console::features::refresh::refresh_screens;
 use crate::console::features::screens::ScreenId;
@@ -152,7 +153,11 @@ pub fn mark_elements(state: &mut SessionState, all: &[ElementId]) -> Vec<Effect>
         [one] => format!("{} is", state.known.element(*one).unwrap_or_default()),
         _ => count_words(all.len(), "element is", "elements are"),
     };
-    state.log_message(Severity::Info, format!("{what} {verb}; nothing is written to the fabric{next}"));
+    let counted = match (awaited_words(state), marked) {
+        (Some(awaited), 1..) => format!("; who is hit is counted as soon as {awaited}"),
+        _ => next,
+    };
+    state.log_message(Severity::Info, format!("{what} {verb}; nothing is written to the fabric{counted}"));
     update_after_marking(state)
 }
 

@@ -56,7 +56,7 @@ pub fn victims_page(state: &SessionState) -> Option<DetailPage> {
     match &victims.degraded {
         None => pairs.push(("degraded", "not known without tables".to_owned())),
         Some(degraded) => {
-            let hosts = degraded.first.iter().map(|host| host.words());
+            let hosts = degraded.first.iter().map(|host| format!("{} senders do not reach it", host.words()));
             let rest = more(degraded.count, degraded.first.len());
             pairs.extend(lines_or_none("degraded", hosts.chain(rest).collect(), "no host"));
         }

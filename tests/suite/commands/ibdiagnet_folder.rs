@@ -1,0 +1,305 @@
+//! A whole folder of ibdiagnet, with the output of mlxlink and ibswinfo beside it: the views have what a live reading has,
+//! `check` certifies over choices, and no key of a command line or table is ever shown or recorded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use fabdeck_fabric::observe::Observation;
+use fabdeck_live::LiveOptions;
+use fabdeck_mad::access::{NoObserver, ReadOptions};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::binary::{fabdeck, home};
+
+/// Part of the keys in the fixtures, as hexadecimal and decimal digits.
+const SECRETS: [&str; 2] = ["5ec4e7ca11ab1e", "6828837790066351616"];
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("FABDECK_ROOT")).join("tests/fixtures/ibdiagnet")
+}
+
+/// A copy of the folder, without the files whose names end so, and with the texts replaced.
+fn folder(without: &[&str], replace: &[(&str, &str, &str)]) -> TempDir {
+    let copy = TempDir::new().unwrap();
+    for entry in fs::read_dir(fixtures()).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if without.iter().any(|end| name.ends_with(end)) {
+            continue;
+        }
+        let mut text = fs::read_to_string(entry.path()).unwrap();
+        for (_, from, to) in replace.iter().filter(|(end, ..)| name.ends_with(end)) {
+            assert!(text.contains(from), "{name} has no {from}");
+            text = text.replace(from, to);
+        }
+        fs::write(copy.path().join(name), text).unwrap();
+    }
+    copy
+}
+
+fn run_on(source: &Path, args: &[&str]) -> Output {
+    let home = home();
+    let mut command = fabdeck(&home);
+    command.arg("--source").arg(source).args(args).output().unwrap()
+}
+
+fn rows(source: &Path, args: &[&str]) -> Vec<Value> {
+    let output = run_on(source, &[args, &["--json"]].concat());
+    let mut answer: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    answer["rows"].take().as_array().cloned().unwrap_or_else(|| panic!("no rows: {output:?}"))
+}
+
+/// The row of a node, and of one of its ports.
+fn row<'r>(rows: &'r [Value], key: &str, node: &str, port: Option<u64>) -> &'r Value {
+    let wanted = |row: &&Value| row[key] == node && port.is_none_or(|port| row["port"] == port);
+    rows.iter().find(wanted).unwrap_or_else(|| panic!("no {node} {port:?} in {rows:?}"))
+}
+
+/// The observation that a capture of the folder would hold.
+fn observe(source: &Path) -> Observation {
+    let mut source = fabdeck_live::open(source.to_str().unwrap(), &LiveOptions::default()).unwrap();
+    source.observe(ReadOptions::default(), &mut NoObserver).unwrap()
+}
+
+fn talk(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+const MODULE_FIELDS: &str = "node,port,wire,module,part,serial,temperature,rx_power,fec,raw_ber,symbol_ber,evidence,rcv_errors,discards";
+
+#[test]
+fn modules_and_bit_errors_come_from_every_file_of_the_folder() {
+    let all = rows(&fixtures(), &["show", "modules", "--fields", MODULE_FIELDS]);
+    // CABLE_INFO: a lane with too little light.
+    let dark = row(&all, "node", "leaf1", Some(3));
+    assert_eq!(
+        (&dark["wire"], &dark["serial"], &dark["rx_power"]),
+        (&"bad".into(), &"Ca13".into(), &50.into())
+    );
+    assert!(dark["evidence"].as_str().unwrap().starts_with("rx power of lane 3 50 uW"), "{dark}");
+    // Light that no lane states is unknown, and not dark.
+    let unknown = row(&all, "node", "leaf2", Some(2));
+    assert_eq!((&unknown["wire"], &unknown["rx_power"]), (&"healthy".into(), &Value::Null));
+    // .net_dump_ext: rates without counts.
+    let noisy = row(&all, "node", "spine1", Some(1));
+    assert_eq!(
+        (&noisy["wire"], &noisy["raw_ber"], &noisy["fec"]),
+        (&"bad".into(), &"2e-5".into(), &"RS(544)+PLR".into())
+    );
+    let text = noisy["evidence"].as_str().unwrap();
+    assert!(
+        text.starts_with("raw BER 2e-5 over a time that the source does not state (limit 1e-5"),
+        "{text}"
+    );
+    // .cables: a module that CABLE_INFO does not have.
+    let hot = row(&all, "node", "spine1", Some(2));
+    assert_eq!((&hot["wire"], &hot["serial"]), (&"bad".into(), &"S32".into()));
+    // mlxlink, by the name of its file; FEC_MODE has 255 there.
+    let host = row(&all, "node", "n2 mlx5_0", Some(1));
+    assert_eq!(
+        (&host["serial"], &host["raw_ber"], &host["fec"]),
+        (&"MB21".into(), &"2e-9".into(), &"RS(544)+PLR".into())
+    );
+    assert_eq!(host["wire"], "bad", "lane 3 has -9 dBm, its limit is -8: {host}");
+    // PM_INFO.
+    let leaf = row(&all, "node", "leaf1", Some(2));
+    assert_eq!(
+        (&leaf["rcv_errors"], &leaf["discards"]),
+        (&"4 local physical".into(), &"1 port inactive".into())
+    );
+    assert_eq!(leaf["wire"], "healthy");
+}
+
+#[test]
+fn fec_counters_give_a_rate_where_no_other_file_has_one() {
+    let held = folder(&["net_dump_ext", "mlxlink.json"], &[]);
+    let all = rows(held.path(), &["show", "modules", "--fields", "node,port,raw_ber,over"]);
+    let leaf = row(&all, "node", "leaf1", Some(1));
+    // 80 symbols in the 60 s of --pm_pause_time, on 4 lanes of NDR.
+    assert_eq!((&leaf["raw_ber"], &leaf["over"]), (&"at least 3e-12".into(), &"60 s".into()), "{leaf}");
+}
+
+#[test]
+fn sensors_have_temperatures_fans_power_and_firmware() {
+    let fields = "node,sensors,temperature,highest,limit,hottest,fans,slowest_fan,power,firmware,psid,uptime,serial,product";
+    let all = rows(&fixtures(), &["show", "sensors", "--fields", fields]);
+    let leaf1 = row(&all, "node", "leaf1", None);
+    assert_eq!(
+        (&leaf1["sensors"], &leaf1["fans"], &leaf1["power"]),
+        (&"ok".into(), &"3".into(), &"2 ok".into())
+    );
+    assert_eq!((&leaf1["temperature"], &leaf1["limit"]), (&46.0.into(), &105.0.into()), "{leaf1}");
+    assert_eq!((&leaf1["firmware"], &leaf1["psid"]), (&"31.2012.1024".into(), &"MT_0000000577".into()));
+    assert_eq!((&leaf1["serial"], &leaf1["product"]), (&"MT240X001".into(), &"Gorilla 64-port".into()));
+    let leaf2 = row(&all, "node", "leaf2", None);
+    assert_eq!((&leaf2["sensors"], &leaf2["fans"]), (&"hot".into(), &"3 (1 off limits)".into()));
+    assert_eq!(leaf2["power"], "PSU 1: AC input ERROR, DC power ERROR");
+    assert_eq!(leaf2["hottest"], "Ambient fan side 72.0 C, limit 70.0 C");
+    // Without the hot sensor its other faults are its state.
+    let cool = folder(&[], &[("db_csv", "72,74,0,70", "32,34,0,70")]);
+    let all = rows(cool.path(), &["show", "sensors", "--fields", fields]);
+    assert_eq!(row(&all, "node", "leaf2", None)["sensors"], "fault");
+    // ibswinfo, by the name of its file; TEMP_SENSING has the temperature already.
+    let spine1 = row(&all, "node", "spine1", None);
+    assert_eq!(
+        (&spine1["fans"], &spine1["power"], &spine1["temperature"]),
+        (&"2".into(), &"2 ok".into(), &48.0.into())
+    );
+    // N/A is no temperature.
+    assert_eq!(row(&all, "node", "spine2", None)["sensors"], "not asked");
+    // .nodes_info has the adapters.
+    assert_eq!(row(&all, "node", "n1 mlx5_0", None)["firmware"], "28.40.1000");
+}
+
+#[test]
+fn health_reports_links_of_a_folder() {
+    let output = run_on(&fixtures(), &["health"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in ["rx power of lane 3 50 uW", "raw BER 2e-5", "module at 84.0"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+const ADAPTIVE_FIELDS: &str = "switch,state,levels,groups,shield,hbf,pfrn,plfts,tables,sub_groups,lane_input";
+
+fn certified(source: &Path) -> (Value, String) {
+    let output = run_on(source, &["check", "--json"]);
+    let answer: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    let choices = &answer["choices"];
+    (choices["certified"].clone(), choices["reason"].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn adaptive_tables_of_a_folder_are_certified_over_choices() {
+    let all = rows(&fixtures(), &["show", "adaptive", "--fields", ADAPTIVE_FIELDS]);
+    let leaf = row(&all, "switch", "leaf1", None);
+    let found = ["state", "levels", "shield", "hbf", "pfrn", "plfts", "tables", "sub_groups", "lane_input"];
+    let found: Vec<String> = found.iter().map(|field| leaf[field].to_string()).collect();
+    assert_eq!(found, ["\"on\"", "\"0-7\"", "false", "\"no\"", "true", "1", "\"read\"", "1", "0"]);
+    // A mask of capabilities without PLFT and ExtNodeInfo.
+    let spine = row(&all, "switch", "spine1", None);
+    assert_eq!((&spine["state"], &spine["lane_input"]), (&"off".into(), &0.into()));
+    assert_eq!(certified(&fixtures()), (true.into(), String::new()));
+}
+
+#[test]
+fn without_a_file_the_certificate_says_what_is_missing() {
+    for (without, replace, reason) in [
+        (&["far"][..], &[][..], "tables were not read at 2 switches"),
+        // .fdbs numbers its tables too.
+        (&[], &[("far", "PLFT_NUM: 0, top: 0x0006\n", "")], ""),
+        (
+            &[],
+            &[("far", "PLFT_NUM: 0, top: 0x0006\n", ""), ("fdbs", "PLFT_NUM: 0\n", "")],
+            "how many private tables",
+        ),
+        (&[], &[("far", "0x0002   2", "0x0002   3")], "the static port of LID 2 differs"),
+        (&[], &[("far", "Free        1", "Free        9")], "has group 9, which is not defined"),
+        (&[], &[("far", "Free        1", "Wild        1")], "tables were not read at 2 switches"),
+        (&[], &[("far", "# File closed at", "# File at")], ""),
+        (&[], &[("db_csv", "0x07,0x00,0,0,0", "0x07,0x01,0,0,0")], "may select lanes by virtual lane"),
+        (&[], &[("db_csv", "sl2vl_act", "sl2vl_new")], "what selects lanes"),
+        (
+            &[],
+            &[("fdbs", "yes\n\n", "yes\nPLFT_NUM: 1\n0x0002 : 003  : 00   : yes\n\n")],
+            "tables were not read",
+        ),
+    ] {
+        let held = folder(without, replace);
+        let (certified, found) = certified(held.path());
+        match reason {
+            // The last switch of the cut file has adaptive routing off, so that its tables change nothing.
+            "" => assert_eq!(certified, true, "{found}"),
+            reason => assert!(certified == false && found.contains(reason), "{reason}: {found}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_not_read_is_named() {
+    let said = talk(&run_on(&fixtures(), &["-v", "show", "fabric"]));
+    for part in [
+        "FN-439: tables that are not read, with their rows: N2N_KEY_INFO (1), PKEY (1), HBF_PORT_COUNTERS (1)",
+        "FN-442: ibdiagnet itself reports 2 NODE_WRONG_FW_VERSION, 1 BER_VALUE_ABOVE_THRESHOLD",
+        "FN-443: the subnet manager set port 2 of 0x00000000000000a3 aside: raw bit errors",
+        "FN-432: adaptive routing is enabled on 2 of 4 switches",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let other = folder(&[], &[("db_csv", "is_pfrn_supported,pfrn_enabled", "is_pfrn_supported,new_mode")]);
+    let said = talk(&run_on(other.path(), &["-v", "show", "fabric"]));
+    assert!(said.contains("FN-440: columns of AR_INFO that are not read: new_mode"), "{said}");
+    // Files about ports that nothing names.
+    let held = folder(&[], &[]);
+    fs::rename(held.path().join("n2_mlx5_0.mlxlink.json"), held.path().join("one.json")).unwrap();
+    let said = talk(&run_on(held.path(), &["-v", "show", "fabric"]));
+    assert!(said.contains("one.json: FN-447"), "{said}");
+}
+
+#[test]
+fn one_bad_line_takes_no_other_and_fails_no_file() {
+    let all =
+        |held: &TempDir| rows(held.path(), &["show", "sensors", "--fields", "node,temperature,power,fans"]);
+    let whole = all(&folder(&[], &[]));
+    for (from, to) in [
+        ("0x00000000000000a1,46\n", "0x00000000000000a1,hot\n"),
+        ("0x00000000000000a1,46\n", "0x00000000000000a1\n"),
+        ("0x00000000000000a1,46\n", "zz,46\n"),
+    ] {
+        let broken = all(&folder(&[], &[("db_csv", from, to)]));
+        for node in ["leaf2", "spine1"] {
+            assert_eq!(row(&broken, "node", node, None), row(&whole, "node", node, None), "{to}");
+        }
+        assert_eq!(row(&broken, "node", "leaf1", None)["power"], "2 ok", "{to}");
+    }
+}
+
+#[test]
+fn counters_are_there_once_and_have_ticks() {
+    let all = rows(&fixtures(), &["show", "counters"]);
+    assert_eq!(all.len(), 12, "PM_INFO and .pm are the same counters");
+    let held = folder(&["db_csv"], &[]);
+    let net = "Switch 4 \"S-00000000000000a1\" # \"leaf1\" enhanced port 0 lid 1 lmc 0\n[1] \"H-00000000000000b1\"[1](100b1) # \"n1 mlx5_0\" lid 5 4xNDR\n\nCa 1 \"H-00000000000000b1\" # \"n1 mlx5_0\"\n[1](100b1) \"S-00000000000000a1\"[1] # lid 5 lmc 0 \"leaf1\" lid 1 4xNDR\n";
+    fs::write(held.path().join("net.ibnetdiscover"), net).unwrap();
+    let all = rows(held.path(), &["show", "counters", "--filter", "node=leaf1"]);
+    assert!(!all.is_empty(), "without the tables .pm has the counters");
+}
+
+#[test]
+fn no_key_of_a_folder_is_shown_or_recorded() {
+    let mut said = String::new();
+    let mut add = |output: Output| {
+        said += &String::from_utf8_lossy(&output.stdout);
+        said += &talk(&output);
+    };
+    for view in ["fabric", "nodes", "ports", "links", "modules", "sensors", "adaptive", "counters", "tables"]
+    {
+        add(run_on(&fixtures(), &["-v", "show", view, "--json"]));
+    }
+    for args in [&["-v", "check"][..], &["-v", "health"], &["-v", "report"], &["-v", "sources"]] {
+        add(run_on(&fixtures(), args));
+    }
+    // A capture holds what was read, and nothing else.
+    let read = format!("{:?}", observe(&fixtures()));
+    assert!(read.contains("MT_0000000577") && read.contains("OSFP-SR4"));
+    for secret in SECRETS {
+        assert!(!said.contains(secret), "{secret} is shown");
+        assert!(!read.to_lowercase().contains(secret), "{secret} is read");
+    }
+    // The same with keys where rows and headers are out of step.
+    for (end, from, to) in [
+        ("db_csv", "0x00000000000000a1,46\n", "0x00000000000000a1,0x5ec4e7ca11ab1e00\n"),
+        ("db_csv", "0x00000000000000a1,46\n", "46,0x5ec4e7ca11ab1e00,\n"),
+        ("db_csv", "NODE_WRONG_FW_VERSION", "--m_key 0x5ec4e7ca11ab1e00"),
+        ("db_csv", ",\"2026-03-02 14:05:09 UTC +0000\",", ",\"--m_key 0x5ec4e7ca11ab1e00\","),
+    ] {
+        let held = folder(&[], &[(end, from, to)]);
+        let output = run_on(held.path(), &["-v", "show", "fabric"]);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &talk(&output);
+        assert!(!said.contains(SECRETS[0]), "{to}: {said}");
+    }
+}
