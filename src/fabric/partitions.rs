@@ -1,7 +1,7 @@
 //! Partitions: which ports may exchange packets. Two ports may when both are members of one partition and at least one
 //! of them is a full member. A switch is a member by its port 0.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{PortId, SwitchGraph};
 
@@ -46,9 +46,33 @@ impl Partitions {
         Self { class_of, classes, members }
     }
 
+    /// The same where the memberships of some ports are not known: they reach every port that is in a partition, and each
+    /// other. No P_Key has the number 0, so it stands for that.
+    pub fn with_unknown(
+        ports: usize,
+        by_key: &BTreeMap<u16, BTreeMap<PortId, bool>>,
+        unknown: &BTreeSet<PortId>,
+    ) -> Self {
+        if unknown.is_empty() {
+            return Self::new(ports, by_key);
+        }
+        let mut by_key = by_key.clone();
+        let mut any: BTreeMap<PortId, bool> =
+            by_key.values().flat_map(BTreeMap::keys).map(|port| (*port, false)).collect();
+        any.extend(unknown.iter().map(|port| (*port, true)));
+        by_key.insert(0, any);
+        Self::new(ports, &by_key)
+    }
+
     /// The number of partitions with members on this fabric.
     pub fn partition_count(&self) -> usize {
-        self.members.len()
+        self.members.keys().filter(|key| **key != 0).count()
+    }
+
+    /// The P_Keys of a port, each with whether it is a full member.
+    pub fn keys(&self, port: PortId) -> impl Iterator<Item = (u16, bool)> {
+        let held = self.classes.get(self.class(port) as usize).into_iter().flatten();
+        held.copied().filter(|(key, _)| *key != 0)
     }
 
     /// The number of classes.
@@ -150,5 +174,22 @@ mod tests {
             (8, 2, 5)
         );
         assert_eq!(Partitions::default().pairs(&[3]), 0);
+    }
+
+    #[test]
+    fn ports_of_unknown_membership_reach_all_but_ports_without_a_partition() {
+        let members = |of: &[(u32, bool)]| of.iter().map(|(port, full)| (PortId(*port), *full)).collect();
+        let by_key = BTreeMap::from([(0x10, members(&[(0, true), (1, false), (2, false)]))]);
+        let unknown = BTreeSet::from([PortId(3), PortId(4)]);
+        let partitions = Partitions::with_unknown(6, &by_key, &unknown);
+        let apart = [(1, 1), (1, 2), (2, 2), (0, 5), (1, 5), (2, 5), (3, 5), (4, 5), (5, 5)];
+        for a in 0..6 {
+            for b in a..6 {
+                let shares = partitions.can_share(PortId(a), PortId(b));
+                assert_eq!(shares, !apart.contains(&(a, b)), "{a} {b}");
+            }
+        }
+        assert_eq!((partitions.partition_count(), partitions.keys(PortId(3)).count()), (1, 0));
+        assert_eq!(partitions.keys(PortId(1)).collect::<Vec<_>>(), [(0x10, false)]);
     }
 }

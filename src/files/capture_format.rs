@@ -5,10 +5,12 @@
 mod adaptive_tables;
 mod counters;
 mod frame;
+mod groups;
 mod index;
 mod line;
 mod links;
 mod pack;
+mod partitions;
 mod path_levels;
 mod reader;
 mod record_words;
@@ -24,6 +26,7 @@ use fabdeck_fabric::observe::Observation;
 
 pub use counters::{CounterBase, Counters, encode};
 pub use frame::{LEAD_BYTES, Lead, MAX_FRAME_BYTES, flags};
+pub use groups::GroupRecord;
 pub use index::{ByteSource, FrameSlot, Hole, Index, IndexStatus};
 pub use line::{
     AcknowledgementRecord, Annotation, CaptureHeader, CaptureRecord, JobsRecord, MAX_JOBS_BYTES,
@@ -31,6 +34,7 @@ pub use line::{
     RecordingEnd, TickRecord, encoded_size,
 };
 pub use pack::{FramePacker, PackedFrames};
+pub use partitions::{PartitionPortEntry, PartitionRecord};
 pub use reader::{CaptureReader, Damage};
 pub use state::{CaptureState, changed_records, state_records, wire_records};
 pub use topology::{DeviceModel, NodeLabel};

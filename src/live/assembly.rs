@@ -220,6 +220,8 @@ impl Assembly {
             growth: topology.growth,
             ticks: topology.ticks,
             wire,
+            partitions: Default::default(),
+            groups: Default::default(),
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::PoisonError;
 
+use super::files_source::read_content;
 use super::generated_fabric::{generate_fabric, notes_of};
 use super::live_options::{LiveOptions, SimulatorPool, live_source};
 use super::mad_source::LiveSource;
@@ -12,6 +13,7 @@ use super::simulator_options::{SIMULATOR_KEYS, SimulatorOptions, bad_key_value, 
 use super::story_events;
 use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{NodeId, Tables};
+use fabdeck_files::content::Content;
 use fabdeck_mad::access::{ReadPort, SourceError};
 use fabdeck_simulator::{AttachError, SharedSimulator, SimulatedFabric, Simulator, with_lmc};
 
@@ -114,6 +116,7 @@ fn build_simulator(
     place_agents(&mut world, wishes)?;
     set_adaptive(&mut world, wishes)?;
     set_wire(&mut world, wishes)?;
+    let notes = set_partitions(&mut world, wishes, notes)?;
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
 }
 
@@ -177,6 +180,41 @@ fn set_wire(world: &mut SimulatedFabric, wishes: &SimulatorOptions) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Gives ports the P_Keys of a file, and sets the answers of nodes about them; named nodes come after `all`.
+fn set_partitions(
+    world: &mut SimulatedFabric,
+    wishes: &SimulatorOptions,
+    mut notes: Notes,
+) -> Result<Notes, SourceError> {
+    if let Some(file) = &wishes.partition_file {
+        let Content::Partitions(read) = read_content(Path::new(file))? else {
+            return Err(bad_key_value(
+                "partitions",
+                file,
+                "a file in the format of OpenSM's partitions.conf",
+            ));
+        };
+        let partitions = read.bind_to(file, world.snapshot(), world.manager_guid(), &mut notes);
+        notes.extend(read.notes);
+        world.set_partitions(&partitions);
+    }
+    let (all, named): (Vec<_>, Vec<_>) = wishes.partitions.iter().partition(|(_, _, who)| who == "all");
+    for (_, profile, _) in all {
+        let nodes: Vec<NodeId> = world.snapshot().nodes().map(|(id, _)| id).collect();
+        nodes.into_iter().for_each(|id| world.set_partition_profile(id, *profile));
+    }
+    for (key, profile, names) in named.into_iter().filter(|(_, _, names)| names != "none") {
+        if let Some(name) = names.split('+').find(|name| !world.set_partition_profile_at(name, *profile)) {
+            return Err(bad_key_value(
+                key,
+                name,
+                "give all, none, or nodes of this fabric with + between them",
+            ));
+        }
+    }
+    Ok(notes)
 }
 
 /// Silences a random share of the nodes, but not the client's node and its neighbours.

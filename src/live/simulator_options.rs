@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fabdeck_fabric::Lmc;
 use fabdeck_mad::access::SourceError;
-use fabdeck_simulator::{AdaptiveProfile, LineFaults, Share, TimeRatio, WireProfile};
+use fabdeck_simulator::{AdaptiveProfile, LineFaults, PartitionProfile, Share, TimeRatio, WireProfile};
 
 /// A key of the simulator in `sim:NAME,key=value`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,6 +132,33 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "switches that select lanes and tables by virtual lane: all, or NODE+NODE",
     },
     SimulatorKey {
+        name: "partitions",
+        default: "all ports are full members of the default partition",
+        meaning: "a partitions.conf of OpenSM, whose P_Keys the ports get (packets are not dropped by them)",
+    },
+    SimulatorKey {
+        name: "pkeys-enforce",
+        default: "none",
+        meaning: "switches that say that they drop packets of hosts by their P_Key: all, or NODE+NODE",
+    },
+    SimulatorKey {
+        name: "pkeys-lack",
+        default: "none",
+        meaning: "the same, with the P_Key of the default partition alone",
+    },
+    SimulatorKey {
+        name: "pkeys-off",
+        default: "none",
+        meaning: "switches that could drop packets by their P_Key, and drop none",
+    },
+    SimulatorKey {
+        name: "pkeys-silent",
+        default: "none",
+        meaning: "nodes that do not answer about P_Keys: all, or NODE+NODE",
+    },
+    SimulatorKey { name: "pkeys-absent", default: "none", meaning: "nodes that refuse the P_Key table" },
+    SimulatorKey { name: "pkeys-empty", default: "none", meaning: "nodes whose P_Key tables are empty" },
+    SimulatorKey {
         name: "lmc",
         default: "as the fabric has it",
         meaning: "ports of hosts have two to the power of this LIDs, 0 to 3; all LIDs are given anew",
@@ -159,9 +186,45 @@ pub(super) struct SimulatorOptions {
     pub adaptive: Vec<(&'static str, AdaptiveProfile, String)>,
     /// The answers about the health of links, and which nodes give them.
     pub wire: Vec<(&'static str, WireProfile, String)>,
+    /// The file of partitions; below, the answers about P_Keys, and which nodes give them.
+    pub partition_file: Option<String>,
+    pub partitions: Vec<(&'static str, PartitionProfile, String)>,
     pub lmc: Option<Lmc>,
     /// The words of the fabric.
     pub fabric: String,
+}
+
+/// The answers about adaptive routing, with their names.
+const ADAPTIVE_NAMES: [(&str, AdaptiveProfile); 9] = [
+    ("ar", AdaptiveProfile::On),
+    ("ar-off", AdaptiveProfile::Off),
+    ("ar-silent", AdaptiveProfile::Silent),
+    ("ar-refuse", AdaptiveProfile::Withheld),
+    ("ar-odd", AdaptiveProfile::OddPacking),
+    ("ar-recovery", AdaptiveProfile::RecoveryOnly),
+    ("ar-plft", AdaptiveProfile::TwoTables),
+    ("ar-loop", AdaptiveProfile::Loop),
+    ("ar-lanes", AdaptiveProfile::ByLane),
+];
+
+impl SimulatorOptions {
+    /// Takes the nodes of a profile; false if no profile has this name.
+    fn read_profile(&mut self, key: &str, value: &str) -> bool {
+        fn find<P: Copy>(names: &[(&'static str, P)], key: &str) -> Option<(&'static str, P)> {
+            names.iter().copied().find(|(name, _)| *name == key)
+        }
+        let nodes = value.to_owned();
+        if let Some((name, profile)) = find(&ADAPTIVE_NAMES, key) {
+            self.adaptive.push((name, profile, nodes));
+        } else if let Some((name, profile)) = find(&WireProfile::NAMES, key) {
+            self.wire.push((name, profile, nodes));
+        } else if let Some((name, profile)) = find(&PartitionProfile::NAMES, key) {
+            self.partitions.push((name, profile, nodes));
+        } else {
+            return false;
+        }
+        true
+    }
 }
 
 /// The path and the node of `sim:SOCKET[,at=NODE]`. A word with a slash or the suffix `.sock` is a path.
@@ -218,21 +281,7 @@ pub(super) fn parse_options(words: &str) -> Result<SimulatorOptions, SourceError
                 wishes.lmc = Some(lmc.ok_or_else(|| bad_key_value(key, value, "a number from 0 to 3"))?);
             }
             "agents" => wishes.agents = Some(value.to_owned()),
-            "ar" => wishes.adaptive.push(("ar", AdaptiveProfile::On, value.to_owned())),
-            "ar-off" => wishes.adaptive.push(("ar-off", AdaptiveProfile::Off, value.to_owned())),
-            "ar-silent" => wishes.adaptive.push(("ar-silent", AdaptiveProfile::Silent, value.to_owned())),
-            _ if WireProfile::NAMES.iter().any(|(name, _)| *name == key) => {
-                let named = WireProfile::NAMES.iter().find(|(name, _)| *name == key);
-                wishes.wire.extend(named.map(|(name, profile)| (*name, *profile, value.to_owned())));
-            }
-            "ar-refuse" => wishes.adaptive.push(("ar-refuse", AdaptiveProfile::Withheld, value.to_owned())),
-            "ar-odd" => wishes.adaptive.push(("ar-odd", AdaptiveProfile::OddPacking, value.to_owned())),
-            "ar-recovery" => {
-                wishes.adaptive.push(("ar-recovery", AdaptiveProfile::RecoveryOnly, value.to_owned()));
-            }
-            "ar-plft" => wishes.adaptive.push(("ar-plft", AdaptiveProfile::TwoTables, value.to_owned())),
-            "ar-loop" => wishes.adaptive.push(("ar-loop", AdaptiveProfile::Loop, value.to_owned())),
-            "ar-lanes" => wishes.adaptive.push(("ar-lanes", AdaptiveProfile::ByLane, value.to_owned())),
+            "partitions" => wishes.partition_file = Some(value.to_owned()),
             "ratio" => {
                 let ratio = TimeRatio::parse(value)
                     .ok_or_else(|| bad_key_value(key, value, "a ratio from 1:1 to 1:1000000"))?;
@@ -243,6 +292,7 @@ pub(super) fn parse_options(words: &str) -> Result<SimulatorOptions, SourceError
                 wishes.seed = value.parse().unwrap_or(1);
                 own.push(word);
             }
+            _ if wishes.read_profile(key, value) => {}
             _ => own.push(word),
         }
     }

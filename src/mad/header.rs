@@ -58,6 +58,7 @@ pub mod attribute {
     pub const NODE_INFO: u16 = 0x0011;
     pub const SWITCH_INFO: u16 = 0x0012;
     pub const PORT_INFO: u16 = 0x0015;
+    pub const P_KEY_TABLE: u16 = 0x0016;
     pub const SL_TO_VL: u16 = 0x0017;
     pub const VL_ARBITRATION: u16 = 0x0018;
     pub const LINEAR_FORWARDING: u16 = 0x0019;
@@ -80,6 +81,7 @@ pub mod attribute {
     pub const NODE_RECORD: u16 = 0x0011;
     pub const SERVICE_RECORD: u16 = 0x0031;
     pub const PATH_RECORD: u16 = 0x0035;
+    pub const MC_MEMBER_RECORD: u16 = 0x0038;
     pub const INFORM_INFO_RECORD: u16 = 0x00F3;
 
     /// Attributes of the class for hosts: the status of a notice, and in simulators the flows of a host.

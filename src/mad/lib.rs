@@ -10,6 +10,7 @@ mod extended_port_info;
 mod follow_status;
 mod header;
 mod host_flows;
+mod member_record;
 mod module_page;
 mod notice;
 mod notice_filter;
@@ -21,6 +22,7 @@ mod port_details;
 mod port_info;
 mod port_info_extended;
 mod port_state_table;
+mod record_transfer;
 mod register_query;
 mod sensor_registers;
 mod smp;
@@ -40,6 +42,7 @@ pub use extended_port_info::ExtendedPortInfo;
 pub use follow_status::{FollowQuery, FollowStatus, NoticeKey};
 pub use header::{Class, MAD_SIZE, Mad, MadHeader, MadStatus, Method, attribute};
 pub use host_flows::{FlowLevel, HostFlow, HostFlows};
+pub use member_record::McMemberRecord;
 pub use module_page::{LinkDownPage, TroubleshootingPage};
 pub use notice::{Notice, trap};
 pub use notice_filter::{NoticeAction, NoticeFilter};
@@ -53,11 +56,12 @@ pub use port_details::{
 pub use port_info::{PortInfo, ProtectBits};
 pub use port_info_extended::PortInfoExtended;
 pub use port_state_table::PortStateTable;
+pub use record_transfer::{MAX_SEGMENTS, RecordTransfer, TransferError, TransferStep, record_segments, rmpp};
 pub use register_query::{CounterGroup, DiagnosticPage, Register, RegisterQuery};
 pub use sensor_registers::{FanList, FanSpeed, RegisterContent, SensorCount};
 pub use smp::{HOPS_MAX, RouteError, SMP_DATA, Smp};
 pub use subnet::{
-    LftBlock, MftBlock, NodeDescription, NodeInfo, SlToVl, SmInfo, SwitchInfo, VlArbitrationBlock,
+    LftBlock, MftBlock, NodeDescription, NodeInfo, PKeyBlock, SlToVl, SmInfo, SwitchInfo, VlArbitrationBlock,
 };
 pub use vendor::{AdaptiveRoutingInfo, GeneralInfo, has_vendor_attributes};
 pub use vendor_class::{REGISTER_BLOCK, RegisterBytes, VendorQuery};

@@ -134,6 +134,17 @@ impl PortInfo {
         newest_speed(self.speed_ext2 >> 3 & 3, known, older)
     }
 
+    /// Whether a switch port drops packets by their P_Key as they come in, and as they go out.
+    pub fn enforces_partitions(&self) -> (bool, bool) {
+        (self.operational_lanes_enforce & 0x08 != 0, self.operational_lanes_enforce & 0x04 != 0)
+    }
+
+    /// Sets these two bits.
+    pub fn set_partition_enforcement(&mut self, inbound: bool, outbound: bool) {
+        self.operational_lanes_enforce &= !0x0C;
+        self.operational_lanes_enforce |= u8::from(inbound) << 3 | u8::from(outbound) << 2;
+    }
+
     /// The time of a bit to the other end of the cable and back, in units of 4 ns; 0xFFFFFF if it is not known.
     pub fn round_trip(&self) -> u32 {
         let [high, middle, low] = self.round_trip_latency;

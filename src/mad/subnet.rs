@@ -3,7 +3,7 @@
 use zerocopy::network_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use fabdeck_fabric::{Guid, Lane, NodeKind, PortNum, ServiceLevel, Sl2Vl, VlWeight};
+use fabdeck_fabric::{Guid, Lane, NodeKind, PartitionKey, PortNum, ServiceLevel, Sl2Vl, VlWeight};
 
 /// 64 bytes of text; unused bytes are zero.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
@@ -166,6 +166,35 @@ impl MftBlock {
     pub fn ports(&self, at: usize, position: u8) -> impl Iterator<Item = PortNum> {
         let mask = self.masks.get(at).map_or(0, |mask| mask.get());
         (0..16u8).filter(move |bit| mask & (1 << bit) != 0).map(move |bit| PortNum(position * 16 + bit))
+    }
+}
+
+/// 32 entries of the P_Key table of a port (IBA 14.2.5.7). The modifier counts blocks; of a switch its upper half is the
+/// port.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct PKeyBlock {
+    pub entries: [U16; Self::ENTRIES as usize],
+}
+
+impl PKeyBlock {
+    pub const ENTRIES: u16 = 32;
+
+    /// The modifier of a block; `switch_port` is `None` at a node that is no switch.
+    pub fn modifier(switch_port: Option<u8>, block: u16) -> u32 {
+        u32::from(switch_port.unwrap_or(0)) << 16 | u32::from(block)
+    }
+
+    /// The entries in use.
+    pub fn keys(&self) -> impl Iterator<Item = PartitionKey> {
+        self.entries.iter().map(|entry| PartitionKey::new(entry.get())).filter(|key| !key.is_empty())
+    }
+
+    /// A block with these entries first, and empty ones behind them.
+    pub fn of_keys(keys: impl IntoIterator<Item = PartitionKey>) -> Self {
+        let mut entries = [U16::ZERO; Self::ENTRIES as usize];
+        entries.iter_mut().zip(keys).for_each(|(entry, key)| *entry = key.bits().into());
+        Self { entries }
     }
 }
 

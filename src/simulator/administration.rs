@@ -1,5 +1,5 @@
-//! Subnet administration at the manager's port: path records, node records, subscriptions to traps, services. It
-//! answers with single records; of a table only the first packet.
+//! Subnet administration at the manager's port: path records, node records, subscriptions to traps, services, multicast
+//! groups. Tables of subscriptions have their first packet only, those of groups all packets.
 
 use std::time::Duration;
 
@@ -14,7 +14,6 @@ use super::device::{PortRef, SimulatedDevice};
 use super::simulated_fabric::SimulatedFabric;
 use super::subnet::{node_description, node_info};
 
-const DEFAULT_PARTITION: u16 = 0xFFFF;
 /// 4096 bytes, exactly.
 const MTU: u8 = 2 << 6 | 5;
 
@@ -42,6 +41,14 @@ impl SimulatedFabric {
             (Method::GET | Method::GET_TABLE, attribute::INFORM_INFO_RECORD) => {
                 self.inform_records(&mut answer, method == Method::GET_TABLE)
             }
+            (Method::GET_TABLE, attribute::MC_MEMBER_RECORD) => {
+                match self.group_table(&mut answer, from, now) {
+                    // The last acknowledgement gets no answer.
+                    Ok(None) => return None,
+                    Ok(Some(())) => Ok(()),
+                    Err(status) => Err(status),
+                }
+            }
             (_, attribute::SERVICE_RECORD) => self.services.answer_request(&mut answer, now),
             _ => Err(UNSUPPORTED),
         };
@@ -52,7 +59,7 @@ impl SimulatedFabric {
         Some(answer)
     }
 
-    /// A path exists if the tables lead from one end to the other.
+    /// A path exists if the tables lead from one end to the other, and both are in one partition.
     fn path_record(&mut self, answer: &mut Mad) -> Result<(), u16> {
         self.fill_tables();
         let mask = answer.administration_header().component_mask.get();
@@ -76,12 +83,13 @@ impl SimulatedFabric {
         );
         let ((from, from_lid), (to, to_lid)) = from.zip(to).ok_or(INVALID_REQUEST)?;
         self.follow_lid(from, to_lid).filter(|end| end.at.0 == to.0).ok_or(NO_RECORDS)?;
+        let key = self.shared_key(from, to).ok_or(NO_RECORDS)?;
         let record = answer.record_mut::<PathRecord>();
         *record = PathRecord::new_zeroed();
         (record.source_lid, record.destination_lid) = (from_lid.into(), to_lid.into());
         (record.source_gid, record.destination_gid) = (self.gid_of(from), self.gid_of(to));
         record.reversible_count = 0x81;
-        record.partition_key = DEFAULT_PARTITION.into();
+        record.partition_key = key.into();
         record.mtu = MTU;
         // Exactly 100 Gb/s; the packet life time of a short path.
         (record.rate, record.packet_life) = (2 << 6 | 16, 2 << 6 | 18);

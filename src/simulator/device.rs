@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use fabdeck_fabric::{
-    Guid, Lid, LinkSpeed, LinkWidth, Lmc, NodeKind, PhysicalState, PortState, Sl2Vl, VlWeight,
+    Guid, Lid, LinkSpeed, LinkWidth, Lmc, NodeKind, PartitionKey, PhysicalState, PortState, Sl2Vl, VlWeight,
 };
 use fabdeck_mad::NodeDescription;
 
 use super::adaptive_tables::DeviceGroups;
 use super::linear_table::LinearTable;
+use super::partition_profile::PartitionProfile;
 use super::port_speeds::{PortInfoForm, PortStatesForm};
 use super::wire_profile::WireProfile;
 
@@ -43,6 +44,7 @@ pub struct SimulatedDevice {
     pub port_info_form: PortInfoForm,
     pub port_states: PortStatesForm,
     pub wire: WireProfile,
+    pub partitions: PartitionProfile,
     /// The groups of its adaptive tables.
     pub groups: DeviceGroups,
 }
@@ -102,6 +104,8 @@ pub struct PortModel {
     pub peer: Option<PortRef>,
     pub key: KeyGuard,
     pub arbitration: Option<Box<ArbitrationTables>>,
+    /// The P_Keys, if they were set.
+    pub keys: Option<Vec<PartitionKey>>,
 }
 
 /// The M_Key of a port, and the number of requests with another key.

@@ -9,6 +9,7 @@ use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
 use super::linear_table::TableMaker;
+use super::partition_profile::PartitionProfile;
 use super::port_speeds::{PortInfoForm, PortStatesForm};
 use super::wire_profile::WireProfile;
 
@@ -42,6 +43,7 @@ fn build_device(fabric: &Fabric, id: NodeId) -> SimulatedDevice {
         port_info_form: PortInfoForm::default(),
         port_states: PortStatesForm::default(),
         wire: WireProfile::default(),
+        partitions: PartitionProfile::default(),
         groups: Default::default(),
     }
 }
@@ -76,6 +78,7 @@ fn build_port(fabric: &Fabric, id: NodeId, number: u8, best: LinkSpeed) -> PortM
         peer: peer.map(|peer| (peer.node.0, peer.number.value())),
         key: KeyGuard::default(),
         arbitration: None,
+        keys: None,
     }
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use fabdeck_fabric::observe::{Counter, CounterValues};
 use fabdeck_fabric::{
-    Arbitration, Fabric, Faults, Lid, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId, PortNum,
+    Arbitration, Fabric, Faults, Guid, Lid, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId, PortNum,
     PortSet, PortState, Routes, ServiceLevels, Sl2Vl, Tables,
 };
 
@@ -19,6 +19,7 @@ use super::manager_stand_in;
 use super::notice_state::NoticeState;
 use super::port_speeds::{PortInfoForm, PortStatesForm};
 use super::services::RegisteredServices;
+use super::simulated_groups::GroupRecords;
 use super::story_step::StoryStep;
 use super::traffic::{FlowOrder, LevelSelection, NetworkSetup, TrafficError, TrafficLoad, TrafficRun};
 use super::wire_profile::WireProfile;
@@ -47,6 +48,8 @@ pub struct SimulatedFabric {
     pub(super) notice_state: NoticeState,
     /// Services that ports have registered with the manager.
     pub(super) services: RegisteredServices,
+    /// Multicast groups, and tables of them that are under way.
+    pub(super) group_records: GroupRecords,
     /// Hosts whose agents follow notices by themselves.
     pub(super) agents: HostAgents,
     /// Number of Gets that would have cleared or reset something.
@@ -94,6 +97,7 @@ impl SimulatedFabric {
             relaned: false,
             notice_state: NoticeState::default(),
             services: RegisteredServices::default(),
+            group_records: GroupRecords::default(),
             agents: HostAgents::default(),
             cleared_by_get: 0,
         })
@@ -116,6 +120,11 @@ impl SimulatedFabric {
 
     pub(super) fn manager_lid(&self) -> u16 {
         self.lid_of(self.manager)
+    }
+
+    /// The GUID of the subnet manager's port.
+    pub fn manager_guid(&self) -> Option<Guid> {
+        self.device(self.manager.0).port(self.manager.1).map(|socket| socket.guid)
     }
 
     /// Makes a device silent, or lets it answer again.

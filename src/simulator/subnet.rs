@@ -12,6 +12,7 @@ use super::attribute_refusal::AttributeRefusal;
 use super::device::{AdaptiveProfile, FIRST_GROUP, KeyGuard, PortModel, PortRef, SimulatedDevice};
 use super::linear_table::BLOCK_ENTRIES;
 use super::manager_stand_in;
+use super::partition_profile::PartitionProfile;
 use super::port_speeds::{PortStatesForm, extended_port_info, has_fdr10, port_states, speed_capabilities};
 use super::simulated_fabric::SimulatedFabric;
 
@@ -52,7 +53,9 @@ impl SimulatedFabric {
             return self.device(at.0).port_states == PortStatesForm::Silent;
         }
         // Attributes from here on are those of vendors (IBA 14.2.5).
-        asked >= 0xFF00 && self.device(at.0).adaptive == AdaptiveProfile::Silent
+        let device = self.device(at.0);
+        asked >= 0xFF00 && device.adaptive == AdaptiveProfile::Silent
+            || asked == attribute::P_KEY_TABLE && device.partitions == PartitionProfile::Silent
     }
 
     /// IBA 14.2.4: whether the packet has the right key, or the port none. `None`: the key is wrong; the port counts
@@ -102,6 +105,7 @@ impl SimulatedFabric {
             attribute::MULTICAST_FORWARDING if device.is_switch() => {
                 copy_to_data(data, &multicast_block(device, modifier)?)
             }
+            attribute::P_KEY_TABLE => copy_to_data(data, &self.read_key_block(at, modifier)?),
             attribute::SL_TO_VL => copy_to_data(data, &read_sl2vl(device, at.1, modifier)?),
             attribute::VL_ARBITRATION => {
                 copy_to_data(data, &super::arbitration::read_block(device, at.1, modifier)?)
@@ -160,6 +164,7 @@ impl SimulatedFabric {
         info.set_speed(socket.speed, socket.speed_best);
         device.port_info_form.apply(modifier, &mut info)?;
         info.set_lanes(socket.lanes, socket.operational_lanes);
+        self.fill_enforcement((node, number), &mut info);
         (info.arbitration_high_cap, info.arbitration_low_cap) = super::arbitration::TABLE_CAPACITY;
         info.lanes_high_limit = socket.arbitration.as_ref().map_or(0, |tables| tables.high_limit);
         // 4096 bytes, and the service level of the manager in the lower half.
@@ -307,7 +312,7 @@ pub(super) fn node_info(device: &SimulatedDevice, ingress: u8) -> NodeInfo {
     info.node_guid = device.guid.0.into();
     info.port_guid =
         device.port(device.managed_port(ingress)).map_or(device.guid.0, |socket| socket.guid.0).into();
-    info.partition_capacity = 32.into();
+    info.partition_capacity = device.partition_capacity().into();
     info.device_id = device.device_id.into();
     info.revision = device.revision.into();
     info.local_port = ingress;
@@ -327,6 +332,7 @@ fn switch_info(device: &SimulatedDevice, routed: bool) -> SwitchInfo {
     info.linear_top = device.tables.linear_top.into();
     // A life time of 18, PortStateChange, and whether one SL2VL table can be read for all in-ports.
     info.life_state = 18 << 3 | u8::from(device.tables.state_change) << 2 | u8::from(device.optimized_lanes);
+    info.partition_enforcement_capacity = device.partitions.enforcement_capacity().into();
     info.flags = if device.enhanced_port0 { 0x08 } else { 0 };
     let blocks = device.tables.multicast.keys().next_back().map(|(block, _)| *block);
     // Tables that are not computed yet will hold one group.

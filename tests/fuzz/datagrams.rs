@@ -18,11 +18,12 @@ use fabdeck_mad::access::{
 use fabdeck_mad::{
     AdaptiveGroupBlock, AdaptiveLftBlock, AdaptiveLftEntry, AdaptiveRoutingInfo, Class, ClassPortInfo,
     CounterBlock, ExtendedNodeInfo, ExtendedPortInfo, GeneralInfo, InformInfo, LftBlock, LinkDownCauses,
-    LinkDownPage, MAD_SIZE, Mad, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord,
-    PhysicalLayerCounts, PortCounters, PortCountersExtended, PortExtendedSpeedsCounters, PortInfo,
-    PortInfoExtended, PortLevelTables, PortRcvErrorDetails, PortSamplesControl, PortXmitDiscardDetails,
-    PrivateTableInfo, Register, RegisterBytes, RegisterContent, RegisterQuery, RetransmissionCounts, SlToVl,
-    SmInfo, Smp, SwitchInfo, TroubleshootingPage, VendorQuery, VlArbitrationBlock,
+    LinkDownPage, MAD_SIZE, Mad, McMemberRecord, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord,
+    Notice, PKeyBlock, PathRecord, PhysicalLayerCounts, PortCounters, PortCountersExtended,
+    PortExtendedSpeedsCounters, PortInfo, PortInfoExtended, PortLevelTables, PortRcvErrorDetails,
+    PortSamplesControl, PortXmitDiscardDetails, PrivateTableInfo, RecordTransfer, Register, RegisterBytes,
+    RegisterContent, RegisterQuery, RetransmissionCounts, SlToVl, SmInfo, Smp, SwitchInfo,
+    TroubleshootingPage, VendorQuery, VlArbitrationBlock,
 };
 use fabdeck_simulator::{ClientId, LineFaults, SimulatedFabric, Simulator, WireProfile};
 
@@ -107,6 +108,10 @@ pub fn requests(data: &[u8]) {
 fn decode(mad: &Mad) {
     let smp = Smp(mad.clone());
     print_value(&(&mad, mad.status().to_string(), &smp, smp.route(), smp.hop_pointer(), smp.return_path()));
+    let mut transfer = RecordTransfer::default();
+    let steps = [transfer.take(mad), transfer.take(mad)];
+    print_value(&(steps, transfer.records::<McMemberRecord>(), mad.is_transfer_control()));
+    print_value(&smp.data::<PKeyBlock>().keys().map(|key| (key, key.to_string())).collect::<Vec<_>>());
     let info = smp.data::<NodeInfo>();
     print_value(&(info, info.kind(), info.guid(), info.vendor(), smp.data::<NodeDescription>().as_text()));
     let info = smp.data::<SwitchInfo>();
@@ -333,7 +338,15 @@ impl MadPort for HostilePort<'_> {
 pub fn answers(data: &[u8]) {
     let mut port = HostilePort::new(data);
     let policy = ExchangePolicy { retries: 1, nodes: 8, ..ExchangePolicy::default() };
-    let wanted = ReadOptions { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
+    let wanted = ReadOptions {
+        tables: true,
+        multicast: true,
+        lanes: true,
+        counters: true,
+        adaptive: true,
+        partitions: true,
+        groups: true,
+    };
     let Ok(seen) = read_snapshot("fuzz", &mut port, policy, &Keys::default(), wanted, &mut NoObserver) else {
         return;
     };

@@ -30,8 +30,15 @@ const HELD: &str = "held.txt";
 const GROUPS: &str = "groups.txt";
 const NOTHING: &[&str] = &[];
 
-const EVERYTHING: ReadOptions =
-    ReadOptions { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
+const EVERYTHING: ReadOptions = ReadOptions {
+    tables: true,
+    multicast: true,
+    lanes: true,
+    counters: true,
+    adaptive: true,
+    partitions: true,
+    groups: true,
+};
 /// The lanes of a large fabric need hundreds of thousands of datagrams.
 const NO_LANES: ReadOptions = ReadOptions { lanes: false, ..EVERYTHING };
 

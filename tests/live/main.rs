@@ -16,6 +16,7 @@ mod changes;
 mod discovery;
 mod engines;
 mod exported_plans;
+mod groups;
 mod ibsim;
 mod jobs;
 mod killed_processes;

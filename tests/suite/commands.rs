@@ -19,6 +19,7 @@ pub mod json;
 mod lanes;
 mod metrics;
 mod outputs;
+mod partition_rows;
 mod plans;
 mod prometheus;
 mod real_fabrics;

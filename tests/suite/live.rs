@@ -8,6 +8,7 @@ mod altered_answers;
 mod compare;
 mod fabric_events;
 mod faults;
+mod groups;
 mod keys;
 mod limits;
 mod link_health;
@@ -15,6 +16,7 @@ mod logged_port;
 mod missing_answers;
 mod notices;
 mod paired_ports;
+mod partitions;
 mod port_states;
 mod repeatability;
 mod service_levels;
@@ -49,10 +51,24 @@ fn simulated(fabric: &Fabric, line: LineFaults, seed: u64) -> SharedSimulator {
     SharedSimulator::new(Simulator::new(world(fabric), line, seed))
 }
 
-const ALL: ReadOptions =
-    ReadOptions { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
-const TOPOLOGY: ReadOptions =
-    ReadOptions { tables: false, multicast: false, lanes: false, counters: false, adaptive: false };
+const ALL: ReadOptions = ReadOptions {
+    tables: true,
+    multicast: true,
+    lanes: true,
+    counters: true,
+    adaptive: true,
+    partitions: true,
+    groups: true,
+};
+pub const TOPOLOGY: ReadOptions = ReadOptions {
+    tables: false,
+    multicast: false,
+    lanes: false,
+    counters: false,
+    adaptive: false,
+    partitions: false,
+    groups: false,
+};
 
 fn look_with(port: &mut dyn MadPort, keys: &Keys, wanted: ReadOptions) -> Result<Observation, SourceError> {
     read_snapshot("sim", port, ExchangePolicy::default(), keys, wanted, &mut NoObserver)

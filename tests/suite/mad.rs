@@ -55,7 +55,8 @@ fn structures_lie_as_the_headers_of_opensm_have_them() {
             node_guid = "node_guid", port_guid = "port_guid", partition_capacity = "partition_cap",
             device_id = "device_id", revision = "revision", local_port = "port_num_vendor_id" }
         SwitchInfo = ib_switch_info_t { linear_capacity = "lin_cap", linear_top = "lin_top", default_port = "def_port",
-            life_state = "life_state", lids_per_port = "lids_per_port", flags = "flags", multicast_top = "mcast_top" }
+            life_state = "life_state", lids_per_port = "lids_per_port",
+            partition_enforcement_capacity = "enforce_cap", flags = "flags", multicast_top = "mcast_top" }
         PortInfo = ib_port_info_t { m_key = "m_key", base_lid = "base_lid", master_sm_lid = "master_sm_base_lid",
             capability_mask = "capability_mask", local_port = "local_port_num", width_enabled = "link_width_enabled",
             width_active = "link_width_active", speed_supported_state = "state_info1",
@@ -65,6 +66,7 @@ fn structures_lie_as_the_headers_of_opensm_have_them() {
             capability_mask2 = "capability_mask2", speed_ext_active_supported = "link_speed_ext",
             speed_ext_enabled = "link_speed_ext_enabled" }
         SmInfo = ib_sm_info_t { guid = "guid", sm_key = "sm_key", activity = "act_count", priority_state = "pri_state" }
+        PKeyBlock = ib_pkey_table_t { entries = "pkey_entry" }
         SlToVl = ib_slvl_table_t { pairs = "raw_vl_by_sl" }
         VlArbitrationBlock = ib_vl_arb_table_t { entries = "vl_entry" }
         ClassPortInfo = ib_class_port_info_t { capability_mask = "cap_mask",
@@ -81,6 +83,9 @@ fn structures_lie_as_the_headers_of_opensm_have_them() {
             counter_select = "counter_select0" }
         PathRecord = ib_path_rec_t { destination_gid = "dgid", destination_lid = "dlid", source_lid = "slid",
             hop_flow_raw = "hop_flow_raw", partition_key = "pkey", qos_class_sl = "qos_class_sl", rate = "rate" }
+        McMemberRecord = ib_member_rec_t { mgid = "mgid", port_gid = "port_gid", queue_key = "qkey", mlid = "mlid",
+            mtu = "mtu", traffic_class = "tclass", partition_key = "pkey", rate = "rate", packet_life = "pkt_life",
+            level_flow_hop = "sl_flow_hop", scope_state = "scope_state" }
         NodeRecord = ib_node_record_t { lid = "lid", info = "node_info", description = "node_desc" }
         InformInfo = ib_inform_info_t { lid_begin = "lid_range_begin", is_generic = "is_generic",
             subscribe = "subscribe", trap_type = "trap_type", trap_number = "g_or_v.generic.trap_num",
@@ -119,6 +124,38 @@ fn a_directed_packet_lies_as_the_header_of_opensm_has_it() {
     assert_eq!(bytes[offsets["initial_path"]..][..4], [0, 1, 9, 3]);
     assert_eq!(bytes[offsets["return_path"] + 1], 5);
     assert_eq!(smp.route(), Some(&[1u8, 9, 3][..]));
+}
+
+#[test]
+fn entries_of_a_p_key_table_lie_in_order_with_membership_in_the_upper_bit() {
+    let mut smp = Smp::by_lid(Method::GET, attribute::P_KEY_TABLE, PKeyBlock::modifier(Some(5), 2));
+    assert_eq!((attribute::P_KEY_TABLE, smp.0.header().modifier.get()), (0x16, 0x0005_0002));
+    assert_eq!(PKeyBlock::modifier(None, 3), 3);
+    // Full and limited members, an empty entry, and one with the bit of membership alone.
+    let mut bytes = [0u8; SMP_DATA];
+    bytes[..10].copy_from_slice(&[0xFF, 0xFF, 0x00, 0x10, 0x00, 0x00, 0x80, 0x00, 0x80, 0x01]);
+    *smp.data_mut::<[u8; SMP_DATA]>() = bytes;
+    let block = *smp.data::<PKeyBlock>();
+    let keys: Vec<_> = block.keys().map(|key| (key.number(), key.is_full(), key.to_string())).collect();
+    let key = |number, full, text: &str| (number, full, text.to_owned());
+    assert_eq!(keys, [key(0x7FFF, true, "0x7fff"), key(0x10, false, "0x0010"), key(1, true, "0x0001")]);
+    let mut packed = [0u8; SMP_DATA];
+    packed[..6].copy_from_slice(&[0xFF, 0xFF, 0x00, 0x10, 0x80, 0x01]);
+    *smp.data_mut::<PKeyBlock>() = PKeyBlock::of_keys(block.keys());
+    assert_eq!(*smp.data::<[u8; SMP_DATA]>(), packed);
+
+    // Byte 43 of PortInfo: lanes in the upper half, then inbound and outbound.
+    let mut port = *smp.data::<PortInfo>();
+    port.set_lanes(8, 4);
+    port.operational_lanes_enforce |= 0x03;
+    for (inbound, outbound, byte) in
+        [(true, false, 0x3B), (false, true, 0x37), (true, true, 0x3F), (false, false, 0x33)]
+    {
+        port.set_partition_enforcement(inbound, outbound);
+        *smp.data_mut() = port;
+        assert_eq!(smp.data::<[u8; SMP_DATA]>()[43], byte);
+        assert_eq!(port.enforces_partitions(), (inbound, outbound));
+    }
 }
 
 /// Vectors made by hand: no Debian header has these structures.

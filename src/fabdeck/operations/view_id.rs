@@ -6,11 +6,13 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::adaptive::{ADAPTIVE, adaptive_switches};
 use crate::catalogue::views::counters::{COUNTERS, CounterRows};
 use crate::catalogue::views::entries::ENTRIES;
+use crate::catalogue::views::groups::{GROUPS, groups};
 use crate::catalogue::views::hosts::{HOSTS, hosts};
 use crate::catalogue::views::lanes::{LANES, lanes};
 use crate::catalogue::views::link_users::LINK_USERS;
 use crate::catalogue::views::links::{LINKS, links};
 use crate::catalogue::views::modules::{MODULES, modules};
+use crate::catalogue::views::partitions::{PARTITIONS, partitions};
 use crate::catalogue::views::ports::{PORTS, ports};
 use crate::catalogue::views::sensors::{SENSORS, sensors};
 use crate::catalogue::views::switches::{SWITCHES, switches};
@@ -69,6 +71,8 @@ define_views! {
     Modules "modules" "show modules" MODULES of modules;
     Sensors "sensors" "show sensors" SENSORS of sensors;
     Adaptive "adaptive" "show adaptive" ADAPTIVE of adaptive_switches;
+    Partitions "partitions" "show partitions" PARTITIONS of partitions;
+    Groups "groups" "show groups" GROUPS of groups;
     Users "users" "show users LINK" LINK_USERS;
     Jobs "jobs" "show jobs" RUNNING_JOBS;
     JobChannels "jobs-channels" "jobs channels" JOB_CHANNELS;
@@ -107,6 +111,8 @@ impl ViewId {
                 || self.needs_paths(&uses),
             multicast: self == Self::Tables && uses("groups"),
             lanes: self == Self::Lanes,
+            partitions: self == Self::Partitions,
+            groups: self == Self::Groups,
             counters: self == Self::Counters || (self == Self::Links && uses("errors")),
             ..ReadOptions::default()
         }

@@ -52,6 +52,8 @@ pub const COMMANDS: &[CommandEntry] = &[
     show::SHOW_MODULES,
     show::SHOW_SENSORS,
     show::SHOW_ADAPTIVE,
+    show::SHOW_PARTITIONS,
+    show::SHOW_GROUPS,
     show::SHOW_JOBS,
     trace::TRACE,
     check::CHECK,

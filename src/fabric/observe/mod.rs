@@ -5,8 +5,10 @@ mod counters;
 mod flow_lists;
 mod job_snapshot;
 mod join_samples;
+mod multicast_groups;
 mod notes;
 mod observation;
+mod partition_tables;
 mod printable;
 mod reading;
 mod sweep;
@@ -19,8 +21,10 @@ pub use counters::{Counter, CounterFigure, CounterKind, CounterLookup, CounterSa
 pub use flow_lists::FlowLists;
 pub use job_snapshot::{JobHosts, JobListState, JobSnapshot};
 pub use join_samples::join_samples;
+pub use multicast_groups::{JoinState, MulticastGroup, MulticastGroups, ports_in_tree};
 pub use notes::{Note, NotePlace, Notes};
 pub use observation::{AdaptiveRouting, CounterGrowth, Observation, PathLevels, PolicyLevels, SubnetManager};
+pub use partition_tables::{PartitionEnforcement, PartitionTables, PortPartitions};
 pub use printable::{digits_in_groups, escape_json, escape_unprintable, is_printable};
 pub use reading::{MissingAnswer, ReadingPhase, ReadingReport, route_text};
 pub use sweep::{

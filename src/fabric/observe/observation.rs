@@ -10,7 +10,9 @@ use crate::{Fabric, Guid, NameMap, PathLevelTable, ServiceLevels, Tables};
 
 use super::counters::CounterSample;
 use super::job_snapshot::JobSnapshot;
+use super::multicast_groups::MulticastGroups;
 use super::notes::Notes;
+use super::partition_tables::PartitionTables;
 use super::reading::ReadingReport;
 use super::ticks::Ticks;
 use super::wire_health::WireHealth;
@@ -110,6 +112,10 @@ pub struct Observation {
     pub ticks: Ticks,
     /// What devices state about links, modules and sensors.
     pub wire: WireHealth,
+    /// The P_Key tables of ports.
+    pub partitions: PartitionTables,
+    /// Multicast groups, as the subnet manager states them.
+    pub groups: MulticastGroups,
     /// The names that the operator gives.
     pub names: NameMap,
     /// The master subnet manager.

@@ -220,6 +220,14 @@ impl Aliases {
         Annotation { by: ANONYMOUS_USER.into(), text, ..annotation }
     }
 
+    fn anonymize_ticks(&self, mut ticks: Vec<TickRecord>) -> Vec<TickRecord> {
+        for TickRecord { kind, .. } in &mut ticks {
+            let model = self.device_number((kind.vendor, kind.device, kind.revision));
+            (kind.vendor, kind.device, kind.revision) = (None, model, None);
+        }
+        ticks
+    }
+
     /// The anonymous form of a record. `keep_notes`: an operator's words stay, except names and GUIDs in them.
     pub fn anonymize(&self, record: CaptureRecord, keep_notes: bool) -> Option<CaptureRecord> {
         let guid = |guid| self.alias_of(guid);
@@ -236,14 +244,10 @@ impl Aliases {
                 ..manager
             })),
             CaptureRecord::Names(_) => return None,
-            CaptureRecord::Ticks(mut ticks) => {
-                for TickRecord { kind, .. } in &mut ticks {
-                    let model = self.device_number((kind.vendor, kind.device, kind.revision));
-                    (kind.vendor, kind.device, kind.revision) = (None, model, None);
-                }
-                CaptureRecord::Ticks(ticks)
+            CaptureRecord::Ticks(ticks) => CaptureRecord::Ticks(self.anonymize_ticks(ticks)),
+            record @ (CaptureRecord::Wire(_) | CaptureRecord::Partitions(_) | CaptureRecord::Groups(_)) => {
+                anonymize_statements(record, guid)
             }
-            CaptureRecord::Wire(wire) => CaptureRecord::Wire(wire.anonymize(guid)),
             CaptureRecord::Tables(mut tables) => {
                 tables.anonymize(guid);
                 CaptureRecord::Tables(tables)
@@ -336,6 +340,16 @@ fn anonymize_remarks(remarks: Vec<NoteRecord>) -> Vec<NoteRecord> {
 }
 
 /// Keeps only the fields of a header that this version would have written.
+/// What devices and the subnet manager stated, with other GUIDs.
+fn anonymize_statements(record: CaptureRecord, guid: impl Fn(Guid) -> Guid) -> CaptureRecord {
+    match record {
+        CaptureRecord::Wire(wire) => CaptureRecord::Wire(wire.anonymize(guid)),
+        CaptureRecord::Partitions(tables) => CaptureRecord::Partitions(tables.anonymize(guid)),
+        CaptureRecord::Groups(groups) => CaptureRecord::Groups(groups.anonymize(guid)),
+        other => other,
+    }
+}
+
 fn anonymize_header(header: CaptureHeader) -> CaptureHeader {
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let format = Some(header.format).filter(|format| format.strip_prefix(FORMAT).is_some_and(number));

@@ -8,6 +8,8 @@ use serde_json::Value;
 use super::adaptive_tables::AdaptiveTableRecord;
 use super::counters::Counters;
 use super::frame::flags;
+use super::groups::GroupRecord;
+use super::partitions::PartitionRecord;
 use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
@@ -50,6 +52,10 @@ pub enum CaptureRecord {
     Ticks(Vec<TickRecord>),
     /// The health of links and devices that changed.
     Wire(WireRecord),
+    /// The P_Key tables of ports that changed.
+    Partitions(PartitionRecord),
+    /// Multicast groups and their members.
+    Groups(GroupRecord),
     /// Notes of the recorded reading.
     Remarks(Vec<NoteRecord>),
     /// The running jobs.
@@ -91,6 +97,8 @@ const KINDS: &[(&str, u32)] = &[
     ("path_levels", flags::STATE_MOVED),
     ("ticks", flags::STATE_MOVED),
     ("wire", flags::STATE_MOVED | flags::BESIDE),
+    ("partitions", flags::STATE_MOVED),
+    ("groups", flags::STATE_MOVED),
     ("remarks", flags::STATE_MOVED),
     ("jobs", flags::STATE_MOVED | flags::JOBS),
     ("flows", flags::STATE_MOVED | flags::BESIDE),

@@ -521,6 +521,8 @@ impl<B: ByteSource> CaptureReader<B> {
             cut: ends_early(&state.fabric, partial.map(|one| (one.code.as_str(), one.text.as_str()))),
             ticks: state.ticks.clone(),
             wire: state.wire.clone(),
+            partitions: state.partitions.clone(),
+            groups: state.groups.clone(),
             reading: None,
             jobs: state.jobs.clone(),
         }

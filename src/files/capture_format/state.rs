@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use super::adaptive_tables::AdaptiveTableRecord;
 use super::counters::CounterBase;
+use super::groups::GroupRecord;
 use super::line::{
     CaptureHeader, CaptureRecord, JobsRecord, ManagerRecord, NoteRecord, PolicyRecord, TickRecord,
 };
+use super::partitions::PartitionRecord;
 use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use super::wire::WireRecord;
 use fabdeck_fabric::observe::{
-    AdaptiveRouting, FlowLists, JobSnapshot, Observation, PolicyLevels, SubnetManager, Sweep, Ticks,
-    WireHealth,
+    AdaptiveRouting, FlowLists, JobSnapshot, MulticastGroups, Observation, PartitionTables, PolicyLevels,
+    SubnetManager, Sweep, Ticks, WireHealth,
 };
 use fabdeck_fabric::{Fabric, NameMap, NodeId, Tables};
 
@@ -30,6 +32,8 @@ pub struct CaptureState {
     pub policy: Option<PolicyLevels>,
     pub ticks: Ticks,
     pub wire: WireHealth,
+    pub partitions: PartitionTables,
+    pub groups: MulticastGroups,
     pub remarks: Vec<NoteRecord>,
     pub jobs: Option<Arc<JobSnapshot>>,
     pub flows: FlowLists,
@@ -83,6 +87,8 @@ impl CaptureState {
                 self.ticks.by_kind = all.into_iter().map(|one| (one.kind, one.tick)).collect();
             }
             CaptureRecord::Wire(wire) => wire.apply(&mut self.wire),
+            CaptureRecord::Partitions(tables) => tables.apply(&mut self.partitions),
+            CaptureRecord::Groups(groups) => groups.apply(&mut self.groups),
             CaptureRecord::Remarks(remarks) => self.remarks = remarks,
             CaptureRecord::Jobs(JobsRecord { heard, silent, list }) => {
                 let before = || self.jobs.as_ref().map(|before| before.jobs.clone()).unwrap_or_default();
@@ -117,6 +123,8 @@ impl CaptureState {
             policy: self.policy.clone(),
             ticks: self.ticks.clone(),
             wire: self.wire.clone(),
+            partitions: self.partitions.clone(),
+            groups: self.groups.clone(),
             jobs: self.jobs.clone(),
             ..Observation::default()
         };
@@ -146,6 +154,10 @@ pub fn state_records(header: &CaptureHeader, snapshot: &Observation) -> Vec<Capt
     }
     records.extend((!snapshot.ticks.by_kind.is_empty()).then(|| ticks_record(snapshot)));
     records.extend(wire_records(&WireHealth::default(), &snapshot.wire));
+    records.extend(partition_records(&PartitionTables::default(), &snapshot.partitions));
+    if !snapshot.groups.is_not_asked() {
+        records.extend(group_records(&snapshot.groups));
+    }
     records.extend((!snapshot.notes.is_empty()).then(|| notes_record(snapshot)));
     records.extend(snapshot.jobs.as_deref().map(|jobs| jobs_record(None, jobs)));
     records
@@ -176,6 +188,10 @@ pub fn changed_records(before: &Observation, now: &Observation) -> Vec<CaptureRe
         records.extend(policy_records(now));
     }
     records.extend((before.ticks != now.ticks).then(|| ticks_record(now)));
+    records.extend(partition_records(&before.partitions, &now.partitions));
+    if before.groups != now.groups {
+        records.extend(group_records(&now.groups));
+    }
     // A further silent port of a known kind shows in the sweep, which has fewer samples; it needs no remark.
     let kinds = |snapshot: &Observation| {
         let kinds = snapshot.notes.iter().map(|note| (note.code, note.first.file.clone(), note.partial));
@@ -228,6 +244,14 @@ fn ticks_record(snapshot: &Observation) -> CaptureRecord {
 /// every sweep brings some.
 pub fn wire_records(before: &WireHealth, now: &WireHealth) -> impl Iterator<Item = CaptureRecord> {
     WireRecord::of_changes(before, now).into_iter().map(CaptureRecord::Wire)
+}
+
+fn partition_records(before: &PartitionTables, now: &PartitionTables) -> impl Iterator<Item = CaptureRecord> {
+    PartitionRecord::of_changes(before, now).into_iter().map(CaptureRecord::Partitions)
+}
+
+fn group_records(groups: &MulticastGroups) -> impl Iterator<Item = CaptureRecord> {
+    GroupRecord::of(groups).into_iter().map(CaptureRecord::Groups)
 }
 
 /// The running jobs; the list only if it differs from the one before.

@@ -269,13 +269,17 @@ pub fn summarize_adaptive(nodes: &[DiscoveredNode], answers: &AdaptiveAnswers) -
     }
 }
 
-/// Notes that forwarding tables may not say the paths.
+/// Notes what forwarding tables say about the paths where switches route adaptively.
 pub fn note_adaptive(told: &mut PhaseLog, nodes: &[DiscoveredNode], answers: &AdaptiveAnswers) {
     let all = switch_nodes(nodes).count();
     match summarize_adaptive(nodes, answers) {
         None | Some(AdaptiveRouting::Seen) => {}
         Some(AdaptiveRouting::On(on)) => told.note("FN-561", || {
-            format!("adaptive routing is on at {on} of {all} switches: forwarding tables do not show the paths")
+            let is_known = |guid: &Guid| answers.tables.get(guid).is_some_and(KnownAdaptiveTables::is_understood);
+            let known = switch_nodes(nodes).map(|(_, node)| &node.guid).filter(|guid| {
+                answers.get(guid).is_some_and(AdaptiveAnswer::is_on) && is_known(guid)
+            });
+            format!("adaptive routing is on at {on} of {all} switches: {}", path_words(known.count() as u64, on))
         }),
         Some(AdaptiveRouting::Unknown(silent)) => told.note_partial("FN-562", || {
             format!(
@@ -283,6 +287,21 @@ pub fn note_adaptive(told: &mut PhaseLog, nodes: &[DiscoveredNode], answers: &Ad
                  show the paths"
             )
         }),
+    }
+}
+
+/// What is known of the paths through switches that route adaptively, of which `known` gave their adaptive tables.
+fn path_words(known: u64, on: u64) -> String {
+    const LINEAR: &str = "linear forwarding tables show one of several ports for a destination";
+    match known {
+        0 => format!("{LINEAR}, and the adaptive tables are not known"),
+        _ if known < on => {
+            format!(
+                "{LINEAR}; the adaptive tables of {known} of them show all ports, those of {} are not known",
+                on - known
+            )
+        }
+        _ => format!("{LINEAR}; the adaptive tables show all of them"),
     }
 }
 
@@ -301,6 +320,17 @@ mod tests {
         match next_step(asked, reply, None) {
             NextStep::Answer(answer) => Some(answer),
             NextStep::Ask(_) => None,
+        }
+    }
+
+    #[test]
+    fn the_note_says_whether_adaptive_tables_are_known() {
+        for (known, on, words) in [
+            (0, 3, "and the adaptive tables are not known"),
+            (2, 3, "the adaptive tables of 2 of them show all ports, those of 1 are not known"),
+            (3, 3, "; the adaptive tables show all of them"),
+        ] {
+            assert!(path_words(known, on).ends_with(words), "{}", path_words(known, on));
         }
     }
 

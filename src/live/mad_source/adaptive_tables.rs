@@ -43,6 +43,11 @@ impl KnownAdaptiveTables {
         !matches!(self.state, AdaptiveTableState::NoAnswer | AdaptiveTableState::Absent)
     }
 
+    /// Whether the tables show the ports by which packets may leave.
+    pub fn is_understood(&self) -> bool {
+        matches!(self.state, AdaptiveTableState::Read(_))
+    }
+
     /// Whether the tables need not be read again.
     fn is_current(&self, settings: &AdaptiveSettings, linear: &Lft) -> bool {
         !self.is_read() || (self.settings == *settings && self.linear == *linear)

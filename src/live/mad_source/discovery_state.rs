@@ -62,6 +62,10 @@ pub struct DiscoveredNode {
     pub arbitration: FxHashMap<u8, (u8, u8)>,
     /// The high limit by port.
     pub high_limit: FxHashMap<u8, u8>,
+    /// The number of entries of the P_Key tables, but for those of external ports of a switch.
+    pub partition_capacity: u16,
+    /// Ports that drop packets by their P_Key, as they come in and as they go out.
+    pub enforces: FxHashMap<u8, (bool, bool)>,
     /// Ports at which a subnet manager runs, in charge or not.
     pub manages: BTreeSet<u8>,
     /// What port 0 of a switch says about the fields of all its ports; of an adapter, what its last port says.
@@ -158,6 +162,8 @@ impl DiscoveryState {
             switch_info: None,
             arbitration: FxHashMap::default(),
             high_limit: FxHashMap::default(),
+            partition_capacity: info.partition_capacity.get(),
+            enforces: FxHashMap::default(),
             manages: BTreeSet::new(),
             capabilities: None,
             refuses_extended_query: self.refuses_extended_queries,
@@ -187,6 +193,10 @@ impl DiscoveryState {
         let found = &mut self.nodes[node];
         found.arbitration.insert(number, (info.arbitration_high_cap, info.arbitration_low_cap));
         found.high_limit.insert(number, info.lanes_high_limit);
+        match info.enforces_partitions() {
+            (false, false) => found.enforces.remove(&number),
+            bits => found.enforces.insert(number, bits),
+        };
         match info.has_manager() {
             true => found.manages.insert(number),
             false => found.manages.remove(&number),

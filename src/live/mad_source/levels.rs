@@ -4,7 +4,7 @@
 use super::question::{Question, Reply};
 use super::reader::PortReader;
 use fabdeck_fabric::observe::PathLevels;
-use fabdeck_fabric::{Fabric, Faults, Lid, PortNum, ServiceLevel, ServiceLevels};
+use fabdeck_fabric::{Fabric, Faults, Lid, Partitions, PortNum, ServiceLevel, ServiceLevels};
 use fabdeck_mad::access::{AddressedMad, LevelReadOptions, LevelReadOutcome, MadAddress, SourceError};
 use fabdeck_mad::{Mad, Method, PathRecord, attribute};
 use fabdeck_routing::{Destination, Problem};
@@ -23,10 +23,11 @@ struct LevelPair {
     root: u32,
 }
 
-/// Reads levels from the subnet manager at a LID.
+/// Reads levels from the subnet manager at a LID. Pairs that partitions keep apart have no path record, so they are not
+/// asked for.
 pub fn read_levels(
     reader: &mut PortReader<'_>,
-    fabric: &Fabric,
+    (fabric, partitions): (&Fabric, Option<&Partitions>),
     manager: Lid,
     wanted: LevelReadOptions,
 ) -> Result<LevelReadOutcome, SourceError> {
@@ -34,12 +35,13 @@ pub fn read_levels(
     let problem = Problem::new(fabric, &faults);
     let starts: Vec<Vec<LevelSource>> =
         problem.switches().map(|switch| switch_sources(&problem, switch, wanted)).collect();
-    let (starts, each) = (&starts, if wanted.every { usize::MAX } else { SOURCES_PER_SWITCH });
+    let each = if wanted.every { usize::MAX } else { SOURCES_PER_SWITCH };
+    let starts = LevelSources { starts: &starts, fabric, partitions };
     let pairs = || {
         destination_pairs(&problem, wanted.switches)
             .flat_map(|(root, to)| problem.switches().map(move |switch| LevelPair { switch, to, root }))
     };
-    let expected: u64 = pairs().map(|pair| sources(starts, pair).take(each).count() as u64).sum();
+    let expected: u64 = pairs().map(|pair| starts.of_pair(pair).take(each).count() as u64).sum();
     if wanted.most.is_some_and(|most| expected > most) {
         return Ok(LevelReadOutcome::TooMany(expected));
     }
@@ -53,7 +55,7 @@ pub fn read_levels(
     let mut phase = reader.open_phase::<LevelPair>("path records");
     let retries = phase.exchange.retries();
     let questions = pairs().flat_map(move |pair| {
-        sources(starts, pair).take(each).map(move |from| question(manager, from, pair, retries))
+        starts.of_pair(pair).take(each).map(move |from| question(manager, from, pair, retries))
     });
     phase.exchange.feed(expected, questions);
     while let Some((pair, reply)) = phase.next()? {
@@ -67,7 +69,7 @@ pub fn read_levels(
         if before == 1 && read.levels.level_bits(pair.switch, pair.to.lid).count_ones() == 2 {
             read.differing += 1;
             // These sources disagree and do not represent the others, so each one is asked.
-            for from in sources(starts, pair).skip(each) {
+            for from in starts.of_pair(pair).skip(each) {
                 phase.exchange.ask(question(manager, from, pair, retries));
             }
         }
@@ -115,11 +117,27 @@ fn switch_sources(problem: &Problem<'_>, switch: u32, wanted: LevelReadOptions) 
     starts
 }
 
-/// The sources of a pair, without the destination itself.
-fn sources(starts: &[Vec<LevelSource>], pair: LevelPair) -> impl Iterator<Item = Lid> + '_ {
-    let here = starts.get(pair.switch as usize).map_or(&[][..], Vec::as_slice).iter();
-    let itself = move |port: PortNum| pair.switch == pair.root && port == pair.to.port;
-    here.filter(move |(port, _)| !itself(*port)).map(|(_, lid)| *lid)
+/// The sources of all switches.
+#[derive(Clone, Copy)]
+struct LevelSources<'s> {
+    starts: &'s [Vec<LevelSource>],
+    fabric: &'s Fabric,
+    partitions: Option<&'s Partitions>,
+}
+
+impl<'s> LevelSources<'s> {
+    /// The sources of a pair, without the destination itself and without those in none of its partitions.
+    fn of_pair(self, pair: LevelPair) -> impl Iterator<Item = Lid> + 's {
+        let here = self.starts.get(pair.switch as usize).map_or(&[][..], Vec::as_slice).iter();
+        let itself = move |port: PortNum| pair.switch == pair.root && port == pair.to.port;
+        let others = here.filter(move |(port, _)| !itself(*port)).map(|(_, lid)| *lid);
+        others.filter(move |from| self.can_share(*from, pair.to.lid))
+    }
+
+    fn can_share(self, from: Lid, to: Lid) -> bool {
+        let ends = self.fabric.port_by_lid(from).zip(self.fabric.port_by_lid(to));
+        self.partitions.zip(ends).is_none_or(|(partitions, (from, to))| partitions.can_share(from, to))
+    }
 }
 
 fn question(manager: Lid, from: Lid, pair: LevelPair, retries: u32) -> Question<LevelPair> {

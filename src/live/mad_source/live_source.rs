@@ -10,9 +10,11 @@ use super::discovery_state::DiscoveredNode;
 use super::exchange_policy::ExchangePolicy;
 use super::fabric_sweep::{SweepMemory, run_sweep};
 use super::fdr10::KindsWithoutFdr10;
+use super::groups::read_groups;
 use super::keys::Keys;
 use super::lanes::{count_lane_questions, read_arbitration, read_lanes};
 use super::levels::read_levels;
+use super::partitions::read_partitions;
 use super::reader::{PhaseLog, PortReader};
 use super::subnet_manager::find_manager;
 use super::subscribers::read_subscribers;
@@ -21,7 +23,8 @@ use super::ticks::read_ticks;
 use super::traps::{TrapListener, TrapSubscription};
 use super::wire::{WireScope, read_wire};
 use fabdeck_fabric::observe::{
-    KnownManager, MissingAnswer, NotePlace, Notes, Observation, ReadingReport, Sweep, Ticks, route_text,
+    KnownManager, MissingAnswer, MulticastGroups, NotePlace, Notes, Observation, ReadingReport, Sweep, Ticks,
+    route_text,
 };
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use fabdeck_mad::access::{
@@ -266,7 +269,8 @@ impl Source for LiveSource {
         let first = self.next_transactions();
         let mut reader = PortReader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
         reader.begin_transactions(first);
-        let read = read_levels(&mut reader, &look.fabric, lid, wanted)?;
+        let partitions = look.partitions.members(&look.fabric).map(|(partitions, _)| partitions);
+        let read = read_levels(&mut reader, (&look.fabric, partitions.as_ref()), lid, wanted)?;
         merge_phase_log(reader, look);
         self.record_writes(look);
         Ok(read)
@@ -359,7 +363,6 @@ fn read_with_nodes(
         asked = switches_to_ask(&fabric, &nodes, answers);
         let said = ask_adaptive(&mut reader, &nodes, &asked, answers)?;
         answers.extend(said);
-        note_adaptive(&mut reader.log, &nodes, answers);
         adaptive = summarize_adaptive(&nodes, answers);
     }
     if wanted.tables {
@@ -368,9 +371,10 @@ fn read_with_nodes(
         answers.tables.extend(known);
     }
     if wanted.tables || wanted.adaptive {
+        note_adaptive(&mut reader.log, &nodes, answers);
         store_adaptive(&nodes, &mut tables, answers);
     }
-    if wanted.multicast {
+    if wanted.multicast || wanted.groups {
         read_multicast(&mut reader, &nodes, &mut tables)?;
     }
     if wanted.lanes {
@@ -383,6 +387,13 @@ fn read_with_nodes(
         false => Ticks::default(),
     };
     let subnet_manager = find_manager(&mut reader, &fabric, &nodes, manager_lid)?;
+    let partitions = wanted.partitions.then(|| read_partitions(&mut reader, &fabric, &nodes));
+    let partitions = partitions.transpose()?.unwrap_or_default();
+    let manager = manager_lid.and_then(|lid| Lid::new(lid.into()));
+    let groups = match manager.filter(|_| wanted.groups) {
+        Some(lid) => read_groups(&mut reader, (&fabric, &tables), (lid, subnet_prefix))?,
+        None => MulticastGroups::default(),
+    };
     let reading = Some(ReadingReport {
         subnet_prefix,
         from,
@@ -394,13 +405,15 @@ fn read_with_nodes(
         tables,
         counters,
         ticks,
+        partitions,
+        groups,
         subnet_manager,
         adaptive,
         reading,
         ..Observation::default()
     };
     merge_phase_log(reader, &mut look);
-    Ok((look, nodes, manager_lid.and_then(|lid| Lid::new(lid.into()))))
+    Ok((look, nodes, manager))
 }
 
 /// Adds the notes and statistics of the phases to the snapshot.

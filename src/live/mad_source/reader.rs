@@ -8,7 +8,7 @@ use super::keys::Keys;
 use super::question::Reply;
 use fabdeck_fabric::observe::{MissingAnswer, NotePlace, Notes, ReadingPhase};
 use fabdeck_fabric::{Fabric, Guid};
-use fabdeck_mad::access::{MadPort, ReadObserver, ReadProgress, SourceError};
+use fabdeck_mad::access::{AddressedMad, MadPort, PortEvent, ReadObserver, ReadProgress, SourceError};
 
 /// How often the caller is asked for cancellation.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
@@ -56,6 +56,8 @@ pub struct PortReader<'a> {
     pub log: PhaseLog,
     pub phases: Vec<ReadingPhase>,
     transactions: u32,
+    /// The phase of datagrams that are sent one by one, and when it began.
+    single: (ReadingPhase, Duration),
 }
 
 impl<'a> PortReader<'a> {
@@ -67,7 +69,8 @@ impl<'a> PortReader<'a> {
         watch: &'a mut dyn ReadObserver,
     ) -> Self {
         let told = PhaseLog { source: source.to_owned(), ..PhaseLog::default() };
-        Self { port, policy, keys, watch, log: told, phases: Vec::new(), transactions: 1 }
+        let single = Default::default();
+        Self { port, policy, keys, watch, log: told, phases: Vec::new(), transactions: 1, single }
     }
 
     /// Sets the first transaction, which is 1 by default.
@@ -126,6 +129,57 @@ impl<'a> PortReader<'a> {
     pub fn drain_reports(&mut self) -> Result<(), SourceError> {
         while self.port.receive(self.port.now())?.is_some() {}
         Ok(())
+    }
+
+    /// The timeout of a query, and how often it is sent again.
+    pub fn patience(&self) -> (Duration, u32) {
+        (self.policy.timeout, self.policy.retries)
+    }
+
+    /// Begins the phase of datagrams that are sent one by one.
+    pub fn begin_single(&mut self, name: &'static str) {
+        self.single = (ReadingPhase { name, in_flight: 1, ..ReadingPhase::default() }, self.port.now());
+    }
+
+    /// Ends that phase and keeps its statistics.
+    pub fn end_single(&mut self) {
+        let (mut phase, begun) = std::mem::take(&mut self.single);
+        phase.took = self.port.now().saturating_sub(begun);
+        self.phases.push(phase);
+    }
+
+    /// The statistics of that phase.
+    pub fn single_phase(&mut self) -> &mut ReadingPhase {
+        &mut self.single.0
+    }
+
+    /// A transaction for a datagram that is sent outside of queries.
+    pub fn next_transaction(&mut self) -> u32 {
+        let transaction = self.transactions.max(1);
+        self.transactions = transaction.wrapping_add(1);
+        transaction
+    }
+
+    /// Sends a datagram that is no query of an exchange.
+    pub fn send_single(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), SourceError> {
+        self.single.0.sent += 1;
+        Ok(self.port.send(parcel, patience)?)
+    }
+
+    /// The next arrival for such a datagram; `None` when the time is over.
+    pub fn receive_single(&mut self, until: Duration) -> Result<Option<PortEvent>, SourceError> {
+        loop {
+            if self.watch.is_cancelled() {
+                return Err(SourceError::Cancelled);
+            }
+            let turn = until.min(self.port.now() + WATCH_INTERVAL);
+            if let Some(event) = self.port.receive(turn)? {
+                return Ok(Some(event));
+            }
+            if self.port.now() >= until {
+                return Ok(None);
+            }
+        }
     }
 
     pub fn keys(&self) -> &'a Keys {

@@ -90,7 +90,7 @@ impl MadPort for UmadPort {
 
     fn send(&mut self, parcel: &AddressedMad, patience: Duration) -> Result<(), PortError> {
         let agent = self.agent_for(parcel.mad.class())?;
-        let timeout_ms = timeout_ms(parcel.mad.method(), patience);
+        let timeout_ms = timeout_ms(&parcel.mad, patience);
         let sent = self.device.send(agent, to_endpoint(parcel.address), &parcel.mad.0, timeout_ms);
         sent.map_err(|e| refusal::not_sent(&self.place, &e))?;
         self.owed = self.owed.saturating_add(u32::from(timeout_ms > 0));
@@ -153,8 +153,8 @@ impl Drop for UmadPort {
 }
 
 /// The timeout for the kernel; 0 if no answer is due, for which it would wait.
-fn timeout_ms(method: Method, patience: Duration) -> i32 {
-    if method.is_response() || method == Method::SEND {
+fn timeout_ms(mad: &Mad, patience: Duration) -> i32 {
+    if mad.method().is_response() || mad.method() == Method::SEND || mad.is_transfer_control() {
         return 0;
     }
     i32::try_from(patience.as_micros().div_ceil(1_000)).unwrap_or(i32::MAX).max(1)
@@ -192,7 +192,7 @@ fn min_length(class: Class) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabdeck_mad::{PathRecord, attribute};
+    use fabdeck_mad::{PathRecord, RecordTransfer, TransferStep, attribute, record_segments};
 
     const FROM: Endpoint = Endpoint { lid: 7, queue_pair: 1, queue_key: 0, service_level: 3 };
 
@@ -247,12 +247,23 @@ mod tests {
     #[test]
     fn only_what_is_answered_has_a_time_out() {
         let patience = Duration::from_micros(1_500);
+        let timeout_ms = |method, patience| {
+            timeout_ms(&Mad::new(Class::PERFORMANCE, method, attribute::PORT_COUNTERS, 0), patience)
+        };
         assert_eq!(timeout_ms(Method::GET, patience), 2);
         assert_eq!(timeout_ms(Method::GET, Duration::ZERO), 1, "with 0 the kernel would match no answer");
         assert_eq!(timeout_ms(Method::GET, Duration::MAX), i32::MAX);
         for method in [Method::GET_RESPONSE, Method::REPORT_RESPONSE, Method::TRAP_REPRESS, Method::SEND] {
             assert_eq!(timeout_ms(method, patience), 0);
         }
+        // An acknowledgement of a segment has the method of its query.
+        let mut transfer = RecordTransfer::default();
+        let segment =
+            &record_segments(&Mad::administration(Method::GET_TABLE_RESPONSE, 0x38, 0), &[1; 600], 56)[0];
+        let TransferStep::Acknowledge(control) = transfer.take(segment) else {
+            panic!("more segments follow")
+        };
+        assert_eq!((control.method(), super::timeout_ms(&control, patience)), (Method::GET_TABLE, 0));
     }
 
     #[test]

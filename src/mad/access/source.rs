@@ -54,6 +54,10 @@ pub struct ReadOptions {
     pub lanes: bool,
     /// Counters of every cabled port.
     pub counters: bool,
+    /// P_Key tables of ports.
+    pub partitions: bool,
+    /// Multicast groups and their members, from the subnet manager.
+    pub groups: bool,
 }
 
 /// Which path records to read.

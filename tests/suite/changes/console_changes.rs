@@ -29,8 +29,15 @@ use fabdeck_mad::access::{AttributePart, DeviceAttribute, DeviceId, NoObserver, 
 use fabdeck_routing::{NoProgress, Request};
 
 const SOURCE: &str = DEMO;
-const WANTED: ReadOptions =
-    ReadOptions { tables: true, lanes: false, counters: false, multicast: false, adaptive: false };
+const WANTED: ReadOptions = ReadOptions {
+    tables: true,
+    lanes: false,
+    counters: false,
+    multicast: false,
+    adaptive: false,
+    partitions: false,
+    groups: false,
+};
 
 /// A console's source, what it shows, and its access to changes.
 struct ConsoleFixture {

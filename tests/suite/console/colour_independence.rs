@@ -217,3 +217,17 @@ fn ascii_is_enough_for_every_screen() {
         }
     }
 }
+
+/// The comparison itself: two gauges of one length with one number must not differ by their colour alone.
+#[test]
+#[should_panic(expected = "differs by its colour alone")]
+fn a_gauge_that_says_more_by_its_colour_is_found() {
+    let mono = Buffer::with_lines(["  ━━━╌╌  49 %", "  ━━━╌╌  49 %"]);
+    let mut colour = mono.clone();
+    for (y, fg) in [(0, Color::Yellow), (1, Color::Cyan)] {
+        for x in 2..5 {
+            colour[(x, y)].set_fg(fg);
+        }
+    }
+    assert_readable_without_colours("gauges", &colour, &mono);
+}

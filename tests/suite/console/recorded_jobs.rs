@@ -31,7 +31,15 @@ fn list(text: &str) -> job_lists::JobList {
 /// Eight sweeps five seconds apart: no list in the first two, another from the fifth on, silence from the seventh on.
 fn record(file: &Path) {
     let mut source = LocalSystemAccess::default().open("sim:demo", &SourceOptions::default()).unwrap();
-    let wanted = ReadOptions { tables: true, counters: true, multicast: true, lanes: false, adaptive: false };
+    let wanted = ReadOptions {
+        tables: true,
+        counters: true,
+        multicast: true,
+        lanes: false,
+        adaptive: false,
+        partitions: false,
+        groups: false,
+    };
     let mut look = source.observe(wanted, &mut NoObserver).unwrap();
     let header = CaptureHeader {
         format: "fabdeck.capture/1".into(),

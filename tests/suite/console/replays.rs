@@ -48,7 +48,7 @@ pub fn looking(name: &str) -> SnapshotMaker {
 }
 
 pub const WANTED: ReadOptions =
-    ReadOptions { tables: true, counters: true, multicast: true, lanes: false, adaptive: false };
+    ReadOptions { tables: true, counters: true, multicast: true, ..crate::live::TOPOLOGY };
 
 /// A session on a capture, at its end or at a time.
 pub fn played(file: &Path, at: Option<&str>) -> TestSession {

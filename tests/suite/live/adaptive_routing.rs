@@ -8,7 +8,7 @@ use fabdeck_files::capture::Recorder;
 use fabdeck_files::capture_format::CaptureReader;
 use fabdeck_live::{ExchangePolicy, Keys, LiveSource};
 use fabdeck_mad::access::{NoObserver, Source};
-use fabdeck_simulator::AdaptiveProfile::{Off, On, Plain, Silent};
+use fabdeck_simulator::AdaptiveProfile::{Off, On, Plain, Silent, Withheld};
 use fabdeck_simulator::{AdaptiveProfile, SharedSimulator};
 
 use super::fabric_events::{TABLES, TEN_SECONDS};
@@ -62,6 +62,20 @@ fn a_switch_is_on_off_or_open_by_what_it_answers() {
         for known in ["FN-561", "FN-562"] {
             assert_eq!(look.notes.has(known), code == Some(known), "{profiles:?}: {:?}", look.notes);
         }
+    }
+}
+
+#[test]
+fn the_note_of_adaptive_routing_tells_whether_the_tables_were_read() {
+    let planned = fabric("kary,k=2,n=2");
+    for (profiles, words) in [
+        (&[On; 4], "the adaptive tables show all of them"),
+        (&[Withheld; 4], "and the adaptive tables are not known"),
+        (&[On, Off, Withheld, On], "tables of 2 of them show all ports, those of 1 are not known"),
+    ] {
+        let look = looked(&saying(&planned, profiles));
+        let note = look.notes.iter().find(|note| note.code == "FN-561").unwrap();
+        assert!(note.text.ends_with(words), "{}", note.text);
     }
 }
 

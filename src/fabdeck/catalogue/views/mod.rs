@@ -3,11 +3,13 @@
 pub(crate) mod adaptive;
 pub(crate) mod counters;
 pub mod entries;
+pub(crate) mod groups;
 pub(crate) mod hosts;
 pub(crate) mod lanes;
 pub(crate) mod link_users;
 pub(crate) mod links;
 pub(crate) mod modules;
+pub(crate) mod partitions;
 pub(crate) mod ports;
 pub(crate) mod sensors;
 pub(crate) mod switches;

@@ -19,8 +19,8 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     let mut pairs = vec![
         (
             "pairs",
-            match report.partitions {
-                None => format!("{} ordered pairs, unicast only", digits_in_groups(report.pairs)),
+            match report.kept_apart {
+                None | Some(0) => format!("{} ordered pairs, unicast only", digits_in_groups(report.pairs)),
                 Some(_) => format!(
                     "{} ordered pairs that share a partition, unicast only",
                     digits_in_groups(report.pairs)
@@ -44,9 +44,7 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
             },
         ),
     ];
-    if let Some(partitions) = report.partitions {
-        pairs.push(("partitions", format!("{partitions}; ports without a common partition are no pair")));
-    }
+    pairs.extend(partition_lines(report));
     if report.unreachable > 0 {
         pairs.extend(lost_lines(report));
     }
@@ -55,7 +53,7 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     pairs.extend(report.loop_examples.iter().take(3).map(|round| ("  such as", round.join(" -> "))));
     pairs.extend(report.choices.iter().flat_map(choice_lines));
     pairs.push(("deadlock", deadlock_words(report)));
-    if report.partitions.is_some() {
+    if report.kept_apart.is_some_and(|apart| apart > 0) {
         pairs.push(("", "judged over all pairs, whatever their partitions".to_owned()));
     }
     if let Some((channels, paths)) = report.cycle.as_ref().zip(report.cycle_paths.as_ref()) {
@@ -74,6 +72,24 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     pairs.extend(usage_lines(report));
     pairs.extend(unknown_lines(report));
     pairs
+}
+
+/// The lines about pairs that partitions keep apart. Partitions that keep no pair apart have none.
+fn partition_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if let Some((apart, partitions)) =
+        report.kept_apart.zip(report.partitions).filter(|(apart, _)| *apart > 0)
+    {
+        let from = report.partitions_from.map_or_else(String::new, |from| format!(" by {from}"));
+        lines.push(("partitions", format!("{partitions}{from}")));
+        let apart = digits_in_groups(apart);
+        lines.push(("kept apart", format!("{apart} pairs by partitions: neither lost nor counted as pairs")));
+    }
+    if report.unknown_partitions > 0 {
+        let ports = count_words(report.unknown_partitions as usize, "port", "ports");
+        lines.push(("  unknown", format!("the P_Key tables of {ports}, which count as in every partition")));
+    }
+    lines
 }
 
 /// The lines about what choices of adaptive routing do.

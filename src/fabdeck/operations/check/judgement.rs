@@ -69,6 +69,13 @@ json_type! {
         pub pairs: u64,
         /// Number of partitions with members; a pair then shares a partition. `None`: every pair counts.
         pub partitions: Option<usize>,
+        /// Where the partitions come from: "partitions.conf" or "P_Key tables" of ports. `None`: they are not known.
+        pub partitions_from: Option<&'static str>,
+        /// Number of ordered pairs that partitions keep apart. `pairs` does not count them: they are neither lost nor fine.
+        /// `None`: partitions are not known.
+        pub kept_apart: Option<u64>,
+        /// Number of ports whose P_Key table is not known. Their pairs count as if they shared a partition.
+        pub unknown_partitions: u64,
         pub unreachable: u64,
         /// Pairs whose path reaches a table that was not read, in a fabric that answered in part. They count
         /// neither as reachable nor as unreachable.
@@ -175,10 +182,10 @@ impl CertificateReport {
         !self.defect_words().is_empty()
     }
 
-    /// Whether no pair has a path, or there is no pair. This is a finding even where missing cables are the cause. With
-    /// partitions it is false: they may leave no pair to judge.
+    /// Whether no pair has a path, or there is no pair. This is a finding even where missing cables are the cause. It is
+    /// none where partitions leave no pair to judge.
     pub fn is_disconnected(&self) -> bool {
-        self.unreachable == self.pairs && self.partitions.is_none()
+        self.unreachable == self.pairs && (self.pairs > 0 || self.kept_apart.unwrap_or(0) == 0)
     }
 
     /// The defects, each in a few words.
@@ -328,6 +335,9 @@ pub fn certificate_report(
         covers: "unicast",
         pairs: certificate.pairs,
         partitions: look.partitions.as_ref().map(Partitions::partition_count),
+        partitions_from: None,
+        kept_apart: look.partitions.is_some().then(|| kept_apart_pairs(problem, certificate)),
+        unknown_partitions: 0,
         unreachable: lost.total(),
         unread_pairs: lost.unread(),
         by_kind: pairs_by_kind(&lost),
@@ -398,6 +408,11 @@ fn pairs_by_cause(lost: &LostPairs) -> PairsByCause {
         dead_end: lost.by_cause(Cause::DeadEnd),
         in_loop: lost.by_cause(Cause::Loop),
     }
+}
+
+/// Number of pairs that partitions keep apart.
+fn kept_apart_pairs(problem: &Problem<'_>, certificate: &Certificate) -> u64 {
+    pairs_in_scope(problem, &certificate.scope, None).saturating_sub(certificate.pairs)
 }
 
 /// Number of pairs that the marks remove.

@@ -15,7 +15,8 @@ use crate::operations::operation::Operation;
 use crate::operations::preview::engine_request::read_job_map;
 use fabdeck_fabric::{Faults, Tables};
 use fabdeck_mad::access::ReadOptions;
-use fabdeck_routing::NoProgress;
+use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, pairs_in_scope};
+use fabdeck_routing::{NoProgress, Problem};
 
 /// What to check, and what to report besides.
 #[derive(Clone, Debug, Default)]
@@ -51,9 +52,11 @@ pub fn check_tables(operation: &mut Operation<'_>, request: &CheckRequest) -> Re
         ));
     }
     let mut source = operation.env.open_named_source()?;
-    let wanted = ReadOptions { tables: own, adaptive: true, ..ReadOptions::default() };
+    let partitions = request.partitions.is_none();
+    let wanted = ReadOptions { tables: own, adaptive: true, partitions, ..ReadOptions::default() };
     let mut snapshot = operation.read_snapshot_through(source.as_mut(), wanted)?;
     add_files(operation, request, &mut snapshot)?;
+    let known_partitions = add_partitions(operation, request, &mut snapshot)?;
     if let Some(refusal) = missing_tables_failure(&snapshot) {
         // A damaged file may be the cause.
         operation.reporter.report_notes(&snapshot.observation.notes);
@@ -80,14 +83,14 @@ pub fn check_tables(operation: &mut Operation<'_>, request: &CheckRequest) -> Re
         (false, None) => (None, None),
         _ => compute_loads(&snapshot, &snapshot.observation.tables, wanted),
     };
-    let report = CertificateReport { loads: patterns, jobs, ..report };
+    let report = known_partitions.describe(CertificateReport { loads: patterns, jobs, ..report });
     let mut findings = report.defect_words();
     // Under `--strict` an undecided verdict leads to exit code 2, and a finding gives the reason.
     findings.extend(undecided_finding(&report).filter(|_| request.strict));
     Ok(CheckResult { snapshot, report, findings })
 }
 
-/// Adds the tables and partitions of files, and assumed tables.
+/// Adds the tables of files, and assumed tables.
 fn add_files(
     operation: &Operation<'_>,
     request: &CheckRequest,
@@ -101,13 +104,57 @@ fn add_files(
         replace_tables(&mut snapshot.observation.tables, tables);
     }
     env.assume(snapshot)?;
-    if let Some(file) = &request.partitions {
-        let manager = snapshot.observation.subnet_manager.as_ref().map(|manager| manager.guid);
-        let (partitions, notes) = env.outside.partitions(file, snapshot.fabric(), manager)?;
-        snapshot.observation.notes.extend(notes);
-        snapshot.partitions = Some(partitions);
-    }
     Ok(())
+}
+
+/// What is known of partitions.
+#[derive(Clone, Copy, Debug, Default)]
+struct KnownPartitions {
+    /// Their source and their number; `None` if they are not known.
+    stated: Option<(&'static str, usize)>,
+    /// Ports whose P_Key table is not known.
+    unknown: u64,
+}
+
+impl KnownPartitions {
+    /// Adds it to a report. Where no pair is kept apart the certificate was made without partitions.
+    fn describe(self, report: CertificateReport) -> CertificateReport {
+        let Some((from, count)) = self.stated else { return report };
+        CertificateReport {
+            partitions: Some(count),
+            partitions_from: Some(from),
+            kept_apart: Some(report.kept_apart.unwrap_or(0)),
+            unknown_partitions: self.unknown,
+            ..report
+        }
+    }
+}
+
+/// Adds the partitions of a file, or those of P_Key tables where these keep a pair apart.
+fn add_partitions(
+    operation: &Operation<'_>,
+    request: &CheckRequest,
+    snapshot: &mut Snapshot,
+) -> Result<KnownPartitions, Failure> {
+    if let Some(file) = &request.partitions {
+        let manager = snapshot.manager();
+        let (partitions, notes) = operation.env.outside.partitions(file, snapshot.fabric(), manager)?;
+        snapshot.observation.notes.extend(notes);
+        let count = partitions.partition_count();
+        snapshot.partitions = Some(partitions);
+        return Ok(KnownPartitions { stated: Some(("partitions.conf", count)), unknown: 0 });
+    }
+    let Some((partitions, unknown)) = snapshot.observation.partitions.members(snapshot.fabric()) else {
+        return Ok(KnownPartitions::default());
+    };
+    let count = partitions.partition_count();
+    let faults = Faults::default();
+    let problem = Problem::new(snapshot.fabric(), &faults);
+    let scope = RouteScope { switches: request.switches, lanes: LaneKnowledge::Unknown };
+    let pairs = |partitions| pairs_in_scope(&problem, &scope, partitions);
+    let splits = pairs(Some(&partitions)) < pairs(None);
+    snapshot.partitions = splits.then_some(partitions);
+    Ok(KnownPartitions { stated: Some(("P_Key tables", count)), unknown })
 }
 
 fn missing_tables_failure(snapshot: &Snapshot) -> Option<Failure> {

@@ -41,6 +41,8 @@ pub struct RecordRequest<'r> {
     /// Whether lines of stdin become notes.
     pub notes: bool,
     pub jobs: Option<RecordedJobList>,
+    /// Whether P_Key tables and multicast groups are read too, once at the beginning.
+    pub partitions: bool,
     /// Whether the caller's answer is text, so that remarks on the way may explain it.
     pub explains: bool,
 }
@@ -84,7 +86,14 @@ pub fn refuse_conflicts(
 pub fn record(operation: &mut Operation<'_>, mut request: RecordRequest<'_>) -> Result<Recording, Failure> {
     let name = operation.env.named_source()?.to_owned();
     let mut source = operation.env.open_source(&name)?;
-    let wanted = ReadOptions { tables: true, multicast: true, lanes: true, ..ReadOptions::default() };
+    let wanted = ReadOptions {
+        tables: true,
+        multicast: true,
+        lanes: true,
+        partitions: request.partitions,
+        groups: request.partitions,
+        ..ReadOptions::default()
+    };
     let snapshot = operation.read_snapshot_through(source.as_mut(), wanted)?;
     let Some(reading) = &snapshot.observation.reading else {
         return Err(Failure::usage(format!(

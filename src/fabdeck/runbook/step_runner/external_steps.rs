@@ -72,6 +72,7 @@ impl Runner<'_> {
             keep: None,
             notes: false,
             jobs: None,
+            partitions: false,
             explains: false,
         };
         // The report of the run goes to stdout.

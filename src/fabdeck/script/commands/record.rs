@@ -70,6 +70,9 @@ pub struct RecordArgs {
     /// Record each line of stdin as a note, with the time of its arrival
     #[arg(long)]
     pub notes: bool,
+    /// Record P_Key tables, multicast groups and their members too, as they are at the beginning
+    #[arg(long)]
+    pub partitions: bool,
     #[command(flatten)]
     pub running_jobs: RecordJobsArgs,
 }
@@ -84,6 +87,7 @@ fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Failure
         keep: args.keep,
         notes: args.notes,
         jobs: args.running_jobs.list(),
+        partitions: args.partitions,
         explains: !context.output.json,
     };
     refuse_conflicts(context.env(), &request, context.output.json)?;

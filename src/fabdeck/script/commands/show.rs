@@ -197,6 +197,41 @@ pub const SHOW_ADAPTIVE: CommandEntry = CommandEntry::new(
 .at(OptionUse::Used)
 .json(&[JsonSchema::rows::<()>(ViewId::Adaptive)]);
 
+pub const SHOW_PARTITIONS: CommandEntry = CommandEntry::new(
+    "show partitions",
+    "The partitions and their members",
+    "A row for each member of a partition, by the P_Key tables of ports: full or limited, and whether the switch port on \
+     its cable passes its packets. Ports without a known partition come last: \"empty\", \"absent\" and \"did not \
+     answer\" differ. A live source is asked one question a port, and further ones for tables of more than 32 entries.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source sim:demo show partitions --filter pkey=0x7fff,member=full",
+    "fabdeck --source sim:kary,k=4,n=2,pkeys-enforce=all show partitions --filter at_switch=drops",
+])
+.runs(&CommandFunction(show_partitions))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::Partitions)]);
+
+pub const SHOW_GROUPS: CommandEntry = CommandEntry::new(
+    "show groups",
+    "The multicast groups and their members",
+    "A row for each member of a multicast group: how it is joined, and whether the forwarding tree leads to it. Groups of \
+     IP over InfiniBand have the name of their address. A live source reads multicast tables, and asks the subnet \
+     manager for its groups and once for each host port. The manager hides groups of partitions that this host is not \
+     in.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source sim:kary,k=2,n=2 show groups",
+    "fabdeck --source sim:kary,k=2,n=2 show groups --filter tree=no --fields group,mgid,node,port,state",
+])
+.runs(&CommandFunction(show_groups))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::Groups)]);
+
 pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
     "show jobs",
     "The running jobs, a row for each",
@@ -287,6 +322,14 @@ fn show_sensors(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, F
 
 fn show_adaptive(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
     show_rows(context, ViewId::Adaptive, rows, None)
+}
+
+fn show_partitions(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Partitions, rows, None)
+}
+
+fn show_groups(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Groups, rows, None)
 }
 
 fn show_tables(context: &mut Context<'_, '_>, args: &TableArgs) -> Result<Exit, Failure> {
