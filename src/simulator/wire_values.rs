@@ -147,7 +147,7 @@ pub(super) fn port_info_extended(
     let model = device.port(number).ok_or(AttributeRefusal::InvalidField)?;
     let mut info = PortInfoExtended::new(fec_mode(model.speed));
     if device.wire == WireProfile::Nonsense {
-        info.fec_active = 9.into();
+        info.fec_active = 99.into();
     }
     Ok(info)
 }

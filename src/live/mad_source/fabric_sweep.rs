@@ -78,11 +78,7 @@ pub fn run_sweep(
     let silent = silent_nodes(nodes, &states, &counted);
     let mut suspects = suspect_ports(&look.fabric, nodes, &states, &counted, &silent);
     suspects.extend(&memory.named);
-    let moved = !suspects.is_empty()
-        || !states.heard.is_empty()
-        || silent.iter().any(|node| !nodes[*node].memory.silent);
-    let rediscovered = moved.then(|| rediscover(reader, (&look.fabric, nodes), &suspects, &silent));
-    let mut found = rediscovered.transpose()?;
+    let mut found = rediscover_moved(reader, (&look.fabric, nodes), (&suspects, &silent), &states)?;
     memory.turns = turns;
     memory.named.clear();
     memory.adaptive.extend(adaptive);
@@ -126,6 +122,19 @@ pub fn run_sweep(
     let at = at.into_iter().map(whole_micros).collect();
     let (began, took) = (whole_micros(began), whole_micros(took));
     Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news, flows })
+}
+
+/// Reads what may have changed; `None` where nothing did.
+fn rediscover_moved(
+    reader: &mut PortReader<'_>,
+    (fabric, nodes): (&Fabric, &[DiscoveredNode]),
+    (suspects, silent): (&BTreeSet<(usize, u8)>, &BTreeSet<usize>),
+    states: &SweepStates,
+) -> Result<Option<DiscoveryState>, SourceError> {
+    let moved = !suspects.is_empty()
+        || !states.heard.is_empty()
+        || silent.iter().any(|node| !nodes[*node].memory.silent);
+    moved.then(|| rediscover(reader, (fabric, nodes), suspects, silent)).transpose()
 }
 
 /// The switches whose table of states says something else than the ports themselves. They are not asked for it again:

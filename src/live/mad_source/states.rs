@@ -63,16 +63,7 @@ pub fn read_states(
     let (due, fresh) =
         turns.take_due_with_fresh(&ReadList::new(fabric, nodes, choosing), (now, period), fresh, who);
     let mut phase = reader.open_phase::<StateQuestion>("states");
-    let mut questions = Vec::new();
-    let local = nodes.iter().position(|node| node.route.is_empty());
-    questions.extend(local.map(StateQuestion::Local));
-    questions.extend(
-        switch_nodes(nodes).filter(|(_, node)| !node.memory.cut_off).map(|(at, _)| StateQuestion::Switch(at)),
-    );
-    let silent = nodes.iter().enumerate().filter(|(_, node)| node.memory.silent && !node.memory.cut_off);
-    questions.extend(
-        silent.filter(|(_, node)| node.kind != NodeKind::Switch).map(|(at, _)| StateQuestion::Adapter(at)),
-    );
+    let mut questions = node_questions(nodes);
     let in_doubt = turns.take_due_doubtful(&doubtful_ports(fabric, nodes), who);
     questions.extend(in_doubt.into_iter().map(|(at, port)| StateQuestion::Port(at, port)));
     let has_table = |node: &DiscoveredNode| has_state_table(node) && !without_table.contains(&node.guid);
@@ -121,6 +112,19 @@ pub fn read_states(
     states.read.fresh = fresh;
     states.due = due;
     Ok(states)
+}
+
+/// The local port, all switches, and adapters that were silent.
+fn node_questions(nodes: &[DiscoveredNode]) -> Vec<StateQuestion> {
+    let local = nodes.iter().position(|node| node.route.is_empty());
+    let switches = switch_nodes(nodes).filter(|(_, node)| !node.memory.cut_off);
+    let silent = nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| node.memory.silent && !node.memory.cut_off && node.kind != NodeKind::Switch);
+    let switches = switches.map(|(at, _)| StateQuestion::Switch(at));
+    let silent = silent.map(|(at, _)| StateQuestion::Adapter(at));
+    local.map(StateQuestion::Local).into_iter().chain(switches).chain(silent).collect()
 }
 
 fn question(

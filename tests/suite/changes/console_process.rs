@@ -111,7 +111,7 @@ fn a_change_of_the_consoles_own_simulator_outlives_a_look_and_not_the_console() 
     apply(&mut session, &plan);
     session.press("y");
     session.until("Confirm ]");
-    session.press("\t\r");
+    session.press("\x1b[Z\r");
     session.until("is confirmed and stays");
     session.press("r");
     session.quiet();

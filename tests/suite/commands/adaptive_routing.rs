@@ -82,6 +82,10 @@ fn choices_are_certified_where_their_tables_are_known_and_plans_are_not() {
         assert_eq!(plan["certificate"]["deadlock_free"], Value::Null, "{key}");
         assert_eq!(plan["transition"]["safe"], Value::Null, "{key}");
     }
+}
+
+#[test]
+fn without_adaptive_routing_linear_tables_are_judged_and_with_it_tables_of_a_file_are_not() {
     for key in ["ar=none", "ar-off=all"] {
         let check = answer(&["--source", &format!("sim:kary,k=2,n=2,{key}"), "check", "--strict"], 0);
         let said = (&check["deadlock_free"], &check["adaptive_routing"], &check["adaptive_unknown"]);

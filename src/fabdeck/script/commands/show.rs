@@ -162,7 +162,7 @@ pub const SHOW_MODULES: CommandEntry = CommandEntry::new(
 .needs_fabric()
 .examples(&[
     "fabdeck --source sim:kary,k=4,n=2,speed=ndr,wire-optics=all show modules --filter wire=bad",
-    "fabdeck --source umad show modules --format prometheus",
+    "fabdeck --source sim:kary,k=2,n=2,speed=ndr,wire=all show modules --format prometheus",
     "fabdeck --source capture/ show modules --sort temperature --top 10",
 ])
 .runs(&CommandFunction(show_modules))
