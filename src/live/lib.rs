@@ -27,6 +27,7 @@ pub use files_source::{FilesSource, read_as, read_content};
 pub use generated_fabric::generate_snapshot;
 pub use hardware::{
     DeviceModel, HardwareAnswer, HardwareAnswers, HardwareOutcome, HardwareReading, read_hardware,
+    read_hardware_through,
 };
 pub use live_options::{LiveOptions, SimulatorPool};
 pub use mad_source::{

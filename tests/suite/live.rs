@@ -8,6 +8,7 @@ mod altered_answers;
 mod compare;
 mod fabric_events;
 mod faults;
+mod hardware_answers;
 mod keys;
 mod limits;
 mod link_health;

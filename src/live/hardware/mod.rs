@@ -8,4 +8,4 @@ mod hardware_text;
 mod read_hardware;
 
 pub use hardware_answers::{DeviceModel, HardwareAnswer, HardwareAnswers, HardwareOutcome};
-pub use read_hardware::{HardwareReading, read_hardware};
+pub use read_hardware::{HardwareReading, read_hardware, read_hardware_through};

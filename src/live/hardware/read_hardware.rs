@@ -26,6 +26,16 @@ pub fn read_hardware(
         what: format!("{text} is not a live fabric, so it has no raw answers of devices"),
         hint: "give umad on a machine with an adapter, or sim:NAME to see what is written".into(),
     })?;
+    read_hardware_through(port, text, options, watch)
+}
+
+/// Reads the fabric that a port leads to.
+pub fn read_hardware_through(
+    port: ReadPort,
+    text: &str,
+    options: &LiveOptions,
+    watch: &mut dyn ReadObserver,
+) -> Result<HardwareReading, SourceError> {
     let answers = RecordedAnswers::default();
     // The outer port refuses what is no Get.
     let port = ReadPort::new(AnswerRecorder::new(port, answers.clone()));
