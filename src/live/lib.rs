@@ -26,7 +26,7 @@ mod write_access;
 pub use files_source::{FilesSource, read_as, read_content};
 pub use generated_fabric::generate_snapshot;
 pub use hardware::{
-    DeviceModel, HardwareAnswer, HardwareAnswers, HardwareOutcome, HardwareReading, read_hardware,
+    HardwareAnswer, HardwareAnswers, HardwareModel, HardwareOutcome, HardwareReading, read_hardware,
     read_hardware_through,
 };
 pub use live_options::{LiveOptions, SimulatorPool};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::hardware_answers::{DeviceModel, HardwareAnswers, HardwareOutcome};
+use super::hardware_answers::{HardwareAnswers, HardwareModel, HardwareOutcome};
 use fabdeck_mad::access::{AddressedMad, Clock, LocalPort, MadPort, PortError, PortEvent, ReadPort};
 use fabdeck_mad::{Class, Mad, NodeInfo, PortInfo, Smp, attribute};
 
@@ -20,9 +20,9 @@ const MOST_ROUTES: usize = 100_000;
 struct RecorderState {
     answers: HardwareAnswers,
     /// Requests without an answer, by the lower half of the transaction.
-    pending: BTreeMap<u32, (Option<DeviceModel>, Mad)>,
-    by_route: FxHashMap<Box<[u8]>, DeviceModel>,
-    by_lid: FxHashMap<u16, DeviceModel>,
+    pending: BTreeMap<u32, (Option<HardwareModel>, Mad)>,
+    by_route: FxHashMap<Box<[u8]>, HardwareModel>,
+    by_lid: FxHashMap<u16, HardwareModel>,
 }
 
 fn transaction(mad: &Mad) -> u32 {
@@ -35,7 +35,7 @@ fn route_of(mad: &Mad) -> Option<Box<[u8]>> {
 }
 
 impl RecorderState {
-    fn model_at(&self, parcel: &AddressedMad) -> Option<DeviceModel> {
+    fn model_at(&self, parcel: &AddressedMad) -> Option<HardwareModel> {
         match route_of(&parcel.mad) {
             Some(route) => self.by_route.get(&route).copied(),
             None => self.by_lid.get(&parcel.address.lid).copied(),
@@ -75,11 +75,11 @@ impl RecorderState {
     }
 
     /// Stores which device a route or a LID leads to, as far as an answer says it. Returns what NodeInfo states.
-    fn learn_model(&mut self, request: &Mad, answer: &Mad) -> Option<DeviceModel> {
+    fn learn_model(&mut self, request: &Mad, answer: &Mad) -> Option<HardwareModel> {
         let route = route_of(request)?;
         match answer.header().attribute.get() {
             attribute::NODE_INFO => {
-                let model = DeviceModel::from_node_info(Smp(answer.clone()).data::<NodeInfo>());
+                let model = HardwareModel::from_node_info(Smp(answer.clone()).data::<NodeInfo>());
                 if self.by_route.len() < MOST_ROUTES {
                     self.by_route.insert(route, model);
                 }

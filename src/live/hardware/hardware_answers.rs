@@ -10,7 +10,7 @@ const MOST_QUESTIONS: usize = 2_000;
 
 /// A kind of device, as NodeInfo states it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct DeviceModel {
+pub struct HardwareModel {
     pub vendor: u32,
     pub device: u16,
     pub revision: u32,
@@ -18,7 +18,7 @@ pub struct DeviceModel {
     pub node_type: u8,
 }
 
-impl DeviceModel {
+impl HardwareModel {
     pub(super) fn from_node_info(info: &NodeInfo) -> Self {
         let [high, middle, low] = info.vendor_id;
         Self {
@@ -32,7 +32,7 @@ impl DeviceModel {
 
 /// A question to a kind of device: class, attribute and what tells questions about one attribute apart. A route to a
 /// device that did not answer NodeInfo has no kind.
-pub type HardwareQuestion = (Option<DeviceModel>, Class, u16, u32);
+pub type HardwareQuestion = (Option<HardwareModel>, Class, u16, u32);
 
 /// How a kind of device answered a question: the best that any of its devices did.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,7 +87,7 @@ pub struct HardwareAnswers {
 }
 
 impl HardwareAnswers {
-    pub(super) fn add(&mut self, model: Option<DeviceModel>, request: Mad, outcome: HardwareOutcome) {
+    pub(super) fn add(&mut self, model: Option<HardwareModel>, request: Mad, outcome: HardwareOutcome) {
         let number = request.header().attribute.get();
         let question = (model, request.class(), number, question_detail(&request));
         let is_full = self.questions.len() >= MOST_QUESTIONS;
@@ -113,8 +113,8 @@ impl HardwareAnswers {
     }
 
     /// The kinds of devices that stated what they are.
-    pub fn models(&self) -> Vec<DeviceModel> {
-        let mut models: Vec<DeviceModel> = self.questions.keys().filter_map(|(model, ..)| *model).collect();
+    pub fn models(&self) -> Vec<HardwareModel> {
+        let mut models: Vec<HardwareModel> = self.questions.keys().filter_map(|(model, ..)| *model).collect();
         models.dedup();
         models
     }

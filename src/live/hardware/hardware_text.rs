@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::attribute_list::{find_listed, published_bytes};
-use super::hardware_answers::{DeviceModel, HardwareAnswer, HardwareAnswers, HardwareOutcome};
+use super::hardware_answers::{HardwareAnswer, HardwareAnswers, HardwareModel, HardwareOutcome};
 use fabdeck_mad::{Class, MAD_SIZE, Mad};
 
 const BYTES_A_LINE: usize = 16;
@@ -52,8 +52,8 @@ impl HardwareAnswers {
     }
 }
 
-fn write_model(text: &mut String, model: Option<DeviceModel>) -> fmt::Result {
-    let Some(DeviceModel { vendor, device, revision, node_type }) = model else {
+fn write_model(text: &mut String, model: Option<HardwareModel>) -> fmt::Result {
+    let Some(HardwareModel { vendor, device, revision, node_type }) = model else {
         return writeln!(text, "device of no known kind: it did not answer NodeInfo");
     };
     let kind = match node_type {

@@ -7,5 +7,5 @@ mod hardware_answers;
 mod hardware_text;
 mod read_hardware;
 
-pub use hardware_answers::{DeviceModel, HardwareAnswer, HardwareAnswers, HardwareOutcome};
+pub use hardware_answers::{HardwareAnswer, HardwareAnswers, HardwareModel, HardwareOutcome};
 pub use read_hardware::{HardwareReading, read_hardware, read_hardware_through};
