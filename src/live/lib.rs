@@ -8,6 +8,7 @@ mod fabric_parts;
 mod file_set;
 mod files_source;
 mod generated_fabric;
+mod hardware;
 mod level_files;
 mod live_options;
 mod mad_source;
@@ -24,6 +25,10 @@ mod write_access;
 
 pub use files_source::{FilesSource, read_as, read_content};
 pub use generated_fabric::generate_snapshot;
+pub use hardware::{
+    HardwareAnswer, HardwareAnswers, HardwareModel, HardwareOutcome, HardwareReading, read_hardware,
+    read_hardware_through,
+};
 pub use live_options::{LiveOptions, SimulatorPool};
 pub use mad_source::{
     ExchangePolicy, Keys, LiveActuator, LiveSource, LiveSurveyor, SetAnswer, SetError, SetTarget, Setter,

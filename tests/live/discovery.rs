@@ -101,7 +101,11 @@ pub fn text(name: &str) -> String {
 
 /// Partial notes of a reading, except those about the subnet manager and its groups: OpenSM has ended by then.
 pub fn gaps(look: &Observation) -> Vec<String> {
-    look.notes.iter().filter(|note| note.partial && !["FN-525", "FN-565"].contains(&note.code)).map(ToString::to_string).collect()
+    look.notes
+        .iter()
+        .filter(|note| note.partial && !["FN-525", "FN-565"].contains(&note.code))
+        .map(ToString::to_string)
+        .collect()
 }
 
 /// Checks that nodes, ports and cables equal those of ibnetdiscover.

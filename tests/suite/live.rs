@@ -9,6 +9,7 @@ mod compare;
 mod fabric_events;
 mod faults;
 mod groups;
+mod hardware_answers;
 mod keys;
 mod limits;
 mod link_health;

@@ -18,8 +18,8 @@ use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
-use fabdeck_live::WriteRight;
-use fabdeck_mad::access::{Actuator, MadTraffic, ReadPort, Source, SourceError, Surveyor};
+use fabdeck_live::{HardwareReading, WriteRight};
+use fabdeck_mad::access::{Actuator, MadTraffic, ReadObserver, ReadPort, Source, SourceError, Surveyor};
 
 /// The owner of the change that a guard holds.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,14 @@ pub trait SystemAccess {
 
     /// Opens a live source that is read part by part, with Get requests only.
     fn surveyor(&self, source: &str, reach: &SourceOptions) -> Result<Box<dyn Surveyor>, SourceError>;
+
+    /// Reads the raw answers of a live source, one of each kind of device, with Get requests only.
+    fn read_hardware(
+        &self,
+        source: &str,
+        reach: &SourceOptions,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<HardwareReading, SourceError>;
 
     /// Opens a source for writing, if `right` permits it.
     fn actuator(

@@ -19,8 +19,8 @@ use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
-use fabdeck_live::{SimulatorPool, WriteRight};
-use fabdeck_mad::access::{Actuator, ReadPort, Source, SourceError, Surveyor};
+use fabdeck_live::{HardwareReading, SimulatorPool, WriteRight};
+use fabdeck_mad::access::{Actuator, ReadObserver, ReadPort, Source, SourceError, Surveyor};
 
 /// Access to files, folders, users and adapters of this machine.
 #[derive(Debug, Clone, Default)]
@@ -64,6 +64,15 @@ impl SystemAccess for LocalSystemAccess {
 
     fn surveyor(&self, source: &str, reach: &SourceOptions) -> Result<Box<dyn Surveyor>, SourceError> {
         open_sources::surveyor(source, reach, self.own.clone())
+    }
+
+    fn read_hardware(
+        &self,
+        source: &str,
+        reach: &SourceOptions,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<HardwareReading, SourceError> {
+        open_sources::read_hardware(source, reach, self.own.clone(), watch)
     }
 
     fn actuator(

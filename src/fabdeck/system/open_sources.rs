@@ -11,9 +11,10 @@ use fabdeck_files::flows::{self, FlowLine};
 use fabdeck_files::guids;
 use fabdeck_files::job_lists::{self, JobList};
 use fabdeck_live::{
-    ExchangePolicy, FilesSource, Keys, LiveOptions, LiveSurveyor, SimulatorPool, read_as, read_content,
+    ExchangePolicy, FilesSource, HardwareReading, Keys, LiveOptions, LiveSurveyor, SimulatorPool, read_as,
+    read_content,
 };
-use fabdeck_mad::access::{InformToken, MadPort, ReadPort, Source, SourceError, Surveyor};
+use fabdeck_mad::access::{InformToken, MadPort, ReadObserver, ReadPort, Source, SourceError, Surveyor};
 
 pub fn open(
     text: &str,
@@ -43,6 +44,16 @@ pub fn surveyor(
     let options = LiveOptions { own, ..live_options(reach)? };
     let port = open_live_port(text, &options)?;
     Ok(Box::new(LiveSurveyor::new(text, port, options.policy, options.keys)))
+}
+
+/// Reads the raw answers of a live source.
+pub fn read_hardware(
+    text: &str,
+    reach: &SourceOptions,
+    own: Option<SimulatorPool>,
+    watch: &mut dyn ReadObserver,
+) -> Result<HardwareReading, SourceError> {
+    fabdeck_live::read_hardware(text, &LiveOptions { own, ..live_options(reach)? }, watch)
 }
 
 fn open_live_port(text: &str, options: &LiveOptions) -> Result<ReadPort, SourceError> {

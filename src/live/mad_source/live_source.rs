@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::adaptive::{AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask};
 use super::adaptive_tables::{read_adaptive_tables, store_adaptive};
 use super::counters::read_counters;
+use super::device_samples::sampled_nodes;
 use super::discovery::discover;
 use super::discovery_state::DiscoveredNode;
 use super::exchange_policy::ExchangePolicy;
@@ -156,6 +157,28 @@ impl LiveSource {
 
     pub fn port(&self) -> &ReadPort {
         self.port.port()
+    }
+
+    /// Reads the tables and the health of links of one device of each kind. Only what is said of the health of links
+    /// becomes part of the snapshot.
+    pub fn read_device_samples(
+        &mut self,
+        look: &mut Observation,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<(), SourceError> {
+        let first = self.next_transactions();
+        let nodes = sampled_nodes(&look.fabric, &self.found);
+        let mut reader = PortReader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        let mut tables = Tables::default();
+        read_forwarding(&mut reader, &nodes, &mut tables)?;
+        read_adaptive_tables(&mut reader, &nodes, &tables, &self.memory.adaptive, &[])?;
+        let scope = WireScope { fabric: &look.fabric, nodes: &nodes, agents: &self.memory.agents };
+        let wanted = WireReadOptions { devices: true, ports: true };
+        let read = read_wire(&mut reader, scope, wanted, &mut self.memory.wire, &mut look.wire);
+        merge_phase_log(reader, look);
+        self.record_writes(look);
+        read
     }
 }
 

@@ -6,6 +6,7 @@ mod adaptive_tables;
 mod agent_flows;
 mod counter_sweep;
 mod counters;
+mod device_samples;
 mod directed_routes;
 mod discovery;
 mod discovery_state;

@@ -150,3 +150,27 @@ fn on_a_phone_cables_are_blocks_and_the_map_says_that_it_moves() {
         assert!(page.contains(wanted), "{wanted}");
     }
 }
+
+#[test]
+fn raw_answers_are_of_live_fabrics_and_come_as_a_new_file() {
+    let home = home();
+    let source = "sim:kary,k=2,n=2,wire=all";
+    let (text, _) = run(&home, &["--source", source, "report", "--hardware", "-o", "-"]);
+    assert!(text.starts_with("# fabdeck report --hardware, format 1") && !text.contains(source), "{text}");
+    assert!(text.contains("NodeInfo: answered"), "{text}");
+    // The same source has the same text, in the usual file too.
+    let json = run(&home, &["--source", source, "report", "--hardware", "--json"]).0;
+    let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((answer["file"].as_str(), answer["kinds"].as_u64()), (Some("fabdeck-hardware.txt"), Some(2)));
+    assert_eq!(std::fs::read_to_string(home.path().join("fabdeck-hardware.txt")).unwrap(), text);
+    for (args, code) in [
+        (&["--source", "capture.fdc", "report", "--hardware"][..], "FD-5069"),
+        (&["--source", "capture.fdc", "--at", "10s", "report", "--hardware"], "FD-7343"),
+    ] {
+        let args = [args, &["-o", "other.txt"]].concat();
+        let ended = fabdeck(&home).args(&args).output().unwrap();
+        let error = String::from_utf8(ended.stderr).unwrap();
+        assert!(ended.status.code() == Some(64) && error.contains(code), "{args:?}: {error}");
+        assert!(error.contains("umad") && !home.path().join("other.txt").exists(), "{error}");
+    }
+}

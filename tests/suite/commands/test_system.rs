@@ -22,7 +22,7 @@ use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::text::Input;
 use fabdeck_files::{flows, guids, job_lists, partitions};
-use fabdeck_live::WriteRight;
+use fabdeck_live::{HardwareReading, WriteRight};
 use fabdeck_mad::access::{
     Actuator, LaneReadOutcome, LevelReadOptions, LevelReadOutcome, MadTraffic, ReadObserver, ReadOptions,
     ReadPort, Source, SourceError, Surveyor,
@@ -157,6 +157,16 @@ impl SystemAccess for TestSystem {
     }
 
     fn surveyor(&self, source: &str, _: &SourceOptions) -> Result<Box<dyn Surveyor>, SourceError> {
+        let (what, hint) = (source.to_owned(), "no port here".to_owned());
+        Err(SourceError::Unreachable { code: "FD-1", what, hint })
+    }
+
+    fn read_hardware(
+        &self,
+        source: &str,
+        _: &SourceOptions,
+        _: &mut dyn ReadObserver,
+    ) -> Result<HardwareReading, SourceError> {
         let (what, hint) = (source.to_owned(), "no port here".to_owned());
         Err(SourceError::Unreachable { code: "FD-1", what, hint })
     }

@@ -12,7 +12,7 @@ pub fn has_past(state: &SessionState) -> Result<(), String> {
         Some(playback) if !playback.timeline().times.is_empty() => Ok(()),
         Some(_) => Err("the recording is still being read".to_owned()),
         None if state.known.watch.can_watch() => {
-            Err("the screens are live: Space on the Timeline (9) pauses them, then [ steps back".to_owned())
+            Err("the screens are live: Space on the Timeline (0) pauses them, then [ steps back".to_owned())
         }
         None => {
             Err("this source has no recording: --source FILE.fdcap plays one of 'fabdeck record'".to_owned())

@@ -2,6 +2,7 @@
 //! events. It is made of typed facts, which the command line reads itself and the console has already.
 
 pub mod fabric_report;
+pub(crate) mod hardware_report;
 pub(crate) mod html;
 pub mod page;
 mod page_charts;

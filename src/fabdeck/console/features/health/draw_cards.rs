@@ -23,7 +23,7 @@ use crate::console::features::chart_time::{chart_window, cursor_share};
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
 use crate::console::features::watch::watch_text::empty_words;
 use crate::console::model::mouse::ClickTarget;
-use crate::console::model::state::SessionState;
+use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::check::certificate_text::wrap_text;
 use crate::operations::health::problem::{FabricProblem, ProblemSeverity};
 use crate::operations::health::ranked_problems::{ProblemMeasure, RankedProblems};
@@ -324,6 +324,9 @@ fn draw_no_problem(
     lines.push(match known.problems.tables_checked() {
         Ok(true) => (true, "tables: every pair of hosts has a path".to_owned()),
         Ok(false) if known.problems.is_checking() => (false, "tables: being checked".to_owned()),
+        Ok(false) if matches!(state.loading, LoadState::Under(_)) => {
+            (false, "tables: not read yet".to_owned())
+        }
         Ok(false) => (false, "tables: the source has none".to_owned()),
         Err(why) => (false, format!("tables: {why}")),
     });

@@ -12,7 +12,7 @@ use crate::console::drawing::theme::{Quantity, Role};
 use crate::console::features::jobs::current_job_source::{CurrentJobSource, current_job_source};
 use crate::console::features::map::{draw_lines, draw_path};
 use crate::console::features::watch::watch_text::interval_words;
-use crate::console::model::state::SessionState;
+use crate::console::model::state::{LoadState, SessionState};
 use crate::operations::health::cable_overview::{CableOverview, CableSummary, CableTrouble, LOAD_STEPS};
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -180,6 +180,7 @@ fn watch_lines(state: &SessionState) -> Vec<(&'static str, String, bool)> {
     let tables = match known.problems.tables_checked() {
         Ok(true) => ("certified".to_owned(), true),
         Ok(false) if known.problems.is_checking() => ("being checked".to_owned(), false),
+        Ok(false) if matches!(state.loading, LoadState::Under(_)) => ("not read yet".to_owned(), false),
         Ok(false) => ("the source has none".to_owned(), false),
         Err(why) => (why.to_owned(), false),
     };
