@@ -72,7 +72,7 @@ fn metrics_have_the_values_that_were_read_and_no_line_for_others() {
     // Nothing is 0 because it is not known.
     let (code, text) = metrics("sim:kary,k=2,n=2", &[]);
     assert_eq!((code, text.lines().filter(|line| !line.starts_with('#')).count()), (Some(0), 0), "{text}");
-    assert_eq!(metrics(OPTICS, &["--top", "1"]).0, Some(2), "metrics are those of every port");
+    assert_eq!(metrics(OPTICS, &["--top", "1"]).0, Some(64), "metrics are those of every port");
 }
 
 /// Whether a value is this word, or that of a device that was not asked because another one of its kind has this word.

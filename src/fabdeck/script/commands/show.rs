@@ -207,7 +207,7 @@ pub const SHOW_PARTITIONS: CommandEntry = CommandEntry::new(
 .needs_fabric()
 .examples(&[
     "fabdeck --source sim:demo show partitions --filter pkey=0x7fff,member=full",
-    "fabdeck --source sim:kary,k=4,n=2,pkeys-enforce=all show partitions --filter at_switch=drops",
+    "fabdeck --source sim:kary,k=4,n=2,pkeys-enforce=all show partitions --filter at_switch=passes",
 ])
 .runs(&CommandFunction(show_partitions))
 .filter(FilterUse::Rows)
@@ -225,7 +225,7 @@ pub const SHOW_GROUPS: CommandEntry = CommandEntry::new(
 .needs_fabric()
 .examples(&[
     "fabdeck --source sim:kary,k=2,n=2 show groups",
-    "fabdeck --source sim:kary,k=2,n=2 show groups --filter tree=no --fields group,mgid,node,port,state",
+    "fabdeck --source sim:kary,k=2,n=2 show groups --filter tree=yes --fields group,mgid,node,port,state",
 ])
 .runs(&CommandFunction(show_groups))
 .filter(FilterUse::Rows)
