@@ -338,15 +338,7 @@ impl MadPort for HostilePort<'_> {
 pub fn answers(data: &[u8]) {
     let mut port = HostilePort::new(data);
     let policy = ExchangePolicy { retries: 1, nodes: 8, ..ExchangePolicy::default() };
-    let wanted = ReadOptions {
-        tables: true,
-        multicast: true,
-        lanes: true,
-        counters: true,
-        adaptive: true,
-        partitions: true,
-        groups: true,
-    };
+    let wanted = ReadOptions::EVERYTHING;
     let Ok(seen) = read_snapshot("fuzz", &mut port, policy, &Keys::default(), wanted, &mut NoObserver) else {
         return;
     };

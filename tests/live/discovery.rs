@@ -30,15 +30,7 @@ const HELD: &str = "held.txt";
 const GROUPS: &str = "groups.txt";
 const NOTHING: &[&str] = &[];
 
-const EVERYTHING: ReadOptions = ReadOptions {
-    tables: true,
-    multicast: true,
-    lanes: true,
-    counters: true,
-    adaptive: true,
-    partitions: true,
-    groups: true,
-};
+const EVERYTHING: ReadOptions = ReadOptions::EVERYTHING;
 /// The lanes of a large fabric need hundreds of thousands of datagrams.
 const NO_LANES: ReadOptions = ReadOptions { lanes: false, ..EVERYTHING };
 

@@ -52,15 +52,7 @@ fn simulated(fabric: &Fabric, line: LineFaults, seed: u64) -> SharedSimulator {
     SharedSimulator::new(Simulator::new(world(fabric), line, seed))
 }
 
-const ALL: ReadOptions = ReadOptions {
-    tables: true,
-    multicast: true,
-    lanes: true,
-    counters: true,
-    adaptive: true,
-    partitions: true,
-    groups: true,
-};
+const ALL: ReadOptions = ReadOptions::EVERYTHING;
 pub const TOPOLOGY: ReadOptions = ReadOptions {
     tables: false,
     multicast: false,

@@ -60,6 +60,19 @@ pub struct ReadOptions {
     pub groups: bool,
 }
 
+impl ReadOptions {
+    /// All of it.
+    pub const EVERYTHING: Self = Self {
+        tables: true,
+        adaptive: true,
+        multicast: true,
+        lanes: true,
+        counters: true,
+        partitions: true,
+        groups: true,
+    };
+}
+
 /// Which path records to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LevelReadOptions {

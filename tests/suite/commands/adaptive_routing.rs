@@ -131,6 +131,27 @@ fn no_flow_is_judged_or_moved_by_tables_that_switches_need_not_follow() {
     }
 }
 
+/// A cable fails: at both ends of it some choices of others lose packets, and no pair loses all.
+#[test]
+fn whatif_counts_what_some_choice_and_what_every_choice_loses() {
+    let choices = |key: &str, fail: &str| {
+        let source = format!("sim:kary,k=4,n=2,{key}");
+        answer(&["--source", &source, "whatif", "--fail", fail, "--engine", "updn"], 0)["choices"].take()
+    };
+    let counts = |answer: &Value| {
+        ["paths", "lost_by_some_choice", "lost_by_every_choice", "lost_before"]
+            .map(|key| answer[key].as_u64().unwrap())
+    };
+    // Packets to the four hosts of the leaf come to the spine from the twelve others; four times twelve are lost there.
+    assert_eq!(counts(&choices("ar=all", "link:leaf0/5")), [240, 48, 0, 0]);
+    // No switch sends to a spine that is down.
+    assert_eq!(counts(&choices("ar=all", "spine0")), [240, 0, 0, 0]);
+    let unknown = choices("ar=all,ar-silent=leaf2", "link:leaf0/5");
+    assert!(unknown["reason"].as_str().unwrap().contains("did not answer"), "{unknown}");
+    assert_eq!(counts(&unknown), [0; 4], "nothing is counted that is not known");
+    assert_eq!(choices("ar=none", "link:leaf0/5"), Value::Null);
+}
+
 /// Groups that close a loop: the loop is named, and what can be lost.
 #[test]
 fn loops_that_choices_close_are_named() {

@@ -85,6 +85,19 @@ fn the_bad_come_first() {
     assert!(first.contains("degraded"), "{}", shown(&driver));
 }
 
+/// What stands first stays first where a filter has an error: it says so, and all rows keep their order.
+#[test]
+fn a_filter_with_an_error_keeps_the_order() {
+    let mut driver = open_session("sim:demo");
+    driver.press("3 :sort space degraded enter");
+    let rows = |driver: &TestSession| driver.state.current().table().selection.rows.clone();
+    let sorted = rows(&driver);
+    assert!(!sorted.is_sorted(), "the order is not that of the listing");
+    driver.press("/").send_input(SessionInput::Paste("foo>zz".to_owned()));
+    assert_eq!(rows(&driver), sorted, "{}", shown(&driver));
+    assert!(driver.state.current().table().problem.as_ref().is_some_and(|why| why.contains("FD-6001")));
+}
+
 /// As tools write it: with and without its beginning, in capitals, with colons, without leading zeros; of the node and of
 /// its port.
 #[test]

@@ -29,7 +29,7 @@ pub struct Table {
     pub top: usize,
     /// The first visible column after the fixed ones.
     pub left: usize,
-    /// The error in the filter or order; the list then shows all rows.
+    /// The error in the filter or order; the list then shows all rows, in the order if that is not wrong.
     pub problem: Option<String>,
 }
 
@@ -37,12 +37,16 @@ impl Table {
     /// Filters and sorts again. The cursor stays on its row if that is still visible.
     pub fn refresh(&mut self, listing: &dyn Listing) {
         let chosen = self.query().select(listing, Columns::Shown);
-        // Row indexes of an older listing would be wrong.
-        let all = || Query::default().select(listing, Columns::Shown).unwrap_or_default();
         match chosen {
             Ok(selection) => self.set_selection(selection, None),
-            Err(error) => self.set_selection(all(), Some(error.to_string())),
+            Err(error) => self.set_selection(self.select_all(listing), Some(error.to_string())),
         }
+    }
+
+    /// All rows, in their order where the error is in the filter. Row indexes of an older listing would be wrong.
+    fn select_all(&self, listing: &dyn Listing) -> Selection {
+        let ordered = Query { filters: Vec::new(), ..self.query() }.select(listing, Columns::Shown);
+        ordered.or_else(|_| Query::default().select(listing, Columns::Shown)).unwrap_or_default()
     }
 
     /// The query for the listing.
