@@ -8,8 +8,8 @@ use super::order::TransientLoss;
 /// together nor, in a plan, a mixture of old and new entries may have one.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TransitionReport {
-    /// Whether the transition is safe; `None` if unknown. A plan is safe only if `mixed` is true. A preview has no order of
-    /// writes: it is safe if no order can close a credit loop, and unknown if some order can.
+    /// Whether the transition is safe; `None` if unknown. A plan is safe only if `mixed` is true. So is a preview that had the
+    /// time to order its writes; another one is safe if no order can close a credit loop, and unknown if some order can.
     pub safe: Option<bool>,
     /// What is missing to know it. If it is safe: why there is nothing to check.
     #[serde(default)]
@@ -227,7 +227,8 @@ impl TransitionReport {
         let way = self.on_the_way.as_ref().map(|way| ("on the way", way.words()));
         let closed = self.mixed_cycle.as_ref().map(Vec::len);
         let mixed = match (self.mixed, closed) {
-            _ if self.on_the_way.is_none() || self.paths_are_safe() == Some(false) => None,
+            _ if self.paths_are_safe() == Some(false) => None,
+            (None, _) if self.on_the_way.is_none() => None,
             (Some(true), _) => Some("no mixture of old and new entries has a credit loop either".to_owned()),
             (Some(false), Some(channels)) => Some(format!(
                 "{channels} channels can wait for each other while some switches have new entries and others old ones: a \

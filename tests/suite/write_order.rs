@@ -294,7 +294,15 @@ fn planned(fabric: Fabric, seed: u64) -> Option<(Snapshot, Faults, Plan, Routes)
     let proposal = propose(&look, &look.observation.tables, &faults, engine, asked, &NoProgress).ok()?;
     let proposal = settle_proposal(&look, &faults, proposal, sent, &NoProgress).unwrap();
     let plan = make_plan(&look, &faults, engine.id, &proposal, sent, PlanOrigin::default()).unwrap();
-    (!plan.writes.is_empty()).then(|| (look, faults, plan, (*proposal.routes).clone()))
+    if plan.writes.is_empty() {
+        return None;
+    }
+    // A preview of a small fabric knows what its plan will find.
+    let (preview, found) = (&proposal.transition, &plan.transition);
+    let verdict = (preview.safe, &preview.mixed_cycle);
+    assert_eq!(verdict, (found.safe, &found.mixed_cycle), "seed {seed}: {preview:?}");
+    let new = (*proposal.routes).clone();
+    Some((look, faults, plan, new))
 }
 
 /// What came of the plans that were tried.

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use fabdeck_fabric::counters::{CongestedPort, CongestionRole, HotSpots};
+use fabdeck_fabric::counters::{CongestedAdapter, CongestedPort, CongestionRole, HotSpots, LikelyRole};
 use fabdeck_fabric::{Fabric, Lid, PortId, ServiceLevel};
 
 /// Flows on the slow lane, from several hosts to one LID of a hot-spot.
@@ -142,7 +142,7 @@ pub fn propose_moves(
     let contributors: Vec<PortId> = verdict
         .congested_adapters
         .iter()
-        .filter(|held| is_movable(held.role))
+        .filter(|held| is_movable(held))
         .map(|held| held.at.port)
         .filter(|port| fabric.port(*port).facts.lid.is_some())
         .collect();
@@ -162,9 +162,11 @@ pub fn propose_moves(
     moves
 }
 
-fn is_movable(role: CongestionRole) -> bool {
-    match role {
-        CongestionRole::Contributor(_) | CongestionRole::Undecided | CongestionRole::Unknown => true,
+/// Whether the slow lane would help the others. A host that is likely a victim would only lose by it.
+fn is_movable(held: &CongestedAdapter) -> bool {
+    match held.role {
+        CongestionRole::Undecided => !matches!(held.likely, Some(LikelyRole::Victim { .. })),
+        CongestionRole::Contributor(_) | CongestionRole::Unknown => true,
         CongestionRole::Victim { .. } | CongestionRole::FairShare => false,
     }
 }

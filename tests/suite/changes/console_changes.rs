@@ -605,7 +605,7 @@ fn an_offer_counts_who_notices() {
     assert_eq!((actual.before, actual.after, actual.pairs), (0, 44, 1980), "{actual:?}");
     let words = facts.supposed_words().unwrap();
     assert!(
-        words.starts_with("spine-2 fails: before 504 pairs without a path, after 0; jobs keep "),
+        words.starts_with("spine-2 fails: before 504 pairs without a path, after 0; so it spares "),
         "{words}"
     );
     // A job on all terminals but the one that is cut off has the pairs of the plan.

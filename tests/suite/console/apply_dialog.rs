@@ -65,7 +65,7 @@ fn what_an_engine_proposes_is_applied_and_kept() {
     let asked = shown(&driver);
     for words in [
         "Apply updn to sim:demo?",
-        "480 parts of 9 switches",
+        "480 blocks of 9 switches",
         "1,204 of 1,980 pairs",
         "while written at most 124",
         "after 10 min",

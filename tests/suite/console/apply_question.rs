@@ -37,7 +37,7 @@ fn the_parts_of_the_question_come_in_their_order() {
         let screen = shown(&driver);
         let parts = [
             "Apply updn to sim:demo?",
-            "480 parts of 9 switches",
+            "480 blocks of 9 switches",
             "Who notices",
             "no host (spine-2, 1 aggregation node, 88 pairs)",
             "83 moves 9 of 90 pairs",
@@ -71,7 +71,7 @@ fn the_question_fits_on_a_small_screen() {
         let (_, driver) = asked(offer(risks), 80, 24);
         let screen = shown(&driver);
         for words in [
-            "480 parts",
+            "480 blocks",
             "Who notices",
             "83 moves 9",
             "no path",

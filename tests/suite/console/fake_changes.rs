@@ -89,6 +89,7 @@ pub fn offer(findings: usize) -> ChangeOffer {
         title: "updn".to_owned(),
         source: "sim:demo".to_owned(),
         parts: 480,
+        blocks: 480,
         switches: 9,
         adapters: 0,
         moved_pairs: 1204,

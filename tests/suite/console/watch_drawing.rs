@@ -86,7 +86,7 @@ fn errors_beyond_their_threshold_are_named_in_the_tree_and_coloured_in_links() {
     let all = text(&buffer);
     let errors = |row: u16| {
         let heading = all.lines().nth(3).unwrap();
-        let begin = heading[..heading.find("ERR/H").unwrap()].chars().count() as u16;
+        let begin = heading[..heading.find("ERR 1H").unwrap()].chars().count() as u16;
         let digit = |x: &u16| buffer[(*x, row)].symbol().bytes().all(|sign| sign.is_ascii_digit());
         let x = (begin - 1..begin + 6).find(digit).unwrap();
         buffer[(x, row)].style().fg

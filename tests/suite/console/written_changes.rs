@@ -86,7 +86,7 @@ fn a_change_that_waits_is_the_first_card_of_health() {
     let place = |words: &str| screen.find(words).unwrap_or_else(|| panic!("{words}: {screen}"));
     assert!(place("Change 1: applied, not confirmed") < place("▸ Problems"), "{screen}");
     for words in [
-        "updn: 480 parts, begun by alice at 14:00:31 UTC",
+        "updn: 480 writes, begun by alice at 14:00:31 UTC",
         "no path before 0, while written at most 124, after 88, of 1,980 pairs; if spine-2 fails",
         "rolled back by itself at 14:10:00 UTC, unless it is confirmed",
         "y confirm   u roll back   e 10 min more",

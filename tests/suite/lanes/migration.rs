@@ -7,7 +7,7 @@ use fabdeck::operations::lanes::migrations::{migration_plan, moved_flows};
 use fabdeck::operations::lanes::slow_lanes::{LaneStatus, TableStatus, lane_state};
 use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck_change::{FollowMode, MigrationDirection};
-use fabdeck_fabric::counters::{CongestionRole, Evidence};
+use fabdeck_fabric::counters::{CongestionRole, Evidence, LikelyRole};
 use fabdeck_fabric::{Fabric, FabricBuilder, LinkSpeed, PortFacts, PortId};
 use fabdeck_routing::lanes::{FlowMoves, MissingEnd, MovePhase, MovedFlows, propose_moves};
 
@@ -40,6 +40,13 @@ fn contributors_move_and_victims_stay() {
             propose_moves(&stage.fabric, &verdict(&stage.fabric, &[host(5)], &[(host(2), role)]), &[], &[]);
         let joins: &[PortId] = if moves { &[host(2)] } else { &[] };
         assert_eq!((found.spots[0].joins.as_slice(), found.has_moves()), (joins, moves), "{role:?}");
+    }
+    // What earlier readings say of a host that one reading leaves open: a likely victim would only lose by the slow lane.
+    for (likely, moves) in [(None, true), (Some(LikelyRole::Victim { most: 0.0 }), false)] {
+        let mut found = verdict(&stage.fabric, &[host(5)], &[(host(2), CongestionRole::Undecided)]);
+        found.congested_adapters[0].likely = likely;
+        let found = propose_moves(&stage.fabric, &found, &[], &[]);
+        assert_eq!(found.spots[0].joins.contains(&host(2)), moves, "{likely:?}");
     }
     // Who is hot does not send to itself, and may send to another that is.
     let both = verdict(&stage.fabric, &[host(5), host(3)], &[(host(3), CongestionRole::Unknown)]);

@@ -95,7 +95,7 @@ static LINK_FIELDS: &[RowField] = &[
     .when_known(),
     RowField::new(
         "errors_per_hour",
-        "ERR/H",
+        "ERR 1H",
         FieldKind::Number,
         "errors that both ends counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
         |_, &r| r.errors_per_hour.into(),

@@ -8,7 +8,9 @@ use super::theme::Role;
 use crate::console::event_loop::actions::{ACTIONS, action};
 use crate::console::features::changes::apply_actions::is_key_active;
 use crate::console::features::changes::dialogue::Dialogue;
+use crate::console::features::screen::Screen;
 use crate::console::features::screens::ScreenId;
+use crate::console::features::whatif::screen::WhatifPane;
 use crate::console::features::whatif::victims_page;
 use crate::console::model::action::{Action, KeyScope};
 use crate::console::model::layout::BOX_MIN_SCREEN;
@@ -129,7 +131,12 @@ fn draw_screen_keys(canvas: &mut Canvas<'_>, state: &SessionState, hint: &mut Dr
         let marks = action.id == "mark" && matches!(state.screen, ScreenId::Map | ScreenId::Whatif);
         let is_unasked = state.screen == ScreenId::Whatif && state.known.proposed.is_empty();
         let runs_engines = action.id == "preview" && is_unasked;
-        marks || runs_engines || TIME_ACTIONS.contains(&action.id) || CHANGE_ACTIONS.contains(&action.id)
+        let leads_to_victims = action.id == "next-pane" && state.screen == ScreenId::Whatif;
+        marks
+            || runs_engines
+            || leads_to_victims
+            || TIME_ACTIONS.contains(&action.id)
+            || CHANGE_ACTIONS.contains(&action.id)
     };
     let here = |action: &&Action| action.place == KeyScope::On(state.screen) || first(action);
     let everywhere = |action: &&Action| action.place == KeyScope::Everywhere && !first(action);
@@ -245,13 +252,29 @@ fn has_effect_here(state: &SessionState, action: &Action) -> bool {
         // On What-if the key asks for a name.
         "mark" => state.screen == ScreenId::Whatif || !state.target_elements().is_empty(),
         // Enter opens the same page there, or the details are beside the list already.
+        "details" if is_unasked_engine(state) => false,
         "details" => state.screen != ScreenId::Health && state.areas().details_pane.is_empty(),
+        // A list has no colours to choose.
+        "quantity" => state.screens.map.shows_map(),
         "next-view" => state.screen != ScreenId::Health && state.current().has_views(&state.known),
         // Elsewhere the row has no room for it.
-        "next-pane" => state.screen == ScreenId::Health,
+        "next-pane" => match state.screen {
+            ScreenId::Whatif => state.screens.whatif.page.is_none() && !state.known.marks.is_empty(),
+            screen => screen == ScreenId::Health,
+        },
         id if TIME_ACTIONS.contains(&id) => state.screen == ScreenId::Timeline,
         _ => true,
     }
+}
+
+/// Whether the cursor is on an engine that was not run, so that it has no details.
+fn is_unasked_engine(state: &SessionState) -> bool {
+    let screen = &state.screens.whatif;
+    let on_engines = screen.pane == WhatifPane::Engines && screen.page.is_none();
+    state.screen == ScreenId::Whatif
+        && on_engines
+        && !victims_page::has_keys(state)
+        && !screen.can_enter(&state.known)
 }
 
 fn is_at_top(state: &SessionState) -> bool {

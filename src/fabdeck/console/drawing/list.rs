@@ -258,8 +258,12 @@ fn shed_columns(columns: &mut Vec<VisibleColumn>, listing: &dyn Listing, fixed: 
     }
 }
 
-/// Shrinks names for other columns, and grows them into the room that is left.
+/// Shrinks names for other columns, and grows them into the room that is left. Columns that are beyond the right edge even
+/// with the shortest names take nothing from them.
 fn distribute_width(columns: &mut [VisibleColumn], room: u16) {
+    let fits = |count: &usize| min_total_width(&columns[..*count], NAME_LEAST_WIDTH) <= room;
+    let count = (1..=columns.len()).rev().find(fits).unwrap_or(columns.len());
+    let columns = &mut columns[..count];
     let total = |columns: &[VisibleColumn]| total_width(columns, |shown| shown.width);
     while total(columns) > room {
         let widest = columns
@@ -270,7 +274,7 @@ fn distribute_width(columns: &mut [VisibleColumn], room: u16) {
         shown.width -= 1;
     }
     let mut left = room - total(columns);
-    for shown in columns {
+    for shown in columns.iter_mut() {
         let more = left.min(shown.widest.saturating_sub(shown.width));
         shown.width += more;
         left -= more;

@@ -13,7 +13,8 @@ const CANCEL_HINT: &str = "; Esc cancels";
 /// Draws a task with its progress and duration, and the key that cancels it where one does. On a narrow line details disappear before the key that cancels does.
 pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState, task: &Task) {
     // The colon separates the number of the part from its percentage.
-    let part = if task.part > 1 { format!(", part {}:", task.part) } else { String::new() };
+    let colon = if task.is_uncounted(state.now_ms) { "" } else { ":" };
+    let part = if task.part > 1 { format!(", part {}{colon}", task.part) } else { String::new() };
     let (bar, share) = progress_bar(canvas, state, task);
     let took_s = state.now_ms.saturating_sub(task.begun_ms) / 1000;
     let so_far = if took_s > 0 { format!(", {} so far", duration_text(took_s)) } else { String::new() };

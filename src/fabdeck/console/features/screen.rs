@@ -91,6 +91,11 @@ pub trait Screen {
         BODY
     }
 
+    /// Whether the key for the next pane stops at this one.
+    fn can_focus(&self, _: &str) -> bool {
+        true
+    }
+
     /// Gives the keys to a pane; returns false where it takes none.
     fn focus_pane(&mut self, pane: &str) -> bool {
         pane == self.focused_pane()

@@ -78,11 +78,11 @@ impl ChangeFacts {
         let spared = self.jobs.iter().flat_map(|jobs| &jobs.hit).filter(|job| job.spared > 0);
         let jobs: Vec<String> = spared
             .take(MAX_NAMED)
-            .map(|job| format!("{} {}", job.job, digits_in_groups(job.spared)))
+            .map(|job| format!("{} of job {}", digits_in_groups(job.spared), job.job))
             .collect();
         Some(match jobs.is_empty() {
             true => words,
-            false => format!("{words}; jobs keep {} pairs", jobs.join(", ")),
+            false => format!("{words}; so it spares {}", jobs.join(", ")),
         })
     }
 

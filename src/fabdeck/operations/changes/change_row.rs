@@ -142,11 +142,11 @@ impl ChangeRow {
         (!words.is_empty()).then(|| words.join("; "))
     }
 
-    /// What is written, and who began it: `updn: 480 parts, begun by alice at 13:59:58 UTC`.
+    /// What is written, and who began it: `updn: 480 writes, begun by alice at 13:59:58 UTC`.
     pub fn begun_words(&self) -> String {
-        let parts = usize::try_from(self.writes).unwrap_or(usize::MAX);
-        let parts = crate::catalogue::summary::count_words(parts, "part", "parts");
-        format!("{}: {parts}, begun by {} at {}", self.engine, self.user, time_of_day(&self.time))
+        let writes = usize::try_from(self.writes).unwrap_or(usize::MAX);
+        let writes = crate::catalogue::summary::count_words(writes, "write", "writes");
+        format!("{}: {writes}, begun by {} at {}", self.engine, self.user, time_of_day(&self.time))
     }
 
     /// How many of its writes are in force.
@@ -172,7 +172,7 @@ impl ChangeRow {
             (ChangePhase::Applied, Some(at)) => {
                 format!("rolled back by itself at {at}, unless it is confirmed")
             }
-            _ => format!("{}: {done} of {writes} parts are done", self.state.title()),
+            _ => format!("{}: {done} of {writes} writes are done", self.state.title()),
         }
     }
 }

@@ -62,8 +62,11 @@ pub struct ChangeOffer {
     /// The engine, the file, or the change of a link.
     pub title: String,
     pub source: String,
-    /// Number of parts to write; the next fields are the numbers of their switches and adapters.
+    /// Number of parts to write; how many of them are blocks of forwarding tables; and the numbers of their switches and
+    /// adapters.
     pub parts: usize,
+    #[serde(default)]
+    pub blocks: usize,
     pub switches: usize,
     #[serde(default)]
     pub adapters: usize,

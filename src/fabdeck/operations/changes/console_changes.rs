@@ -38,7 +38,7 @@ use crate::system::access::SystemAccess;
 use fabdeck_change::{ChangeStatus, GuardRequest, Migration, Plan};
 use fabdeck_fabric::Element;
 use fabdeck_live::is_live;
-use fabdeck_mad::access::{NoObserver, ReadObserver, RegistrationLookup};
+use fabdeck_mad::access::{AttributePart, NoObserver, ReadObserver, RegistrationLookup};
 
 /// Time to wait for a silent guard when the console lists changes.
 const LIST_TIMEOUT: Duration = Duration::from_millis(300);
@@ -480,6 +480,7 @@ fn describe_plan(title: String, source: &str, plan: &Plan) -> ChangeOffer {
         title,
         source: source.to_owned(),
         parts: plan.writes.len(),
+        blocks: plan.writes.iter().filter(|write| matches!(write.part, AttributePart::Block(_))).count(),
         switches,
         adapters,
         moved_pairs: plan.impact["moved_pairs"].as_u64().unwrap_or(0),

@@ -73,7 +73,7 @@ static CHANGE_FIELDS: &[RowField] = &[
         "how its writes reach the fabric: direct or opensm",
         |_, row| Value::text(&row.via),
     )
-    .shed(1),
+    .shed(0),
     RowField::new(
         "drift",
         "DRIFT",

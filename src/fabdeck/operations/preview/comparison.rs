@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::transition::ANY_ORDER;
+use super::transition::{ANY_ORDER, judge_mixture_in_plan_order};
 use super::whatif::routes_in_force;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::certificate_text::adaptive_words;
@@ -77,14 +77,17 @@ pub(crate) fn compare_with_tables(
     let (difference, way) = if problem.faults.is_empty() {
         let (difference, found) = compare_routes(problem, &held.old, routes, &held.together);
         let way = transition_report(&CertificateNames { look, problem }, &found, &held);
-        (difference, held.add_mixture_verdict(look, problem, routes, way))
+        (
+            difference,
+            held.add_mixture_verdict((look, tables), [problem, problem], (routes, scope.switches), way),
+        )
     } else {
         let whole = Problem::new(problem.fabric, &none);
         let up = TablesInForce::new(look, tables, &whole, routes, scope);
         let found = check_transition(&whole, &up.old, routes, &up.together);
         let difference = RouteDifference::between(problem, &held.old, routes);
         let way = transition_report(&CertificateNames { look, problem: &whole }, &found, &up);
-        (difference, up.add_mixture_verdict(look, &whole, routes, way))
+        (difference, up.add_mixture_verdict((look, tables), [problem, &whole], (routes, scope.switches), way))
     };
     let changed_lanes = held.known.then(|| count_changed_lanes(problem, &held.old, routes, scope.switches));
     // A plan writes no lanes; lanes change only where service levels do.
@@ -147,21 +150,27 @@ impl TablesInForce {
 }
 
 impl TablesInForce {
-    /// Adds the verdict on mixtures of old and new entries that holds in any order of writes. Only a plan has an order.
+    /// Adds the verdict on mixtures of old and new entries: the one that holds in any order of writes, else the one of the
+    /// order that a plan would have, where finding that is quick. `problems`: without the marked elements, and whole.
     fn add_mixture_verdict(
         &self,
-        look: &Snapshot,
-        problem: &Problem<'_>,
-        routes: &Routes,
+        (look, tables): (&Snapshot, &Tables),
+        [surviving, whole]: [&Problem<'_>; 2],
+        (routes, switches): (&Routes, bool),
         way: TransitionReport,
     ) -> TransitionReport {
         if way.paths_are_safe() != Some(true) {
             return way;
         }
         let sure = !self.unread && look.observation.adaptive.is_none();
-        let none =
-            || find_mixture_cycles(problem, [&self.old, routes], &self.together, &ANY_ORDER).is_empty();
-        way.with_mixture((sure && none()).then_some(true), None)
+        let none = || find_mixture_cycles(whole, [&self.old, routes], &self.together, &ANY_ORDER).is_empty();
+        if sure && none() {
+            return way.with_mixture(Some(true), None);
+        }
+        let (mixed, cycle) =
+            judge_mixture_in_plan_order((look, tables), [surviving, whole], self, (routes, switches))
+                .unwrap_or_default();
+        way.with_mixture(mixed, cycle)
     }
 }
 

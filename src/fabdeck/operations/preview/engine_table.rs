@@ -117,7 +117,7 @@ pub const TRANSITION: EngineField = EngineField::new(
     "LIVE",
     FieldKind::Flag,
     "safe: the tables can be written while traffic flows, for no mixture of old and new entries has a credit loop; -: not \
-     checked yet, a plan reports it",
+     known, or on a large fabric not checked yet, and a plan reports it",
     |_, row| row.transition_safe.into(),
 ).toned(&[("yes", Tone::Good), ("no", Tone::Danger)])
 .flag_words("safe", "unsafe");

@@ -19,6 +19,10 @@ use fabdeck_routing::{Cause, ENGINES, Engine, NoProgress, Problem, Request};
 /// takes too long and only one engine does.
 const MAX_QUICK_SWITCHES: usize = 1000;
 
+/// Most entries of all tables with which a preview orders its writes as a plan does; beyond it, that takes longer than the
+/// routes themselves.
+const MAX_ORDERED_ENTRIES: usize = 500_000;
+
 /// The engine that searches first, and on large fabrics alone: up*/down* routes combine safely with many
 /// others.
 const FIRST_ENGINE: &str = "updn";
@@ -86,6 +90,26 @@ pub(crate) fn judge_mixture(
             (Some(false), Some(channels.collect()))
         }
     }
+}
+
+/// The verdict of [`judge_mixture`] in the order that a plan to these routes would write. `None` where no plan can be made, or
+/// where finding the order takes long. `problems`: without the marked elements, and whole.
+pub(crate) fn judge_mixture_in_plan_order(
+    (look, tables): (&Snapshot, &Tables),
+    [surviving, whole]: [&Problem<'_>; 2],
+    held: &TablesInForce,
+    (routes, switches): (&Routes, bool),
+) -> Option<(Option<bool>, Option<Vec<String>>)> {
+    if whole.graph.switch_count() * whole.destinations().len() > MAX_ORDERED_ENTRIES {
+        return None;
+    }
+    let name = |switch| look.unique_name(NodeId(switch)).into_owned();
+    let fabric = SurvivingFabric::new(look.fabric(), surviving.faults, look.manager());
+    let writes = plan_writes(&fabric, tables, routes, &|id| name(id.0)).ok()?;
+    let old = routes_in_force(look, tables, surviving.faults);
+    let ordered = order_writes(surviving, (&old, routes), switches, writes, &name);
+    let rank = |switch, lid: Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
+    Some(judge_mixture(look, whole, held, routes, &rank))
 }
 
 struct TransitionSearch<'a> {

@@ -39,6 +39,9 @@ json_type! {
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct DegradedHosts {
         pub count: usize,
+        /// Number of senders that a host has before the marks, without those that are cut off; for screens.
+        #[serde(skip)]
+        pub of_senders: u64,
         /// The most hit hosts first.
         pub first: Vec<DegradedHost>,
     }
@@ -81,6 +84,8 @@ pub struct HitHosts {
     degraded: Option<Vec<(NodeId, u64)>>,
     /// Number of all hosts.
     hosts: usize,
+    /// Number of senders to a port that is not cut off: all end ports but itself and those that are.
+    senders: u64,
 }
 
 /// How victims are named.
@@ -123,6 +128,7 @@ impl HitHosts {
             cut_off_aggregation_nodes: aggregation.len(),
             degraded: tables.then_some(degraded),
             hosts: fabric.nodes().filter(|(id, _)| is_host(id)).count(),
+            senders: hit.ports.saturating_sub(hit.cut_off.len() + 1) as u64,
             cut_off,
         }
     }
@@ -135,6 +141,7 @@ impl HitHosts {
             cut_off_aggregation_nodes: self.cut_off_aggregation_nodes,
             degraded: degraded.map(|hosts| DegradedHosts {
                 count: hosts.len(),
+                of_senders: self.senders,
                 first: hosts
                     .iter()
                     .take(names.most())

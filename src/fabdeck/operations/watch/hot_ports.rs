@@ -192,7 +192,7 @@ static HOT_FIELDS: &[RowField] = &[
         .largest_first(),
     RowField::new(
         "errors_per_hour",
-        "ERR/H",
+        "ERR 1H",
         FieldKind::Number,
         "errors counted in the last half hour to hour; in the first hour of a watch, since the first sweep",
         |_, r| r.errors_per_hour.into(),

@@ -2,7 +2,7 @@
 //! of 24 rows, where blank rows and the reasons of risks give way; the page of details has the proofs.
 //!
 //! ```text
-//! writes     8 parts of 8 switches
+//! writes     8 blocks of 8 switches
 //! ─ Who notices ─────────────────────────────────────────
 //! ● cut off  no host (spine-2, 1 aggregation node, 88 pairs)
 //! ▲ jobs     83 moves 23 of 90 pairs
@@ -104,10 +104,15 @@ impl ApplyQuestion<'_> {
 
     fn written(&self) -> Vec<DialogueRow> {
         let offer = self.offer;
-        let parts = count_words(offer.parts, "part", "parts");
         let devices = device_words((offer.switches, offer.adapters));
         let text = |text: String| (text, Role::Text);
-        let mut pieces = vec![text(format!("{parts} of {devices}"))];
+        let mut pieces = vec![text(match offer.parts {
+            0 => "no table".to_owned(),
+            parts if parts == offer.blocks => {
+                format!("{} of {devices}", count_words(parts, "block", "blocks"))
+            }
+            parts => format!("{} of {devices}", count_words(parts, "table part", "table parts")),
+        })];
         let moved = digits_in_groups(offer.moved_pairs);
         if offer.moved_pairs > 0 {
             let of = offer.facts.actual_pairs().map(|pairs| format!(" of {}", digits_in_groups(pairs.pairs)));
@@ -254,10 +259,11 @@ impl ApplyQuestion<'_> {
         let (taken, room) = (self.taken.contains(&at), self.room.saturating_sub(CHECKBOX_WIDTH));
         let row = |kind| DialogueRow::Risk { at, taken, kind };
         let (title, reason) = risk_texts(self.offer, at);
-        let mut titles = wrap_text(&title, room);
-        if level >= Density::OneReason {
-            titles.truncate(1);
-        }
+        // A title on one row is cut where it is drawn, with the sign for it.
+        let titles = match level >= Density::OneReason {
+            true => vec![title],
+            false => wrap_text(&title, room),
+        };
         let mut titles = titles.into_iter();
         let mut rows: Vec<DialogueRow> =
             titles.next().map(|line| row(RiskLine::Title(line))).into_iter().collect();

@@ -3,7 +3,7 @@
 use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::operations::changes::acceptance::acknowledged_words;
-use crate::operations::changes::change_row::{ChangeRow, countdown, silent_words};
+use crate::operations::changes::change_row::{ChangeRow, countdown, day_and_time, silent_words};
 use fabdeck_change::ChangePhase;
 
 /// The details of a change.
@@ -14,15 +14,15 @@ pub fn change_detail(row: &ChangeRow, known: &Model) -> DetailPage {
         ("state", format!("{}{}", row.state_title(), left.unwrap_or_default())),
         ("what", row.engine.clone()),
         ("id", row.id.clone()),
-        ("begun", format!("{} by {}", row.time, row.user)),
+        ("begun", format!("{} by {}", day_and_time(&row.time), row.user)),
         ("source", row.source.clone()),
         ("via", row.via.clone()),
         ("writes", row.progress_words()),
         ("risks", acknowledged_words(&row.accepted)),
     ];
     let deadline = row.deadline.clone().filter(|_| row.state == ChangePhase::Applied);
-    pairs.extend(deadline.map(|at| ("rollback", format!("{at}, unless confirmed"))));
-    pairs.extend(row.ended.clone().map(|at| ("ended", at)));
+    pairs.extend(deadline.map(|at| ("rollback", format!("{}, unless confirmed", day_and_time(&at)))));
+    pairs.extend(row.ended.as_deref().map(|at| ("ended", day_and_time(at))));
     pairs.extend(row.why.clone().map(|why| ("reason", why)));
     pairs.extend(row.drift.clone().map(|drift| ("drift", drift)));
     pairs.extend(row.comparison.as_ref().map(|found| ("compared", found.summary())));

@@ -197,6 +197,9 @@ fn draw_rows(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, prompt: 
 fn empty_text(state: &SessionState, prompt: &Prompt) -> String {
     let (kind, rest) = split_line(&prompt.text);
     match kind {
+        None if !rest.is_empty() && state.goto.index.is_none() && state.known.look.is_some() => {
+            format!("Names are being indexed; nothing else matches '{}'.", rest.trim())
+        }
         _ if !rest.is_empty() => format!("Nothing matches '{}'.{}", rest.trim(), state.goto.near),
         Some(GotoKind::Problems) if state.known.problems.ranked.is_none() => {
             "Problems are being ranked.".to_owned()

@@ -80,9 +80,7 @@ fn draw_cables(canvas: &mut Canvas<'_>, layout: &HealthLayout, state: &SessionSt
     let more = overview.cables.saturating_sub(shown);
     let y = area.height.saturating_sub(loads);
     if more > 0 {
-        let text = format!("and {} more, each with less load", digits_in_groups(more));
-        let text =
-            if overview.in_trouble > shown { format!("and {} more", digits_in_groups(more)) } else { text };
+        let text = format!("and {} more", digits_in_groups(more));
         canvas.draw_text(area, 0, y, &text, Role::Dim);
     }
     draw_loads(canvas, Rect { y: area.y + y + 1, height: loads - 1, ..area }, overview);

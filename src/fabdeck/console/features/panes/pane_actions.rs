@@ -32,7 +32,8 @@ pub fn focus_pane(state: &mut SessionState, pane: &'static str) {
 
 /// Gives the keys to the next pane or to the one before.
 pub fn focus_next(state: &mut SessionState, forward: bool) -> Vec<Effect> {
-    let names = state.areas().panes.names();
+    let mut names = state.areas().panes.names();
+    names.retain(|name| state.current().can_focus(name));
     let here = state.focused_pane();
     let at = names.iter().position(|name| *name == here).unwrap_or(0);
     let by = if forward { 1 } else { names.len().saturating_sub(1) };

@@ -43,8 +43,8 @@ pub fn draw(canvas: &mut Canvas<'_>, body: &BodyAreas, state: &SessionState) {
         let head = PaneHead { title: "Who is hit", right: &right, focused: false };
         let inside = draw_pane(canvas, area, &head, areas.boxed);
         draw_victims(canvas, inside, state);
-        draw_map_beside(canvas, buffer_area(panes.map), state);
     }
+    draw_map_beside(canvas, buffer_area(panes.map), state);
     draw_routes(canvas, &panes, areas.boxed, state);
 }
 

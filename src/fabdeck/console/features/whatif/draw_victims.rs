@@ -218,8 +218,8 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
     }
     let hosts: Vec<String> = degraded.first.iter().map(DegradedHost::words).collect();
     let mut text = match degraded.count {
-        1 => "1 host misses some senders until rerouted".to_owned(),
-        count => format!("{} hosts miss some senders until rerouted", digits_in_groups(count)),
+        1 => "1 host misses senders until rerouted".to_owned(),
+        count => format!("{} hosts miss senders until rerouted", digits_in_groups(count)),
     };
     let mut names = Vec::new();
     if room.is_short() {
@@ -232,8 +232,9 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
     }
     let head = VictimRow::Head { severity: 1, role: Role::Warning, label: "DEGRADED", text };
     // What the numbers behind the names are.
-    let heading = "HOST, JOB AND HOW MANY HOSTS NO LONGER REACH IT";
-    let heading = (!names.is_empty()).then(|| VictimRow::Names(heading.to_owned(), Role::Heading));
+    let heading =
+        || format!("HOST, JOB, AND SENDERS THAT MISS IT, OF {}", digits_in_groups(degraded.of_senders));
+    let heading = (!names.is_empty()).then(|| VictimRow::Names(heading(), Role::Heading));
     let names = names.into_iter().map(|names| VictimRow::Names(names, Role::Text));
     std::iter::once(head).chain(heading).chain(names).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::engines::EngineList;
 use super::marks::{MARKS, MarkRow, mark_rows};
 use super::preview_paths::PreviewPaths;
-use super::whatif_layout::{ROUTES, WhatifPanes, whatif_panes};
+use super::whatif_layout::{PAIRS, ROUTES, WhatifPanes, whatif_panes};
 use crate::catalogue::field::Listing;
 use crate::console::features::screen::{EnterResult, Screen};
 use crate::console::model::fabric_model::{Model, ProposalState};
@@ -145,6 +145,11 @@ impl Screen for WhatifScreen {
 
     fn focused_pane(&self) -> &'static str {
         if self.page.is_some() { BODY } else { ROUTES }
+    }
+
+    /// The bar of pairs has nothing to move through.
+    fn can_focus(&self, pane: &str) -> bool {
+        pane != PAIRS
     }
 
     fn page_rows(&self, areas: &Areas) -> Option<usize> {

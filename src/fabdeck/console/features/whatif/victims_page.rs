@@ -7,6 +7,7 @@ use crate::console::features::screens::ScreenId;
 use crate::console::model::detail_page::{DetailLine, DetailPage};
 use crate::console::model::scroll::Scroll;
 use crate::console::model::state::SessionState;
+use crate::operations::preview::victims::DegradedHost;
 use fabdeck_fabric::observe::digits_in_groups;
 
 /// Whether the pane has the keys.
@@ -56,7 +57,9 @@ pub fn victims_page(state: &SessionState) -> Option<DetailPage> {
     match &victims.degraded {
         None => pairs.push(("degraded", "not known without tables".to_owned())),
         Some(degraded) => {
-            let hosts = degraded.first.iter().map(|host| format!("{} senders do not reach it", host.words()));
+            let of = digits_in_groups(degraded.of_senders);
+            let words = |host: &DegradedHost| format!("{} of {of} senders do not reach it", host.words());
+            let hosts = degraded.first.iter().map(words);
             let rest = more(degraded.count, degraded.first.len());
             pairs.extend(lines_or_none("degraded", hosts.chain(rest).collect(), "no host"));
         }
