@@ -343,7 +343,12 @@ fn how_sure_a_cause_is_has_one_word() {
     assert!(cause.contains("likely: a slow host"), "{health}");
     driver.press("4 g");
     let hot = resized(&mut driver, 120, 40);
-    assert!(hot.contains("hot-spot  cause likely") && hot.contains("likely: a slow host"), "{hot}");
+    assert!(
+        hot.contains("rack6-leaf[5] ")
+            && hot.contains("cause likely ─╮")
+            && hot.contains("likely: a slow host"),
+        "{hot}"
+    );
     assert!(!hot.contains("hot-spot  sure"), "{hot}");
 }
 

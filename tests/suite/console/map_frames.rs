@@ -379,12 +379,12 @@ fn the_pane_beside_the_lines_has_cables_and_the_cost_of_a_failure() {
     driver.press("2");
     drawn(&mut driver, 120, 40);
     let all = shown(&driver);
-    for words in ["Its cables, by wait", "If it fails", "1,980 pairs", "enter lists its ports"] {
+    for words in [" of 13 cables, by wait", "If it fails", "1,980 pairs", "enter lists its ports"] {
         assert!(all.contains(words), "{words}: {all}");
     }
     driver.press("down");
     let all = shown(&driver);
-    for words in ["Cables beside it", "If it fails", "opens the cable"] {
+    for words in [" beside it, by wait", "If it fails", "opens the cable"] {
         assert!(all.contains(words), "{words}: {all}");
     }
 }

@@ -168,7 +168,7 @@ fn what_tells_of_trouble_is_in_sight_beside_details_and_on_small_screens() {
     let headings = |all: &str| all.lines().nth(3).unwrap().to_owned();
     driver.press("3");
     let all = sized(&mut driver, 120, 40);
-    for title in ["STATE", "DEGRADED", "EFI"] {
+    for title in ["STATE", "DEGRADED", "PATHS"] {
         assert!(headings(&all).contains(title), "{title}: {all}");
     }
     for keys in ["2", "2 V V", "3", "2 V enter"] {

@@ -1,6 +1,7 @@
 //! What the console shows of the health of links: cards of Health, the list of cables, details.
 
 use super::health::demo;
+use super::pty::Session;
 use super::test_session::TestSession;
 use super::watches::{shown, swept};
 use fabdeck::console::event_loop::event::SessionInput;
@@ -85,4 +86,23 @@ fn the_rotation_over_links_says_how_many_ports_were_read() {
         "{}",
         shown(&driver)
     );
+}
+
+/// Once routes lead around a bad cable, its card asks for its repair: there is nothing more to preview.
+#[test]
+fn a_cable_that_no_path_crosses_needs_no_new_routes() {
+    let mut session = Session::open(&["--source", "sim:demo,traffic=none"], 120, 40);
+    session.until("next  p preview the routes without this cable; then reseat");
+    session.press("p");
+    session.until("clean");
+    session.press("a");
+    session.until("Cancel ]");
+    session.press(" \x1b[Z\r");
+    session.until("is rolled back at");
+    session.press("1");
+    session.until("next  no path crosses it: reseat");
+    session.press("\x03");
+    session.until("Leave while change 1 is pending?");
+    session.press("\x03");
+    session.ended();
 }

@@ -231,6 +231,8 @@ fn each_button_of_confirm_does_what_it_says() {
     let mut watched = asked_to_confirm();
     watched.driver.press("enter");
     assert!(dialogue(&watched.driver).is_none() && watched.fake.0.borrow().asked.is_empty());
+    let said = &watched.driver.state.messages.last().unwrap().text;
+    assert!(said.starts_with("cancelled: the change still waits to be confirmed"), "{said}");
 }
 
 /// On Changes, the key that rolls a pending change back plans the way back of a confirmed one.

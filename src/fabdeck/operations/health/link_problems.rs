@@ -102,8 +102,8 @@ impl HealthFacts<'_> {
             )),
             _ => ProblemCause::likely("cable: both ends count errors"),
         };
-        let text = "preview the routes without this cable; then clean, reseat or replace it";
-        let problem = self.link_problem(link, ProblemKind::LinkErrors, title, cause, text);
+        let repair = "clean, reseat or replace it";
+        let problem = self.link_problem(link, ProblemKind::LinkErrors, title, cause, repair);
         FabricProblem { sign: Some(sign), ..problem }
     }
 
@@ -127,16 +127,14 @@ impl HealthFacts<'_> {
         let cause = ProblemCause::unknown(
             "a port discards what waits too long to be sent, and everything while its link is down",
         );
-        let text = "preview the routes without this cable";
-        self.link_problem(link, ProblemKind::LinkErrors, title, cause, text)
+        self.link_problem(link, ProblemKind::LinkErrors, title, cause, "")
     }
 
     fn link_down(&self, link: LinkId) -> FabricProblem {
         let cause =
             ProblemCause::unknown("an end reports the state Down: cable, module, or a port that is disabled");
         let title = format!("{} is down", self.link_name(link));
-        let text = "preview the routes without this cable";
-        let mut problem = self.link_problem(link, ProblemKind::LinkDown, title, cause, text);
+        let mut problem = self.link_problem(link, ProblemKind::LinkDown, title, cause, "");
         problem.hits.hosts.iter_mut().for_each(|host| host.role = HitRole::CutOff);
         problem.severity = ProblemSeverity::Critical;
         problem
@@ -159,8 +157,8 @@ impl HealthFacts<'_> {
                 ProblemCause::unknown("the speed is set at an end, or was lowered after errors")
             }
         };
-        let text = "preview the routes without this cable; reseat or replace it at the next service";
-        let mut problem = self.link_problem(links[0], ProblemKind::DegradedLink, title, cause, text);
+        let repair = "reseat or replace it at the next service";
+        let mut problem = self.link_problem(links[0], ProblemKind::DegradedLink, title, cause, repair);
         if links.len() > 1 {
             let [used, possible] = rate.map(|rate| rate_words(rate).replace(' ', "-"));
             // With another number of links it is another problem: an acknowledgement covers no further link.
@@ -182,7 +180,7 @@ impl HealthFacts<'_> {
         kind: ProblemKind,
         title: String,
         cause: ProblemCause,
-        next: &str,
+        repair: &str,
     ) -> FabricProblem {
         let hosts = self.attached_hosts(link);
         FabricProblem {
@@ -197,10 +195,20 @@ impl HealthFacts<'_> {
                 paths: self.paths_over(link),
                 jobs: self.jobs_over(link),
             },
-            next: self.whatif_step(ElementId::Link(link), next),
+            next: self.whatif_step(ElementId::Link(link), self.repair_words(link, repair)),
             acknowledged: None,
             worse_since: None,
             sign: None,
+        }
+    }
+
+    /// What to do about a link: a cable that no path crosses needs no new routes before it is worked on.
+    fn repair_words(&self, link: LinkId, repair: &str) -> String {
+        match (self.paths_over(link), repair) {
+            (Some(0), "") => "no path crosses it".to_owned(),
+            (Some(0), repair) => format!("no path crosses it: {repair}"),
+            (_, "") => "preview the routes without this cable".to_owned(),
+            (_, repair) => format!("preview the routes without this cable; then {repair}"),
         }
     }
 

@@ -121,9 +121,9 @@ impl HealthFacts<'_> {
         let first = &ends[0];
         let one = |text: &str| format!("{}: {text}", self.look.unique_port_name(first.port));
         if let [end] = ends {
-            let text = "preview the routes without this cable; then clean, reseat or replace its module";
+            let repair = "clean, reseat or replace its module";
             let (title, cause) = (one(&end.text), self.wire_cause(fault, end.port));
-            let mut problem = self.link_problem(end.link, ProblemKind::WireHealth, title, cause, text);
+            let mut problem = self.link_problem(end.link, ProblemKind::WireHealth, title, cause, repair);
             problem.id = format!("{}:{}", problem.id, fault.word());
             return problem;
         }

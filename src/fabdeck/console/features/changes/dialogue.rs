@@ -166,6 +166,18 @@ impl Dialogue {
         }
     }
 
+    /// What the button that changes nothing leaves as it is.
+    pub fn stay_words(&self) -> Option<&'static str> {
+        match &self.question {
+            DialogueQuestion::Apply { .. } => Some("cancelled: nothing was written"),
+            DialogueQuestion::Confirm { .. } => {
+                Some("cancelled: the change still waits to be confirmed, and is rolled back at its deadline")
+            }
+            DialogueQuestion::RollBack { .. } => Some("cancelled: nothing was rolled back"),
+            DialogueQuestion::GoOn { .. } | DialogueQuestion::Leave { .. } => None,
+        }
+    }
+
     /// The buttons with their labels, on every dialog in one order: the first one changes nothing, and the last one does
     /// what the title asks.
     pub fn buttons(&self) -> Vec<(DialogueFocus, &'static str)> {

@@ -102,7 +102,9 @@ fn press_button(state: &mut SessionState) -> Vec<Effect> {
             Vec::new()
         }
         DialogueFocus::Stay => {
+            let words = dialogue.stay_words();
             state.layer = None;
+            words.into_iter().for_each(|words| state.log_message(Severity::Info, words));
             Vec::new()
         }
         DialogueFocus::RollBack => roll_back(state),

@@ -49,7 +49,7 @@ pub fn fix_preview(problem: &FabricProblem) -> Option<FixPreview> {
             | ProblemKind::WireHealth
             | ProblemKind::DegradedLink,
             [link @ ElementId::Link(_)],
-        ) => Some(FixPreview::Without(*link)),
+        ) if problem.hits.paths != Some(0) => Some(FixPreview::Without(*link)),
         _ => None,
     }
 }

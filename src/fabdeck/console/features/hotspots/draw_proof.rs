@@ -59,8 +59,16 @@ pub fn draw(canvas: &mut Canvas<'_>, panes: &HotspotPanes, state: &SessionState)
     let adapter = !look.fabric().node(look.fabric().port(port).node).is_switch();
     let name = if adapter { host_of(look, port) } else { look.port_name(port) };
     let sure = format!("  {sure}");
-    let right: [TextRun<'_>; 2] = [(word, role), (&sure, Role::Dim)];
-    let room = area.width.saturating_sub(width(word) + width(&sure) + 9);
+    // The name comes first; the role is in the list as well.
+    let mut right: Vec<TextRun<'_>> = vec![(word, role), (&sure, Role::Dim)];
+    let room = |right: &[TextRun<'_>]| {
+        let taken: u16 = right.iter().map(|(text, _)| width(text)).sum();
+        area.width.saturating_sub(taken + 9)
+    };
+    while right.len() > 1 && room(&right) < width(&name) {
+        right.remove(0);
+    }
+    let room = room(&right);
     let title = shorten_name(&name, room, canvas.signs.more);
     let head = PaneHead { title: &title, right: &right, focused: false };
     let inside = draw_pane(canvas, area, &head, panes.boxed);

@@ -149,10 +149,12 @@ fn draw_cables(
 ) -> u16 {
     let quantity = state.screens.map.drawn.quantity;
     let cables = cables_of(state, look, what);
-    let title = match what {
-        ElementId::Link(_) => format!("Cables beside it, by {}", quantity.word()),
-        ElementId::Node(_) | ElementId::Port(_) => format!("Its cables, by {}", quantity.word()),
+    let which = if matches!(what, ElementId::Link(_)) { "beside it" } else { "cables" };
+    let count = match cables.len() {
+        all if all > usize::from(rows) => format!("{rows} of {all}"),
+        all => all.to_string(),
     };
+    let title = format!("{count} {which}, by {}", quantity.word());
     let mut y = draw_rule(canvas, area, y, &title);
     let gauge = area.width.saturating_sub(GAUGE_WIDTH + FIGURE_WIDTH);
     let names = Rect { width: gauge.saturating_sub(1), ..area };
