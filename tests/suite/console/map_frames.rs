@@ -384,7 +384,7 @@ fn the_pane_beside_the_lines_has_cables_and_the_cost_of_a_failure() {
     }
     driver.press("down");
     let all = shown(&driver);
-    for words in [" beside it, by wait", "If it fails", "opens the cable"] {
+    for words in [" beside, by wait", "If it fails", "opens the cable"] {
         assert!(all.contains(words), "{words}: {all}");
     }
 }

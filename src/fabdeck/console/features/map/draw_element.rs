@@ -149,7 +149,7 @@ fn draw_cables(
 ) -> u16 {
     let quantity = state.screens.map.drawn.quantity;
     let cables = cables_of(state, look, what);
-    let which = if matches!(what, ElementId::Link(_)) { "beside it" } else { "cables" };
+    let which = if matches!(what, ElementId::Link(_)) { "beside" } else { "cables" };
     let count = match cables.len() {
         all if all > usize::from(rows) => format!("{rows} of {all}"),
         all => all.to_string(),
