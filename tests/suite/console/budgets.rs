@@ -182,12 +182,35 @@ fn keys_are_answered_at_any_size() {
             ms(took[100]),
             ms(took[198])
         );
+        draw_charts_and_maps(&mut session, fabric);
         go_through_rows(&mut session, fabric);
         go_to_names(&mut session, fabric);
         println!("{fabric}: {} MB of memory at the most", session.peak_memory_mb());
         session.press("qqqq");
         assert_eq!(session.ended(), 0);
     }
+}
+
+/// What keys take that draw whole screens of charts or maps: their screens in turns, and the cursor on the map.
+fn draw_charts_and_maps(session: &mut Session, fabric: &str) {
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+    session.quiet();
+    // Health, the map, hot-spots and the timeline; on the map the cursor and another quantity.
+    let keys = ["1", "2", "l", "j", "v", "h", "4", "0", "2", "v"];
+    let mut took: Vec<(Duration, &str)> = Vec::new();
+    for _ in 0..20 {
+        took.extend(keys.iter().map(|key| (session.frame_after(key), *key)));
+    }
+    took.sort_unstable();
+    println!(
+        "{fabric}: charts and maps, key to frame {:.1} ms in the middle, {:.1} ms at the 99th of 100, {:.1} ms at the most ({})",
+        ms(took[took.len() / 2].0),
+        ms(took[took.len() * 99 / 100 - 1].0),
+        ms(took[took.len() - 1].0),
+        took[took.len() - 1].1
+    );
+    session.press("3");
+    session.until("DEGRADED");
 }
 
 /// What keys take while a name is typed into the line that goes to anything, among all names.
