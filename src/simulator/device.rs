@@ -8,7 +8,7 @@ use fabdeck_fabric::{
 use fabdeck_mad::NodeDescription;
 
 use super::adaptive_tables::DeviceGroups;
-use super::hierarchy::LabelProfile;
+use super::label_profile::LabelProfile;
 use super::linear_table::LinearTable;
 use super::partition_profile::PartitionProfile;
 use super::port_speeds::{PortInfoForm, PortStatesForm};

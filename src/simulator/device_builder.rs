@@ -8,7 +8,7 @@ use fabdeck_mad::NodeDescription;
 use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
-use super::hierarchy::LabelProfile;
+use super::label_profile::LabelProfile;
 use super::linear_table::TableMaker;
 use super::partition_profile::PartitionProfile;
 use super::port_speeds::{PortInfoForm, PortStatesForm};

@@ -10,7 +10,8 @@ use fabdeck_mad::{
 
 use super::attribute_refusal::AttributeRefusal;
 use super::device::{AdaptiveProfile, FIRST_GROUP, KeyGuard, PortModel, PortRef, SimulatedDevice};
-use super::hierarchy::{LabelProfile, hierarchy_info};
+use super::hierarchy::hierarchy_info;
+use super::label_profile::LabelProfile;
 use super::linear_table::BLOCK_ENTRIES;
 use super::manager_stand_in;
 use super::partition_profile::PartitionProfile;

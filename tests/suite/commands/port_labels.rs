@@ -116,3 +116,32 @@ fn files_of_ibdiagnet_have_labels_and_partitions() {
     let check = on_folder(&["whatif", "--fail", "leaf1[1/2/1]"]);
     assert!(!String::from_utf8_lossy(&check.stderr).contains("FD-1"), "{check:?}");
 }
+
+/// Two switches of a model with a rule for labels, with a cable between their ports 3.
+const QUANTUM: &str = "\
+vendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0xa1\nswitchguid=0xa1(a1)\n\
+Switch\t65 \"S-00000000000000a1\"\t\t# \"MF0;q1:MQM9700/U1\" enhanced port 0 lid 1 lmc 0\n\
+[3]\t\"S-00000000000000a2\"[3]\t\t# \"MF0;q2:MQM9700/U1\" lid 2 4xNDR\n\n\
+vendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0xa2\nswitchguid=0xa2(a2)\n\
+Switch\t65 \"S-00000000000000a2\"\t\t# \"MF0;q2:MQM9700/U1\" enhanced port 0 lid 2 lmc 0\n\
+[3]\t\"S-00000000000000a1\"[3]\t\t# \"MF0;q1:MQM9700/U1\" lid 1 4xNDR\n";
+
+#[test]
+fn a_guess_is_marked_and_a_command_that_takes_it_says_so() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("q.ibnetdiscover");
+    std::fs::write(&file, QUANTUM).unwrap();
+    let home = super::binary::home();
+    let run =
+        |args: &[&str]| super::binary::fabdeck(&home).arg("--source").arg(&file).args(args).output().unwrap();
+    let shown = String::from_utf8(run(&["show", "links"]).stdout).unwrap();
+    assert!(shown.contains("1/2/1?"), "{shown}");
+    let ports = String::from_utf8(run(&["show", "ports", "--json"]).stdout).unwrap();
+    assert!(ports.contains("\"label\":\"1/2/1?\"") && ports.contains("\"label_from\":\"guess\""), "{ports}");
+    let failed = run(&["whatif", "--fail", "MF0;q1:MQM9700/U1[1/2/1]"]);
+    let said = String::from_utf8(failed.stderr).unwrap();
+    assert!(said.contains("the label 1/2/1 is a guess by the rule of its model"), "{said}");
+    // The number of the port says nothing of a guess.
+    let said = String::from_utf8(run(&["whatif", "--fail", "MF0;q1:MQM9700/U1[3]"]).stderr).unwrap();
+    assert!(!said.contains("guess"), "{said}");
+}

@@ -103,13 +103,13 @@ fn one_device_answers_for_a_kind_that_refuses_or_is_silent() {
         assert_eq!(asked(&read(&mut source)), None, "{profile:?}");
         let shown = Snapshot::new("sim", look, &NameMap::default());
         let words = |node: NodeId| -> Vec<_> {
-            cabled(&planned, node).into_iter().map(|port| shown.missing_label_word(port)).collect()
+            cabled(shown.fabric(), node).into_iter().map(|port| shown.missing_label_word(port)).collect()
         };
         let (first, second) = (words(of[0]), words(of[1]));
         let (own, other) = if first.contains(&Some(first_word)) { (first, second) } else { (second, first) };
         assert!(own.iter().all(|word| *word == Some(first_word)), "{own:?}");
         assert!(other.iter().all(|word| *word == Some(other_word)), "{other:?}");
-        assert!(cabled(&planned, of[0]).into_iter().all(|port| shown.label(port).is_none()));
+        assert!(cabled(shown.fabric(), of[0]).into_iter().all(|port| shown.label(port).is_none()));
     }
 }
 
@@ -132,8 +132,8 @@ fn no_mix_of_answers_gives_a_wrong_label() {
     assert!(look.notes.has("FN-572"), "{:?}", look.notes);
     let shown = Snapshot::new("sim", look, &NameMap::default());
     for (node, profile) in of.iter().zip(profiles) {
-        for port in cabled(&planned, *node) {
-            let number = u16::from(planned.port(port).number.value());
+        for port in cabled(shown.fabric(), *node) {
+            let number = u16::from(shown.fabric().port(port).number.value());
             let label = shown.label(port).map(|label| label.text.clone());
             let word = shown.missing_label_word(port);
             match (profile, label) {

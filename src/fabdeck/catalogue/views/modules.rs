@@ -43,7 +43,7 @@ static MODULE_FIELDS: &[RowField] = &[
     .identifier(),
     RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &id| label_value(l, id))
         .when_known()
-        .shed(4),
+        .shed(2),
     RowField::new("node_guid", "NODE GUID", FieldKind::Guid, "GUID of its node", |l, &id| {
         l.fabric().node(port(l, id).node).guid().into()
     })

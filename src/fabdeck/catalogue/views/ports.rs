@@ -27,7 +27,7 @@ static PORT_FIELDS: &[RowField] = &[
     .identifier(),
     RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &id| label_value(l, id))
         .when_known()
-        .shed(5),
+        .shed(2),
     RowField::new("label_from", "LABEL FROM", FieldKind::Text, LABEL_FROM_ABOUT, |l, &id| {
         label_origin_value(l, id)
     })
@@ -117,7 +117,7 @@ static PORT_FIELDS: &[RowField] = &[
         |l, &id| port(l, id).peer.map_or(Value::Missing, |peer| label_value(l, peer)),
     )
     .when_known()
-    .shed(2),
+    .shed(1),
     RowField::new(
         "peer_guid",
         "PEER GUID",
