@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{Fabric, Guid, HostRules, NamedHost, Node, NodeId, NodeKind};
+use super::label_index::{LabelIndex, SheetProblem};
+use super::port_labels::{GUESS_SIGN, NodePlace, PortLabel, PortLabels};
+use super::{Fabric, Guid, HostRules, NamedHost, Node, NodeId, NodeKind, PortId};
 
 /// The names that the operator gives to nodes, by GUID, as in a node-name-map file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub struct NameMap {
     pub by_guid: BTreeMap<Guid, String>,
     /// The rules that read host names from adapter names.
     pub hosts: HostRules,
+    /// The labels of ports and the places of nodes.
+    pub labels: PortLabels,
 }
 
 /// The names in use for the nodes of one fabric: the operator's, and else the node descriptions.
@@ -22,6 +26,7 @@ pub struct Names {
     by_name: FxHashMap<Box<str>, Vec<NodeId>>,
     alike_switches: bool,
     hosts: HostRules,
+    labels: LabelIndex,
 }
 
 impl Names {
@@ -34,7 +39,58 @@ impl Names {
         }
         let is_switch = |id: &&NodeId| fabric.node(**id).is_switch();
         let alike_switches = by_name.values().any(|bearers| bearers.iter().filter(is_switch).count() > 1);
-        Self { names, by_name, alike_switches, hosts: map.hosts.clone() }
+        let labels = LabelIndex::default();
+        let mut names = Self { names, by_name, alike_switches, hosts: map.hosts.clone(), labels };
+        let short = short_names(fabric, &map.labels);
+        names.labels =
+            LabelIndex::new(fabric, &map.labels, |device| names.find_device(fabric, &short, device));
+        names
+    }
+
+    /// The nodes that a sheet means by the name of a device: as everywhere, else without the case of letters, and
+    /// without the model behind the name of a switch.
+    fn find_device(
+        &self,
+        fabric: &Fabric,
+        short: &FxHashMap<String, Vec<NodeId>>,
+        device: &str,
+    ) -> Vec<NodeId> {
+        if let Some(id) = parse_guid(device).and_then(|guid| node_with_guid(fabric, guid)) {
+            return vec![id];
+        }
+        match self.nodes_named(device.trim()) {
+            [] => short.get(&short_name(device)).cloned().unwrap_or_default(),
+            named => named.to_vec(),
+        }
+    }
+
+    /// The label of a port.
+    pub fn label(&self, port: PortId) -> Option<&PortLabel> {
+        self.labels.labels.get(&port)
+    }
+
+    /// The place of a node.
+    pub fn place(&self, node: NodeId) -> Option<&NodePlace> {
+        self.labels.places.get(&node)
+    }
+
+    /// What is wrong with lines of the operator's sheet.
+    pub fn sheet_problems(&self) -> &[SheetProblem] {
+        &self.labels.problems
+    }
+
+    /// The ports of a node with a label. Guesses count only if no known label fits.
+    pub fn ports_labelled(&self, fabric: &Fabric, node: NodeId, label: &str) -> Vec<PortId> {
+        let label = label.trim().trim_end_matches(GUESS_SIGN);
+        let fits = |guess: bool| {
+            let of = move |id: &PortId| {
+                let known = self.label(*id).filter(|known| known.is_guess() == guess);
+                known.is_some_and(|known| known.text.eq_ignore_ascii_case(label))
+            };
+            fabric.ports_of(node).map(|(id, _)| id).filter(of).collect::<Vec<_>>()
+        };
+        let known = fits(false);
+        if known.is_empty() { fits(true) } else { known }
     }
 
     /// The rules that read host names from adapter names.
@@ -118,6 +174,33 @@ fn parse_guid(text: &str) -> Option<Guid> {
 
 fn node_with_guid(fabric: &Fabric, guid: Guid) -> Option<NodeId> {
     fabric.node_by_guid(guid).or_else(|| fabric.port_by_guid(guid).map(|port| fabric.port(port).node))
+}
+
+/// The name of a device as sheets write it: `leaf3` of `MF0;Leaf3:MQM9700/U1`, in small letters.
+fn short_name(name: &str) -> String {
+    let name = name.trim();
+    let inner = name.split_once(';').map_or(name, |(_, rest)| rest);
+    let short = match inner.rsplit_once(':') {
+        Some((short, _)) if inner.len() < name.len() => short,
+        _ => name,
+    };
+    short.to_lowercase()
+}
+
+/// The nodes by their short names and the hosts of adapters, where a sheet needs them.
+fn short_names(fabric: &Fabric, labels: &PortLabels) -> FxHashMap<String, Vec<NodeId>> {
+    let mut short: FxHashMap<String, Vec<NodeId>> = FxHashMap::default();
+    if labels.sheet.is_empty() {
+        return short;
+    }
+    for (id, node) in fabric.nodes() {
+        let name = short_name(&node.facts.description);
+        let host = host_name(&name).filter(|host| !node.is_switch() && *host != name).map(str::to_owned);
+        for name in std::iter::once(name).chain(host) {
+            short.entry(name).or_default().push(id);
+        }
+    }
+    short
 }
 
 /// The host part of an adapter's description: `node7` of `node7 HCA-1`, `MT25408 ConnectX` has none of its own.

@@ -7,6 +7,7 @@ mod counters;
 mod frame;
 mod groups;
 mod index;
+mod labels;
 mod line;
 mod links;
 mod pack;

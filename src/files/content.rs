@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use fabdeck_fabric::observe::{
     AdaptiveRouting, CounterGrowth, CounterSample, DeviceSensors, NotePlace, Notes, Observation,
-    PolicyLevels, PortWire, SubnetManager, Ticks, WireHealth,
+    PartitionTables, PolicyLevels, PortWire, SubnetManager, Ticks, WireHealth,
 };
 use fabdeck_fabric::{
-    AdaptiveEntry, AdaptiveStatement, Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables, PortNum, PortSet,
+    AdaptiveEntry, AdaptiveStatement, Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables, PortLabels,
+    PortNum, PortSet, SheetRow,
 };
+
+use super::label_binding::LabelStatement;
 
 /// The content of a file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +24,7 @@ pub enum Content {
     Adaptive(AdaptiveFile),
     Wire(WireFile),
     Names(NameFile),
+    Labels(LabelFile),
     Guids(GuidFile),
     Lids(LidFile),
     Partitions(PartitionFile),
@@ -37,6 +41,7 @@ impl Content {
             Self::Adaptive(file) => &file.notes,
             Self::Wire(file) => &file.notes,
             Self::Names(file) => &file.notes,
+            Self::Labels(file) => &file.notes,
             Self::Guids(file) => &file.notes,
             Self::Lids(file) => &file.notes,
             Self::Partitions(file) => &file.notes,
@@ -53,6 +58,7 @@ impl Content {
             Self::Adaptive(file) => &mut file.notes,
             Self::Wire(file) => &mut file.notes,
             Self::Names(file) => &mut file.notes,
+            Self::Labels(file) => &mut file.notes,
             Self::Guids(file) => &mut file.notes,
             Self::Lids(file) => &mut file.notes,
             Self::Partitions(file) => &mut file.notes,
@@ -75,6 +81,10 @@ pub struct TopologyFile {
     pub ticks: Ticks,
     /// What devices state about links, modules and sensors.
     pub wire: WireHealth,
+    /// The labels of ports and the places of nodes.
+    pub labels: PortLabels,
+    /// The P_Key tables of ports.
+    pub partitions: PartitionTables,
     /// Whether switches route adaptively.
     pub adaptive: Option<AdaptiveRouting>,
     /// What switches state about adaptive routing.
@@ -207,6 +217,8 @@ impl AdaptiveSection {
 pub struct WireFile {
     pub ports: Vec<WirePort>,
     pub devices: Vec<WireDevice>,
+    /// The labels of ports, where the file has them.
+    pub labels: Vec<LabelStatement>,
     pub notes: Notes,
 }
 
@@ -248,6 +260,16 @@ pub struct CounterFile {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NameFile {
     pub names: NameMap,
+    pub notes: Notes,
+}
+
+/// Labels of ports and places of nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LabelFile {
+    /// Labels by GUID, of a diagnostic tool.
+    pub statements: Vec<LabelStatement>,
+    /// The lines of a sheet of the operator.
+    pub sheet: Vec<SheetRow>,
     pub notes: Notes,
 }
 

@@ -1,4 +1,4 @@
-//! Comma-separated rows (RFC 4180), and deviations of tools: blanks before a quote, quotes within quotes.
+//! Comma-separated rows (RFC 4180), rows with another separator, and deviations of tools: blanks before a quote, quotes within quotes.
 
 use std::borrow::Cow;
 
@@ -43,27 +43,41 @@ fn write_cell(out: &mut String, cell: &str) {
 /// Splits one row (without its line end) into `cells`, which is emptied first. A cell without quotes keeps its blanks.
 /// A quote inside a quoted cell is kept unless it ends the cell.
 pub fn read_row<'a>(row: &'a str, cells: &mut Vec<Cow<'a, str>>) -> Result<(), UnclosedQuote> {
+    read_cells(row, ',', cells)
+}
+
+/// The same with another separator.
+pub fn read_cells<'a>(
+    row: &'a str,
+    separator: char,
+    cells: &mut Vec<Cow<'a, str>>,
+) -> Result<(), UnclosedQuote> {
     cells.clear();
     let mut rest = row;
     loop {
-        let unquoted = rest.trim_start_matches([' ', '\t']);
+        let unquoted = rest.trim_start_matches(|sign| is_blank(sign, separator));
         let (cell, after) = match unquoted.strip_prefix('"') {
-            Some(quoted) => quoted_cell(quoted)?,
+            Some(quoted) => quoted_cell(quoted, separator)?,
             None => {
-                let end = rest.find(',').unwrap_or(rest.len());
+                let end = rest.find(separator).unwrap_or(rest.len());
                 (Cow::Borrowed(&rest[..end]), &rest[end..])
             }
         };
         cells.push(cell);
-        match after.strip_prefix(',') {
+        match after.strip_prefix(separator) {
             Some(more) => rest = more,
             None => return Ok(()),
         }
     }
 }
 
-/// Reads a cell after its opening quote; returns the cell and the rest (empty, or a comma and more).
-fn quoted_cell(text: &str) -> Result<(Cow<'_, str>, &str), UnclosedQuote> {
+/// Whether a sign around a quoted cell has no meaning.
+fn is_blank(sign: char, separator: char) -> bool {
+    matches!(sign, ' ' | '\t') && sign != separator
+}
+
+/// Reads a cell after its opening quote; returns the cell and the rest (empty, or a separator and more).
+fn quoted_cell(text: &str, separator: char) -> Result<(Cow<'_, str>, &str), UnclosedQuote> {
     // Used only if the cell is not a plain piece of the row.
     let mut owned = String::new();
     let mut from = 0;
@@ -76,8 +90,8 @@ fn quoted_cell(text: &str) -> Result<(Cow<'_, str>, &str), UnclosedQuote> {
             (from, search) = (quote + 2, quote + 2);
             continue;
         }
-        let tail = after.trim_start_matches([' ', '\t']);
-        if tail.is_empty() || tail.starts_with(',') {
+        let tail = after.trim_start_matches(|sign| is_blank(sign, separator));
+        if tail.is_empty() || tail.starts_with(separator) {
             let piece = &text[from..quote];
             let cell = if from == 0 { Cow::Borrowed(piece) } else { Cow::Owned(owned + piece) };
             return Ok((cell, tail));

@@ -6,8 +6,8 @@ use super::file_error::FileError;
 use super::text::Input;
 use super::{
     cables, capture_format, far, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim,
-    ibswinfo, lfts, mlxlink, name_map, net_dump_ext, nodes_info, partitions, perfquery, pkey, pm,
-    port_report, psl, qos_policy, sl2vl, slvl, subnet_lst,
+    ibswinfo, label_sheet, lfts, mlxlink, name_map, net_dump, net_dump_ext, nodes_info, partitions,
+    perfquery, pkey, pm, port_report, psl, qos_policy, sl2vl, slvl, subnet_lst,
 };
 
 /// One format that can be read.
@@ -49,6 +49,7 @@ pub const FORMATS: &[Format] = &[
     format!(port_report, "port report of ibnetdiscover -p", |file| Content::Topology(Box::new(file))),
     format!(perfquery, "counters of perfquery", Content::Counters),
     format!(ibqueryerrors, "counters of ibqueryerrors", Content::Counters),
+    format!(net_dump, "labels of ports of ibdiagnet (net_dump)", Content::Labels),
     format!(net_dump_ext, "bit error rates of ibdiagnet (net_dump_ext)", Content::Wire),
     format!(cables, "modules of ibdiagnet (cables)", Content::Wire),
     format!(pm, "counters of ibdiagnet (pm)", Content::Counters),
@@ -66,6 +67,7 @@ pub const FORMATS: &[Format] = &[
         read: |input| qos_policy::read_policy(input).map(Content::Policy),
     },
     format!(name_map, "names by GUID (node-name-map)", Content::Names),
+    format!(label_sheet, "sheet of labels and places (CSV)", Content::Labels),
     format!(guids, "list of GUIDs", Content::Guids),
 ];
 

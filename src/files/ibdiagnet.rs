@@ -9,6 +9,8 @@ mod counters;
 mod device_tables;
 mod fabric_draft;
 mod findings;
+mod label_tables;
+mod partition_tables;
 mod port_tables;
 mod ports;
 mod run_info;
@@ -71,6 +73,8 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         ports: port_tables::read(&tables, &counters, growth.as_ref(), &mut notes)?,
         devices: device_tables::read(&tables, &mut notes)?,
     };
+    let labels = label_tables::read(&tables, &mut notes)?;
+    let partitions = partition_tables::read(&tables, &mut notes)?;
     findings::note_findings(&tables, &mut notes)?;
     findings::note_unread_tables(&tables, &mut notes);
     tables.check_index(&mut notes)?;
@@ -90,6 +94,8 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         growth,
         ticks,
         wire,
+        labels,
+        partitions,
         adaptive: adaptive.summary,
         adaptive_switches: adaptive.switches,
         merged,

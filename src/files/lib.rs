@@ -38,6 +38,7 @@ pub mod subnet_lst;
 
 pub mod adaptive_binding;
 pub mod fabric_binding;
+pub mod label_binding;
 mod opensm;
 mod regular_file;
 pub mod wire_binding;
@@ -47,6 +48,7 @@ pub mod job_lists;
 
 // Input written by operators.
 pub mod flows;
+pub mod label_sheet;
 pub mod story_file;
 
 // Files of diagnostic tools.
@@ -58,6 +60,7 @@ pub mod ibqueryerrors;
 pub mod ibswinfo;
 pub mod mlxlink;
 mod module_text;
+pub mod net_dump;
 pub mod net_dump_ext;
 pub mod nodes_info;
 pub mod perfquery;

@@ -1,4 +1,4 @@
-//! `ibdiagnet2.net_dump_ext`: one row for each port with its FEC mode and bit error rates. Columns are found by name.
+//! `ibdiagnet2.net_dump_ext`: one row for each port with its label, FEC mode and bit error rates. Columns are found by name.
 //!
 //! ```text
 //! Ty : #      : #IB : GUID               : LID         : Sta : ... : FEC mode       : RTR    : Raw BER : ... : Node Desc
@@ -15,6 +15,7 @@ use fabdeck_fabric::{Guid, PortNum};
 use super::FileError;
 use super::content::{WireFile, WireOwner, WirePort};
 use super::counters_text::is_absent;
+use super::label_binding::{LabelStatement, read_label};
 use super::opensm::{no_content, note_truncated_line};
 use super::text::Input;
 
@@ -29,6 +30,7 @@ struct DumpColumns {
     count: usize,
     port: usize,
     guid: usize,
+    label: Option<usize>,
     fec: Option<usize>,
     raw: Option<usize>,
     effective: Option<usize>,
@@ -50,6 +52,7 @@ impl DumpColumns {
             count: names.len(),
             port: of("#ib")?,
             guid: of("guid")?,
+            label: of("#"),
             fec,
             raw: of("raw ber"),
             effective: of("effective ber"),
@@ -65,6 +68,7 @@ pub fn read(input: Input<'_>) -> Result<WireFile, Box<FileError>> {
     let mut notes = Notes::new();
     let mut columns = None;
     let mut ports: BTreeMap<(Guid, PortNum), (PortWire, NotePlace)> = BTreeMap::new();
+    let mut labels = Vec::new();
     for line in input.lines() {
         let line = line?;
         let text = line.text.trim();
@@ -81,10 +85,13 @@ pub fn read(input: Input<'_>) -> Result<WireFile, Box<FileError>> {
             continue;
         };
         match read_row(text, known, &place, &mut notes) {
-            Some((at, wire)) => match ports.get_mut(&at) {
+            Some((at, label, wire)) => match ports.get_mut(&at) {
                 // A port of several planes has a row for each.
                 Some((held, _)) => join_planes(held, &wire),
                 None => {
+                    let text = read_label(label, &place, &mut notes);
+                    let (guid, port) = at;
+                    labels.extend(text.map(|text| LabelStatement { guid, port, text, place: place.clone() }));
                     ports.insert(at, (wire, place));
                 }
             },
@@ -102,17 +109,17 @@ pub fn read(input: Input<'_>) -> Result<WireFile, Box<FileError>> {
         wire,
         place,
     };
-    Ok(WireFile { ports: ports.into_iter().map(port).collect(), notes, ..WireFile::default() })
+    Ok(WireFile { ports: ports.into_iter().map(port).collect(), labels, notes, ..WireFile::default() })
 }
 
-fn read_row(
-    text: &str,
+fn read_row<'t>(
+    text: &'t str,
     columns: &DumpColumns,
     place: &NotePlace,
     notes: &mut Notes,
-) -> Option<((Guid, PortNum), PortWire)> {
+) -> Option<((Guid, PortNum), &'t str, PortWire)> {
     // The description at the end may have colons.
-    let cells: Vec<&str> = text.splitn(columns.count, ':').map(str::trim).collect();
+    let cells: Vec<&'t str> = text.splitn(columns.count, ':').map(str::trim).collect();
     let cell = |column: Option<usize>| column.and_then(|at| cells.get(at)).copied().unwrap_or_default();
     if cells.len() < columns.count {
         return None;
@@ -140,7 +147,7 @@ fn read_row(
             ..BitErrorCounts::default()
         });
     }
-    Some(((guid, port), wire))
+    Some(((guid, port), cell(columns.label), wire))
 }
 
 fn read_rate(
@@ -222,6 +229,8 @@ mod tests {
              CA : 1 : 1 : 0x21 : 25 (0x19 ) : N/A : NO-RTR : : : : : : \"n1\"\n",
         );
         assert_eq!((file.ports.len(), codes(&file)), (2, vec![]));
+        let labels: Vec<_> = file.labels.iter().map(|one| (one.guid.0, one.text.as_str())).collect();
+        assert_eq!(labels, [(1, "1/1/1"), (0x21, "1")]);
         let wire = &file.ports[0].wire;
         let bits = wire.bit_errors.known().unwrap();
         let texts = [bits.raw, bits.effective, bits.symbol].map(|rate| rate.unwrap().to_string());

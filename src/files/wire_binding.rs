@@ -61,9 +61,7 @@ pub fn keep_known(fabric: &Fabric, source: &str, wire: &mut WireHealth, notes: &
 
 fn note_missing(owner: WireOwner, place: &NotePlace, notes: &mut Notes) {
     match owner {
-        WireOwner::Guid(guid) => notes.add(UNKNOWN_DEVICE, place.clone(), || {
-            format!("{guid} is not in this fabric; what the file states about it is left out")
-        }),
+        WireOwner::Guid(guid) => note_unknown_device(guid, place, notes),
         WireOwner::FileName => notes.add(NO_OWNER, place.clone(), || {
             "the file does not say which port it is about; name it after the port, such as NODE-PORT.json, \
              0xGUID-PORT.json or lid-LID-PORT.json"
@@ -72,12 +70,18 @@ fn note_missing(owner: WireOwner, place: &NotePlace, notes: &mut Notes) {
     }
 }
 
+pub(super) fn note_unknown_device(guid: Guid, place: &NotePlace, notes: &mut Notes) {
+    notes.add(UNKNOWN_DEVICE, place.clone(), || {
+        format!("{guid} is not in this fabric; what the file states about it is left out")
+    });
+}
+
 fn node_by_guid(fabric: &Fabric, guid: Guid) -> Option<NodeId> {
     fabric.node_by_guid(guid).or_else(|| fabric.port_by_guid(guid).map(|port| fabric.port(port).node))
 }
 
 /// The port of a node by its own GUID or that of the node.
-fn port_by_guid(fabric: &Fabric, guid: Guid, port: PortNum) -> Option<(Guid, PortNum)> {
+pub(super) fn port_by_guid(fabric: &Fabric, guid: Guid, port: PortNum) -> Option<(Guid, PortNum)> {
     let own = fabric.port_by_guid(guid).map(|id| fabric.port(id)).filter(|own| own.number == port);
     let node = own.map(|own| own.node).or_else(|| node_by_guid(fabric, guid))?;
     fabric.port_of(node, port).map(|_| (fabric.node(node).guid(), port))

@@ -6,15 +6,17 @@ use std::collections::btree_map::Entry;
 use super::fabric_parts::{note_merged, note_parts};
 use super::level_files::LevelFiles;
 use fabdeck_fabric::observe::{
-    AdaptiveRouting, CounterSample, NotePlace, Notes, Observation, WireHealth, join_samples,
+    AdaptiveRouting, CounterSample, MulticastGroups, NotePlace, Notes, Observation, PortHierarchies,
+    WireHealth, join_samples,
 };
 use fabdeck_fabric::{
     AdaptiveStatement, Fabric, FabricDiff, FabricDifference, Guid, NameMap, NodeTables, Tables,
 };
 use fabdeck_files::adaptive_binding::apply_adaptive;
 use fabdeck_files::content::{
-    AdaptiveFile, Content, CounterFile, LidFile, TableFile, TopologyFile, WireFile,
+    AdaptiveFile, Content, CounterFile, LabelFile, LidFile, TableFile, TopologyFile, WireFile,
 };
+use fabdeck_files::label_binding::bind_labels;
 use fabdeck_files::wire_binding::{fill_device, fill_port, keep_known};
 use fabdeck_files::{Format, pm, port_report, subnet_lst};
 use fabdeck_mad::access::SourceError;
@@ -63,6 +65,9 @@ pub(super) struct Assembly {
     wire: Vec<WireFile>,
     lids: Vec<(String, LidFile)>,
     names: NameMap,
+    labels: Vec<LabelFile>,
+    groups: MulticastGroups,
+    hierarchies: PortHierarchies,
     levels: LevelFiles,
     /// Whether a capture ended before its topology was complete.
     cut_capture: bool,
@@ -87,6 +92,9 @@ impl Assembly {
             wire: Vec::new(),
             lids: Vec::new(),
             names: NameMap::default(),
+            labels: Vec::new(),
+            groups: MulticastGroups::default(),
+            hierarchies: PortHierarchies::default(),
             levels: LevelFiles::default(),
             cut_capture: false,
             is_list: false,
@@ -111,6 +119,7 @@ impl Assembly {
                     self.add_name(guid, name);
                 }
             }
+            Content::Labels(file) => self.labels.push(file),
             Content::Guids(file) => {
                 let count = file.guids.len();
                 self.notes.extend(file.notes);
@@ -136,6 +145,8 @@ impl Assembly {
             self.held = seen.tables;
             self.cut_capture = seen.cut;
             self.jobs = seen.jobs;
+            self.groups = seen.groups;
+            self.hierarchies = seen.hierarchies;
         }
         if let Some(levels) = seen.policy {
             self.levels.add(name, levels, NotePlace::file(self.source.clone()), &mut self.notes);
@@ -148,6 +159,8 @@ impl Assembly {
             growth: seen.growth,
             ticks: seen.ticks,
             wire: seen.wire,
+            labels: seen.names.labels,
+            partitions: seen.partitions,
             adaptive: seen.adaptive,
             adaptive_switches: BTreeMap::new(),
             merged: Vec::new(),
@@ -206,8 +219,15 @@ impl Assembly {
         let (tables, shown) = self.join_tables(&fabric, &topology.adaptive_switches);
         let mut wire = topology.wire;
         keep_known(&fabric, &self.source, &mut wire, &mut self.notes);
+        self.names.labels = topology.labels;
+        for file in std::mem::take(&mut self.labels) {
+            bind_labels(&fabric, &file.statements, &mut self.names.labels, &mut self.notes);
+            self.names.labels.sheet.extend(file.sheet);
+            self.notes.extend(file.notes);
+        }
         for file in std::mem::take(&mut self.wire) {
             file.apply_to(&fabric, &mut wire, &mut self.notes);
+            bind_labels(&fabric, &file.labels, &mut self.names.labels, &mut self.notes);
             self.notes.extend(file.notes);
         }
         let counters = self.join_counters(topology.counters);
@@ -220,8 +240,9 @@ impl Assembly {
             growth: topology.growth,
             ticks: topology.ticks,
             wire,
-            partitions: Default::default(),
-            groups: Default::default(),
+            partitions: topology.partitions,
+            hierarchies: self.hierarchies,
+            groups: self.groups,
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,
@@ -312,6 +333,10 @@ impl Assembly {
                 best.adaptive_switches
             };
             join_wire(&mut best.wire, other.wire);
+            best.labels.extend(other.labels);
+            if best.partitions.ports.is_empty() {
+                best.partitions = other.partitions;
+            }
             best.subnet_manager = best.subnet_manager.or(other.subnet_manager);
         }
         Ok(best)

@@ -116,6 +116,7 @@ fn build_simulator(
     place_agents(&mut world, wishes)?;
     set_adaptive(&mut world, wishes)?;
     set_wire(&mut world, wishes)?;
+    set_labels(&mut world, wishes)?;
     let notes = set_partitions(&mut world, wishes, notes)?;
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
 }
@@ -172,6 +173,25 @@ fn set_wire(world: &mut SimulatedFabric, wishes: &SimulatorOptions) -> Result<()
     }
     for (key, profile, names) in named.into_iter().filter(|(_, _, names)| names != "none") {
         if let Some(name) = names.split('+').find(|name| !world.set_wire_at(name, *profile)) {
+            return Err(bad_key_value(
+                key,
+                name,
+                "give all, none, or nodes of this fabric with + between them",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Sets the answers of nodes about the labels of their ports; named nodes come after `all`.
+fn set_labels(world: &mut SimulatedFabric, wishes: &SimulatorOptions) -> Result<(), SourceError> {
+    let (all, named): (Vec<_>, Vec<_>) = wishes.labels.iter().partition(|(_, _, who)| who == "all");
+    for (_, profile, _) in all {
+        let nodes: Vec<NodeId> = world.snapshot().nodes().map(|(id, _)| id).collect();
+        nodes.into_iter().for_each(|id| world.set_labels(id, *profile));
+    }
+    for (key, profile, names) in named.into_iter().filter(|(_, _, names)| names != "none") {
+        if let Some(name) = names.split('+').find(|name| !world.set_labels_at(name, *profile)) {
             return Err(bad_key_value(
                 key,
                 name,

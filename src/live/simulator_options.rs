@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use fabdeck_fabric::Lmc;
 use fabdeck_mad::access::SourceError;
-use fabdeck_simulator::{AdaptiveProfile, LineFaults, PartitionProfile, Share, TimeRatio, WireProfile};
+use fabdeck_simulator::{
+    AdaptiveProfile, LabelProfile, LineFaults, PartitionProfile, Share, TimeRatio, WireProfile,
+};
 
 /// A key of the simulator in `sim:NAME,key=value`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -159,6 +161,31 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
     SimulatorKey { name: "pkeys-absent", default: "none", meaning: "nodes that refuse the P_Key table" },
     SimulatorKey { name: "pkeys-empty", default: "none", meaning: "nodes whose P_Key tables are empty" },
     SimulatorKey {
+        name: "labels",
+        default: "none",
+        meaning: "nodes that state the labels of their ports, with two ports in each cage: all, or NODE+NODE",
+    },
+    SimulatorKey {
+        name: "labels-refuse",
+        default: "none",
+        meaning: "nodes that say that they have labels, and refuse them",
+    },
+    SimulatorKey {
+        name: "labels-silent",
+        default: "none",
+        meaning: "nodes that say that they have labels, and do not answer",
+    },
+    SimulatorKey {
+        name: "labels-nonsense",
+        default: "none",
+        meaning: "nodes whose labels have a template that does not exist",
+    },
+    SimulatorKey {
+        name: "labels-equal",
+        default: "none",
+        meaning: "nodes that state the same label for all ports",
+    },
+    SimulatorKey {
         name: "lmc",
         default: "as the fabric has it",
         meaning: "ports of hosts have two to the power of this LIDs, 0 to 3; all LIDs are given anew",
@@ -189,6 +216,8 @@ pub(super) struct SimulatorOptions {
     /// The file of partitions; below, the answers about P_Keys, and which nodes give them.
     pub partition_file: Option<String>,
     pub partitions: Vec<(&'static str, PartitionProfile, String)>,
+    /// The answers about labels of ports, and which nodes give them.
+    pub labels: Vec<(&'static str, LabelProfile, String)>,
     pub lmc: Option<Lmc>,
     /// The words of the fabric.
     pub fabric: String,
@@ -220,6 +249,8 @@ impl SimulatorOptions {
             self.wire.push((name, profile, nodes));
         } else if let Some((name, profile)) = find(&PartitionProfile::NAMES, key) {
             self.partitions.push((name, profile, nodes));
+        } else if let Some((name, profile)) = find(&LabelProfile::NAMES, key) {
+            self.labels.push((name, profile, nodes));
         } else {
             return false;
         }

@@ -8,6 +8,7 @@ use fabdeck_fabric::{
 use fabdeck_mad::NodeDescription;
 
 use super::adaptive_tables::DeviceGroups;
+use super::label_profile::LabelProfile;
 use super::linear_table::LinearTable;
 use super::partition_profile::PartitionProfile;
 use super::port_speeds::{PortInfoForm, PortStatesForm};
@@ -45,6 +46,7 @@ pub struct SimulatedDevice {
     pub port_states: PortStatesForm,
     pub wire: WireProfile,
     pub partitions: PartitionProfile,
+    pub labels: LabelProfile,
     /// The groups of its adaptive tables.
     pub groups: DeviceGroups,
 }

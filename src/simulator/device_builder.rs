@@ -8,6 +8,7 @@ use fabdeck_mad::NodeDescription;
 use super::device::{
     AdaptiveProfile, ArbitrationTables, DeviceTables, FIRST_GROUP, KeyGuard, PortModel, SimulatedDevice,
 };
+use super::label_profile::LabelProfile;
 use super::linear_table::TableMaker;
 use super::partition_profile::PartitionProfile;
 use super::port_speeds::{PortInfoForm, PortStatesForm};
@@ -44,6 +45,7 @@ fn build_device(fabric: &Fabric, id: NodeId) -> SimulatedDevice {
         port_states: PortStatesForm::default(),
         wire: WireProfile::default(),
         partitions: PartitionProfile::default(),
+        labels: LabelProfile::default(),
         groups: Default::default(),
     }
 }

@@ -67,7 +67,8 @@ pub(super) fn speed_capabilities(device: &SimulatedDevice) -> PortCapabilities {
     let best = device.ports.iter().map(|port| port.speed_best).max().unwrap_or(LinkSpeed::Edr);
     let narrow = device.ports.iter().any(|port| port.width == LinkWidth::X2);
     let details = device.wire.has_details();
-    let mut known = PortCapabilities { mask: PortCapabilities::EXTENDED_SPEEDS, mask2: 0 };
+    let mask = PortCapabilities::EXTENDED_SPEEDS | device.labels.capability();
+    let mut known = PortCapabilities { mask, mask2: 0 };
     let states = device.port_states != PortStatesForm::Absent;
     if best >= LinkSpeed::Hdr || narrow || details || states {
         known.mask |= PortCapabilities::MASK2;

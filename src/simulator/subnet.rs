@@ -4,12 +4,14 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use fabdeck_fabric::{Lid, PhysicalState, PortState};
 use fabdeck_mad::{
-    ExtendedPortInfo, GeneralInfo, LftBlock, Method, MftBlock, NodeDescription, NodeInfo, PortInfo,
-    PortInfoExtended, SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
+    ExtendedPortInfo, GeneralInfo, HierarchyInfo, LftBlock, Method, MftBlock, NodeDescription, NodeInfo,
+    PortInfo, PortInfoExtended, SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
 };
 
 use super::attribute_refusal::AttributeRefusal;
 use super::device::{AdaptiveProfile, FIRST_GROUP, KeyGuard, PortModel, PortRef, SimulatedDevice};
+use super::hierarchy::hierarchy_info;
+use super::label_profile::LabelProfile;
 use super::linear_table::BLOCK_ENTRIES;
 use super::manager_stand_in;
 use super::partition_profile::PartitionProfile;
@@ -56,6 +58,7 @@ impl SimulatedFabric {
         let device = self.device(at.0);
         asked >= 0xFF00 && device.adaptive == AdaptiveProfile::Silent
             || asked == attribute::P_KEY_TABLE && device.partitions == PartitionProfile::Silent
+            || asked == HierarchyInfo::ATTRIBUTE && device.labels == LabelProfile::Silent
     }
 
     /// IBA 14.2.4: whether the packet has the right key, or the port none. `None`: the key is wrong; the port counts
@@ -113,6 +116,7 @@ impl SimulatedFabric {
             PortInfoExtended::ATTRIBUTE if device.wire.has_details() => {
                 copy_to_data(data, &super::wire_values::port_info_extended(device, at.1, modifier)?);
             }
+            HierarchyInfo::ATTRIBUTE => copy_to_data(data, &hierarchy_info(device, modifier)?),
             ExtendedPortInfo::ATTRIBUTE if has_fdr10(device) => {
                 copy_to_data(data, &extended_port_info(device, modifier)?);
             }

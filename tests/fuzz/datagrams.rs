@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{
-    BitErrorCounts, FirmwareReading, ModuleReading, SystemReading, TemperatureReading,
+    BitErrorCounts, DeviceAnswer, FirmwareReading, ModuleReading, PortHierarchies, PortHierarchy,
+    SystemReading, TemperatureReading, device_labels,
 };
 use fabdeck_fabric::{Fabric, PortNum, Tables};
 use fabdeck_live::{ExchangePolicy, Keys, read_snapshot};
@@ -17,15 +18,15 @@ use fabdeck_mad::access::{
 };
 use fabdeck_mad::{
     AdaptiveGroupBlock, AdaptiveLftBlock, AdaptiveLftEntry, AdaptiveRoutingInfo, Class, ClassPortInfo,
-    CounterBlock, ExtendedNodeInfo, ExtendedPortInfo, GeneralInfo, InformInfo, LftBlock, LinkDownCauses,
-    LinkDownPage, MAD_SIZE, Mad, McMemberRecord, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord,
-    Notice, PKeyBlock, PathRecord, PhysicalLayerCounts, PortCounters, PortCountersExtended,
+    CounterBlock, ExtendedNodeInfo, ExtendedPortInfo, GeneralInfo, HierarchyInfo, InformInfo, LftBlock,
+    LinkDownCauses, LinkDownPage, MAD_SIZE, Mad, McMemberRecord, Method, MftBlock, NodeDescription, NodeInfo,
+    NodeRecord, Notice, PKeyBlock, PathRecord, PhysicalLayerCounts, PortCounters, PortCountersExtended,
     PortExtendedSpeedsCounters, PortInfo, PortInfoExtended, PortLevelTables, PortRcvErrorDetails,
     PortSamplesControl, PortXmitDiscardDetails, PrivateTableInfo, RecordTransfer, Register, RegisterBytes,
     RegisterContent, RegisterQuery, RetransmissionCounts, SlToVl, SmInfo, Smp, SwitchInfo,
     TroubleshootingPage, VendorQuery, VlArbitrationBlock,
 };
-use fabdeck_simulator::{ClientId, LineFaults, SimulatedFabric, Simulator, WireProfile};
+use fabdeck_simulator::{ClientId, LabelProfile, LineFaults, SimulatedFabric, Simulator, WireProfile};
 
 use super::judge::sound;
 use super::lines::{job_lists, lines};
@@ -54,6 +55,7 @@ fn simulator() -> (Simulator, ClientId) {
     let mut world = SimulatedFabric::new(fabric(), &Tables::default()).unwrap();
     for (id, _) in fabric().nodes() {
         world.set_wire(id, WireProfile::Full);
+        world.set_labels(id, LabelProfile::Full);
     }
     let mut simulator = Simulator::new(world, LineFaults::default(), 1);
     simulator.enable_log();
@@ -200,6 +202,20 @@ fn decode_link_health(mad: &Mad) {
     print_value(&mad.performance_data::<PortExtendedSpeedsCounters>());
     let smp = Smp(mad.clone());
     print_value(&(smp.data::<PortInfoExtended>().fec_mode(), smp.data::<ExtendedPortInfo>()));
+    let hierarchy = smp.data::<HierarchyInfo>().hierarchy();
+    assert_eq!(HierarchyInfo::new(&hierarchy).hierarchy(), hierarchy);
+    labels(hierarchy);
+}
+
+/// The labels that follow from an answer about each port of a fabric.
+fn labels(hierarchy: PortHierarchy) {
+    let mut stated = PortHierarchies::default();
+    for (_, port) in fabric().ports() {
+        let at = (fabric().node(port.node).guid(), port.number);
+        stated.ports.insert(at, DeviceAnswer::Known(hierarchy));
+    }
+    let (labels, doubted) = device_labels(fabric(), &stated);
+    assert!(labels.ports.keys().all(|(node, _)| !doubted.contains(node)));
 }
 
 /// Blocks of adaptive tables: what is read of them is what they hold.

@@ -21,6 +21,7 @@ mod metrics;
 mod outputs;
 mod partition_rows;
 mod plans;
+mod port_labels;
 mod prometheus;
 mod real_fabrics;
 mod report;

@@ -35,6 +35,7 @@ mod overdue_changes;
 mod panes;
 mod pauses;
 mod pictures;
+mod port_labels;
 pub mod pty;
 mod quit_dialog;
 mod random_keys;

@@ -13,7 +13,7 @@ use fabdeck_fabric::{
 use fabdeck_files::content::{TableFile, TopologyFile};
 use fabdeck_files::text::Input;
 use fabdeck_files::{
-    fdbs, guid2lid, guids, lfts, name_map, partitions, psl, qos_policy, sl2vl, slvl, subnet_lst,
+    fdbs, guid2lid, guids, label_sheet, lfts, name_map, partitions, psl, qos_policy, sl2vl, slvl, subnet_lst,
 };
 use proptest::prelude::*;
 
@@ -232,7 +232,7 @@ fn the_lists_of_operators() {
 #[test]
 fn no_format_takes_a_file_of_another() {
     type Detector = (&'static str, fn(&str) -> bool);
-    let detectors: [Detector; 11] = [
+    let detectors: [Detector; 12] = [
         (lfts::ID, lfts::looks_like),
         (fdbs::ID, fdbs::looks_like),
         (subnet_lst::ID, subnet_lst::looks_like),
@@ -244,6 +244,7 @@ fn no_format_takes_a_file_of_another() {
         (partitions::ID, partitions::looks_like),
         (qos_policy::ID, qos_policy::looks_like),
         (psl::ID, psl::looks_like),
+        (label_sheet::ID, label_sheet::looks_like),
     ];
     let files = [
         ("opensm-lfts.dump", "lfts"),
@@ -259,6 +260,7 @@ fn no_format_takes_a_file_of_another() {
         ("node-name-map", "node-name-map"),
         ("partitions.conf", "partitions"),
         ("lanes.psl", "psl"),
+        ("labels.csv", "label-sheet"),
     ];
     for (name, format) in files {
         let text = String::from_utf8_lossy(&fixture(name)).into_owned();

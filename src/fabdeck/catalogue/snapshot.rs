@@ -1,13 +1,17 @@
 //! A snapshot of a fabric with the names in use: the input of every table, trace and screen.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use fabdeck_fabric::counters::{WireJudgement, WireThresholds, judge_port};
-use fabdeck_fabric::observe::{Observation, PortWire};
+use fabdeck_fabric::observe::{DeviceAnswer, NotePlace, Observation, PortWire, device_labels};
 use fabdeck_fabric::{
-    Fabric, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, Port, PortFacts, PortId,
-    PortState, Routes,
+    Fabric, GUESS_SIGN, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, Port,
+    PortFacts, PortId, PortLabel, PortNum, PortState, Routes, SheetProblem,
 };
+
+/// The note about a line of a sheet that fits nothing in the fabric.
+const UNUSED_LINE: &str = "FN-710";
 
 /// An observation, its source, and the names of its nodes.
 #[derive(Debug, Clone)]
@@ -25,17 +29,27 @@ pub struct Snapshot {
     pub partitions: Option<Partitions>,
     /// The limits of the wire verdict.
     pub wire_thresholds: WireThresholds,
+    /// Devices whose answers about labels contradict each other or the rule of their model.
+    doubted_labels: BTreeSet<Guid>,
     /// Names of nodes as the operator and the source give them.
     map: NameMap,
 }
 
 impl Snapshot {
     /// Creates a snapshot. The operator's names in `own` take precedence over those of the source.
-    pub fn new(source: impl Into<String>, observation: Observation, own: &NameMap) -> Self {
+    pub fn new(source: impl Into<String>, mut observation: Observation, own: &NameMap) -> Self {
         let mut map = observation.names.clone();
         map.by_guid.extend(own.by_guid.iter().map(|(guid, name)| (*guid, name.clone())));
         map.hosts.clone_from(&own.hosts);
+        map.labels.extend(own.labels.clone());
+        let (stated, doubted_labels) = device_labels(&observation.fabric, &observation.hierarchies);
+        map.labels.extend(stated);
         let names = Names::new(&observation.fabric, &map);
+        for SheetProblem { file, line, text } in names.sheet_problems() {
+            observation.notes.add(UNUSED_LINE, NotePlace::line(file.clone(), *line), || {
+                format!("{text}: what the line states is left out")
+            });
+        }
         let source = source.into();
         Self {
             source,
@@ -45,6 +59,7 @@ impl Snapshot {
             routes: None,
             partitions: None,
             wire_thresholds: WireThresholds::default(),
+            doubted_labels,
             map,
         }
     }
@@ -61,6 +76,21 @@ impl Snapshot {
     /// The GUID of the subnet manager's port, where one was seen.
     pub fn manager(&self) -> Option<Guid> {
         self.observation.subnet_manager.as_ref().map(|manager| manager.guid)
+    }
+
+    /// The label of a port.
+    pub fn label(&self, port: PortId) -> Option<&PortLabel> {
+        self.names.label(port)
+    }
+
+    /// Why a port that was asked for its label gave none; `None` where it was not asked, or gave one.
+    pub fn missing_label_word(&self, port: PortId) -> Option<&'static str> {
+        let Port { node, number, .. } = self.fabric().port(port);
+        let guid = self.fabric().node(*node).guid();
+        match self.observation.hierarchies.ports.get(&(guid, *number))? {
+            DeviceAnswer::Known(_) if self.doubted_labels.contains(&guid) => Some("not understood"),
+            answer => answer.missing_word(),
+        }
     }
 
     /// What a port said about the health of its link.
@@ -190,6 +220,26 @@ impl Snapshot {
     fn ends(&self, link: LinkId) -> [&PortFacts; 2] {
         let link = self.fabric().link(link);
         [link.a, link.b].map(|port| &self.fabric().port(port).facts)
+    }
+
+    /// Whether a typed number or label is that of a port, or the beginning of it.
+    pub fn port_fits(&self, port: PortId, number: PortNum, typed: &str, whole: bool) -> bool {
+        let typed = typed.trim_end_matches(GUESS_SIGN).to_lowercase();
+        let fits = |text: String| if whole { text == typed } else { text.starts_with(&typed) };
+        // Digits alone are the number of a port.
+        let is_number = typed.bytes().all(|sign| sign.is_ascii_digit());
+        match self.label(port).filter(|_| !is_number) {
+            Some(label) => fits(label.text.to_lowercase()),
+            None => fits(number.to_string()),
+        }
+    }
+
+    /// A port with its label, where one is known: `leaf0[3] (1/2/1)`.
+    pub fn labelled_port_name(&self, port: PortId) -> String {
+        match self.label(port) {
+            Some(label) => format!("{} ({})", self.port_name(port), label.shown()),
+            None => self.port_name(port),
+        }
     }
 
     /// A port in the notation of elements: `leaf0[3]`.

@@ -21,6 +21,8 @@ pub struct OperationOptions {
     pub reach: SourceOptions,
     pub right: WriteRight,
     pub node_name_map: Option<PathBuf>,
+    /// The sheet of labels and places.
+    pub labels: Option<PathBuf>,
     /// Rules from names of adapters to hosts.
     pub host_rules: HostRules,
     /// The engine whose tables are assumed if the source has none.
@@ -85,10 +87,15 @@ impl<'a> Env<'a> {
 
     /// The operator's names.
     pub fn operator_names(self) -> Result<(NameMap, Notes), Failure> {
-        let (mut own, notes) = match &self.given.node_name_map {
+        let (mut own, mut notes) = match &self.given.node_name_map {
             None => (NameMap::default(), Notes::new()),
             Some(file) => self.outside.names(file)?,
         };
+        if let Some(file) = &self.given.labels {
+            let (labels, of_sheet) = self.outside.labels(file)?;
+            own.labels = labels;
+            notes.extend(of_sheet);
+        }
         own.hosts.clone_from(&self.given.host_rules);
         Ok((own, notes))
     }

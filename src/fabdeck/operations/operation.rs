@@ -7,8 +7,8 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::system::stop_flag::StopFlag;
-use fabdeck_fabric::Lid;
 use fabdeck_fabric::observe::Notes;
+use fabdeck_fabric::{Element, Lid};
 use fabdeck_mad::access::{
     LaneReadOutcome, LevelReadOptions, LevelReadOutcome, ReadOptions, Source, WireReadOptions,
 };
@@ -156,6 +156,20 @@ impl Operation<'_> {
     pub fn count_reading(&mut self, snapshot: &Snapshot) {
         self.reporter.report_statistics(snapshot);
         *self.partial |= snapshot.observation.is_partial();
+    }
+
+    /// Says which labels among the names of elements are guesses.
+    pub fn report_guessed_labels<'t>(
+        &mut self,
+        snapshot: &Snapshot,
+        elements: impl IntoIterator<Item = &'t str>,
+    ) {
+        for text in elements {
+            let found = Element::find_noted(snapshot.fabric(), &snapshot.names, text);
+            if let Some(guess) = found.ok().and_then(|found| found.guess) {
+                self.reporter.report_line(&guess);
+            }
+        }
     }
 
     /// Changes the error about an unknown element if part of the fabric did not answer, because the element may be in

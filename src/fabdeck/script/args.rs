@@ -34,6 +34,10 @@ pub struct GlobalArgs {
     /// File with the names of nodes by GUID, in the format of infiniband-diags
     #[arg(long, global = true, value_name = "FILE")]
     pub node_name_map: Option<PathBuf>,
+    /// Sheet (CSV) with the labels of ports and the places of devices: columns device or guid, port, label (or slot,
+    /// cage, breakout), site, room, row, rack, u, in any order
+    #[arg(long, global = true, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
     /// Timeout of a request to a live fabric: 500ms, 2s, or seconds without a unit (default: 1s)
     #[arg(long, global = true, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,

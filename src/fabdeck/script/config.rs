@@ -29,6 +29,8 @@ use fabdeck_mad::access::FabricIdentity;
 pub struct ConfigFile {
     pub source: Option<String>,
     pub node_name_map: Option<PathBuf>,
+    /// Sheet of labels and places.
+    pub labels: Option<PathBuf>,
     #[serde(deserialize_with = "values::color")]
     pub color: Option<Color>,
     pub mkey_file: Option<PathBuf>,

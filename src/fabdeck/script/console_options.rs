@@ -41,6 +41,7 @@ pub fn resolve_console_options(
     let files = [
         ("--config", &globals.config),
         ("--node-name-map", &globals.node_name_map),
+        ("--labels", &globals.labels),
         ("--mkey-file", &globals.mkey_file),
     ];
     let with_file = |(option, file): (&'static str, &Option<PathBuf>)| {

@@ -14,7 +14,7 @@ use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_change::Owner;
 use fabdeck_fabric::observe::{Notes, Observation};
-use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, Tables};
+use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables};
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
@@ -95,6 +95,9 @@ pub trait SystemAccess {
 
     /// Reads a node-name-map.
     fn names(&self, file: &Path) -> Result<(NameMap, Notes), SourceError>;
+
+    /// Reads a sheet of labels and places.
+    fn labels(&self, file: &Path) -> Result<(PortLabels, Notes), SourceError>;
 
     /// Generates a fabric by name, as in `sim:NAME` without the `sim:`.
     fn generate(&self, name: &str) -> Result<Observation, SourceError>;

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::catalogue::failure::Failure;
 use fabdeck_fabric::observe::{Notes, Observation};
-use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, Tables};
+use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables};
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
@@ -135,6 +135,10 @@ impl SystemAccess for LocalSystemAccess {
 
     fn names(&self, file: &Path) -> Result<(NameMap, Notes), SourceError> {
         open_sources::names(file)
+    }
+
+    fn labels(&self, file: &Path) -> Result<(PortLabels, Notes), SourceError> {
+        open_sources::labels(file)
     }
 
     fn generate(&self, name: &str) -> Result<Observation, SourceError> {

@@ -1,15 +1,16 @@
-//! Connects `--source`, the input of `convert`, `--tables` and `--node-name-map` to the readers.
+//! Connects `--source`, the input of `convert`, `--tables`, `--node-name-map` and `--labels` to the readers.
 
 use std::path::{Path, PathBuf};
 
 use super::access::SourceOptions;
 use fabdeck_fabric::observe::{NotePlace, Notes};
-use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, Tables};
+use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables};
 use fabdeck_files::capture::TimeSpec;
 use fabdeck_files::content::{Content, GuidFile};
 use fabdeck_files::flows::{self, FlowLine};
 use fabdeck_files::guids;
 use fabdeck_files::job_lists::{self, JobList};
+use fabdeck_files::label_sheet;
 use fabdeck_live::{
     ExchangePolicy, FilesSource, HardwareReading, Keys, LiveOptions, LiveSurveyor, SimulatorPool, read_as,
     read_content,
@@ -128,6 +129,11 @@ pub fn names(file: &Path) -> Result<(NameMap, Notes), SourceError> {
         Content::Names(read) => Ok((read.names, read.notes)),
         _ => Err(wrong_format(file, "a node-name-map")),
     }
+}
+
+pub fn labels(file: &Path) -> Result<(PortLabels, Notes), SourceError> {
+    let read = read_as(file, label_sheet::read).map_err(replace_source_hint)?;
+    Ok((PortLabels { sheet: read.sheet, ..PortLabels::default() }, read.notes))
 }
 
 /// Replaces a hint about sources, which does not help if the operator named another file.

@@ -13,6 +13,7 @@ use super::job_snapshot::JobSnapshot;
 use super::multicast_groups::MulticastGroups;
 use super::notes::Notes;
 use super::partition_tables::PartitionTables;
+use super::port_hierarchy::PortHierarchies;
 use super::reading::ReadingReport;
 use super::ticks::Ticks;
 use super::wire_health::WireHealth;
@@ -112,11 +113,13 @@ pub struct Observation {
     pub ticks: Ticks,
     /// What devices state about links, modules and sensors.
     pub wire: WireHealth,
+    /// What ports state about their places on devices.
+    pub hierarchies: PortHierarchies,
     /// The P_Key tables of ports.
     pub partitions: PartitionTables,
     /// Multicast groups, as the subnet manager states them.
     pub groups: MulticastGroups,
-    /// The names that the operator gives.
+    /// The names that the operator gives, with labels of ports and places of nodes.
     pub names: NameMap,
     /// The master subnet manager.
     pub subnet_manager: Option<SubnetManager>,

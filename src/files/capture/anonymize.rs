@@ -245,9 +245,10 @@ impl Aliases {
             })),
             CaptureRecord::Names(_) => return None,
             CaptureRecord::Ticks(ticks) => CaptureRecord::Ticks(self.anonymize_ticks(ticks)),
-            record @ (CaptureRecord::Wire(_) | CaptureRecord::Partitions(_) | CaptureRecord::Groups(_)) => {
-                anonymize_statements(record, guid)
-            }
+            record @ (CaptureRecord::Wire(_)
+            | CaptureRecord::Partitions(_)
+            | CaptureRecord::Labels(_)
+            | CaptureRecord::Groups(_)) => anonymize_statements(record, guid),
             CaptureRecord::Tables(mut tables) => {
                 tables.anonymize(guid);
                 CaptureRecord::Tables(tables)
@@ -345,6 +346,7 @@ fn anonymize_statements(record: CaptureRecord, guid: impl Fn(Guid) -> Guid) -> C
     match record {
         CaptureRecord::Wire(wire) => CaptureRecord::Wire(wire.anonymize(guid)),
         CaptureRecord::Partitions(tables) => CaptureRecord::Partitions(tables.anonymize(guid)),
+        CaptureRecord::Labels(labels) => CaptureRecord::Labels(labels.anonymize(guid)),
         CaptureRecord::Groups(groups) => CaptureRecord::Groups(groups.anonymize(guid)),
         other => other,
     }

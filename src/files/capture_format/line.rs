@@ -9,6 +9,7 @@ use super::adaptive_tables::AdaptiveTableRecord;
 use super::counters::Counters;
 use super::frame::flags;
 use super::groups::GroupRecord;
+use super::labels::LabelRecord;
 use super::partitions::PartitionRecord;
 use super::path_levels::PathLevelRecord;
 use super::switching::{Forwarding, LaneTables};
@@ -54,6 +55,8 @@ pub enum CaptureRecord {
     Wire(WireRecord),
     /// The P_Key tables of ports that changed.
     Partitions(PartitionRecord),
+    /// Labels of ports and places of nodes that changed.
+    Labels(LabelRecord),
     /// Multicast groups and their members.
     Groups(GroupRecord),
     /// Notes of the recorded reading.
@@ -98,6 +101,7 @@ const KINDS: &[(&str, u32)] = &[
     ("ticks", flags::STATE_MOVED),
     ("wire", flags::STATE_MOVED | flags::BESIDE),
     ("partitions", flags::STATE_MOVED),
+    ("labels", flags::STATE_MOVED),
     ("groups", flags::STATE_MOVED),
     ("remarks", flags::STATE_MOVED),
     ("jobs", flags::STATE_MOVED | flags::JOBS),

@@ -522,6 +522,7 @@ impl<B: ByteSource> CaptureReader<B> {
             ticks: state.ticks.clone(),
             wire: state.wire.clone(),
             partitions: state.partitions.clone(),
+            hierarchies: state.hierarchies.clone(),
             groups: state.groups.clone(),
             reading: None,
             jobs: state.jobs.clone(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::adaptive_tables::AdaptiveTableRecord;
 use super::counters::CounterBase;
 use super::groups::GroupRecord;
+use super::labels::LabelRecord;
 use super::line::{
     CaptureHeader, CaptureRecord, JobsRecord, ManagerRecord, NoteRecord, PolicyRecord, TickRecord,
 };
@@ -16,7 +17,7 @@ use super::topology::Topology;
 use super::wire::WireRecord;
 use fabdeck_fabric::observe::{
     AdaptiveRouting, FlowLists, JobSnapshot, MulticastGroups, Observation, PartitionTables, PolicyLevels,
-    SubnetManager, Sweep, Ticks, WireHealth,
+    PortHierarchies, SubnetManager, Sweep, Ticks, WireHealth,
 };
 use fabdeck_fabric::{Fabric, NameMap, NodeId, Tables};
 
@@ -33,6 +34,7 @@ pub struct CaptureState {
     pub ticks: Ticks,
     pub wire: WireHealth,
     pub partitions: PartitionTables,
+    pub hierarchies: PortHierarchies,
     pub groups: MulticastGroups,
     pub remarks: Vec<NoteRecord>,
     pub jobs: Option<Arc<JobSnapshot>>,
@@ -88,6 +90,7 @@ impl CaptureState {
             }
             CaptureRecord::Wire(wire) => wire.apply(&mut self.wire),
             CaptureRecord::Partitions(tables) => tables.apply(&mut self.partitions),
+            CaptureRecord::Labels(labels) => labels.apply(&mut self.names.labels, &mut self.hierarchies),
             CaptureRecord::Groups(groups) => groups.apply(&mut self.groups),
             CaptureRecord::Remarks(remarks) => self.remarks = remarks,
             CaptureRecord::Jobs(JobsRecord { heard, silent, list }) => {
@@ -124,6 +127,7 @@ impl CaptureState {
             ticks: self.ticks.clone(),
             wire: self.wire.clone(),
             partitions: self.partitions.clone(),
+            hierarchies: self.hierarchies.clone(),
             groups: self.groups.clone(),
             jobs: self.jobs.clone(),
             ..Observation::default()
@@ -155,6 +159,7 @@ pub fn state_records(header: &CaptureHeader, snapshot: &Observation) -> Vec<Capt
     records.extend((!snapshot.ticks.by_kind.is_empty()).then(|| ticks_record(snapshot)));
     records.extend(wire_records(&WireHealth::default(), &snapshot.wire));
     records.extend(partition_records(&PartitionTables::default(), &snapshot.partitions));
+    records.extend(label_records(&Observation::default(), snapshot));
     if !snapshot.groups.is_not_asked() {
         records.extend(group_records(&snapshot.groups));
     }
@@ -182,13 +187,14 @@ pub fn changed_records(before: &Observation, now: &Observation) -> Vec<CaptureRe
         records.extend(adaptive_table_records(now, known));
     }
     records.extend((before.subnet_manager != now.subnet_manager).then(|| manager_record(now)));
-    records.extend((before.names != now.names).then(|| names_record(now)));
+    records.extend((before.names.by_guid != now.names.by_guid).then(|| names_record(now)));
     records.extend((before.adaptive != now.adaptive).then(|| adaptive_record(now)));
     if before.policy != now.policy {
         records.extend(policy_records(now));
     }
     records.extend((before.ticks != now.ticks).then(|| ticks_record(now)));
     records.extend(partition_records(&before.partitions, &now.partitions));
+    records.extend(label_records(before, now));
     if before.groups != now.groups {
         records.extend(group_records(&now.groups));
     }
@@ -248,6 +254,10 @@ pub fn wire_records(before: &WireHealth, now: &WireHealth) -> impl Iterator<Item
 
 fn partition_records(before: &PartitionTables, now: &PartitionTables) -> impl Iterator<Item = CaptureRecord> {
     PartitionRecord::of_changes(before, now).into_iter().map(CaptureRecord::Partitions)
+}
+
+fn label_records(before: &Observation, now: &Observation) -> impl Iterator<Item = CaptureRecord> {
+    LabelRecord::of_changes(before, now).into_iter().map(CaptureRecord::Labels)
 }
 
 fn group_records(groups: &MulticastGroups) -> impl Iterator<Item = CaptureRecord> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::section::{CsvTables, Section, SectionColumns};
-use super::{adaptive_tables, device_tables, port_tables};
+use super::{adaptive_tables, device_tables, label_tables, partition_tables, port_tables};
 use crate::FileError;
 use fabdeck_fabric::observe::Notes;
 
@@ -59,7 +59,14 @@ pub(super) fn note_findings(tables: &CsvTables<'_>, notes: &mut Notes) -> Result
 }
 
 fn is_read(name: &str) -> bool {
-    let lists = [TABLES, device_tables::TABLES, port_tables::TABLES, adaptive_tables::TABLES];
+    let lists = [
+        TABLES,
+        device_tables::TABLES,
+        port_tables::TABLES,
+        adaptive_tables::TABLES,
+        label_tables::TABLES,
+        partition_tables::TABLES,
+    ];
     lists.iter().any(|list| list.contains(&name)) || is_findings(name)
 }
 

@@ -67,7 +67,7 @@ fn guids_are_those_of_ports_or_nodes() {
             port(WireOwner::FileName, None, "what.json"),
         ],
         devices: vec![device],
-        notes: Notes::new(),
+        ..WireFile::default()
     };
     file.apply_to(&fabric, &mut wire, &mut notes);
     let known: Vec<(u64, u8)> = wire.ports.keys().map(|(node, port)| (node.0, port.value())).collect();

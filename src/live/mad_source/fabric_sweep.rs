@@ -12,6 +12,7 @@ use super::discovery_state::{DiscoveredNode, DiscoveryState, far_end};
 use super::fabric_events::{diff_fabrics, same_node};
 use super::fdr10::KindsWithoutFdr10;
 use super::flaps::update_link_downs;
+use super::hierarchy::HierarchyMemory;
 use super::link_down_counts::LinkDownCounts;
 use super::read_list::ReadItem;
 use super::reader::PortReader;
@@ -49,6 +50,8 @@ pub struct SweepMemory {
     pub without_port_states: BTreeSet<Guid>,
     /// Kinds of devices whose ports are not asked for FDR10 again.
     pub without_fdr10: KindsWithoutFdr10,
+    /// What devices said about the labels of their ports.
+    pub hierarchies: HierarchyMemory,
 }
 
 /// Runs one sweep. Apart from the capabilities of performance agents, nothing is stored before all queries have ended,

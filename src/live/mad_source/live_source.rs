@@ -12,6 +12,7 @@ use super::exchange_policy::ExchangePolicy;
 use super::fabric_sweep::{SweepMemory, run_sweep};
 use super::fdr10::KindsWithoutFdr10;
 use super::groups::read_groups;
+use super::hierarchy::{HierarchyMemory, read_hierarchies};
 use super::keys::Keys;
 use super::lanes::{count_lane_questions, read_arbitration, read_lanes};
 use super::levels::read_levels;
@@ -206,15 +207,23 @@ impl Source for LiveSource {
         let mut adaptive = std::mem::take(&mut self.memory.adaptive);
         let wire = std::mem::take(&mut self.memory.wire);
         let mut without_fdr10 = std::mem::take(&mut self.memory.without_fdr10);
-        let looked = read_with_nodes(reader, wanted, (&mut adaptive, &mut without_fdr10));
+        let mut hierarchies = std::mem::take(&mut self.memory.hierarchies);
+        let answers = SessionAnswers {
+            adaptive: &mut adaptive,
+            without_fdr10: &mut without_fdr10,
+            hierarchies: Some(&mut hierarchies),
+        };
+        let looked = read_with_nodes(reader, wanted, answers);
         // The answers of devices hold for the session, even if the reading failed.
         self.memory.adaptive.clone_from(&adaptive);
         self.memory.without_fdr10.clone_from(&without_fdr10);
         self.memory.wire.clone_from(&wire);
+        self.memory.hierarchies.clone_from(&hierarchies);
         let (mut look, found, manager_lid) = looked?;
         self.found = found;
         let manager = KnownManager { lid: manager_lid, manager: look.subnet_manager.clone() };
-        self.memory = SweepMemory { manager, adaptive, wire, without_fdr10, ..SweepMemory::default() };
+        self.memory =
+            SweepMemory { manager, adaptive, wire, without_fdr10, hierarchies, ..SweepMemory::default() };
         self.memory.turns.last = self.port.now();
         look.notes.extend(self.notes.clone());
         self.add_extra_notes(&mut look.notes);
@@ -365,20 +374,32 @@ pub(crate) fn read_snapshot_from(
     answers: (&mut AdaptiveAnswers, &mut KindsWithoutFdr10),
 ) -> Result<Observation, SourceError> {
     reader.begin_transactions(first);
+    let (adaptive, without_fdr10) = answers;
+    let answers = SessionAnswers { adaptive, without_fdr10, hierarchies: None };
     read_with_nodes(reader, wanted, answers).map(|(look, ..)| look)
+}
+
+/// What devices said earlier in a session.
+struct SessionAnswers<'s> {
+    adaptive: &'s mut AdaptiveAnswers,
+    without_fdr10: &'s mut KindsWithoutFdr10,
+    /// What is known of labels; `None` for a reading that needs no labels.
+    hierarchies: Option<&'s mut HierarchyMemory>,
 }
 
 /// Takes a snapshot. Returns it with the routes to its nodes, and the LID of its subnet manager.
 fn read_with_nodes(
     mut reader: PortReader<'_>,
     wanted: ReadOptions,
-    (answers, without_fdr10): (&mut AdaptiveAnswers, &mut KindsWithoutFdr10),
+    SessionAnswers { adaptive: answers, without_fdr10, hierarchies }: SessionAnswers<'_>,
 ) -> Result<(Observation, Vec<DiscoveredNode>, Option<Lid>), SourceError> {
     let from = reader.local_name().to_owned();
     let found = discover(&mut reader, without_fdr10)?;
     let (manager_lid, subnet_prefix) = (found.manager_lid, found.subnet_prefix);
     let (fabric, nodes) = found.into_fabric();
     reader.report_fabric(&fabric);
+    let hierarchies = hierarchies.map(|memory| read_hierarchies(&mut reader, &fabric, &nodes, memory));
+    let hierarchies = hierarchies.transpose()?.unwrap_or_default();
     let mut tables = Tables::default();
     let mut adaptive = None;
     let mut asked = Vec::new();
@@ -428,6 +449,7 @@ fn read_with_nodes(
         tables,
         counters,
         ticks,
+        hierarchies,
         partitions,
         groups,
         subnet_manager,

@@ -18,6 +18,7 @@ mod fdr10;
 mod flaps;
 mod get_request;
 mod groups;
+mod hierarchy;
 mod keys;
 mod lanes;
 mod levels;

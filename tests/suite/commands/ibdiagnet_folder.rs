@@ -223,7 +223,7 @@ fn without_a_file_the_certificate_says_what_is_missing() {
 fn what_is_not_read_is_named() {
     let said = talk(&run_on(&fixtures(), &["-v", "show", "fabric"]));
     for part in [
-        "FN-439: tables that are not read, with their rows: N2N_KEY_INFO (1), PKEY (1), HBF_PORT_COUNTERS (1)",
+        "FN-439: tables that are not read, with their rows: N2N_KEY_INFO (1), HBF_PORT_COUNTERS (1)",
         "FN-442: ibdiagnet itself reports 2 NODE_WRONG_FW_VERSION, 1 BER_VALUE_ABOVE_THRESHOLD",
         "FN-443: the subnet manager set port 2 of 0x00000000000000a3 aside: raw bit errors",
         "FN-432: adaptive routing is enabled on 2 of 4 switches",

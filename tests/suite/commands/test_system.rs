@@ -236,6 +236,11 @@ impl SystemAccess for TestSystem {
         Ok((names, Notes::new()))
     }
 
+    fn labels(&self, file: &Path) -> Result<(PortLabels, Notes), SourceError> {
+        let read = fabdeck_files::label_sheet::read(Input::new(&file.to_string_lossy(), LABELS.as_bytes()))?;
+        Ok((PortLabels { sheet: read.sheet, ..PortLabels::default() }, read.notes))
+    }
+
     fn generate(&self, name: &str) -> Result<Observation, SourceError> {
         if name == "demo" {
             Ok(plain())
@@ -484,6 +489,9 @@ pub fn tables(fabric: &Fabric) -> Tables {
     leaf.arbitration.insert(PortNum(5), Arbitration { high_limit: 4, high: Vec::new(), low });
     tables
 }
+
+/// A sheet of labels for the small fabric, with a line that names nothing in it.
+const LABELS: &str = "switch,port,label,rack,u\nleaf0,1,2/1,B7,31\nLEAF0,2,2/2,,\nnothing,1,x,,\n";
 
 /// The small fabric where nobody tells of links, but for one whose ends disagree; a sample names LID 999.
 pub fn uneven() -> Observation {

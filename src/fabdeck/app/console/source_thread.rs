@@ -114,6 +114,8 @@ fn run_orders(
 fn replay_options(machine: &LocalSystemAccess, opening: &ConsoleOptions) -> SnapshotMaker {
     let named = opening.given.node_name_map.as_ref().and_then(|file| machine.names(file).ok());
     let mut own = named.map(|(own, _)| own).unwrap_or_default();
+    let labels = opening.given.labels.as_ref().and_then(|file| machine.labels(file).ok());
+    own.labels = labels.map(|(labels, _)| labels).unwrap_or_default();
     own.hosts.clone_from(&opening.given.host_rules);
     let (source, assumed) = (opening.source.clone(), opening.given.assume);
     Arc::new(move |observation| {

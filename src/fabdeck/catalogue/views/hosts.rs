@@ -5,6 +5,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::labels::{PLACE_ABOUT, place_value};
 use fabdeck_fabric::{Element, ElementId, NodeId, NodeKind, Port, PortId};
 
 /// An adapter, and the port of the row.
@@ -43,6 +44,9 @@ static HOST_FIELDS: &[RowField] = &[
     })
     .shed(3)
     .identifier(),
+    RowField::new("place", "PLACE", FieldKind::Text, PLACE_ABOUT, |l, &r| place_value(l, r.node))
+        .when_known()
+        .shed(2),
     RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: the port owns 2^LMC LIDs", |l, &r| {
         port(l, r).map(|port| port.facts.lmc.value()).into()
     })

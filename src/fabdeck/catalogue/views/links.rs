@@ -7,6 +7,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
 use crate::catalogue::views::modules::{WIRE_TONES, WIRE_WORDS};
 use fabdeck_fabric::{Element, ElementId, LinkId, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortState};
 use fabdeck_routing::analysis::PathIndex;
@@ -35,8 +36,16 @@ pub const LINKS: View<Cable> = View::new(LINK_FIELDS, "the fabric has no cable")
 static LINK_FIELDS: &[RowField] = &[
     RowField::new("a", "A", FieldKind::Text, "node at the first end", |l, &r| l.name(ends(l, r)[0].node).into()).node_name(),
     RowField::new("a_port", "PORT", FieldKind::Number, "port at the first end", |l, &r| ends(l, r)[0].number.into()),
+    RowField::new("a_label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &r| label_value(l, l.fabric().link(r.link).a))
+        .when_known()
+        .shed(2),
     RowField::new("b", "B", FieldKind::Text, "node at the other end", |l, &r| l.name(ends(l, r)[1].node).into()).node_name(),
     RowField::new("b_port", "PORT", FieldKind::Number, "port at the other end", |l, &r| ends(l, r)[1].number.into()),
+    RowField::new("b_label", "LABEL", FieldKind::Text, "label of the port at the other end", |l, &r| {
+        label_value(l, l.fabric().link(r.link).b)
+    })
+    .when_known()
+    .shed(2),
     RowField::new("a_guid", "A GUID", FieldKind::Guid, "node GUID at the first end", |l, &r| {
         l.fabric().node(ends(l, r)[0].node).guid().into()
     })

@@ -5,6 +5,7 @@ pub(crate) mod counters;
 pub mod entries;
 pub(crate) mod groups;
 pub(crate) mod hosts;
+pub(crate) mod labels;
 pub(crate) mod lanes;
 pub(crate) mod link_users;
 pub(crate) mod links;

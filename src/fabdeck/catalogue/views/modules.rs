@@ -6,6 +6,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
 use fabdeck_fabric::counters::{ErrorShare, PortErrorRates, WireVerdict, share_text};
 use fabdeck_fabric::observe::{CableKind, DeviceAnswer, FecMode, ModuleReading, PortWire};
 use fabdeck_fabric::{Port, PortId};
@@ -40,6 +41,9 @@ static MODULE_FIELDS: &[RowField] = &[
         port(l, id).number.into()
     })
     .identifier(),
+    RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &id| label_value(l, id))
+        .when_known()
+        .shed(2),
     RowField::new("node_guid", "NODE GUID", FieldKind::Guid, "GUID of its node", |l, &id| {
         l.fabric().node(port(l, id).node).guid().into()
     })

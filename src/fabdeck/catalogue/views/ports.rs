@@ -2,8 +2,9 @@
 
 use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::value::FieldKind;
+use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::labels::{LABEL_ABOUT, LABEL_FROM_ABOUT, label_origin_value, label_value};
 use crate::catalogue::views::modules::PORT_WIRE;
 use fabdeck_fabric::{Element, ElementId, Port, PortId};
 
@@ -24,6 +25,13 @@ static PORT_FIELDS: &[RowField] = &[
         |l, &id| port(l, id).number.into(),
     )
     .identifier(),
+    RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &id| label_value(l, id))
+        .when_known()
+        .shed(2),
+    RowField::new("label_from", "LABEL FROM", FieldKind::Text, LABEL_FROM_ABOUT, |l, &id| {
+        label_origin_value(l, id)
+    })
+    .on_request(),
     RowField::new("kind", "KIND", FieldKind::Text, "kind of its node: switch, host or router", |l, &id| {
         l.fabric().node(port(l, id).node).facts.kind.word().into()
     })
@@ -101,6 +109,15 @@ static PORT_FIELDS: &[RowField] = &[
         "port at the other end of the cable",
         |l, &id| peer(l, id).map(|peer| peer.number).into(),
     ),
+    RowField::new(
+        "peer_label",
+        "PEER LABEL",
+        FieldKind::Text,
+        "label of the port at the other end",
+        |l, &id| port(l, id).peer.map_or(Value::Missing, |peer| label_value(l, peer)),
+    )
+    .when_known()
+    .shed(1),
     RowField::new(
         "peer_guid",
         "PEER GUID",

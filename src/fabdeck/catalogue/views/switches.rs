@@ -4,6 +4,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::labels::{PLACE_ABOUT, place_value};
 use fabdeck_fabric::{Element, ElementId, NodeId, PortId, PortNum};
 
 type RowField = Field<NodeId>;
@@ -26,6 +27,9 @@ static SWITCH_FIELDS: &[RowField] = &[
     })
     .shed(3)
     .identifier(),
+    RowField::new("place", "PLACE", FieldKind::Text, PLACE_ABOUT, |l, &id| place_value(l, id))
+        .when_known()
+        .shed(2),
     RowField::new("lmc", "LMC", FieldKind::Number, "LID mask control: it owns 2^LMC LIDs", |l, &id| {
         address(l, id).map(|(_, lmc)| lmc).into()
     })

@@ -14,7 +14,7 @@ use crate::console::model::detail_page::{DetailLine, DetailPage, PortDetail, num
 use crate::console::model::fabric_model::{Model, TABLES_BEING_READ};
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::{ElementId, LinkId, NodeId, Port, PortId, PortNum};
+use fabdeck_fabric::{ElementId, LabelOrigin, LinkId, NodeId, Port, PortId, PortNum};
 
 /// An element whose details are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,7 +128,10 @@ impl ElementDetail {
             let state = facts.state.map_or("", |state| state.word());
             let rate = [facts.width.map(|width| width.word()), facts.speed.map(|speed| speed.word())];
             let line = PortDetail {
-                number: port.number.to_string(),
+                number: match look.label(id) {
+                    Some(label) => format!("{} ({})", port.number, label.shown()),
+                    None => port.number.to_string(),
+                },
                 state: if trouble.is_empty() { state } else { trouble },
                 trouble: !trouble.is_empty(),
                 rate: rate.into_iter().flatten().collect::<Vec<_>>().join(" "),
@@ -157,6 +160,7 @@ fn node_lines(look: &Snapshot, known: &Model, id: NodeId) -> Vec<DetailLine> {
         ("LID", value_text(lid.map(|lid| lid.value()))),
         ("ports", format!("{} of {} with a peer", linked, value_text(look.port_count(id)))),
     ];
+    lines.extend(look.names.place(id).map(|place| ("place", place.text())));
     let degraded = fabric
         .ports_of(id)
         .filter(|(_, port)| port.link.is_some_and(|link| look.is_degraded(link) == Some(true)))
@@ -194,7 +198,7 @@ fn node_lines(look: &Snapshot, known: &Model, id: NodeId) -> Vec<DetailLine> {
 fn port_lines(look: &Snapshot, id: PortId) -> Vec<DetailLine> {
     let port = look.fabric().port(id);
     let facts = &port.facts;
-    let peer = port.peer.map(|peer| look.port_name(peer));
+    let peer = port.peer.map(|peer| look.labelled_port_name(peer));
     let mut lines = vec![
         ("peer", peer.unwrap_or_else(|| "none".to_owned())),
         ("state", value_text(facts.state.map(|state| state.word()))),
@@ -204,10 +208,27 @@ fn port_lines(look: &Snapshot, id: PortId) -> Vec<DetailLine> {
     if let Some(lid) = facts.lid {
         lines.push(("LID", lid.value().to_string()));
     }
+    lines.extend(label_line(look, id));
     if let Some(true) = port.link.and_then(|link| look.is_degraded(link)) {
         lines.push(("degraded", possible_rate(look, id)));
     }
     lines
+}
+
+/// The label of a port, with its origin.
+fn label_line(look: &Snapshot, id: PortId) -> Option<DetailLine> {
+    let missing = look.missing_label_word(id);
+    let Some(label) = look.label(id) else {
+        return missing.map(|missing| ("label", format!("not known, device: {missing}")));
+    };
+    let origin = match label.origin {
+        LabelOrigin::Sheet => "by the sheet",
+        LabelOrigin::Device => "by the device",
+        LabelOrigin::File => "by a file",
+        LabelOrigin::Rule => "a guess by the rule of the model",
+    };
+    let missing = missing.filter(|_| label.is_guess()).map(|word| format!(", device: {word}"));
+    Some(("label", format!("{}, {origin}{}", label.shown(), missing.unwrap_or_default())))
 }
 
 /// The width and speed that both ends support.
@@ -227,10 +248,9 @@ fn possible_rate(look: &Snapshot, id: PortId) -> String {
 
 fn link_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine> {
     let link = look.fabric().link(id);
-    let mut lines = vec![("from", look.port_name(link.a)), ("to", look.port_name(link.b))];
-    lines.extend(
-        port_lines(look, link.a).into_iter().filter(|(label, _)| *label != "peer" && *label != "LID"),
-    );
+    let mut lines = vec![("from", look.labelled_port_name(link.a)), ("to", look.labelled_port_name(link.b))];
+    let of_link = |line: &DetailLine| !["peer", "LID", "label"].contains(&line.0);
+    lines.extend(port_lines(look, link.a).into_iter().filter(of_link));
     if let Some([there, back]) = known.paths.as_ref().and_then(|paths| paths.load_of(id)) {
         lines.push((
             "paths",

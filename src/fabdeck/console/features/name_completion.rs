@@ -4,7 +4,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::line_words::{quote_word, split_words};
 use crate::console::model::prompt::Completion;
 use crate::console::model::state::SessionState;
-use fabdeck_fabric::{Element, ElementId, Node, NodeId, NodeKind, PortNum};
+use fabdeck_fabric::{Element, ElementId, Node, NodeId, NodeKind, PortId, PortNum};
 
 /// Maximum number of names that are offered.
 const MAX_NAMES: usize = 50;
@@ -108,10 +108,9 @@ pub fn complete_cables(state: &SessionState, typed: &str) -> Vec<Completion> {
     find_nodes(look, typed, |_| true).into_iter().map(offer).collect()
 }
 
-/// Splits `leaf1[3` into the node and the digits of a port number.
+/// Splits `leaf1[3` into the node, and what is typed of the number or the label of a port.
 fn node_with_port<'t>(look: &Snapshot, typed: &'t str) -> Option<(NodeId, &'t str)> {
     let (name, digits) = typed.trim_end_matches(']').rsplit_once('[')?;
-    digits.chars().all(|sign| sign.is_ascii_digit()).then_some(())?;
     let name = name.strip_prefix("link:").unwrap_or(name);
     match look.names.find(look.fabric(), name, None).as_slice() {
         [node] => Some((*node, digits)),
@@ -119,23 +118,27 @@ fn node_with_port<'t>(look: &Snapshot, typed: &'t str) -> Option<(NodeId, &'t st
     }
 }
 
-/// Completions for the ports of a node whose numbers begin with the digits, with their peers.
+/// Completions for the ports of a node whose numbers or labels begin with what is typed, with their peers.
 fn complete_ports(
     look: &Snapshot,
     node: NodeId,
-    digits: &str,
+    begin: &str,
     element: fn(String, PortNum) -> Element,
     linked: bool,
 ) -> Vec<Completion> {
     let fabric = look.fabric();
     let name = look.names.unique_name(fabric, node);
-    let fits = fabric.ports_of(node).filter(|(_, port)| {
-        port.number.value().to_string().starts_with(digits) && (port.link.is_some() || !linked)
+    let fits = fabric.ports_of(node).filter(|(id, port)| {
+        look.port_fits(*id, port.number, begin, false) && (port.link.is_some() || !linked)
     });
-    let offer = |port: &fabdeck_fabric::Port| {
+    let offer = |(id, port): (PortId, &fabdeck_fabric::Port)| {
         let peer =
             port.peer.map_or_else(|| "no cable".to_owned(), |peer| format!("to {}", look.port_name(peer)));
-        Completion::new(element(name.clone(), port.number).to_string(), peer)
+        let about = match look.label(id) {
+            Some(label) => format!("label {}, {peer}", label.shown()),
+            None => peer,
+        };
+        Completion::new(element(name.clone(), port.number).to_string(), about)
     };
-    fits.map(|(_, port)| offer(port)).take(2 * MAX_NAMES).collect()
+    fits.map(offer).take(2 * MAX_NAMES).collect()
 }

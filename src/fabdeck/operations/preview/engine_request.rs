@@ -52,6 +52,7 @@ pub fn read_faults(
     marks: &MarkRequest,
 ) -> Result<Faults, Failure> {
     let mut faults = operation.explain_missing(snapshot, parse_marks(snapshot, &marks.elements))?;
+    operation.report_guessed_labels(snapshot, marks.elements.iter().map(String::as_str));
     let fabric = snapshot.fabric();
     for marked in faults.iter() {
         let ElementId::Port(port) = marked else { continue };

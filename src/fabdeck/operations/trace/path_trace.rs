@@ -115,8 +115,9 @@ pub fn parse_endpoint(look: &Snapshot, text: &str) -> Result<TraceEndpoint, Trac
             let owner = Lid::new(lid).and_then(|lid| fabric.port_by_lid(lid));
             return endpoint_at_port(look, owner.ok_or(TraceError::UnknownLid(lid))?);
         }
-        if let Ok(element) = text.parse::<Element>() {
-            return match element.resolve(fabric, names).map_err(|error| other_kind(look, error))? {
+        let names_port = ["port:", "link:"].iter().any(|kind| text.starts_with(kind));
+        if names_port || text.parse::<Element>().is_ok() {
+            return match Element::find(fabric, names, text).map_err(|error| other_kind(look, error))? {
                 ElementId::Node(id) => endpoint_at_node(look, id),
                 ElementId::Port(id) => endpoint_at_port(look, id),
                 ElementId::Link(_) => Err(TraceError::NotAPort(text.to_owned())),

@@ -39,6 +39,7 @@ impl Runner<'_> {
     pub fn fail(&mut self, elements: &[String]) -> StepResult {
         let (snapshot, _) = self.read_snapshot(ReadOptions::default())?;
         self.operation.explain_missing(&snapshot, parse_marks(&snapshot, elements))?;
+        self.operation.report_guessed_labels(&snapshot, elements.iter().map(String::as_str));
         let added = elements.iter().filter(|element| !self.marks.contains(element));
         let added: Vec<String> = added.cloned().collect();
         self.marks.extend(added);
@@ -78,6 +79,7 @@ impl Runner<'_> {
         let (snapshot, in_force) =
             self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
         let found = self.operation.explain_missing(&snapshot, find_service_element(&snapshot, element))?;
+        self.operation.report_guessed_labels(&snapshot, [element]);
         let made = PlanOrigin::now(self.operation.env.given);
         let plan = service_plan(&snapshot, found, service, in_force.sent(), made)
             .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;

@@ -426,6 +426,7 @@ fn users_of(
         );
         return Err(context.refuse_with_notes(snapshot, refusal));
     }
+    context.operation().report_guessed_labels(snapshot, [link]);
     let link = Element::from_id(snapshot.fabric(), &snapshot.names, ElementId::Link(id)).to_string();
     let query = context.query(rows);
     let rows = link_user_rows(snapshot, index_paths(snapshot)?.paths(), id);

@@ -116,6 +116,7 @@ fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure>
     context.env().assume(&mut snapshot)?;
     let TraceEnds { from, to, choice } =
         context.operation().explain_missing(&snapshot, parse_trace_ends(&snapshot, &args.from, &args.to))?;
+    context.operation().report_guessed_labels(&snapshot, [args.from.as_str(), args.to.as_str()]);
     if let Some(choice) = choice {
         snapshot.observation.notes.add("FN-603", NotePlace::file(snapshot.source.clone()), || choice);
     }

@@ -52,18 +52,22 @@ pub fn name_rows(
     if let Some((node, about)) = query.identified(line) {
         return query.rows_of_node(node, about);
     }
-    if let Some((name, digits, closed)) = split_port(line) {
-        return query.rows_of_ports(index, name, digits, closed);
+    if let Some((name, port, closed)) = split_port(line) {
+        let rows = query.rows_of_ports(index, name, port, closed);
+        let is_number = port.len() <= 3 && port.bytes().all(|sign| sign.is_ascii_digit());
+        // A name may have a bracket too.
+        if is_number || !rows.rows.is_empty() {
+            return rows;
+        }
     }
     query.rows_of_hits(hits)
 }
 
-/// Splits `leaf1[3` into the name, the digits, and whether the bracket is closed.
+/// Splits `leaf1[3` or `leaf1[1/2/1` into the name, the number or label, and whether the bracket is closed.
 fn split_port(line: &str) -> Option<(&str, &str, bool)> {
     let open = line.trim_end_matches(']');
-    let (name, digits) = open.rsplit_once('[')?;
-    let is_number = digits.len() <= 3 && digits.chars().all(|sign| sign.is_ascii_digit());
-    (is_number && !name.is_empty()).then_some((name, digits, open.len() < line.len()))
+    let (name, port) = open.rsplit_once('[')?;
+    (!name.is_empty()).then_some((name, port, open.len() < line.len()))
 }
 
 impl NameQuery<'_> {
@@ -154,7 +158,7 @@ impl NameQuery<'_> {
     }
 
     /// Ports of the node with this name, or of the host that the name of an adapter begins with.
-    fn rows_of_ports(&self, index: &NameIndex, name: &str, digits: &str, closed: bool) -> NameRows {
+    fn rows_of_ports(&self, index: &NameIndex, name: &str, typed: &str, closed: bool) -> NameRows {
         let (fabric, name) = (self.look.fabric(), name.to_lowercase());
         let is_meant = |node: &NodeId| {
             let own = index.name(*node);
@@ -163,11 +167,8 @@ impl NameQuery<'_> {
         let named = index.nodes_with_start(&name).take(self.state.goto.names_per_key).filter(is_meant);
         let nodes: Vec<NodeId> = named.take(2).collect();
         let [node] = nodes.as_slice() else { return NameRows::default() };
-        let fits = |port: &Port| {
-            let number = port.number.to_string();
-            if closed { number == digits } else { number.starts_with(digits) }
-        };
-        let ports: Vec<(PortId, &Port)> = fabric.ports_of(*node).filter(|(_, port)| fits(port)).collect();
+        let fits = |(id, port): &(PortId, &Port)| self.look.port_fits(*id, port.number, typed, closed);
+        let ports: Vec<(PortId, &Port)> = fabric.ports_of(*node).filter(fits).collect();
         let mut rows = NameRows { matching: ports.len(), ..NameRows::default() };
         rows.counts.push((GotoGroup::Ports, ports.len()));
         for (id, port) in ports.iter().take(MAX_HITS) {
@@ -182,8 +183,11 @@ impl NameQuery<'_> {
     }
 
     fn port_row(&self, id: PortId, port: &Port) -> GotoRow {
-        let mut row =
-            GotoRow::new(GotoGroup::Ports, self.look.port_name(id), self.element(ElementId::Port(id)));
+        let mut row = GotoRow::new(
+            GotoGroup::Ports,
+            self.look.labelled_port_name(id),
+            self.element(ElementId::Port(id)),
+        );
         let trouble = self.known.port_trouble(id);
         row.severity = trouble_severity(trouble);
         let peer = port

@@ -169,12 +169,17 @@ fn end_facts(
     ]
 }
 
+/// The label of a port, and the LID that addresses it.
 fn lid_words(look: &Snapshot, port: PortId) -> String {
     let (fabric, node) = (look.fabric(), look.fabric().port(port).node);
     let management = fabric.port_of(node, fabdeck_fabric::PortNum::MANAGEMENT);
     let owner = if fabric.node(node).is_switch() { management } else { Some(port) };
     let lid = owner.and_then(|port| fabric.port(port).facts.lid);
-    lid.map_or_else(|| "LID not known".to_owned(), |lid| format!("LID {}", lid.value()))
+    let lid = lid.map_or_else(|| "LID not known".to_owned(), |lid| format!("LID {}", lid.value()));
+    match look.label(port) {
+        Some(label) => format!("label {}  {lid}", label.shown()),
+        None => lid,
+    }
 }
 
 fn draw_end(

@@ -75,6 +75,7 @@ fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: LinkService) 
         lanes_in_force::read_snapshot(&mut context.operation(), wanted, LaneReading::default())?;
     let found = find_service_element(&look, &args.element);
     let element = context.operation().explain_missing(&look, found)?;
+    context.operation().report_guessed_labels(&look, [args.element.as_str()]);
     let made = PlanOrigin::now(context.options);
     let plan = service_plan(&look, element, service, in_force.sent(), made).map_err(failure)?;
     write_plan(context, &args.output, &plan, &look, format!("{word} {}", args.element))

@@ -1,0 +1,55 @@
+//! What devices answer to HierarchyInfo: the labels of their ports.
+
+use fabdeck_fabric::NodeId;
+use fabdeck_fabric::observe::{HIERARCHY_WORDS, PortHierarchy};
+use fabdeck_mad::HierarchyInfo;
+
+use super::attribute_refusal::AttributeRefusal;
+use super::device::SimulatedDevice;
+use super::label_profile::LabelProfile;
+use super::simulated_fabric::SimulatedFabric;
+
+impl SimulatedFabric {
+    /// Sets what a device answers about the labels of its ports.
+    pub fn set_labels(&mut self, node: NodeId, profile: LabelProfile) {
+        if let Some(device) = self.devices.get_mut(node.index()) {
+            device.labels = profile;
+        }
+    }
+
+    /// The same by name; false if no node has that name.
+    pub fn set_labels_at(&mut self, text: &str, profile: LabelProfile) -> bool {
+        let node = self.find_port(text);
+        node.inspect(|(node, _)| self.set_labels(NodeId(*node), profile)).is_some()
+    }
+}
+
+/// The answer about a port.
+pub(super) fn hierarchy_info(
+    device: &SimulatedDevice,
+    modifier: u32,
+) -> Result<HierarchyInfo, AttributeRefusal> {
+    /// The selector of a level in use.
+    const IN_USE: u32 = 1 << 31;
+    let number = (modifier & 0xFF) as u8;
+    if modifier > 0xFF || device.port(number).is_none() {
+        return Err(AttributeRefusal::InvalidField);
+    }
+    let (template, shown) = match device.labels {
+        LabelProfile::Plain | LabelProfile::Refusing | LabelProfile::Silent => {
+            return Err(AttributeRefusal::UnsupportedAttribute);
+        }
+        LabelProfile::Full => (PortHierarchy::TO_NDR, number),
+        LabelProfile::Equal => (PortHierarchy::TO_NDR, 1),
+        LabelProfile::Nonsense => (u64::MAX, number),
+    };
+    // Split, port, cage, chip, and of adapters the slot.
+    let port = u32::from(shown);
+    let levels = [0, 2 - port % 2, port.div_ceil(2), 1, 1];
+    let active = if device.is_switch() { 4 } else { 5 };
+    let mut words = [0; HIERARCHY_WORDS];
+    for (word, value) in words.iter_mut().zip(&levels[..active]) {
+        *word = IN_USE | value;
+    }
+    Ok(HierarchyInfo::new(&PortHierarchy { template, active_levels: active as u8, words }))
+}
