@@ -169,7 +169,9 @@ fn fill_register(
         RegisterQuery::SystemInfo => system(device).fill(bytes),
         RegisterQuery::Fans => FanList((1 << FANS.len()) - 1).fill(bytes),
         RegisterQuery::FanSpeed { tacho } => {
-            FanSpeed(*FANS.get(usize::from(tacho)).ok_or(wrong)?).fill(bytes);
+            let usual = *FANS.get(usize::from(tacho)).ok_or(wrong)?;
+            let stands = device.wire == WireProfile::Hot && usize::from(tacho) == FANS.len() - 1;
+            FanSpeed(if stands { 0 } else { usual }).fill(bytes);
         }
         RegisterQuery::Counters { port, group } => {
             let counts = bit_errors(device, port, now).ok_or(wrong)?;

@@ -116,7 +116,8 @@ pub(super) fn module(device: &SimulatedDevice, port: u8) -> Option<ModuleReading
 
 pub(super) fn temperature(device: &SimulatedDevice) -> TemperatureReading {
     let spread = (device.guid.0 % 5) as i16 * 4;
-    TemperatureReading { now: 364 + spread, highest: Some(480), limit: Some(840) }
+    let now = if device.wire == WireProfile::Hot { 864 } else { 364 } + spread;
+    TemperatureReading { now, highest: Some(now.max(480)), limit: Some(840) }
 }
 
 pub(super) fn firmware(device: &SimulatedDevice, now: Duration) -> FirmwareReading {

@@ -100,7 +100,7 @@ impl ViewId {
     pub fn wire_options(self, uses: impl Fn(&str) -> bool) -> WireReadOptions {
         let has_verdict = matches!(self, Self::Links | Self::Ports);
         let ports = self == Self::Modules || has_verdict && uses("wire");
-        WireReadOptions { devices: self == Self::Sensors, ports }
+        WireReadOptions { devices: self == Self::Sensors, ports, ..WireReadOptions::default() }
     }
 
     /// What is read for the view besides nodes, ports and links. Multicast tables cost many datagrams for one column,

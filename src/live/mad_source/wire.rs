@@ -28,9 +28,6 @@ const PORTS_PER_QUESTION: f64 = 5.0;
 
 /// Useless answers in a row after which a port is not asked again: one can be a datagram that was lost.
 const USELESS_ANSWERS: u8 = 2;
-/// Fan speeds of a device that one reading asks for. A rotation of sweeps asks for the others.
-const FANS_AT_ONCE: usize = 2;
-
 /// The vendor and the device number.
 type DeviceKind = (u32, u32);
 
@@ -66,6 +63,12 @@ impl WireScope<'_> {
     fn kind(&self, node: usize) -> DeviceKind {
         let facts = &self.fabric.node(node_id(node)).facts;
         (facts.vendor_id.unwrap_or(0), facts.device_id.unwrap_or(0))
+    }
+
+    /// Whether a question is about the temperature or the fans of a switch.
+    fn is_switch_sensor(&self, question: WireQuestion) -> bool {
+        let is_sensor = !matches!(question.topic, WireTopic::Firmware | WireTopic::System);
+        is_sensor && self.fabric.node(node_id(question.node)).is_switch()
     }
 
     /// The cabled ports that have an agent with a LID.
@@ -206,25 +209,6 @@ impl WireMemory {
 }
 
 impl WireMemory {
-    /// The fans of each device that were not asked for the longest time, up to the bound of one reading.
-    fn fans_at_once(
-        &self,
-        ports: &[CountedPort],
-        nodes: &[DiscoveredNode],
-        health: &WireHealth,
-    ) -> Vec<WireQuestion> {
-        let mut fans = self.device_questions(ports, nodes, health);
-        fans.retain(|question| question.topic == WireTopic::FanSpeed);
-        fans.sort_by_key(|fan| (fan.node, self.read.get(&fan.place(nodes)).copied(), fan.part));
-        let mut of_node = BTreeMap::<usize, usize>::new();
-        fans.retain(|fan| {
-            let asked = of_node.entry(fan.node).or_default();
-            *asked += 1;
-            *asked <= FANS_AT_ONCE
-        });
-        fans
-    }
-
     /// Stores what an answer says about further questions to its place.
     fn note_answer(&mut self, place: WirePlace, answer: &KindAnswer, reply: &Reply, now: Duration) {
         if answer.known().is_some() {
@@ -270,12 +254,17 @@ pub fn read_wire(
     }
     let ports = scope.ports();
     ask_classes(reader, scope, &ports, memory)?;
-    if wanted.devices {
-        let mut questions = memory.device_questions(&ports, scope.nodes, health);
-        questions.retain(|question| question.topic != WireTopic::FanSpeed);
+    if wanted.devices || wanted.switch_sensors {
+        let of = |memory: &WireMemory, health: &WireHealth, fans: bool| -> Vec<WireQuestion> {
+            let mut all = memory.device_questions(&ports, scope.nodes, health);
+            all.retain(|question| (question.topic == WireTopic::FanSpeed) == fans);
+            all.retain(|question| wanted.devices || scope.is_switch_sensor(*question));
+            all
+        };
+        let questions = of(memory, health, false);
         ask(reader, scope, questions, memory, health)?;
         // The list of fans says which speeds there are.
-        let fans = memory.fans_at_once(&ports, scope.nodes, health);
+        let fans = of(memory, health, true);
         ask(reader, scope, fans, memory, health)?;
     }
     if wanted.ports {

@@ -89,6 +89,8 @@ pub struct LevelReadOptions {
 pub struct WireReadOptions {
     /// Sensors, fans and firmware of devices.
     pub devices: bool,
+    /// Of switches alone the temperatures and fans.
+    pub switch_sensors: bool,
     /// Bit errors, modules, FEC and causes of errors, of each cabled port.
     pub ports: bool,
 }

@@ -164,3 +164,69 @@ fn a_recording_shows_the_verdict_and_health_names_the_lane() {
         rows["rows"].as_array().unwrap().iter().filter_map(|row| row["over"].as_str()).collect();
     assert!(over.iter().any(|over| !over.contains("cleared")), "windows between two readings: {over:?}");
 }
+
+/// The problems of devices that `health` finds, of a source that is read once or swept.
+fn device_problems(source: &str, more: &[&str]) -> Vec<Value> {
+    let (health, _) = answer(&[&["--source", source, "health"][..], more].concat());
+    let problems = health["problems"].as_array().unwrap().iter();
+    problems.filter(|problem| problem["kind"] == "device-health").cloned().collect()
+}
+
+#[test]
+fn hot_switches_and_failed_fans_of_a_live_fabric_are_problems() {
+    let source = "sim:kary,k=2,n=2,wire-hot=all";
+    let all = device_problems(source, &["--interval", "1s"]);
+    let texts: Vec<String> = all.iter().map(Value::to_string).collect();
+    assert_eq!(all.len(), 2, "{texts:?}");
+    let of = |word: &str| all.iter().find(|problem| problem["id"].as_str().unwrap().contains(word)).unwrap();
+    let (hot, fan) = (of(":hot-sensor:"), of(":fan:"));
+    let (title, cause) = (hot["title"].as_str().unwrap(), hot["cause"].to_string());
+    assert!(title.contains(" devices are too hot: "), "{title}");
+    assert!(title.contains(" °C (its own limit is 105.0 °C)") && cause.contains("fan"), "{title} {cause}");
+    let title = fan["title"].as_str().unwrap();
+    assert!(
+        title.contains(" devices have a failed fan: ") && title.contains("fan 1 stands still (0 rpm)"),
+        "{title}"
+    );
+    for problem in &all {
+        assert_eq!(problem["severity"], "warning");
+        let hosts: Vec<&Value> = problem["hosts"]["first"].as_array().unwrap().iter().collect();
+        assert!(hosts.len() == 4 && problem["hosts"]["count"] == 4, "each host once: {problem}");
+        // The next step lists the devices.
+        let command = problem["command"].as_str().unwrap();
+        let (_, filter) = command.rsplit_once("--filter ").unwrap();
+        let listed =
+            rows(source, "sensors", &["--fields", "node,faults", "--filter", filter.trim_matches('\'')]);
+        let faults = |row: &Value| row["faults"].as_str().is_some_and(|text| !text.is_empty());
+        assert!(!listed.is_empty() && listed.iter().all(faults), "{command}: {listed:?}");
+    }
+    assert!(device_problems("sim:kary,k=2,n=2,wire=all", &["--interval", "1s"]).is_empty());
+}
+
+#[test]
+fn one_hot_switch_names_its_sensor_and_can_be_acknowledged() {
+    let home = home();
+    let run = |args: &[&str]| {
+        let source = ["--source", "sim:kary,k=2,n=2,wire-hot=leaf0", "health", "--interval", "1s"];
+        let ended = program(&home).args(source).args(args).output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stdout).unwrap())
+    };
+    let (code, text) = run(&["--json"]);
+    let health: Value = serde_json::from_str(&text).unwrap();
+    let problems = health["problems"].as_array().unwrap();
+    let own: Vec<&Value> = problems.iter().filter(|problem| problem["kind"] == "device-health").collect();
+    assert_eq!((code, own.len(), problems.len()), (Some(2), 2, 2), "{problems:?}");
+    assert!(
+        own.iter().any(|problem| problem["title"].as_str().unwrap().starts_with("leaf0: chip at ")),
+        "{own:?}"
+    );
+    assert!(own.iter().any(|problem| problem["title"] == "leaf0: fan 1 stands still (0 rpm)"), "{own:?}");
+    let (code, line) = run(&["--format", "nagios"]);
+    assert!(
+        code == Some(1) && line.starts_with("FABDECK WARNING") && line.contains("leaf0: "),
+        "{code:?} {line}"
+    );
+    let ids: Vec<&str> = own.iter().map(|problem| problem["id"].as_str().unwrap()).collect();
+    assert_eq!(run(&["--acknowledge", ids[0]]).0, Some(2));
+    assert_eq!(run(&["--acknowledge", ids[1]]).0, Some(0), "all of them are acknowledged");
+}

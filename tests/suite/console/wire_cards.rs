@@ -86,3 +86,17 @@ fn the_rotation_over_links_says_how_many_ports_were_read() {
         shown(&driver)
     );
 }
+
+#[test]
+fn hot_devices_and_failed_fans_are_cards_that_name_the_sensor() {
+    let mut driver = watched("sim:kary,k=2,n=2,wire-hot=all");
+    // Sensors come last in the rotation.
+    swept(&mut driver, 90);
+    let ranked = driver.state.known.problems.ranked.as_ref().unwrap();
+    let own = ranked.problems.iter().filter(|problem| problem.kind == ProblemKind::DeviceHealth);
+    let titles: Vec<&str> = own.map(|problem| problem.title.as_str()).collect();
+    assert!(titles.iter().any(|title| title.contains("(its own limit is 105.0 °C)")), "{titles:?}");
+    assert!(titles.iter().any(|title| title.contains("fan 1 stands still (0 rpm)")), "{titles:?}");
+    let page = shown(&driver);
+    assert!(page.contains("too hot") && page.contains("stands still"), "{page}");
+}

@@ -15,8 +15,8 @@ use fabdeck_simulator::{SharedSimulator, WireProfile};
 use super::{Fabric, LineFaults, TOPOLOGY, fabric, hosts, simulated, switches};
 use crate::captures::sample_fabric::{BEGUN, Memory, header};
 
-const EVERYTHING: WireReadOptions = WireReadOptions { devices: true, ports: true };
-const DEVICES: WireReadOptions = WireReadOptions { devices: true, ports: false };
+const EVERYTHING: WireReadOptions = WireReadOptions { devices: true, switch_sensors: false, ports: true };
+const DEVICES: WireReadOptions = WireReadOptions { devices: true, switch_sensors: false, ports: false };
 
 fn profiled(planned: &Fabric, of_switches: WireProfile, of_hosts: WireProfile) -> SharedSimulator {
     let simulator = simulated(planned, LineFaults::default(), 1);
