@@ -1,5 +1,6 @@
 //! A live fabric as a source. A snapshot is a discovery, and the tables and counters that are wanted.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::adaptive::{AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask};
@@ -13,6 +14,7 @@ use super::fabric_sweep::{SweepMemory, run_sweep};
 use super::fdr10::KindsWithoutFdr10;
 use super::groups::read_groups;
 use super::keys::Keys;
+use super::kind_refusals::{RefusalMemory, RefusalStore};
 use super::lanes::{count_lane_questions, read_arbitration, read_lanes};
 use super::levels::read_levels;
 use super::partitions::read_partitions;
@@ -100,6 +102,12 @@ impl LiveSource {
     /// Lets sweeps subscribe to traps, with a token for that right.
     pub fn with_traps(mut self, token: Option<InformToken>) -> Self {
         self.traps = token.map(TrapSubscription::new);
+        self
+    }
+
+    /// Uses what kinds of devices refused in earlier sessions, and stores what they refuse in this one.
+    pub fn with_refusals(mut self, store: Option<Arc<dyn RefusalStore>>) -> Self {
+        self.memory.wire.refusals = store.map(RefusalMemory::new);
         self
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::counter_sweep::CounterAgents;
 use super::counters::{CountedPort, agents_of};
 use super::discovery_state::{DiscoveredNode, node_id};
+use super::kind_refusals::{DeviceKind, RefusalMemory};
 use super::question::{Question, Reply};
 use super::reader::{OpenPhase, PhaseLog, PortReader};
 use super::wire_topic::{
@@ -28,8 +29,6 @@ const PORTS_PER_QUESTION: f64 = 5.0;
 
 /// Useless answers in a row after which a port is not asked again: one can be a datagram that was lost.
 const USELESS_ANSWERS: u8 = 2;
-/// The vendor and the device number.
-type DeviceKind = (u32, u32);
 
 /// What a kind of device said to a topic when it was asked first.
 type KindAnswer = DeviceAnswer<()>;
@@ -48,6 +47,8 @@ pub struct WireMemory {
     last_turn: Duration,
     /// Questions that are due and were not sent so far, in parts of a question.
     owed: f64,
+    /// What kinds of devices refused in earlier sessions.
+    pub refusals: Option<RefusalMemory>,
 }
 
 /// What a reading is over.
@@ -254,11 +255,13 @@ pub fn read_wire(
     }
     let ports = scope.ports();
     ask_classes(reader, scope, &ports, memory)?;
+    let just_asked = ask_kept_kinds(reader, scope, &ports, memory, health)?;
     if wanted.devices || wanted.switch_sensors {
         let of = |memory: &WireMemory, health: &WireHealth, fans: bool| -> Vec<WireQuestion> {
             let mut all = memory.device_questions(&ports, scope.nodes, health);
             all.retain(|question| (question.topic == WireTopic::FanSpeed) == fans);
             all.retain(|question| wanted.devices || scope.is_switch_sensor(*question));
+            all.retain(|question| !just_asked.contains(&question.place(scope.nodes)));
             all
         };
         let questions = of(memory, health, false);
@@ -278,6 +281,7 @@ pub fn read_wire(
         fec.retain(|question| question.topic == WireTopic::FecCounts);
         ask(reader, scope, fec, memory, health)?;
     }
+    memory.keep_refusals(&mut reader.log);
     memory.note_silence(&mut reader.log);
     Ok(())
 }
@@ -308,6 +312,7 @@ pub fn read_wire_turn(
     let elapsed = reader.now().saturating_sub(memory.last_turn);
     memory.last_turn = reader.now();
     ask_classes(reader, scope, &ports, memory)?;
+    ask_kept_kinds(reader, scope, &ports, memory, health)?;
     for fallback in [false, true] {
         let probes = memory.probes(scope, memory.open_questions(scope, &ports, health), fallback);
         ask(reader, scope, probes, memory, health)?;
@@ -336,6 +341,7 @@ pub fn read_wire_turn(
     memory.expire(&mut found, reader.now(), 2 * rotation);
     memory.fill_settled(scope, &ports, &asked, &mut found, reader.now());
     *health = found;
+    memory.keep_refusals(&mut reader.log);
     memory.note_silence(&mut reader.log);
     read
 }
@@ -365,6 +371,35 @@ fn ask_classes(
         ask(reader, scope, asked.into_values().collect(), memory, &mut WireHealth::default())?;
     }
     Ok(())
+}
+
+/// Asks one device of each kind for its firmware, and takes over what devices of the kind with this firmware refused in
+/// earlier sessions. Returns where it asked.
+fn ask_kept_kinds(
+    reader: &mut PortReader<'_>,
+    scope: WireScope<'_>,
+    ports: &[CountedPort],
+    memory: &mut WireMemory,
+    health: &mut WireHealth,
+) -> Result<BTreeSet<WirePlace>, SourceError> {
+    let Some(refusals) = &memory.refusals else { return Ok(BTreeSet::new()) };
+    let mut asked: BTreeMap<DeviceKind, WireQuestion> = BTreeMap::new();
+    for question in memory.device_questions(ports, scope.nodes, health) {
+        let kind = scope.kind(question.node);
+        let first = question.topic == WireTopic::Firmware && memory.is_open(kind, WireTopic::Registers);
+        if first && refusals.wants_firmware(kind) && !memory.is_settled(scope, question) {
+            asked.entry(kind).or_insert(question);
+        }
+    }
+    ask(reader, scope, asked.values().copied().collect(), memory, health)?;
+    let Some(refusals) = &mut memory.refusals else { return Ok(BTreeSet::new()) };
+    for (kind, question) in &asked {
+        refusals.set_firmware(*kind, question.place(scope.nodes).guid, health);
+        for (topic, device) in refusals.refused_topics(*kind) {
+            memory.kinds.entry((*kind, topic)).or_insert((DeviceAnswer::Absent, device));
+        }
+    }
+    Ok(asked.values().map(|question| question.place(scope.nodes)).collect())
 }
 
 /// Asks these questions, of each topic one device of each kind first.
@@ -491,6 +526,15 @@ impl WireMemory {
         }
         let (answer, first) = self.kinds.get(&(kind, question.topic))?;
         answer.known().is_none().then(|| answer_at(*answer, *first, place.guid))
+    }
+
+    /// Stores for later sessions what kinds of devices refused.
+    fn keep_refusals(&mut self, log: &mut PhaseLog) {
+        let Some(refusals) = &mut self.refusals else { return };
+        refusals.keep_refusals(self.kinds.iter());
+        if let Some(problem) = refusals.take_problem() {
+            log.note("FN-572", || problem);
+        }
     }
 
     /// Notes the kinds of devices that did not answer.

@@ -45,6 +45,39 @@ impl WireTopic {
     /// The topics of a device.
     pub const OF_DEVICES: [Self; 4] = [Self::Temperature, Self::FanList, Self::Firmware, Self::System];
 
+    /// The topics whose refusal is kept for later sessions: all but those by which a device is known.
+    pub const KEPT: [Self; 10] = [
+        Self::BitErrors,
+        Self::Module,
+        Self::ErrorCauses,
+        Self::DiscardCauses,
+        Self::Fec,
+        Self::FecCounts,
+        Self::Temperature,
+        Self::FanList,
+        Self::FanSpeed,
+        Self::System,
+    ];
+
+    /// The word in files. It stays as it is when words of messages change.
+    pub fn file_word(self) -> &'static str {
+        match self {
+            Self::Class => "class",
+            Self::Registers => "registers",
+            Self::BitErrors => "bit-errors",
+            Self::Module => "module",
+            Self::ErrorCauses => "error-causes",
+            Self::DiscardCauses => "discard-causes",
+            Self::Fec => "fec",
+            Self::FecCounts => "fec-counts",
+            Self::Temperature => "temperature",
+            Self::FanList => "fan-list",
+            Self::FanSpeed => "fan-speed",
+            Self::Firmware => "firmware",
+            Self::System => "system",
+        }
+    }
+
     /// Whether the question goes to class 0x0A.
     pub fn needs_registers(self) -> bool {
         !matches!(

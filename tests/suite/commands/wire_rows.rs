@@ -230,3 +230,73 @@ fn one_hot_switch_names_its_sensor_and_can_be_acknowledged() {
     assert_eq!(run(&["--acknowledge", ids[0]]).0, Some(2));
     assert_eq!(run(&["--acknowledge", ids[1]]).0, Some(0), "all of them are acknowledged");
 }
+
+/// Datagrams about the health of links that `show modules` sends with this home, by `-v`, and what it wrote besides.
+fn asked_about_links(home: &tempfile::TempDir, source: &str) -> (u64, String) {
+    let ended = program(home).args(["-v", "--source", source, "show", "modules"]).output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    let sent = said.lines().filter_map(|line| {
+        let (_, rest) = line.split_once("link health: ")?;
+        rest.split(' ').next()?.replace(',', "").parse::<u64>().ok()
+    });
+    (sent.sum(), said)
+}
+
+/// A refusal holds for a day and for the firmware of the device that refused.
+#[test]
+fn a_second_session_does_not_ask_what_devices_refused() {
+    const SOURCE: &str = "sim:kary,k=2,n=2,speed=ndr,wire-no-modules=all";
+    let home = home();
+    let file = home.path().join("fabdeck/refused-questions-simulated");
+    let (first, _) = asked_about_links(&home, SOURCE);
+    let (second, said) = asked_about_links(&home, SOURCE);
+    assert_eq!(second, first - 2, "modules of one switch and one host: {said}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.lines().count() == 2 && text.contains("\"refused\":\"module\""), "{text}");
+    let rows = |home| {
+        let args = ["--source", SOURCE, "show", "modules", "--json", "--fields", "wire,module,raw_ber"];
+        let text = program(home).args(args).output().unwrap().stdout;
+        serde_json::from_slice::<Value>(&text).unwrap()["rows"].clone()
+    };
+    for row in rows(&home).as_array().unwrap() {
+        assert!(is_word(&row["module"], "absent") && row["wire"] == "healthy", "{row}");
+    }
+    // Another firmware, a day later, and without the file.
+    let old: i64 = 24 * 60 * 60 + 1;
+    let later = text.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line["at"] = (line["at"].as_i64().unwrap() - old).into();
+        format!("{line}\n")
+    });
+    let later: String = later.collect();
+    for other in [text.replace("4036", "4037").replace("2048", "2049"), later, String::new()] {
+        std::fs::write(&file, other).unwrap();
+        assert_eq!(asked_about_links(&home, SOURCE).0, first);
+        assert_eq!(asked_about_links(&home, SOURCE).0, second, "what was refused now is kept");
+    }
+    std::fs::write(&file, "{\"version\":1,\"vend").unwrap();
+    let (sent, said) = asked_about_links(&home, SOURCE);
+    assert!(
+        sent == first && said.contains("FN-572") && said.contains("refused-questions-simulated"),
+        "{said}"
+    );
+    let (sent, said) = asked_about_links(&home, SOURCE);
+    assert!(sent == second && !said.contains("FN-572"), "a damaged file is replaced: {said}");
+}
+
+#[test]
+fn silence_and_keys_are_not_kept() {
+    for profile in ["wire-keyed", "wire-counters", "wire-nonsense", "silent=0%,seed"] {
+        let home = home();
+        let source = match profile.contains('=') {
+            true => format!("sim:kary,k=2,n=2,speed=ndr,{profile}=1"),
+            false => format!("sim:kary,k=2,n=2,speed=ndr,{profile}=all"),
+        };
+        let (first, _) = asked_about_links(&home, &source);
+        assert_eq!(asked_about_links(&home, &source).0, first, "{profile}");
+        let folder = home.path().join("fabdeck");
+        let kept = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let kept: Vec<String> = kept.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+        assert!(!kept.iter().any(|name| name.starts_with("refused-questions")), "{profile}: {kept:?}");
+    }
+}
