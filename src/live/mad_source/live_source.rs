@@ -182,7 +182,7 @@ impl LiveSource {
         read_forwarding(&mut reader, &nodes, &mut tables)?;
         read_adaptive_tables(&mut reader, &nodes, &tables, &self.memory.adaptive, &[])?;
         let scope = WireScope { fabric: &look.fabric, nodes: &nodes, agents: &self.memory.agents };
-        let wanted = WireReadOptions { devices: true, switch_sensors: false, ports: true };
+        let wanted = WireReadOptions { devices: true, switch_sensors: false, ports: true, link_pages: true };
         let read = read_wire(&mut reader, scope, wanted, &mut self.memory.wire, &mut look.wire);
         merge_phase_log(reader, look);
         self.record_writes(look);

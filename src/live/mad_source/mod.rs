@@ -45,6 +45,7 @@ mod tables;
 mod ticks;
 mod traps;
 mod wire;
+mod wire_rotation;
 mod wire_topic;
 
 pub use actuator::LiveActuator;

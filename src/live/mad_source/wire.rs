@@ -11,12 +11,13 @@ use super::discovery_state::{DiscoveredNode, node_id};
 use super::kind_refusals::{DeviceKind, RefusalMemory};
 use super::question::{Question, Reply};
 use super::reader::{OpenPhase, PhaseLog, PortReader};
+use super::wire_rotation::WireRotation;
 use super::wire_topic::{
-    WirePlace, WireQuestion, WireTopic, fan_numbers, has_value, of_kind, outcome, settles_kind, store,
-    without_value,
+    WirePlace, WireQuestion, WireTopic, board_sensor_numbers, fan_numbers, has_value, of_kind, outcome,
+    settles_kind, store, without_value,
 };
 use fabdeck_fabric::observe::{DeviceAnswer, FecMode, PortWire, WireHealth};
-use fabdeck_fabric::{Fabric, Guid, LinkSpeed, PortNum};
+use fabdeck_fabric::{Fabric, Guid, LinkSpeed, NodeKind, PortNum};
 use fabdeck_mad::access::{SourceError, WireReadOptions};
 use fabdeck_mad::has_vendor_attributes;
 
@@ -26,6 +27,11 @@ const RETRIES: u32 = 1;
 const ROTATION: Duration = Duration::from_secs(300);
 /// Questions a port and sweep, at most: one in this many ports.
 const PORTS_PER_QUESTION: f64 = 5.0;
+
+/// The time in which a rotation asks every port for the course of its link, and how many ports have a question of it in a
+/// sweep.
+const PAGE_ROTATION: Duration = Duration::from_secs(1200);
+const PORTS_PER_PAGE_QUESTION: f64 = 20.0;
 
 /// Useless answers in a row after which a port is not asked again: one can be a datagram that was lost.
 const USELESS_ANSWERS: u8 = 2;
@@ -42,11 +48,9 @@ pub struct WireMemory {
     useless: BTreeMap<WirePlace, (KindAnswer, u8)>,
     /// When the values were read.
     read: BTreeMap<WirePlace, Duration>,
-    /// The last question of the rotation.
-    last: Option<(WireTopic, usize, u8, u8)>,
     last_turn: Duration,
-    /// Questions that are due and were not sent so far, in parts of a question.
-    owed: f64,
+    /// Where the rotation over the health of links and sensors is, and that over the course of links.
+    rotations: [WireRotation; 2],
     /// What kinds of devices refused in earlier sessions.
     pub refusals: Option<RefusalMemory>,
 }
@@ -141,6 +145,8 @@ impl WireMemory {
                 };
                 speed.is_some_and(|speed| speed >= LinkSpeed::Fdr) && !registers
             }
+            // Without PLR nothing is sent again.
+            WireTopic::Retransmission => mode.is_none_or(|mode: &FecMode| mode.has_retransmission()),
             _ => true,
         };
         let of = |topic| WireQuestion {
@@ -151,7 +157,8 @@ impl WireMemory {
             part: 0,
             reed_solomon,
         };
-        WireTopic::OF_PORTS.into_iter().filter(wanted).map(of).collect()
+        let topics = WireTopic::OF_PORTS.into_iter().chain(WireTopic::OF_LINK_PAGES);
+        topics.filter(wanted).map(of).collect()
     }
 
     /// All questions of a rotation that have a use.
@@ -200,10 +207,16 @@ impl WireMemory {
                 part,
                 reed_solomon: false,
             };
-            all.extend(WireTopic::OF_DEVICES.into_iter().map(|topic| of(topic, 0)));
+            // An adapter has the sensor of its chip alone.
+            let counts = |topic: &WireTopic| {
+                *topic != WireTopic::SensorCount || nodes[port.node].kind == NodeKind::Switch
+            };
+            all.extend(WireTopic::OF_DEVICES.into_iter().filter(counts).map(|topic| of(topic, 0)));
             let device = health.devices.get(&nodes[port.node].guid);
             let fans = device.and_then(|device| device.fan_list.known()).copied().unwrap_or(0);
             all.extend(fan_numbers(fans).map(|fan| of(WireTopic::FanSpeed, fan)));
+            let sensors = device.and_then(|device| device.sensor_count.known()).copied().unwrap_or(0);
+            all.extend(board_sensor_numbers(sensors).map(|sensor| of(WireTopic::BoardSensor, sensor)));
         }
         all
     }
@@ -227,9 +240,13 @@ impl WireMemory {
     }
 
     /// Takes back values that are too old: nothing is known of what their ports do now.
-    fn expire(&mut self, health: &mut WireHealth, now: Duration, holds: Duration) {
-        let old = |read: &Duration| now.saturating_sub(*read) > holds;
-        for place in self.read.extract_if(.., |_, read| old(read)).map(|(place, _)| place) {
+    /// They hold for two rotations.
+    fn expire(&mut self, health: &mut WireHealth, now: Duration, [holds, pages_hold]: [Duration; 2]) {
+        let old = |place: &WirePlace, read: &Duration| {
+            let is_page = WireTopic::OF_LINK_PAGES.contains(&place.topic);
+            now.saturating_sub(*read) > if is_page { pages_hold } else { holds }
+        };
+        for place in self.read.extract_if(.., |place, read| old(place, read)).map(|(place, _)| place) {
             if has_value(health, place) {
                 store(health, place, DeviceAnswer::Silent, now);
             }
@@ -257,22 +274,24 @@ pub fn read_wire(
     ask_classes(reader, scope, &ports, memory)?;
     let just_asked = ask_kept_kinds(reader, scope, &ports, memory, health)?;
     if wanted.devices || wanted.switch_sensors {
-        let of = |memory: &WireMemory, health: &WireHealth, fans: bool| -> Vec<WireQuestion> {
+        let of = |memory: &WireMemory, health: &WireHealth, parts: bool| -> Vec<WireQuestion> {
             let mut all = memory.device_questions(&ports, scope.nodes, health);
-            all.retain(|question| (question.topic == WireTopic::FanSpeed) == fans);
+            all.retain(|question| question.topic.is_of_list() == parts);
             all.retain(|question| wanted.devices || scope.is_switch_sensor(*question));
             all.retain(|question| !just_asked.contains(&question.place(scope.nodes)));
             all
         };
         let questions = of(memory, health, false);
         ask(reader, scope, questions, memory, health)?;
-        // The list of fans says which speeds there are.
-        let fans = of(memory, health, true);
-        ask(reader, scope, fans, memory, health)?;
+        // The list of fans and the number of sensors say which there are.
+        let parts = of(memory, health, true);
+        ask(reader, scope, parts, memory, health)?;
     }
-    if wanted.ports {
+    if wanted.ports || wanted.link_pages {
         let of = |memory: &WireMemory, health: &WireHealth| -> Vec<WireQuestion> {
-            ports.iter().flat_map(|port| memory.port_questions(scope, *port, health)).collect()
+            let all = ports.iter().flat_map(|port| memory.port_questions(scope, *port, health));
+            let is_page = |question: &WireQuestion| WireTopic::OF_LINK_PAGES.contains(&question.topic);
+            all.filter(|question| if is_page(question) { wanted.link_pages } else { wanted.ports }).collect()
         };
         let mut first = of(memory, health);
         first.retain(|question| question.topic != WireTopic::FecCounts);
@@ -294,6 +313,11 @@ fn is_open(said: &PortWire, topic: WireTopic) -> bool {
         WireTopic::ErrorCauses => said.errors.is_not_asked(),
         WireTopic::DiscardCauses => said.discards.is_not_asked(),
         WireTopic::Fec => said.fec.is_not_asked(),
+        WireTopic::Congestion => said.congestion.is_not_asked(),
+        WireTopic::LayerCounts => said.layer.is_not_asked(),
+        WireTopic::Retransmission => said.retransmission.is_not_asked(),
+        WireTopic::Troubleshooting => said.troubleshooting.is_not_asked(),
+        WireTopic::LinkDown => said.link_down.is_not_asked(),
         _ => said.fec_counts.is_not_asked(),
     }
 }
@@ -317,28 +341,22 @@ pub fn read_wire_turn(
         let probes = memory.probes(scope, memory.open_questions(scope, &ports, health), fallback);
         ask(reader, scope, probes, memory, health)?;
     }
-    let mut all = memory.open_questions(scope, &ports, health);
-    let key = |question: &WireQuestion| (question.topic, question.node, question.port, question.part);
-    all.sort_by_key(key);
-    let share = (elapsed.as_secs_f64() / ROTATION.as_secs_f64()).min(1.0);
-    let most = ports.len() as f64 / PORTS_PER_QUESTION;
-    let due_now = (all.len() as f64 * share).min(most);
-    memory.owed += due_now;
-    // In a large fabric with slow sweeps a rotation takes longer than five minutes.
-    let rotation = match due_now > 0.0 {
-        true => elapsed.mul_f64((all.len() as f64 / due_now).max(1.0)).max(ROTATION),
-        false => ROTATION,
-    };
-    let count = memory.owed as usize;
-    memory.owed = memory.owed.fract();
-    let start = memory.last.map_or(0, |last| all.partition_point(|question| key(question) <= last));
-    let due: Vec<WireQuestion> = all.iter().cycle().skip(start).take(count.min(all.len())).copied().collect();
-    memory.last = due.last().map(key).or(memory.last);
+    let all = memory.open_questions(scope, &ports, health);
+    let is_page = |question: &WireQuestion| WireTopic::OF_LINK_PAGES.contains(&question.topic);
+    let (pages, main): (Vec<_>, Vec<_>) = all.into_iter().partition(is_page);
+    let bounds = [
+        (ROTATION, ports.len() as f64 / PORTS_PER_QUESTION),
+        (PAGE_ROTATION, ports.len() as f64 / PORTS_PER_PAGE_QUESTION),
+    ];
+    let [first, second] = &mut memory.rotations;
+    let (mut due, rotation) = first.take_due(main, elapsed, bounds[0]);
+    let (due_pages, page_rotation) = second.take_due(pages, elapsed, bounds[1]);
+    due.extend(due_pages);
     let asked: BTreeSet<(usize, u8)> = due.iter().map(|question| (question.node, question.port)).collect();
     let mut found = WireHealth::default();
     std::mem::swap(&mut found, health);
     let read = ask(reader, scope, due, memory, &mut found);
-    memory.expire(&mut found, reader.now(), 2 * rotation);
+    memory.expire(&mut found, reader.now(), [2 * rotation, 2 * page_rotation]);
     memory.fill_settled(scope, &ports, &asked, &mut found, reader.now());
     *health = found;
     memory.keep_refusals(&mut reader.log);
@@ -628,9 +646,9 @@ mod tests {
         health.ports.entry(at).or_default().module = DeviceAnswer::Known(Default::default());
         let mut memory = WireMemory::default();
         memory.read.insert(PLACE, Duration::from_secs(100));
-        memory.expire(&mut health, Duration::from_secs(700), 2 * ROTATION);
+        memory.expire(&mut health, Duration::from_secs(700), [2 * ROTATION; 2]);
         assert!(health.ports[&at].module.known().is_some());
-        memory.expire(&mut health, Duration::from_secs(701), 2 * ROTATION);
+        memory.expire(&mut health, Duration::from_secs(701), [2 * ROTATION; 2]);
         assert_eq!(health.ports[&at].module.missing_word(), Some("did not answer"));
     }
 }

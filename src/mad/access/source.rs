@@ -93,6 +93,8 @@ pub struct WireReadOptions {
     pub switch_sensors: bool,
     /// Bit errors, modules, FEC and causes of errors, of each cabled port.
     pub ports: bool,
+    /// Congestion marks, FEC blocks, retransmission and link downs, of each cabled port.
+    pub link_pages: bool,
 }
 
 /// The result of reading the tables of lanes.

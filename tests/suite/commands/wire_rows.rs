@@ -300,3 +300,27 @@ fn silence_and_keys_are_not_kept() {
         assert!(!kept.iter().any(|name| name.starts_with("refused-questions")), "{profile}: {kept:?}");
     }
 }
+
+#[test]
+fn the_course_of_links_has_columns_with_units_and_no_number_that_is_not_known() {
+    const FIELDS: &str =
+        "node,port,fecn,becn,uncorrectable,recoveries,link_downs,retries,retry_losses,trouble,last_down";
+    let all = rows(OPTICS, "modules", &["--fields", FIELDS]);
+    assert!(all.iter().all(|row| row["becn"] == 0 && row["link_downs"] == 0 && row["trouble"] == "nothing"));
+    let worn: Vec<&Value> = all.iter().filter(|row| row["last_down"] != "never").collect();
+    assert!(!worn.is_empty() && worn.len() < all.len());
+    for row in worn {
+        assert_eq!(row["last_down"], "by this end, not intended: high bit error rate");
+        assert!(row["uncorrectable"].as_u64() > Some(0) && row["retries"].as_u64() > Some(0), "{row}");
+    }
+    for row in rows("sim:kary,k=2,n=2,wire-counters=all", "modules", &["--fields", FIELDS]) {
+        assert!(
+            row["fecn"].is_number() && row["retries"].is_null() && row["uncorrectable"].is_null(),
+            "{row}"
+        );
+        assert!(is_word(&row["last_down"], "absent") && is_word(&row["trouble"], "absent"), "{row}");
+    }
+    for row in rows("sim:kary,k=2,n=2", "modules", &["--fields", FIELDS]) {
+        assert!(row["fecn"].is_null() && row["recoveries"].is_null(), "{row}");
+    }
+}

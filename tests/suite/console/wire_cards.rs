@@ -100,3 +100,15 @@ fn hot_devices_and_failed_fans_are_cards_that_name_the_sensor() {
     let page = shown(&driver);
     assert!(page.contains("too hot") && page.contains("stands still"), "{page}");
 }
+
+#[test]
+fn details_of_a_cable_have_the_course_of_its_link() {
+    let mut driver = watched(OPTICS);
+    // A rotation of its own, which is slower.
+    swept(&mut driver, 300);
+    driver.press("3").press("/").send_input(SessionInput::Paste("wire=bad".to_owned())).press("enter d");
+    let page = shown(&driver);
+    for words in ["link  ", "FECN ", "uncorrectable ", "went down", "last by this end, not intended"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+}
