@@ -212,14 +212,15 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
         let text = "not known without tables".to_owned();
         return vec![VictimRow::Head { severity: 3, role: Role::Dim, label: "DEGRADED", text }];
     };
+    let bound = degraded.bound;
     if degraded.count == 0 {
-        let text = "no host".to_owned();
+        let text = if bound.is_empty() { "no host".to_owned() } else { format!("{bound}0 hosts") };
         return vec![VictimRow::Head { severity: 2, role: Role::Dim, label: "DEGRADED", text }];
     }
     let hosts: Vec<String> = degraded.first.iter().map(DegradedHost::words).collect();
     let mut text = match degraded.count {
-        1 => "1 host misses some senders until rerouted".to_owned(),
-        count => format!("{} hosts miss some senders until rerouted", digits_in_groups(count)),
+        1 => format!("{bound}1 host misses some senders until rerouted"),
+        count => format!("{bound}{} hosts miss some senders until rerouted", digits_in_groups(count)),
     };
     let mut names = Vec::new();
     if room.is_short() {
