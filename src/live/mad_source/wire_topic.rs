@@ -8,8 +8,9 @@ use super::get_request::directed_get;
 use super::question::Reply;
 use fabdeck_fabric::observe::{
     BitErrorCounts, BoardSensor, CongestionMarks, DeviceAnswer, DiscardCauses, FecCounts, FecMode,
-    FirmwareReading, KindOutcome, LinkDownPage, ModuleReading, PhysicalLayerCounts, ReceiveErrorCauses,
-    RetransmissionCounts, SystemReading, TemperatureReading, TroubleshootingPage, WireHealth,
+    FirmwareReading, KindOutcome, LinkDownPage, ModuleReading, PhysicalLayerCounts, PortWire,
+    ReceiveErrorCauses, RetransmissionCounts, SystemReading, TemperatureReading, TroubleshootingPage,
+    WireHealth,
 };
 use fabdeck_fabric::{Guid, Lid, PortNum};
 use fabdeck_mad::access::{AddressedMad, MadAddress};
@@ -441,67 +442,76 @@ pub fn has_value(health: &WireHealth, place: WirePlace) -> bool {
     known == Some(true)
 }
 
+/// Stores an outcome in a field: its value, or the word for why there is none.
+macro_rules! set {
+    ($answer:expr, $field:expr, $variant:ident) => {{
+        $field = match $answer {
+            DeviceAnswer::Known(WireValue::$variant(value)) => DeviceAnswer::Known(value),
+            other => without_value(&other),
+        };
+    }};
+}
+
+fn store_of_port(port: &mut PortWire, topic: WireTopic, answer: DeviceAnswer<WireValue>, now: Duration) {
+    let before = port.at;
+    if !matches!(answer, DeviceAnswer::NotAsked | DeviceAnswer::Silent | DeviceAnswer::OfKind(..)) {
+        port.at = now;
+    }
+    match topic {
+        WireTopic::BitErrors => {
+            let old = std::mem::take(&mut port.bit_errors);
+            set!(answer, port.bit_errors, BitErrors);
+            port.earlier_bits = match (old, port.bit_errors.known()) {
+                (DeviceAnswer::Known(old), Some(new)) if new.continues(&old) => Some(old),
+                _ => None,
+            };
+        }
+        WireTopic::FecCounts => {
+            let old = std::mem::take(&mut port.fec_counts);
+            set!(answer, port.fec_counts, FecCounts);
+            let old = old.known().map(|old| (port.fec_counts_at.unwrap_or(before), *old));
+            port.earlier_fec = old.filter(|_| port.fec_counts.known().is_some());
+            port.fec_counts_at = Some(now);
+        }
+        WireTopic::ErrorCauses => set!(answer, port.errors, Errors),
+        WireTopic::DiscardCauses => set!(answer, port.discards, Discards),
+        WireTopic::Fec => set!(answer, port.fec, Fec),
+        WireTopic::Congestion => set!(answer, port.congestion, Congestion),
+        WireTopic::LayerCounts => set!(answer, port.layer, LayerCounts),
+        WireTopic::Retransmission => set!(answer, port.retransmission, Retransmission),
+        WireTopic::Troubleshooting => set!(answer, port.troubleshooting, Troubleshooting),
+        WireTopic::LinkDown => set!(answer, port.link_down, LinkDown),
+        _ => {
+            port.module = match answer {
+                DeviceAnswer::Known(WireValue::Module(value)) => DeviceAnswer::Known(*value),
+                other => without_value(&other),
+            };
+        }
+    }
+}
+
 /// Stores an outcome.
 pub fn store(health: &mut WireHealth, place: WirePlace, answer: DeviceAnswer<WireValue>, now: Duration) {
     let guid = place.guid;
     // Captures hold microseconds.
     let now = Duration::from_micros(now.as_micros() as u64);
-    macro_rules! set {
-        ($field:expr, $variant:ident) => {{
-            $field = match answer {
-                DeviceAnswer::Known(WireValue::$variant(value)) => DeviceAnswer::Known(value),
-                other => without_value(&other),
-            };
-        }};
-    }
     if WireTopic::OF_PORTS.contains(&place.topic) || WireTopic::OF_LINK_PAGES.contains(&place.topic) {
-        let port = health.ports.entry((guid, PortNum(place.port))).or_default();
-        let before = port.at;
-        if !matches!(answer, DeviceAnswer::NotAsked | DeviceAnswer::Silent | DeviceAnswer::OfKind(..)) {
-            port.at = now;
-        }
-        match place.topic {
-            WireTopic::BitErrors => {
-                let old = std::mem::take(&mut port.bit_errors);
-                set!(port.bit_errors, BitErrors);
-                port.earlier_bits = match (old, port.bit_errors.known()) {
-                    (DeviceAnswer::Known(old), Some(new)) if new.continues(&old) => Some(old),
-                    _ => None,
-                };
-            }
-            WireTopic::FecCounts => {
-                let old = std::mem::take(&mut port.fec_counts);
-                set!(port.fec_counts, FecCounts);
-                let old = old.known().map(|old| (port.fec_counts_at.unwrap_or(before), *old));
-                port.earlier_fec = old.filter(|_| port.fec_counts.known().is_some());
-                port.fec_counts_at = Some(now);
-            }
-            WireTopic::ErrorCauses => set!(port.errors, Errors),
-            WireTopic::DiscardCauses => set!(port.discards, Discards),
-            WireTopic::Fec => set!(port.fec, Fec),
-            WireTopic::Congestion => set!(port.congestion, Congestion),
-            WireTopic::LayerCounts => set!(port.layer, LayerCounts),
-            WireTopic::Retransmission => set!(port.retransmission, Retransmission),
-            WireTopic::Troubleshooting => set!(port.troubleshooting, Troubleshooting),
-            WireTopic::LinkDown => set!(port.link_down, LinkDown),
-            _ => {
-                port.module = match answer {
-                    DeviceAnswer::Known(WireValue::Module(value)) => DeviceAnswer::Known(*value),
-                    other => without_value(&other),
-                };
-            }
-        }
-        return;
+        return store_of_port(
+            health.ports.entry((guid, PortNum(place.port))).or_default(),
+            place.topic,
+            answer,
+            now,
+        );
     }
     if matches!(place.topic, WireTopic::Class | WireTopic::Registers) {
         return;
     }
     let device = health.devices.entry(guid).or_default();
     match place.topic {
-        WireTopic::Temperature => set!(device.temperature, Temperature),
-        WireTopic::Firmware => set!(device.firmware, Firmware),
-        WireTopic::System => set!(device.system, System),
-        WireTopic::SensorCount => set!(device.sensor_count, SensorCount),
+        WireTopic::Temperature => set!(answer, device.temperature, Temperature),
+        WireTopic::Firmware => set!(answer, device.firmware, Firmware),
+        WireTopic::System => set!(answer, device.system, System),
+        WireTopic::SensorCount => set!(answer, device.sensor_count, SensorCount),
         WireTopic::BoardSensor => match answer {
             DeviceAnswer::Known(WireValue::BoardSensor(sensor)) => {
                 device.board.insert(place.part.into(), sensor);
@@ -510,7 +520,7 @@ pub fn store(health: &mut WireHealth, place: WirePlace, answer: DeviceAnswer<Wir
             _ => drop(device.board.remove(&place.part.into())),
         },
         WireTopic::FanList => {
-            set!(device.fan_list, FanList);
+            set!(answer, device.fan_list, FanList);
             // A fan whose speed was not asked so far is there.
             let list = device.fan_list.known().copied().unwrap_or(0);
             for fan in fan_numbers(list) {
@@ -519,7 +529,7 @@ pub fn store(health: &mut WireHealth, place: WirePlace, answer: DeviceAnswer<Wir
         }
         _ => {
             let speed = device.fans.entry(place.part).or_default();
-            set!(*speed, FanSpeed);
+            set!(answer, *speed, FanSpeed);
         }
     }
 }

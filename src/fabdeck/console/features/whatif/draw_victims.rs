@@ -218,9 +218,13 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
         return vec![VictimRow::Head { severity: 2, role: Role::Dim, label: "DEGRADED", text }];
     }
     let hosts: Vec<String> = degraded.first.iter().map(DegradedHost::words).collect();
-    let mut text = match degraded.count {
-        1 => format!("{bound}1 host misses some senders until rerouted"),
-        count => format!("{bound}{} hosts miss some senders until rerouted", digits_in_groups(count)),
+    let count = degraded.count;
+    let mut text = match (count, bound) {
+        (1, "") => "1 host misses some senders until rerouted".to_owned(),
+        (_, "") => format!("{} hosts miss some senders until rerouted", digits_in_groups(count)),
+        // The names have to have room.
+        (1, bound) => format!("{bound}1 host misses senders"),
+        (_, bound) => format!("{bound}{} hosts miss senders", digits_in_groups(count)),
     };
     let mut names = Vec::new();
     if room.is_short() {
