@@ -32,7 +32,7 @@ pub fn run() -> ExitCode {
     let log = log::open_log();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
     let stop = StopFlag::default();
-    let machine = LocalSystemAccess::new(stop.clone());
+    let machine = LocalSystemAccess::new(stop.clone()).with_kept_refusals();
     let console_machine = machine.clone();
     let (no_color, utf8, log_text) = (no_color(), screen::shows_unicode(), log.clone());
     let exit = match supervise(&stop, move || run_command(&machine, log)) {

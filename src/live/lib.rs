@@ -31,8 +31,8 @@ pub use hardware::{
 };
 pub use live_options::{LiveOptions, SimulatorPool};
 pub use mad_source::{
-    ExchangePolicy, Keys, LiveActuator, LiveSource, LiveSurveyor, SetAnswer, SetError, SetTarget, Setter,
-    read_snapshot,
+    ExchangePolicy, Keys, KindRefusal, LiveActuator, LiveSource, LiveSurveyor, RefusalStore, SetAnswer,
+    SetError, SetTarget, Setter, read_snapshot,
 };
 pub use open::{is_live, open, open_at, open_port};
 pub use paired_port::PairedPort;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::mad_source::{ExchangePolicy, Keys, LiveSource};
+use super::mad_source::{ExchangePolicy, Keys, LiveSource, RefusalStore};
 use fabdeck_fabric::observe::Notes;
 use fabdeck_mad::access::{InformToken, ReadPort};
 use fabdeck_simulator::SharedSimulator;
@@ -17,6 +17,8 @@ pub struct LiveOptions {
     pub traps: Option<InformToken>,
     /// The simulators of this process, which a second opening shares; without them each opening creates its own.
     pub own: Option<SimulatorPool>,
+    /// Where it is kept what kinds of devices refuse; without it each session asks anew.
+    pub refusals: Option<Arc<dyn RefusalStore>>,
 }
 
 /// Simulators of this process, by the text that named them. The same text leads to the same fabric in its present
@@ -26,5 +28,7 @@ pub struct SimulatorPool(pub(super) Arc<Mutex<BTreeMap<String, (SharedSimulator,
 
 /// A source that reads through a port.
 pub(super) fn live_source(text: &str, port: ReadPort, options: &LiveOptions) -> LiveSource {
-    LiveSource::new(text, port, options.policy, options.keys.clone()).with_traps(options.traps)
+    LiveSource::new(text, port, options.policy, options.keys.clone())
+        .with_traps(options.traps)
+        .with_refusals(options.refusals.clone())
 }

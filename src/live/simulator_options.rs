@@ -84,6 +84,11 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "the same, with a worn lane at the first cabled port and a hot module at the second",
     },
     SimulatorKey {
+        name: "wire-hot",
+        default: "none",
+        meaning: "the same as wire, with a chip above its limit and, in a switch, a fan that stands still",
+    },
+    SimulatorKey {
         name: "wire-counters",
         default: "none",
         meaning: "nodes with the counters of FEC and causes of errors alone",

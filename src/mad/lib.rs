@@ -45,15 +45,14 @@ pub use header::{Class, MAD_SIZE, Mad, MadHeader, MadStatus, Method, attribute};
 pub use hierarchy_info::HierarchyInfo;
 pub use host_flows::{FlowLevel, HostFlow, HostFlows};
 pub use member_record::McMemberRecord;
-pub use module_page::{LinkDownPage, TroubleshootingPage};
 pub use notice::{Notice, trap};
 pub use notice_filter::{NoticeAction, NoticeFilter};
 pub use path_notice::PathNotice;
 pub use performance::{ClassPortInfo, PortCounters, PortCountersExtended, PortSamplesControl};
-pub use physical_counters::{LinkDownCauses, PhysicalLayerCounts, RetransmissionCounts};
+pub use physical_counters::LinkDownCauses;
 pub use port_capabilities::PortCapabilities;
 pub use port_details::{
-    PortExtendedSpeedsCounters, PortRcvErrorDetails, PortXmitDiscardDetails, SPEED_LANES,
+    PortCongestionMarks, PortExtendedSpeedsCounters, PortRcvErrorDetails, PortXmitDiscardDetails, SPEED_LANES,
 };
 pub use port_info::{PortInfo, ProtectBits};
 pub use port_info_extended::PortInfoExtended;

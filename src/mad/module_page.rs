@@ -3,7 +3,7 @@
 use super::register_query::{MICROWATT, UNIT_BITS};
 use super::sensor_registers::{RegisterContent, put_text};
 use super::vendor_class::RegisterBytes;
-use fabdeck_fabric::observe::{AlarmLimits, CableKind, ModuleReading};
+use fabdeck_fabric::observe::{AlarmLimits, CableKind, LinkDownPage, ModuleReading, TroubleshootingPage};
 
 /// Where a page begins, behind the input words.
 const DATA_AT: usize = 8;
@@ -159,12 +159,6 @@ fn temperature_limits(word: u32) -> Option<AlarmLimits<i16>> {
 }
 
 /// Page 1: what keeps a link down, by the device.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct TroubleshootingPage {
-    pub opcode: u16,
-    pub text: Option<String>,
-}
-
 impl RegisterContent for TroubleshootingPage {
     fn read(register: &RegisterBytes) -> Option<Self> {
         let opcode = register.u32_at(DATA_AT + 4) as u16;
@@ -178,25 +172,16 @@ impl RegisterContent for TroubleshootingPage {
 }
 
 /// Page 6: the last time that a link went down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LinkDownPage {
-    /// 1 this end, 2 the other end.
-    pub blame: u8,
-    /// 1 intended, 2 not.
-    pub intended: u8,
-    pub local_reason: u8,
-    pub remote_reason: u8,
-}
-
 impl RegisterContent for LinkDownPage {
     fn read(register: &RegisterBytes) -> Option<Self> {
         let first = register.u32_at(DATA_AT) as u8;
-        Some(Self {
+        let read = Self {
             blame: first & 0xF,
             intended: first >> 4,
             local_reason: register.u32_at(DATA_AT + 4) as u8,
             remote_reason: register.u32_at(DATA_AT + 8) as u8,
-        })
+        };
+        (read.blame <= 2 && read.intended <= 2).then_some(read)
     }
 
     fn fill(&self, register: &mut RegisterBytes) {

@@ -2,7 +2,7 @@
 
 use super::sensor_registers::RegisterContent;
 use super::vendor_class::RegisterBytes;
-use fabdeck_fabric::observe::{BitErrorCounts, BitErrorRate};
+use fabdeck_fabric::observe::{BitErrorCounts, BitErrorRate, PhysicalLayerCounts, RetransmissionCounts};
 
 /// Where the data begins, behind the input words.
 const DATA_AT: usize = 8;
@@ -48,22 +48,16 @@ impl RegisterContent for BitErrorCounts {
 }
 
 /// Group 0x12: FEC blocks, and how often the link went down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PhysicalLayerCounts {
-    pub uncorrectable_blocks: u64,
-    pub good_blocks: u64,
-    pub link_downs: u32,
-    pub recoveries: u32,
-}
-
 impl RegisterContent for PhysicalLayerCounts {
     fn read(register: &RegisterBytes) -> Option<Self> {
-        Some(Self {
+        let read = Self {
             uncorrectable_blocks: register.u64_at(DATA_AT + 0x80),
             good_blocks: register.u64_at(DATA_AT + 0x88),
             link_downs: register.u32_at(DATA_AT + 0xC0),
             recoveries: register.u32_at(DATA_AT + 0xC4),
-        })
+        };
+        // All bits at once are no count.
+        (read.good_blocks != u64::MAX && read.uncorrectable_blocks != u64::MAX).then_some(read)
     }
 
     fn fill(&self, register: &mut RegisterBytes) {
@@ -99,20 +93,14 @@ impl RegisterContent for LinkDownCauses {
 }
 
 /// Group 0x22: retransmission in the physical layer (PLR).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RetransmissionCounts {
-    pub received_codes: u64,
-    pub retry_codes: u64,
-    pub losses: u64,
-}
-
 impl RegisterContent for RetransmissionCounts {
     fn read(register: &RegisterBytes) -> Option<Self> {
-        Some(Self {
+        let read = Self {
             received_codes: register.u64_at(DATA_AT),
             retry_codes: register.u64_at(DATA_AT + 0x20),
             losses: register.u64_at(DATA_AT + 0x38),
-        })
+        };
+        (read.received_codes != u64::MAX && read.retry_codes <= read.received_codes).then_some(read)
     }
 
     fn fill(&self, register: &mut RegisterBytes) {
@@ -171,6 +159,11 @@ mod tests {
         layer.fill(&mut register);
         assert_eq!((register.u64_at(0x88), register.u32_at(0xC8), register.u32_at(0xCC)), (5, 2, 9));
         assert_eq!(PhysicalLayerCounts::read(&register), Some(layer));
+        let nonsense = RegisterBytes([0xFF; 220]);
+        assert_eq!(
+            (PhysicalLayerCounts::read(&nonsense), RetransmissionCounts::read(&nonsense)),
+            (None, None)
+        );
         let mut register = RegisterBytes::default();
         causes.fill(&mut register);
         assert_eq!((register.u32_at(28), LinkDownCauses::read(&register)), (1, Some(causes)));

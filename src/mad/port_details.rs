@@ -62,6 +62,23 @@ pub struct PortExtendedSpeedsCounters {
     pub corrected_symbols: U32,
 }
 
+/// PortRcvConCtrl (0x31): packets with marks of congestion at a port.
+#[derive(
+    FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug, Default,
+)]
+#[repr(C)]
+pub struct PortCongestionMarks {
+    pub reserved: u8,
+    pub port_select: u8,
+    pub counter_select: U16,
+    pub forward: U32,
+    pub backward: U32,
+}
+
+impl PortCongestionMarks {
+    pub const ATTRIBUTE: u16 = 0x31;
+}
+
 impl PortRcvErrorDetails {
     pub const ATTRIBUTE: u16 = 0x15;
 }
@@ -89,6 +106,8 @@ mod tests {
             (offset_of!(PortRcvErrorDetails, looping), 14),
             (offset_of!(PortXmitDiscardDetails, port_inactive), 4),
             (offset_of!(PortXmitDiscardDetails, head_of_queue), 10),
+            (offset_of!(PortCongestionMarks, forward), 4),
+            (offset_of!(PortCongestionMarks, backward), 8),
             (offset_of!(PortExtendedSpeedsCounters, counter_select), 8),
             (offset_of!(PortExtendedSpeedsCounters, sync_header_errors), 16),
             (offset_of!(PortExtendedSpeedsCounters, detected_lane_errors), 20),
@@ -108,6 +127,7 @@ mod tests {
             PortRcvErrorDetails::ATTRIBUTE,
             PortXmitDiscardDetails::ATTRIBUTE,
             PortExtendedSpeedsCounters::ATTRIBUTE,
+            PortCongestionMarks::ATTRIBUTE,
         ] {
             let mad = Mad::performance(Method::GET, attribute, 41);
             assert_eq!((mad.method(), mad.0[65]), (Method::GET, 41));

@@ -1,7 +1,7 @@
 //! Registers of a whole device: MTMP (temperature), MFCR and MFSM (fans), MGIR (firmware), MSGI (system).
 
 use super::vendor_class::RegisterBytes;
-use fabdeck_fabric::observe::{FirmwareReading, SystemReading, TemperatureReading};
+use fabdeck_fabric::observe::{BoardSensor, FirmwareReading, SystemReading, TemperatureReading};
 
 /// What a register holds, read and filled. Input fields are not part of it.
 pub trait RegisterContent: Sized {
@@ -26,6 +26,18 @@ impl RegisterContent for TemperatureReading {
         register.put(6, &self.now.to_be_bytes());
         register.put(0xA, &self.highest.unwrap_or(0).to_be_bytes());
         register.put(0xE, &self.limit.unwrap_or(0).to_be_bytes());
+    }
+}
+
+/// A sensor with its name: eight letters at 0x18.
+impl RegisterContent for BoardSensor {
+    fn read(register: &RegisterBytes) -> Option<Self> {
+        Some(Self { name: register.text_at(0x18, 8), reading: TemperatureReading::read(register)? })
+    }
+
+    fn fill(&self, register: &mut RegisterBytes) {
+        self.reading.fill(register);
+        put_text(register, 0x18, 8, self.name.as_deref());
     }
 }
 
@@ -136,6 +148,12 @@ mod tests {
             register.put(6, &nonsense.to_be_bytes());
             assert_eq!(TemperatureReading::read(&register), None, "{nonsense:#x}");
         }
+        let sensor = BoardSensor { name: Some("ambient".to_owned()), reading };
+        sensor.fill(&mut filled);
+        assert_eq!((&filled.0[0x18..0x20], BoardSensor::read(&filled)), (&b"ambient\0"[..], Some(sensor)));
+        let mut count = RegisterBytes::default();
+        SensorCount(3).fill(&mut count);
+        assert_eq!((count.u32_at(0), SensorCount::read(&count)), (3, Some(SensorCount(3))));
         let mut fans = RegisterBytes::default();
         FanList(0b11).fill(&mut fans);
         assert_eq!((fans.0[4..8].to_vec(), FanList::read(&fans)), (vec![0, 3, 0, 0], Some(FanList(3))));

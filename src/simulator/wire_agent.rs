@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use zerocopy::{FromZeros, IntoBytes};
 
-use fabdeck_fabric::observe::Counter;
+use fabdeck_fabric::observe::{BoardSensor, Counter, TemperatureReading, TroubleshootingPage};
 use fabdeck_mad::{
-    ClassPortInfo, CounterGroup, DiagnosticPage, FanList, FanSpeed, GeneralInfo, LinkDownCauses,
-    LinkDownPage, Mad, Method, PhysicalLayerCounts, PortExtendedSpeedsCounters, PortRcvErrorDetails,
-    PortXmitDiscardDetails, REGISTER_BLOCK, Register, RegisterBytes, RegisterContent, RegisterQuery,
-    RetransmissionCounts, SensorCount, TroubleshootingPage, VendorQuery, attribute,
+    ClassPortInfo, CounterGroup, DiagnosticPage, FanList, FanSpeed, GeneralInfo, LinkDownCauses, Mad, Method,
+    PortCongestionMarks, PortExtendedSpeedsCounters, PortRcvErrorDetails, PortXmitDiscardDetails,
+    REGISTER_BLOCK, Register, RegisterBytes, RegisterContent, RegisterQuery, SensorCount, VendorQuery,
+    attribute,
 };
 
 use super::attribute_refusal::AttributeRefusal;
@@ -17,10 +17,16 @@ use super::device::{PortRef, SimulatedDevice};
 use super::performance::wide_value;
 use super::simulated_fabric::SimulatedFabric;
 use super::wire_profile::WireProfile;
-use super::wire_values::{bit_errors, fec_mode, firmware, module, system, temperature};
+use super::wire_values::{
+    bit_errors, fec_mode, firmware, layer_counts, link_down, module, retransmission, system, temperature,
+};
 
 /// Speeds of the fans of a switch, in revolutions a minute.
 const FANS: [u16; 2] = [6400, 6350];
+/// The sensors of a switch beside that of its chip, with their degrees below it.
+const BOARD_SENSORS: [(&str, i16); 2] = [("ambient", 20), ("ports", 12)];
+/// Ticks of waiting for which a packet is marked.
+const MARKED_WAIT: u16 = 64;
 
 impl SimulatedFabric {
     /// The answer of class 0x0A. `None`: the device stays silent.
@@ -119,6 +125,14 @@ impl SimulatedFabric {
                     counters.as_mut_bytes().fill(0xFF);
                 }
             }
+            PortCongestionMarks::ATTRIBUTE => {
+                let marks = answer.performance_data_mut::<PortCongestionMarks>();
+                *marks = PortCongestionMarks { port_select: port, ..PortCongestionMarks::default() };
+                marks.forward = u32::from(narrow(&Counter::PortXmitWait) / MARKED_WAIT).into();
+                if nonsense {
+                    marks.port_select = port.wrapping_add(1);
+                }
+            }
             _ => return Err(AttributeRefusal::UnsupportedAttribute),
         }
         Ok(())
@@ -143,6 +157,13 @@ fn extended_counters(device: &SimulatedDevice, port: u8, now: Duration) -> PortE
     counters
 }
 
+fn board_sensor(device: &SimulatedDevice, place: u16) -> Option<BoardSensor> {
+    let (name, below) = BOARD_SENSORS.get(usize::from(place)).filter(|_| device.is_switch())?;
+    let chip = temperature(device);
+    let reading = TemperatureReading { now: 364 - below * 8, highest: chip.highest, limit: Some(70 * 8) };
+    Some(BoardSensor { name: Some((*name).to_owned()), reading })
+}
+
 /// Fills a register with its values; the input fields stay as they were asked.
 fn fill_register(
     device: &SimulatedDevice,
@@ -159,8 +180,13 @@ fn fill_register(
     match query {
         RegisterQuery::GeneralInfo => firmware(device, now).fill(bytes),
         RegisterQuery::Temperature { sensor: 0 } => temperature(device).fill(bytes),
-        RegisterQuery::Temperature { .. } => return Err(wrong),
-        RegisterQuery::SensorCount => SensorCount(1).fill(bytes),
+        RegisterQuery::Temperature { sensor } => {
+            board_sensor(device, sensor.saturating_sub(1)).ok_or(wrong)?.fill(bytes);
+        }
+        RegisterQuery::SensorCount => {
+            let board = if device.is_switch() { BOARD_SENSORS.len() as u8 } else { 0 };
+            SensorCount(1 + board).fill(bytes);
+        }
         RegisterQuery::SystemInfo | RegisterQuery::Fans | RegisterQuery::FanSpeed { .. }
             if !device.is_switch() =>
         {
@@ -169,20 +195,17 @@ fn fill_register(
         RegisterQuery::SystemInfo => system(device).fill(bytes),
         RegisterQuery::Fans => FanList((1 << FANS.len()) - 1).fill(bytes),
         RegisterQuery::FanSpeed { tacho } => {
-            FanSpeed(*FANS.get(usize::from(tacho)).ok_or(wrong)?).fill(bytes);
+            let usual = *FANS.get(usize::from(tacho)).ok_or(wrong)?;
+            let stands = device.wire == WireProfile::Hot && usize::from(tacho) == FANS.len() - 1;
+            FanSpeed(if stands { 0 } else { usual }).fill(bytes);
         }
         RegisterQuery::Counters { port, group } => {
             let counts = bit_errors(device, port, now).ok_or(wrong)?;
             match group {
                 CounterGroup::PhysicalStatistics => counts.fill(bytes),
-                CounterGroup::PhysicalLayer => PhysicalLayerCounts {
-                    uncorrectable_blocks: counts.effective_errors,
-                    good_blocks: counts.bits / 5440,
-                    ..PhysicalLayerCounts::default()
-                }
-                .fill(bytes),
+                CounterGroup::PhysicalLayer => layer_counts(&counts).fill(bytes),
                 CounterGroup::PhysicalLayerSecond => LinkDownCauses::default().fill(bytes),
-                CounterGroup::Retransmission => RetransmissionCounts::default().fill(bytes),
+                CounterGroup::Retransmission => retransmission(&counts).fill(bytes),
             }
         }
         RegisterQuery::Diagnostics { .. } if device.wire == WireProfile::NoModules => return Err(absent),
@@ -191,7 +214,7 @@ fn fill_register(
             match page {
                 DiagnosticPage::Module => module.fill(bytes),
                 DiagnosticPage::Troubleshooting => TroubleshootingPage::default().fill(bytes),
-                DiagnosticPage::LinkDown => LinkDownPage::default().fill(bytes),
+                DiagnosticPage::LinkDown => link_down(device, port).fill(bytes),
             }
         }
     }

@@ -10,6 +10,8 @@ pub enum WireProfile {
     Full,
     /// The same, but at its first cabled port the errors of one lane rise, and the module of the second is too hot.
     Optics,
+    /// The same as `Full`, but the chip is above its own limit, and the second fan of a switch stands still.
+    Hot,
     /// The details of performance management without class 0x0A.
     CountersOnly,
     /// Class 0x0A is guarded by a key: the device does not answer without it.
@@ -22,9 +24,10 @@ pub enum WireProfile {
 
 impl WireProfile {
     /// All profiles but the plain one, with their names in the options of a simulator.
-    pub const NAMES: [(&'static str, Self); 6] = [
+    pub const NAMES: [(&'static str, Self); 7] = [
         ("wire", Self::Full),
         ("wire-optics", Self::Optics),
+        ("wire-hot", Self::Hot),
         ("wire-counters", Self::CountersOnly),
         ("wire-keyed", Self::Keyed),
         ("wire-no-modules", Self::NoModules),

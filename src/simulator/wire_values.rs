@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fabdeck_fabric::LinkSpeed;
 use fabdeck_fabric::observe::{
-    AlarmLimits, BitErrorCounts, BitErrorRate, CableKind, FecMode, FirmwareReading, ModuleReading,
-    SystemReading, TemperatureReading,
+    AlarmLimits, BitErrorCounts, BitErrorRate, CableKind, FecMode, FirmwareReading, LinkDownPage,
+    ModuleReading, PhysicalLayerCounts, RetransmissionCounts, SystemReading, TemperatureReading,
 };
 use fabdeck_mad::PortInfoExtended;
 
@@ -82,6 +82,33 @@ pub(super) fn bit_errors(device: &SimulatedDevice, port: u8, now: Duration) -> O
     })
 }
 
+/// FEC blocks of 5,440 bits, of which those with an error after FEC are uncorrectable.
+pub(super) fn layer_counts(counts: &BitErrorCounts) -> PhysicalLayerCounts {
+    PhysicalLayerCounts {
+        uncorrectable_blocks: counts.effective_errors,
+        good_blocks: counts.bits / 5440,
+        link_downs: 0,
+        recoveries: u32::from(counts.effective_errors > 0),
+    }
+}
+
+/// Codes that were sent again: each after a block that FEC could not correct.
+pub(super) fn retransmission(counts: &BitErrorCounts) -> RetransmissionCounts {
+    RetransmissionCounts {
+        received_codes: counts.bits / 5440,
+        retry_codes: counts.effective_errors,
+        losses: counts.symbol_errors,
+    }
+}
+
+/// Why the link went down last: a worn one because of its bit errors.
+pub(super) fn link_down(device: &SimulatedDevice, port: u8) -> LinkDownPage {
+    match device.wire == WireProfile::Optics && cabled_place(device, port) == Some(0) {
+        true => LinkDownPage { blame: 1, intended: 2, local_reason: 2, remote_reason: 0 },
+        false => LinkDownPage::default(),
+    }
+}
+
 /// The module at a port.
 pub(super) fn module(device: &SimulatedDevice, port: u8) -> Option<ModuleReading> {
     let model: &PortModel = device.port(port)?;
@@ -116,7 +143,8 @@ pub(super) fn module(device: &SimulatedDevice, port: u8) -> Option<ModuleReading
 
 pub(super) fn temperature(device: &SimulatedDevice) -> TemperatureReading {
     let spread = (device.guid.0 % 5) as i16 * 4;
-    TemperatureReading { now: 364 + spread, highest: Some(480), limit: Some(840) }
+    let now = if device.wire == WireProfile::Hot { 864 } else { 364 } + spread;
+    TemperatureReading { now, highest: Some(now.max(480)), limit: Some(840) }
 }
 
 pub(super) fn firmware(device: &SimulatedDevice, now: Duration) -> FirmwareReading {

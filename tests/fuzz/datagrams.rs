@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{
-    BitErrorCounts, DeviceAnswer, FirmwareReading, ModuleReading, PortHierarchies, PortHierarchy,
-    SystemReading, TemperatureReading, device_labels,
+    BitErrorCounts, BoardSensor, DeviceAnswer, FirmwareReading, LinkDownPage, ModuleReading,
+    PhysicalLayerCounts, PortHierarchies, PortHierarchy, RetransmissionCounts, SystemReading,
+    TemperatureReading, TroubleshootingPage, device_labels,
 };
 use fabdeck_fabric::{Fabric, PortNum, Tables};
 use fabdeck_live::{ExchangePolicy, Keys, read_snapshot};
@@ -19,12 +20,11 @@ use fabdeck_mad::access::{
 use fabdeck_mad::{
     AdaptiveGroupBlock, AdaptiveLftBlock, AdaptiveLftEntry, AdaptiveRoutingInfo, Class, ClassPortInfo,
     CounterBlock, ExtendedNodeInfo, ExtendedPortInfo, GeneralInfo, HierarchyInfo, InformInfo, LftBlock,
-    LinkDownCauses, LinkDownPage, MAD_SIZE, Mad, McMemberRecord, Method, MftBlock, NodeDescription, NodeInfo,
-    NodeRecord, Notice, PKeyBlock, PathRecord, PhysicalLayerCounts, PortCounters, PortCountersExtended,
-    PortExtendedSpeedsCounters, PortInfo, PortInfoExtended, PortLevelTables, PortRcvErrorDetails,
-    PortSamplesControl, PortXmitDiscardDetails, PrivateTableInfo, RecordTransfer, Register, RegisterBytes,
-    RegisterContent, RegisterQuery, RetransmissionCounts, SlToVl, SmInfo, Smp, SwitchInfo,
-    TroubleshootingPage, VendorQuery, VlArbitrationBlock,
+    LinkDownCauses, MAD_SIZE, Mad, McMemberRecord, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord,
+    Notice, PKeyBlock, PathRecord, PortCounters, PortCountersExtended, PortExtendedSpeedsCounters, PortInfo,
+    PortInfoExtended, PortLevelTables, PortRcvErrorDetails, PortSamplesControl, PortXmitDiscardDetails,
+    PrivateTableInfo, RecordTransfer, Register, RegisterBytes, RegisterContent, RegisterQuery, SlToVl,
+    SmInfo, Smp, SwitchInfo, VendorQuery, VlArbitrationBlock,
 };
 use fabdeck_simulator::{ClientId, LabelProfile, LineFaults, SimulatedFabric, Simulator, WireProfile};
 
@@ -190,6 +190,7 @@ fn decode_link_health(mad: &Mad) {
     again::<LinkDownCauses>(register);
     again::<TroubleshootingPage>(register);
     again::<LinkDownPage>(register);
+    again::<BoardSensor>(register);
     for known in Register::ALL {
         let query = RegisterQuery::of_request(known, register, mad.register_block());
         let asked = query.map(|query| VendorQuery::Register(query).to_mad());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use fabdeck_fabric::counters::{WireJudgement, WireThresholds, judge_port};
+use fabdeck_fabric::counters::{SensorFault, WireJudgement, WireThresholds, find_sensor_faults, judge_port};
 use fabdeck_fabric::observe::{DeviceAnswer, NotePlace, Observation, PortWire, device_labels};
 use fabdeck_fabric::{
     Fabric, GUESS_SIGN, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, Port,
@@ -105,6 +105,12 @@ impl Snapshot {
         let said = self.port_wire(port);
         said.map(|said| judge_port(said, (facts.speed, facts.width), &self.wire_thresholds))
             .unwrap_or_default()
+    }
+
+    /// What is wrong with the sensors, fans and power supplies of a node.
+    pub fn sensor_faults(&self, node: NodeId) -> Vec<SensorFault> {
+        let said = self.observation.wire.devices.get(&self.fabric().node(node).guid());
+        said.map(|said| find_sensor_faults(said, &self.wire_thresholds)).unwrap_or_default()
     }
 
     /// The wire verdict on a link: that of its worse end, with that end.

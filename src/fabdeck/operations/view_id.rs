@@ -11,7 +11,7 @@ use crate::catalogue::views::hosts::{HOSTS, hosts};
 use crate::catalogue::views::lanes::{LANES, lanes};
 use crate::catalogue::views::link_users::LINK_USERS;
 use crate::catalogue::views::links::{LINKS, links};
-use crate::catalogue::views::modules::{MODULES, modules};
+use crate::catalogue::views::modules::{LINK_PAGE_FIELDS, MODULES, modules};
 use crate::catalogue::views::partitions::{PARTITIONS, partitions};
 use crate::catalogue::views::ports::{PORTS, ports};
 use crate::catalogue::views::sensors::{SENSORS, sensors};
@@ -100,7 +100,8 @@ impl ViewId {
     pub fn wire_options(self, uses: impl Fn(&str) -> bool) -> WireReadOptions {
         let has_verdict = matches!(self, Self::Links | Self::Ports);
         let ports = self == Self::Modules || has_verdict && uses("wire");
-        WireReadOptions { devices: self == Self::Sensors, ports }
+        let link_pages = self == Self::Modules && LINK_PAGE_FIELDS.iter().any(|field| uses(field));
+        WireReadOptions { devices: self == Self::Sensors, switch_sensors: false, ports, link_pages }
     }
 
     /// What is read for the view besides nodes, ports and links. Multicast tables cost many datagrams for one column,

@@ -77,7 +77,7 @@ pub struct ConfigFile {
 
 const HOTSPOT_HINT: &str =
     "[hotspots] has numbers of 0 or more: congestion, fair-share (up to 1), errors-per-hour, flaps-per-hour";
-const WIRE_HINT: &str = "[wire] has module-watch-c = 70 and module-bad-c = 80, and error rates as raw = { ndr = 1e-5 }; \
+const WIRE_HINT: &str = "[wire] has module-watch-c = 70, module-bad-c = 80 and sensor-bad-c = 100, and error rates as raw = { ndr = 1e-5 }; \
                          effective and symbol are written the same; the generations are edr, hdr and ndr";
 const WATCH_HINT: &str =
     "[watch] has interval = \"5s\" and drift_period = \"5m\" (\"0s\" turns either off), and past_mib = 64";

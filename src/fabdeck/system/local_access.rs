@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::access::{
     CatalogueEntry, CatalogueKey, FormatWriter, GuardOwner, ServeReport, SourceOptions, SystemAccess,
 };
 use super::adapter_row::AdapterRow;
+use super::kept_refusals::KeptRefusals;
 use super::source_files::SourceFile;
 use super::stop_flag::StopFlag;
 use super::{
@@ -19,7 +21,7 @@ use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables};
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
-use fabdeck_live::{HardwareReading, SimulatorPool, WriteRight};
+use fabdeck_live::{HardwareReading, RefusalStore, SimulatorPool, WriteRight};
 use fabdeck_mad::access::{Actuator, ReadObserver, ReadPort, Source, SourceError, Surveyor};
 
 /// Access to files, folders, users and adapters of this machine.
@@ -29,6 +31,7 @@ pub struct LocalSystemAccess {
     own: Option<SimulatorPool>,
     guard: Option<PathBuf>,
     state: Option<PathBuf>,
+    keeps_refusals: bool,
 }
 
 impl LocalSystemAccess {
@@ -47,6 +50,11 @@ impl LocalSystemAccess {
         Self { guard: Some(program.into()), ..self }
     }
 
+    /// Keeps what kinds of devices refuse in the state folder, so that later sessions do not ask it again.
+    pub fn with_kept_refusals(self) -> Self {
+        Self { keeps_refusals: true, ..self }
+    }
+
     /// Uses this folder for the state of the user's sessions.
     pub fn with_state(self, folder: impl Into<PathBuf>) -> Self {
         Self { state: Some(folder.into()), ..self }
@@ -55,7 +63,10 @@ impl LocalSystemAccess {
 
 impl SystemAccess for LocalSystemAccess {
     fn open(&self, source: &str, reach: &SourceOptions) -> Result<Box<dyn Source>, SourceError> {
-        open_sources::open(source, reach, self.own.clone())
+        let folder = self.user_state().filter(|_| self.keeps_refusals);
+        let refusals = folder.map(|folder| KeptRefusals::in_folder(folder, source));
+        let refusals = refusals.map(|store| Arc::new(store) as Arc<dyn RefusalStore>);
+        open_sources::open(source, reach, (self.own.clone(), refusals))
     }
 
     fn port(&self, source: &str, reach: &SourceOptions) -> Result<(ReadPort, u64), SourceError> {

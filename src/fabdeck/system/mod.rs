@@ -9,6 +9,7 @@ mod csv;
 mod descriptors;
 mod format_writers;
 mod guard_process;
+mod kept_refusals;
 pub mod local_access;
 mod local_adapters;
 mod named_fabrics;

@@ -1,6 +1,7 @@
 //! Connects `--source`, the input of `convert`, `--tables`, `--node-name-map` and `--labels` to the readers.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::access::SourceOptions;
 use fabdeck_fabric::observe::{NotePlace, Notes};
@@ -12,19 +13,19 @@ use fabdeck_files::guids;
 use fabdeck_files::job_lists::{self, JobList};
 use fabdeck_files::label_sheet;
 use fabdeck_live::{
-    ExchangePolicy, FilesSource, HardwareReading, Keys, LiveOptions, LiveSurveyor, SimulatorPool, read_as,
-    read_content,
+    ExchangePolicy, FilesSource, HardwareReading, Keys, LiveOptions, LiveSurveyor, RefusalStore,
+    SimulatorPool, read_as, read_content,
 };
 use fabdeck_mad::access::{InformToken, MadPort, ReadObserver, ReadPort, Source, SourceError, Surveyor};
 
 pub fn open(
     text: &str,
     reach: &SourceOptions,
-    own: Option<SimulatorPool>,
+    (own, refusals): (Option<SimulatorPool>, Option<Arc<dyn RefusalStore>>),
 ) -> Result<Box<dyn Source>, SourceError> {
     match reach.at.as_deref().map(TimeSpec::parse).transpose()? {
         Some(at) => fabdeck_live::open_at(text, at),
-        None => fabdeck_live::open(text, &LiveOptions { own, ..live_options(reach)? }),
+        None => fabdeck_live::open(text, &LiveOptions { own, refusals, ..live_options(reach)? }),
     }
 }
 
@@ -75,7 +76,7 @@ pub fn live_options(reach: &SourceOptions) -> Result<LiveOptions, SourceError> {
         ..usual
     };
     let keys = reach.mkey_file.as_deref().map(Keys::load).transpose()?.unwrap_or_default();
-    Ok(LiveOptions { policy, keys, traps: InformToken::grant(reach.traps), own: None })
+    Ok(LiveOptions { policy, keys, traps: InformToken::grant(reach.traps), own: None, refusals: None })
 }
 
 pub fn open_files(files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {

@@ -35,14 +35,28 @@ pub fn update_lines<T: Serialize + DeserializeOwned>(
     file: &Path,
     change: impl FnOnce(&mut Vec<T>),
 ) -> io::Result<()> {
+    replace_lines_checked(file, || {
+        let mut lines = read_lines(file)?;
+        change(&mut lines);
+        Ok(lines)
+    })
+}
+
+/// Replaces the lines under a lock by those that `lines` makes of the file as it is then.
+pub fn replace_lines<T: Serialize>(file: &Path, lines: impl FnOnce() -> Vec<T>) -> io::Result<()> {
+    replace_lines_checked(file, || Ok(lines()))
+}
+
+fn replace_lines_checked<T: Serialize>(
+    file: &Path,
+    lines: impl FnOnce() -> io::Result<Vec<T>>,
+) -> io::Result<()> {
     file.parent().map(fs::create_dir_all).transpose()?;
     let lock = OpenOptions::new().create(true).append(true).mode(0o600).clone();
     let lock = open_regular(&file.with_extension("lock"), &lock)?;
     lock.lock()?;
-    let mut lines = read_lines(file)?;
-    change(&mut lines);
     let mut text = String::new();
-    for line in &lines {
+    for line in &lines()? {
         text += &serde_json::to_string(line)?;
         text.push('\n');
     }

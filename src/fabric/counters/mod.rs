@@ -14,6 +14,7 @@ mod link_problems;
 mod oversubscription;
 mod rates;
 mod sample_place;
+mod sensor_faults;
 mod thresholds;
 mod waiting_time;
 mod wire_thresholds;
@@ -33,6 +34,7 @@ pub use rates::{
     PortRates, Rates, growth_between, link_error_growth, rates_of_growth, rates_of_samples, rates_of_sweeps,
 };
 pub use sample_place::{find_sample, sample_node, sample_port};
+pub use sensor_faults::{SensorFault, SensorFaultKind, count_failed_fans, find_sensor_faults};
 pub use thresholds::Thresholds;
 pub use waiting_time::port_tick_seconds;
 pub use wire_thresholds::{BitErrorLimits, WireThresholds};

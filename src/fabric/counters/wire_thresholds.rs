@@ -25,6 +25,8 @@ pub struct WireThresholds {
     pub module_watch_c: f64,
     /// Temperature from which it is bad.
     pub module_bad_c: f64,
+    /// Temperature above which a sensor of a device without a limit of its own is too hot; without it, it is not judged.
+    pub sensor_bad_c: Option<f64>,
     /// Limits of error rates before FEC by generation: below HDR, HDR, NDR and later. They replace the usual ones.
     pub raw: [Option<f64>; 3],
     /// The same after FEC.
@@ -39,6 +41,7 @@ impl Default for WireThresholds {
         Self {
             module_watch_c: 70.0,
             module_bad_c: 80.0,
+            sensor_bad_c: None,
             raw: [None; 3],
             effective: [None; 3],
             symbol: [None; 3],

@@ -5,6 +5,7 @@ mod counters;
 mod flow_lists;
 mod job_snapshot;
 mod join_samples;
+mod link_pages;
 mod multicast_groups;
 mod notes;
 mod observation;
@@ -22,6 +23,9 @@ pub use counters::{Counter, CounterFigure, CounterKind, CounterLookup, CounterSa
 pub use flow_lists::FlowLists;
 pub use job_snapshot::{JobHosts, JobListState, JobSnapshot};
 pub use join_samples::join_samples;
+pub use link_pages::{
+    CongestionMarks, LinkDownPage, PhysicalLayerCounts, RetransmissionCounts, TroubleshootingPage,
+};
 pub use multicast_groups::{JoinState, MulticastGroup, MulticastGroups, ports_in_tree};
 pub use notes::{Note, NotePlace, Notes};
 pub use observation::{AdaptiveRouting, CounterGrowth, Observation, PathLevels, PolicyLevels, SubnetManager};

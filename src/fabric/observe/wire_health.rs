@@ -7,6 +7,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::bit_error_rate::BitErrorRate;
+use super::link_pages::{
+    CongestionMarks, LinkDownPage, PhysicalLayerCounts, RetransmissionCounts, TroubleshootingPage,
+};
 use crate::{Guid, PortNum};
 
 /// The outcome of a question to a device.
@@ -430,6 +433,21 @@ pub struct PortWire {
     pub earlier_bits: Option<BitErrorCounts>,
     /// The module.
     pub module: DeviceAnswer<ModuleReading>,
+    /// Packets that were marked for congestion.
+    #[serde(skip_serializing_if = "DeviceAnswer::is_not_asked")]
+    pub congestion: DeviceAnswer<CongestionMarks>,
+    /// FEC blocks and recoveries.
+    #[serde(skip_serializing_if = "DeviceAnswer::is_not_asked")]
+    pub layer: DeviceAnswer<PhysicalLayerCounts>,
+    /// Retransmission in the physical layer.
+    #[serde(skip_serializing_if = "DeviceAnswer::is_not_asked")]
+    pub retransmission: DeviceAnswer<RetransmissionCounts>,
+    /// What keeps the link down.
+    #[serde(skip_serializing_if = "DeviceAnswer::is_not_asked")]
+    pub troubleshooting: DeviceAnswer<TroubleshootingPage>,
+    /// The last time that the link went down.
+    #[serde(skip_serializing_if = "DeviceAnswer::is_not_asked")]
+    pub link_down: DeviceAnswer<LinkDownPage>,
 }
 
 impl PortWire {
@@ -441,6 +459,11 @@ impl PortWire {
             && self.fec_counts.has_nothing()
             && self.bit_errors.has_nothing()
             && self.module.has_nothing()
+            && self.congestion.has_nothing()
+            && self.layer.has_nothing()
+            && self.retransmission.has_nothing()
+            && self.troubleshooting.has_nothing()
+            && self.link_down.has_nothing()
     }
 }
 
@@ -453,6 +476,11 @@ impl PortWire {
         self.fec_counts.map_device(&guid);
         self.bit_errors.map_device(&guid);
         self.module.map_device(&guid);
+        self.congestion.map_device(&guid);
+        self.layer.map_device(&guid);
+        self.retransmission.map_device(&guid);
+        self.troubleshooting.map_device(&guid);
+        self.link_down.map_device(&guid);
     }
 }
 
@@ -464,6 +492,7 @@ impl DeviceSensors {
         self.firmware.map_device(&guid);
         self.system.map_device(&guid);
         self.power_supplies.map_device(&guid);
+        self.sensor_count.map_device(&guid);
         self.fans.values_mut().for_each(|fan| fan.map_device(&guid));
     }
 
@@ -498,6 +527,9 @@ pub struct DeviceSensors {
     /// What is wrong with the fans as a whole, in the words of the device.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fan_faults: Vec<String>,
+    /// The number of temperature sensors, that of the ASIC included.
+    #[serde(skip_serializing_if = "DeviceAnswer::is_not_asked")]
+    pub sensor_count: DeviceAnswer<u8>,
     /// Temperature sensors beside that of the ASIC, by number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub board: BTreeMap<u16, BoardSensor>,

@@ -365,6 +365,7 @@ impl CaptureRecord {
             | Self::Acknowledgement(_)
             | Self::News(_) => flags::EVENT,
             Self::End(_) => flags::END,
+            Self::Wire(_) | Self::Flows(_) => flags::STATE_MOVED | flags::BESIDE,
             _ => flags::STATE_MOVED,
         }
     }

@@ -29,6 +29,14 @@ pub struct FramePacker {
     leads: Vec<Lead>,
 }
 
+/// The flags of a frame with one more record: with a change of the fabric it holds more than answers beside it.
+fn join_flags(frame: u32, record: u32) -> u32 {
+    const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
+    let has_fabric = |all: u32| all & STATE != 0 && all & flags::BESIDE == 0;
+    let both = frame | record;
+    if has_fabric(frame) || has_fabric(record) { both & !flags::BESIDE } else { both }
+}
+
 impl FramePacker {
     pub fn next_record(&self) -> u64 {
         self.next
@@ -55,7 +63,7 @@ impl FramePacker {
         let (mut lines, mut first, mut frame_flags) = (Vec::new(), self.next, 0);
         let last = records.len().saturating_sub(1);
         for (at, (own, record)) in records.into_iter().enumerate() {
-            frame_flags |= record.frame_flags();
+            frame_flags = join_flags(frame_flags, record.frame_flags());
             let begun = lines.len();
             serde_json::to_writer(&mut lines, &NumberedRecord { seq: self.next, time: own, record })?;
             lines.push(b'\n');
@@ -135,5 +143,34 @@ impl FramePacker {
         bytes.extend_from_slice(&(content.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&content);
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture_format::WireRecord;
+    use crate::capture_format::line::FlowsRecord;
+
+    fn flags_of(records: Vec<CaptureRecord>) -> Lead {
+        let mut packer = FramePacker::default();
+        packer.pack(1, records, true).unwrap();
+        packer.leads[0]
+    }
+
+    /// Answers about links and flows change no fabric: a reader that looks for changes passes them by.
+    #[test]
+    fn answers_beside_the_fabric_are_no_change_of_it() {
+        let (flows, wire) = (FlowsRecord::default(), WireRecord::default());
+        let beside = flags_of(vec![CaptureRecord::Flows(flows.clone()), CaptureRecord::Wire(wire)]);
+        assert!(!beside.has_moved() && beside.has_flag(flags::STATE_MOVED), "{beside:?}");
+        let names = || CaptureRecord::Names(Default::default());
+        for records in [
+            vec![CaptureRecord::Flows(flows.clone()), names()],
+            vec![names(), CaptureRecord::Flows(flows.clone())],
+            vec![names()],
+        ] {
+            assert!(flags_of(records).has_moved());
+        }
     }
 }

@@ -59,6 +59,10 @@ impl WireRecord {
             if let DeviceAnswer::Known(module) = &mut said.module {
                 (module.serial, module.vendor, module.part, module.revision) = (None, None, None, None);
             }
+            // The firmware may write anything there.
+            if let DeviceAnswer::Known(page) = &mut said.troubleshooting {
+                page.text = None;
+            }
         }
         for WireDeviceEntry { node, said } in &mut self.devices {
             *node = guid(*node);

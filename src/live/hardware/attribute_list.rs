@@ -3,7 +3,7 @@
 //! only the bytes up to the end of its known fields.
 
 use fabdeck_mad::{
-    Class, CounterGroup, DiagnosticPage, ExtendedPortInfo, GeneralInfo, MAD_SIZE, Mad,
+    Class, CounterGroup, DiagnosticPage, ExtendedPortInfo, GeneralInfo, MAD_SIZE, Mad, PortCongestionMarks,
     PortExtendedSpeedsCounters, PortInfoExtended, PortRcvErrorDetails, PortXmitDiscardDetails, Register,
     RegisterQuery, Smp, VendorQuery, attribute,
 };
@@ -78,7 +78,7 @@ static SUBNET: [ListRow; 18] = [
 /// GeneralInfo of subnet management, with the modifier for capabilities alone.
 static CAPABILITIES: ListedAttribute = subnet("GeneralInfo (capabilities)", 16, &[]);
 
-static PERFORMANCE: [ListRow; 7] = [
+static PERFORMANCE: [ListRow; 8] = [
     // The rest has the GIDs and keys of redirections and traps.
     (attribute::CLASS_PORT_INFO, performance("ClassPortInfo", 8)),
     (attribute::PORT_SAMPLES_CONTROL, performance("PortSamplesControl", 64)),
@@ -86,6 +86,7 @@ static PERFORMANCE: [ListRow; 7] = [
     (attribute::PORT_COUNTERS_EXTENDED, performance("PortCountersExtended", 192)),
     (PortRcvErrorDetails::ATTRIBUTE, performance("PortRcvErrorDetails", 16)),
     (PortXmitDiscardDetails::ATTRIBUTE, performance("PortXmitDiscardDetails", 12)),
+    (PortCongestionMarks::ATTRIBUTE, performance("PortRcvConCtrl", 12)),
     (PortExtendedSpeedsCounters::ATTRIBUTE, performance("PortExtendedSpeedsCounters", 192)),
 ];
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::attribute_list::{find_listed, published_bytes};
 use super::hardware_answers::{HardwareAnswer, HardwareAnswers, HardwareModel, HardwareOutcome};
-use fabdeck_mad::{Class, MAD_SIZE, Mad};
+use fabdeck_mad::{Class, MAD_SIZE, Mad, MadStatus};
 
 const BYTES_A_LINE: usize = 16;
 
@@ -13,7 +13,8 @@ const INTRODUCTION: &str = "\
 # Left out: keys, GUIDs, GID prefixes, names of nodes, serial numbers. LIDs and directed routes are here.
 # Read this file before you send it.
 #
-# absent: the device refused the question, with this status. silent: no device of the kind answered.
+# absent: the device does not have it, with the status that says so. silent: no device of the kind answered.
+# busy: the device had no time. refused: the device has it, and did not take the question.
 # A line has the place of its first byte in the datagram, and 16 bytes. A removed byte is --.
 # Lines of 16 zeros, and of 16 bytes that are not published, are not written.
 ";
@@ -75,7 +76,7 @@ fn write_question(
     let outcome = match &answer.outcome {
         HardwareOutcome::Silent => "silent".to_owned(),
         HardwareOutcome::Answered(_) => "answered".to_owned(),
-        HardwareOutcome::Refused(mad) => format!("absent: {}", mad.status()),
+        HardwareOutcome::Refused(mad) => format!("{}: {}", refusal_word(mad.status()), mad.status()),
     };
     writeln!(text, "class 0x{:02x} attribute 0x{attribute:04x} {name}: {outcome}", class.0)?;
     let HardwareAnswer { answered, refused, silent, .. } = answer;
@@ -88,6 +89,15 @@ fn write_question(
         write_mad(text, mad, &answer.request)?;
     }
     Ok(())
+}
+
+/// What a refusal says: only an unsupported question means that the device does not have it.
+fn refusal_word(status: MadStatus) -> &'static str {
+    match status {
+        status if status.is_busy() => "busy",
+        status if status.is_unsupported() || status.is_unsupported_register() => "absent",
+        _ => "refused",
+    }
 }
 
 /// Writes what of a datagram may be published.
@@ -121,3 +131,23 @@ fn write_mad(text: &mut String, mad: &Mad, request: &Mad) -> fmt::Result {
 }
 
 const BYTES_OF_HEADER: usize = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_device_that_lacks_something_is_called_absent() {
+        for (status, word) in [
+            (0x0001, "busy"),
+            (0x0004, "absent"),
+            (0x0008, "absent"),
+            (0x000C, "absent"),
+            (0x0014, "absent"),
+            (0x001C, "refused"),
+            (0x0700, "refused"),
+        ] {
+            assert_eq!(refusal_word(MadStatus(status)), word, "{status:#06x}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! A live fabric as a source. A snapshot is a discovery, and the tables and counters that are wanted.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::adaptive::{AdaptiveAnswers, ask_adaptive, note_adaptive, summarize_adaptive, switches_to_ask};
@@ -14,6 +15,7 @@ use super::fdr10::KindsWithoutFdr10;
 use super::groups::read_groups;
 use super::hierarchy::{HierarchyMemory, read_hierarchies};
 use super::keys::Keys;
+use super::kind_refusals::{RefusalMemory, RefusalStore};
 use super::lanes::{count_lane_questions, read_arbitration, read_lanes};
 use super::levels::read_levels;
 use super::partitions::read_partitions;
@@ -104,6 +106,12 @@ impl LiveSource {
         self
     }
 
+    /// Uses what kinds of devices refused in earlier sessions, and stores what they refuse in this one.
+    pub fn with_refusals(mut self, store: Option<Arc<dyn RefusalStore>>) -> Self {
+        self.memory.wire.refusals = store.map(RefusalMemory::new);
+        self
+    }
+
     /// Records what was sent and is no Get.
     fn record_writes(&self, look: &mut Observation) {
         let traffic = self.port.port().traffic();
@@ -175,7 +183,7 @@ impl LiveSource {
         read_forwarding(&mut reader, &nodes, &mut tables)?;
         read_adaptive_tables(&mut reader, &nodes, &tables, &self.memory.adaptive, &[])?;
         let scope = WireScope { fabric: &look.fabric, nodes: &nodes, agents: &self.memory.agents };
-        let wanted = WireReadOptions { devices: true, ports: true };
+        let wanted = WireReadOptions { devices: true, switch_sensors: false, ports: true, link_pages: true };
         let read = read_wire(&mut reader, scope, wanted, &mut self.memory.wire, &mut look.wire);
         merge_phase_log(reader, look);
         self.record_writes(look);

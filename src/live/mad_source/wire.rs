@@ -8,14 +8,16 @@ use std::time::Duration;
 use super::counter_sweep::CounterAgents;
 use super::counters::{CountedPort, agents_of};
 use super::discovery_state::{DiscoveredNode, node_id};
+use super::kind_refusals::{DeviceKind, RefusalMemory};
 use super::question::{Question, Reply};
 use super::reader::{OpenPhase, PhaseLog, PortReader};
+use super::wire_rotation::WireRotation;
 use super::wire_topic::{
-    WirePlace, WireQuestion, WireTopic, fan_numbers, has_value, of_kind, outcome, settles_kind, store,
-    without_value,
+    WirePlace, WireQuestion, WireTopic, board_sensor_numbers, fan_numbers, has_value, of_kind, outcome,
+    settles_kind, store, without_value,
 };
 use fabdeck_fabric::observe::{DeviceAnswer, FecMode, PortWire, WireHealth};
-use fabdeck_fabric::{Fabric, Guid, LinkSpeed, PortNum};
+use fabdeck_fabric::{Fabric, Guid, LinkSpeed, NodeKind, PortNum};
 use fabdeck_mad::access::{SourceError, WireReadOptions};
 use fabdeck_mad::has_vendor_attributes;
 
@@ -26,13 +28,13 @@ const ROTATION: Duration = Duration::from_secs(300);
 /// Questions a port and sweep, at most: one in this many ports.
 const PORTS_PER_QUESTION: f64 = 5.0;
 
+/// The time in which a rotation asks every port for the course of its link, and how many ports have a question of it in a
+/// sweep.
+const PAGE_ROTATION: Duration = Duration::from_secs(1200);
+const PORTS_PER_PAGE_QUESTION: f64 = 20.0;
+
 /// Useless answers in a row after which a port is not asked again: one can be a datagram that was lost.
 const USELESS_ANSWERS: u8 = 2;
-/// Fan speeds of a device that one reading asks for. A rotation of sweeps asks for the others.
-const FANS_AT_ONCE: usize = 2;
-
-/// The vendor and the device number.
-type DeviceKind = (u32, u32);
 
 /// What a kind of device said to a topic when it was asked first.
 type KindAnswer = DeviceAnswer<()>;
@@ -46,11 +48,11 @@ pub struct WireMemory {
     useless: BTreeMap<WirePlace, (KindAnswer, u8)>,
     /// When the values were read.
     read: BTreeMap<WirePlace, Duration>,
-    /// The last question of the rotation.
-    last: Option<(WireTopic, usize, u8, u8)>,
     last_turn: Duration,
-    /// Questions that are due and were not sent so far, in parts of a question.
-    owed: f64,
+    /// Where the rotation over the health of links and sensors is, and that over the course of links.
+    rotations: [WireRotation; 2],
+    /// What kinds of devices refused in earlier sessions.
+    pub refusals: Option<RefusalMemory>,
 }
 
 /// What a reading is over.
@@ -66,6 +68,12 @@ impl WireScope<'_> {
     fn kind(&self, node: usize) -> DeviceKind {
         let facts = &self.fabric.node(node_id(node)).facts;
         (facts.vendor_id.unwrap_or(0), facts.device_id.unwrap_or(0))
+    }
+
+    /// Whether a question is about the temperature or the fans of a switch.
+    fn is_switch_sensor(&self, question: WireQuestion) -> bool {
+        let is_sensor = !matches!(question.topic, WireTopic::Firmware | WireTopic::System);
+        is_sensor && self.fabric.node(node_id(question.node)).is_switch()
     }
 
     /// The cabled ports that have an agent with a LID.
@@ -137,6 +145,8 @@ impl WireMemory {
                 };
                 speed.is_some_and(|speed| speed >= LinkSpeed::Fdr) && !registers
             }
+            // Without PLR nothing is sent again.
+            WireTopic::Retransmission => mode.is_none_or(|mode: &FecMode| mode.has_retransmission()),
             _ => true,
         };
         let of = |topic| WireQuestion {
@@ -147,7 +157,8 @@ impl WireMemory {
             part: 0,
             reed_solomon,
         };
-        WireTopic::OF_PORTS.into_iter().filter(wanted).map(of).collect()
+        let topics = WireTopic::OF_PORTS.into_iter().chain(WireTopic::OF_LINK_PAGES);
+        topics.filter(wanted).map(of).collect()
     }
 
     /// All questions of a rotation that have a use.
@@ -196,35 +207,22 @@ impl WireMemory {
                 part,
                 reed_solomon: false,
             };
-            all.extend(WireTopic::OF_DEVICES.into_iter().map(|topic| of(topic, 0)));
+            // An adapter has the sensor of its chip alone.
+            let counts = |topic: &WireTopic| {
+                *topic != WireTopic::SensorCount || nodes[port.node].kind == NodeKind::Switch
+            };
+            all.extend(WireTopic::OF_DEVICES.into_iter().filter(counts).map(|topic| of(topic, 0)));
             let device = health.devices.get(&nodes[port.node].guid);
             let fans = device.and_then(|device| device.fan_list.known()).copied().unwrap_or(0);
             all.extend(fan_numbers(fans).map(|fan| of(WireTopic::FanSpeed, fan)));
+            let sensors = device.and_then(|device| device.sensor_count.known()).copied().unwrap_or(0);
+            all.extend(board_sensor_numbers(sensors).map(|sensor| of(WireTopic::BoardSensor, sensor)));
         }
         all
     }
 }
 
 impl WireMemory {
-    /// The fans of each device that were not asked for the longest time, up to the bound of one reading.
-    fn fans_at_once(
-        &self,
-        ports: &[CountedPort],
-        nodes: &[DiscoveredNode],
-        health: &WireHealth,
-    ) -> Vec<WireQuestion> {
-        let mut fans = self.device_questions(ports, nodes, health);
-        fans.retain(|question| question.topic == WireTopic::FanSpeed);
-        fans.sort_by_key(|fan| (fan.node, self.read.get(&fan.place(nodes)).copied(), fan.part));
-        let mut of_node = BTreeMap::<usize, usize>::new();
-        fans.retain(|fan| {
-            let asked = of_node.entry(fan.node).or_default();
-            *asked += 1;
-            *asked <= FANS_AT_ONCE
-        });
-        fans
-    }
-
     /// Stores what an answer says about further questions to its place.
     fn note_answer(&mut self, place: WirePlace, answer: &KindAnswer, reply: &Reply, now: Duration) {
         if answer.known().is_some() {
@@ -242,9 +240,13 @@ impl WireMemory {
     }
 
     /// Takes back values that are too old: nothing is known of what their ports do now.
-    fn expire(&mut self, health: &mut WireHealth, now: Duration, holds: Duration) {
-        let old = |read: &Duration| now.saturating_sub(*read) > holds;
-        for place in self.read.extract_if(.., |_, read| old(read)).map(|(place, _)| place) {
+    /// They hold for two rotations.
+    fn expire(&mut self, health: &mut WireHealth, now: Duration, [holds, pages_hold]: [Duration; 2]) {
+        let old = |place: &WirePlace, read: &Duration| {
+            let is_page = WireTopic::OF_LINK_PAGES.contains(&place.topic);
+            now.saturating_sub(*read) > if is_page { pages_hold } else { holds }
+        };
+        for place in self.read.extract_if(.., |place, read| old(place, read)).map(|(place, _)| place) {
             if has_value(health, place) {
                 store(health, place, DeviceAnswer::Silent, now);
             }
@@ -270,17 +272,26 @@ pub fn read_wire(
     }
     let ports = scope.ports();
     ask_classes(reader, scope, &ports, memory)?;
-    if wanted.devices {
-        let mut questions = memory.device_questions(&ports, scope.nodes, health);
-        questions.retain(|question| question.topic != WireTopic::FanSpeed);
+    let just_asked = ask_kept_kinds(reader, scope, &ports, memory, health)?;
+    if wanted.devices || wanted.switch_sensors {
+        let of = |memory: &WireMemory, health: &WireHealth, parts: bool| -> Vec<WireQuestion> {
+            let mut all = memory.device_questions(&ports, scope.nodes, health);
+            all.retain(|question| question.topic.is_of_list() == parts);
+            all.retain(|question| wanted.devices || scope.is_switch_sensor(*question));
+            all.retain(|question| !just_asked.contains(&question.place(scope.nodes)));
+            all
+        };
+        let questions = of(memory, health, false);
         ask(reader, scope, questions, memory, health)?;
-        // The list of fans says which speeds there are.
-        let fans = memory.fans_at_once(&ports, scope.nodes, health);
-        ask(reader, scope, fans, memory, health)?;
+        // The list of fans and the number of sensors say which there are.
+        let parts = of(memory, health, true);
+        ask(reader, scope, parts, memory, health)?;
     }
-    if wanted.ports {
+    if wanted.ports || wanted.link_pages {
         let of = |memory: &WireMemory, health: &WireHealth| -> Vec<WireQuestion> {
-            ports.iter().flat_map(|port| memory.port_questions(scope, *port, health)).collect()
+            let all = ports.iter().flat_map(|port| memory.port_questions(scope, *port, health));
+            let is_page = |question: &WireQuestion| WireTopic::OF_LINK_PAGES.contains(&question.topic);
+            all.filter(|question| if is_page(question) { wanted.link_pages } else { wanted.ports }).collect()
         };
         let mut first = of(memory, health);
         first.retain(|question| question.topic != WireTopic::FecCounts);
@@ -289,6 +300,7 @@ pub fn read_wire(
         fec.retain(|question| question.topic == WireTopic::FecCounts);
         ask(reader, scope, fec, memory, health)?;
     }
+    memory.keep_refusals(&mut reader.log);
     memory.note_silence(&mut reader.log);
     Ok(())
 }
@@ -301,6 +313,11 @@ fn is_open(said: &PortWire, topic: WireTopic) -> bool {
         WireTopic::ErrorCauses => said.errors.is_not_asked(),
         WireTopic::DiscardCauses => said.discards.is_not_asked(),
         WireTopic::Fec => said.fec.is_not_asked(),
+        WireTopic::Congestion => said.congestion.is_not_asked(),
+        WireTopic::LayerCounts => said.layer.is_not_asked(),
+        WireTopic::Retransmission => said.retransmission.is_not_asked(),
+        WireTopic::Troubleshooting => said.troubleshooting.is_not_asked(),
+        WireTopic::LinkDown => said.link_down.is_not_asked(),
         _ => said.fec_counts.is_not_asked(),
     }
 }
@@ -319,34 +336,30 @@ pub fn read_wire_turn(
     let elapsed = reader.now().saturating_sub(memory.last_turn);
     memory.last_turn = reader.now();
     ask_classes(reader, scope, &ports, memory)?;
+    ask_kept_kinds(reader, scope, &ports, memory, health)?;
     for fallback in [false, true] {
         let probes = memory.probes(scope, memory.open_questions(scope, &ports, health), fallback);
         ask(reader, scope, probes, memory, health)?;
     }
-    let mut all = memory.open_questions(scope, &ports, health);
-    let key = |question: &WireQuestion| (question.topic, question.node, question.port, question.part);
-    all.sort_by_key(key);
-    let share = (elapsed.as_secs_f64() / ROTATION.as_secs_f64()).min(1.0);
-    let most = ports.len() as f64 / PORTS_PER_QUESTION;
-    let due_now = (all.len() as f64 * share).min(most);
-    memory.owed += due_now;
-    // In a large fabric with slow sweeps a rotation takes longer than five minutes.
-    let rotation = match due_now > 0.0 {
-        true => elapsed.mul_f64((all.len() as f64 / due_now).max(1.0)).max(ROTATION),
-        false => ROTATION,
-    };
-    let count = memory.owed as usize;
-    memory.owed = memory.owed.fract();
-    let start = memory.last.map_or(0, |last| all.partition_point(|question| key(question) <= last));
-    let due: Vec<WireQuestion> = all.iter().cycle().skip(start).take(count.min(all.len())).copied().collect();
-    memory.last = due.last().map(key).or(memory.last);
+    let all = memory.open_questions(scope, &ports, health);
+    let is_page = |question: &WireQuestion| WireTopic::OF_LINK_PAGES.contains(&question.topic);
+    let (pages, main): (Vec<_>, Vec<_>) = all.into_iter().partition(is_page);
+    let bounds = [
+        (ROTATION, ports.len() as f64 / PORTS_PER_QUESTION),
+        (PAGE_ROTATION, ports.len() as f64 / PORTS_PER_PAGE_QUESTION),
+    ];
+    let [first, second] = &mut memory.rotations;
+    let (mut due, rotation) = first.take_due(main, elapsed, bounds[0]);
+    let (due_pages, page_rotation) = second.take_due(pages, elapsed, bounds[1]);
+    due.extend(due_pages);
     let asked: BTreeSet<(usize, u8)> = due.iter().map(|question| (question.node, question.port)).collect();
     let mut found = WireHealth::default();
     std::mem::swap(&mut found, health);
     let read = ask(reader, scope, due, memory, &mut found);
-    memory.expire(&mut found, reader.now(), 2 * rotation);
+    memory.expire(&mut found, reader.now(), [2 * rotation, 2 * page_rotation]);
     memory.fill_settled(scope, &ports, &asked, &mut found, reader.now());
     *health = found;
+    memory.keep_refusals(&mut reader.log);
     memory.note_silence(&mut reader.log);
     read
 }
@@ -376,6 +389,35 @@ fn ask_classes(
         ask(reader, scope, asked.into_values().collect(), memory, &mut WireHealth::default())?;
     }
     Ok(())
+}
+
+/// Asks one device of each kind for its firmware, and takes over what devices of the kind with this firmware refused in
+/// earlier sessions. Returns where it asked.
+fn ask_kept_kinds(
+    reader: &mut PortReader<'_>,
+    scope: WireScope<'_>,
+    ports: &[CountedPort],
+    memory: &mut WireMemory,
+    health: &mut WireHealth,
+) -> Result<BTreeSet<WirePlace>, SourceError> {
+    let Some(refusals) = &memory.refusals else { return Ok(BTreeSet::new()) };
+    let mut asked: BTreeMap<DeviceKind, WireQuestion> = BTreeMap::new();
+    for question in memory.device_questions(ports, scope.nodes, health) {
+        let kind = scope.kind(question.node);
+        let first = question.topic == WireTopic::Firmware && memory.is_open(kind, WireTopic::Registers);
+        if first && refusals.wants_firmware(kind) && !memory.is_settled(scope, question) {
+            asked.entry(kind).or_insert(question);
+        }
+    }
+    ask(reader, scope, asked.values().copied().collect(), memory, health)?;
+    let Some(refusals) = &mut memory.refusals else { return Ok(BTreeSet::new()) };
+    for (kind, question) in &asked {
+        refusals.set_firmware(*kind, question.place(scope.nodes).guid, health);
+        for (topic, device) in refusals.refused_topics(*kind) {
+            memory.kinds.entry((*kind, topic)).or_insert((DeviceAnswer::Absent, device));
+        }
+    }
+    Ok(asked.values().map(|question| question.place(scope.nodes)).collect())
 }
 
 /// Asks these questions, of each topic one device of each kind first.
@@ -504,6 +546,15 @@ impl WireMemory {
         answer.known().is_none().then(|| answer_at(*answer, *first, place.guid))
     }
 
+    /// Stores for later sessions what kinds of devices refused.
+    fn keep_refusals(&mut self, log: &mut PhaseLog) {
+        let Some(refusals) = &mut self.refusals else { return };
+        refusals.keep_refusals(self.kinds.iter());
+        if let Some(problem) = refusals.take_problem() {
+            log.note("FN-573", || problem);
+        }
+    }
+
     /// Notes the kinds of devices that did not answer.
     fn note_silence(&self, log: &mut PhaseLog) {
         for ((kind, topic), (answer, _)) in &self.kinds {
@@ -595,9 +646,9 @@ mod tests {
         health.ports.entry(at).or_default().module = DeviceAnswer::Known(Default::default());
         let mut memory = WireMemory::default();
         memory.read.insert(PLACE, Duration::from_secs(100));
-        memory.expire(&mut health, Duration::from_secs(700), 2 * ROTATION);
+        memory.expire(&mut health, Duration::from_secs(700), [2 * ROTATION; 2]);
         assert!(health.ports[&at].module.known().is_some());
-        memory.expire(&mut health, Duration::from_secs(701), 2 * ROTATION);
+        memory.expire(&mut health, Duration::from_secs(701), [2 * ROTATION; 2]);
         assert_eq!(health.ports[&at].module.missing_word(), Some("did not answer"));
     }
 }

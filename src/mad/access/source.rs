@@ -89,8 +89,12 @@ pub struct LevelReadOptions {
 pub struct WireReadOptions {
     /// Sensors, fans and firmware of devices.
     pub devices: bool,
+    /// Of switches alone the temperatures and fans.
+    pub switch_sensors: bool,
     /// Bit errors, modules, FEC and causes of errors, of each cabled port.
     pub ports: bool,
+    /// Congestion marks, FEC blocks, retransmission and link downs, of each cabled port.
+    pub link_pages: bool,
 }
 
 /// The result of reading the tables of lanes.

@@ -167,7 +167,10 @@ fn times_outside_and_times_of_what_has_none_are_refused() {
         (&["capture", "note", "demo.fdcap", "  "], "FD-7967"),
         (&["capture", "info", "demo.fdcap", "--at", "-1s"], "FD-7207"),
         (&["record", "-o", "new.fdcap"], "FD-7201"),
-        (&["--source", "demo.fdcap", "record", "-o", "new.fdcap"], "FD-7964: demo.fdcap is not live"),
+        (
+            &["--source", "demo.fdcap", "record", "-o", "new.fdcap"],
+            "FD-7964: demo.fdcap is not live, so there is nothing to record; name a live fabric (umad, sim:NAME). `convert` writes the state of files in another format, and `capture cut` a part of one capture",
+        ),
     ] {
         let said = String::from_utf8(run(&home, args, 64).stderr).unwrap();
         assert!(said.contains(what), "{args:?}: {said}");

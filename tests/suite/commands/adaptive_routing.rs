@@ -67,6 +67,11 @@ fn choices_are_certified_where_their_tables_are_known_and_plans_are_not() {
             (&whatif["by_static_ports"], &whatif["adaptive_unknown"]),
             (&true.into(), &unknown.into())
         );
+        // Hosts that miss senders follow the same tables as the pairs.
+        let (text, ..) =
+            fabdeck(&["--source", &source, "whatif", "--fail", "link:leaf0/3", "--engine", "updn"]);
+        let degraded = text.lines().find(|line| line.starts_with("degraded")).unwrap();
+        assert!(degraded.contains(" by static ports "), "{degraded}");
         let row = &whatif["engines"][0];
         assert_eq!(
             (&row["deadlock_free"], &row["transition"]["safe"]),

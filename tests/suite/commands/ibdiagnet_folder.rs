@@ -155,6 +155,28 @@ fn sensors_have_temperatures_fans_power_and_firmware() {
 }
 
 #[test]
+fn health_reports_the_devices_of_a_folder() {
+    let ended = run_on(&fixtures(), &["health", "--json"]);
+    let health: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let all =
+        health["problems"].as_array().unwrap().iter().filter(|problem| problem["kind"] == "device-health");
+    let titles: Vec<&str> = all.map(|problem| problem["title"].as_str().unwrap()).collect();
+    for title in [
+        "leaf2: Ambient fan side at 72.0 °C (its own limit is 70.0 °C)",
+        "leaf2: fan 0 at 6,000 rpm (its own limits are 6,050 to 26,000 rpm)",
+        "leaf2: power supply 1: AC input ERROR, DC power ERROR, as the device reports",
+    ] {
+        assert!(titles.contains(&title), "{title}: {titles:?}");
+    }
+    assert_eq!(titles.len(), 3, "{titles:?}");
+    assert_eq!(ended.status.code(), Some(2));
+    // ibswinfo of another switch: power supplies of two devices are one problem.
+    let held = folder(&[], &[("ibswinfo.out", "psu1.power (W)     : 102", "PSU1 status        : ERROR")]);
+    let text = String::from_utf8(run_on(held.path(), &["health"]).stdout).unwrap();
+    assert!(text.contains("2 devices have a failed power supply: "), "{text}");
+}
+
+#[test]
 fn health_reports_links_of_a_folder() {
     let output = run_on(&fixtures(), &["health"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -164,3 +164,163 @@ fn a_recording_shows_the_verdict_and_health_names_the_lane() {
         rows["rows"].as_array().unwrap().iter().filter_map(|row| row["over"].as_str()).collect();
     assert!(over.iter().any(|over| !over.contains("cleared")), "windows between two readings: {over:?}");
 }
+
+/// The problems of devices that `health` finds, of a source that is read once or swept.
+fn device_problems(source: &str, more: &[&str]) -> Vec<Value> {
+    let (health, _) = answer(&[&["--source", source, "health"][..], more].concat());
+    let problems = health["problems"].as_array().unwrap().iter();
+    problems.filter(|problem| problem["kind"] == "device-health").cloned().collect()
+}
+
+#[test]
+fn hot_switches_and_failed_fans_of_a_live_fabric_are_problems() {
+    let source = "sim:kary,k=2,n=2,wire-hot=all";
+    let all = device_problems(source, &["--interval", "1s"]);
+    let texts: Vec<String> = all.iter().map(Value::to_string).collect();
+    assert_eq!(all.len(), 2, "{texts:?}");
+    let of = |word: &str| all.iter().find(|problem| problem["id"].as_str().unwrap().contains(word)).unwrap();
+    let (hot, fan) = (of(":hot-sensor:"), of(":fan:"));
+    let (title, cause) = (hot["title"].as_str().unwrap(), hot["cause"].to_string());
+    assert!(title.contains(" devices are too hot: "), "{title}");
+    assert!(title.contains(" °C (its own limit is 105.0 °C)") && cause.contains("fan"), "{title} {cause}");
+    let title = fan["title"].as_str().unwrap();
+    assert!(
+        title.contains(" devices have a failed fan: ") && title.contains("fan 1 stands still (0 rpm)"),
+        "{title}"
+    );
+    for problem in &all {
+        assert_eq!(problem["severity"], "warning");
+        let hosts: Vec<&Value> = problem["hosts"]["first"].as_array().unwrap().iter().collect();
+        assert!(hosts.len() == 4 && problem["hosts"]["count"] == 4, "each host once: {problem}");
+        // The next step lists the devices.
+        let command = problem["command"].as_str().unwrap();
+        let (_, filter) = command.rsplit_once("--filter ").unwrap();
+        let listed =
+            rows(source, "sensors", &["--fields", "node,faults", "--filter", filter.trim_matches('\'')]);
+        let faults = |row: &Value| row["faults"].as_str().is_some_and(|text| !text.is_empty());
+        assert!(!listed.is_empty() && listed.iter().all(faults), "{command}: {listed:?}");
+    }
+    assert!(device_problems("sim:kary,k=2,n=2,wire=all", &["--interval", "1s"]).is_empty());
+}
+
+#[test]
+fn one_hot_switch_names_its_sensor_and_can_be_acknowledged() {
+    let home = home();
+    let run = |args: &[&str]| {
+        let source = ["--source", "sim:kary,k=2,n=2,wire-hot=leaf0", "health", "--interval", "1s"];
+        let ended = program(&home).args(source).args(args).output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stdout).unwrap())
+    };
+    let (code, text) = run(&["--json"]);
+    let health: Value = serde_json::from_str(&text).unwrap();
+    let problems = health["problems"].as_array().unwrap();
+    let own: Vec<&Value> = problems.iter().filter(|problem| problem["kind"] == "device-health").collect();
+    assert_eq!((code, own.len(), problems.len()), (Some(2), 2, 2), "{problems:?}");
+    assert!(
+        own.iter().any(|problem| problem["title"].as_str().unwrap().starts_with("leaf0: chip at ")),
+        "{own:?}"
+    );
+    assert!(own.iter().any(|problem| problem["title"] == "leaf0: fan 1 stands still (0 rpm)"), "{own:?}");
+    let (code, line) = run(&["--format", "nagios"]);
+    assert!(
+        code == Some(1) && line.starts_with("FABDECK WARNING") && line.contains("leaf0: "),
+        "{code:?} {line}"
+    );
+    let ids: Vec<&str> = own.iter().map(|problem| problem["id"].as_str().unwrap()).collect();
+    assert_eq!(run(&["--acknowledge", ids[0]]).0, Some(2));
+    assert_eq!(run(&["--acknowledge", ids[1]]).0, Some(0), "all of them are acknowledged");
+}
+
+/// Datagrams about the health of links that `show modules` sends with this home, by `-v`, and what it wrote besides.
+fn asked_about_links(home: &tempfile::TempDir, source: &str) -> (u64, String) {
+    let ended = program(home).args(["-v", "--source", source, "show", "modules"]).output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    let sent = said.lines().filter_map(|line| {
+        let (_, rest) = line.split_once("link health: ")?;
+        rest.split(' ').next()?.replace(',', "").parse::<u64>().ok()
+    });
+    (sent.sum(), said)
+}
+
+/// A refusal holds for a day and for the firmware of the device that refused.
+#[test]
+fn a_second_session_does_not_ask_what_devices_refused() {
+    const SOURCE: &str = "sim:kary,k=2,n=2,speed=ndr,wire-no-modules=all";
+    let home = home();
+    let file = home.path().join("fabdeck/refused-questions-simulated");
+    let (first, _) = asked_about_links(&home, SOURCE);
+    let (second, said) = asked_about_links(&home, SOURCE);
+    assert_eq!(second, first - 2, "modules of one switch and one host: {said}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.lines().count() == 2 && text.contains("\"refused\":\"module\""), "{text}");
+    let rows = |home| {
+        let args = ["--source", SOURCE, "show", "modules", "--json", "--fields", "wire,module,raw_ber"];
+        let text = program(home).args(args).output().unwrap().stdout;
+        serde_json::from_slice::<Value>(&text).unwrap()["rows"].clone()
+    };
+    for row in rows(&home).as_array().unwrap() {
+        assert!(is_word(&row["module"], "absent") && row["wire"] == "healthy", "{row}");
+    }
+    // Another firmware, a day later, and without the file.
+    let old: i64 = 24 * 60 * 60 + 1;
+    let later = text.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line["at"] = (line["at"].as_i64().unwrap() - old).into();
+        format!("{line}\n")
+    });
+    let later: String = later.collect();
+    for other in [text.replace("4036", "4037").replace("2048", "2049"), later, String::new()] {
+        std::fs::write(&file, other).unwrap();
+        assert_eq!(asked_about_links(&home, SOURCE).0, first);
+        assert_eq!(asked_about_links(&home, SOURCE).0, second, "what was refused now is kept");
+    }
+    std::fs::write(&file, "{\"version\":1,\"vend").unwrap();
+    let (sent, said) = asked_about_links(&home, SOURCE);
+    assert!(
+        sent == first && said.contains("FN-573") && said.contains("refused-questions-simulated"),
+        "{said}"
+    );
+    let (sent, said) = asked_about_links(&home, SOURCE);
+    assert!(sent == second && !said.contains("FN-573"), "a damaged file is replaced: {said}");
+}
+
+#[test]
+fn silence_and_keys_are_not_kept() {
+    for profile in ["wire-keyed", "wire-counters", "wire-nonsense", "silent=0%,seed"] {
+        let home = home();
+        let source = match profile.contains('=') {
+            true => format!("sim:kary,k=2,n=2,speed=ndr,{profile}=1"),
+            false => format!("sim:kary,k=2,n=2,speed=ndr,{profile}=all"),
+        };
+        let (first, _) = asked_about_links(&home, &source);
+        assert_eq!(asked_about_links(&home, &source).0, first, "{profile}");
+        let folder = home.path().join("fabdeck");
+        let kept = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let kept: Vec<String> = kept.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+        assert!(!kept.iter().any(|name| name.starts_with("refused-questions")), "{profile}: {kept:?}");
+    }
+}
+
+#[test]
+fn the_course_of_links_has_columns_with_units_and_no_number_that_is_not_known() {
+    const FIELDS: &str =
+        "node,port,fecn,becn,uncorrectable,recoveries,link_downs,retries,retry_losses,trouble,last_down";
+    let all = rows(OPTICS, "modules", &["--fields", FIELDS]);
+    assert!(all.iter().all(|row| row["becn"] == 0 && row["link_downs"] == 0 && row["trouble"] == "nothing"));
+    let worn: Vec<&Value> = all.iter().filter(|row| row["last_down"] != "never").collect();
+    assert!(!worn.is_empty() && worn.len() < all.len());
+    for row in worn {
+        assert_eq!(row["last_down"], "by this end, not intended: high bit error rate");
+        assert!(row["uncorrectable"].as_u64() > Some(0) && row["retries"].as_u64() > Some(0), "{row}");
+    }
+    for row in rows("sim:kary,k=2,n=2,wire-counters=all", "modules", &["--fields", FIELDS]) {
+        assert!(
+            row["fecn"].is_number() && row["retries"].is_null() && row["uncorrectable"].is_null(),
+            "{row}"
+        );
+        assert!(is_word(&row["last_down"], "absent") && is_word(&row["trouble"], "absent"), "{row}");
+    }
+    for row in rows("sim:kary,k=2,n=2", "modules", &["--fields", FIELDS]) {
+        assert!(row["fecn"].is_null() && row["recoveries"].is_null(), "{row}");
+    }
+}

@@ -106,3 +106,29 @@ fn a_cable_that_no_path_crosses_needs_no_new_routes() {
     session.press("\x03");
     session.ended();
 }
+
+#[test]
+fn hot_devices_and_failed_fans_are_cards_that_name_the_sensor() {
+    let mut driver = watched("sim:kary,k=2,n=2,wire-hot=all");
+    // Sensors come last in the rotation.
+    swept(&mut driver, 90);
+    let ranked = driver.state.known.problems.ranked.as_ref().unwrap();
+    let own = ranked.problems.iter().filter(|problem| problem.kind == ProblemKind::DeviceHealth);
+    let titles: Vec<&str> = own.map(|problem| problem.title.as_str()).collect();
+    assert!(titles.iter().any(|title| title.contains("(its own limit is 105.0 °C)")), "{titles:?}");
+    assert!(titles.iter().any(|title| title.contains("fan 1 stands still (0 rpm)")), "{titles:?}");
+    let page = shown(&driver);
+    assert!(page.contains("too hot") && page.contains("stands still"), "{page}");
+}
+
+#[test]
+fn details_of_a_cable_have_the_course_of_its_link() {
+    let mut driver = watched(OPTICS);
+    // A rotation of its own, which is slower.
+    swept(&mut driver, 300);
+    driver.press("3").press("/").send_input(SessionInput::Paste("wire=bad".to_owned())).press("enter d");
+    let page = shown(&driver);
+    for words in ["link  ", "FECN ", "uncorrectable ", "went down", "last by this end, not intended"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+}

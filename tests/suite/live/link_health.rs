@@ -15,8 +15,10 @@ use fabdeck_simulator::{SharedSimulator, WireProfile};
 use super::{Fabric, LineFaults, TOPOLOGY, fabric, hosts, simulated, switches};
 use crate::captures::sample_fabric::{BEGUN, Memory, header};
 
-const EVERYTHING: WireReadOptions = WireReadOptions { devices: true, ports: true };
-const DEVICES: WireReadOptions = WireReadOptions { devices: true, ports: false };
+const EVERYTHING: WireReadOptions =
+    WireReadOptions { devices: true, switch_sensors: false, ports: true, link_pages: false };
+const DEVICES: WireReadOptions =
+    WireReadOptions { devices: true, switch_sensors: false, ports: false, link_pages: false };
 
 fn profiled(planned: &Fabric, of_switches: WireProfile, of_hosts: WireProfile) -> SharedSimulator {
     let simulator = simulated(planned, LineFaults::default(), 1);
@@ -170,14 +172,14 @@ fn what_is_missing_has_its_own_word_and_nothing_becomes_zero() {
 }
 
 #[test]
-fn a_look_costs_six_more_a_switch_and_a_sweep_a_fifth_of_a_question_a_port() {
+fn a_look_costs_nine_more_a_switch_and_a_sweep_a_quarter_of_a_question_a_port() {
     let planned = fabric("kary,k=4,n=3,speed=ndr");
     let simulator = profiled(&planned, WireProfile::Full, WireProfile::Full);
     let (mut source, mut look) = read(&simulator, DEVICES);
     let asked = sent(&simulator, "class 0a");
-    // A switch is asked for its temperature, fans, the speed of each, firmware and serial number; a host for temperature
-    // and firmware. The first of each kind is asked twice for the class; the first host has no fans and no serial number.
-    let expected = 6 * switches(&planned).len() + 2 * hosts(&planned).len() + 2 * 2 + 2;
+    // A switch is asked for the number of its three sensors and each of them, fans, the speed of each, firmware and serial
+    // number; a host for temperature and firmware. The first of each kind is asked twice for the class; the first host has no fans and no serial number.
+    let expected = 9 * switches(&planned).len() + 2 * hosts(&planned).len() + 2 * 2 + 2;
     assert_eq!(asked, expected);
     let ports = cabled(&look);
     let all = |simulator: &SharedSimulator| {
@@ -193,8 +195,12 @@ fn a_look_costs_six_more_a_switch_and_a_sweep_a_fifth_of_a_question_a_port() {
         source.sweep(&mut look, Duration::from_secs(10 * turn), &mut NoObserver).unwrap();
         let now = all(&simulator);
         // One device of each of the two kinds is asked first for what no reading asked before.
-        let first = if turn == 1 { 2 * 6 } else { 0 };
-        assert!(now - before <= ports / 5 + 1 + first, "{} in sweep {turn} of {ports} ports", now - before);
+        let first = if turn == 1 { 2 * 10 } else { 0 };
+        assert!(
+            now - before <= ports / 5 + ports / 20 + 2 + first,
+            "{} in sweep {turn} of {ports} ports",
+            now - before
+        );
         before = now;
     }
     assert_eq!(look.wire.ports.len(), ports, "within five minutes every port was asked");
@@ -255,4 +261,69 @@ fn captures_keep_the_answers() {
         recorded.push(reader.observation().wire);
     }
     assert!(recorded == known, "a replay shows what the sweeps knew");
+}
+
+#[test]
+fn the_course_of_links_is_read_where_it_is_wanted() {
+    const PAGES: WireReadOptions =
+        WireReadOptions { devices: false, switch_sensors: false, ports: false, link_pages: true };
+    let planned = fabric("kary,k=2,n=2,speed=ndr");
+    let simulator = profiled(&planned, WireProfile::Optics, WireProfile::Full);
+    let (_, look) = read(&simulator, PAGES);
+    // Five questions a port, and two about the class of each kind.
+    assert_eq!(sent(&simulator, "class 0a"), 4 * cabled(&look) + 4);
+    for ((guid, port), said) in &look.wire.ports {
+        assert!(said.congestion.known().is_some() && said.troubleshooting.known().is_some(), "{guid} {port}");
+        let (layer, resent) = (said.layer.known().unwrap(), said.retransmission.known().unwrap());
+        assert!(layer.good_blocks > 0 && resent.received_codes > 0 && said.module.is_not_asked());
+    }
+    let first = planned.node(switches(&planned)[0]).guid();
+    let (_, worn) = look.wire.ports.iter().find(|((guid, _), _)| *guid == first).unwrap();
+    assert_eq!(worn.link_down.known().unwrap().words(), "by this end, not intended: high bit error rate");
+    assert!(worn.layer.known().unwrap().uncorrectable_blocks > 0);
+    // A link whose FEC is known to have no retransmission is not asked for it.
+    let planned = fabric("kary,k=2,n=2,speed=hdr");
+    let simulator = profiled(&planned, WireProfile::Full, WireProfile::Full);
+    let (mut source, mut look) = read(&simulator, EVERYTHING);
+    source.read_wire(&mut look, PAGES, &mut NoObserver).unwrap();
+    assert!(look.wire.ports.values().all(|said| said.retransmission.is_not_asked()));
+    assert!(look.wire.ports.values().all(|said| said.layer.known().is_some()));
+}
+
+#[test]
+fn pages_that_devices_lack_or_answer_with_nonsense_have_no_value() {
+    const PAGES: WireReadOptions =
+        WireReadOptions { devices: true, switch_sensors: false, ports: false, link_pages: true };
+    let planned = fabric("kary,k=2,n=2,speed=ndr");
+    for profile in [WireProfile::Plain, WireProfile::Nonsense, WireProfile::Keyed, WireProfile::NoModules] {
+        let simulator = profiled(&planned, profile, profile);
+        let (_, look) = read(&simulator, PAGES);
+        for said in look.wire.ports.values() {
+            assert!(
+                said.link_down.known().is_none() && said.troubleshooting.known().is_none(),
+                "{profile:?}"
+            );
+            let counted = profile == WireProfile::NoModules;
+            assert_eq!(said.layer.known().is_some(), counted, "{profile:?}");
+            assert_eq!(said.retransmission.known().is_some(), counted, "{profile:?}");
+        }
+        let sensors = look.wire.devices.values().any(|said| !said.board.is_empty());
+        assert_eq!(sensors, profile == WireProfile::NoModules, "{profile:?}");
+    }
+}
+
+/// The number of sensors is asked before the sensors: a switch has two on its board, an adapter none.
+#[test]
+fn sensors_of_the_board_have_their_names_and_limits() {
+    let planned = fabric("kary,k=2,n=2");
+    let simulator = profiled(&planned, WireProfile::Full, WireProfile::Full);
+    let (_, look) = read(&simulator, DEVICES);
+    let of = |id: NodeId| &look.wire.devices[&planned.node(id).guid()];
+    for switch in switches(&planned) {
+        let board = &of(switch).board;
+        let names: Vec<_> = board.values().map(|sensor| sensor.name.as_deref().unwrap()).collect();
+        assert_eq!((of(switch).sensor_count, names), (DeviceAnswer::Known(3), vec!["ambient", "ports"]));
+        assert_eq!(board[&1].reading.limit_celsius(), Some(70.0));
+    }
+    assert!(hosts(&planned).into_iter().all(|host| of(host).board.is_empty()));
 }

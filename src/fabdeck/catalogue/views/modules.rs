@@ -8,7 +8,10 @@ use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
 use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
 use fabdeck_fabric::counters::{ErrorShare, PortErrorRates, WireVerdict, share_text};
-use fabdeck_fabric::observe::{CableKind, DeviceAnswer, FecMode, ModuleReading, PortWire};
+use fabdeck_fabric::observe::{
+    CableKind, CongestionMarks, DeviceAnswer, FecMode, ModuleReading, PhysicalLayerCounts, PortWire,
+    RetransmissionCounts,
+};
 use fabdeck_fabric::{Port, PortId};
 
 type RowField = Field<PortId>;
@@ -158,6 +161,97 @@ static MODULE_FIELDS: &[RowField] = &[
         said(l, id).map_or(NOT_ASKED, |said| answer(&said.discards, |causes| causes.text().into()))
     })
     .on_request(),
+    RowField::new(
+        "fecn",
+        "FECN",
+        FieldKind::Number,
+        "received packets with a forward congestion mark",
+        |l, &id| congestion(l, id).map(|marks| u64::from(marks.forward)).into(),
+    )
+    .unit("packets")
+    .on_request(),
+    RowField::new(
+        "becn",
+        "BECN",
+        FieldKind::Number,
+        "received packets with a backward congestion mark",
+        |l, &id| congestion(l, id).map(|marks| u64::from(marks.backward)).into(),
+    )
+    .unit("packets")
+    .on_request(),
+    RowField::new(
+        "uncorrectable",
+        "UNCORRECTABLE",
+        FieldKind::Number,
+        "FEC blocks that could not be corrected, since they were cleared",
+        |l, &id| layer(l, id).map(|counts| counts.uncorrectable_blocks).into(),
+    )
+    .unit("blocks")
+    .on_request(),
+    RowField::new(
+        "recoveries",
+        "RECOVERIES",
+        FieldKind::Number,
+        "how often the link recovered without going down, since it was cleared",
+        |l, &id| layer(l, id).map(|counts| u64::from(counts.recoveries)).into(),
+    )
+    .on_request(),
+    RowField::new(
+        "link_downs",
+        "LINK DOWNS",
+        FieldKind::Number,
+        "how often the link went down, by the physical layer's own count",
+        |l, &id| layer(l, id).map(|counts| u64::from(counts.link_downs)).into(),
+    )
+    .on_request(),
+    RowField::new(
+        "retries",
+        "RETRIES",
+        FieldKind::Number,
+        "codes that the physical layer sent again",
+        |l, &id| retransmission(l, id).map(|counts| counts.retry_codes).into(),
+    )
+    .unit("codes")
+    .on_request(),
+    RowField::new(
+        "retry_losses",
+        "RETRY LOSSES",
+        FieldKind::Number,
+        "events in which retransmission lost data",
+        |l, &id| retransmission(l, id).map(|counts| counts.losses).into(),
+    )
+    .on_request(),
+    RowField::new(
+        "trouble",
+        "TROUBLE",
+        FieldKind::Text,
+        "what keeps the link down by the device's own words, or why it is not known",
+        |l, &id| {
+            said(l, id).map_or(NOT_ASKED, |said| answer(&said.troubleshooting, |page| page.words().into()))
+        },
+    )
+    .on_request(),
+    RowField::new(
+        "last_down",
+        "LAST DOWN",
+        FieldKind::Text,
+        "who took the link down the last time, and why, or why that is not known",
+        |l, &id| said(l, id).map_or(NOT_ASKED, |said| answer(&said.link_down, |page| page.words().into())),
+    )
+    .on_request(),
+];
+
+/// The fields about the course of the link, which are read only where they are used.
+pub const LINK_PAGE_FIELDS: &[&str] = &[
+    "fecn",
+    "becn",
+    "uncorrectable",
+    "recoveries",
+    "link_downs",
+    "retries",
+    "retry_losses",
+    "trouble",
+    "last_down",
 ];
 
 const NOT_ASKED: Value<'static> = Value::Text(Cow::Borrowed("not asked"));
@@ -207,6 +301,18 @@ fn of_module<'l>(
     value: impl FnOnce(&'l ModuleReading) -> Value<'l>,
 ) -> Value<'l> {
     said(look, id).map_or(NOT_ASKED, |said| answer(&said.module, value))
+}
+
+fn congestion(look: &Snapshot, id: PortId) -> Option<&CongestionMarks> {
+    said(look, id)?.congestion.known()
+}
+
+fn layer(look: &Snapshot, id: PortId) -> Option<&PhysicalLayerCounts> {
+    said(look, id)?.layer.known()
+}
+
+fn retransmission(look: &Snapshot, id: PortId) -> Option<&RetransmissionCounts> {
+    said(look, id)?.retransmission.known()
 }
 
 fn text(value: Option<&str>) -> Value<'_> {

@@ -9,9 +9,9 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
 use fabdeck_fabric::NodeId;
+use fabdeck_fabric::counters::{SensorFaultKind, count_failed_fans};
 use fabdeck_fabric::observe::{
-    BoardSensor, DeviceAnswer, DeviceSensors, FirmwareReading, PowerSupplyReading, SystemReading,
-    TemperatureReading,
+    BoardSensor, DeviceSensors, FirmwareReading, PowerSupplyReading, SystemReading, TemperatureReading,
 };
 
 type RowField = Field<NodeId>;
@@ -36,15 +36,26 @@ static SENSOR_FIELDS: &[RowField] = &[
         FieldKind::Text,
         "ok, hot, fault (of fans or power supplies), or why the temperature is not known",
         |l, &id| {
-            said(l, id).map_or(NOT_ASKED, |said| match hot_sensor(said) {
-                Some(_) => "hot".into(),
-                None if has_fault(said) => "fault".into(),
-                None => answer(&said.temperature, |read| heat_word(*read).into()),
+            said(l, id).map_or(NOT_ASKED, |said| match l.sensor_faults(id).first().map(|fault| fault.kind) {
+                Some(SensorFaultKind::HotSensor) => "hot".into(),
+                Some(SensorFaultKind::Fan | SensorFaultKind::PowerSupply) => "fault".into(),
+                None => answer(&said.temperature, |read| heat_word(l, *read).into()),
             })
         },
     )
     .toned(&[("hot", Tone::Danger), ("fault", Tone::Danger)])
     .status(),
+    RowField::new(
+        "faults",
+        "FAULTS",
+        FieldKind::Text,
+        "what is too hot, which fans and power supplies failed, with the value and its limit",
+        |l, &id| {
+            let faults: Vec<String> = l.sensor_faults(id).into_iter().map(|fault| fault.text).collect();
+            if faults.is_empty() { Value::Missing } else { faults.join("; ").into() }
+        },
+    )
+    .on_request(),
     RowField::new("temperature", "TEMP", FieldKind::Decimal, "temperature of the chip", |l, &id| {
         celsius(temperature(l, id).map(TemperatureReading::celsius))
     })
@@ -169,15 +180,11 @@ fn hottest_sensor(said: &DeviceSensors) -> Option<String> {
     said.board.iter().max_by_key(by_heat).map(|(number, sensor)| sensor_text(*number, sensor))
 }
 
-/// What is wrong with the fans: speeds beyond their limits, and what the device itself reports.
+/// What is wrong with the fans: how many failed, and what the device itself reports.
 fn fan_faults(said: &DeviceSensors) -> Vec<String> {
-    let beyond = said.fan_limits.iter().filter(|(number, limits)| {
-        let speed = said.fans.get(number).and_then(DeviceAnswer::known);
-        speed.is_some_and(|speed| *speed < limits.low || limits.high > 0 && *speed > limits.high)
-    });
-    let beyond = beyond.count();
-    let off = (beyond > 0).then(|| format!("{beyond} off limits"));
-    off.into_iter().chain(said.fan_faults.iter().cloned()).collect()
+    let failed = count_failed_fans(said);
+    let failed = (failed > 0).then(|| format!("{failed} off limits"));
+    failed.into_iter().chain(said.fan_faults.iter().cloned()).collect()
 }
 
 /// The number of fans, and what is wrong with them.
@@ -205,17 +212,11 @@ fn power_text(held: &BTreeMap<u8, PowerSupplyReading>) -> String {
     if wrong.is_empty() { format!("{} ok", held.len()) } else { wrong.join("; ") }
 }
 
-fn has_fault(said: &DeviceSensors) -> bool {
-    let power = said.power_supplies.known().is_some_and(|held| !power_faults(held).is_empty());
-    power || !fan_faults(said).is_empty()
-}
-
-/// Whether a device is above its own limit; without one nothing is judged.
-fn heat_word(read: TemperatureReading) -> &'static str {
-    match read.limit {
-        Some(limit) if read.now > limit => "hot",
-        Some(_) => "ok",
-        None => "no limit stated",
+/// Whether a limit judges a temperature; one above it is a fault.
+fn heat_word(look: &Snapshot, read: TemperatureReading) -> &'static str {
+    match read.limit.is_some() || look.wire_thresholds.sensor_bad_c.is_some() {
+        true => "ok",
+        false => "no limit stated",
     }
 }
 

@@ -141,7 +141,7 @@ fn read_counters(
     operation: &mut Operation<'_>,
     interval: Option<Duration>,
 ) -> Result<CounterReading, Failure> {
-    match watch_counters(operation, WatchRequest::Sweeps { interval, count: 1 }) {
+    match watch_counters(operation, WatchRequest::Sweeps { interval, count: 1, sensors: true }) {
         Ok(WatchReport { snapshot, mut intervals }) => {
             let interval = intervals.pop().filter(|interval| interval.watched.ports > 0);
             let uncounted = interval.is_none().then(|| "no port has counters in both readings".to_owned());

@@ -15,6 +15,7 @@ pub(crate) mod pending_changes;
 pub mod problem;
 pub(crate) mod problem_list;
 pub mod ranked_problems;
+mod sensor_problems;
 pub mod short_port_name;
 pub mod table_certificate;
 mod table_problems;

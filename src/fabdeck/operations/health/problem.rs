@@ -42,6 +42,8 @@ json_type! {
         LinkErrors,
         /// The wire verdict on a link is bad: bit errors or a module beyond their limits.
         WireHealth,
+        /// A device is too hot, or a fan or power supply of it has failed.
+        DeviceHealth,
         DegradedLink,
         /// The current tables have a credit loop.
         CreditLoop,
@@ -58,6 +60,7 @@ impl ProblemKind {
         "narrow-links",
         "link-errors",
         "wire-health",
+        "device-health",
         "degraded-link",
         "credit-loop",
     ];

@@ -35,6 +35,7 @@ impl HealthFacts<'_> {
         all.extend(self.table_problems());
         all.extend(self.link_problems());
         all.extend(self.wire_problems());
+        all.extend(self.sensor_problems());
         all.extend(self.congestion_problems());
         all
     }

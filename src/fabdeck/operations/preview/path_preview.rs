@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::victims::HitHosts;
-use super::whatif::{Cost, routes_in_force};
+use super::whatif::{Cost, CostBound, routes_in_force};
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::judgement::count_unread_tables;
 use fabdeck_fabric::observe::AdaptiveRouting;
@@ -74,7 +74,8 @@ impl Preview {
 
     /// The hosts that the marks hit.
     pub fn hit_hosts(&self, look: &Snapshot) -> HitHosts {
-        HitHosts::under_tables(look, &self.marked)
+        let bound = CostBound::of_tables(self.adaptive.is_some(), self.unread_tables > 0);
+        HitHosts::under_tables(look, &self.marked, bound)
     }
 
     /// The cost of the marks, and that of `random` random links; by default as many links as the marks take

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
+use crate::operations::preview::whatif::CostBound;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_fabric::{Faults, JobMap, NodeId, PortId};
 use fabdeck_routing::analysis::{HitPorts, MarkedPaths};
@@ -44,6 +45,9 @@ json_type! {
         pub of_senders: u64,
         /// The most hit hosts first.
         pub first: Vec<DegradedHost>,
+        /// The words before the count that say how far it can be trusted; JSON has them with the other costs.
+        #[serde(skip)]
+        pub bound: &'static str,
     }
 
     #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,6 +86,8 @@ pub struct HitHosts {
     cut_off_aggregation_nodes: usize,
     /// Hosts to which this number of senders has no path, the most hit first. `None` without tables.
     degraded: Option<Vec<(NodeId, u64)>>,
+    /// How far these follow what packets do.
+    bound: CostBound,
     /// Number of all hosts.
     hosts: usize,
     /// Number of senders to a port that is not cut off: all end ports but itself and those that are.
@@ -99,8 +105,9 @@ pub enum HostNames {
 
 impl HitHosts {
     /// The hosts that marks hit under indexed paths.
-    pub fn under_tables(look: &Snapshot, marked: &MarkedPaths) -> Self {
-        Self::new(look, &marked.hit_ports(look.fabric(), manager_port(look)), true)
+    pub fn under_tables(look: &Snapshot, marked: &MarkedPaths, bound: CostBound) -> Self {
+        let hit = Self::new(look, &marked.hit_ports(look.fabric(), manager_port(look)), true);
+        Self { bound, ..hit }
     }
 
     /// The hosts that marks cut off, where no tables are known.
@@ -127,6 +134,7 @@ impl HitHosts {
         Self {
             cut_off_aggregation_nodes: aggregation.len(),
             degraded: tables.then_some(degraded),
+            bound: CostBound::Exact,
             hosts: fabric.nodes().filter(|(id, _)| is_host(id)).count(),
             senders: hit.ports.saturating_sub(hit.cut_off.len() + 1) as u64,
             cut_off,
@@ -142,6 +150,7 @@ impl HitHosts {
             degraded: degraded.map(|hosts| DegradedHosts {
                 count: hosts.len(),
                 of_senders: self.senders,
+                bound: self.bound.prefix(),
                 first: hosts
                     .iter()
                     .take(names.most())
@@ -234,9 +243,12 @@ impl Victims {
             let nodes = count_words(self.cut_off_aggregation_nodes, "aggregation node", "aggregation nodes");
             cut_off.push_str(&format!("; {nodes}"));
         }
-        let degraded = self.degraded.as_ref().map(|degraded| match degraded.count {
-            0 => "no host".to_owned(),
-            count => format!("{} until rerouted: {}", hosts(count), degraded.names(NAMED)),
+        let degraded = self.degraded.as_ref().map(|degraded| match (degraded.count, degraded.bound) {
+            (0, "") => "no host".to_owned(),
+            (0, bound) => format!("{bound}0 hosts"),
+            (count, bound) => {
+                format!("{bound}{} until rerouted: {}", hosts(count), degraded.names(NAMED))
+            }
         });
         let jobs = self.jobs.as_ref().map(|jobs| match jobs.count {
             0 => format!("none of {} loses a host", count_words(jobs.known, "job", "jobs")),

@@ -88,8 +88,9 @@ pub struct Cost {
 }
 
 /// How far counts of lost pairs can be trusted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CostBound {
+    #[default]
     Exact,
     /// Tables that were not read may hide more.
     AtLeast,
@@ -99,6 +100,15 @@ pub enum CostBound {
 }
 
 impl CostBound {
+    /// The bound of counts that follow the tables, by whether switches route adaptively and whether tables are missing.
+    pub fn of_tables(adaptive: bool, unread: bool) -> Self {
+        match (adaptive, unread) {
+            (true, _) => Self::ByStaticPorts,
+            (false, true) => Self::AtLeast,
+            (false, false) => Self::Exact,
+        }
+    }
+
     /// The words before a count.
     pub fn prefix(self) -> &'static str {
         match self {
@@ -126,11 +136,7 @@ impl Cost {
 
     /// How far the counts can be trusted.
     pub fn bound(&self) -> CostBound {
-        match (self.adaptive_routing.is_some(), self.unread_tables > 0) {
-            (true, _) => CostBound::ByStaticPorts,
-            (false, true) => CostBound::AtLeast,
-            (false, false) => CostBound::Exact,
-        }
+        CostBound::of_tables(self.adaptive_routing.is_some(), self.unread_tables > 0)
     }
 
     /// Number of pairs without a path under the marks: paths that cross a mark, and cut-off pairs that had

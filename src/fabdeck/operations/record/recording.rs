@@ -97,7 +97,8 @@ pub fn record(operation: &mut Operation<'_>, mut request: RecordRequest<'_>) -> 
     let snapshot = operation.read_snapshot_through(source.as_mut(), wanted)?;
     let Some(reading) = &snapshot.observation.reading else {
         return Err(Failure::usage(format!(
-            "FD-7964: {name} is not live, so there is nothing to record; use `convert` to write its state"
+            "FD-7964: {name} is not live, so there is nothing to record; name a live fabric (umad, sim:NAME). `convert` \
+             writes the state of files in another format, and `capture cut` a part of one capture"
         )));
     };
     let simulated = reading.virtual_time;

@@ -15,7 +15,7 @@ use fabdeck_fabric::counters::{
 };
 use fabdeck_fabric::observe::{CounterGrowth, CounterSample, FabricEvent, Sweep};
 use fabdeck_files::capture::TOO_SHORT;
-use fabdeck_mad::access::{NoObserver, PastSweep, ReadOptions, Source, SourceError};
+use fabdeck_mad::access::{NoObserver, PastSweep, ReadOptions, Source, SourceError, WireReadOptions};
 
 /// Default interval between two sweeps.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
@@ -23,8 +23,8 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
 /// The counters to judge.
 #[derive(Clone, Copy, Debug)]
 pub enum WatchRequest<'r> {
-    /// Sweeps of the named source, one more than intervals.
-    Sweeps { interval: Option<Duration>, count: u32 },
+    /// Sweeps of the named source, one more than intervals. `sensors`: the sensors of its switches are read first.
+    Sweeps { interval: Option<Duration>, count: u32, sensors: bool },
     /// Two files with counters, on the fabric of the named source.
     Files { before: &'r Path, after: &'r Path, seconds: f64 },
 }
@@ -91,7 +91,9 @@ pub fn watch_counters(
     request: WatchRequest<'_>,
 ) -> Result<WatchReport, Failure> {
     match request {
-        WatchRequest::Sweeps { interval, count } => judge_sweeps(operation, interval, count),
+        WatchRequest::Sweeps { interval, count, sensors } => {
+            judge_sweeps(operation, interval, count, sensors)
+        }
         WatchRequest::Files { before, after, seconds } => judge_files(operation, before, after, seconds),
     }
 }
@@ -158,6 +160,7 @@ fn judge_sweeps(
     operation: &mut Operation<'_>,
     asked: Option<Duration>,
     count: u32,
+    sensors: bool,
 ) -> Result<WatchReport, Failure> {
     let thresholds = &operation.env.given.thresholds;
     // Forwarding tables distinguish contributors from victims.
@@ -167,6 +170,8 @@ fn judge_sweeps(
         let interval = judge_growth(operation, &snapshot, &growth);
         return Ok(WatchReport { snapshot, intervals: vec![interval] });
     }
+    let switch_sensors = WireReadOptions { switch_sensors: sensors, ..WireReadOptions::default() };
+    operation.read_wire(source.as_mut(), &mut snapshot, switch_sensors)?;
     let mut series = SweepSeries::begin(operation, source.as_mut(), &mut snapshot, asked, count)?;
     let mut intervals = Vec::new();
     let mut seen = Rc::new(snapshot.clone());

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::catalogue::snapshot::Snapshot;
-use fabdeck_fabric::PortId;
-use fabdeck_fabric::counters::WireVerdict;
+use fabdeck_fabric::counters::{SensorFaultKind, WireVerdict};
 use fabdeck_fabric::observe::Sweep;
+use fabdeck_fabric::{NodeId, PortId};
 use fabdeck_mad::access::{ReadObserver, Source, SourceError};
 
 /// The result of a sweep.
@@ -27,7 +27,7 @@ pub struct SweepResult {
 const NO_TRAP_NOTES: [&str; 3] = ["FN-532", "FN-533", "FN-534"];
 
 /// What of the health of links makes a new snapshot: links that are to be watched or bad, links of which nothing is known
-/// any more, and whether every cabled port has an answer. Everything else is in the next snapshot, because a new one costs a walk over all tables.
+/// any more, faults of devices, and whether every cabled port has an answer. Everything else is in the next snapshot, because a new one costs a walk over all tables.
 #[derive(Default)]
 struct WireStanding {
     complete: bool,
@@ -35,15 +35,18 @@ struct WireStanding {
     read: (usize, usize),
     worse: Vec<(PortId, WireVerdict)>,
     healthy: BTreeSet<PortId>,
+    /// The faults of devices, by kind alone: the degrees of a hot device are in the next snapshot.
+    faults: Vec<(NodeId, SensorFaultKind)>,
 }
 
 impl WireStanding {
     fn new(look: &Snapshot) -> Self {
+        let mut standing = Self { faults: device_faults(look), ..Self::default() };
         if look.observation.wire.ports.is_empty() {
-            return Self::default();
+            return standing;
         }
         let cabled = look.fabric().ports().filter(|(_, port)| port.peer.is_some());
-        let mut standing = Self { complete: true, ..Self::default() };
+        standing.complete = true;
         for (id, _) in cabled {
             let is_read = look.port_wire(id).is_some();
             standing.complete &= is_read;
@@ -59,8 +62,16 @@ impl WireStanding {
     fn has_moved(&self, before: &Self) -> bool {
         let worse: BTreeSet<PortId> = self.worse.iter().map(|(id, _)| *id).collect();
         let lost = |id: &PortId| !self.healthy.contains(id) && !worse.contains(id);
-        self.complete != before.complete || self.worse != before.worse || before.healthy.iter().any(lost)
+        self.complete != before.complete
+            || self.worse != before.worse
+            || self.faults != before.faults
+            || before.healthy.iter().any(lost)
     }
+}
+
+fn device_faults(look: &Snapshot) -> Vec<(NodeId, SensorFaultKind)> {
+    let known = look.observation.wire.devices.keys().filter_map(|guid| look.fabric().node_by_guid(*guid));
+    known.flat_map(|node| look.sensor_faults(node).into_iter().map(move |fault| (node, fault.kind))).collect()
 }
 
 /// Reads the counters again. The notes and the reading data of the snapshot stay as they were, as the notes

@@ -297,7 +297,7 @@ impl Runner<'_> {
             let words = "not rehearsed: the counters are those of the current fabric, not of the plan";
             return Ok(StepOutput { values, rehearsed: true, ..StepOutput::with_text(words) });
         }
-        let request = WatchRequest::Sweeps { interval: Some(interval), count };
+        let request = WatchRequest::Sweeps { interval: Some(interval), count, sensors: false };
         let report = watch_counters(&mut self.operation, request)?;
         self.operation.count_reading(&report.snapshot);
         report.refuse_uncounted()?;

@@ -77,7 +77,7 @@ pub struct HotspotArgs {
 fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Failure> {
     let request = match (&args.before, &args.after, args.seconds) {
         (Some(before), Some(after), Some(seconds)) => WatchRequest::Files { before, after, seconds },
-        _ => WatchRequest::Sweeps { interval: args.interval, count: args.count },
+        _ => WatchRequest::Sweeps { interval: args.interval, count: args.count, sensors: false },
     };
     let report = watch_counters(&mut context.operation(), request)?;
     let WatchReport { snapshot, intervals } = &report;

@@ -18,7 +18,7 @@ pub fn run(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failur
     refuse_selection(context, rows)?;
     let OpenSnapshot { mut source, mut snapshot } =
         context.operation().open_snapshot(ReadOptions::default())?;
-    let wanted = WireReadOptions { devices: false, ports: true };
+    let wanted = WireReadOptions { ports: true, ..WireReadOptions::default() };
     context.operation().read_wire(source.as_mut(), &mut snapshot, wanted)?;
     let text = write_gauges(snapshot.fabric(), &snapshot.names, &gauges(&snapshot));
     context.output.out.write_all(text.as_bytes())?;

@@ -39,12 +39,18 @@ struct WireKeys {
     module_watch_c: f64,
     #[serde(deserialize_with = "quantity")]
     module_bad_c: f64,
+    #[serde(deserialize_with = "known_quantity")]
+    sensor_bad_c: Option<f64>,
     #[serde(deserialize_with = "rates")]
     raw: [Option<f64>; 3],
     #[serde(deserialize_with = "rates")]
     effective: [Option<f64>; 3],
     #[serde(deserialize_with = "rates")]
     symbol: [Option<f64>; 3],
+}
+
+fn known_quantity<'de, D: Deserializer<'de>>(value: D) -> Result<Option<f64>, D::Error> {
+    quantity(value).map(Some)
 }
 
 /// Error rates by generation: up to EDR, HDR, NDR and later.

@@ -4,6 +4,8 @@
 //! wire        rack2-leaf[7]: bad, effective bit error rate 1.2e-9 is above 1e-12
 //! module      active optical, Acme 980-9I, serial MT1, 71.0 C, RX 310 uW
 //! bit errors  raw 3.1e-5, after FEC 1.2e-9, FEC RS(544,514)
+//! link        FECN 12 packets, recoveries 3, link downs 1
+//! went down   last by the other end, not intended: high bit error rate, trouble: nothing
 //! ```
 
 use crate::catalogue::field::Listing;
@@ -64,9 +66,22 @@ fn port_lines(look: &Snapshot, port: PortId) -> Vec<DetailLine> {
         ("after retransmission ", "symbol_ber"),
         ("FEC ", "fec"),
     ];
-    vec![
+    let course = [
+        ("FECN ", "fecn"),
+        ("BECN ", "becn"),
+        ("uncorrectable ", "uncorrectable"),
+        ("recoveries ", "recoveries"),
+        ("link downs ", "link_downs"),
+        ("sent again ", "retries"),
+        ("losses ", "retry_losses"),
+    ];
+    let mut lines = vec![
         ("wire", format!("{}: {}{why}", look.port_name(port), judged.verdict.word())),
         ("module", join(&module)),
         ("bit errors", join(&bits)),
-    ]
+    ];
+    let asked = look.port_wire(port).is_some_and(|said| !said.link_down.is_not_asked());
+    lines.extend(Some(("link", join(&course))).filter(|(_, text)| !text.is_empty()));
+    lines.extend(asked.then(|| ("went down", join(&[("last ", "last_down"), ("trouble: ", "trouble")]))));
+    lines
 }

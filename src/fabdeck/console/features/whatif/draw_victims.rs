@@ -212,14 +212,18 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
         let text = "not known without tables".to_owned();
         return vec![VictimRow::Head { severity: 3, role: Role::Dim, label: "DEGRADED", text }];
     };
+    let bound = degraded.bound;
     if degraded.count == 0 {
-        let text = "no host".to_owned();
+        let text = if bound.is_empty() { "no host".to_owned() } else { format!("{bound}0 hosts") };
         return vec![VictimRow::Head { severity: 2, role: Role::Dim, label: "DEGRADED", text }];
     }
     let hosts: Vec<String> = degraded.first.iter().map(DegradedHost::words).collect();
-    let mut text = match degraded.count {
-        1 => "1 host misses senders until rerouted".to_owned(),
-        count => format!("{} hosts miss senders until rerouted", digits_in_groups(count)),
+    let count = degraded.count;
+    let until = if bound.is_empty() { " until rerouted" } else { "" };
+    // With the words of a bound, the names have to have room.
+    let mut text = match count {
+        1 => format!("{bound}1 host misses senders{until}"),
+        count => format!("{bound}{} hosts miss senders{until}", digits_in_groups(count)),
     };
     let mut names = Vec::new();
     if room.is_short() {

@@ -1,0 +1,133 @@
+//! What kinds of devices refused, in a file of the user's state folder: each line a question, for 24 hours. Devices that
+//! are simulated have a file of their own. The file holds kinds of devices and versions of firmware, and no keys or names.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::state_lines::{read_lines, replace_lines};
+use fabdeck_live::{KindRefusal, RefusalStore};
+
+const FILE_NAME: &str = "refused-questions";
+const SIMULATED_FILE_NAME: &str = "refused-questions-simulated";
+/// The form of a line. Lines of another form are left out.
+const VERSION: u64 = 1;
+/// How long a refusal holds.
+const MAX_AGE_S: i64 = 24 * 60 * 60;
+/// Most refusals that are kept; the oldest go first.
+const MAX_KEPT: usize = 2000;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct KeptRefusal {
+    version: u64,
+    vendor: u32,
+    device: u32,
+    firmware: String,
+    refused: String,
+    /// Seconds since 1970.
+    at: i64,
+}
+
+/// The file of one user.
+#[derive(Debug)]
+pub struct KeptRefusals(PathBuf);
+
+impl KeptRefusals {
+    /// The file in a state folder for a source, by its text.
+    pub fn in_folder(folder: PathBuf, source: &str) -> Self {
+        let name = if source.starts_with("sim:") { SIMULATED_FILE_NAME } else { FILE_NAME };
+        Self(folder.join(name))
+    }
+
+    /// The lines that hold now.
+    fn read(&self) -> std::io::Result<Vec<KeptRefusal>> {
+        let now = Timestamp::now().as_second();
+        let lines = read_lines::<Value>(&self.0)?;
+        let own = lines.into_iter().filter(|line| line["version"] == VERSION);
+        let read: Vec<KeptRefusal> = own.map(serde_json::from_value).collect::<Result<_, _>>()?;
+        // A line from the future is from a clock that was set back.
+        Ok(read.into_iter().filter(|line| (0..MAX_AGE_S).contains(&(now - line.at))).collect())
+    }
+}
+
+impl RefusalStore for KeptRefusals {
+    fn load(&self) -> Result<Vec<KindRefusal>, String> {
+        let lines = self.read().map_err(|error| {
+            format!(
+                "{} cannot be read ({error}): devices are asked again for what they refused in earlier sessions",
+                self.0.display()
+            )
+        })?;
+        let refusal = |line: KeptRefusal| KindRefusal {
+            vendor: line.vendor,
+            device: line.device,
+            firmware: line.firmware,
+            topic: line.refused,
+        };
+        Ok(lines.into_iter().map(refusal).collect())
+    }
+
+    fn add(&self, refusals: &[KindRefusal]) -> Result<(), String> {
+        let at = Timestamp::now().as_second();
+        let line = |refusal: &KindRefusal| KeptRefusal {
+            version: VERSION,
+            vendor: refusal.vendor,
+            device: refusal.device,
+            firmware: refusal.firmware.clone(),
+            refused: refusal.topic.clone(),
+            at,
+        };
+        // A damaged file is replaced: nothing in it is needed.
+        let changed = replace_lines(&self.0, || {
+            let mut lines = self.read().unwrap_or_default();
+            lines.extend(refusals.iter().map(line));
+            let old = lines.len().saturating_sub(MAX_KEPT);
+            lines.drain(..old);
+            lines
+        });
+        changed.map_err(|error| {
+            format!("{} cannot be written ({error}): the next session asks again", self.0.display())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(topic: &str) -> KindRefusal {
+        KindRefusal { vendor: 0x2C9, device: 0xD2F2, firmware: "31.1".to_owned(), topic: topic.to_owned() }
+    }
+
+    #[test]
+    fn refusals_hold_for_a_day_and_a_damaged_file_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = KeptRefusals::in_folder(folder.path().join("state"), "umad");
+        assert_eq!(store.load().unwrap(), []);
+        store.add(&[refusal("module")]).unwrap();
+        store.add(&[refusal("system")]).unwrap();
+        assert_eq!(store.load().unwrap(), [refusal("module"), refusal("system")]);
+        let text = std::fs::read_to_string(&store.0).unwrap();
+        let now = Timestamp::now().as_second();
+        for (at, held) in [(now - MAX_AGE_S + 60, 1), (now - MAX_AGE_S - 1, 0), (now + 3600, 0)] {
+            let line = serde_json::json!({"version": 1, "vendor": 713, "device": 1, "firmware": "1", "refused": "fec", "at": at});
+            std::fs::write(&store.0, format!("{line}\n")).unwrap();
+            assert_eq!(store.load().unwrap().len(), held, "{at}");
+        }
+        // Lines of another version are left out, whatever they hold.
+        std::fs::write(&store.0, format!("{{\"version\":2,\"other\":1}}\n{text}")).unwrap();
+        assert_eq!(store.load().unwrap().len(), 2);
+        for damaged in ["{\"version\":1", "\u{0}\u{1}", "{\"version\":1,\"vendor\":\"x\"}", "[]["] {
+            std::fs::write(&store.0, damaged).unwrap();
+            let problem = store.load().unwrap_err();
+            assert!(problem.contains("refused-questions cannot be read"), "{problem}");
+            store.add(&[refusal("fec")]).unwrap();
+            assert_eq!(store.load().unwrap(), [refusal("fec")]);
+        }
+        // A simulated device says nothing about real ones.
+        let simulated = KeptRefusals::in_folder(folder.path().join("state"), "sim:demo");
+        assert_eq!(simulated.load().unwrap(), []);
+    }
+}
