@@ -100,13 +100,16 @@ fn the_best_engine_is_proposed_and_has_the_cursor() {
             () if row.contains(" safe ") => 0,
             () => 1,
         };
-        let ranks: Vec<(bool, i32)> = rows.iter().map(|row| (!row.contains(" clean"), live(row))).collect();
+        let is_clean = |row: &String| row.contains(" clean") || row.contains(" proposed, ");
+        let ranks: Vec<(bool, i32)> = rows.iter().map(|row| (!is_clean(row), live(row))).collect();
         assert!(ranks.is_sorted(), "{element}: {rows:#?}");
         // What cannot be written while traffic flows is not proposed without saying so.
-        let words = if live(&rows[0]) == 2 { "clean, drain first" } else { "clean, proposed" };
+        let words = if live(&rows[0]) == 2 { "proposed, drain first" } else { "clean, proposed" };
         assert!(rows[0].contains(words), "{element}: {rows:#?}");
-        let named = |row: &&String| row.contains("proposed") || row.contains("drain first");
-        assert_eq!(rows.iter().filter(named).count(), 1, "{rows:#?}");
+        assert_eq!(rows.iter().filter(|row| row.contains("proposed")).count(), 1, "{rows:#?}");
+        for row in rows.iter().filter(|row| is_clean(row)) {
+            assert_eq!(row.contains("drain first"), live(row) == 2, "{row}");
+        }
         assert_eq!(driver.state.screens.whatif.engine().unwrap().id, first_words(&shown(&driver))[0]);
     }
 }
@@ -277,4 +280,20 @@ fn the_widest_screen_has_live_beside_preview_and_the_cables_that_change() {
     // Other marks have other routes: nothing of the old ones stays.
     driver.press("F");
     assert!(shown(&driver).contains("p runs the engines"), "{}", shown(&driver));
+}
+
+/// On Links, the preview is about the cable at the cursor, unless something is marked already.
+#[test]
+fn a_preview_from_links_is_about_the_chosen_cable() {
+    let mut driver = open_session("sim:demo");
+    driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
+    driver.press("3 p");
+    let screen = shown(&driver);
+    assert!(screen.contains("rack3-leaf[10] to spine-2[6] fails."), "{screen}");
+    driver.press("3 j p");
+    assert_eq!(driver.state.known.marks.len(), 1, "what is marked stays as it is");
+    // Routes that change nothing are no proposal.
+    let mut driver = open_session("sim:demo");
+    driver.press("6 :preview space minhop enter");
+    assert!(!shown(&driver).contains("proposed"), "{}", shown(&driver));
 }

@@ -92,7 +92,7 @@ fn the_rotation_over_links_says_how_many_ports_were_read() {
 #[test]
 fn a_cable_that_no_path_crosses_needs_no_new_routes() {
     let mut session = Session::open(&["--source", "sim:demo,traffic=none"], 120, 40);
-    session.until("next  p preview the routes without this cable; then reseat");
+    session.until("next  p preview routes without it; then reseat");
     session.press("p");
     session.until("clean");
     session.press("a");

@@ -62,9 +62,13 @@ static CHANGE_FIELDS: &[RowField] = &[
     }),
     RowField::new("user", "USER", FieldKind::Text, "the user who began it", |_, row| Value::text(&row.user))
         .shed(2),
-    RowField::new("time", "BEGUN", FieldKind::Text, "when it was begun", |_, row| {
-        short_time(&row.time).into()
-    })
+    RowField::new(
+        "time",
+        "BEGUN",
+        FieldKind::Text,
+        "when it was begun, without the date if it is today",
+        |now, row| short_time(&row.time, *now).into(),
+    )
     .keyword(),
     RowField::new(
         "via",
@@ -102,9 +106,14 @@ static CHANGE_FIELDS: &[RowField] = &[
         .on_request(),
 ];
 
-/// A time to the minute: `2026-11-22 02:03`.
-fn short_time(time: &str) -> String {
-    time.get(..16).map_or_else(|| time.to_owned(), |time| time.replace('T', " "))
+/// A time to the minute: `2026-11-22 02:03`, and `02:03` where it is of today.
+fn short_time(time: &str, now: Option<Timestamp>) -> String {
+    let today = now.map(|now| now.strftime("%Y-%m-%dT").to_string());
+    let Some(time) = time.get(..16) else { return time.to_owned() };
+    match today.and_then(|today| time.strip_prefix(&today).map(str::to_owned)) {
+        Some(of_day) => of_day,
+        None => time.replace('T', " "),
+    }
 }
 
 fn progress(row: &ChangeRow, now: Option<Timestamp>) -> Value<'_> {

@@ -30,7 +30,10 @@ impl HealthFacts<'_> {
         let hosts = self.waiting_hosts(&waiting);
         let name = short_port_name(self.look, hot.adapter);
         let mut wait = count_words(hosts.len(), "host waits", "hosts wait");
-        let is_brief = longest_wait(hot, &hosts).is_some_and(|wait| wait < brief_wait);
+        // Of several hot-spots, hosts may wait for another one.
+        let own =
+            if verdict.hot_spots.len() > 1 && hot.at.time_waited.is_some() { &[] } else { hosts.as_slice() };
+        let is_brief = longest_wait(hot, own).is_some_and(|wait| wait < brief_wait);
         if is_brief {
             wait.push_str(" briefly");
         }
@@ -155,7 +158,7 @@ pub fn hot_spot_cause(accepted: Option<f64>) -> ProblemCause {
             ProblemCause::sure("its link is full: more is sent to it than it carries")
         }
         Some(used) => ProblemCause::likely(format!(
-            "a slow host: packets for it wait while its link is used by {} only",
+            "a slow host: its link is used by {} only while packets wait",
             per_cent(used)
         )),
         None => ProblemCause::unknown("the load of its link is not known"),

@@ -97,7 +97,7 @@ impl HealthFacts<'_> {
         let cause = match counting[..] {
             [] => ProblemCause::unknown("it goes down without errors: an end restarts or resets its port"),
             [at] => ProblemCause::likely(format!(
-                "cable or module: only {} counts errors, so they arise on the way to it",
+                "cable or module: only {} counts errors",
                 self.look.unique_port_name(at)
             )),
             _ => ProblemCause::likely("cable: both ends count errors"),
@@ -207,8 +207,8 @@ impl HealthFacts<'_> {
         match (self.paths_over(link), repair) {
             (Some(0), "") => "no path crosses it".to_owned(),
             (Some(0), repair) => format!("no path crosses it: {repair}"),
-            (_, "") => "preview the routes without this cable".to_owned(),
-            (_, repair) => format!("preview the routes without this cable; then {repair}"),
+            (_, "") => "preview routes without it".to_owned(),
+            (_, repair) => format!("preview routes without it; then {repair}"),
         }
     }
 

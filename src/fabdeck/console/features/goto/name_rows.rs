@@ -50,7 +50,9 @@ pub fn name_rows(
     let query = NameQuery { state, known: &state.known, look: &index.look, words };
     let line = line.trim();
     if let Some((node, about)) = query.identified(line) {
-        return query.rows_of_node(node, about);
+        let mut rows = query.rows_of_node(node, about);
+        query.add_names_with_number(&mut rows, node, hits);
+        return rows;
     }
     if let Some((name, port, closed)) = split_port(line) {
         let rows = query.rows_of_ports(index, name, port, closed);
@@ -134,6 +136,19 @@ impl NameQuery<'_> {
         self.add_cables(&mut rows, node, EXACT);
         self.add_actions(&mut rows.rows, ElementId::Node(node), EXACT);
         rows
+    }
+
+    /// Adds other nodes whose names have the number that is the LID of this one.
+    fn add_names_with_number(&self, rows: &mut NameRows, node: NodeId, hits: &NameHits) {
+        let is_other = |hit: &&NameHit| hit.node != node && hit.score >= super::text_match::INSIDE;
+        let others = hits.switches.iter().chain(&hits.hosts).filter(is_other);
+        let before = rows.rows.len();
+        rows.rows.extend(others.map(|hit| self.node_row(hit.node, hit.score, None)));
+        if rows.rows.len() > before {
+            rows.matching += hits.count();
+            rows.is_least = !hits.is_complete;
+            rows.counts = vec![(GotoGroup::Switches, hits.switch_count), (GotoGroup::Hosts, hits.host_count)];
+        }
     }
 
     fn rows_of_hits(&self, hits: &NameHits) -> NameRows {

@@ -146,7 +146,9 @@ fn draw_card(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &C
     if area.height < CARD_ROWS {
         return;
     }
-    // Without a graph, the texts have its room.
+    // Without a graph, the texts have its room. So have those of the chosen card on a narrow screen, where they need it.
+    let texts = body.width.saturating_sub(graph + 2);
+    let measure = measure.filter(|_| wide || !card.chosen || text_width(problem) <= texts);
     let texts = if measure.is_some() { body.width.saturating_sub(graph + 2) } else { body.width };
     draw_texts(canvas, Rect { width: texts, ..body }, state, card);
     let graph = graph.min(body.width);
@@ -167,9 +169,17 @@ fn shorten_title(title: &str, room: u16, more: &str) -> String {
     }
 }
 
+/// Columns of the labels before the texts of a card.
+const TEXT: u16 = 7;
+
+/// Columns that the cause and the next step of a card need, with their labels and a key.
+fn text_width(problem: &FabricProblem) -> u16 {
+    let cause = width(certainty_words(problem.cause.certainty)) + width(&problem.cause.text);
+    TEXT + cause.max(width(&problem.next.text) + 2)
+}
+
 /// Cause, hits and next step.
 fn draw_texts(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, card: &Card<'_>) {
-    const TEXT: u16 = 7;
     let problem = card.problem;
     let first = if problem.worse_since.is_some() { "worse" } else { "cause" };
     for (y, label) in [(1, first), (2, "hits"), (3, "next")] {

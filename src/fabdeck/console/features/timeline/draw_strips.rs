@@ -307,7 +307,9 @@ impl StripRows<'_> {
         let x = column_of(self.plot, at);
         canvas.draw_text(self.plot, x, axis, canvas.signs.down, Role::Key);
         let lanes = self.panes.lane_rows + u16::from(self.panes.has_headings);
-        for y in axis + 1..self.y + lanes {
+        // The legend below the axis stays readable.
+        let first = axis + 1 + u16::from(self.panes.has_head);
+        for y in first..self.y + lanes {
             canvas.draw_text(self.plot, x, y, canvas.signs.beside, Role::Key);
         }
     }

@@ -14,8 +14,10 @@ pub struct TourStep {
     pub title: &'static str,
     /// The text; a word of an action in braces is replaced by its key.
     pub text: &'static str,
-    /// The screen that the text is about, where the step goes there.
+    /// The screen that the text is about, where the step goes there by itself; elsewhere the operator goes.
     pub screen: Option<ScreenId>,
+    /// The screen that it is about: the key for the next step goes there.
+    pub about: ScreenId,
     /// Whether the operator did what the text says.
     pub is_done: fn(&SessionState) -> bool,
 }
@@ -29,6 +31,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         text: "Health ranks the problems, the worst first: what, why, who is hit, and what to do next. In sim:demo hosts \
                begin to write to storage01, one after another. {down} goes to the next card, {enter} opens one.",
         screen: None,
+        about: ScreenId::Health,
         is_done: |state| state.screen != ScreenId::Health || matches!(state.layer, Some(Overlay::Details(_))),
     },
     TourStep {
@@ -37,6 +40,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
                only wait behind them, each with its proof. {down} and {up} move, {details} shows all of a row. \
                {screen-map} goes on to the map.",
         screen: Some(ScreenId::Hotspots),
+        about: ScreenId::Hotspots,
         is_done: |state| state.screen == ScreenId::Map,
     },
     TourStep {
@@ -44,6 +48,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         text: "The map draws every cable; its colour is how long packets wait. {quantity} shows load, errors and paths \
                instead, arrows move, {next-view} has the fabric as a tree and as lists. {screen-links} goes on to the cables.",
         screen: None,
+        about: ScreenId::Map,
         is_done: |state| state.screen == ScreenId::Links,
     },
     TourStep {
@@ -52,6 +57,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
                cable of rack2-leaf counts errors, and after 75 s it runs at 1x. {enter} opens the page of a cable: both \
                ends and every counter.",
         screen: None,
+        about: ScreenId::Links,
         is_done: |state| state.screens.links.page.is_some(),
     },
     TourStep {
@@ -59,6 +65,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         text: "{mark} marks the cable as failed: in this session, and nowhere else. {undo} takes the mark back. Marks go on \
                switches, ports and cables, on every screen.",
         screen: None,
+        about: ScreenId::Links,
         is_done: |state| !state.known.marks.is_empty(),
     },
     TourStep {
@@ -66,6 +73,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         text: "{screen-whatif} What-if says how many pairs of hosts have no path until the fabric is rerouted, how many are \
                cut off for good. Its pane Who is hit has the hosts and the jobs.",
         screen: None,
+        about: ScreenId::Whatif,
         is_done: |state| state.screen == ScreenId::Whatif,
     },
     TourStep {
@@ -73,6 +81,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
         text: "{preview} runs every engine on the fabric without the marked parts. Each proposal has a certificate that does \
                not trust the engine: every pair has a path, no loop, no deadlock.",
         screen: None,
+        about: ScreenId::Whatif,
         is_done: |state| {
             state
                 .engines()
@@ -86,6 +95,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
                may go wrong, the way back. space acknowledges a risk, tab goes to Apply, enter writes. Only where the top \
                line says writable; {next-step} goes on without.",
         screen: None,
+        about: ScreenId::Whatif,
         is_done: has_pending_change,
     },
     TourStep {
@@ -94,6 +104,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
                it and asks whether it stays, {rollback} rolls it back at once, {extend} gives it ten minutes more. \
                {screen-changes} lists all changes.",
         screen: None,
+        about: ScreenId::Health,
         is_done: |state| !has_pending_change(state),
     },
     TourStep {
@@ -102,6 +113,7 @@ pub const TOUR_STEPS: [TourStep; 10] = [
                read, on all screens at once, and {live} returns to now. {help} lists every key, {palette} goes to anything. \
                {next-step} ends the tour.",
         screen: None,
+        about: ScreenId::Timeline,
         is_done: |_| false,
     },
 ];
@@ -143,16 +155,26 @@ pub fn toggle_tour(state: &mut SessionState, _: &str) -> Vec<Effect> {
 /// Goes to the next step; behind the last one the tour ends.
 pub fn go_to_next_step(state: &mut SessionState, _: &str) -> Vec<Effect> {
     if let Some(step) = state.tour.step {
-        show_step(state, step + 1);
+        turn_to(state, step + 1);
     }
     Vec::new()
 }
 
 pub fn go_to_previous_step(state: &mut SessionState, _: &str) -> Vec<Effect> {
     if let Some(step) = state.tour.step {
-        show_step(state, step.saturating_sub(1));
+        turn_to(state, step.saturating_sub(1));
     }
     Vec::new()
+}
+
+/// Shows a step on the screen that it is about.
+fn turn_to(state: &mut SessionState, step: usize) {
+    if let Some(shown) = TOUR_STEPS.get(step)
+        && state.screen != shown.about
+    {
+        (state.layer, state.screen, state.came_from) = (None, shown.about, None);
+    }
+    show_step(state, step);
 }
 
 fn show_step(state: &mut SessionState, step: usize) {

@@ -124,7 +124,7 @@ pub fn engine_reason(state: &SessionState) -> Option<(String, String)> {
         text.push(transition.short_verdict());
     }
     if transition.safe != Some(true) {
-        text.push("Safe instead: write in phases, or while no traffic uses what changes".to_owned());
+        text.push("Safe instead: write it while no traffic uses what changes, or in two plans where the details of Apply have a way".to_owned());
     }
     Some((title(words), text.join(". ")))
 }

@@ -37,7 +37,7 @@ const VERDICT: EngineField = EngineField::new(
     "VERDICT",
     FieldKind::Text,
     "clean, or the worst defect of its routes; or how far it is: not run, waiting, running, refused; proposed: the best of \
-     all; drain first: the best of all, and none can be written while traffic flows; (old): run with other jobs than the present ones",
+     all; drain first: it cannot be written while traffic flows; (old): run with other jobs than the present ones",
     |states, row| states.get(row.engine).map_or(Value::Missing, |words| Value::text(words)),
 )
 .status()
@@ -45,6 +45,7 @@ const VERDICT: EngineField = EngineField::new(
     ("clean", Tone::Good),
     (PROPOSED_CLEAN, Tone::Good),
     (DRAIN_CLEAN, Tone::Warning),
+    (PROPOSED_DRAIN, Tone::Warning),
     ("pair lost", Tone::Warning),
     ("pairs lost", Tone::Warning),
     ("deadlock", Tone::Danger),
@@ -54,9 +55,10 @@ const VERDICT: EngineField = EngineField::new(
 /// The words of the engine that is proposed: the best one, where its routes have no worse defect than lost pairs.
 const PROPOSED_CLEAN: &str = "clean, proposed";
 const PROPOSED: &str = ", proposed";
-/// The same where its routes cannot be written while traffic flows. The best of all comes first, so none can.
+/// The words of routes that cannot be written while traffic flows. Where the best one is among them, none can.
 const DRAIN_CLEAN: &str = "clean, drain first";
 const DRAIN: &str = ", drain first";
+const PROPOSED_DRAIN: &str = "proposed, drain first";
 
 const JOBS_MAX: EngineField = EngineField::new(
     "jobs_max",
@@ -102,12 +104,24 @@ impl EngineList {
             engines.iter().map(|engine| (engine.id, verdict_words(known, engine))).collect();
         if is_ranked {
             engines.sort_by_key(|engine| rank(known, engine));
-            let best = engines.first().filter(|best| {
-                matches!(EngineVerdict::of(known, best), EngineVerdict::Clean | EngineVerdict::LosesPairs(_))
-            });
-            let is_unsafe = best.is_some_and(|best| live_rank(known, best) == UNSAFE);
-            if let Some(words) = best.and_then(|best| states.get_mut(best.id)) {
-                words.push_str(if is_unsafe { DRAIN } else { PROPOSED });
+            let is_good = |engine: &Engine| {
+                matches!(
+                    EngineVerdict::of(known, engine),
+                    EngineVerdict::Clean | EngineVerdict::LosesPairs(_)
+                )
+            };
+            let changes = |engine: &Engine| {
+                known.proposal(engine).is_some_and(|proposal| proposal.difference.entries > 0)
+            };
+            for (at, engine) in engines.iter().enumerate().filter(|(_, engine)| is_good(engine)) {
+                let Some(words) = states.get_mut(engine.id) else { continue };
+                let is_best = at == 0 && changes(engine);
+                match live_rank(known, engine) == UNSAFE {
+                    true if is_best && words == "clean" => *words = PROPOSED_DRAIN.to_owned(),
+                    true => words.push_str(DRAIN),
+                    false if is_best => words.push_str(PROPOSED),
+                    false => {}
+                }
             }
         }
         Self { rows: engines.iter().map(|engine| row(engine)).collect(), states, is_ranked }

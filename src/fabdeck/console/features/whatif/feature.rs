@@ -17,6 +17,7 @@ use crate::console::model::element_search::find_element;
 use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
 use crate::operations::preview::whatif::{drawn_words, mark_random};
+use fabdeck_fabric::ElementId;
 use fabdeck_routing::{Engine, find_engine};
 
 pub const FEATURE: Feature = Feature {
@@ -71,8 +72,10 @@ pub const FEATURE: Feature = Feature {
                     }
                     match parse_engines(argument) {
                         Ok(asked) => {
+                            let mut effects = mark_chosen_cable(state);
                             open_engines(state);
-                            engine_runs::preview_engines(state, &asked)
+                            effects.extend(engine_runs::preview_engines(state, &asked));
+                            effects
                         }
                         Err(problem) => {
                             state.log_message(Severity::Error, problem);
@@ -108,6 +111,15 @@ pub const FEATURE: Feature = Feature {
     draw: draw::draw,
     ..Feature::NEW
 };
+
+/// Marks the cable at the cursor of Links, or of its page, where nothing is marked: the preview is about what is chosen.
+fn mark_chosen_cable(state: &mut SessionState) -> Vec<Effect> {
+    if state.screen != ScreenId::Links || !state.known.marks.is_empty() {
+        return Vec::new();
+    }
+    let chosen = state.target_elements().into_iter().find(|chosen| matches!(chosen, ElementId::Link(_)));
+    chosen.map_or_else(Vec::new, |cable| marking::replace_marks(state, &[cable]))
+}
 
 /// Opens What-if with the keys on the engines. A zoom of another pane would hide them.
 pub fn open_engines(state: &mut SessionState) {
