@@ -42,6 +42,8 @@ json_type! {
         LinkErrors,
         /// The wire verdict on a link is bad: bit errors or a module beyond their limits.
         WireHealth,
+        /// A plane of an aggregated port is down, or a plane gave no answer.
+        PlaneDown,
         DegradedLink,
         /// The current tables have a credit loop.
         CreditLoop,
@@ -58,6 +60,7 @@ impl ProblemKind {
         "narrow-links",
         "link-errors",
         "wire-health",
+        "plane-down",
         "degraded-link",
         "credit-loop",
     ];
