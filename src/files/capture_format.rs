@@ -13,6 +13,7 @@ mod links;
 mod pack;
 mod partitions;
 mod path_levels;
+mod planes;
 mod reader;
 mod record_words;
 mod state;
@@ -36,6 +37,7 @@ pub use line::{
 };
 pub use pack::{FramePacker, PackedFrames};
 pub use partitions::{PartitionPortEntry, PartitionRecord};
+pub use planes::PlaneRecord;
 pub use reader::{CaptureReader, Damage};
 pub use state::{CaptureState, changed_records, state_records, wire_records};
 pub use topology::{DeviceModel, NodeLabel};

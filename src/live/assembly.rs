@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use super::fabric_parts::{note_merged, note_parts};
 use super::level_files::LevelFiles;
 use fabdeck_fabric::observe::{
-    AdaptiveRouting, CounterSample, MulticastGroups, NotePlace, Notes, Observation, PortHierarchies,
+    AdaptiveRouting, CounterSample, MulticastGroups, NotePlace, Notes, Observation, Planes, PortHierarchies,
     WireHealth, join_samples,
 };
 use fabdeck_fabric::{
@@ -68,6 +68,7 @@ pub(super) struct Assembly {
     labels: Vec<LabelFile>,
     groups: MulticastGroups,
     hierarchies: PortHierarchies,
+    planes: Planes,
     levels: LevelFiles,
     /// Whether a capture ended before its topology was complete.
     cut_capture: bool,
@@ -95,6 +96,7 @@ impl Assembly {
             labels: Vec::new(),
             groups: MulticastGroups::default(),
             hierarchies: PortHierarchies::default(),
+            planes: Planes::default(),
             levels: LevelFiles::default(),
             cut_capture: false,
             is_list: false,
@@ -147,6 +149,7 @@ impl Assembly {
             self.jobs = seen.jobs;
             self.groups = seen.groups;
             self.hierarchies = seen.hierarchies;
+            self.planes = seen.planes;
         }
         if let Some(levels) = seen.policy {
             self.levels.add(name, levels, NotePlace::file(self.source.clone()), &mut self.notes);
@@ -242,6 +245,7 @@ impl Assembly {
             wire,
             partitions: topology.partitions,
             hierarchies: self.hierarchies,
+            planes: self.planes,
             groups: self.groups,
             names: self.names,
             subnet_manager: topology.subnet_manager,

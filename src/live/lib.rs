@@ -31,12 +31,15 @@ pub use hardware::{
 };
 pub use live_options::{LiveOptions, SimulatorPool};
 pub use mad_source::{
-    ExchangePolicy, Keys, KindRefusal, LiveActuator, LiveSource, LiveSurveyor, RefusalStore, SetAnswer,
-    SetError, SetTarget, Setter, read_snapshot,
+    ExchangePolicy, Keys, KindRefusal, LiveActuator, LiveSource, LiveSurveyor, PlaneSource, PlaneSources,
+    RefusalStore, SetAnswer, SetError, SetTarget, Setter, read_snapshot,
 };
 pub use open::{is_live, open, open_at, open_port};
 pub use paired_port::PairedPort;
 pub use simulated_source::create_simulator;
 pub use simulator_options::{SIMULATOR_KEYS, SimulatorKey, parse_socket as socket_of};
-pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, describe_classes, open_umad_port as open_adapter};
+pub use umad::{
+    Adapter, AdapterPort, LinkLayer, adapters, describe_classes, open_umad_planes,
+    open_umad_port as open_adapter,
+};
 pub use write_access::{WriteAccessError, WriteRight, open_actuator};

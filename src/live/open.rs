@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::live_options::{LiveOptions, live_source};
 use super::simulated_source::{simulated_port, simulated_source};
 use super::simulator_options::parse_socket;
-use super::{FilesSource, open_adapter, socket};
+use super::{FilesSource, open_adapter, open_umad_planes, socket};
 use fabdeck_files::capture::{CaptureSource, FolderContent, TimeSpec, find_capture, list_captures};
 use fabdeck_mad::access::{ReadPort, Source, SourceError};
 
@@ -19,8 +19,8 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
         }));
     }
     if let Some((adapter, port)) = parse_adapter(text)? {
-        let port = open_adapter(adapter, port)?;
-        return Ok(Box::new(live_source(text, port, options)));
+        let (port, planes) = open_umad_planes(adapter, port)?;
+        return Ok(Box::new(live_source(text, port, options).with_planes(planes)));
     }
     if text.is_empty() {
         return Err(SourceError::Name {

@@ -28,6 +28,7 @@ mod jobs;
 mod lane_demo;
 mod lanes;
 mod map_frames;
+mod member_lists;
 mod mouse;
 mod navigation;
 mod outputs;

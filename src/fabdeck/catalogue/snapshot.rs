@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use fabdeck_fabric::counters::{SensorFault, WireJudgement, WireThresholds, find_sensor_faults, judge_port};
-use fabdeck_fabric::observe::{DeviceAnswer, NotePlace, Observation, PortWire, device_labels};
+use fabdeck_fabric::observe::{
+    AggregatedPorts, DeviceAnswer, MissingInMain, NotePlace, Observation, PortPlanes, PortWire, device_labels,
+};
 use fabdeck_fabric::{
     Fabric, GUESS_SIGN, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, Port,
     PortFacts, PortId, PortLabel, PortNum, PortState, Routes, SheetProblem,
@@ -29,10 +31,16 @@ pub struct Snapshot {
     pub partitions: Option<Partitions>,
     /// The limits of the wire verdict.
     pub wire_thresholds: WireThresholds,
+    /// The ports that several planes make up; empty for a fabric without planes.
+    planes: AggregatedPorts,
     /// Devices whose answers about labels contradict each other or the rule of their model.
     doubted_labels: BTreeSet<Guid>,
     /// Names of nodes as the operator and the source give them.
     map: NameMap,
+}
+
+fn join_planes(observation: &Observation) -> AggregatedPorts {
+    AggregatedPorts::of(&observation.fabric, &observation.planes, &observation.hierarchies)
 }
 
 impl Snapshot {
@@ -50,6 +58,7 @@ impl Snapshot {
                 format!("{text}: what the line states is left out")
             });
         }
+        let planes = join_planes(&observation);
         let source = source.into();
         Self {
             source,
@@ -59,6 +68,7 @@ impl Snapshot {
             routes: None,
             partitions: None,
             wire_thresholds: WireThresholds::default(),
+            planes,
             doubted_labels,
             map,
         }
@@ -67,6 +77,25 @@ impl Snapshot {
     /// Names the nodes again after a sweep has replaced the fabric of the observation.
     pub fn update_names(&mut self) {
         self.names = Names::new(&self.observation.fabric, &self.map);
+        self.planes = join_planes(&self.observation);
+    }
+
+    /// The planes of a port; `None` for a port of one plane.
+    pub fn port_planes(&self, port: PortId) -> Option<&PortPlanes> {
+        let port = self.fabric().port(port);
+        self.planes.ports.get(&(self.fabric().node(port.node).guid(), port.number))
+    }
+
+    /// The planes of a link: those of the end with fewer planes that are up.
+    pub fn link_planes(&self, link: LinkId) -> Option<&PortPlanes> {
+        let link = self.fabric().link(link);
+        let ends = [link.a, link.b].into_iter().filter_map(|port| self.port_planes(port));
+        ends.min_by_key(|planes| planes.up.len())
+    }
+
+    /// Links that the plane of the fabric does not have, and another plane has.
+    pub fn links_of_other_planes(&self) -> &[MissingInMain] {
+        &self.planes.missing
     }
 
     pub fn fabric(&self) -> &Fabric {

@@ -80,6 +80,10 @@ pub struct GlobalArgs {
     /// console, pressed twice, copies it
     #[arg(long, global = true, value_name = "VIEW")]
     pub open: Option<String>,
+    /// Read P_Key tables and multicast groups too, when the console reads a live fabric: the lists partitions and groups
+    /// of the Map
+    #[arg(long, global = true)]
+    pub with_partitions: bool,
     /// Write the events of the console, keys included, to this new file, so that the session can be replayed
     #[arg(long, global = true, value_name = "FILE")]
     pub record_events: Option<PathBuf>,

@@ -68,6 +68,7 @@ pub fn resolve_console_options(
         },
         jobs: config.jobs.settings.clone(),
         mouse: config.mouse,
+        partitions: globals.with_partitions,
         open,
         record_events: globals.record_events.clone(),
     })

@@ -10,6 +10,8 @@ use crate::operations::preview::engine_names;
 const NO_EVENTS: &str =
     "FD-7206: --record-events is for the console: fabdeck on a terminal, without a command";
 const NO_VIEW: &str = "FD-7209: --open is for the console: fabdeck on a terminal, without a command";
+const NO_PARTITIONS: &str = "FD-7210: --with-partitions is for the console: fabdeck on a terminal, without a command; \
+    show partitions and show groups read them, and record --partitions records them";
 const NO_TABLES: &str = "FD-7203: --assume is for check, trace, whatif, route, simulate --pattern, jobs, show jobs, show tables, show users and the field efi of show links: \
     other commands do not follow forwarding tables";
 const NO_CAPTURE: &str =
@@ -27,6 +29,9 @@ pub fn refuse_options(
     }
     if globals.open.is_some() {
         return Err(Failure::usage(NO_VIEW));
+    }
+    if globals.with_partitions {
+        return Err(Failure::usage(NO_PARTITIONS));
     }
     refuse_unknown_engine(globals)?;
     if globals.assume.is_some() {

@@ -10,6 +10,7 @@ mod multicast_groups;
 mod notes;
 mod observation;
 mod partition_tables;
+mod planes;
 mod port_hierarchy;
 mod printable;
 mod reading;
@@ -30,6 +31,9 @@ pub use multicast_groups::{JoinState, MulticastGroup, MulticastGroups, ports_in_
 pub use notes::{Note, NotePlace, Notes};
 pub use observation::{AdaptiveRouting, CounterGrowth, Observation, PathLevels, PolicyLevels, SubnetManager};
 pub use partition_tables::{PartitionEnforcement, PartitionTables, PortPartitions};
+pub use planes::{
+    AggregatedPorts, MissingInMain, PlaneAnswer, PlaneNode, PlanePort, PlaneReading, Planes, PortPlanes,
+};
 pub use port_hierarchy::{HIERARCHY_WORDS, PortHierarchies, PortHierarchy, device_labels};
 pub use printable::{digits_in_groups, escape_json, escape_unprintable, is_printable};
 pub use reading::{MissingAnswer, ReadingPhase, ReadingReport, route_text};

@@ -13,6 +13,7 @@ use super::job_snapshot::JobSnapshot;
 use super::multicast_groups::MulticastGroups;
 use super::notes::Notes;
 use super::partition_tables::PartitionTables;
+use super::planes::Planes;
 use super::port_hierarchy::PortHierarchies;
 use super::reading::ReadingReport;
 use super::ticks::Ticks;
@@ -115,6 +116,8 @@ pub struct Observation {
     pub wire: WireHealth,
     /// What ports state about their places on devices.
     pub hierarchies: PortHierarchies,
+    /// The planes of a fabric with XDR; empty where it has one.
+    pub planes: Planes,
     /// The P_Key tables of ports.
     pub partitions: PartitionTables,
     /// Multicast groups, as the subnet manager states them.

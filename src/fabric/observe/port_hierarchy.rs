@@ -25,10 +25,17 @@ const XDR_CAGE: usize = 3;
 const XDR_PORT: usize = 4;
 const XDR_SPLIT: usize = 5;
 const XDR_PLANE: usize = 9;
+const XDR_PLANES: usize = 10;
+const XDR_AGGREGATED: usize = 11;
+/// Levels of template 5 (XDR adapters).
+const ADAPTER_PLANES: usize = 11;
+const ADAPTER_AGGREGATED: usize = 12;
 
 /// Most cages, ports in a cage, parts of a split port and chips of a device that are plausible.
 const MAX_CAGE: u16 = 512;
 const MAX_PART: u16 = 16;
+/// Most planes of a port that are plausible.
+const MAX_PLANES: u16 = 8;
 
 /// An answer, unprocessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -66,6 +73,17 @@ impl PortHierarchy {
         }
     }
 
+    /// The number of the aggregated port within its device, and the number of its planes.
+    pub fn planes(&self) -> Option<(u16, u16)> {
+        let (planes, port) = match self.template {
+            Self::XDR_SWITCH => (XDR_PLANES, XDR_AGGREGATED),
+            Self::XDR_ADAPTER => (ADAPTER_PLANES, ADAPTER_AGGREGATED),
+            _ => return None,
+        };
+        let count = self.level(planes).filter(|count| (1..=MAX_PLANES).contains(count))?;
+        Some((self.level(port)?, count))
+    }
+
     /// The label by this answer alone: `Ok(None)` where its template has none, an error where it cannot be true.
     fn label(&self, kind: NodeKind, port: PortNum) -> Result<Option<String>, ()> {
         if usize::from(self.active_levels) > HIERARCHY_WORDS {
@@ -90,7 +108,8 @@ impl PortHierarchy {
                 if self.level(XDR_IB_PORT) != Some(port.value().into()) {
                     return Err(());
                 }
-                let cage = self.part(XDR_CAGE, MAX_CAGE)?.ok_or(())?;
+                // Ports between the chips of a device (FNM) have no cage.
+                let Some(cage) = self.part(XDR_CAGE, MAX_CAGE)? else { return Ok(None) };
                 let number = self.part(XDR_PORT, MAX_PART)?.ok_or(())?;
                 let mut text = format!("sw{cage}p{number}");
                 if let Some(split) = self.part(XDR_SPLIT, MAX_PART)? {
@@ -101,6 +120,7 @@ impl PortHierarchy {
                 }
                 Ok(Some(text))
             }
+            // The words of its types and the form of its device address are not public.
             Self::XDR_ADAPTER => Ok(None),
             Self::PORT_0 if port == PortNum::MANAGEMENT => Ok(None),
             _ => Err(()),
@@ -113,6 +133,13 @@ impl PortHierarchy {
 pub struct PortHierarchies {
     /// The answers.
     pub ports: BTreeMap<(Guid, PortNum), DeviceAnswer<PortHierarchy>>,
+}
+
+impl PortHierarchies {
+    /// The number of the aggregated port that a port belongs to, and the number of its planes.
+    pub fn planes_of(&self, node: Guid, port: PortNum) -> Option<(u16, u16)> {
+        self.ports.get(&(node, port))?.known()?.planes()
+    }
 }
 
 /// The labels that devices state, and the devices whose answers fail the check. A device fails if an answer cannot be
@@ -181,6 +208,8 @@ mod tests {
             (ChannelAdapter, 1, 3, &[0, 1, 1, 0, 4], Ok(Some("Physical4/1/1"))),
             (Switch, 7, 4, &[1, 1, 7, 4, 1, 0], Ok(Some("sw4p1"))),
             (Switch, 7, 4, &[1, 1, 7, 4, 1, 2, 0, 0, 0, 3, 4], Ok(Some("sw4p1s2pl3"))),
+            // A port between two chips of a device has no cage, and the device keeps its other labels.
+            (Switch, 145, 4, &[2, 1, 145, 0, 0, 0], Ok(None)),
             // The answer is about another port.
             (Switch, 8, 4, &[1, 1, 7, 4, 1, 0], Err(())),
             (ChannelAdapter, 1, 5, &[1, 1, 1], Ok(None)),

@@ -248,6 +248,7 @@ impl Aliases {
             record @ (CaptureRecord::Wire(_)
             | CaptureRecord::Partitions(_)
             | CaptureRecord::Labels(_)
+            | CaptureRecord::Planes(_)
             | CaptureRecord::Groups(_)) => anonymize_statements(record, guid),
             CaptureRecord::Tables(mut tables) => {
                 tables.anonymize(guid);
@@ -347,6 +348,7 @@ fn anonymize_statements(record: CaptureRecord, guid: impl Fn(Guid) -> Guid) -> C
         CaptureRecord::Wire(wire) => CaptureRecord::Wire(wire.anonymize(guid)),
         CaptureRecord::Partitions(tables) => CaptureRecord::Partitions(tables.anonymize(guid)),
         CaptureRecord::Labels(labels) => CaptureRecord::Labels(labels.anonymize(guid)),
+        CaptureRecord::Planes(planes) => CaptureRecord::Planes(planes.anonymize(guid)),
         CaptureRecord::Groups(groups) => CaptureRecord::Groups(groups.anonymize(guid)),
         other => other,
     }
@@ -403,6 +405,7 @@ fn spoken_names(name: &str) -> impl Iterator<Item = &str> {
 fn guids_in(record: &CaptureRecord) -> Vec<Guid> {
     match record {
         CaptureRecord::Manager(Some(manager)) => vec![manager.guid],
+        CaptureRecord::Planes(planes) => planes.guids(),
         CaptureRecord::News(value) => {
             let found = RefCell::new(Vec::new());
             if let Ok(news) = serde_json::from_value::<FabricEvent>(value.clone()) {

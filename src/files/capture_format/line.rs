@@ -12,6 +12,7 @@ use super::groups::GroupRecord;
 use super::labels::LabelRecord;
 use super::partitions::PartitionRecord;
 use super::path_levels::PathLevelRecord;
+use super::planes::PlaneRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use super::wire::WireRecord;
@@ -57,6 +58,8 @@ pub enum CaptureRecord {
     Partitions(PartitionRecord),
     /// Labels of ports and places of nodes that changed.
     Labels(LabelRecord),
+    /// The planes beside the one of the topology.
+    Planes(PlaneRecord),
     /// Multicast groups and their members.
     Groups(GroupRecord),
     /// Notes of the recorded reading.
@@ -102,6 +105,7 @@ const KINDS: &[(&str, u32)] = &[
     ("wire", flags::STATE_MOVED | flags::BESIDE),
     ("partitions", flags::STATE_MOVED),
     ("labels", flags::STATE_MOVED),
+    ("planes", flags::STATE_MOVED),
     ("groups", flags::STATE_MOVED),
     ("remarks", flags::STATE_MOVED),
     ("jobs", flags::STATE_MOVED | flags::JOBS),

@@ -523,6 +523,7 @@ impl<B: ByteSource> CaptureReader<B> {
             wire: state.wire.clone(),
             partitions: state.partitions.clone(),
             hierarchies: state.hierarchies.clone(),
+            planes: state.planes.clone(),
             groups: state.groups.clone(),
             reading: None,
             jobs: state.jobs.clone(),

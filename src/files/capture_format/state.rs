@@ -12,12 +12,13 @@ use super::line::{
 };
 use super::partitions::PartitionRecord;
 use super::path_levels::PathLevelRecord;
+use super::planes::PlaneRecord;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use super::wire::WireRecord;
 use fabdeck_fabric::observe::{
-    AdaptiveRouting, FlowLists, JobSnapshot, MulticastGroups, Observation, PartitionTables, PolicyLevels,
-    PortHierarchies, SubnetManager, Sweep, Ticks, WireHealth,
+    AdaptiveRouting, FlowLists, JobSnapshot, MulticastGroups, Observation, PartitionTables, Planes,
+    PolicyLevels, PortHierarchies, SubnetManager, Sweep, Ticks, WireHealth,
 };
 use fabdeck_fabric::{Fabric, NameMap, NodeId, Tables};
 
@@ -35,6 +36,7 @@ pub struct CaptureState {
     pub wire: WireHealth,
     pub partitions: PartitionTables,
     pub hierarchies: PortHierarchies,
+    pub planes: Planes,
     pub groups: MulticastGroups,
     pub remarks: Vec<NoteRecord>,
     pub jobs: Option<Arc<JobSnapshot>>,
@@ -91,6 +93,7 @@ impl CaptureState {
             CaptureRecord::Wire(wire) => wire.apply(&mut self.wire),
             CaptureRecord::Partitions(tables) => tables.apply(&mut self.partitions),
             CaptureRecord::Labels(labels) => labels.apply(&mut self.names.labels, &mut self.hierarchies),
+            CaptureRecord::Planes(planes) => planes.apply(&mut self.planes),
             CaptureRecord::Groups(groups) => groups.apply(&mut self.groups),
             CaptureRecord::Remarks(remarks) => self.remarks = remarks,
             CaptureRecord::Jobs(JobsRecord { heard, silent, list }) => {
@@ -128,6 +131,7 @@ impl CaptureState {
             wire: self.wire.clone(),
             partitions: self.partitions.clone(),
             hierarchies: self.hierarchies.clone(),
+            planes: self.planes.clone(),
             groups: self.groups.clone(),
             jobs: self.jobs.clone(),
             ..Observation::default()
@@ -160,6 +164,9 @@ pub fn state_records(header: &CaptureHeader, snapshot: &Observation) -> Vec<Capt
     records.extend(wire_records(&WireHealth::default(), &snapshot.wire));
     records.extend(partition_records(&PartitionTables::default(), &snapshot.partitions));
     records.extend(label_records(&Observation::default(), snapshot));
+    if !snapshot.planes.is_empty() {
+        records.extend(plane_records(&snapshot.planes));
+    }
     if !snapshot.groups.is_not_asked() {
         records.extend(group_records(&snapshot.groups));
     }
@@ -195,6 +202,9 @@ pub fn changed_records(before: &Observation, now: &Observation) -> Vec<CaptureRe
     records.extend((before.ticks != now.ticks).then(|| ticks_record(now)));
     records.extend(partition_records(&before.partitions, &now.partitions));
     records.extend(label_records(before, now));
+    if before.planes != now.planes {
+        records.extend(plane_records(&now.planes));
+    }
     if before.groups != now.groups {
         records.extend(group_records(&now.groups));
     }
@@ -258,6 +268,10 @@ fn partition_records(before: &PartitionTables, now: &PartitionTables) -> impl It
 
 fn label_records(before: &Observation, now: &Observation) -> impl Iterator<Item = CaptureRecord> {
     LabelRecord::of_changes(before, now).into_iter().map(CaptureRecord::Labels)
+}
+
+fn plane_records(planes: &Planes) -> impl Iterator<Item = CaptureRecord> {
+    PlaneRecord::of(planes).into_iter().map(CaptureRecord::Planes)
 }
 
 fn group_records(groups: &MulticastGroups) -> impl Iterator<Item = CaptureRecord> {

@@ -19,6 +19,7 @@ use super::kind_refusals::{RefusalMemory, RefusalStore};
 use super::lanes::{count_lane_questions, read_arbitration, read_lanes};
 use super::levels::read_levels;
 use super::partitions::read_partitions;
+use super::planes::{PlaneSources, name_phases, read_plane, silent_plane_text};
 use super::reader::{PhaseLog, PortReader};
 use super::subnet_manager::find_manager;
 use super::subscribers::read_subscribers;
@@ -27,8 +28,8 @@ use super::ticks::read_ticks;
 use super::traps::{TrapListener, TrapSubscription};
 use super::wire::{WireScope, read_wire};
 use fabdeck_fabric::observe::{
-    KnownManager, MissingAnswer, MulticastGroups, NotePlace, Notes, Observation, ReadingReport, Sweep, Ticks,
-    route_text,
+    KnownManager, MissingAnswer, MulticastGroups, NotePlace, Notes, Observation, PlaneReading, Planes,
+    ReadingReport, Sweep, Ticks, route_text,
 };
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use fabdeck_mad::access::{
@@ -58,6 +59,8 @@ pub struct LiveSource {
     memory: SweepMemory,
     /// The subscription to traps, if sweeps have one.
     traps: Option<TrapSubscription>,
+    /// The ports of further planes.
+    planes: PlaneSources,
 }
 
 /// Adds notes about a reading beside those about the fabric.
@@ -78,6 +81,7 @@ impl LiveSource {
             found: Vec::new(),
             memory: SweepMemory::default(),
             traps: None,
+            planes: PlaneSources::default(),
         }
     }
 
@@ -110,6 +114,62 @@ impl LiveSource {
     pub fn with_refusals(mut self, store: Option<Arc<dyn RefusalStore>>) -> Self {
         self.memory.wire.refusals = store.map(RefusalMemory::new);
         self
+    }
+
+    /// Reads further planes with each snapshot, over these ports.
+    pub fn with_planes(mut self, planes: PlaneSources) -> Self {
+        self.planes = planes;
+        self
+    }
+
+    /// Reads the further planes into a snapshot.
+    fn read_planes(
+        &mut self,
+        look: &mut Observation,
+        first: u32,
+        watch: &mut dyn ReadObserver,
+    ) -> Result<(), SourceError> {
+        if self.planes.others.is_empty() {
+            return Ok(());
+        }
+        let mut readings: Vec<PlaneReading> = Vec::new();
+        for source in &mut self.planes.others {
+            let plane = source.plane;
+            let port = match &mut source.port {
+                Ok(port) => port,
+                Err(why) => {
+                    let why = why.clone();
+                    look.notes.add_partial("FN-573", NotePlace::file(self.name.clone()), || {
+                        silent_plane_text(plane, &why)
+                    });
+                    readings.push(PlaneReading::silent(plane));
+                    continue;
+                }
+            };
+            let mut reader = PortReader::new(&self.name, port, self.policy, &self.keys, watch);
+            reader.begin_transactions(first);
+            let memory = (&mut self.memory.without_fdr10, &mut self.memory.hierarchies);
+            let (reading, stated) = read_plane(&mut reader, plane, &look.fabric, memory)?;
+            look.notes.extend(reader.log.notes);
+            if let Some(report) = &mut look.reading {
+                report.phases.extend(name_phases(reader.phases, plane));
+            }
+            for (at, answer) in stated.ports {
+                look.hierarchies.ports.entry(at).or_insert(answer);
+            }
+            readings.push(reading);
+        }
+        readings.sort_by_key(|reading| reading.plane);
+        let main = self.planes.main;
+        look.notes.add("FN-576", NotePlace::file(self.name.clone()), || {
+            format!(
+                "tables, routes and counters are those of plane {main} of {}: the other planes are not judged, but for \
+                 links that are down",
+                readings.len() + 1
+            )
+        });
+        look.planes = Planes { main, readings };
+        Ok(())
     }
 
     /// Records what was sent and is no Get.
@@ -233,6 +293,7 @@ impl Source for LiveSource {
         self.memory =
             SweepMemory { manager, adaptive, wire, without_fdr10, hierarchies, ..SweepMemory::default() };
         self.memory.turns.last = self.port.now();
+        self.read_planes(&mut look, first, watch)?;
         look.notes.extend(self.notes.clone());
         self.add_extra_notes(&mut look.notes);
         self.record_writes(&mut look);

@@ -551,7 +551,7 @@ impl WireMemory {
         let Some(refusals) = &mut self.refusals else { return };
         refusals.keep_refusals(self.kinds.iter());
         if let Some(problem) = refusals.take_problem() {
-            log.note("FN-573", || problem);
+            log.note("FN-577", || problem);
         }
     }
 

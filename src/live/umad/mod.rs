@@ -12,4 +12,4 @@ mod refusal;
 pub use adapter::{Adapter, AdapterPort, LinkLayer};
 pub use adapters::adapters;
 pub use management_pairs::describe_classes;
-pub use port::open_umad_port;
+pub use port::{open_umad_planes, open_umad_port};

@@ -2,16 +2,34 @@
 
 use std::time::{Duration, Instant};
 
+use super::super::mad_source::{PlaneSource, PlaneSources};
 use super::super::paired_port::PairedPort;
 use super::adapter::PortChoice;
 use super::adapters::list_adapters;
 use super::library::{Endpoint, ReceivedPacket, UmadAgent, UmadDevice, UmadLibrary};
-use super::port_choice::choose_port;
+use super::port_choice::{choose_port, other_planes};
 use super::refusal;
 use fabdeck_mad::access::{
     AddressedMad, Clock, LocalPort, MadAddress, MadPort, PortError, PortEvent, QP1_KEY, ReadPort, SourceError,
 };
 use fabdeck_mad::{Class, MAD_SIZE, Mad, Method, RECORD_AT};
+
+/// Opens the first active port with this adapter and number, for reading, and the ports of its further planes.
+pub fn open_umad_planes(
+    adapter: Option<&str>,
+    port: Option<u8>,
+) -> Result<(ReadPort, PlaneSources), SourceError> {
+    let main = open_umad_port(adapter, port)?;
+    let adapters = list_adapters(&load_library()?);
+    let chosen = choose_port(&adapters, adapter, port)?;
+    let mut planes = PlaneSources { main: chosen.smi.port.number.value(), others: Vec::new() };
+    for other in other_planes(&adapters, &chosen) {
+        let opened = load_library().and_then(|library| UmadPort::open(library, &other));
+        let port = opened.map(ReadPort::new).map_err(|error| error.to_string());
+        planes.others.push(PlaneSource { plane: other.port.number.value(), port });
+    }
+    Ok((main, planes))
+}
 
 /// Opens the first active port with this adapter and number, for reading.
 pub fn open_umad_port(adapter: Option<&str>, port: Option<u8>) -> Result<ReadPort, SourceError> {

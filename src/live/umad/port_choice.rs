@@ -52,6 +52,13 @@ pub fn choose_port<'a>(
     chosen.copied().ok_or_else(|| refusal::all_down(&fabric))
 }
 
+/// The ports for subnet management of the planes beside the chosen one.
+pub fn other_planes<'a>(adapters: &'a [Adapter], chosen: &ChosenPort<'a>) -> Vec<PortChoice<'a>> {
+    let pairs = management_pairs(adapters).into_iter();
+    let same = pairs.filter(|pair| pair.gsi.is_same(&chosen.gsi)).filter_map(|pair| pair.smi);
+    same.filter(|smi| !smi.is_same(&chosen.smi)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::adapter::AdapterPort;
@@ -163,6 +170,19 @@ mod tests {
         assert!(said.contains("FD-4215") && said.contains("mlx5_2 port 1"), "{said}");
         let said = chosen(Some("smi1"), Some(1)).unwrap_err();
         assert!(said.contains("FD-4206") && said.contains("smi1 port 1 is Down"), "{said}");
+    }
+
+    #[test]
+    fn the_other_planes_are_those_of_the_same_adapter() {
+        let planes = planes();
+        let names = |adapter| {
+            let chosen = choose_port(&planes, Some(adapter), None).unwrap();
+            let others = other_planes(&planes, &chosen);
+            others.iter().map(PortChoice::name).collect::<Vec<_>>()
+        };
+        // A plane whose link is down is read too: its reading says so.
+        assert_eq!(names("mlx5_0"), ["smi1 port 1", "smi1 port 3", "smi1 port 4"]);
+        assert!(names("mlx5_1").is_empty());
     }
 
     #[test]

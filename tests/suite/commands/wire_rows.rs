@@ -277,11 +277,11 @@ fn a_second_session_does_not_ask_what_devices_refused() {
     std::fs::write(&file, "{\"version\":1,\"vend").unwrap();
     let (sent, said) = asked_about_links(&home, SOURCE);
     assert!(
-        sent == first && said.contains("FN-573") && said.contains("refused-questions-simulated"),
+        sent == first && said.contains("FN-577") && said.contains("refused-questions-simulated"),
         "{said}"
     );
     let (sent, said) = asked_about_links(&home, SOURCE);
-    assert!(sent == second && !said.contains("FN-573"), "a damaged file is replaced: {said}");
+    assert!(sent == second && !said.contains("FN-577"), "a damaged file is replaced: {said}");
 }
 
 #[test]

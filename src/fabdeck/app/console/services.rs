@@ -162,7 +162,14 @@ fn read_snapshot(
     let failed = |failure: Failure| failure.message.unwrap_or_default();
     let mut source = env.open_source(&opening.source).map_err(failed)?;
     let (own, notes) = env.operator_names().map_err(failed)?;
-    let wanted = ReadOptions { tables: true, counters: true, multicast: true, ..ReadOptions::default() };
+    let wanted = ReadOptions {
+        tables: true,
+        counters: true,
+        multicast: true,
+        partitions: opening.partitions,
+        groups: opening.partitions,
+        ..ReadOptions::default()
+    };
     let mut waiting = SnapshotWatch { pace, source: source.describe().to_owned(), names: &own };
     let observed = source.observe(wanted, &mut waiting);
     let mut observation = observed.map_err(|error| error.to_string())?;

@@ -94,19 +94,59 @@ static GROUP_FIELDS: &[RowField] = &[
     .toned(&[("no", Tone::Warning)]),
 ];
 
+impl GroupMember {
+    /// Its port; `None` where the fabric does not have it, or no member is known.
+    pub fn port(&self) -> Option<PortId> {
+        match self.port {
+            Some(MemberPort::Known(port)) => Some(port),
+            _ => None,
+        }
+    }
+
+    /// The port in words: its element, or its GUID.
+    pub fn port_words(&self, look: &Snapshot) -> Option<String> {
+        match self.port? {
+            MemberPort::Known(port) => Some(look.port_name(port)),
+            MemberPort::Unknown(guid) => Some(guid.to_string()),
+        }
+    }
+
+    pub fn group<'l>(&self, look: &'l Snapshot) -> &'l MulticastGroup {
+        &look.observation.groups.groups[self.group]
+    }
+
+    pub fn has_port(&self) -> bool {
+        self.port.is_some()
+    }
+
+    pub fn is_of_group(&self, other: &Self) -> bool {
+        self.group == other.group
+    }
+
+    pub fn in_tree(&self) -> Option<bool> {
+        self.in_tree
+    }
+}
+
 /// The members of all groups.
 pub fn groups(look: &Snapshot) -> Rows<'_, GroupMember> {
+    GROUPS.rows(look, group_rows(look))
+}
+
+pub fn group_rows(look: &Snapshot) -> Vec<GroupMember> {
     let all = &look.observation.groups.groups;
     let mut trees: BTreeMap<u16, Option<BTreeSet<PortId>>> = BTreeMap::new();
+    let mut sharing: BTreeMap<u16, usize> = BTreeMap::new();
+    all.iter().for_each(|group| *sharing.entry(group.mlid).or_default() += 1);
     let mut rows = Vec::new();
     for (at, group) in all.iter().enumerate() {
         let tree = trees
             .entry(group.mlid)
             .or_insert_with(|| ports_in_tree(look.fabric(), &look.observation.tables, group.mlid));
-        let alone = all.iter().filter(|other| other.mlid == group.mlid).count() == 1;
+        let alone = sharing.get(&group.mlid) == Some(&1);
         rows.extend(members_of(look, at, tree.as_ref(), alone));
     }
-    GROUPS.rows(look, rows)
+    rows
 }
 
 /// The members of a group. Ports that only the tree has are members where no other group has that tree.
@@ -137,7 +177,7 @@ fn members_of(look: &Snapshot, at: usize, tree: Option<&BTreeSet<PortId>>, alone
 }
 
 fn group<'l>(look: &'l Snapshot, row: &GroupMember) -> &'l MulticastGroup {
-    &look.observation.groups.groups[row.group]
+    row.group(look)
 }
 
 fn state_word(look: &Snapshot, row: &GroupMember) -> Value<'static> {

@@ -9,6 +9,7 @@ use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{Rows, View};
 use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
 use crate::catalogue::views::modules::{WIRE_TONES, WIRE_WORDS};
+use crate::catalogue::views::planes::{PLANES_ABOUT, PLANES_DOWN_ABOUT, planes_down_value, planes_value};
 use fabdeck_fabric::{Element, ElementId, LinkId, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortState};
 use fabdeck_routing::analysis::PathIndex;
 
@@ -58,6 +59,14 @@ static LINK_FIELDS: &[RowField] = &[
     RowField::new("width", "WIDTH", FieldKind::Width, "width in use, the smaller of both ends", |l, &r| {
         l.width_in_use(r.link).into()
     }).shed(4),
+    RowField::new("planes", "PLANES", FieldKind::Text, PLANES_ABOUT, |l, &r| planes_value(l.link_planes(r.link)))
+        .when_known()
+        .keyword(),
+    RowField::new("planes_down", "PLANES DOWN", FieldKind::Number, PLANES_DOWN_ABOUT, |l, &r| {
+        planes_down_value(l.link_planes(r.link))
+    })
+    .largest_first()
+    .on_request(),
     RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use, the smaller of both ends", |l, &r| {
         l.speed_in_use(r.link).into()
     }).shed(3),

@@ -11,6 +11,7 @@ pub(crate) mod link_users;
 pub(crate) mod links;
 pub(crate) mod modules;
 pub(crate) mod partitions;
+pub(crate) mod planes;
 pub(crate) mod ports;
 pub(crate) mod sensors;
 pub(crate) mod switches;

@@ -64,8 +64,22 @@ static PARTITION_FIELDS: &[RowField] = &[
     .on_request(),
 ];
 
+impl PartitionRow {
+    pub fn port(&self) -> PortId {
+        self.port
+    }
+
+    pub fn key(&self) -> Option<PartitionKey> {
+        self.key
+    }
+}
+
 /// The members by partition, then the ports without a known one.
 pub fn partitions(look: &Snapshot) -> Rows<'_, PartitionRow> {
+    PARTITIONS.rows(look, partition_rows(look))
+}
+
+pub fn partition_rows(look: &Snapshot) -> Vec<PartitionRow> {
     let (fabric, tables) = (look.fabric(), &look.observation.partitions);
     let mut rows = Vec::new();
     for (id, held) in fabric.ports() {
@@ -78,7 +92,7 @@ pub fn partitions(look: &Snapshot) -> Rows<'_, PartitionRow> {
         rows.extend(keys.is_empty().then_some(PartitionRow { port: id, key: None }));
     }
     rows.sort_by_key(|row| (row.key.is_none(), row.key.map(PartitionKey::number), row.port));
-    PARTITIONS.rows(look, rows)
+    rows
 }
 
 fn port<'l>(look: &'l Snapshot, row: &PartitionRow) -> &'l Port {

@@ -6,6 +6,7 @@ use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
 use crate::catalogue::views::labels::{LABEL_ABOUT, LABEL_FROM_ABOUT, label_origin_value, label_value};
 use crate::catalogue::views::modules::PORT_WIRE;
+use crate::catalogue::views::planes::{PLANES_ABOUT, PLANES_DOWN_ABOUT, planes_down_value, planes_value};
 use fabdeck_fabric::{Element, ElementId, Port, PortId};
 
 type RowField = Field<PortId>;
@@ -66,6 +67,16 @@ static PORT_FIELDS: &[RowField] = &[
         port(l, id).facts.width.into()
     })
     .shed(4),
+    RowField::new("planes", "PLANES", FieldKind::Text, PLANES_ABOUT, |l, &id| {
+        planes_value(l.port_planes(id))
+    })
+    .when_known()
+    .keyword(),
+    RowField::new("planes_down", "PLANES DOWN", FieldKind::Number, PLANES_DOWN_ABOUT, |l, &id| {
+        planes_down_value(l.port_planes(id))
+    })
+    .largest_first()
+    .on_request(),
     RowField::new("speed", "SPEED", FieldKind::Speed, "speed in use", |l, &id| {
         port(l, id).facts.speed.into()
     })

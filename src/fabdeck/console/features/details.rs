@@ -251,6 +251,7 @@ fn link_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine> {
     let mut lines = vec![("from", look.labelled_port_name(link.a)), ("to", look.labelled_port_name(link.b))];
     let of_link = |line: &DetailLine| !["peer", "LID", "label"].contains(&line.0);
     lines.extend(port_lines(look, link.a).into_iter().filter(of_link));
+    lines.extend(plane_lines(look, id));
     if let Some([there, back]) = known.paths.as_ref().and_then(|paths| paths.load_of(id)) {
         lines.push((
             "paths",
@@ -260,6 +261,18 @@ fn link_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine> {
     lines.extend(direction_lines(look, known, id));
     lines.extend(wire_lines(look, known, id));
     lines.extend(error_lines(look, known, id));
+    lines
+}
+
+/// The planes of a cable, and which of them are down.
+fn plane_lines(look: &Snapshot, id: LinkId) -> Vec<DetailLine> {
+    let Some(planes) = look.link_planes(id) else { return Vec::new() };
+    let list = |planes: &[u8]| planes.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
+    let mut lines = vec![("planes up", planes.words())];
+    lines.extend((!planes.down.is_empty()).then(|| ("planes down", list(&planes.down))));
+    lines.extend(
+        (!planes.unknown.is_empty()).then(|| ("not known", format!("planes {}", list(&planes.unknown)))),
+    );
     lines
 }
 

@@ -199,6 +199,11 @@ pub trait Screen {
     /// Updates the screen after the filter of its list has changed.
     fn update_filter(&mut self, _known: &Model) {}
 
+    /// Turns to the view of this name; false where the screen goes through its views one by one.
+    fn open_view(&mut self, _known: &Model, _name: &str) -> bool {
+        false
+    }
+
     /// Converts stored ids to those of a new snapshot.
     fn carry_over(&mut self, again: &dyn Fn(ElementId) -> Option<ElementId>) {
         let selected = &mut self.table_mut().selected;

@@ -34,6 +34,8 @@ pub struct ConsoleOptions {
     pub jobs: JobSettings,
     /// Whether the console uses the mouse from the beginning.
     pub mouse: bool,
+    /// Whether P_Key tables and multicast groups are read too.
+    pub partitions: bool,
     /// The view to open.
     pub open: Option<ConsoleView>,
     /// File that receives the events of the session.

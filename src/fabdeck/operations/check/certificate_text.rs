@@ -44,6 +44,9 @@ pub fn report_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
             },
         ),
     ];
+    if let Some(plane) = report.covers.strip_prefix("unicast of ") {
+        pairs.push(("judged", format!("for {plane}; the other planes are not judged")));
+    }
     pairs.extend(partition_lines(report));
     if report.unreachable > 0 {
         pairs.extend(lost_lines(report));

@@ -63,7 +63,7 @@ json_type! {
     /// A certificate with names instead of ids.
     #[derive(Clone, PartialEq, Debug)]
     pub struct CertificateReport {
-        /// What the certificate covers: unicast by forwarding tables.
+        /// What the certificate covers: unicast by forwarding tables; of a fabric with planes, the plane.
         pub covers: &'static str,
         /// Number of ordered pairs of terminal ports; with switches in scope, of switches too.
         pub pairs: u64,
@@ -317,6 +317,23 @@ fn lost_pairs<'c>(look: &Snapshot, certificate: &'c Certificate) -> Cow<'c, Lost
     }
 }
 
+/// What a certificate covers, by the plane that its tables are of; 0 where the fabric has no planes.
+const COVERS: [&str; 9] = [
+    "unicast",
+    "unicast of plane 1",
+    "unicast of plane 2",
+    "unicast of plane 3",
+    "unicast of plane 4",
+    "unicast of plane 5",
+    "unicast of plane 6",
+    "unicast of plane 7",
+    "unicast of plane 8",
+];
+
+fn covers_word(look: &Snapshot) -> &'static str {
+    COVERS.get(usize::from(look.observation.planes.main)).copied().unwrap_or("unicast of one plane")
+}
+
 /// Converts a certificate to a report.
 pub fn certificate_report(
     look: &Snapshot,
@@ -332,7 +349,7 @@ pub fn certificate_report(
     let verdict = if unknown { cycle.is_none().then_some(true) } else { certificate.deadlock_free };
     let adaptive = look.observation.adaptive;
     CertificateReport {
-        covers: "unicast",
+        covers: covers_word(look),
         pairs: certificate.pairs,
         partitions: look.partitions.as_ref().map(Partitions::partition_count),
         partitions_from: None,

@@ -12,6 +12,7 @@ pub(crate) mod kept_annotations;
 mod link_problems;
 mod node_problems;
 pub(crate) mod pending_changes;
+mod plane_problems;
 pub mod problem;
 pub(crate) mod problem_list;
 pub mod ranked_problems;

@@ -44,6 +44,8 @@ json_type! {
         WireHealth,
         /// A device is too hot, or a fan or power supply of it has failed.
         DeviceHealth,
+        /// A plane of an aggregated port is down, or a plane gave no answer.
+        PlaneDown,
         DegradedLink,
         /// The current tables have a credit loop.
         CreditLoop,
@@ -61,6 +63,7 @@ impl ProblemKind {
         "link-errors",
         "wire-health",
         "device-health",
+        "plane-down",
         "degraded-link",
         "credit-loop",
     ];

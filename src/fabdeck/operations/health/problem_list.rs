@@ -34,6 +34,7 @@ impl HealthFacts<'_> {
         let mut all = self.node_problems();
         all.extend(self.table_problems());
         all.extend(self.link_problems());
+        all.extend(self.plane_problems());
         all.extend(self.wire_problems());
         all.extend(self.sensor_problems());
         all.extend(self.congestion_problems());

@@ -43,7 +43,13 @@ impl GotoRow {
 }
 
 /// Adds a row where its text matches.
-fn add_matching(rows: &mut Vec<GotoRow>, state: &SessionState, words: &[String], row: GotoRow, hint: &str) {
+pub(super) fn add_matching(
+    rows: &mut Vec<GotoRow>,
+    state: &SessionState,
+    words: &[String],
+    row: GotoRow,
+    hint: &str,
+) {
     let text = format!("{} {hint}", row.text.to_lowercase());
     if words.is_empty() && rows.len() >= MAX_UNMATCHED {
         return;
@@ -160,10 +166,12 @@ pub fn action_rows(state: &SessionState, words: &[String]) -> Vec<GotoRow> {
 }
 
 /// The lists of the Map, which have no key of their own: the word, the line that opens it, and what it is.
-const MAP_VIEWS: [(&str, &str, &str); 3] = [
+const MAP_VIEWS: [(&str, &str, &str); 5] = [
     ("hosts", "map view=hosts", "Map: every host with its switch and port"),
     ("switches", "map view=switches", "Map: every switch in a list"),
     ("tree", "map view=tree", "Map: the fabric as a tree"),
+    ("partitions", "map view=partitions", "Map: the members of every partition"),
+    ("groups", "map view=groups", "Map: the members of every multicast group"),
 ];
 
 /// The views that a word names.

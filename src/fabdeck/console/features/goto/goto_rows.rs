@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::entry_rows::{action_rows, change_rows, job_rows, problem_rows, recent_rows, seek_row, time_rows};
 use super::goto_state::{GotoCounts, GotoGroup, GotoRow, GotoTarget, RowsKey};
+use super::member_rows::{group_rows_of, partition_rows_of};
 use super::name_rows::{NameRows, name_rows};
 use super::name_search::search_names;
 use super::name_tasks::begin_search;
@@ -211,6 +212,10 @@ fn found_rows(state: &mut SessionState, line: &str) -> (CountedRows, Vec<Effect>
     // An empty line shows what was opened before, problems and actions; a sign shows the others.
     if kind == Some(GotoKind::Jobs) || (kind.is_none() && !words.is_empty()) {
         rows.extend(job_rows(state, &words));
+    }
+    if kind.is_none() && !words.is_empty() {
+        rows.extend(partition_rows_of(state, &words));
+        rows.extend(group_rows_of(state, &words));
     }
     if kind == Some(GotoKind::Times) || (kind.is_none() && !words.is_empty()) {
         rows.extend(seek_row(state, rest).filter(|row| kind.is_some() || !row.blocked));

@@ -117,6 +117,7 @@ impl HealthScreen {
 fn cable_filter(kind: ProblemKind) -> Option<&'static str> {
     match kind {
         ProblemKind::WireHealth => Some("wire=bad"),
+        ProblemKind::PlaneDown => Some("planes_down>0"),
         ProblemKind::DegradedLink => Some("degraded=yes"),
         _ => None,
     }

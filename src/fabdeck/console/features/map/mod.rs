@@ -16,6 +16,7 @@ pub(crate) mod health;
 pub mod line_layout;
 pub mod lit_path;
 pub mod matrix;
+mod member_page;
 pub mod pair_table;
 pub mod rank_task;
 pub mod screen;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::draw_path::pane_rows;
 use super::drawn_map::{DrawnMap, MapCursor};
 use super::grid;
+use super::member_page::member_page;
 use super::pair_table::PairTable;
 use super::tree::{TreeItem, TreeListing, TreeRow, containers, tree_rows};
 use crate::catalogue::field::Listing;
@@ -14,6 +15,7 @@ use crate::catalogue::views::switches::SWITCHES;
 use crate::console::features::row_table::RowTable;
 use crate::console::features::screen::{CursorDirection, EnterResult, Screen, ScreenTarget};
 use crate::console::features::screens::move_cursor_to;
+use crate::console::model::detail_page::DetailPage;
 use crate::console::model::fabric_model::Model;
 use crate::console::model::layout::Areas;
 use crate::console::model::panes::{BODY, DETAILS, PanePlan, PaneTree};
@@ -30,10 +32,15 @@ pub enum MapView {
     Tree,
     Switches,
     Hosts,
+    /// The members of partitions.
+    Partitions,
+    /// The members of multicast groups.
+    Groups,
 }
 
 impl MapView {
-    pub const ALL: &[Self] = &[Self::Drawn, Self::Tree, Self::Switches, Self::Hosts];
+    pub const ALL: &[Self] =
+        &[Self::Drawn, Self::Tree, Self::Switches, Self::Hosts, Self::Partitions, Self::Groups];
 
     pub fn title(self) -> &'static str {
         match self {
@@ -41,6 +48,8 @@ impl MapView {
             Self::Tree => "tree",
             Self::Switches => "switches",
             Self::Hosts => "hosts",
+            Self::Partitions => "partitions",
+            Self::Groups => "groups",
         }
     }
 }
@@ -65,6 +74,8 @@ pub struct MapScreen {
     tree: Table,
     switches: RowTable,
     hosts: RowTable,
+    partitions: RowTable,
+    groups: RowTable,
     /// The switches by rank, with the cursor of the map.
     map: RowTable,
     /// The nodes that were entered, outermost first; the next field has the ports of the last one.
@@ -81,6 +92,8 @@ impl MapScreen {
             (_, MapView::Tree) => None,
             (_, MapView::Switches) => Some(&self.switches),
             (_, MapView::Hosts) => Some(&self.hosts),
+            (_, MapView::Partitions) => Some(&self.partitions),
+            (_, MapView::Groups) => Some(&self.groups),
             (_, MapView::Drawn) => Some(&self.map),
         }
     }
@@ -88,6 +101,25 @@ impl MapScreen {
     /// Whether the screen shows the map instead of a list.
     pub fn shows_map(&self) -> bool {
         self.inside.is_empty() && self.view == MapView::Drawn
+    }
+
+    /// The members of partitions.
+    pub fn partition_rows(&self) -> &Arc<Rowset> {
+        &self.partitions.rows
+    }
+
+    /// Whether a list of members is shown, whose rows are ports in partitions or groups.
+    pub fn shows_members(&self) -> bool {
+        self.inside.is_empty() && matches!(self.view, MapView::Partitions | MapView::Groups)
+    }
+
+    /// Whether V turns to a view. Lists of members that were not read are left out; their names open them.
+    fn is_offered(&self, view: MapView) -> bool {
+        match view {
+            MapView::Partitions => self.partitions.rows.count() > 0,
+            MapView::Groups => self.groups.rows.count() > 0,
+            MapView::Drawn | MapView::Tree | MapView::Switches | MapView::Hosts => true,
+        }
     }
 
     /// Whether the map shows a slice of a torus.
@@ -282,6 +314,8 @@ impl Screen for MapScreen {
             (_, MapView::Tree) => &mut self.tree,
             (_, MapView::Switches) => &mut self.switches.table,
             (_, MapView::Hosts) => &mut self.hosts.table,
+            (_, MapView::Partitions) => &mut self.partitions.table,
+            (_, MapView::Groups) => &mut self.groups.table,
             (_, MapView::Drawn) => &mut self.map.table,
         }
     }
@@ -343,6 +377,11 @@ impl Screen for MapScreen {
         cable.map(ElementId::Link).or_else(|| self.element(self.table().row()?, known))
     }
 
+    fn row_page(&self, row: usize, known: &Model) -> Option<DetailPage> {
+        let list = self.list().filter(|_| self.shows_members())?;
+        member_page(&list.rows, row, known)
+    }
+
     fn enter(&mut self, known: &Model) -> EnterResult {
         let Some(look) = known.look.clone() else { return EnterResult::Nothing("nothing was read yet") };
         let tree = self.inside.is_empty() && self.view == MapView::Tree;
@@ -357,6 +396,12 @@ impl Screen for MapScreen {
             return EnterResult::Done;
         }
         match self.current(known) {
+            Some(ElementId::Port(port)) if self.shows_members() => {
+                self.enter_node(look.fabric().port(port).node, known);
+            }
+            None if self.shows_members() => {
+                return EnterResult::Nothing("no port of the fabric is known for this row");
+            }
             Some(ElementId::Node(id)) => self.enter_node(id, known),
             Some(ElementId::Link(link)) => return EnterResult::Open(ScreenTarget::Cable(link)),
             Some(what) => match peer_node(&look, what) {
@@ -372,6 +417,9 @@ impl Screen for MapScreen {
         let Some(look) = known.look.as_deref() else { return false };
         if self.shows_map() && self.drawn.matrix.shown {
             return self.drawn.matrix.chosen().is_some();
+        }
+        if self.shows_members() {
+            return self.current(known).is_some();
         }
         let tree = self.inside.is_empty() && self.view == MapView::Tree;
         match (tree.then(|| self.item()).flatten(), self.current(known)) {
@@ -442,11 +490,26 @@ impl Screen for MapScreen {
 
     fn next_view(&mut self, known: &Model, forward: bool) -> Result<(), &'static str> {
         self.inside.clear();
-        let at = MapView::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
         let count = MapView::ALL.len();
-        self.view = MapView::ALL[(at + if forward { 1 } else { count - 1 }) % count];
+        let mut at = MapView::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
+        // The drawn map is always offered.
+        loop {
+            at = (at + if forward { 1 } else { count - 1 }) % count;
+            if self.is_offered(MapView::ALL[at]) {
+                break;
+            }
+        }
+        self.view = MapView::ALL[at];
         self.refilter(known);
         Ok(())
+    }
+
+    fn open_view(&mut self, known: &Model, name: &str) -> bool {
+        let Some(view) = MapView::ALL.iter().find(|view| view.title() == name) else { return false };
+        self.inside.clear();
+        self.view = *view;
+        self.refilter(known);
+        true
     }
 
     fn carry_over(&mut self, again: &dyn Fn(ElementId) -> Option<ElementId>) {
@@ -455,7 +518,8 @@ impl Screen for MapScreen {
         self.inside = inside.collect();
         self.drawn.carry_over(again);
         let tables = [&mut self.tree, &mut self.switches.table, &mut self.hosts.table, &mut self.map.table];
-        for table in tables.into_iter().chain([&mut self.ports.table]) {
+        let members = [&mut self.partitions.table, &mut self.groups.table];
+        for table in tables.into_iter().chain(members).chain([&mut self.ports.table]) {
             table.selected = table.selected.iter().filter_map(|what| again(*what)).collect();
         }
     }
@@ -479,6 +543,8 @@ impl Screen for MapScreen {
         }
         self.switches.set_rows(Rowset::switches(&look), known);
         self.hosts.set_rows(Rowset::hosts(&look), known);
+        self.partitions.set_rows(Rowset::partitions(&look), known);
+        self.groups.set_rows(Rowset::groups(&look), known);
         let by_rank = known.tiers.iter().flat_map(|tier| tier.switches.iter().copied()).collect();
         self.map.set_rows(Rowset::Switches(by_rank), known);
         self.make_tree(known, false);
@@ -494,6 +560,8 @@ impl Screen for MapScreen {
                 crate::catalogue::shell_words::quote_for_shell(&format!("node=\"{name}\""))
             ),
             (None, MapView::Hosts) => ViewId::Hosts.command().to_owned(),
+            (None, MapView::Partitions) => ViewId::Partitions.command().to_owned(),
+            (None, MapView::Groups) => ViewId::Groups.command().to_owned(),
             (None, _) => ViewId::Switches.command().to_owned(),
         })
     }
@@ -549,6 +617,8 @@ impl MapScreen {
             (_, MapView::Tree) => self.make_tree(known, false),
             (_, MapView::Switches) => self.switches.refresh(known),
             (_, MapView::Hosts) => self.hosts.refresh(known),
+            (_, MapView::Partitions) => self.partitions.refresh(known),
+            (_, MapView::Groups) => self.groups.refresh(known),
             (_, MapView::Drawn) => self.map.refresh(known),
         }
     }

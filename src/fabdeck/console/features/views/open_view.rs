@@ -158,6 +158,10 @@ fn show_view(state: &mut SessionState, name: &str) -> Result<Option<String>, Str
         let all = if names.is_empty() { "it has one alone".to_owned() } else { names.join(", ") };
         return Err(format!("FD-6333: {title} has no view '{name}': {all}"));
     }
+    let (screen, known) = state.current_mut();
+    if screen.open_view(known, name) {
+        return Ok(None);
+    }
     for _ in &names {
         if state.current().view_name() == Some(name) {
             return Ok(None);

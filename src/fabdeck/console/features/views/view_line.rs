@@ -39,7 +39,9 @@ pub fn current_view(state: &SessionState) -> ConsoleView {
 
 /// The command line that opens the same view.
 pub fn view_command(state: &SessionState) -> String {
-    state.command_line(&format!("--open {}", quote_for_shell(&current_view(state).line())))
+    let has_members = state.screen == ScreenId::Map && state.screens.map.shows_members();
+    let reads = if has_members && !state.known.watch.recorded { "--with-partitions " } else { "" };
+    state.command_line(&format!("{reads}--open {}", quote_for_shell(&current_view(state).line())))
 }
 
 /// The object under the cursor; none where the cursor is where the screen opens.

@@ -1,0 +1,96 @@
+//! The record of planes. It replaces the record before; what does not fit into one record follows in further ones.
+
+use serde::{Deserialize, Serialize};
+
+use fabdeck_fabric::Guid;
+use fabdeck_fabric::observe::{PlaneReading, Planes};
+
+/// Most nodes or ports of a record.
+const MAX_ENTRIES: usize = 16_384;
+
+/// Planes, or further nodes and ports of planes.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct PlaneRecord {
+    /// Whether it adds nodes and ports to those of the record before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continued: bool,
+    #[serde(flatten)]
+    pub stated: Planes,
+}
+
+impl PlaneRecord {
+    pub fn of(planes: &Planes) -> Vec<Self> {
+        let head = |of: &PlaneReading| PlaneReading {
+            contradicting: of.contradicting.clone(),
+            answer: of.answer,
+            ..PlaneReading::silent(of.plane)
+        };
+        let heads = planes.readings.iter().map(head).collect();
+        let mut records =
+            vec![Self { continued: false, stated: Planes { main: planes.main, readings: heads } }];
+        let further = |reading: PlaneReading| Self {
+            continued: true,
+            stated: Planes { main: planes.main, readings: vec![reading] },
+        };
+        for of in &planes.readings {
+            let nodes: Vec<_> = of.nodes.iter().map(|(guid, node)| (*guid, node.clone())).collect();
+            records.extend(nodes.chunks(MAX_ENTRIES).map(|nodes| {
+                further(PlaneReading {
+                    nodes: nodes.iter().cloned().collect(),
+                    ..PlaneReading::silent(of.plane)
+                })
+            }));
+            records.extend(of.ports.chunks(MAX_ENTRIES).map(|ports| {
+                further(PlaneReading { ports: ports.to_vec(), ..PlaneReading::silent(of.plane) })
+            }));
+        }
+        records
+    }
+
+    pub fn apply(self, known: &mut Planes) {
+        if !self.continued {
+            *known = self.stated;
+            return;
+        }
+        for more in self.stated.readings {
+            if let Some(of) = known.readings.iter_mut().find(|of| of.plane == more.plane) {
+                of.nodes.extend(more.nodes);
+                of.ports.extend(more.ports);
+            }
+        }
+    }
+
+    /// All GUIDs in it.
+    pub fn guids(&self) -> Vec<Guid> {
+        let mut guids = Vec::new();
+        for of in &self.stated.readings {
+            guids.extend(of.nodes.keys().chain(&of.contradicting));
+            guids.extend(of.nodes.values().filter_map(|node| node.system));
+            guids.extend(
+                of.ports.iter().flat_map(|port| [Some(port.node), port.guid, Some(port.peer.0)]).flatten(),
+            );
+        }
+        guids
+    }
+
+    /// The same with other GUIDs and without names.
+    pub fn anonymize(mut self, guid: impl Fn(Guid) -> Guid) -> Self {
+        for of in &mut self.stated.readings {
+            let nodes = std::mem::take(&mut of.nodes).into_iter();
+            of.nodes = nodes
+                .map(|(node, mut about)| {
+                    about.name.clear();
+                    about.system = about.system.map(&guid);
+                    (guid(node), about)
+                })
+                .collect();
+            of.contradicting = of.contradicting.iter().map(|node| guid(*node)).collect();
+            for port in &mut of.ports {
+                port.node = guid(port.node);
+                port.guid = port.guid.map(&guid);
+                port.peer.0 = guid(port.peer.0);
+            }
+        }
+        self
+    }
+}
