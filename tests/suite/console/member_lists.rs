@@ -101,7 +101,7 @@ fn the_details_are_those_of_the_member_and_enter_leads_to_its_ports() {
     assert!(all.contains("8 members, 8 full"), "{all}");
     open(&mut driver, "map view=groups");
     let all = shown(&driver);
-    assert!(all.contains("its tree leads to"), "{all}");
+    assert!(all.contains("leads to 4 of 4"), "{all}");
     assert!(all.contains("ff12:401b:ffff"), "{all}");
     let known = &driver.state.known;
     let at = driver.state.current().current(known).unwrap();
