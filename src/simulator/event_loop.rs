@@ -237,6 +237,7 @@ impl Simulator {
             Class::SUBNET_LID if method == Method::TRAP && notice && at == self.fabric.manager => {
                 self.receive_trap(&request.mad)
             }
+            Class::SUBNET_LID if self.fabric.directed_only => None,
             Class::SUBNET_DIRECTED | Class::SUBNET_LID => {
                 if method == Method::SET {
                     self.fabric.advance_before_set(self.now);

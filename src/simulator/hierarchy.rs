@@ -24,6 +24,25 @@ impl SimulatedFabric {
     }
 }
 
+/// The answer of a device of a plane: the aggregated port has the number of the port.
+fn plane_hierarchy(device: &SimulatedDevice, number: u8, (plane, planes): (u8, u8)) -> PortHierarchy {
+    const IN_USE: u32 = 1 << 31;
+    let (port, plane, planes) = (u32::from(number), u32::from(plane), u32::from(planes));
+    let of_plane = [plane, planes, port];
+    let (template, levels) = match device.is_switch() {
+        true => {
+            let head = [1, plane, port, port.div_ceil(2), 2 - port % 2, 0, 0, 0, 0];
+            (PortHierarchy::XDR_SWITCH, [&head[..], &of_plane].concat())
+        }
+        false => (PortHierarchy::XDR_ADAPTER, [&[1, 1, 1, 1, 0, 0, 0, 0, 0, 0][..], &of_plane].concat()),
+    };
+    let mut words = [0; HIERARCHY_WORDS];
+    for (word, value) in words.iter_mut().zip(&levels) {
+        *word = IN_USE | value;
+    }
+    PortHierarchy { template, active_levels: levels.len() as u8, words }
+}
+
 /// The answer about a port.
 pub(super) fn hierarchy_info(
     device: &SimulatedDevice,
@@ -36,6 +55,9 @@ pub(super) fn hierarchy_info(
         return Err(AttributeRefusal::InvalidField);
     }
     let (template, shown) = match device.labels {
+        LabelProfile::Plane { plane, planes } => {
+            return Ok(HierarchyInfo::new(&plane_hierarchy(device, number, (plane, planes))));
+        }
         LabelProfile::Plain | LabelProfile::Refusing | LabelProfile::Silent => {
             return Err(AttributeRefusal::UnsupportedAttribute);
         }

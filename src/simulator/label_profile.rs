@@ -18,10 +18,12 @@ pub enum LabelProfile {
     Nonsense,
     /// All ports have the label of the first.
     Equal,
+    /// A device of one of several planes, with the templates of XDR.
+    Plane { plane: u8, planes: u8 },
 }
 
 impl LabelProfile {
-    /// All profiles but the plain one, with their names in the options of a simulator.
+    /// All profiles but the plain one and that of planes, with their names in the options of a simulator.
     pub const NAMES: [(&'static str, Self); 5] = [
         ("labels", Self::Full),
         ("labels-refuse", Self::Refusing),

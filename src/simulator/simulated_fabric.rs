@@ -54,6 +54,8 @@ pub struct SimulatedFabric {
     pub(super) agents: HostAgents,
     /// Number of Gets that would have cleared or reset something.
     pub(super) cleared_by_get: u64,
+    /// Whether devices answer subnet management by directed route alone, as on planes.
+    pub(super) directed_only: bool,
 }
 
 /// Traffic that a fabric carries.
@@ -100,6 +102,7 @@ impl SimulatedFabric {
             group_records: GroupRecords::default(),
             agents: HostAgents::default(),
             cleared_by_get: 0,
+            directed_only: false,
         })
     }
 

@@ -18,6 +18,7 @@ mod missing_answers;
 mod notices;
 mod paired_ports;
 mod partitions;
+mod planes;
 mod port_labels;
 mod port_states;
 mod repeatability;

@@ -171,7 +171,7 @@ pub struct AggregatedPorts {
 }
 
 impl AggregatedPorts {
-    /// Joins the ports of all planes. A port whose planes are not told apart by any answer is none.
+    /// Joins the ports of all planes. A port whose planes no answer distinguishes is none.
     pub fn of(fabric: &Fabric, planes: &Planes, stated: &PortHierarchies) -> Self {
         if planes.is_empty() {
             return Self::default();

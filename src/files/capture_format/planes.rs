@@ -94,3 +94,54 @@ impl PlaneRecord {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::PortNum;
+    use fabdeck_fabric::observe::{PlaneAnswer, PlaneNode, PlanePort};
+
+    fn planes(ports: u64) -> Planes {
+        let node = PlaneNode { switch: true, system: Some(Guid(7)), name: "leaf".to_owned() };
+        let port = |at: u64| PlanePort {
+            node: Guid(at),
+            number: PortNum(1),
+            guid: Some(Guid(at + 1)),
+            peer: (Guid(at + 2), PortNum(3)),
+        };
+        let reading = PlaneReading {
+            plane: 2,
+            answer: PlaneAnswer::Partial,
+            nodes: (1..=ports).map(|guid| (Guid(guid), node.clone())).collect(),
+            ports: (1..=ports).map(port).collect(),
+            contradicting: [Guid(3)].into(),
+        };
+        Planes { main: 1, readings: vec![reading, PlaneReading::silent(3)] }
+    }
+
+    #[test]
+    fn many_ports_take_several_records_and_read_back() {
+        for (ports, records) in [(2, 3), (40_000, 7)] {
+            let planes = planes(ports);
+            let written = PlaneRecord::of(&planes);
+            assert_eq!(written.len(), records, "{ports}");
+            let mut read = Planes { main: 4, readings: vec![PlaneReading::silent(9)] };
+            for record in written {
+                let text = serde_json::to_string(&record).unwrap();
+                serde_json::from_str::<PlaneRecord>(&text).unwrap().apply(&mut read);
+            }
+            assert!(read == planes, "{ports}");
+        }
+    }
+
+    #[test]
+    fn no_name_and_no_guid_is_left_in_an_anonymous_record() {
+        for record in PlaneRecord::of(&planes(2)) {
+            let known = record.guids();
+            let hidden = record.anonymize(|guid| Guid(guid.0 + 1_000));
+            assert!(hidden.guids().iter().all(|guid| guid.0 > 1_000));
+            assert_eq!(hidden.guids().len(), known.len());
+            assert!(!serde_json::to_string(&hidden).unwrap().contains("leaf"));
+        }
+    }
+}

@@ -1,14 +1,20 @@
 //! The lists of partitions and of multicast groups on the Map.
 
+use std::ffi::OsString;
+
 use super::command_lines::{carried_out, first_column};
 use super::fixture::{SIZES, appearance, frame, golden, look_at, open_session, shared, styles, text};
 use super::pty::Session;
 use super::test_session::TestSession;
+use fabdeck::catalogue::exit::Exit;
 use fabdeck::console::drawing::color_depth::ColorDepth;
 use fabdeck::console::event_loop::event::SessionInput;
 use fabdeck::console::features::goto::goto_state::GotoGroup;
 use fabdeck::console::features::map::screen::MapView;
 use fabdeck::console::model::layout::Size;
+use fabdeck::script::run::{CliResult, run};
+use fabdeck::script::terminal_info::TerminalInfo;
+use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_mad::access::ReadOptions;
 
 const SOURCE: &str = "sim:kary,k=2,n=2,pkeys-enforce=all";
@@ -101,7 +107,7 @@ fn the_details_are_those_of_the_member_and_enter_leads_to_its_ports() {
     assert!(all.contains("8 members, 8 full"), "{all}");
     open(&mut driver, "map view=groups");
     let all = shown(&driver);
-    assert!(all.contains("its tree leads to"), "{all}");
+    assert!(all.contains("leads to 4 of 4"), "{all}");
     assert!(all.contains("ff12:401b:ffff"), "{all}");
     let known = &driver.state.known;
     let at = driver.state.current().current(known).unwrap();
@@ -168,4 +174,15 @@ fn members_at_every_size() {
         said.push_str(&format!("== not read\n{}", shown(&plain)));
         golden(&format!("members {name}"), &said);
     }
+}
+
+#[test]
+fn other_commands_refuse_the_option_of_the_console() {
+    let args = ["fabdeck", "--source", "sim:kary,k=2,n=2", "show", "switches", "--with-partitions"];
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = args.map(OsString::from);
+    let ended = run(args, &LocalSystemAccess::default(), &TerminalInfo::default(), &mut out, &mut err);
+    assert!(matches!(ended, CliResult::Exit(Exit::Usage)));
+    let said = String::from_utf8(err).unwrap();
+    assert!(said.contains("FD-7210") && said.contains("show partitions and show groups"), "{said}");
 }
