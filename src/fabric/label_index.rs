@@ -39,12 +39,13 @@ impl LabelIndex {
                 index.labels.insert(port, label.clone());
             }
         }
+        index.bind_sheet(fabric, &stated.sheet, find_devices);
+        // A sheet comes before files, as with labels.
         for (guid, place) in &stated.places {
             if let Some(node) = fabric.node_by_guid(*guid) {
-                index.places.insert(node, place.clone());
+                index.places.entry(node).or_default().fill(place);
             }
         }
-        index.bind_sheet(fabric, &stated.sheet, find_devices);
         for (id, port) in fabric.ports() {
             let guess = || guess_label(&fabric.node(port.node).facts, port.number);
             if let std::collections::hash_map::Entry::Vacant(free) = index.labels.entry(id)

@@ -100,7 +100,8 @@ impl RegisterContent for RetransmissionCounts {
             retry_codes: register.u64_at(DATA_AT + 0x20),
             losses: register.u64_at(DATA_AT + 0x38),
         };
-        (read.received_codes != u64::MAX && read.retry_codes <= read.received_codes).then_some(read)
+        // Both directions are counted apart, so one is no bound of the other.
+        (read.received_codes != u64::MAX && read.retry_codes != u64::MAX).then_some(read)
     }
 
     fn fill(&self, register: &mut RegisterBytes) {

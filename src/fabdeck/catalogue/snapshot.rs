@@ -49,7 +49,10 @@ impl Snapshot {
         let mut map = observation.names.clone();
         map.by_guid.extend(own.by_guid.iter().map(|(guid, name)| (*guid, name.clone())));
         map.hosts.clone_from(&own.hosts);
+        // Of several sheets the first row counts, so the operator's are in front.
+        let sheet = std::mem::take(&mut map.labels.sheet);
         map.labels.extend(own.labels.clone());
+        map.labels.sheet.extend(sheet);
         let (stated, doubted_labels) = device_labels(&observation.fabric, &observation.hierarchies);
         map.labels.extend(stated);
         let names = Names::new(&observation.fabric, &map);

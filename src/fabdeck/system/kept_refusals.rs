@@ -48,7 +48,7 @@ impl KeptRefusals {
         let own = lines.into_iter().filter(|line| line["version"] == VERSION);
         let read: Vec<KeptRefusal> = own.map(serde_json::from_value).collect::<Result<_, _>>()?;
         // A line from the future is from a clock that was set back.
-        Ok(read.into_iter().filter(|line| (0..MAX_AGE_S).contains(&(now - line.at))).collect())
+        Ok(read.into_iter().filter(|line| (0..MAX_AGE_S).contains(&now.saturating_sub(line.at))).collect())
     }
 }
 

@@ -30,7 +30,7 @@ pub struct PhysicalLayerCounts {
 pub struct RetransmissionCounts {
     /// Codes that were received.
     pub received_codes: u64,
-    /// Those of them that were sent again.
+    /// Codes that this end sent again.
     pub retry_codes: u64,
     /// Events in which retransmission lost data.
     pub losses: u64,
@@ -75,7 +75,8 @@ impl LinkDownPage {
     /// Who took the link down, whether by intent, and why: `by the other end, not intended: high bit error rate`.
     pub fn words(&self) -> String {
         if *self == Self::default() {
-            return "never".to_owned();
+            // Nothing recorded does not say that it never went down.
+            return "none recorded".to_owned();
         }
         let end = match self.blame {
             1 => "by this end",
@@ -121,7 +122,7 @@ mod tests {
         let page = |blame, intended, local_reason, remote_reason| {
             LinkDownPage { blame, intended, local_reason, remote_reason }.words()
         };
-        assert_eq!(page(0, 0, 0, 0), "never");
+        assert_eq!(page(0, 0, 0, 0), "none recorded");
         assert_eq!(
             page(2, 2, 2, 25),
             "by the other end, not intended: high bit error rate; other end: too hot"

@@ -107,11 +107,6 @@ impl Planes {
     pub fn is_empty(&self) -> bool {
         self.readings.is_empty()
     }
-
-    /// Number of planes.
-    pub fn count(&self) -> u8 {
-        self.readings.len() as u8 + u8::from(!self.is_empty())
-    }
 }
 
 /// What makes ports of several planes one port: on adapters the GUID of the port, on switches a number within the system.
@@ -233,7 +228,8 @@ impl<'p> JoinedPlanes<'p> {
 
     /// The planes of a port. `main` tells whether it is up in the plane of the fabric.
     fn planes_of(&self, key: AggregatedPort, main: Option<bool>, node: Guid, number: PortNum) -> PortPlanes {
-        let count = self.stated.planes_of(node, number).map_or(u16::MAX, |(_, count)| count);
+        // Without a number that the device states, a port may have fewer planes than the reading.
+        let count = self.stated.planes_of(node, number).map(|(_, count)| count);
         let mut found = PortPlanes::default();
         match main {
             Some(true) => found.up.push(self.planes.main),
@@ -242,8 +238,10 @@ impl<'p> JoinedPlanes<'p> {
         for (reading, links) in self.planes.readings.iter().zip(&self.links) {
             let list = match (links.contains_key(&key), reading.answer) {
                 (true, _) => &mut found.up,
-                _ if u16::from(reading.plane) > count => continue,
-                (false, PlaneAnswer::Read) if !reading.contradicting.contains(&node) => &mut found.down,
+                _ if count.is_some_and(|count| u16::from(reading.plane) > count) => continue,
+                (false, PlaneAnswer::Read) if count.is_some() && !reading.contradicting.contains(&node) => {
+                    &mut found.down
+                }
                 (false, _) => &mut found.unknown,
             };
             list.push(reading.plane);

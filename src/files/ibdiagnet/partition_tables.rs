@@ -1,6 +1,6 @@
 //! The table PKEY: the entries of P_Key tables, port by port.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::section::{CsvTables, SectionColumns};
 use crate::FileError;
@@ -18,6 +18,8 @@ const MAX_PLACE: u64 = 32 * 32;
 pub(super) fn read(tables: &CsvTables<'_>, notes: &mut Notes) -> Result<PartitionTables, Box<FileError>> {
     let Some(section) = tables.get_table("PKEY") else { return Ok(PartitionTables::default()) };
     let mut ports: BTreeMap<(Guid, PortNum), BTreeMap<u64, PartitionKey>> = BTreeMap::new();
+    // A table of which a row cannot be read is not known: pairs would count as kept apart that are not.
+    let mut unreadable: BTreeSet<(Guid, Option<PortNum>)> = BTreeSet::new();
     let pick = |columns: &SectionColumns| {
         ["LocalPortNum", "BlockNum", "Index", "PKey", "Membership"].map(|name| columns.find(&[name]))
     };
@@ -28,6 +30,7 @@ pub(super) fn read(tables: &CsvTables<'_>, notes: &mut Notes) -> Result<Partitio
         let key = key.filter(|key| *key <= 0xFFFF);
         let Some((port, (key, membership))) = port.zip(key.zip(membership.filter(|full| *full <= 1))) else {
             row.note_unreadable("port, P_Key or membership", notes);
+            unreadable.insert((node, port));
             return;
         };
         let held = ports.entry((node, port)).or_default();
@@ -38,6 +41,9 @@ pub(super) fn read(tables: &CsvTables<'_>, notes: &mut Notes) -> Result<Partitio
             held.insert(place, PartitionKey::from_parts(key as u16, membership == 1));
         }
     })?;
+    ports.retain(|(node, port), _| {
+        !unreadable.contains(&(*node, Some(*port))) && !unreadable.contains(&(*node, None))
+    });
     let known = |keys: BTreeMap<u64, PartitionKey>| PortPartitions {
         keys: DeviceAnswer::Known(keys.into_values().collect()),
         enforcement: None,

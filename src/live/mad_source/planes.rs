@@ -58,8 +58,12 @@ pub(super) fn read_plane(
         );
         return Ok((PlaneReading::silent(plane), PortHierarchies::default()));
     }
-    let stated = read_hierarchies(reader, &fabric, &nodes, hierarchies)?;
-    let is_partial = !reader.log.silent.is_empty() || reader.log.notes.is_partial();
+    let (stated, is_stated) = match read_hierarchies(reader, &fabric, &nodes, hierarchies) {
+        Ok(stated) => (stated, true),
+        Err(SourceError::Cancelled) => return Err(SourceError::Cancelled),
+        Err(_) => (PortHierarchies::default(), false),
+    };
+    let is_partial = !is_stated || !reader.log.silent.is_empty() || reader.log.notes.is_partial();
     note_missing(reader, plane);
     let answer = if is_partial { PlaneAnswer::Partial } else { PlaneAnswer::Read };
     let mut reading = PlaneReading::of_fabric(plane, answer, &fabric);

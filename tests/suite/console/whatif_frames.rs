@@ -289,7 +289,7 @@ fn a_preview_from_links_is_about_the_chosen_cable() {
     driver.send_input(SessionInput::Resized(Size { width: 120, height: 40 }));
     driver.press("3 p");
     let screen = shown(&driver);
-    assert!(screen.contains("rack3-leaf[10] to spine-2[6] fails."), "{screen}");
+    assert!(screen.contains("rack1-leaf[1] to login1 mlx5_0[1] fails."), "{screen}");
     driver.press("3 j p");
     assert_eq!(driver.state.known.marks.len(), 1, "what is marked stays as it is");
     // Routes that change nothing are no proposal.

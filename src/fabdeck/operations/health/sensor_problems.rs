@@ -146,8 +146,11 @@ impl HealthFacts<'_> {
     }
 
     fn sensor_cause(&self, kind: SensorFaultKind, devices: &[FaultyDevice]) -> ProblemCause {
-        if kind != SensorFaultKind::HotSensor {
-            return ProblemCause::sure("the device states it");
+        match kind {
+            SensorFaultKind::HotSensor => {}
+            // A fan without limits states its speed alone.
+            SensorFaultKind::Fan => return ProblemCause::likely("by the speed that the device states"),
+            _ => return ProblemCause::sure("the device states it"),
         }
         let has_failed_fan = |device: &FaultyDevice| {
             self.look.sensor_faults(device.node).iter().any(|fault| fault.kind == SensorFaultKind::Fan)
