@@ -31,14 +31,19 @@ mod sweeps;
 mod table_drift;
 mod traps;
 
+use std::time::Duration;
+
+use crate::captures::sample_fabric::{BEGUN, Memory, header};
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Fabric, FabricDiff, FabricDifference, NodeId, NodeKind, Port, Tables};
+use fabdeck_files::capture::Recorder;
+use fabdeck_files::capture_format::CaptureReader;
 use fabdeck_live::{ExchangePolicy, Keys, read_snapshot};
 use fabdeck_mad::Mad;
 use fabdeck_mad::access::{AddressedMad, MadPort, PortEvent, WritePort};
 use fabdeck_mad::access::{
-    NoObserver, ReadObserver, ReadOptions, ReadPort, ReadProgress, SourceError, WriteToken,
+    NoObserver, ReadObserver, ReadOptions, ReadPort, ReadProgress, Source, SourceError, WriteToken,
 };
 use fabdeck_simulator::{LineFaults, SharedSimulator, SimulatedFabric, Simulator};
 
@@ -52,6 +57,29 @@ fn world(fabric: &Fabric) -> SimulatedFabric {
 
 fn simulated(fabric: &Fabric, line: LineFaults, seed: u64) -> SharedSimulator {
     SharedSimulator::new(Simulator::new(world(fabric), line, seed))
+}
+
+/// What a capture has of a sweep and of a second one, between which something changes.
+fn recorded_moments(
+    source: &mut impl Source,
+    look: &mut Observation,
+    change: impl FnOnce(&mut Observation),
+) -> Vec<Observation> {
+    let memory = Memory::default();
+    let mut recorder = Recorder::new(memory.clone(), header());
+    let sweep = source.sweep(look, Duration::ZERO, &mut NoObserver).unwrap();
+    recorder.record_sweep(BEGUN, look, &sweep).unwrap();
+    change(look);
+    recorder.record_sweep(BEGUN + 1_000, look, &sweep).unwrap();
+    recorder.finish(BEGUN + 2_000).unwrap();
+    let bytes = memory.bytes.borrow().clone();
+    let mut reader = CaptureReader::open("it", bytes.as_slice()).unwrap();
+    let moments = reader.moments().to_vec();
+    let moments = moments.into_iter().map(|slot| {
+        reader.show_moment(slot).unwrap();
+        reader.observation()
+    });
+    moments.collect()
 }
 
 const ALL: ReadOptions = ReadOptions::EVERYTHING;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use fabdeck_fabric::counters::{SensorFault, WireJudgement, WireThresholds, find_sensor_faults, judge_port};
 use fabdeck_fabric::observe::{
-    AggregatedPorts, DeviceAnswer, MissingInMain, NotePlace, Observation, PortPlanes, PortWire, device_labels,
+    AggregatedPorts, DeviceAnswer, NotePlace, Observation, OtherPlaneLink, PortPlanes, PortWire,
+    device_labels,
 };
 use fabdeck_fabric::{
     Fabric, GUESS_SIGN, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, Port,
@@ -97,7 +98,7 @@ impl Snapshot {
     }
 
     /// Links that the plane of the fabric does not have, and another plane has.
-    pub fn links_of_other_planes(&self) -> &[MissingInMain] {
+    pub fn links_of_other_planes(&self) -> &[OtherPlaneLink] {
         &self.planes.missing
     }
 

@@ -21,14 +21,16 @@ pub struct SensorFault {
     pub kind: SensorFaultKind,
     /// The sensor, its value, its limit and where the limit comes from.
     pub text: String,
+    /// Whether the device states the fault or the limit; a fan that stands still without limits may be meant to.
+    pub is_stated: bool,
 }
 
 /// The faults of a device by kind; of sensors that are too hot the one that is the most above its limit comes first.
 pub fn find_sensor_faults(said: &DeviceSensors, thresholds: &WireThresholds) -> Vec<SensorFault> {
-    let of = |kind| move |text: String| SensorFault { kind, text };
+    let of = |kind| move |text: String| SensorFault { kind, text, is_stated: true };
     let mut all: Vec<SensorFault> =
         hot_sensors(said, thresholds).into_iter().map(of(SensorFaultKind::HotSensor)).collect();
-    all.extend(fan_faults(said).into_iter().map(of(SensorFaultKind::Fan)));
+    all.extend(fan_faults(said));
     all.extend(power_faults(said).into_iter().map(of(SensorFaultKind::PowerSupply)));
     all
 }
@@ -62,19 +64,20 @@ fn hot_sensors(said: &DeviceSensors, thresholds: &WireThresholds) -> Vec<String>
 }
 
 /// What is wrong with the fans: those that stand still, speeds beyond their limits, and what the device itself reports.
-fn fan_faults(said: &DeviceSensors) -> Vec<String> {
+fn fan_faults(said: &DeviceSensors) -> Vec<SensorFault> {
+    let of = |is_stated, text| SensorFault { kind: SensorFaultKind::Fan, text, is_stated };
     let fault = |(number, speed): (&u8, &DeviceAnswer<u16>)| {
         let speed = *speed.known()?;
         match said.fan_limits.get(number) {
             Some(limits) if is_beyond(speed, *limits) => {
                 let now = rpm(speed);
-                Some(format!("fan {number} at {now} rpm ({})", limit_words(*limits)))
+                Some(of(true, format!("fan {number} at {now} rpm ({})", limit_words(*limits))))
             }
-            None if speed == 0 => Some(format!("fan {number} stands still (0 rpm)")),
+            None if speed == 0 => Some(of(false, format!("fan {number} stands still (0 rpm)"))),
             _ => None,
         }
     };
-    let reported = said.fan_faults.iter().map(|words| format!("the device reports {words}"));
+    let reported = said.fan_faults.iter().map(|words| of(true, format!("the device reports {words}")));
     said.fans.iter().filter_map(fault).chain(reported).collect()
 }
 
@@ -143,6 +146,10 @@ mod tests {
             (2, PowerSupplyReading { present: Some(true), ..Default::default() }),
         ];
         said.power_supplies = DeviceAnswer::Known(supplies.into());
+        // Without limits, that a fan stands still is concluded.
+        for fault in find_sensor_faults(&said, &usual) {
+            assert_eq!(fault.is_stated, !fault.text.contains("stands still"), "{}", fault.text);
+        }
         assert_eq!(
             texts(&said, &usual),
             [

@@ -32,7 +32,7 @@ pub use notes::{Note, NotePlace, Notes};
 pub use observation::{AdaptiveRouting, CounterGrowth, Observation, PathLevels, PolicyLevels, SubnetManager};
 pub use partition_tables::{PartitionEnforcement, PartitionTables, PortPartitions};
 pub use planes::{
-    AggregatedPorts, MissingInMain, PlaneAnswer, PlaneNode, PlanePort, PlaneReading, Planes, PortPlanes,
+    AggregatedPorts, OtherPlaneLink, PlaneAnswer, PlaneNode, PlanePort, PlaneReading, Planes, PortPlanes,
 };
 pub use port_hierarchy::{HIERARCHY_WORDS, PortHierarchies, PortHierarchy, device_labels};
 pub use printable::{digits_in_groups, escape_json, escape_unprintable, is_printable};

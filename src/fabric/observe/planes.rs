@@ -145,7 +145,7 @@ impl PortPlanes {
 
 /// A link that is up in a further plane, and not in the plane of the fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MissingInMain {
+pub struct OtherPlaneLink {
     /// Its node.
     pub node: Guid,
     /// What the node says of itself.
@@ -162,7 +162,7 @@ pub struct AggregatedPorts {
     /// Those of the fabric, by node and port.
     pub ports: BTreeMap<(Guid, PortNum), PortPlanes>,
     /// Those with links in other planes alone, an end for each link.
-    pub missing: Vec<MissingInMain>,
+    pub missing: Vec<OtherPlaneLink>,
 }
 
 impl AggregatedPorts {
@@ -253,7 +253,7 @@ impl<'p> JoinedPlanes<'p> {
     }
 
     /// The links that the fabric does not have: of each the end at an adapter, else the first.
-    fn missing(&self, fabric: &Fabric) -> Vec<MissingInMain> {
+    fn missing(&self, fabric: &Fabric) -> Vec<OtherPlaneLink> {
         let mut own = BTreeSet::new();
         for (_, port) in fabric.ports().filter(|(_, port)| port.peer.is_some()) {
             let node = fabric.node(port.node);
@@ -273,7 +273,7 @@ impl<'p> JoinedPlanes<'p> {
                 if is_first && !found.contains_key(key) {
                     let planes = self.planes_of(*key, Some(false), port.node, port.number);
                     let name = node.name.clone();
-                    found.insert(*key, MissingInMain { node: port.node, name, number: port.number, planes });
+                    found.insert(*key, OtherPlaneLink { node: port.node, name, number: port.number, planes });
                 }
             }
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::discovery_state::{DiscoveredNode, node_id};
 use super::get_request::directed_get;
+use super::kind_refusals::DeviceKind;
 use super::question::{Question, Reply};
 use super::reader::{PhaseLog, PortReader};
 use super::wire_topic::of_kind;
@@ -17,8 +18,6 @@ use fabdeck_mad::{HierarchyInfo, PortCapabilities, Smp};
 /// An unanswered query is sent once more at most, whatever the policy says.
 const RETRIES: u32 = 1;
 
-/// The vendor and the device number.
-type DeviceKind = (u32, u32);
 type HierarchyAnswer = DeviceAnswer<PortHierarchy>;
 
 /// A node and the number of one of its ports.

@@ -25,13 +25,13 @@ use fabdeck_mad::has_vendor_attributes;
 const RETRIES: u32 = 1;
 /// The time in which a rotation asks every port everything.
 const ROTATION: Duration = Duration::from_secs(300);
-/// Questions a port and sweep, at most: one in this many ports.
-const PORTS_PER_QUESTION: f64 = 5.0;
+/// Questions a port and sweep, at most: one in this many ports. Both rotations together ask 0.2.
+const PORTS_PER_QUESTION: f64 = 5.5;
 
 /// The time in which a rotation asks every port for the course of its link, and how many ports have a question of it in a
 /// sweep.
 const PAGE_ROTATION: Duration = Duration::from_secs(1200);
-const PORTS_PER_PAGE_QUESTION: f64 = 20.0;
+const PORTS_PER_PAGE_QUESTION: f64 = 55.0;
 
 /// Useless answers in a row after which a port is not asked again: one can be a datagram that was lost.
 const USELESS_ANSWERS: u8 = 2;

@@ -135,7 +135,7 @@ fn sensors_have_temperatures_fans_power_and_firmware() {
     assert_eq!((&leaf1["firmware"], &leaf1["psid"]), (&"31.2012.1024".into(), &"MT_0000000577".into()));
     assert_eq!((&leaf1["serial"], &leaf1["product"]), (&"MT240X001".into(), &"Gorilla 64-port".into()));
     let leaf2 = row(&all, "node", "leaf2", None);
-    assert_eq!((&leaf2["sensors"], &leaf2["fans"]), (&"hot".into(), &"3 (1 off limits)".into()));
+    assert_eq!((&leaf2["sensors"], &leaf2["fans"]), (&"hot".into(), &"3 (1 failed)".into()));
     assert_eq!(leaf2["power"], "PSU 1: AC input ERROR, DC power ERROR");
     assert_eq!(leaf2["hottest"], "Ambient fan side 72.0 C, limit 70.0 C");
     // Without the hot sensor its other faults are its state.

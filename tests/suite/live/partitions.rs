@@ -1,18 +1,15 @@
 //! P_Key tables over the wire: which blocks are read, and the words for what is missing.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use fabdeck_fabric::observe::{DeviceAnswer, Observation, PartitionEnforcement};
 use fabdeck_fabric::{Fabric, NodeId, PartitionKey, Partitions, PortId, PortNum};
-use fabdeck_files::capture::Recorder;
-use fabdeck_files::capture_format::{CaptureReader, PartitionRecord};
+use fabdeck_files::capture_format::PartitionRecord;
 use fabdeck_live::{ExchangePolicy, Keys, LiveSource};
 use fabdeck_mad::access::{LevelReadOptions, LevelReadOutcome, NoObserver, ReadOptions, Source};
 use fabdeck_simulator::{PartitionProfile, SharedSimulator, SimulatedFabric};
 
-use super::{LineFaults, TOPOLOGY, fabric, hosts, look_at, simulated, switches};
-use crate::captures::sample_fabric::{BEGUN, Memory, header};
+use super::{LineFaults, TOPOLOGY, fabric, hosts, look_at, recorded_moments, simulated, switches};
 
 const PARTITIONS: ReadOptions = ReadOptions { partitions: true, ..TOPOLOGY };
 
@@ -181,22 +178,12 @@ fn a_capture_has_the_tables_with_their_words() {
     let mut source = LiveSource::new("sim", port, ExchangePolicy::default(), Keys::default());
     let mut look = source.observe(PARTITIONS, &mut NoObserver).unwrap();
     let before = look.partitions.clone();
-    let memory = Memory::default();
-    let mut recorder = Recorder::new(memory.clone(), header());
-    let sweep = source.sweep(&mut look, Duration::ZERO, &mut NoObserver).unwrap();
-    recorder.record_sweep(BEGUN, &look, &sweep).unwrap();
     // A later table replaces the one before.
     let host = look.fabric.node(of[0]).guid();
-    look.partitions.ports.get_mut(&(host, PortNum(1))).unwrap().keys = DeviceAnswer::Silent;
-    recorder.record_sweep(BEGUN + 1_000, &look, &sweep).unwrap();
-    recorder.finish(BEGUN + 2_000).unwrap();
-    let bytes = memory.bytes.borrow().clone();
-    let mut reader = CaptureReader::open("it", bytes.as_slice()).unwrap();
-    let mut recorded = Vec::new();
-    for slot in reader.moments().to_vec() {
-        reader.show_moment(slot).unwrap();
-        recorded.push(reader.observation().partitions);
-    }
+    let moments = recorded_moments(&mut source, &mut look, |look| {
+        look.partitions.ports.get_mut(&(host, PortNum(1))).unwrap().keys = DeviceAnswer::Silent;
+    });
+    let recorded: Vec<_> = moments.into_iter().map(|moment| moment.partitions).collect();
     assert!(recorded == [before.clone(), look.partitions.clone()], "{recorded:?}");
     let [record] = &PartitionRecord::of_changes(&before, &look.partitions)[..] else { panic!("one record") };
     assert_eq!(record.ports.len(), 1);

@@ -13,14 +13,13 @@ use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::observe::{Observation, PlaneAnswer};
 use fabdeck_fabric::{Fabric, FabricBuilder, NameMap, NodeId, PortId};
 use fabdeck_files::capture::Recorder;
-use fabdeck_files::capture_format::CaptureReader;
 use fabdeck_live::{ExchangePolicy, Keys, LiveSource, PairedPort, PlaneSource, PlaneSources};
 use fabdeck_mad::Class;
 use fabdeck_mad::access::{NoObserver, ReadPort, Source};
 use fabdeck_simulator::{SharedSimulator, plane_of};
 
 use super::logged_port::{LoggedPort, SentMads};
-use super::{ALL, LineFaults, fabric, hosts, look_at, simulated, switches};
+use super::{ALL, LineFaults, fabric, hosts, look_at, recorded_moments, simulated, switches};
 use crate::captures::sample_fabric::{BEGUN, Memory, header};
 
 const PLANES: u8 = 4;
@@ -250,24 +249,14 @@ fn a_capture_keeps_the_planes() {
     })
     .source();
     let mut look = source.observe(ALL, &mut NoObserver).unwrap();
-    let memory = Memory::default();
-    let mut recorder = Recorder::new(memory.clone(), header());
-    let sweep = source.sweep(&mut look, Duration::ZERO, &mut NoObserver).unwrap();
-    assert_eq!(look.planes.readings.len() + 1, usize::from(PLANES), "a sweep keeps them");
-    recorder.record_sweep(BEGUN, &look, &sweep).unwrap();
     let first = look.planes.clone();
-    look.planes.readings[0].answer = PlaneAnswer::Partial;
-    recorder.record_sweep(BEGUN + 1_000, &look, &sweep).unwrap();
-    recorder.finish(BEGUN + 2_000).unwrap();
-    let bytes = memory.bytes.borrow().clone();
-    let mut reader = CaptureReader::open("it", bytes.as_slice()).unwrap();
-    let mut recorded = Vec::new();
-    for slot in reader.moments().to_vec() {
-        reader.show_moment(slot).unwrap();
-        recorded.push(reader.observation().planes);
-    }
+    let moments = recorded_moments(&mut source, &mut look, |look| {
+        assert_eq!(look.planes.readings.len() + 1, usize::from(PLANES), "a sweep keeps them");
+        look.planes.readings[0].answer = PlaneAnswer::Partial;
+    });
+    let recorded: Vec<_> = moments.iter().map(|moment| moment.planes.clone()).collect();
     assert!(recorded == [first, look.planes.clone()], "{recorded:?}");
-    let kept = reader.observation();
+    let kept = moments.into_iter().next_back().unwrap();
     let shown = Snapshot::new("planes", kept, &NameMap::default());
     assert_eq!(titles(&shown).len(), 1);
 }

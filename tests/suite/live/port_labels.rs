@@ -1,18 +1,13 @@
 //! Labels of ports over the wire (HierarchyInfo): which devices are asked, what is believed, and what a capture keeps.
 
-use std::time::Duration;
-
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::{DeviceAnswer, Observation};
 use fabdeck_fabric::{Fabric, FabricBuilder, LabelOrigin, NameMap, NodeId, PortId};
-use fabdeck_files::capture::Recorder;
-use fabdeck_files::capture_format::CaptureReader;
 use fabdeck_live::{ExchangePolicy, Keys, LiveSource};
 use fabdeck_mad::access::{NoObserver, Source};
 use fabdeck_simulator::{LabelProfile, SharedSimulator};
 
-use super::{LineFaults, TOPOLOGY, fabric, look_at, simulated, switches};
-use crate::captures::sample_fabric::{BEGUN, Memory, header};
+use super::{LineFaults, TOPOLOGY, fabric, look_at, recorded_moments, simulated, switches};
 
 /// Two switches of each kind, in the order of nodes; hosts have a kind of their own.
 fn planned() -> Fabric {
@@ -164,21 +159,11 @@ fn a_capture_keeps_the_answers() {
     let world = world(&planned, &[(of[0], LabelProfile::Full), (of[2], LabelProfile::Refusing)]);
     let mut source = source(&world);
     let mut look = read(&mut source);
-    let memory = Memory::default();
-    let mut recorder = Recorder::new(memory.clone(), header());
-    let sweep = source.sweep(&mut look, Duration::ZERO, &mut NoObserver).unwrap();
-    recorder.record_sweep(BEGUN, &look, &sweep).unwrap();
     let first = look.hierarchies.clone();
     let at = *first.ports.keys().next().unwrap();
-    look.hierarchies.ports.insert(at, DeviceAnswer::Implausible);
-    recorder.record_sweep(BEGUN + 1_000, &look, &sweep).unwrap();
-    recorder.finish(BEGUN + 2_000).unwrap();
-    let bytes = memory.bytes.borrow().clone();
-    let mut reader = CaptureReader::open("it", bytes.as_slice()).unwrap();
-    let mut recorded = Vec::new();
-    for slot in reader.moments().to_vec() {
-        reader.show_moment(slot).unwrap();
-        recorded.push(reader.observation().hierarchies);
-    }
+    let moments = recorded_moments(&mut source, &mut look, |look| {
+        look.hierarchies.ports.insert(at, DeviceAnswer::Implausible);
+    });
+    let recorded: Vec<_> = moments.into_iter().map(|moment| moment.hierarchies).collect();
     assert!(recorded == [first, look.hierarchies.clone()], "{recorded:?}");
 }

@@ -183,7 +183,7 @@ fn hottest_sensor(said: &DeviceSensors) -> Option<String> {
 /// What is wrong with the fans: how many failed, and what the device itself reports.
 fn fan_faults(said: &DeviceSensors) -> Vec<String> {
     let failed = count_failed_fans(said);
-    let failed = (failed > 0).then(|| format!("{failed} off limits"));
+    let failed = (failed > 0).then(|| format!("{failed} failed"));
     failed.into_iter().chain(said.fan_faults.iter().cloned()).collect()
 }
 

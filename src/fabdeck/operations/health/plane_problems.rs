@@ -64,7 +64,7 @@ impl HealthFacts<'_> {
     /// Links that the plane of the fabric lacks. The fabric has no element for them.
     fn links_of_other_planes(&self) -> Vec<FabricProblem> {
         let main = self.look.observation.planes.main;
-        let problem = |link: &fabdeck_fabric::observe::MissingInMain| {
+        let problem = |link: &fabdeck_fabric::observe::OtherPlaneLink| {
             let name = if link.name.is_empty() { link.node.to_string() } else { link.name.clone() };
             let title = format!(
                 "{name} port {}: {}",

@@ -6,7 +6,7 @@ use super::problem::{FabricProblem, HitRole, ProblemCause, ProblemHits, ProblemK
 use super::problem_list::HealthFacts;
 use crate::catalogue::shell_words::quote_for_shell;
 use crate::catalogue::summary::count_words;
-use fabdeck_fabric::counters::SensorFaultKind;
+use fabdeck_fabric::counters::{SensorFault, SensorFaultKind};
 use fabdeck_fabric::{ElementId, NodeId};
 
 /// Devices that a title names at most.
@@ -18,6 +18,8 @@ const FIELDS: &str = "node,faults,temperature,limit,fans,power";
 struct FaultyDevice {
     node: NodeId,
     faults: Vec<String>,
+    /// Whether it states all of them itself.
+    is_stated: bool,
 }
 
 /// The word of a kind in ids.
@@ -67,12 +69,14 @@ impl HealthFacts<'_> {
             if !facts.facts.answered {
                 continue;
             }
-            let mut own: BTreeMap<SensorFaultKind, Vec<String>> = BTreeMap::new();
+            let mut own: BTreeMap<SensorFaultKind, Vec<SensorFault>> = BTreeMap::new();
             for fault in self.look.sensor_faults(node) {
-                own.entry(fault.kind).or_default().push(fault.text);
+                own.entry(fault.kind).or_default().push(fault);
             }
             for (kind, faults) in own {
-                by_kind.entry(kind).or_default().push(FaultyDevice { node, faults });
+                let is_stated = faults.iter().all(|fault| fault.is_stated);
+                let faults = faults.into_iter().map(|fault| fault.text).collect();
+                by_kind.entry(kind).or_default().push(FaultyDevice { node, faults, is_stated });
             }
         }
         by_kind.into_iter().map(|(kind, devices)| self.sensor_problem(kind, &devices)).collect()
@@ -148,8 +152,9 @@ impl HealthFacts<'_> {
     fn sensor_cause(&self, kind: SensorFaultKind, devices: &[FaultyDevice]) -> ProblemCause {
         match kind {
             SensorFaultKind::HotSensor => {}
-            // A fan without limits states its speed alone.
-            SensorFaultKind::Fan => return ProblemCause::likely("by the speed that the device states"),
+            _ if !devices.iter().all(|device| device.is_stated) => {
+                return ProblemCause::likely("by the speed that the device states; it states no limit");
+            }
             _ => return ProblemCause::sure("the device states it"),
         }
         let has_failed_fan = |device: &FaultyDevice| {
