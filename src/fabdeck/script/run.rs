@@ -21,6 +21,7 @@ use crate::catalogue::failure::Failure;
 use crate::console::model::console_options::ConsoleOptions;
 use crate::operations::changes::change_store;
 use crate::system::access::SystemAccess;
+use crate::system::thread_priority::lower_thread_priority;
 
 /// Width of help that goes to a file or a pipe.
 const HELP_WIDTH: usize = 100;
@@ -54,7 +55,8 @@ pub fn run(
     if globals.verbose && !terminal.log.is_empty() {
         output.print_message(&terminal.log);
     }
-    let (config, prepared) = match prepare(&mut output, outside, globals, terminal) {
+    let is_console = !parsed.names_command() && terminal.console && !globals.json;
+    let (config, prepared) = match prepare(&mut output, outside, globals, (terminal, is_console)) {
         Ok(config) => (config, Ok(())),
         Err(failure) => (ConfigFile::default(), Err(failure)),
     };
@@ -70,14 +72,13 @@ pub fn run(
         stop: None,
         partial: false,
     };
-    let console = !parsed.names_command() && terminal.console && !globals.json;
     let mut takeover_messages = Vec::new();
     if prepared.is_ok() && !entry.resumes_changes {
         change_store::resume_abandoned(context.env(), &mut |line| takeover_messages.push(line.to_owned()));
     }
     let prepared = match prepared {
         // The console shows these messages itself, because its screen hides what was printed before.
-        Ok(()) if console => match resolve_console_options(&context, takeover_messages.clone()) {
+        Ok(()) if is_console => match resolve_console_options(&context, takeover_messages.clone()) {
             Ok(options) => return CliResult::Console(Box::new(options)),
             Err(failure) => Err(failure),
         },
@@ -121,9 +122,9 @@ fn prepare(
     output: &mut Output<'_>,
     outside: &dyn SystemAccess,
     globals: &GlobalArgs,
-    terminal: &TerminalInfo,
+    (terminal, is_console): (&TerminalInfo, bool),
 ) -> Result<ConfigFile, Failure> {
-    globals.threads.map_or(Ok(()), set_thread_count)?;
+    start_thread_pool(globals.threads, is_console)?;
     let config = ConfigFile::load(globals.config.as_deref(), outside.config_file().as_deref())?;
     let color: Option<Color> = globals.color.or(config.color);
     output.paint = Paint::new(color, terminal.stdout && !terminal.no_color);
@@ -146,12 +147,21 @@ fn key_file_warning(file: &Path) -> Option<String> {
     })
 }
 
-/// Sets the size of the thread pool. An existing pool stays, because no answer depends on the size.
-fn set_thread_count(threads: usize) -> Result<(), Failure> {
-    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+/// Sets the size of the thread pool, and lets the console's screen go before it. An existing pool stays, because no answer
+/// depends on either.
+fn start_thread_pool(threads: Option<usize>, is_console: bool) -> Result<(), Failure> {
+    if threads.is_none() && !is_console {
+        return Ok(());
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+    let pool = if is_console { pool.start_handler(|_| lower_thread_priority()) } else { pool };
+    let built = pool.build_global();
     let refused = built.err().filter(|error| error.source().is_some());
     refused.map_or(Ok(()), |error| {
-        let what = format!("FD-7204: {threads} threads cannot be started: {error}; use fewer");
+        let what = match threads {
+            Some(threads) => format!("FD-7204: {threads} threads cannot be started: {error}; use fewer"),
+            None => format!("FD-7204: no threads can be started: {error}; try --threads 1"),
+        };
         Err(Failure::new(Exit::Failed, what))
     })
 }

@@ -19,3 +19,4 @@ mod simulator_server;
 pub mod source_files;
 pub mod state_lines;
 pub mod stop_flag;
+pub mod thread_priority;

@@ -152,6 +152,18 @@ fn a_window_that_runs_down_sends_little() {
 }
 
 /// Nothing of this is asserted but that it happens.
+/// Threads that compute stand behind the one that draws: at a time of much work, frames come first.
+#[test]
+fn computing_threads_let_the_screen_go_first() {
+    let mut session = Session::open(&["--source", "sim:switch648"], 120, 40);
+    session.open_map();
+    let (drawing, rest) = session.nice_values();
+    let behind = rest.iter().filter(|nice| **nice > drawing).count();
+    assert!(behind >= 1, "drawing {drawing}, the rest {rest:?}");
+    // What reads keys, writes frames and owns the source keeps its priority.
+    assert!(rest.len() > behind, "{rest:?}");
+}
+
 #[test]
 fn keys_are_answered_at_any_size() {
     let long = std::env::var_os("FABDECK_LONG").is_some_and(|long| long == "1");

@@ -211,6 +211,11 @@ fn names_on_the_map_keep_their_numbers() {
     let mut driver = open_session("sim:demo");
     driver.press(":mark space spine-2 enter");
     let screen = drawn_map(&mut driver);
+    assert!(screen.contains("✗ spine-2") && !screen.contains('□'), "the leaves are not marked: {screen}");
+    for rack in 1..=6 {
+        driver.press(&format!(":mark space rack{rack}-leaf[7] enter"));
+    }
+    let screen = shown(&driver);
     for rack in 1..=6 {
         assert!(screen.contains(&format!("□ rack{rack}")), "rack{rack}: {screen}");
     }

@@ -610,14 +610,14 @@ fn a_card_of_a_cable_has_its_own_graph() {
     assert!(row.contains("1k /s"), "{screen}");
 }
 
-/// The figures of a hot-spot are those of the port that leads to it.
+/// The figures of a hot-spot are those of the port that leads to it, named from the side of the host.
 #[test]
 fn the_page_of_a_hot_spot_says_which_port_counted() {
     let mut driver = demo("sim:demo");
     swept(&mut driver, 4);
     driver.press("enter");
     let page = shown(&driver);
-    let order = ["counted at", "rack6-leaf[5]", "sends", "receives", "element", "storage01"];
+    let order = ["counted at", "rack6-leaf[5]", "sent to it", "sent by it", "element", "storage01"];
     let counted = page.lines().find(|line| line.contains("counted at")).unwrap_or_else(|| panic!("{page}"));
     assert!(counted.contains("rack6-leaf[5]") && !counted.contains("storage01"), "{page}");
     let mut from = page.find("counted at").unwrap_or(0);

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 
 use super::fixture::{appearance, frame, golden, open_session, styles, text};
+use super::health::demo;
 use super::test_session::{TestSession, begun_task};
 use super::watches::{CounterStory, EVERY, WAIT, incast, lab_from, node, swept, watching};
 use fabdeck::console::drawing::color_depth::ColorDepth;
@@ -485,11 +486,24 @@ fn assert_ring(driver: &mut TestSession, groups: usize) {
     }
     assert!(all.contains("group 1 to group 2") && all.contains("Inside group 1"), "{all}");
     assert!(dots(&buffer(driver), Role::Key) > 5, "the chosen bundle: {all}");
-    assert!(all.contains("not known of") && !all.contains("too little"), "nothing was read: {all}");
+    assert!(all.contains(" not known") && !all.contains("little"), "nothing was read: {all}");
     driver.press("enter");
     assert!(shown(driver).contains("from group 1 (rows) to group 2 (columns)"), "{}", shown(driver));
     driver.press("esc");
     assert!(driver.state.screens.map.drawn.shows_ring());
+}
+
+/// A fabric without traffic has the bundles of the group at the cursor, and says why others are not drawn.
+#[test]
+fn the_bundles_of_the_group_at_the_cursor_are_always_drawn() {
+    let mut driver = demo("sim:dragonfly,a=6,h=3,p=3");
+    swept(&mut driver, 2);
+    driver.press("2");
+    drawn(&mut driver, 120, 40);
+    let all = shown(&driver);
+    assert!(all.contains("not drawn of 105 bundles: 91 with little or no wait"), "{all}");
+    assert!(dots(&buffer(&driver), Role::Border) > 50, "14 bundles: {all}");
+    assert!(all.contains("up, down: the second group"), "{all}");
 }
 
 #[test]

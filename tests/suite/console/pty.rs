@@ -161,6 +161,21 @@ impl Session {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
     }
 
+    /// How far the threads of the session stand behind others: of the one that draws first, then of the rest.
+    pub fn nice_values(&self) -> (i32, Vec<i32>) {
+        let id = self.child.process_id().unwrap();
+        let nice = |thread: &Path| -> Option<i32> {
+            // A thread may end meanwhile.
+            let stat = std::fs::read_to_string(thread.join("stat")).ok()?;
+            // The name of a thread, in brackets, may have blanks; the value is the 17th field after it.
+            stat.rsplit(')').next()?.split_whitespace().nth(16)?.parse().ok()
+        };
+        let main = Path::new("/proc").join(id.to_string()).join("task").join(id.to_string());
+        let all = std::fs::read_dir(main.parent().unwrap()).unwrap().map(|thread| thread.unwrap().path());
+        let rest = all.filter(|thread| *thread != main).filter_map(|thread| nice(&thread));
+        (nice(&main).unwrap(), rest.collect())
+    }
+
     /// `R`, `S`, `T`: as the kernel tells it.
     pub fn process_state(&self) -> String {
         self.status()[0].clone()

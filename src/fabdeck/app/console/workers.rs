@@ -24,10 +24,11 @@ use crate::console::event_loop::event::SessionInput;
 use crate::console::event_loop::welcome_text::welcome_text;
 use crate::console::model::background_task::{BackgroundTask, TaskPlace};
 use crate::console::model::console_options::ConsoleOptions;
-use crate::console::model::tasks::TaskId;
+use crate::console::model::tasks::{TaskDependency, TaskId};
 use crate::operations::changes::console_changes::ConsoleChanges;
 use crate::system::access::SystemAccess;
 use crate::system::local_access::LocalSystemAccess;
+use crate::system::thread_priority::lower_thread_priority;
 use fabdeck_files::capture::OperatorEntry;
 use fabdeck_mad::access::Source;
 
@@ -223,8 +224,12 @@ impl Drop for Workers {
     }
 }
 
-/// Runs a task in a thread of its own.
+/// Runs a task in a thread of its own. One that depends on the snapshot computes over it; others may start a guard, which
+/// keeps its priority.
 fn run_worker(context: &SessionContext, work: &SourceWork) {
+    if work.job.dependency() != TaskDependency::Nothing {
+        lower_thread_priority();
+    }
     let throttle = Throttle::new(work.task, context.messages.clone(), work.stop.clone());
     run_task(context, work, &throttle, &mut RefusingSource::closed());
 }

@@ -110,7 +110,8 @@ fn report_new_state(state: &mut SessionState, row: &ChangeRow) {
         state.known.problems.add_event(state.now_ms, Severity::Info, text.clone());
     }
     state.log_message(severity, text);
-    if row.state == ChangePhase::Confirmed {
+    // What was written can be what an earlier change wrote.
+    if written || row.state == ChangePhase::Confirmed {
         state.known.changes.comparing.schedule_now();
     }
     if written {

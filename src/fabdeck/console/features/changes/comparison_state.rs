@@ -1,10 +1,12 @@
 //! The state of the comparisons of confirmed changes with the fabric.
 
+use std::collections::BTreeMap;
+
 use crate::catalogue::severity::Severity;
 use crate::console::model::tasks::TaskId;
 use crate::operations::changes::attestations::Attestations;
 use crate::operations::changes::change_row::ChangeRow;
-use fabdeck_change::{AttestationVerdict, ChangePhase};
+use fabdeck_change::{Attestation, AttestationVerdict, ChangePhase};
 
 /// The state of the comparisons.
 #[derive(Clone, Debug, Default)]
@@ -27,10 +29,11 @@ impl ComparisonState {
         self.again = self.task.is_some();
     }
 
-    /// Adds the results to the rows.
+    /// Adds the results to the rows. They name other changes by number, as the list does.
     pub(crate) fn add_to_rows(&self, rows: &mut [ChangeRow]) {
+        let numbers: BTreeMap<String, u64> = rows.iter().map(|row| (row.id.clone(), row.number)).collect();
         for row in rows.iter_mut().filter(|row| row.state == ChangePhase::Confirmed) {
-            row.comparison = self.last.get(&row.id).cloned();
+            row.comparison = self.last.get(&row.id).map(|found| with_numbers(found, &numbers));
         }
     }
 
@@ -44,4 +47,16 @@ impl ComparisonState {
     pub(crate) fn mark_seen(&mut self) {
         self.fallen = None;
     }
+}
+
+/// The result with the numbers of other changes in place of their ids, where the list has them.
+fn with_numbers(found: &Attestation, numbers: &BTreeMap<String, u64>) -> Attestation {
+    let mut found = found.clone();
+    let explaining = found.devices.iter_mut().flat_map(|device| &mut device.by).map(|other| &mut other.id);
+    for id in found.superseded_by.iter_mut().chain(explaining) {
+        if let Some(number) = numbers.get(id) {
+            *id = number.to_string();
+        }
+    }
+    found
 }

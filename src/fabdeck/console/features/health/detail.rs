@@ -40,7 +40,7 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
         }
         let (of_judged, of_element) =
             if judged == element { (Vec::new(), figures) } else { (figures, Vec::new()) };
-        pairs.extend(of_judged);
+        pairs.extend(of_judged.into_iter().map(seen_from_the_host));
         pairs.push(("", String::new()));
         pairs.push(("element", detail.title(look)));
         pairs.extend(of_element);
@@ -48,6 +48,15 @@ pub fn problem_detail(health: &HealthScreen, known: &Model) -> Option<DetailPage
         ports = detail.ports(known);
     }
     Some(DetailPage { title: problem.title.clone(), pairs, ports })
+}
+
+/// A figure of the port that leads to a host, named from the host's side: what the port sends is sent to the host.
+fn seen_from_the_host((label, text): DetailLine) -> DetailLine {
+    match label {
+        "sends" => ("sent to it", text),
+        "receives" => ("sent by it", text),
+        _ => (label, text),
+    }
 }
 
 pub(in crate::console) fn problem_lines(problem: &FabricProblem, jobs_known: bool) -> Vec<DetailLine> {

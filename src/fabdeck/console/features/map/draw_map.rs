@@ -11,7 +11,7 @@ use crate::console::drawing::heat;
 use crate::console::drawing::theme::Role;
 use crate::console::model::fabric_model::SwitchRank;
 use crate::console::model::state::SessionState;
-use fabdeck_fabric::{ElementId, NodeId};
+use fabdeck_fabric::{ElementId, LinkId, NodeId};
 
 /// Number of free rows from which a heading and two rows of names are worth showing.
 const NAMES_MIN_ROWS: usize = 4;
@@ -217,12 +217,16 @@ pub(super) fn switch_symbol(
     let fabric = look.fabric();
     let links = || fabric.ports_of(id).filter_map(|(_, port)| port.link);
     let is_failed = |what| shows_marks && state.known.is_failed(what);
+    // A cable to a marked switch is drawn as marked; the switch at this end of it is well.
+    let is_marked = |link: LinkId| {
+        let ends = [fabric.link(link).a, fabric.link(link).b];
+        is_failed(ElementId::Link(link))
+            && !ends.iter().any(|end| is_failed(ElementId::Node(fabric.port(*end).node)))
+    };
     let [well, degraded, down, marked] = canvas.signs.map;
     match () {
         () if is_failed(ElementId::Node(id)) => (marked, Role::Marked),
-        () if links().any(|link| look.is_down(link) || is_failed(ElementId::Link(link))) => {
-            (down, Role::LinkDown)
-        }
+        () if links().any(|link| look.is_down(link) || is_marked(link)) => (down, Role::LinkDown),
         () if links().any(|link| look.is_degraded(link) == Some(true)) => (degraded, Role::LinkDegraded),
         () => heat::switch_load_symbol(canvas, state, id).unwrap_or((well, Role::Good)),
     }

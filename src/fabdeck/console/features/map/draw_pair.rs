@@ -3,7 +3,7 @@
 
 use ratatui::layout::Rect;
 
-use super::figures::{MapQuantity, step_role};
+use super::figures::{MapQuantity, figure_role, step_role};
 use super::matrix::MatrixState;
 use super::pair_table::PairDetail;
 use crate::catalogue::snapshot::Snapshot;
@@ -47,7 +47,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let title = format!("{} to {}", names[0], names[1]);
     let cell = matrix.table.cell(matrix.cursor.0, matrix.cursor.1);
     let figure = cell.and_then(|(_, figures)| figures.text(drawn.quantity)).unwrap_or_default();
-    let right = [(figure.as_str(), drawn.quantity.colours().figure_role())];
+    let role = cell.map_or(Role::Dim, |(_, figures)| figure_role(figures, drawn.quantity));
+    let right = [(figure.as_str(), role)];
     let inside = draw_pane(canvas, area, &PaneHead { title: &title, right: &right, focused: false }, true);
     let mut pane = PairPane { area: inside, y: 0 };
     if let Some(detail) = matrix.detail() {

@@ -1,10 +1,10 @@
 //! Draws the groups of a dragonfly on a ring: a bar for each switch of a group, and the bundles of cables between groups
-//! that carry something. The bundle at the cursor is always drawn.
+//! that carry something. Those of the group at the cursor are always drawn.
 
 use ratatui::layout::Rect;
 
 use super::draw_matrix::{bar_of, draw_legend_at};
-use super::figures::{MapFigures, MapQuantity, step_role};
+use super::figures::{MapFigures, MapQuantity, figure_role, step_role};
 use crate::console::drawing::braille::{CellSharing, DotGrid};
 use crate::console::drawing::canvas::{Canvas, width};
 use crate::console::drawing::theme::Role;
@@ -101,37 +101,59 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let Some(places) = group_places((area.width, area.height), count) else { return };
     let chosen = [matrix.cursor.0.min(matrix.cursor.1), matrix.cursor.0.max(matrix.cursor.1)];
     let mut dots = DotGrid::new(area.width, area.height, CellSharing::OneLine);
-    let (mut left_out, mut not_known) = (0, 0);
+    let (mut below, mut behind, mut not_known) = (0, 0, 0);
     let least = least_drawn(&drawn.bundles, drawn.quantity);
     for (bundle, figures) in structure.bundles.iter().zip(&drawn.bundles) {
         let step = figures.step(drawn.quantity);
         let [from, to] = bundle.groups.map(|group| group_anchor(area, places[group]));
         if bundle.groups == chosen {
             dots.draw_line(from, to, Role::Key, CURSOR_WEIGHT, 0);
-        } else if step.is_some_and(|step| step >= DRAWN_STEP)
-            && (figures.score(drawn.quantity) >= least || bundle.groups.contains(&matrix.cursor.0))
-        {
-            let step = step.unwrap_or(0);
-            dots.draw_line(from, to, step_role(drawn.quantity, step), step.into(), 0);
-        } else if step.is_some() {
-            left_out += 1;
-        } else {
+            continue;
+        }
+        let Some(step) = step else {
             not_known += 1;
+            continue;
+        };
+        let is_of_cursor = bundle.groups.contains(&matrix.cursor.0);
+        let is_worst = step >= DRAWN_STEP && figures.score(drawn.quantity) >= least;
+        if is_of_cursor || is_worst {
+            dots.draw_line(from, to, step_role(drawn.quantity, step), step.into(), 0);
+        } else if step < DRAWN_STEP {
+            below += 1;
+        } else {
+            behind += 1;
         }
     }
     dots.draw(canvas, area);
     for (group, place) in places.into_iter().enumerate() {
         draw_group(canvas, area, state, structure, (group, place));
     }
-    let of = structure.bundles.len();
-    let text = match (left_out, not_known) {
-        (0, 0) => String::new(),
-        (_, 0) => format!("{left_out} of {of} bundles are not drawn: others are worse"),
-        (0, _) => format!("not known of {not_known} of {of} bundles"),
-        _ => format!("{left_out} of {of} bundles are not drawn, not known of {not_known}"),
-    };
+    let text = text_of_left_out(drawn.quantity, structure.bundles.len(), (below, behind, not_known));
     canvas.draw_right_aligned(area, 0, area.height.saturating_sub(2), &text, Role::Dim);
     draw_legend_at(canvas, area, state);
+}
+
+/// Says how many bundles are not drawn, and why: below the step from which on they are drawn, behind worse ones, or not
+/// known.
+fn text_of_left_out(
+    quantity: MapQuantity,
+    of: usize,
+    (below, behind, not_known): (usize, usize, usize),
+) -> String {
+    let parts = [
+        (below, format!("with little or no {}", quantity.word())),
+        (behind, "behind worse ones".to_owned()),
+        (not_known, "not known".to_owned()),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, why)| format!("{count} {why}"))
+        .collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("not drawn of {of} bundles: {}", parts.join(", "))
 }
 
 /// The score from which on bundles are drawn, so that lines stay few; equal ones are all drawn, unless they are too many.
@@ -164,7 +186,7 @@ fn draw_group(
     canvas.draw_text(room, 0, y, &name, role);
     let worst = drawn.groups.get(group).copied().unwrap_or_default();
     let text = worst.text(drawn.quantity).unwrap_or_default();
-    canvas.draw_right_aligned(room, width(&name) + 1, y, &text, drawn.quantity.colours().figure_role());
+    canvas.draw_right_aligned(room, width(&name) + 1, y, &text, figure_role(worst, drawn.quantity));
     // A group with more switches than columns shows the worst of each few.
     let join = leaves.len().div_ceil(usize::from(GROUP_WIDTH)).max(1);
     for (column, part) in leaves.chunks(join).enumerate() {
@@ -189,7 +211,7 @@ pub fn draw_bundle(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     let right = [(count.as_str(), Role::Dim)];
     let inside = draw_pane(canvas, area, &PaneHead { title: &title, right: &right, focused: false }, true);
     if first == second {
-        canvas.draw_name(inside, 1, 0, "up and down choose the second group", Role::Dim);
+        canvas.draw_name(inside, 1, 0, "up, down: the second group", Role::Dim);
         return;
     }
     let shown = cables

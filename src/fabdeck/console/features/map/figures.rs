@@ -18,3 +18,8 @@ impl MapQuantity {
 pub fn step_role(quantity: MapQuantity, step: u8) -> Role {
     if step == 0 { Role::Border } else { quantity.colours().step_role(step) }
 }
+
+/// The role of the figure of an element: next to nothing is faint.
+pub fn figure_role(figures: MapFigures, quantity: MapQuantity) -> Role {
+    if figures.step(quantity) == Some(0) { Role::Faint } else { quantity.colours().figure_role() }
+}
