@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::port_hierarchy::PortHierarchies;
+use super::port_hierarchy::{PortHierarchies, device_labels};
 use crate::{Fabric, Guid, PortNum, PortState};
 
 /// What the discovery of a plane came to.
@@ -19,6 +19,12 @@ pub enum PlaneAnswer {
     Partial,
     /// Nothing answered, or the link of this host in it is down.
     Silent,
+}
+
+impl PlaneAnswer {
+    fn is_read(&self) -> bool {
+        *self == Self::Read
+    }
 }
 
 /// A node that a plane has.
@@ -98,6 +104,9 @@ impl PlaneReading {
 pub struct Planes {
     /// The plane of the fabric, the tables and the counters; 0 for a reading without planes.
     pub main: u8,
+    /// Whether all of that plane answered.
+    #[serde(default, skip_serializing_if = "PlaneAnswer::is_read")]
+    pub main_answer: PlaneAnswer,
     /// The other planes, in their order.
     pub readings: Vec<PlaneReading>,
 }
@@ -106,6 +115,11 @@ impl Planes {
     /// Whether the fabric has one plane as far as is known.
     pub fn is_empty(&self) -> bool {
         self.readings.is_empty()
+    }
+
+    /// What is known of the plane of the fabric alone.
+    pub fn without_readings(&self) -> Self {
+        Self { readings: Vec::new(), ..*self }
     }
 }
 
@@ -166,11 +180,15 @@ pub struct AggregatedPorts {
 }
 
 impl AggregatedPorts {
-    /// Joins the ports of all planes. A port whose planes no answer distinguishes is none.
+    /// Joins the ports of all planes. A port whose planes no answer distinguishes is none, and neither is one of a device
+    /// whose answers fail the check.
     pub fn of(fabric: &Fabric, planes: &Planes, stated: &PortHierarchies) -> Self {
         if planes.is_empty() {
             return Self::default();
         }
+        let (_, doubted) = device_labels(fabric, stated);
+        let believed = stated.ports.iter().filter(|((node, _), _)| !doubted.contains(node));
+        let stated = &PortHierarchies { ports: believed.map(|(at, answer)| (*at, *answer)).collect() };
         let join = JoinedPlanes::of(planes, stated);
         let mut found = Self::default();
         for (id, port) in fabric.ports() {
@@ -181,7 +199,7 @@ impl AggregatedPorts {
             let Some(key) = join.key((facts.guid, number), guid, facts.system_image_guid) else { continue };
             let is_stated = stated.planes_of(facts.guid, number).is_some_and(|(_, count)| count > 1);
             if fabric.peer(id).is_some() && (is_stated || join.is_elsewhere(key)) {
-                let of_port = join.planes_of(key, Some(is_up), facts.guid, number);
+                let of_port = join.planes_of(key, is_up, facts.guid, number);
                 found.ports.insert((facts.guid, number), of_port);
             }
         }
@@ -226,15 +244,17 @@ impl<'p> JoinedPlanes<'p> {
         self.links.iter().any(|links| links.contains_key(&key))
     }
 
-    /// The planes of a port. `main` tells whether it is up in the plane of the fabric.
-    fn planes_of(&self, key: AggregatedPort, main: Option<bool>, node: Guid, number: PortNum) -> PortPlanes {
+    /// The planes of a port. `is_up` is of the plane of the fabric.
+    fn planes_of(&self, key: AggregatedPort, is_up: bool, node: Guid, number: PortNum) -> PortPlanes {
         // Without a number that the device states, a port may have fewer planes than the reading.
         let count = self.stated.planes_of(node, number).map(|(_, count)| count);
         let mut found = PortPlanes::default();
-        match main {
-            Some(true) => found.up.push(self.planes.main),
-            _ => found.down.push(self.planes.main),
-        }
+        let own = match (is_up, self.planes.main_answer) {
+            (true, _) => &mut found.up,
+            (false, PlaneAnswer::Read) => &mut found.down,
+            (false, _) => &mut found.unknown,
+        };
+        own.push(self.planes.main);
         for (reading, links) in self.planes.readings.iter().zip(&self.links) {
             let list = match (links.contains_key(&key), reading.answer) {
                 (true, _) => &mut found.up,
@@ -271,7 +291,7 @@ impl<'p> JoinedPlanes<'p> {
                 let is_first =
                     (node.switch, port.node, port.number) <= (peer.switch, port.peer.0, port.peer.1);
                 if is_first && !found.contains_key(key) {
-                    let planes = self.planes_of(*key, Some(false), port.node, port.number);
+                    let planes = self.planes_of(*key, false, port.node, port.number);
                     let name = node.name.clone();
                     found.insert(*key, OtherPlaneLink { node: port.node, name, number: port.number, planes });
                 }

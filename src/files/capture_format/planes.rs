@@ -27,10 +27,10 @@ impl PlaneRecord {
         };
         let heads = planes.readings.iter().map(head).collect();
         let mut records =
-            vec![Self { continued: false, stated: Planes { main: planes.main, readings: heads } }];
+            vec![Self { continued: false, stated: Planes { readings: heads, ..planes.without_readings() } }];
         let further = |reading: PlaneReading| Self {
             continued: true,
-            stated: Planes { main: planes.main, readings: vec![reading] },
+            stated: Planes { readings: vec![reading], ..planes.without_readings() },
         };
         for of in &planes.readings {
             let nodes: Vec<_> = of.nodes.iter().map(|(guid, node)| (*guid, node.clone())).collect();
@@ -116,7 +116,8 @@ mod tests {
             ports: (1..=ports).map(port).collect(),
             contradicting: [Guid(3)].into(),
         };
-        Planes { main: 1, readings: vec![reading, PlaneReading::silent(3)] }
+        let main_answer = PlaneAnswer::Partial;
+        Planes { main: 1, main_answer, readings: vec![reading, PlaneReading::silent(3)] }
     }
 
     #[test]
@@ -125,7 +126,7 @@ mod tests {
             let planes = planes(ports);
             let written = PlaneRecord::of(&planes);
             assert_eq!(written.len(), records, "{ports}");
-            let mut read = Planes { main: 4, readings: vec![PlaneReading::silent(9)] };
+            let mut read = Planes { main: 4, readings: vec![PlaneReading::silent(9)], ..Planes::default() };
             for record in written {
                 let text = serde_json::to_string(&record).unwrap();
                 serde_json::from_str::<PlaneRecord>(&text).unwrap().apply(&mut read);

@@ -28,8 +28,8 @@ use super::ticks::read_ticks;
 use super::traps::{TrapListener, TrapSubscription};
 use super::wire::{WireScope, read_wire};
 use fabdeck_fabric::observe::{
-    KnownManager, MissingAnswer, MulticastGroups, NotePlace, Notes, Observation, PlaneReading, Planes,
-    ReadingReport, Sweep, Ticks, route_text,
+    KnownManager, MissingAnswer, MulticastGroups, NotePlace, Notes, Observation, PlaneAnswer, PlaneReading,
+    Planes, ReadingReport, Sweep, Ticks, route_text,
 };
 use fabdeck_fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use fabdeck_mad::access::{
@@ -132,6 +132,7 @@ impl LiveSource {
         if self.planes.others.is_empty() {
             return Ok(());
         }
+        let main_answer = if look.is_partial() { PlaneAnswer::Partial } else { PlaneAnswer::Read };
         let mut readings: Vec<PlaneReading> = Vec::new();
         for source in &mut self.planes.others {
             let plane = source.plane;
@@ -168,7 +169,7 @@ impl LiveSource {
                 readings.len() + 1
             )
         });
-        look.planes = Planes { main, readings };
+        look.planes = Planes { main, main_answer, readings };
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use fabdeck::operations::view_id::ViewId;
 use fabdeck::script::run::run;
 use fabdeck::script::terminal_info::TerminalInfo;
 use fabdeck::system::local_access::LocalSystemAccess;
-use fabdeck_fabric::observe::{Observation, PlaneAnswer};
+use fabdeck_fabric::observe::{DeviceAnswer, Observation, PlaneAnswer};
 use fabdeck_fabric::{Fabric, FabricBuilder, NameMap, NodeId, PortId};
 use fabdeck_files::capture::Recorder;
 use fabdeck_live::{ExchangePolicy, Keys, LiveSource, PairedPort, PlaneSource, PlaneSources};
@@ -221,6 +221,50 @@ fn a_plane_that_answers_in_part_makes_no_port_down() {
     let all: Vec<_> = shown.fabric().links().filter_map(|(link, _)| shown.link_planes(link)).collect();
     assert!(all.iter().all(|planes| planes.down.is_empty()));
     assert!(all.iter().any(|planes| planes.unknown == [4]));
+}
+
+#[test]
+fn a_plane_of_the_fabric_that_answers_in_part_makes_no_port_down() {
+    let world = all_planes();
+    world.planes[0].with_simulator(|simulator| {
+        let switch = switches(simulator.fabric_mut().snapshot()).pop().unwrap();
+        simulator.fabric_mut().set_silent(switch, true);
+    });
+    let look = world.read();
+    assert!(look.is_partial() && look.planes.main_answer == PlaneAnswer::Partial);
+    let shown = Snapshot::new("planes", look, &NameMap::default());
+    let missing = shown.links_of_other_planes();
+    assert!(!missing.is_empty() && missing.iter().all(|link| link.planes.unknown == [1]), "{missing:?}");
+    assert_eq!(titles(&shown), Vec::<String>::new(), "what was not read is not down");
+}
+
+#[test]
+fn many_links_that_the_plane_of_the_fabric_lacks_are_one_problem() {
+    let world = World::new(&plain(), |plane, fabric| match plane {
+        1 => (4..8).fold(fabric.clone(), |left, at| without_cable(&left, host_port(&fabric, at))),
+        _ => fabric,
+    });
+    let shown = world.snapshot();
+    assert_eq!(shown.links_of_other_planes().len(), 4);
+    assert_eq!(titles(&shown), ["4 links of other planes: 1 of 4 planes is down (plane 1)"]);
+}
+
+/// The labels of a device that cannot be true join no planes of its ports.
+#[test]
+fn a_device_whose_labels_fail_the_check_has_no_planes() {
+    let mut look = World::new(&plain(), |plane, fabric| match plane {
+        3 => without_cable(&fabric, cable_between_switches(&fabric)),
+        _ => fabric,
+    })
+    .read();
+    let at = switches(&look.fabric)[0];
+    let guid = look.fabric.node(at).guid();
+    let stated = Snapshot::new("planes", look.clone(), &NameMap::default());
+    assert!(look.fabric.ports_of(at).any(|(id, _)| stated.port_planes(id).is_some()));
+    let own = look.hierarchies.ports.iter_mut().find(|((node, _), _)| *node == guid).unwrap();
+    *own.1 = DeviceAnswer::Implausible;
+    let shown = Snapshot::new("planes", look, &NameMap::default());
+    assert!(shown.fabric().ports_of(at).all(|(id, _)| shown.port_planes(id).is_none()));
 }
 
 #[test]

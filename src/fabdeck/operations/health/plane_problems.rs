@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::problem::{FabricProblem, ProblemCause, ProblemHits, ProblemKind, ProblemSeverity};
 use super::problem_list::HealthFacts;
 use crate::catalogue::summary::count_words;
-use fabdeck_fabric::observe::{PlaneAnswer, PortPlanes};
+use fabdeck_fabric::observe::{OtherPlaneLink, PlaneAnswer};
 use fabdeck_fabric::{ElementId, LinkId};
 
 /// From this number on, links without the same planes are one problem.
@@ -61,25 +61,41 @@ impl HealthFacts<'_> {
         problem
     }
 
-    /// Links that the plane of the fabric lacks. The fabric has no element for them.
+    /// Links that the plane of the fabric lacks. The fabric has no element for them. Where part of that plane did not
+    /// answer, they are not known to be down.
     fn links_of_other_planes(&self) -> Vec<FabricProblem> {
+        let mut alike: BTreeMap<(&[u8], usize), Vec<&OtherPlaneLink>> = BTreeMap::new();
+        for link in self.look.links_of_other_planes().iter().filter(|link| !link.planes.down.is_empty()) {
+            alike.entry((&link.planes.down, link.planes.count())).or_default().push(link);
+        }
+        let mut all = Vec::new();
+        for ((down, count), links) in alike {
+            let planes = plane_words(down, count);
+            if links.len() < MANY_ALIKE {
+                all.extend(links.into_iter().map(|link| {
+                    let name = if link.name.is_empty() { link.node.to_string() } else { link.name.clone() };
+                    let id = format!("{}:{}/{}", ProblemKind::PlaneDown.word(), link.node, link.number);
+                    self.missing_link_problem(id, format!("{name} port {}: {planes}", link.number))
+                }));
+                continue;
+            }
+            let numbers: Vec<String> = down.iter().map(u8::to_string).collect();
+            let (kind, missing) = (ProblemKind::PlaneDown.word(), links.len());
+            let id = format!("{kind}:missing-{}-of-{count}:{missing}", numbers.join("+"));
+            let links = count_words(missing, "link of other planes", "links of other planes");
+            all.push(self.missing_link_problem(id, format!("{links}: {planes}")));
+        }
+        all
+    }
+
+    fn missing_link_problem(&self, id: String, title: String) -> FabricProblem {
         let main = self.look.observation.planes.main;
-        let problem = |link: &fabdeck_fabric::observe::OtherPlaneLink| {
-            let name = if link.name.is_empty() { link.node.to_string() } else { link.name.clone() };
-            let title = format!(
-                "{name} port {}: {}",
-                link.number,
-                plane_words(&link.planes.down, PortPlanes::count(&link.planes))
-            );
-            let id = format!("{}:{}/{}", ProblemKind::PlaneDown.word(), link.node, link.number);
-            let cause = ProblemCause::unknown(format!(
-                "other planes lead to it; plane {main}, of which the tables are, does not"
-            ));
-            let mut problem = self.plane_problem(id, title, cause);
-            problem.next = self.step(format!("see which pairs have no path in plane {main}"), "check");
-            problem
-        };
-        self.look.links_of_other_planes().iter().map(problem).collect()
+        let cause = ProblemCause::unknown(format!(
+            "other planes lead to it; plane {main}, of which the tables are, does not"
+        ));
+        let mut problem = self.plane_problem(id, title, cause);
+        problem.next = self.step(format!("see which pairs have no path in plane {main}"), "check");
+        problem
     }
 
     fn silent_planes(&self) -> Vec<FabricProblem> {
