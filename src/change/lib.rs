@@ -16,6 +16,7 @@ mod folder_ownership;
 mod guard;
 mod hang_watch;
 mod journal;
+mod lane_writes;
 mod manager_text;
 mod migration;
 mod migrations_in_force;

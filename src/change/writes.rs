@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::lane_writes::lane_writes;
 use super::plan_lanes::from_hex;
 use super::surviving_fabric::SurvivingFabric;
 use fabdeck_fabric::{
@@ -174,9 +175,14 @@ pub enum PlanError {
     NoTable { switch: String },
     #[error("FD-5502: block {block} of the forwarding table of {switch} could not be read; read it again")]
     Unread { switch: String, block: u16 },
+    #[error(
+        "FD-5503: an SL2VL table of {node} was not read, and these routes change it; read the lanes too \
+         (--lanes-in-force sampled), or mark the node as failed"
+    )]
+    NoLanes { node: String },
 }
 
-/// The writes in the order of the switches, then of the blocks. Blocks that stay as they are and failed switches have
+/// The writes of SL2VL tables, then those of forwarding tables in the order of the switches and of the blocks. Blocks that stay as they are and failed switches have
 /// no write. Errors call a switch by its name.
 pub fn plan_writes(
     standing: &SurvivingFabric<'_>,
@@ -184,7 +190,7 @@ pub fn plan_writes(
     routes: &Routes,
     name: &dyn Fn(NodeId) -> String,
 ) -> Result<Vec<PlanWrite>, PlanError> {
-    let mut writes = Vec::new();
+    let mut writes = lane_writes(standing, tables, routes, name)?;
     for (id, node) in standing.fabric.switches().filter(|(id, _)| standing.contains(*id)) {
         let switch = node.guid().to_string();
         let called = || format!("{} ({switch})", name(id));

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::certificate::dependencies::{DependencyGraph, DependencySources};
 use super::certificate::{DependencyCycle, LaneKnowledge, RouteScope};
+use super::hop_mixture::find_hop_cycle;
 use super::problem::{Destination, Problem};
 use super::trees::{NextHop, PortMap};
 use fabdeck_fabric::{BLOCK_LIDS, Lid, Routes, block_of};
@@ -21,6 +22,13 @@ pub fn find_mixture_cycles(
     scope: &RouteScope,
     rank: &UpdateRank<'_>,
 ) -> Vec<DependencyCycle> {
+    if scope.lanes == LaneKnowledge::Known && (old.lanes.is_by_hop() || new.lanes.is_by_hop()) {
+        let shared = RouteScope { lanes: LaneKnowledge::Unknown, ..*scope };
+        return match find_mixture_cycles(problem, [old, new], &shared, rank).is_empty() {
+            true => Vec::new(),
+            false => find_hop_cycle(problem, [old, new], scope.switches, rank).into_iter().collect(),
+        };
+    }
     let traffic = DependencySources::new(problem, scope);
     let lanes = traffic.lane_count(old).max(traffic.lane_count(new));
     let mixing = MixtureSearch {

@@ -86,8 +86,7 @@ pub(crate) fn judge_mixture(
         None => ((!unread && !adaptive).then_some(true), None),
         Some(_) if !known || adaptive => (None, None),
         Some(cycle) => {
-            let channels = cycle.channels.iter().map(|channel| names.channel(*channel));
-            (Some(false), Some(channels.collect()))
+            (Some(false), Some(names.cycle(cycle)))
         }
     }
 }
