@@ -6,8 +6,8 @@ use fabdeck_fabric::{NodeId, PathLanes, Routes, Sl2Vl, Tables};
 use fabdeck_mad::SlToVl;
 use fabdeck_mad::access::AttributePart;
 
-/// The writes in the order of the nodes, then of the ports; none for routes whose paths stay on one lane each. Where the
-/// source has no SL2VL table at all, every table is written, and lane 0 stands for its old lanes.
+/// The writes in the order of the nodes, then of the ports; none for routes whose paths stay on one lane each. Where no
+/// switch has a route, as for a source without tables, every SL2VL table is written, and lane 0 stands for its old lanes.
 pub(super) fn lane_writes(
     standing: &SurvivingFabric<'_>,
     tables: &Tables,
@@ -15,14 +15,14 @@ pub(super) fn lane_writes(
     name: &dyn Fn(NodeId) -> String,
 ) -> Result<Vec<PlanWrite>, PlanError> {
     let PathLanes::ByHop { tables: wanted, .. } = &routes.lanes else { return Ok(Vec::new()) };
-    let has_tables = tables.nodes.values().any(|held| !held.sl2vl.is_empty());
+    let has_routes = tables.nodes.values().any(|held| held.lft.as_ref().is_some_and(|lft| !lft.is_empty()));
     let mut writes = Vec::new();
     for (id, wanted) in wanted.nodes.iter().filter(|(id, _)| standing.contains(**id)) {
         let node = standing.fabric.node(*id);
         let held = tables.nodes.get(id).map(|held| &held.sl2vl);
         for ((from, to), new) in &wanted.sl2vl {
             let old = held.and_then(|held| held.get(&(*from, *to)));
-            let old = match (old, has_tables) {
+            let old = match (old, has_routes) {
                 (Some(old), _) if old == new => continue,
                 (Some(old), _) => *old,
                 (None, false) => Sl2Vl::default(),

@@ -21,8 +21,6 @@ pub const ID: &str = "torus-2QoS.conf";
 const BAD_LINE: &str = "FD-2931";
 /// A seed that does not describe one place.
 const BAD_SEED: &str = "FD-2932";
-/// A size that no torus has.
-const BAD_SIZE: &str = "FD-2933";
 
 /// Most switches in a dimension: more than a subnet has LIDs.
 const MAX_RADIX: u32 = 48 * 1024;
@@ -61,7 +59,12 @@ impl TorusFile<'_> {
 
     fn bad_line(&self, line: u64, text: &str, wanted: &str) -> Box<FileError> {
         let shown: String = text.chars().take(60).collect();
-        self.error(BAD_LINE, line, format!("'{shown}' is not {wanted}"), "see torus-2QoS.conf(5), or remove the line")
+        self.error(
+            BAD_LINE,
+            line,
+            format!("'{shown}' is not {wanted}"),
+            "see torus-2QoS.conf(5), or remove the line",
+        )
     }
 
     fn read_line(&mut self, line: u64, text: &str) -> Result<(), Box<FileError>> {
@@ -108,7 +111,7 @@ impl TorusFile<'_> {
         let radix = [x.0, y.0, z.0];
         if radix.contains(&0) || radix.iter().any(|size| *size > MAX_RADIX) {
             let what = format!("a dimension has 1 to {MAX_RADIX} switches");
-            return Err(self.error(BAD_SIZE, line, what, "write 1 for a dimension that does not exist"));
+            return Err(self.error(BAD_LINE, line, what, "write 1 for a dimension that does not exist"));
         }
         let is_closed = [x.1, y.1, z.1];
         self.found = Some(TorusDescription { radix, is_closed, ..TorusDescription::default() });
@@ -134,7 +137,12 @@ impl TorusFile<'_> {
         let seed = open.seed.get_or_insert_with(|| TorusSeed { from, ..TorusSeed::default() });
         if seed.from != from {
             let what = format!("the link begins at {from}, and the others of this seed at {}", seed.from);
-            return Err(self.error(BAD_SEED, line, what, "begin all links of a seed at one switch, or write next_seed"));
+            return Err(self.error(
+                BAD_SEED,
+                line,
+                what,
+                "begin all links of a seed at one switch, or write next_seed",
+            ));
         }
         seed.links.push(SeedLink { dimension, is_positive, to });
         Ok(())
@@ -149,7 +157,8 @@ impl TorusFile<'_> {
     ) -> Result<(), Box<FileError>> {
         let radix = self.found.as_ref().map_or(1, |found| i64::from(found.radix[dimension]));
         let sign = if position.starts_with('-') { -1 } else { 1 };
-        let number = parse_number(position.strip_prefix(['-', '+']).unwrap_or(position)).map(|number| sign * i64::from(number));
+        let number = parse_number(position.strip_prefix(['-', '+']).unwrap_or(position))
+            .map(|number| sign * i64::from(number));
         match number {
             Some(number) if number.abs() < radix => {
                 if let Some(open) = self.seeds.last_mut() {
@@ -205,9 +214,18 @@ impl TorusFile<'_> {
 
 /// `xp_link`: dimension x, positive direction.
 fn link_keyword(word: &str) -> Option<(usize, bool)> {
-    let ways = [("xp", 0, true), ("xm", 0, false), ("yp", 1, true), ("ym", 1, false), ("zp", 2, true), ("zm", 2, false)];
+    let ways = [
+        ("xp", 0, true),
+        ("xm", 0, false),
+        ("yp", 1, true),
+        ("ym", 1, false),
+        ("zp", 2, true),
+        ("zm", 2, false),
+    ];
     let way = word.strip_suffix("_link")?;
-    ways.into_iter().find(|(name, ..)| *name == way).map(|(_, dimension, is_positive)| (dimension, is_positive))
+    ways.into_iter()
+        .find(|(name, ..)| *name == way)
+        .map(|(_, dimension, is_positive)| (dimension, is_positive))
 }
 
 fn dateline_keyword(word: &str) -> Option<usize> {
@@ -276,7 +294,7 @@ mod tests {
             ("torus 4 4\n", "t.conf:1: FD-2931"),
             ("torus 4 4 4x\n", "t.conf:1: FD-2931"),
             ("torus 4 4tm 4\n", "t.conf:1: FD-2931"),
-            ("torus 4 0 4\n", "t.conf:1: FD-2933"),
+            ("torus 4 0 4\n", "t.conf:1: FD-2931"),
             ("torus 4 4 1\nmesh 4 4 1\n", "t.conf:2: FD-2931"),
             ("torus 4 4 1\n\nxp_link 1\n", "t.conf:3: FD-2931"),
             ("torus 4 4 1\nxp_link 1 two\n", "t.conf:2: FD-2931"),

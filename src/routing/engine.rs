@@ -177,6 +177,11 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// Whether lanes change on the way, so that a plan for its routes writes SL2VL tables.
+    pub fn writes_lane_tables(&self) -> bool {
+        self.uses.torus
+    }
+
     /// The command-line options in a request that the engine ignores.
     pub fn unused_options(&self, request: &Request) -> Vec<&'static str> {
         let RequestUse { roots, compute_nodes, io_nodes, jobs, lanes_by, torus, lanes: _ } = self.uses;

@@ -108,9 +108,8 @@ impl HopSearch<'_> {
             let channel = first + way.place() as usize;
             let out = self.problem.graph.channels()[channel].from_port;
             for level in (0..LEVELS as u8).filter(|level| bits >> level & 1 == 1) {
-                let on = starts
-                    .iter()
-                    .fold(0, |bits, (from, ..)| bits | self.lanes_at(switch, *from, out, level));
+                let on =
+                    starts.iter().fold(0, |bits, (from, ..)| bits | self.lanes_at(switch, *from, out, level));
                 self.enter((channel, level), on, lanes, front);
             }
         }

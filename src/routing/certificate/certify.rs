@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::hop_lanes::certify_hop_lanes;
 use super::dependencies::{DependencyGraph, DependencySources, add_tree};
+use super::hop_lanes::certify_hop_lanes;
 use super::lost_pairs::{ClassSenders, LostPairCounter, PairEnds, merge};
 use super::report::{
     Certificate, ForwardingIndex, ForwardingLoop, ForwardingLoops, LaneKnowledge, LostPairs, MAX_BUSIEST,

@@ -13,9 +13,7 @@
 //!
 //! To and from hosts bit 0 of a lane is the class of service. With four lanes bit 2 is left out, with two bit 1 too.
 
-use fabdeck_fabric::{
-    Fabric, Lane, NodeId, PortNum, ServiceLevel, Sl2Vl, TORUS_DIMENSIONS, Tables,
-};
+use fabdeck_fabric::{Fabric, Lane, NodeId, PortNum, ServiceLevel, Sl2Vl, TORUS_DIMENSIONS, Tables};
 
 use super::coordinates::{Place, TorusCoordinates};
 

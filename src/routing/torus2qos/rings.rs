@@ -97,11 +97,13 @@ impl<'t> WorkingRings<'t> {
         let mut breaks: Vec<String> = Vec::new();
         for place in &line {
             if self.working_at(*place).is_none() {
-                let what = if self.torus.switch_at(*place).is_some() { "has failed" } else { "has no switch" };
+                let what =
+                    if self.torus.switch_at(*place).is_some() { "has failed" } else { "has no switch" };
                 breaks.push(format!("{} {what}", name(*place)));
                 continue;
             }
-            let next = self.torus.step(*place, dimension, true).filter(|next| self.working_at(*next).is_some());
+            let next =
+                self.torus.step(*place, dimension, true).filter(|next| self.working_at(*next).is_some());
             if let Some(next) = next.filter(|_| self.beyond(*place, dimension, true).is_none()) {
                 breaks.push(format!("no link from {} to {}", name(*place), name(next)));
             }

@@ -3,9 +3,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use fabdeck_fabric::{
-    Fabric, Guid, NodeKind, SwitchGraph, TORUS_DIMENSIONS, TorusDescription, TorusSeed,
-};
+use fabdeck_fabric::{Fabric, Guid, NodeKind, SwitchGraph, TORUS_DIMENSIONS, TorusDescription, TorusSeed};
 
 use super::coordinates::{NAMES, Place, TorusCoordinates, place_count, step, switch_name};
 
@@ -39,7 +37,12 @@ pub(super) fn find_places(
     });
     let mut fixed = vec![(switch(seed.from), Some(origin))];
     for link in &seed.links {
-        let place = step(shape, origin, link.dimension, link.is_positive);
+        // Of two switches each is on both sides of the other.
+        let is_positive = match description.radix[link.dimension] {
+            2 => origin[link.dimension] == 0,
+            _ => link.is_positive,
+        };
+        let place = step(shape, origin, link.dimension, is_positive);
         if place.is_none() {
             return Err(format!(
                 "a link of the seed at {} leads out of the mesh in {}: move its dateline",
@@ -55,10 +58,9 @@ pub(super) fn find_places(
         }
     }
     let state = search.solve(state).map_err(|failure| match failure {
-        SearchFailure::Contradiction => format!(
-            "its links do not fit the torus of --torus, beginning at the seed at {}",
-            seed.from
-        ),
+        SearchFailure::Contradiction => {
+            format!("its links do not fit the torus of --torus, beginning at the seed at {}", seed.from)
+        }
         SearchFailure::TooManyTries => format!(
             "the seed at {} leaves too many choices: state links in both directions of each dimension",
             seed.from

@@ -103,13 +103,20 @@ fn one_failure_of_a_torus_is_served_with_the_levels_of_the_whole_torus() {
                 run(&fabric, &faults, 4).unwrap_or_else(|refused| panic!("{name} {element:?}: {refused}"));
             let judged = judge(&fabric, &faults, &answer);
             let lost = judged.lost.total() - judged.lost.by_cause(crate::Cause::CutOff);
-            assert_eq!((judged.deadlock_free, lost, judged.loops.count), (Some(true), 0, 0), "{name} {element:?}");
+            assert_eq!(
+                (judged.deadlock_free, lost, judged.loops.count),
+                (Some(true), 0, 0),
+                "{name} {element:?}"
+            );
             let same = levels(&whole).iter().zip(levels(&answer)).all(|(a, b)| a == b || *b == 0);
             assert!(same && levels(&answer).len() == levels(&whole).len(), "{name} {element:?}");
             detours += usize::from(answer.routes.lane_count() == 4);
             let two = run(&fabric, &faults, 2);
             match answer.routes.lane_count() {
-                4 => assert!(matches!(two, Err(EngineRefusal::Lanes { needed: 4, given: 2, .. })), "{element:?}"),
+                4 => assert!(
+                    matches!(two, Err(EngineRefusal::Lanes { needed: 4, given: 2, .. })),
+                    "{element:?}"
+                ),
                 _ => assert!(judge(&fabric, &faults, &two.unwrap()).deadlock_free == Some(true)),
             }
         }
@@ -122,7 +129,10 @@ fn a_cut_line_of_a_mesh_is_refused_by_name_and_a_parallel_cable_is_not() {
     let single = fabric("mesh,dims=3x4");
     let refused = refusal(&single, &marked(&[link(&single, "sw_1_2", "sw_1_3")]));
     assert!(refused.contains("the line in y through sw_1_0 (0x"), "{refused}");
-    assert!(refused.contains("has a break: no link from sw_1_2 (0x") && refused.contains("to sw_1_3"), "{refused}");
+    assert!(
+        refused.contains("has a break: no link from sw_1_2 (0x") && refused.contains("to sw_1_3"),
+        "{refused}"
+    );
     let double = fabric("mesh,dims=3x4,redundancy=2");
     let faults = marked(&[link(&double, "sw_1_2", "sw_1_3")]);
     assert!(judge(&double, &faults, &run(&double, &faults, 4).unwrap()).is_clean());
@@ -134,7 +144,10 @@ fn two_breaks_of_a_ring_are_refused_by_name_and_one_in_each_of_two_rings_is_not(
     let (first, same) = (link(&torus, "sw_0_1", "sw_1_1"), link(&torus, "sw_3_1", "sw_4_1"));
     let other = link(&torus, "sw_3_2", "sw_4_2");
     let refused = refusal(&torus, &marked(&[first, same]));
-    assert!(refused.contains("the ring in x through sw_0_1 (0x") && refused.contains("has 2 breaks"), "{refused}");
+    assert!(
+        refused.contains("the ring in x through sw_0_1 (0x") && refused.contains("has 2 breaks"),
+        "{refused}"
+    );
     assert!(refused.contains("no link from sw_3_1"), "{refused}");
     let faults = marked(&[first, other]);
     assert!(judge(&torus, &faults, &run(&torus, &faults, 4).unwrap()).is_clean());
@@ -150,12 +163,20 @@ fn failed_switches_side_by_side_are_served_in_the_last_dimension_alone() {
     let answer = run(&torus, &faults, 4).unwrap();
     assert_eq!(judge(&torus, &faults, &answer).deadlock_free, Some(true));
     let refused = refusal(&torus, &marked(&[node("sw_2_1"), node("sw_3_1")]));
-    assert!(refused.contains("sw_2_1") && refused.contains("sw_3_1") && refused.contains("in x"), "{refused}");
+    assert!(
+        refused.contains("sw_2_1") && refused.contains("sw_3_1") && refused.contains("in x"),
+        "{refused}"
+    );
 }
 
 #[test]
 fn a_fabric_that_is_no_torus_is_refused_with_a_hint() {
-    for name in ["kary,k=3,n=2", "dragonfly,a=4,p=2,h=2,g=9", "torus,dims=2x2x2x3", "random,switches=20,links=60,seed=1"] {
+    for name in [
+        "kary,k=3,n=2",
+        "dragonfly,a=4,p=2,h=2,g=9",
+        "torus,dims=2x2x2x3",
+        "random,switches=20,links=60,seed=1",
+    ] {
         let refused = refusal(&fabric(name), &Faults::new());
         assert!(refused.contains("--torus FILE"), "{name}: {refused}");
     }
@@ -198,6 +219,7 @@ fn coordinates_by_a_seed_are_those_of_the_cabling() {
         ("torus,dims=3x4x5", [3, 4, 5]),
         ("torus,dims=5x5x5", [5, 5, 5]),
         ("torus,dims=4x4x4", [4, 4, 4]),
+        ("torus,dims=2x3x5", [2, 3, 5]),
     ] {
         let fabric = fabric(name);
         let plain = TorusCoordinates::find(&fabric, None).unwrap();

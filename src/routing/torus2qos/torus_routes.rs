@@ -36,7 +36,7 @@ pub fn route(
     let given = problem.usable_lanes(request.lanes);
     let too_few = |needed: u8| EngineRefusal::Lanes { engine: ID, needed: needed.into(), given };
     let width = LaneWidth::of_lanes(given).ok_or_else(|| too_few(WHOLE_LANES))?;
-    let order = host_order(problem, description.map_or(&[], |torus| &torus.port_order));
+    let order = turn_order(problem, description.map_or(&[], |torus| &torus.port_order));
     let (mut routes, turns) = fill_rows(problem, &rings, &order, pulse)?;
     if let Some((from, to)) = turns.without_path {
         let [from, to] = [from, to].map(|switch| switch_name(problem.fabric, switch));
@@ -61,32 +61,15 @@ pub fn route(
     Ok(EngineAnswer { routes, remarks, degraded: false })
 }
 
-/// The LIDs behind each switch, with the turn of their port on parallel cables: hosts and the switch itself count apart.
-type TurnOrder = Vec<Vec<(Destination, u32)>>;
-
-fn host_order(problem: &Problem<'_>, first: &[PortNum]) -> TurnOrder {
+/// The LIDs behind each switch: the switch itself, then its hosts in the order of their turns on parallel cables.
+fn turn_order(problem: &Problem<'_>, first: &[PortNum]) -> Vec<Vec<Destination>> {
     let rank = |port: PortNum| (first.iter().position(|other| *other == port).unwrap_or(first.len()), port);
-    let mut before = 0;
-    let mut all = Vec::with_capacity(problem.graph.switch_count());
-    for switch in problem.switches() {
+    let ends = |switch: u32| {
         let mut ends = problem.destinations_behind(switch).to_vec();
         ends.sort_by_key(|end| (!end.is_switch(), rank(end.port), end.lid));
-        let mut ports = 0;
-        let mut last = None;
-        let turned = ends.into_iter().map(|end| {
-            if end.is_switch() {
-                return (end, switch);
-            }
-            if last.replace(end.port).is_some_and(|last| last != end.port) {
-                ports += 1;
-            }
-            (end, before + ports)
-        });
-        let turned: Vec<(Destination, u32)> = turned.collect();
-        before += u32::from(last.is_some()) + ports;
-        all.push(turned);
-    }
-    all
+        ends
+    };
+    problem.switches().map(ends).collect()
 }
 
 /// What the hops of all paths have in common.
@@ -110,7 +93,7 @@ impl TurnReport {
 fn fill_rows(
     problem: &Problem<'_>,
     rings: &WorkingRings<'_>,
-    order: &TurnOrder,
+    order: &[Vec<Destination>],
     pulse: &dyn RouteProgress,
 ) -> Result<(Routes, TurnReport), EngineRefusal> {
     let mut routes = problem.empty_routes();
@@ -132,7 +115,7 @@ fn fill_rows(
 fn fill_row(
     problem: &Problem<'_>,
     rings: &WorkingRings<'_>,
-    order: &TurnOrder,
+    order: &[Vec<Destination>],
     switch: u32,
     row: &mut [u8],
 ) -> TurnReport {
@@ -140,38 +123,57 @@ fn fill_row(
     if !problem.graph.is_alive(switch) {
         return report;
     }
-    let cables = cables_of(problem, rings.torus, switch);
+    let mut cables = cables_of(problem, rings.torus, switch);
     let here = rings.torus.place(switch);
     for (target, ends) in (0u32..).zip(order).filter(|(target, _)| problem.graph.is_alive(*target)) {
         if target == switch {
-            ends.iter().for_each(|(end, _)| row[end.lid.index()] = end.port.value());
+            ends.iter().for_each(|end| row[end.lid.index()] = end.port.value());
             continue;
         }
         let there = rings.torus.place(target);
         let hop = next_hop(rings, here, there);
-        let ports = hop.map_or(&[][..], |hop| &cables[hop.dimension][usize::from(hop.is_positive)]);
-        let Some((hop, count)) = hop.zip(Some(ports.len()).filter(|count| *count > 0)) else {
+        let Some(hop) = hop else {
             report.without_path = report.without_path.or(Some((switch, target)));
             continue;
         };
-        for (end, turn) in ends {
-            row[end.lid.index()] = ports.get(*turn as usize % count).map_or(NO_PATH, |port| port.value());
-        }
+        cables[hop.dimension][usize::from(hop.is_positive)].fill(ends, row);
         report.has_illegal |= turns_illegally(rings, here, there, hop);
     }
     report
 }
 
-/// The ports of a switch by dimension and direction (negative, positive).
+/// Parallel cables to one neighbour. Ports of hosts and switches take turns on them, each kind by itself.
+#[derive(Default)]
+struct ParallelCables {
+    ports: Vec<PortNum>,
+    hosts: usize,
+    switches: usize,
+}
+
+impl ParallelCables {
+    /// Sends the LIDs behind a switch over these cables; those of one port take the same.
+    fn fill(&mut self, ends: &[Destination], row: &mut [u8]) {
+        for port in ends.chunk_by(|a, b| a.port == b.port) {
+            let is_switch = port.first().is_some_and(Destination::is_switch);
+            let turn = if is_switch { &mut self.switches } else { &mut self.hosts };
+            let taken = self.ports.get(*turn % self.ports.len().max(1));
+            *turn += 1;
+            let taken = taken.map_or(NO_PATH, |port| port.value());
+            port.iter().for_each(|end| row[end.lid.index()] = taken);
+        }
+    }
+}
+
+/// The cables of a switch by dimension and direction (negative, positive).
 fn cables_of(
     problem: &Problem<'_>,
     torus: &TorusCoordinates,
     switch: u32,
-) -> [[Vec<PortNum>; 2]; TORUS_DIMENSIONS] {
-    let mut cables: [[Vec<PortNum>; 2]; TORUS_DIMENSIONS] = Default::default();
+) -> [[ParallelCables; 2]; TORUS_DIMENSIONS] {
+    let mut cables: [[ParallelCables; 2]; TORUS_DIMENSIONS] = Default::default();
     for channel in &problem.graph.channels()[problem.graph.outgoing(switch)] {
         if let Some((dimension, is_positive)) = torus.direction(channel.from, channel.to) {
-            cables[dimension][usize::from(is_positive)].push(channel.from_port);
+            cables[dimension][usize::from(is_positive)].ports.push(channel.from_port);
         }
     }
     cables

@@ -13,8 +13,8 @@ use fabdeck_fabric::{
     Routes, Tables, UnreadEntries,
 };
 use fabdeck_routing::certificate::{
-    Certificate, DependencyCycle, DependencyProof, ForwardingIndex, LaneKnowledge, LostPair, LostPairs, PairKind, RouteScope,
-    certify_partitioned, pairs_in_scope,
+    Certificate, DependencyCycle, DependencyProof, ForwardingIndex, LaneKnowledge, LostPair, LostPairs,
+    PairKind, RouteScope, certify_partitioned, pairs_in_scope,
 };
 use fabdeck_routing::{Cause, EngineRefusal, Problem, RouteProgress};
 

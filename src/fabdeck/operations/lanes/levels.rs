@@ -350,7 +350,9 @@ fn uniform_lanes(lane: u8, routes: &Routes) -> PathLanes {
 pub(crate) fn rearrange_lanes(held: &Routes, rows: &Routes) -> PathLanes {
     match &held.lanes {
         other if held.stride() == rows.stride() || held.stride() == 0 => other.clone(),
-        PathLanes::ByPair { lanes, lane } => PathLanes::ByPair { lanes: *lanes, lane: resize_rows(lane, held, rows) },
+        PathLanes::ByPair { lanes, lane } => {
+            PathLanes::ByPair { lanes: *lanes, lane: resize_rows(lane, held, rows) }
+        }
         PathLanes::ByHop { lanes, level, tables } => {
             PathLanes::ByHop { lanes: *lanes, level: resize_rows(level, held, rows), tables: tables.clone() }
         }
@@ -409,7 +411,8 @@ fn hop_lanes(
         return None;
     }
     let rows = tables.nodes.values().flat_map(|held| held.sl2vl.values());
-    let top = rows.flat_map(|row| levels_in(known.levels.all_bits()).map(|level| row.lane(level).value())).max();
+    let top =
+        rows.flat_map(|row| levels_in(known.levels.all_bits()).map(|level| row.lane(level).value())).max();
     let level = level_rows(problem, routes, &known.levels, switches)?;
     Some(PathLanes::ByHop { lanes: top.unwrap_or(0).min(Lane::MAX) + 1, level, tables: Arc::new(tables) })
 }

@@ -85,9 +85,7 @@ pub(crate) fn judge_mixture(
     match cycles.first() {
         None => ((!unread && !adaptive).then_some(true), None),
         Some(_) if !known || adaptive => (None, None),
-        Some(cycle) => {
-            (Some(false), Some(names.cycle(cycle)))
-        }
+        Some(cycle) => (Some(false), Some(names.cycle(cycle))),
     }
 }
 

@@ -68,12 +68,7 @@ impl TrafficRoutes {
             PathLanes::ByHop { tables, .. } => Tables::clone(tables),
             _ => Tables::default(),
         };
-        Ok(Self {
-            routes: Arc::new(routes),
-            service: LevelSelection::Routes,
-            tables,
-            by: engine.id,
-        })
+        Ok(Self { routes: Arc::new(routes), service: LevelSelection::Routes, tables, by: engine.id })
     }
 }
 
