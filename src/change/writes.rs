@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::lane_writes::lane_writes;
 use super::plan_lanes::from_hex;
 use super::surviving_fabric::SurvivingFabric;
 use fabdeck_fabric::{
@@ -182,15 +181,15 @@ pub enum PlanError {
     NoLanes { node: String },
 }
 
-/// The writes of SL2VL tables, then those of forwarding tables in the order of the switches and of the blocks. Blocks that stay as they are and failed switches have
+/// The writes of forwarding tables in the order of the switches, then of the blocks. Blocks that stay as they are and failed switches have
 /// no write. Errors call a switch by its name.
-pub fn plan_writes(
+pub(super) fn block_writes(
     standing: &SurvivingFabric<'_>,
     tables: &Tables,
     routes: &Routes,
     name: &dyn Fn(NodeId) -> String,
 ) -> Result<Vec<PlanWrite>, PlanError> {
-    let mut writes = lane_writes(standing, tables, routes, name)?;
+    let mut writes = Vec::new();
     for (id, node) in standing.fabric.switches().filter(|(id, _)| standing.contains(*id)) {
         let switch = node.guid().to_string();
         let called = || format!("{} ({switch})", name(id));
@@ -246,7 +245,7 @@ mod tests {
         }
         let standing = SurvivingFabric::new(&fabric, &faults, None);
         let writes = |tables: &Tables, routes: &Routes| {
-            super::plan_writes(&standing, tables, routes, &|id| format!("node{}", id.0))
+            super::block_writes(&standing, tables, routes, &|id| format!("node{}", id.0))
         };
         assert_eq!(writes(&tables, &routes), Ok(Vec::new()));
         let mut other = routes.clone();
@@ -264,7 +263,7 @@ mod tests {
         let mut faults = Faults::default();
         faults.mark(ElementId::Node(NodeId(1)));
         let standing = SurvivingFabric::new(&fabric, &faults, None);
-        assert_eq!(super::plan_writes(&standing, &tables, &routes, &|_| String::new()), Ok(Vec::new()));
+        assert_eq!(super::block_writes(&standing, &tables, &routes, &|_| String::new()), Ok(Vec::new()));
     }
 
     #[test]

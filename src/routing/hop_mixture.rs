@@ -7,10 +7,12 @@ use super::certificate::hop_lanes::{dependency_cycle, lane_tables_of, levels_of}
 use super::certificate::lane_dependencies::LaneDependencies;
 use super::certificate::service::{lane_count, sources};
 use super::certificate::{CreditLoop, DependencyCycle, LaneMapping};
-use super::mixture::UpdateRank;
 use super::problem::{Destination, Problem};
 use super::trees::{NextHop, PortMap};
-use fabdeck_fabric::{ChannelId, Lane, PortNum, Routes, ServiceLevels, Tables};
+use fabdeck_fabric::{ChannelId, Lane, Lid, PortNum, Routes, ServiceLevels, Tables};
+
+/// The step at which a switch gets its new entry for a LID; `None` when the entry does not change.
+pub type UpdateRank<'r> = dyn Fn(u32, Lid) -> Option<u32> + Sync + 'r;
 
 /// Service levels that there are.
 const LEVELS: usize = 16;

@@ -5,13 +5,11 @@ use rayon::prelude::*;
 
 use super::certificate::dependencies::{DependencyGraph, DependencySources};
 use super::certificate::{DependencyCycle, LaneKnowledge, RouteScope};
+pub use super::hop_mixture::UpdateRank;
 use super::hop_mixture::find_hop_cycle;
 use super::problem::{Destination, Problem};
 use super::trees::{NextHop, PortMap};
 use fabdeck_fabric::{BLOCK_LIDS, Lid, Routes, block_of};
-
-/// The step at which a switch gets its new entry for a LID; `None` when the entry does not change.
-pub type UpdateRank<'r> = dyn Fn(u32, Lid) -> Option<u32> + Sync + 'r;
 
 /// Finds credit loops while entries are written in an order, one for each lane that has any. A packet may be on its
 /// old lane or its new one. After a new entry a packet does not meet the old entry of a switch that was written

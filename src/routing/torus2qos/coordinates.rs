@@ -1,8 +1,6 @@
 //! The coordinates of the switches of a torus or mesh.
 
-use fabdeck_fabric::{Fabric, Faults, NodeId, SwitchGraph, TORUS_DIMENSIONS, TorusDescription};
-
-use super::{cabling, seed_search};
+use fabdeck_fabric::{Fabric, NodeId, SwitchGraph, TORUS_DIMENSIONS};
 
 /// A place in a torus: its coordinates x, y, z.
 pub(super) type Place = [u32; TORUS_DIMENSIONS];
@@ -24,15 +22,6 @@ pub struct TorusCoordinates {
 }
 
 impl TorusCoordinates {
-    /// Finds the coordinates by a description, or from consistent cabling; else the reason why there are none.
-    pub fn find(fabric: &Fabric, description: Option<&TorusDescription>) -> Result<Self, String> {
-        let graph = SwitchGraph::new(fabric, &Faults::new());
-        match description {
-            Some(description) => seed_search::find_places(fabric, &graph, description),
-            None => cabling::find_places(fabric, &graph),
-        }
-    }
-
     /// Makes coordinates and checks that each link joins neighbours.
     pub(super) fn new(
         fabric: &Fabric,

@@ -8,6 +8,7 @@
 
 mod cabling;
 mod coordinates;
+mod discovery;
 mod lane_tables;
 mod next_hops;
 mod rings;
@@ -15,10 +16,7 @@ mod seed_search;
 mod torus_routes;
 
 pub use coordinates::TorusCoordinates;
-pub(super) use torus_routes::route;
-
-/// The name of the engine.
-pub const ID: &str = "torus2qos";
+pub(super) use torus_routes::{ID, route};
 
 #[cfg(test)]
 mod tests;

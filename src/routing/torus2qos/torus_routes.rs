@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::ID;
 use super::coordinates::{TorusCoordinates, switch_name};
 use super::lane_tables::{LaneWidth, lane_tables, pair_level};
 use super::next_hops::{Hop, next_hop};
@@ -14,6 +13,9 @@ use crate::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use crate::problem::{Destination, Problem};
 use crate::trees::Cause;
 use fabdeck_fabric::{NO_PATH, PathLanes, PortNum, Routes, TORUS_DIMENSIONS};
+
+/// The name of the engine.
+pub const ID: &str = "torus2qos";
 
 /// Lanes of a torus without a failed switch.
 const WHOLE_LANES: u8 = 2;

@@ -11,11 +11,10 @@ use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::plan_origin::PlanOrigin;
 use fabdeck::operations::plans::proposal_plan::{make_plan, plan_text};
-use fabdeck::operations::preview::assume::assume;
 use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck_change::Plan;
 use fabdeck_fabric::observe::Observation;
-use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, NodeId, Routes, Sl2Vl};
+use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, NodeId, PathLanes, Routes, Sl2Vl, Tables};
 use fabdeck_files::{psl, qos_policy};
 use fabdeck_routing::{EngineRefusal, NoProgress, Problem, Request, find_engine};
 
@@ -40,7 +39,7 @@ fn ring(fabric: &Fabric, link: LinkId) -> Ring {
 }
 
 /// Seeds of failed links of 1 to 5 %: `torus2qos` refuses exactly where a ring has two breaks, names it, and is clean
-/// elsewhere. `naive`: one seed in so many is judged by the naive judge too.
+/// elsewhere. `naive`: of this many seeds the naive judge judges one.
 fn fails_at_random(name: &str, seeds: u64, naive: u64) {
     let fabric = fabric(name);
     let links: Vec<LinkId> =
@@ -176,10 +175,20 @@ fn looked(name: &str) -> Snapshot {
     Snapshot::new(name, Observation { fabric: fabric(name), ..Observation::default() }, &Default::default())
 }
 
-/// A snapshot whose tables in force are those of torus2qos.
-fn in_force(name: &str) -> Snapshot {
+/// A snapshot whose tables and lanes in force are those of an engine.
+fn in_force(name: &str, engine: &str) -> Snapshot {
     let mut look = looked(name);
-    assume(&mut look, find_engine(ID).unwrap()).unwrap();
+    let faults = Faults::new();
+    let routes = route(engine, &Problem::new(look.fabric(), &faults)).unwrap().routes;
+    let mut tables = Tables::default();
+    if let PathLanes::ByHop { tables: lanes, .. } = &routes.lanes {
+        tables = Tables::clone(lanes);
+    }
+    for (id, _) in look.fabric().switches() {
+        tables.node_mut(id).lft = Some(routes.lft(id.0));
+    }
+    look.observation.tables = tables;
+    look.routes = Some(routes);
     look
 }
 
@@ -187,7 +196,7 @@ fn in_force(name: &str) -> Snapshot {
 /// lanes.
 #[test]
 fn a_plan_after_a_failed_link_writes_no_lane_table_and_reads_back() {
-    let look = in_force("torus,dims=4x5,terminals=2");
+    let look = in_force("torus,dims=4x5,terminals=2", ID);
     let mut faults = Faults::new();
     let between = |id: &LinkId| look.fabric().is_between_switches(*id);
     faults.mark(ElementId::Link(look.fabric().links().map(|(id, _)| id).find(between).unwrap()));
@@ -213,8 +222,7 @@ fn a_plan_after_a_failed_link_writes_no_lane_table_and_reads_back() {
 /// From tables of another engine: the SL2VL tables come first, and the tables after the plan carry the certificate.
 #[test]
 fn a_plan_from_another_engine_writes_the_lane_tables_before_the_routes() {
-    let mut look = looked("torus,dims=4x5,terminals=2");
-    assume(&mut look, find_engine("minhop").unwrap()).unwrap();
+    let mut look = in_force("torus,dims=4x5,terminals=2", "minhop");
     let asked_without = || {
         let tables = &look.observation.tables;
         let (faults, request) = (Faults::new(), Request::default());
@@ -224,7 +232,7 @@ fn a_plan_from_another_engine_writes_the_lane_tables_before_the_routes() {
     };
     let missing = asked_without().unwrap_err().to_string();
     assert!(missing.contains("FD-5503") && missing.contains("of sw_0_0"), "{missing}");
-    let lanes = in_force("torus,dims=4x5,terminals=2").observation.tables.lane_tables();
+    let lanes = in_force("torus,dims=4x5,terminals=2", ID).observation.tables.lane_tables();
     for (id, held) in &lanes.nodes {
         let rows = held.sl2vl.keys().map(|ports| (*ports, Sl2Vl::default()));
         look.observation.tables.node_mut(*id).sl2vl = rows.collect();

@@ -1,14 +1,26 @@
-//! The writes of SL2VL tables that routes need whose lanes change on the way.
+//! The writes that lead from the tables in force to routes: SL2VL tables, where lanes change on the way, and forwarding tables.
 
 use super::surviving_fabric::SurvivingFabric;
-use super::writes::{PlanError, PlanWrite};
+use super::writes::{PlanError, PlanWrite, block_writes};
 use fabdeck_fabric::{NodeId, PathLanes, Routes, Sl2Vl, Tables};
 use fabdeck_mad::SlToVl;
 use fabdeck_mad::access::AttributePart;
 
+/// The writes of SL2VL tables, then those of forwarding tables. Errors call a node by its name.
+pub fn plan_writes(
+    standing: &SurvivingFabric<'_>,
+    tables: &Tables,
+    routes: &Routes,
+    name: &dyn Fn(NodeId) -> String,
+) -> Result<Vec<PlanWrite>, PlanError> {
+    let mut writes = lane_writes(standing, tables, routes, name)?;
+    writes.extend(block_writes(standing, tables, routes, name)?);
+    Ok(writes)
+}
+
 /// The writes in the order of the nodes, then of the ports; none for routes whose paths stay on one lane each. Where no
 /// switch has a route, as for a source without tables, every SL2VL table is written, and lane 0 stands for its old lanes.
-pub(super) fn lane_writes(
+fn lane_writes(
     standing: &SurvivingFabric<'_>,
     tables: &Tables,
     routes: &Routes,
