@@ -175,8 +175,8 @@ pub enum PlanError {
     #[error("FD-5502: block {block} of the forwarding table of {switch} could not be read; read it again")]
     Unread { switch: String, block: u16 },
     #[error(
-        "FD-5503: an SL2VL table of {node} was not read, and these routes change it; read the lanes too \
-         (--lanes-in-force sampled), or mark the node as failed"
+        "FD-5503: an SL2VL table of {node} was not read, and these routes change it; read the fabric with its lanes, give a \
+         dump of them beside the topology, or mark the node as failed"
     )]
     NoLanes { node: String },
 }

@@ -34,4 +34,12 @@ fn a_plan_writes_the_lanes_of_a_torus_and_takes_them_back() {
     lab.run_to_end(&["rollback", &id], 0);
     let after = ["lfts", "sl2vl"].map(|format| exported(&lab, &live, format));
     assert!(after == before, "a rollback restores routes and lanes");
+    lab.run_to_end(&["apply", "t.plan", "--yes", "--accept", "lanes,transition,cycle"], 0);
+    let id = lab.row()["id"].as_str().unwrap().to_owned();
+    lab.run_to_end(&["confirm", &id], 0);
+    let undone = lab.run(&["undo", &id, "-o", "back.plan"]);
+    assert!(matches!(undone.status.code(), Some(0 | 2)), "{undone:?}");
+    lab.run_to_end(&["apply", "back.plan", "--yes", "--accept", "lanes,transition,cycle"], 0);
+    let after = ["lfts", "sl2vl"].map(|format| exported(&lab, &live, format));
+    assert!(after == before, "a plan of the way back restores routes and lanes");
 }
