@@ -63,7 +63,9 @@ pub(super) fn lane_tables(fabric: &Fabric, torus: &TorusCoordinates, width: Lane
             .collect();
         let held = tables.node_mut(id);
         for (from, came) in std::iter::once(&(PortNum::MANAGEMENT, None)).chain(&ports) {
-            let rows = ports.iter().map(|(to, leaves)| ((*from, *to), lane_row(*came, *leaves, width)));
+            // No packet leaves by the port by which it came.
+            let others = ports.iter().filter(|(to, _)| to != from);
+            let rows = others.map(|(to, leaves)| ((*from, *to), lane_row(*came, *leaves, width)));
             held.sl2vl.extend(rows);
         }
     }

@@ -159,7 +159,7 @@ fn the_naive_judge_agrees_on_detours_round_a_failed_switch() {
     let mut routes = route(ID, &problem).unwrap().routes;
     let (judged, naive) = (certificate(&problem, &routes, true), judge(&problem, &routes));
     assert!(!naive.cycle_switches && judged.deadlock_free == Some(true));
-    assert_eq!(naive.lanes.iter().copied().collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert!(naive.lanes.contains(&2), "an illegal turn: {:?}", naive.lanes);
     // On two lanes illegal turns share a lane with the others, which both judges see.
     let whole = Problem::new(&fabric, &faults);
     let two = route_as(ID, &whole, &Request { lanes: 2, ..Request::default() });
@@ -179,7 +179,8 @@ fn looked(name: &str) -> Snapshot {
 fn in_force(name: &str, engine: &str) -> Snapshot {
     let mut look = looked(name);
     let faults = Faults::new();
-    let routes = route(engine, &Problem::new(look.fabric(), &faults)).unwrap().routes;
+    let request = Request { lanes: 4, ..Request::default() };
+    let routes = route_as(engine, &Problem::new(look.fabric(), &faults), &request).unwrap().routes;
     let mut tables = Tables::default();
     if let PathLanes::ByHop { tables: lanes, .. } = &routes.lanes {
         tables = Tables::clone(lanes);
