@@ -26,6 +26,7 @@ mod plan_hash;
 mod plan_lanes;
 mod plan_phases;
 mod read_queue;
+mod route_writes;
 mod surviving_fabric;
 mod system;
 mod trail_check;
@@ -74,6 +75,7 @@ pub use order::{OrderedWrites, TransientLoss, UnfailedLoss, measure_writes, orde
 pub use plan::{CertificateScope, Drift, EntryDrift, MAX_PLAN_BYTES, Plan, PlanFileError, SCHEMA};
 pub use plan_lanes::PlanLanes;
 pub use plan_phases::{PhasedHost, PlanPhases, SilentHostAction};
+pub use route_writes::plan_writes;
 pub use surviving_fabric::SurvivingFabric;
 pub use system::{
     COMMAND_THREAD, FileKind, FileStatus, ListeningSocket, LocalSystem, LockHolder, OpenFile, OpenMode,
@@ -81,4 +83,4 @@ pub use system::{
 };
 pub use trail_mark::TrailMark;
 pub use transition::{StagedTransition, TransitionReport};
-pub use writes::{AlteredWrites, PlanError, PlanWrite, WriteStep, WriteTarget, plan_writes};
+pub use writes::{AlteredWrites, PlanError, PlanWrite, WriteStep, WriteTarget};

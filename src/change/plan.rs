@@ -280,13 +280,13 @@ impl Plan {
     /// The routes after the plan, with the plan's lanes.
     pub fn routes(&self, fabric: &Fabric, after: &Tables) -> Routes {
         let mut routes = Routes::from_tables(fabric.switches().map(|(id, _)| after.lft(id)));
-        routes.lanes = self.lanes.to_lanes(fabric, routes.stride());
+        routes.lanes = self.lanes.to_lanes(fabric, routes.stride(), after);
         routes
     }
 
-    /// The lanes of the plan's paths, in the size of these routes.
-    pub(super) fn lanes_of(&self, fabric: &Fabric, routes: &Routes) -> PathLanes {
-        self.lanes.to_lanes(fabric, routes.stride())
+    /// The lanes of the plan's paths, in the size of these routes. Where lanes change on the way, these tables map them.
+    pub(super) fn lanes_of(&self, fabric: &Fabric, routes: &Routes, tables: &Tables) -> PathLanes {
+        self.lanes.to_lanes(fabric, routes.stride(), tables)
     }
 
     /// Number of pairs that the certificate calls unreachable though cables join them, and number of credit loops.

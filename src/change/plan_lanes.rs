@@ -1,6 +1,7 @@
 //! The lanes of a plan's paths, as text in the file and as routes have them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,10 @@ use fabdeck_routing::certificate::LaneMapping;
 const ONE_LANE: &str = "one";
 const BY_DESTINATION: &str = "destination";
 const BY_PAIR: &str = "pair";
+const BY_HOP: &str = "hop";
+
+/// Number of service levels.
+const LEVELS: u8 = 16;
 
 /// Largest number of data lanes of a port.
 const MAX_LANE: u8 = 15;
@@ -21,10 +26,10 @@ const MAX_LANE: u8 = 15;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PlanLanes {
     pub count: u8,
-    /// `one`, `destination` or `pair`.
+    /// `one`, `destination`, `pair` or `hop`.
     pub by: String,
     /// By destination: two hexadecimal digits for each LID, from 0 on. By pair: such a row for each switch of the plan,
-    /// by GUID.
+    /// by GUID. By hop: the same with service levels, which the SL2VL tables of the plan map to lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -39,11 +44,12 @@ impl PlanLanes {
             PathLanes::ByDestination { lane, .. } => {
                 Self { count, by: BY_DESTINATION.into(), destination: Some(to_hex(lane)), ..Self::default() }
             }
-            PathLanes::ByPair { lane, .. } => {
+            PathLanes::ByPair { lane, .. } | PathLanes::ByHop { level: lane, .. } => {
                 let rows = lane.chunks(routes.stride().max(1)).zip(standing.fabric.switches());
                 let rows = rows.filter(|(_, (id, _))| standing.contains(*id));
                 let pair = rows.map(|(row, (_, node))| (node.guid().to_string(), to_hex(row))).collect();
-                Self { count, by: BY_PAIR.into(), destination: None, pair }
+                let by = if routes.lanes.is_by_hop() { BY_HOP } else { BY_PAIR };
+                Self { count, by: by.into(), destination: None, pair }
             }
         }
     }
@@ -56,8 +62,8 @@ impl PlanLanes {
         let fits = match self.by.as_str() {
             ONE_LANE => self.count == 1 && self.destination.is_none() && self.pair.is_empty(),
             BY_DESTINATION => self.destination.is_some() && self.pair.is_empty(),
-            BY_PAIR => self.destination.is_none() && !self.pair.is_empty(),
-            _ => return Some("'by' is not 'one', 'destination' or 'pair'"),
+            BY_PAIR | BY_HOP => self.destination.is_none() && !self.pair.is_empty(),
+            _ => return Some("'by' is not 'one', 'destination', 'pair' or 'hop'"),
         };
         if !fits {
             return Some("the rows do not fit 'by'");
@@ -71,16 +77,22 @@ impl PlanLanes {
         if rows.clone().any(|row| Some(row.len()) != length) {
             return Some("rows differ in length");
         }
+        let end = if self.is_by_hop() { LEVELS } else { self.count };
         let most = 2 * (usize::from(Lid::MAX) + 1);
         let wrong = |row: &String| {
-            row.len() > most || from_hex(row).is_none_or(|lanes| lanes.iter().any(|lane| *lane >= self.count))
+            row.len() > most || from_hex(row).is_none_or(|lanes| lanes.iter().any(|lane| *lane >= end))
         };
         rows.any(wrong)
             .then_some("a row has two hexadecimal digits for each LID, all below the number of lanes")
     }
 
-    /// The lanes in rows of `stride` LIDs, as routes have them.
-    pub(super) fn to_lanes(&self, fabric: &Fabric, stride: usize) -> PathLanes {
+    /// Whether lanes change on the way: the plan has service levels, and writes the SL2VL tables that map them.
+    pub fn is_by_hop(&self) -> bool {
+        self.by == BY_HOP
+    }
+
+    /// The lanes in rows of `stride` LIDs, as routes have them. `after`: the tables after the plan.
+    pub(super) fn to_lanes(&self, fabric: &Fabric, stride: usize, after: &Tables) -> PathLanes {
         let row = |text: Option<&String>| {
             let mut lane = text.and_then(|text| from_hex(text)).unwrap_or_default();
             lane.resize(stride, 0);
@@ -90,19 +102,26 @@ impl PlanLanes {
             BY_DESTINATION => {
                 PathLanes::ByDestination { lanes: self.count, lane: row(self.destination.as_ref()) }
             }
-            BY_PAIR => {
+            BY_PAIR | BY_HOP => {
                 let of = |guid: fabdeck_fabric::Guid| row(self.pair.get(&guid.to_string()));
                 let lane = fabric.switches().flat_map(|(_, node)| of(node.guid())).collect();
-                PathLanes::ByPair { lanes: self.count, lane }
+                match self.is_by_hop() {
+                    false => PathLanes::ByPair { lanes: self.count, lane },
+                    true => PathLanes::ByHop {
+                        lanes: self.count,
+                        level: lane,
+                        tables: Arc::new(after.lane_tables()),
+                    },
+                }
             }
             _ => PathLanes::One,
         }
     }
 
     /// Switches of the plan that do not map each level to the lane with the same number, or that have a port without
-    /// that lane. `None` if no switch has reported its tables.
+    /// that lane. `None` if no switch has reported its tables. There is none where the plan writes the SL2VL tables.
     pub fn unmet_switches(&self, standing: &SurvivingFabric<'_>, tables: &Tables) -> Option<Vec<NodeId>> {
-        if self.count == 1 {
+        if self.count == 1 || self.is_by_hop() {
             return Some(Vec::new());
         }
         let problem = Problem::new(standing.fabric, standing.faults);
@@ -129,6 +148,7 @@ impl PlanLanes {
     pub fn summary(&self) -> String {
         match self.by.as_str() {
             ONE_LANE => "1 for all paths".to_owned(),
+            BY_HOP => format!("{}, by pair and changing on the way", self.count),
             by => format!("{}, by {by}", self.count),
         }
     }
@@ -171,7 +191,7 @@ mod tests {
             let routes = (find_engine(id).unwrap().route)(&problem, &request, &NoProgress).unwrap().routes;
             let lanes = PlanLanes::of(&standing, &routes);
             assert_eq!((lanes.by.as_str(), lanes.fault(&print)), (by, None), "{id}");
-            assert_eq!(lanes.to_lanes(&fabric, routes.stride()), routes.lanes, "{id}");
+            assert_eq!(lanes.to_lanes(&fabric, routes.stride(), &Tables::default()), routes.lanes, "{id}");
             let wrong = [
                 PlanLanes { count: 0, ..lanes.clone() },
                 PlanLanes { count: 16, ..lanes.clone() },

@@ -174,11 +174,16 @@ pub enum PlanError {
     NoTable { switch: String },
     #[error("FD-5502: block {block} of the forwarding table of {switch} could not be read; read it again")]
     Unread { switch: String, block: u16 },
+    #[error(
+        "FD-5503: an SL2VL table of {node} was not read, and these routes change it; read the fabric with its lanes, give a \
+         dump of them beside the topology, or mark the node as failed"
+    )]
+    NoLanes { node: String },
 }
 
-/// The writes in the order of the switches, then of the blocks. Blocks that stay as they are and failed switches have
+/// The writes of forwarding tables in the order of the switches, then of the blocks. Blocks that stay as they are and failed switches have
 /// no write. Errors call a switch by its name.
-pub fn plan_writes(
+pub(super) fn block_writes(
     standing: &SurvivingFabric<'_>,
     tables: &Tables,
     routes: &Routes,
@@ -240,7 +245,7 @@ mod tests {
         }
         let standing = SurvivingFabric::new(&fabric, &faults, None);
         let writes = |tables: &Tables, routes: &Routes| {
-            super::plan_writes(&standing, tables, routes, &|id| format!("node{}", id.0))
+            super::block_writes(&standing, tables, routes, &|id| format!("node{}", id.0))
         };
         assert_eq!(writes(&tables, &routes), Ok(Vec::new()));
         let mut other = routes.clone();
@@ -258,7 +263,7 @@ mod tests {
         let mut faults = Faults::default();
         faults.mark(ElementId::Node(NodeId(1)));
         let standing = SurvivingFabric::new(&fabric, &faults, None);
-        assert_eq!(super::plan_writes(&standing, &tables, &routes, &|_| String::new()), Ok(Vec::new()));
+        assert_eq!(super::block_writes(&standing, &tables, &routes, &|_| String::new()), Ok(Vec::new()));
     }
 
     #[test]

@@ -98,6 +98,7 @@ mod service_levels;
 mod snapshot;
 mod suggestions;
 mod tables;
+mod torus_description;
 
 pub use adaptive::{
     AdaptiveDoubt, AdaptiveMismatch, AdaptiveSettings, AdaptiveStatement, AdaptiveSwitch, AdaptiveTableState,
@@ -128,3 +129,4 @@ pub use snapshot::{Fabric, Link, LinkId, Node, NodeId, Port, PortId};
 pub(crate) use suggestions::shorten;
 pub use suggestions::{similar_words, suggest};
 pub use tables::{Arbitration, BLOCK_LIDS, Lft, Mft, NO_PATH, NodeTables, Sl2Vl, Tables, VlWeight, block_of};
+pub use torus_description::{SeedLink, TORUS_DIMENSIONS, TorusDescription, TorusSeed};

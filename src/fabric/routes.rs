@@ -1,9 +1,10 @@
 //! Routes: where each switch sends each LID, and on which lane.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::route_rows::RouteRows;
-use super::{BLOCK_LIDS, Lane, Lft, Lid, NO_PATH, PortNum};
+use super::{BLOCK_LIDS, Lane, Lft, Lid, NO_PATH, PortNum, Tables};
 
 /// The virtual lanes of paths.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -25,6 +26,23 @@ pub enum PathLanes {
         /// A row for each switch, with the lane of each LID from LID 0 on.
         lane: Vec<u8>,
     },
+    /// The lane changes on the way: the service level depends on the source switch and the destination, and each node
+    /// maps it to a lane by ingress and egress port.
+    ByHop {
+        /// The number of lanes.
+        lanes: u8,
+        /// A row for each switch, with the service level of each LID from LID 0 on.
+        level: Vec<u8>,
+        /// The SL2VL tables of switches and adapters; other tables do not count.
+        tables: Arc<Tables>,
+    },
+}
+
+impl PathLanes {
+    /// Whether switches map a service level to different lanes on the way.
+    pub fn is_by_hop(&self) -> bool {
+        matches!(self, Self::ByHop { .. })
+    }
 }
 
 /// The unknown part of a forwarding table.
@@ -76,6 +94,7 @@ impl Routes {
         let lanes = match &self.lanes {
             PathLanes::One => 0,
             PathLanes::ByDestination { lane, .. } | PathLanes::ByPair { lane, .. } => lane.len(),
+            PathLanes::ByHop { level, .. } => level.len(),
         };
         self.rows.len() * self.stride() + lanes
     }
@@ -118,16 +137,19 @@ impl Routes {
     pub fn lane_count(&self) -> u8 {
         match &self.lanes {
             PathLanes::One => 1,
-            PathLanes::ByDestination { lanes, .. } | PathLanes::ByPair { lanes, .. } => *lanes,
+            PathLanes::ByDestination { lanes, .. }
+            | PathLanes::ByPair { lanes, .. }
+            | PathLanes::ByHop { lanes, .. } => *lanes,
         }
     }
 
-    /// The lane of packets from the hosts of a switch to a LID.
+    /// The lane of packets from the hosts of a switch to a LID. Where lanes change on the way, the number of the service
+    /// level.
     pub fn lane(&self, from: u32, to: Lid) -> Lane {
         let lane = match &self.lanes {
             PathLanes::One => 0,
             PathLanes::ByDestination { lane, .. } => lane.get(to.index()).copied().unwrap_or(0),
-            PathLanes::ByPair { lane, .. } => {
+            PathLanes::ByPair { lane, .. } | PathLanes::ByHop { level: lane, .. } => {
                 lane.get(from as usize * self.stride() + to.index()).copied().unwrap_or(0)
             }
         };

@@ -215,6 +215,13 @@ impl Tables {
         self.nodes.values().any(|held| held.lft.is_some())
     }
 
+    /// The SL2VL tables alone.
+    pub fn lane_tables(&self) -> Self {
+        let lanes = |held: &NodeTables| NodeTables { sl2vl: held.sl2vl.clone(), ..NodeTables::default() };
+        let nodes = self.nodes.iter().filter(|(_, held)| !held.sl2vl.is_empty());
+        Self { nodes: nodes.map(|(id, held)| (*id, lanes(held))).collect(), only: None }
+    }
+
     /// The tables of a node, to fill in.
     pub fn node_mut(&mut self, node: NodeId) -> &mut NodeTables {
         self.nodes.entry(node).or_default()

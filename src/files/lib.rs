@@ -50,6 +50,7 @@ pub mod job_lists;
 pub mod flows;
 pub mod label_sheet;
 pub mod story_file;
+pub mod torus_conf;
 
 // Files of diagnostic tools.
 pub mod cables;

@@ -62,6 +62,12 @@ fn compute_levels(fabric: &Fabric, routes: &Routes) -> Result<LevelsByPort, Box<
             "route with an engine whose lanes depend on the destination alone, such as nue",
         ));
     }
+    if routes.lanes.is_by_hop() {
+        let what = "the service level of a path depends on its source too, and its lane changes on the way: a policy of \
+                    OpenSM has one level for each destination";
+        let hint = "write the tables (slvl, psl, sl2vl), or let OpenSM route with its own torus-2QoS";
+        return Err(refused(LANES_BY_PAIR, what.into(), hint));
+    }
     for (_, port) in fabric.ports() {
         let end = port.number == PortNum::MANAGEMENT || !fabric.node(port.node).is_switch();
         let Some(base) = port.facts.lid.filter(|_| end) else { continue };

@@ -6,7 +6,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::certificate::dependencies::{DependencyGraph, DependencySources, add_tree};
-use super::certificate::{DependencyCycle, RouteScope};
+use super::certificate::hop_lanes::{JointVerdict, certify_together};
+use super::certificate::{DependencyCycle, LaneKnowledge, RouteScope};
+use super::engine::NoProgress;
 use super::problem::{Destination, Problem};
 use super::trees::{Distances, PortMap, RouteTree, TreeReader, UNREACHABLE, switch_batches};
 use fabdeck_fabric::{BLOCK_LIDS, Lid, NO_PATH, PathLanes, PortNum, Routes, block_of};
@@ -174,6 +176,13 @@ impl<'a> ComparisonPass<'a> {
 
     fn compare_all(&self, scope: Option<&RouteScope>) -> (RouteDifference, TransitionCheck) {
         let (problem, old, new) = (self.problem, self.old, self.new);
+        let by_hop = scope.filter(|scope| scope.lanes == LaneKnowledge::Known);
+        let by_hop = by_hop.filter(|_| old.lanes.is_by_hop() || new.lanes.is_by_hop());
+        if let Some(scope) = by_hop {
+            let shared = RouteScope { lanes: LaneKnowledge::Unknown, ..*scope };
+            let (all, found) = self.compare_all(Some(&shared));
+            return (all, self.check_hop_lanes(scope, &found));
+        }
         let rows =
             problem.switches().into_par_iter().map(|switch| compare_rows(old.row(switch), new.row(switch)));
         let mut all = rows.reduce(RouteDifference::default, RouteDifference::merge);
@@ -191,6 +200,18 @@ impl<'a> ComparisonPass<'a> {
         let cycles = traffic.find_cycles(&dependencies, lanes, &[old, new]);
         let known = !traffic.one_lane;
         (all, TransitionCheck { safe: known.then_some(cycles.is_empty()), cycles })
+    }
+
+    /// The transition where lanes change on the way. Paths without a cycle on one shared lane have none on any lanes.
+    fn check_hop_lanes(&self, scope: &RouteScope, shared: &TransitionCheck) -> TransitionCheck {
+        if shared.cycles.is_empty() {
+            return TransitionCheck { safe: Some(true), cycles: Vec::new() };
+        }
+        // This progress never cancels.
+        let judged = certify_together(self.problem, &[self.old, self.new], scope.switches, &NoProgress);
+        let Ok(JointVerdict { cycle, is_complete, .. }) = judged else { return TransitionCheck::default() };
+        let safe = if cycle.is_some() { Some(false) } else { is_complete.then_some(true) };
+        TransitionCheck { safe, cycles: cycle.into_iter().collect() }
     }
 
     fn compare_batch(&self, roots: Range<u32>, together: Option<&JointDependencies<'_>>) -> u64 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::incremental::IncrementalFn;
 use super::problem::Problem;
-use fabdeck_fabric::{Guid, JobMap, Routes};
+use fabdeck_fabric::{Guid, JobMap, Routes, TorusDescription};
 
 /// The data lanes of almost all adapters.
 const DEFAULT_LANES: u8 = 4;
@@ -28,6 +28,8 @@ pub struct Request {
     pub jobs: Arc<JobMap>,
     /// What the lane of a path may depend on.
     pub lanes_by: LaneDependence,
+    /// The torus or mesh that the fabric is, where the operator describes it.
+    pub torus: Option<Arc<TorusDescription>>,
     /// The node of the subnet manager.
     pub manager: Option<Guid>,
 }
@@ -42,6 +44,7 @@ impl Default for Request {
             io_nodes: Vec::new(),
             jobs: Arc::default(),
             lanes_by: LaneDependence::default(),
+            torus: None,
             manager: None,
         }
     }
@@ -149,6 +152,8 @@ pub struct RequestUse {
     pub jobs: bool,
     /// Whether it uses `lanes_by`.
     pub lanes_by: bool,
+    /// Whether it uses `torus`.
+    pub torus: bool,
     /// Whether it uses more than one lane, where there are more.
     pub lanes: bool,
 }
@@ -172,15 +177,21 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// Whether lanes change on the way, so that a plan for its routes writes SL2VL tables.
+    pub fn writes_lane_tables(&self) -> bool {
+        self.uses.torus
+    }
+
     /// The command-line options in a request that the engine ignores.
     pub fn unused_options(&self, request: &Request) -> Vec<&'static str> {
-        let RequestUse { roots, compute_nodes, io_nodes, jobs, lanes_by, lanes: _ } = self.uses;
+        let RequestUse { roots, compute_nodes, io_nodes, jobs, lanes_by, torus, lanes: _ } = self.uses;
         let given = [
             ("--roots", !request.roots.is_empty(), roots),
             ("--compute-nodes", !request.compute_nodes.is_empty(), compute_nodes),
             ("--io-nodes", !request.io_nodes.is_empty(), io_nodes),
             ("--jobs", !request.jobs.is_empty(), jobs),
             ("--lanes-by", request.lanes_by != LaneDependence::default(), lanes_by),
+            ("--torus", request.torus.is_some(), torus),
         ];
         let unused = given.into_iter().filter(|(_, given, used)| *given && !used);
         unused.map(|(option, ..)| option).collect()

@@ -8,7 +8,7 @@
 //! | find the paths that failures take, and the load of jobs and traffic patterns | [`analysis`] |
 //! | move flows of a hot-spot to a slow lane (dFtree) | [`lanes`] |
 //!
-//! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar` and `nue`. An engine is a pure function
+//! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar`, `nue` and `torus2qos`. An engine is a pure function
 //! from a [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or an [`EngineRefusal`] with its
 //! reason. The crate does no I/O. The same input gives the same routes, whatever the number of threads.
 //!
@@ -91,6 +91,7 @@ mod engine;
 mod forwarding_index;
 mod ftree;
 mod heights;
+mod hop_mixture;
 mod incremental;
 mod lane_layers;
 mod line_trees;
@@ -102,6 +103,7 @@ mod registry;
 mod sar;
 mod sftree;
 mod sssp;
+mod torus2qos;
 pub mod trees;
 mod updn;
 mod updown;
@@ -116,4 +118,5 @@ pub use incremental::{EngineRun, IncrementalAnswer, IncrementalFn, PreviousRun, 
 pub use nue::UPDOWN_REMARK;
 pub use problem::{Destination, Problem};
 pub use registry::{ENGINES, find_engine};
+pub use torus2qos::TorusCoordinates;
 pub use trees::Cause;

@@ -5,12 +5,11 @@ use rayon::prelude::*;
 
 use super::certificate::dependencies::{DependencyGraph, DependencySources};
 use super::certificate::{DependencyCycle, LaneKnowledge, RouteScope};
+pub use super::hop_mixture::UpdateRank;
+use super::hop_mixture::find_hop_cycle;
 use super::problem::{Destination, Problem};
 use super::trees::{NextHop, PortMap};
 use fabdeck_fabric::{BLOCK_LIDS, Lid, Routes, block_of};
-
-/// The step at which a switch gets its new entry for a LID; `None` when the entry does not change.
-pub type UpdateRank<'r> = dyn Fn(u32, Lid) -> Option<u32> + Sync + 'r;
 
 /// Finds credit loops while entries are written in an order, one for each lane that has any. A packet may be on its
 /// old lane or its new one. After a new entry a packet does not meet the old entry of a switch that was written
@@ -21,6 +20,13 @@ pub fn find_mixture_cycles(
     scope: &RouteScope,
     rank: &UpdateRank<'_>,
 ) -> Vec<DependencyCycle> {
+    if scope.lanes == LaneKnowledge::Known && (old.lanes.is_by_hop() || new.lanes.is_by_hop()) {
+        let shared = RouteScope { lanes: LaneKnowledge::Unknown, ..*scope };
+        return match find_mixture_cycles(problem, [old, new], &shared, rank).is_empty() {
+            true => Vec::new(),
+            false => find_hop_cycle(problem, [old, new], scope.switches, rank).into_iter().collect(),
+        };
+    }
     let traffic = DependencySources::new(problem, scope);
     let lanes = traffic.lane_count(old).max(traffic.lane_count(new));
     let mixing = MixtureSearch {

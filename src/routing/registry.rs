@@ -1,7 +1,7 @@
 //! The engines, one line each.
 
 use super::engine::{Engine, RequestUse, RouteGuarantees};
-use super::{dfsssp, ftree, minhop, nue, sar, sftree, sssp, updn};
+use super::{dfsssp, ftree, minhop, nue, sar, sftree, sssp, torus2qos, updn};
 
 const SHORTEST: RouteGuarantees = RouteGuarantees {
     terminals: true,
@@ -25,6 +25,7 @@ const NO_OPTIONS: RequestUse = RequestUse {
     io_nodes: false,
     jobs: false,
     lanes_by: false,
+    torus: false,
     lanes: false,
 };
 const TREE_OPTIONS: RequestUse =
@@ -95,6 +96,14 @@ pub static ENGINES: &[Engine] = &[
         guarantees: ACYCLIC,
         uses: RequestUse { lanes: true, ..TREE_OPTIONS },
         route: nue::route,
+        incremental: None,
+    },
+    Engine {
+        id: torus2qos::ID,
+        title: "tori and meshes in dimension order, on lanes that change on the way",
+        guarantees: ACYCLIC,
+        uses: RequestUse { torus: true, lanes: true, ..NO_OPTIONS },
+        route: torus2qos::route,
         incremental: None,
     },
 ];

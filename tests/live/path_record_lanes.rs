@@ -48,8 +48,12 @@ fn served() {
 }
 
 fn judge(name: &str, part: &str, engine: &[&str]) -> Vec<String> {
+    let stage = Stage::play(&ibsim::fabric(name));
+    judge_on(&stage, name, part, engine)
+}
+
+fn judge_on(stage: &Stage, name: &str, part: &str, engine: &[&str]) -> Vec<String> {
     let fabric = ibsim::fabric(name);
-    let stage = Stage::play(&fabric);
     let _manager = stage.opensm_stays(engine);
     let mut command = stage.command(std::env::current_exe().unwrap());
     // ibsim delivers datagrams of a port to one client there, so this process runs at another host than the manager.
@@ -73,5 +77,33 @@ fn lanes_by_path_records_tell_a_ring_that_is_free_from_one_that_is_not() {
         }
         let stuck = judge(name, "sampled", &["-R", "minhop", "-Q"]);
         assert!(stuck[1].starts_with("Some(false) 1 "), "{stuck:?}");
+    }
+}
+
+/// The torus of [`TORUS`], given by the switches around its first.
+const TORUS_CONF: &str = "\
+torus 4 5 1
+xp_link 0x2c90100000000 0x2c90100000005
+xm_link 0x2c90100000000 0x2c9010000000f
+yp_link 0x2c90100000000 0x2c90100000001
+ym_link 0x2c90100000000 0x2c90100000004
+";
+const TORUS: &str = "torus,dims=4x5,terminals=1";
+
+/// OpenSM's torus-2QoS changes lanes on the way. Its tables have a credit loop on one lane, and none on the lanes that its
+/// SL2VL tables give the levels of path records.
+#[test]
+fn lanes_of_torus_2qos_are_followed_hop_by_hop() {
+    let fabric = ibsim::fabric(TORUS);
+    for (part, from) in [("sampled", "path records, sampled"), ("exact", "path records, every pair")] {
+        let stage = Stage::play(&fabric);
+        let file = stage.folder.path().join("torus-2QoS.conf");
+        std::fs::write(&file, TORUS_CONF).unwrap();
+        let file = file.display().to_string();
+        let said = judge_on(&stage, TORUS, part, &["-R", "torus-2QoS", "-Q", "--torus_config", &file]);
+        let verdict: Vec<&str> = said[1].splitn(3, ' ').collect();
+        assert_eq!((verdict[0], verdict[2]), ("Some(true)", from), "{said:?}");
+        assert!(verdict[1].parse::<u8>().unwrap() >= 2, "{said:?}");
+        assert!(said[0].contains("unsaid 0") && said[2] == "limits [] untold 0", "{said:?}");
     }
 }

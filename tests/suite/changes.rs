@@ -41,6 +41,7 @@ mod staged_commands;
 mod stale_plans;
 mod systemd_units;
 mod terminal_hangup;
+mod torus_lanes;
 mod undo;
 mod unreachable_fabric;
 mod window;

@@ -64,7 +64,7 @@ fn find_defects_without(fabric: &Fabric, tables: &Tables, plan: &Plan, down: &[P
     down.iter().for_each(|port| _ = faults.mark(ElementId::Port(*port)));
     let problem = Problem::new(fabric, &faults);
     let mut routes = Routes::from_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
-    routes.lanes = plan.lanes_of(fabric, &routes);
+    routes.lanes = plan.lanes_of(fabric, &routes, tables);
     let scope = RouteScope { switches: plan.scope.switches, lanes: LaneKnowledge::Known };
     // `NoProgress` never cancels, so the computation ends.
     let Ok(judged) = certify(&problem, &routes, &scope, &NoProgress) else {

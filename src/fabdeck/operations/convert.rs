@@ -105,7 +105,8 @@ fn read_snapshot(
         }
     };
     plan_snapshot::apply_to_snapshot(operation, &mut snapshot, plan)?;
-    if lanes {
+    // Where lanes change on the way, the plan writes the tables itself.
+    if lanes && !plan.lanes.is_by_hop() {
         map_levels_to_lanes(&mut snapshot, plan.lanes.count);
     }
     Ok(snapshot)

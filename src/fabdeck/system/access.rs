@@ -14,7 +14,7 @@ use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_change::Owner;
 use fabdeck_fabric::observe::{Notes, Observation};
-use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables};
+use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables, TorusDescription};
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
@@ -81,6 +81,9 @@ pub trait SystemAccess {
 
     /// Reads a list of hosts and their jobs.
     fn jobs(&self, file: &Path) -> Result<JobList, SourceError>;
+
+    /// Reads the description of a torus.
+    fn torus(&self, file: &Path) -> Result<TorusDescription, SourceError>;
 
     /// Reads a list of flows.
     fn flows(&self, file: &Path) -> Result<Vec<FlowLine>, SourceError>;

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::catalogue::failure::Failure;
 use fabdeck_fabric::observe::{Notes, Observation};
-use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables};
+use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables, TorusDescription};
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
@@ -129,6 +129,10 @@ impl SystemAccess for LocalSystemAccess {
 
     fn jobs(&self, file: &Path) -> Result<JobList, SourceError> {
         open_sources::jobs(file)
+    }
+
+    fn torus(&self, file: &Path) -> Result<TorusDescription, SourceError> {
+        open_sources::torus(file)
     }
 
     fn flows(&self, file: &Path) -> Result<Vec<FlowLine>, SourceError> {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use super::access::SourceOptions;
 use fabdeck_fabric::observe::{NotePlace, Notes};
-use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables};
+use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables, TorusDescription};
 use fabdeck_files::capture::TimeSpec;
 use fabdeck_files::content::{Content, GuidFile};
 use fabdeck_files::flows::{self, FlowLine};
 use fabdeck_files::guids;
 use fabdeck_files::job_lists::{self, JobList};
 use fabdeck_files::label_sheet;
+use fabdeck_files::torus_conf;
 use fabdeck_live::{
     ExchangePolicy, FilesSource, HardwareReading, Keys, LiveOptions, LiveSurveyor, RefusalStore,
     SimulatorPool, read_as, read_content,
@@ -104,6 +105,10 @@ pub fn guids(file: &Path) -> Result<GuidFile, SourceError> {
 
 pub fn jobs(file: &Path) -> Result<JobList, SourceError> {
     read_as(file, job_lists::read).map_err(replace_source_hint)
+}
+
+pub fn torus(file: &Path) -> Result<TorusDescription, SourceError> {
+    read_as(file, torus_conf::read).map_err(replace_source_hint)
 }
 
 pub fn flows(file: &Path) -> Result<Vec<FlowLine>, SourceError> {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::dependencies::{DependencyGraph, DependencySources, add_tree};
+use super::hop_lanes::certify_hop_lanes;
 use super::lost_pairs::{ClassSenders, LostPairCounter, PairEnds, merge};
 use super::report::{
     Certificate, ForwardingIndex, ForwardingLoop, ForwardingLoops, LaneKnowledge, LostPairs, MAX_BUSIEST,
@@ -31,6 +32,22 @@ pub fn certify(
 /// and their paths are in no length or load. Dependencies are still those of all pairs, because partitions can
 /// change without the routes.
 pub fn certify_partitioned(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    scope: &RouteScope,
+    partitions: Option<&Partitions>,
+    pulse: &dyn RouteProgress,
+) -> Result<Certificate, EngineRefusal> {
+    if !routes.lanes.is_by_hop() || scope.lanes == LaneKnowledge::Unknown {
+        return certify_fixed_lanes(problem, routes, scope, partitions, pulse);
+    }
+    let shared = RouteScope { lanes: LaneKnowledge::Unknown, ..*scope };
+    let judged = certify_fixed_lanes(problem, routes, &shared, partitions, pulse)?;
+    certify_hop_lanes(problem, routes, Certificate { scope: *scope, ..judged }, pulse)
+}
+
+/// Judges routes whose paths stay on one lane each.
+fn certify_fixed_lanes(
     problem: &Problem<'_>,
     routes: &Routes,
     scope: &RouteScope,

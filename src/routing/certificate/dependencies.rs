@@ -199,7 +199,7 @@ impl<'a> DependencySources<'a> {
             PathLanes::One => true,
             _ if self.one_lane => true,
             PathLanes::ByDestination { .. } => routes.lane(0, a.lid) == routes.lane(0, b.lid),
-            PathLanes::ByPair { .. } => false,
+            PathLanes::ByPair { .. } | PathLanes::ByHop { .. } => false,
         }
     }
 
@@ -262,7 +262,8 @@ impl<'a> DependencySources<'a> {
         let paths =
             cycle.iter().zip(next).filter_map(|(a, b)| self.find_path_over(lane, *a, *b, all)).collect();
         let channels = cycle.iter().map(|channel| ChannelId(*channel as u32)).collect();
-        DependencyCycle { lane: Lane::new(lane.into()).unwrap_or_default(), channels, paths }
+        let lane = Lane::new(lane.into()).unwrap_or_default();
+        DependencyCycle { lane, hop_lanes: Vec::new(), channels, paths }
     }
 
     /// The first path, by LID, that uses one channel and then the other.

@@ -7,16 +7,18 @@ mod choice_sources;
 mod choice_walk;
 mod choices;
 pub(super) mod dependencies;
-mod lane_dependencies;
+pub(super) mod hop_lanes;
+pub(super) mod lane_dependencies;
 mod lane_mapping;
 mod lost_pairs;
 mod report;
-mod service;
+pub(super) mod service;
 
 pub use certify::{certify, certify_partitioned, pairs_in_scope};
 pub use choices::{
     ChoiceCertificate, ChoicePath, LostChoice, adaptive_doubts, certify_choices, choices_differ_by_level,
 };
+pub use hop_lanes::levels_of;
 pub use lane_mapping::{LaneHop, LaneMapping, data_lane_count};
 pub use report::{
     Certificate, DependencyCycle, DependencyProof, ForwardingIndex, ForwardingLoop, ForwardingLoops,

@@ -186,8 +186,10 @@ pub struct DependencyProof {
 /// A credit loop: channels of which each waits for the next, the last for the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyCycle {
-    /// The virtual lane.
+    /// The virtual lane; where lanes change on the way, that of the first channel.
     pub lane: Lane,
+    /// Where lanes change on the way, the lane of each channel; else empty.
+    pub hop_lanes: Vec<Lane>,
     /// The channels.
     pub channels: Vec<ChannelId>,
     /// For each channel a path that uses it and then the next one.

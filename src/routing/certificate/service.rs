@@ -66,28 +66,57 @@ pub fn certify_service(
     levels: &ServiceLevels,
     pulse: &dyn RouteProgress,
 ) -> Result<ServiceCertificate, EngineRefusal> {
+    let paths = ServedPaths { routes, mapping, levels };
+    certify_service_together(problem, &[paths], switches, pulse)
+}
+
+/// Routes with the lanes that their packets take.
+#[derive(Clone, Copy)]
+pub(crate) struct ServedPaths<'a> {
+    pub routes: &'a Routes,
+    pub mapping: &'a LaneMapping<'a>,
+    pub levels: &'a ServiceLevels,
+}
+
+/// Follows the paths of several sets of routes, whose packets may wait for each other.
+pub(crate) fn certify_service_together(
+    problem: &Problem<'_>,
+    all: &[ServedPaths<'_>],
+    switches: bool,
+    pulse: &dyn RouteProgress,
+) -> Result<ServiceCertificate, EngineRefusal> {
     let table = PortMap::new(&problem.graph);
-    let used: Vec<u8> = (0..16).filter(|level| levels.all_bits() >> level & 1 == 1).collect();
-    let lanes = lane_count(problem, mapping, &used);
-    let waits = LaneDependencies::new(&problem.graph, lanes);
-    let groups = SourceGroups::new(problem, mapping, switches);
-    let pass = ServicePass {
-        problem,
-        routes,
-        switches,
-        mapping,
-        levels,
-        table: &table,
-        used,
-        waits: &waits,
-        groups: &groups,
+    let used = |levels: &ServiceLevels| -> Vec<u8> {
+        (0..16).filter(|level| levels.all_bits() >> level & 1 == 1).collect()
     };
-    let found = switch_batches(problem).into_par_iter().map(|batch| pass.walk_batch(batch, pulse));
-    let found = found.reduce(PassResult::default, PassResult::join);
+    let lanes = all.iter().map(|paths| lane_count(problem, paths.mapping, &used(paths.levels)));
+    let waits = LaneDependencies::new(&problem.graph, lanes.max().unwrap_or(1));
+    let groups: Vec<SourceGroups> =
+        all.iter().map(|paths| SourceGroups::new(problem, paths.mapping, switches)).collect();
+    let passes: Vec<ServicePass<'_>> = all
+        .iter()
+        .zip(&groups)
+        .map(|(ServedPaths { routes, mapping, levels }, groups)| ServicePass {
+            problem,
+            routes,
+            switches,
+            mapping,
+            levels,
+            table: &table,
+            used: used(levels),
+            waits: &waits,
+            groups,
+        })
+        .collect();
+    let found = passes.iter().map(|pass| {
+        let found = switch_batches(problem).into_par_iter().map(|batch| pass.walk_batch(batch, pulse));
+        found.reduce(PassResult::default, PassResult::join)
+    });
+    let found = found.fold(PassResult::default(), PassResult::join);
     if pulse.is_cancelled() {
         return Err(EngineRefusal::Cancelled);
     }
-    let credit_loop = waits.find_loop(&problem.graph).map(|hops| pass.prove_loop(&hops));
+    let credit_loop = waits.find_loop(&problem.graph).map(|hops| prove_loop(&passes, &hops));
     let limit = |((port, lane), paths): (&(PortId, u8), &u64)| {
         let room = super::lane_mapping::data_lane_count(problem.fabric, *port);
         MissingLane { port: *port, lane: *lane, room, paths: *paths }
@@ -101,8 +130,21 @@ pub fn certify_service(
     })
 }
 
+fn prove_loop(passes: &[ServicePass<'_>], hops: &[(usize, u8)]) -> CreditLoop {
+    let next = hops.iter().cycle().skip(1);
+    let over = |a, b| {
+        let mut found = passes.iter().enumerate();
+        found.find_map(|(at, pass)| Some(DependencyProof { routes: at, ..pass.find_path_over(a, b)? }))
+    };
+    let paths = hops.iter().zip(next).filter_map(|(a, b)| over(*a, *b)).collect();
+    let named = |(channel, lane): &(usize, u8)| {
+        (ChannelId(*channel as u32), Lane::new((*lane).into()).unwrap_or_default())
+    };
+    CreditLoop { hops: hops.iter().map(named).collect(), paths }
+}
+
 /// One more than the highest lane that any of these levels may come to between switches.
-pub(super) fn lane_count(problem: &Problem<'_>, mapping: &LaneMapping<'_>, used: &[u8]) -> u8 {
+pub(crate) fn lane_count(problem: &Problem<'_>, mapping: &LaneMapping<'_>, used: &[u8]) -> u8 {
     let mut top = 0;
     for switch in problem.switches() {
         for channel in &problem.graph.channels()[problem.graph.outgoing(switch)] {
@@ -159,7 +201,7 @@ impl SourceGroups {
 }
 
 /// What sends from a switch: the port that it comes in by, the levels that it holds back, and its own port.
-pub(super) fn sources(
+pub(crate) fn sources(
     problem: &Problem<'_>,
     mapping: &LaneMapping<'_>,
     switch: u32,
@@ -347,15 +389,6 @@ impl ServicePass<'_> {
         flow.paths += paths;
         flow.lanes |= 1 << hop.lane;
         Some(hop.lane)
-    }
-
-    fn prove_loop(&self, hops: &[(usize, u8)]) -> CreditLoop {
-        let next = hops.iter().cycle().skip(1);
-        let paths = hops.iter().zip(next).filter_map(|(a, b)| self.find_path_over(*a, *b)).collect();
-        let named = |(channel, lane): &(usize, u8)| {
-            (ChannelId(*channel as u32), Lane::new((*lane).into()).unwrap_or_default())
-        };
-        CreditLoop { hops: hops.iter().map(named).collect(), paths }
     }
 
     /// The first path, by LID and source, that needs one after the other.

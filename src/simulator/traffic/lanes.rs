@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use fabdeck_fabric::{Fabric, Lid, NodeId, PortId, PortNum, Routes, ServiceLevels};
 use fabdeck_routing::Problem;
-use fabdeck_routing::certificate::{LaneMapping, data_lane_count};
+use fabdeck_routing::certificate::{LaneMapping, data_lane_count, levels_of};
 
 /// The level has no lane there: the packet is lost.
 pub(crate) const NO_LANE: u8 = 0xFF;
@@ -18,7 +18,7 @@ pub(crate) type LaneRow = [u8; 16];
 /// Where the service level of a path comes from.
 #[derive(Clone, Debug)]
 pub enum LevelSelection {
-    /// The lanes of the routes are the service levels.
+    /// The lanes of the routes are the service levels; where lanes change on the way, the routes have the levels.
     Routes,
     /// From path records. If sources at a switch differ, the lowest level counts; level 0 without a record.
     Levels(ServiceLevels),
@@ -38,6 +38,7 @@ impl LevelSelection {
     /// All levels in use, as bits.
     pub(crate) fn all_levels(&self, routes: &Routes) -> u16 {
         match self {
+            Self::Routes if routes.lanes.is_by_hop() => levels_of(routes).all_bits() | 1,
             Self::Routes => ((1u32 << routes.lane_count().min(16)) - 1) as u16,
             Self::Levels(levels) => levels.all_bits() | 1,
         }

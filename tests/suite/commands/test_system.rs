@@ -209,6 +209,10 @@ impl SystemAccess for TestSystem {
         Ok(guids::read(Input::new("list", &lines(file)?))?)
     }
 
+    fn torus(&self, file: &Path) -> Result<TorusDescription, SourceError> {
+        Ok(fabdeck_files::torus_conf::read(Input::new("torus", &lines(file)?))?)
+    }
+
     fn jobs(&self, file: &Path) -> Result<JobList, SourceError> {
         Ok(job_lists::read(Input::new("jobs", &lines(file)?))?)
     }

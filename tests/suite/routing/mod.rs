@@ -22,6 +22,7 @@ mod random_fabrics;
 mod sar;
 mod sftree;
 mod sssp;
+mod torus2qos;
 mod updn;
 mod verdicts;
 

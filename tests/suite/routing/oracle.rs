@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck_fabric::{Lid, PortNum, Routes};
+use fabdeck_fabric::{Lid, NodeId, PathLanes, PortNum, Routes, ServiceLevel};
 use fabdeck_routing::Problem;
 
 /// A channel on a lane.
@@ -54,12 +54,21 @@ pub fn judge(problem: &Problem<'_>, routes: &Routes) -> OracleVerdict {
                     }
                     continue;
                 };
-                let lane = routes.lane(from, end.lid).value();
-                let pairs = path.windows(2).map(|two| ((two[0], lane), (two[1], lane)));
-                all.extend(pairs.clone());
+                let senders_at = problem.graph.terminals_of(from).iter().map(|end| end.switch_port);
+                let mut pairs = BTreeSet::new();
+                for start in senders_at.chain([PortNum::MANAGEMENT]) {
+                    let used = on_lanes(problem, routes, &path, (start, end.lid));
+                    pairs.extend(used.windows(2).map(|two| (two[0], two[1])));
+                    if routes.lanes.is_by_hop() && start != PortNum::MANAGEMENT && !end.is_switch() {
+                        verdict.lanes.extend(used.iter().map(|(_, lane)| *lane));
+                    }
+                }
+                all.extend(pairs.iter().copied());
                 if senders > 0 && !end.is_switch() {
                     terminal.extend(pairs);
-                    verdict.lanes.insert(lane);
+                    if !routes.lanes.is_by_hop() {
+                        verdict.lanes.insert(routes.lane(from, end.lid).value());
+                    }
                     verdict.longest = verdict.longest.max(path.len());
                     verdict.detour |= path.len() > shortest;
                     for channel in &path {
@@ -88,6 +97,31 @@ pub fn cyclic_together(problem: &Problem<'_>, all: &[&Routes], switches: bool) -
         }
     }
     cyclic(&waits)
+}
+
+/// The channels of a path with the lane on each, for packets that come to its first switch by a port.
+fn on_lanes(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    path: &[u32],
+    (mut from, to): (PortNum, Lid),
+) -> Vec<UsedChannel> {
+    let Some(first) = path.first() else { return Vec::new() };
+    let level = routes.lane(problem.graph.channels()[*first as usize].from, to);
+    let mut used = Vec::new();
+    for id in path {
+        let channel = &problem.graph.channels()[*id as usize];
+        let lane = match &routes.lanes {
+            PathLanes::ByHop { tables, .. } => {
+                let row = tables.nodes[&NodeId(channel.from)].sl2vl[&(from, channel.from_port)];
+                row.lane(ServiceLevel::new(level.value().into()).unwrap()).value()
+            }
+            _ => level.value(),
+        };
+        used.push((*id, lane));
+        from = channel.to_port;
+    }
+    used
 }
 
 /// The channels of a path; `None` where it ends anywhere but at the destination.

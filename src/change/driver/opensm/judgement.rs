@@ -235,6 +235,12 @@ impl OpensmJudgement {
 /// Why no QoS policy can express the lanes of a plan. This check comes first: to mend anything else would be in vain.
 fn policy_obstacle(plan: &Plan) -> Option<&'static str> {
     let laned = plan.lanes.count > 1;
+    if plan.lanes.is_by_hop() {
+        return Some(
+            "service levels follow the source too and lanes change on the way, which no policy of OpenSM can say; OpenSM's \
+             own routing engine torus-2QoS carries such lanes, and '--via direct --beside-manager' writes the tables",
+        );
+    }
     if laned && plan.lanes.by == "pair" {
         return Some(
             "the lane of a path follows its source too, and a policy of OpenSM would need a rule for each pair; 'fabdeck route \

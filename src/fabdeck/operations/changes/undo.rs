@@ -1,5 +1,5 @@
-//! The way back of a confirmed change as a plan, which is applied like any other. Forwarding tables and ports are put
-//! back as far as they are still as the change wrote them. Flows that the change moved to another lane move back; the
+//! The way back of a confirmed change as a plan, which is applied like any other. Forwarding tables, SL2VL
+//! tables and ports are put back as far as they are still as the change wrote them. Flows that the change moved to another lane move back; the
 //! tables of the slow lane stay, since hosts need them until they have followed.
 
 use super::change_store;
@@ -14,7 +14,7 @@ use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::plans::plan_origin::PlanOrigin;
 use crate::operations::plans::undo_plan::{UndoPlan, UndoPlanError, undo_plan};
 use fabdeck_change::{ChangePhase, ChangeState, Migration, Plan};
-use fabdeck_mad::access::{ReadObserver, ReadOptions};
+use fabdeck_mad::access::{AttributePart, ReadObserver, ReadOptions};
 
 /// The plan of the way back, with what it leaves as it is.
 pub struct PlannedUndo {
@@ -45,7 +45,8 @@ pub fn plan_undo(
     refuse_unconfirmed(state)?;
     let begun = &state.begun;
     let mut open = env.outside.open(source, &env.given.reach)?;
-    let observed = open.observe(ReadOptions { tables: true, ..ReadOptions::default() }, watch)?;
+    let lanes = begun.writes.iter().any(|write| matches!(write.part, AttributePart::Lanes(_)));
+    let observed = open.observe(ReadOptions { tables: true, lanes, ..ReadOptions::default() }, watch)?;
     let look = env.snapshot_of(source, observed)?;
     let made = PlanOrigin::now(env.given);
     if begun.migrations.is_empty() {

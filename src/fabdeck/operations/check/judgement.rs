@@ -9,12 +9,12 @@ use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::AdaptiveRouting;
 use fabdeck_fabric::{
-    BLOCK_LIDS, ChannelId, Fabric, Faults, Lid, LinkId, NodeId, Partitions, PortId, PortNum, PortState,
+    BLOCK_LIDS, ChannelId, Fabric, Faults, Lane, Lid, LinkId, NodeId, Partitions, PortId, PortNum, PortState,
     Routes, Tables, UnreadEntries,
 };
 use fabdeck_routing::certificate::{
-    Certificate, DependencyProof, ForwardingIndex, LaneKnowledge, LostPair, LostPairs, PairKind, RouteScope,
-    certify_partitioned, pairs_in_scope,
+    Certificate, DependencyCycle, DependencyProof, ForwardingIndex, LaneKnowledge, LostPair, LostPairs,
+    PairKind, RouteScope, certify_partitioned, pairs_in_scope,
 };
 use fabdeck_routing::{Cause, EngineRefusal, Problem, RouteProgress};
 
@@ -380,7 +380,7 @@ pub fn certificate_report(
         deadlock_free: verdict.filter(|_| adaptive.is_none()),
         cut: look.observation.cut,
         whatever_lanes: cycle.is_none() && certificate.lanes.len() <= 1,
-        cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
+        cycle: cycle.map(|cycle| names.cycle(cycle)),
         cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(|path| names.path(path)).collect()),
         cycle_lane: cycle.map(|cycle| cycle.lane.value()),
         longest_path: certificate.lengths.longest,
@@ -463,6 +463,18 @@ impl CertificateNames<'_, '_> {
         let (from, to) =
             (self.look.unique_name(NodeId(channel.from)), self.look.unique_name(NodeId(channel.to)));
         format!("{from}[{}] -> {to}[{}]", channel.from_port, channel.to_port)
+    }
+
+    /// The channels of a credit loop, with their lanes where these differ.
+    pub(crate) fn cycle(&self, cycle: &DependencyCycle) -> Vec<String> {
+        let lanes = cycle.hop_lanes.iter().map(Some).chain(std::iter::repeat(None));
+        let named = cycle.channels.iter().zip(lanes);
+        let differ = cycle.hop_lanes.iter().any(|lane| *lane != cycle.lane);
+        let name = |(channel, lane): (&ChannelId, Option<&Lane>)| match lane.filter(|_| differ) {
+            Some(lane) => format!("{} on lane {}", self.channel(*channel), lane.value()),
+            None => self.channel(*channel),
+        };
+        named.map(name).collect()
     }
 
     /// The name of a link: `leaf0[3] - spine1[1]`.

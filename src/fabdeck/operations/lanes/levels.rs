@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::check::choices::{ChoiceLevelsInForce, add_choices, has_choices};
@@ -12,6 +13,7 @@ use crate::operations::check::judgement::{
 use fabdeck_fabric::observe::PolicyLevels;
 use fabdeck_fabric::{
     Faults, Guid, Lane, Lid, ListedLevels, PathLanes, PortId, Routes, ServiceLevel, ServiceLevels, Tables,
+    levels_in,
 };
 use fabdeck_routing::certificate::{
     LaneKnowledge, LaneMapping, RouteScope, ServiceCertificate, certify_partitioned, certify_service,
@@ -99,7 +101,10 @@ fn determine_lanes<'a>(
         (LevelsInForce::One, _) => KnownLevels::one("one"),
         (_, Some(held)) => {
             let from = if look.assumed.is_some() { "assumed" } else { "plan" };
-            return KnownLanes::Whole(rearrange_lanes(held, routes), from);
+            if !held.lanes.is_by_hop() {
+                return KnownLanes::Whole(rearrange_lanes(held, routes), from);
+            }
+            KnownLevels::new(Cow::Owned(levels_of_routes(look, held)), from)
         }
         (LevelsInForce::Unsaid, None) if let Some(policy) = &look.observation.policy => {
             match levels_by_policy(look, policy, switches) {
@@ -325,7 +330,10 @@ pub(crate) fn lanes_in_force(
     let (lanes, from) =
         match determine_lanes(look, problem, old, &LaneMapping::new(problem, tables), switches, sent) {
             KnownLanes::Whole(lanes, from) => (Some(lanes), from),
-            KnownLanes::Partly(..) => (None, "unknown: not one for each switch and LID"),
+            KnownLanes::Partly(known) => match hop_lanes(problem, old, tables, &known, switches) {
+                Some(lanes) => (Some(lanes), known.from),
+                None => (None, "unknown: not one for each switch and LID"),
+            },
             KnownLanes::Unknown => (None, "unknown"),
         };
     RouteLanesInForce { lanes, from }
@@ -341,16 +349,25 @@ fn uniform_lanes(lane: u8, routes: &Routes) -> PathLanes {
 /// The lanes of `held`, with rows as long as those of `rows`.
 pub(crate) fn rearrange_lanes(held: &Routes, rows: &Routes) -> PathLanes {
     match &held.lanes {
-        PathLanes::ByPair { lanes, lane } if held.stride() != rows.stride() && held.stride() > 0 => {
-            let row = |row: &[u8]| {
-                let mut row = row.to_vec();
-                row.resize(rows.stride(), 0);
-                row
-            };
-            PathLanes::ByPair { lanes: *lanes, lane: lane.chunks(held.stride()).flat_map(row).collect() }
+        other if held.stride() == rows.stride() || held.stride() == 0 => other.clone(),
+        PathLanes::ByPair { lanes, lane } => {
+            PathLanes::ByPair { lanes: *lanes, lane: resize_rows(lane, held, rows) }
+        }
+        PathLanes::ByHop { lanes, level, tables } => {
+            PathLanes::ByHop { lanes: *lanes, level: resize_rows(level, held, rows), tables: tables.clone() }
         }
         other => other.clone(),
     }
+}
+
+/// Rows of one byte for each LID, as long as those of `rows`.
+fn resize_rows(bytes: &[u8], held: &Routes, rows: &Routes) -> Vec<u8> {
+    let row = |row: &[u8]| {
+        let mut row = row.to_vec();
+        row.resize(rows.stride(), 0);
+        row
+    };
+    bytes.chunks(held.stride()).flat_map(row).collect()
 }
 
 /// The lanes of paths in the form of routes, which the certificate can use. `None` unless each level has one
@@ -373,25 +390,56 @@ fn lanes_for_routes(
             Some(PathLanes::ByDestination { lanes, lane: vec![lane; routes.stride()] })
         }
         ServiceLevels::ByLid(_) | ServiceLevels::BySwitch { .. } => {
-            let mut all = vec![0u8; routes.stride() * routes.switch_count()];
-            for (switch, row) in (0u32..).zip(all.chunks_exact_mut(routes.stride().max(1))) {
-                let here = problem.destinations_behind(switch);
-                let sources = switches || here.iter().any(|end| !end.is_switch());
-                let wanted = problem.destinations().iter().filter(|end| switches || !end.is_switch());
-                for end in wanted.filter(|_| sources) {
-                    let bits = levels.level_bits(switch, end.lid);
-                    match (bits.count_ones(), row.get_mut(end.lid.index())) {
-                        (1, Some(lane)) => *lane = lane_of[bits.trailing_zeros() as usize],
-                        // A destination that is the only source of its switch needs no level: it sends
-                        // nothing to itself.
-                        (0, _) if here.contains(end) => {}
-                        _ => return None,
-                    }
-                }
-            }
+            let mut all = level_rows(problem, routes, levels, switches)?;
+            all.iter_mut().for_each(|lane| *lane = lane_of[usize::from(*lane)]);
             Some(PathLanes::ByPair { lanes, lane: all })
         }
     }
+}
+
+/// The lanes of paths whose switches map a level to different lanes on the way. `None` unless the sources of a switch
+/// agree on the level to a LID.
+fn hop_lanes(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    tables: &Tables,
+    known: &KnownLevels<'_>,
+    switches: bool,
+) -> Option<PathLanes> {
+    let tables = tables.lane_tables();
+    if known.partly_listed > 0 || tables.nodes.is_empty() {
+        return None;
+    }
+    let rows = tables.nodes.values().flat_map(|held| held.sl2vl.values());
+    let top =
+        rows.flat_map(|row| levels_in(known.levels.all_bits()).map(|level| row.lane(level).value())).max();
+    let level = level_rows(problem, routes, &known.levels, switches)?;
+    Some(PathLanes::ByHop { lanes: top.unwrap_or(0).min(Lane::MAX) + 1, level, tables: Arc::new(tables) })
+}
+
+/// The level of each (switch, LID) in the form of routes; `None` where some pair has none or several.
+fn level_rows(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    levels: &ServiceLevels,
+    switches: bool,
+) -> Option<Vec<u8>> {
+    let mut all = vec![0u8; routes.stride() * routes.switch_count()];
+    for (switch, row) in (0u32..).zip(all.chunks_exact_mut(routes.stride().max(1))) {
+        let here = problem.destinations_behind(switch);
+        let sources = switches || here.iter().any(|end| !end.is_switch());
+        let wanted = problem.destinations().iter().filter(|end| switches || !end.is_switch());
+        for end in wanted.filter(|_| sources) {
+            let bits = levels.level_bits(switch, end.lid);
+            match (bits.count_ones(), row.get_mut(end.lid.index())) {
+                (1, Some(level)) => *level = bits.trailing_zeros() as u8,
+                // A destination that is the only source of its switch needs no level: it sends nothing to itself.
+                (0, _) if here.contains(end) => {}
+                _ => return None,
+            }
+        }
+    }
+    Some(all)
 }
 
 /// Combines the certificate for one shared lane with the verdict on the true lanes. Where one level is stated for

@@ -89,7 +89,7 @@ pub fn settle_proposal(
         routes = routes.with_unread(unread);
     }
     let stride = routes.stride().max(1);
-    if let PathLanes::ByPair { lane, .. } = &mut routes.lanes {
+    if let PathLanes::ByPair { lane, .. } | PathLanes::ByHop { level: lane, .. } = &mut routes.lanes {
         let rows = fabric.switches().zip(lane.chunks_mut(stride));
         rows.filter(|((id, _), _)| !surviving.contains(*id)).for_each(|(_, row)| row.fill(0));
     }
@@ -219,6 +219,7 @@ fn plan_over_tables(
         writes,
         hash: String::new(),
     };
+    plan.cover_adapters(&surviving, tables);
     plan.cut_off = plan.cut_off(fabric, tables, look.manager(), &name);
     Ok(plan)
 }
@@ -228,5 +229,5 @@ fn depends_on_lanes(proposal: &Proposal) -> bool {
     let uses_lanes = ["one", "path records", "SL2VL", LEVEL_ASSUMED, FROM_QOS_POLICY, FROM_PATH_LIST]
         .iter()
         .any(|word| proposal.transition.old_lanes.starts_with(word));
-    uses_lanes || proposal.routes.lane_count() > 1
+    uses_lanes || proposal.routes.lane_count() > 1 || proposal.routes.lanes.is_by_hop()
 }

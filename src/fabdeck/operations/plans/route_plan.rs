@@ -12,6 +12,7 @@ use crate::operations::operation::Operation;
 use crate::operations::preview::whatif::{EngineRow, Proposal, ProposalOptions, propose};
 use fabdeck_change::Plan;
 use fabdeck_fabric::Faults;
+use fabdeck_mad::access::AttributePart;
 use fabdeck_routing::{Engine, EngineRefusal};
 
 /// Result of an engine, as a plan.
@@ -73,7 +74,9 @@ pub fn exit_of(error: &PlanCreationError) -> Exit {
 
 /// The writes of a plan, in one sentence.
 pub fn change_summary(plan: &Plan) -> String {
-    let (blocks, safe) = (plan.writes.len(), plan.transition.short_verdict());
+    let safe = plan.transition.short_verdict();
+    let lane_tables =
+        plan.writes.iter().filter(|write| matches!(write.part, AttributePart::Lanes(_))).count();
     let lanes = match plan.impact["changed_lanes"].as_u64() {
         Some(0) => "no lane changes".to_owned(),
         Some(some) => {
@@ -83,9 +86,13 @@ pub fn change_summary(plan: &Plan) -> String {
         None if plan.lanes.count == 1 => "changes of lanes are unknown; all paths use one lane".to_owned(),
         None => format!("changes of lanes are unknown; paths use {} lanes", plan.lanes.count),
     };
-    let blocks = count_words(blocks, "block", "blocks");
+    let blocks = count_words(plan.writes.len() - lane_tables, "block", "blocks");
     let switches = count_words(plan.count_targets().0, "switch", "switches");
-    format!("{blocks} on {switches}; {lanes}; {safe}")
+    let tables = match lane_tables {
+        0 => String::new(),
+        some => format!(", with {}", count_words(some, "SL2VL table", "SL2VL tables")),
+    };
+    format!("{blocks} on {switches}{tables}; {lanes}; {safe}")
 }
 
 /// Warning with the findings of a plan, in one line.

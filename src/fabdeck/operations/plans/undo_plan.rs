@@ -1,12 +1,16 @@
-//! Plans that put back the forwarding tables and ports of a confirmed change.
+//! Plans that put back the forwarding tables, SL2VL tables and ports of a confirmed change.
 
 use super::plan_origin::PlanOrigin;
 use super::proposal_plan::{PlanCreationError, make_plan};
 use super::tables_proposal::tables_proposal;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::levels::LevelsInForce;
-use fabdeck_change::{BeginRecord, Plan, PlanWrite, RolledBackTables, WriteStep, tables_after_rollback};
+use crate::operations::lanes::migrations::DFTREE;
+use fabdeck_change::{
+    BeginRecord, Plan, PlanWrite, RolledBackTables, SurvivingFabric, WriteStep, tables_after_rollback,
+};
 use fabdeck_fabric::{ElementId, Fabric, Faults, PhysicalState, PortId, PortNum};
+use fabdeck_mad::SlToVl;
 use fabdeck_mad::access::AttributePart;
 use fabdeck_routing::EngineRefusal;
 
@@ -31,7 +35,7 @@ pub enum UndoPlanError {
     Plan(#[from] PlanCreationError),
 }
 
-/// Makes the plan that puts back what a change wrote to forwarding tables and ports, as far as it is still there.
+/// Makes the plan that puts back what a change wrote to forwarding tables, SL2VL tables and ports, as far as it is still there.
 pub fn undo_plan(
     look: &Snapshot,
     begun: &BeginRecord,
@@ -56,6 +60,17 @@ pub fn undo_plan(
         false => format!("{UNDO_OF} {} ({})", begun.number, begun.engine),
     };
     let mut plan = make_plan(look, &faults, &what, &proposal, sent, made)?;
+    let lanes: Vec<&PlanWrite> = match begun.engine == DFTREE {
+        // Hosts may still use the slow lane.
+        true => Vec::new(),
+        false => begun.writes.iter().filter(|write| is_lane_table_held(look, write)).collect(),
+    };
+    if !lanes.is_empty() {
+        let surviving = SurvivingFabric::new(fabric, &faults, look.manager());
+        plan.writes.extend(lanes.into_iter().rev().map(reversed));
+        plan.fingerprint = plan.fingerprint.with_lanes(&surviving, &look.observation.tables);
+        plan.cover_adapters(&surviving, &look.observation.tables);
+    }
     plan.writes.extend(ports.iter().rev().map(|(_, write)| reversed(write)));
     match plan.writes.is_empty() {
         true => Err(UndoPlanError::Nothing(begun.number)),
@@ -75,6 +90,15 @@ fn switched_port(fabric: &Fabric, write: &PlanWrite) -> Option<PortId> {
     let port = fabric.port_of(write.switch(fabric)?, PortNum(number))?;
     let disabled = fabric.port(port).facts.physical_state == Some(PhysicalState::Disabled);
     (disabled == (write.new == DISABLED)).then_some(port)
+}
+
+/// Whether a write is of an SL2VL table that is still as it was written.
+fn is_lane_table_held(look: &Snapshot, write: &PlanWrite) -> bool {
+    let AttributePart::Lanes([from, to]) = write.part else { return false };
+    let held = write.node(look.fabric()).and_then(|node| look.observation.tables.nodes.get(&node));
+    let row = held.and_then(|held| held.sl2vl.get(&(PortNum(from), PortNum(to))));
+    let bytes = write.to_step().map(|step| step.new).unwrap_or_default();
+    row.is_some_and(|row| SlToVl::from_table(*row).pairs.as_slice() == bytes)
 }
 
 fn reversed(write: &PlanWrite) -> PlanWrite {

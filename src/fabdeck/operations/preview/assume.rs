@@ -2,7 +2,7 @@
 
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::NotePlace;
-use fabdeck_fabric::{Fabric, Faults, Lft, Tables};
+use fabdeck_fabric::{Fabric, Faults, Lft, PathLanes, Tables};
 use fabdeck_routing::{Engine, EngineRefusal, NoProgress, Problem, Request};
 
 /// Note: the source has forwarding tables, so none are assumed.
@@ -36,6 +36,11 @@ pub fn assume(look: &mut Snapshot, engine: &Engine) -> Result<(), EngineRefusal>
     let switches: Vec<_> = observation.fabric.switches().map(|(id, _)| id).collect();
     for id in switches {
         observation.tables.node_mut(id).lft = Some(routes.lft(id.0));
+    }
+    if let PathLanes::ByHop { tables, .. } = &routes.lanes {
+        for (id, lanes) in &tables.nodes {
+            observation.tables.node_mut(*id).sl2vl.clone_from(&lanes.sl2vl);
+        }
     }
     observation.tables.only = None;
     observation.notes.add(ASSUMED_TABLES, place, || {

@@ -13,7 +13,7 @@ use crate::operations::check::judgement::{
 use crate::operations::lanes::levels::{LevelsInForce, RouteLanesInForce, lanes_in_force, rearrange_lanes};
 use fabdeck_change::TransitionReport;
 use fabdeck_fabric::observe::AdaptiveRouting;
-use fabdeck_fabric::{Faults, Routes, Tables, UnreadEntries};
+use fabdeck_fabric::{Faults, PathLanes, Routes, Tables, UnreadEntries};
 use fabdeck_routing::certificate::{DependencyProof, LaneKnowledge, RouteScope, certify};
 use fabdeck_routing::difference::{
     RouteDifference, TransitionCheck, check_transition, compare_routes, count_changed_lanes,
@@ -92,7 +92,8 @@ pub(crate) fn compare_with_tables(
     let changed_lanes = held.known.then(|| count_changed_lanes(problem, &held.old, routes, scope.switches));
     // A plan writes no lanes; lanes change only where service levels do.
     let same_lanes = changed_lanes.map_or(routes.lane_count() == 1, |changed| changed == 0);
-    let nothing = difference.entries == 0 && same_lanes && look.observation.adaptive.is_none();
+    let same_tables = has_lane_tables(tables, routes);
+    let nothing = difference.entries == 0 && same_lanes && same_tables && look.observation.adaptive.is_none();
     Ok(ProposalComparison {
         report: CertificateReport { lanes_from: "engine", ..certificate_report(look, problem, &certificate) },
         difference,
@@ -103,6 +104,15 @@ pub(crate) fn compare_with_tables(
             false => way,
         },
         took,
+    })
+}
+
+/// Whether the SL2VL tables in force are those that routes need whose lanes change on the way.
+fn has_lane_tables(tables: &Tables, routes: &Routes) -> bool {
+    let PathLanes::ByHop { tables: wanted, .. } = &routes.lanes else { return true };
+    wanted.nodes.iter().all(|(id, wanted)| {
+        let held = tables.nodes.get(id).map(|held| &held.sl2vl);
+        wanted.sl2vl.iter().all(|(ports, row)| held.and_then(|held| held.get(ports)) == Some(row))
     })
 }
 
@@ -201,7 +211,7 @@ fn transition_report(
         safe,
         reason,
         old_lanes: held.old_lanes.to_owned(),
-        cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
+        cycle: cycle.map(|cycle| names.cycle(cycle)),
         cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(path).collect()),
         cycle_lane: cycle.filter(|_| held.known).map(|cycle| cycle.lane.value()),
         ..TransitionReport::default()

@@ -40,6 +40,8 @@ pub struct EngineOptions {
     /// Whether hosts of that list that the fabric does not have are left out.
     pub skips_missing: bool,
     pub lanes_by: LaneDependence,
+    /// File that describes the torus or mesh.
+    pub torus: Option<PathBuf>,
     /// Whether paths from and to switches are certified too.
     pub switches: bool,
     pub lanes_in_force: Option<LaneChoice>,
@@ -99,8 +101,13 @@ pub fn route_request(
         }
         None => JobMap::default(),
     };
+    let torus = match &options.torus {
+        Some(file) => Some(Arc::new(env.outside.torus(file).map_err(Failure::from_list_error)?)),
+        None => None,
+    };
     let (jobs, lanes_by) = (Arc::new(jobs), options.lanes_by);
-    let request = Request { roots, compute_nodes, io_nodes, jobs, lanes_by, manager, ..Request::default() };
+    let request =
+        Request { roots, compute_nodes, io_nodes, jobs, lanes_by, torus, manager, ..Request::default() };
     Ok(request.with_lanes(options.lanes, env.given.supposed_lanes))
 }
 

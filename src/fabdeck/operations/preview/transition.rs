@@ -85,10 +85,7 @@ pub(crate) fn judge_mixture(
     match cycles.first() {
         None => ((!unread && !adaptive).then_some(true), None),
         Some(_) if !known || adaptive => (None, None),
-        Some(cycle) => {
-            let channels = cycle.channels.iter().map(|channel| names.channel(*channel));
-            (Some(false), Some(channels.collect()))
-        }
+        Some(cycle) => (Some(false), Some(names.cycle(cycle))),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::levels::{LevelsInForce, levels_by_policy};
 use crate::operations::preview::whatif::routes_in_force;
 use crate::operations::trace::path_trace::{TraceError, parse_endpoint};
-use fabdeck_fabric::{Faults, PortId, PortNum, Routes, ServiceLevel, ServiceLevels, Tables};
+use fabdeck_fabric::{Faults, PathLanes, PortId, PortNum, Routes, ServiceLevel, ServiceLevels, Tables};
 use fabdeck_routing::{Engine, EngineRefusal, Problem, Request, RouteProgress};
 use fabdeck_simulator::traffic::{
     Deadlock, EndCount, Flow, Latency, LevelSelection, NetworkSetup, PortCount, TrafficError, TrafficLoad,
@@ -64,12 +64,11 @@ impl TrafficRoutes {
         let problem = Problem::new(look.fabric(), faults);
         let request = crate::operations::lanes::levels::cap_request(look, &problem, request).request;
         let routes = (engine.route)(&problem, &request, pulse)?.routes;
-        Ok(Self {
-            routes: Arc::new(routes),
-            service: LevelSelection::Routes,
-            tables: Tables::default(),
-            by: engine.id,
-        })
+        let tables = match &routes.lanes {
+            PathLanes::ByHop { tables, .. } => Tables::clone(tables),
+            _ => Tables::default(),
+        };
+        Ok(Self { routes: Arc::new(routes), service: LevelSelection::Routes, tables, by: engine.id })
     }
 }
 

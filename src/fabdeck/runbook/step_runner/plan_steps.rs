@@ -54,8 +54,9 @@ impl Runner<'_> {
 
     pub fn route(&mut self, route: &RouteTask) -> StepResult {
         let engine = engine_names::engine_named(&route.engine)?;
+        let lanes = engine.writes_lane_tables();
         let (snapshot, in_force) =
-            self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+            self.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
         if !snapshot.observation.tables.has_forwarding() {
             return Err(Failure::new(Exit::Failed, "FD-7913: the source has no forwarding tables; put a dump of them beside the topology (dump_lfts)").into());
         }

@@ -199,6 +199,7 @@ fn example_lines(names: &[String]) -> impl Iterator<Item = (&'static str, String
 fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
     let summary = plan.lanes.summary();
     match unmet {
+        _ if plan.lanes.is_by_hop() => format!("{summary}; the plan writes the SL2VL tables"),
         _ if plan.lanes.count == 1 => summary,
         None => format!("{summary}; no switch reports its SL2VL tables"),
         Some(unmet) => {

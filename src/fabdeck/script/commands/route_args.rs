@@ -60,6 +60,10 @@ pub struct RouteArgs {
     /// What the lane of a path may depend on, for engines that have a choice
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub lanes_by: LanesByChoice,
+    /// Description of the torus or mesh for torus2qos, as OpenSM's torus-2QoS.conf; without it, coordinates come from the
+    /// cabling
+    #[arg(long, value_name = "FILE")]
+    pub torus: Option<PathBuf>,
     /// Certify paths from and to switches too
     #[arg(long)]
     pub switches: bool,
@@ -85,6 +89,7 @@ impl RouteArgs {
             jobs: self.jobs.clone(),
             skips_missing: self.missing == MissingHosts::Skip,
             lanes_by: self.lanes_by.into(),
+            torus: self.torus.clone(),
             switches: self.switches,
             lanes_in_force: self.lanes_in_force,
         }

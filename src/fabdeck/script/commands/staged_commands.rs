@@ -82,6 +82,7 @@ fn shared_flags(args: &RoutePlanArgs) -> Vec<String> {
 fn route_flags(args: &RoutePlanArgs) -> Vec<String> {
     let files = [
         ("--roots", &args.route.roots),
+        ("--torus", &args.route.torus),
         ("--compute-nodes", &args.route.compute_nodes),
         ("--io-nodes", &args.route.io_nodes),
         ("--jobs", &args.route.jobs),

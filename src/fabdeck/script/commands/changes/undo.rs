@@ -16,7 +16,7 @@ use crate::system::output_file;
 pub const UNDO: CommandEntry = CommandEntry::new(
     "undo",
     "A plan that undoes a confirmed change",
-    "The plan puts back the forwarding tables and ports that the change wrote, as far as they are still as it wrote \
+    "The plan puts back the forwarding tables, SL2VL tables and ports that the change wrote, as far as they are still as it wrote \
      them; what others wrote since stays. Flows that the change moved to another lane move back, and the tables of the \
      slow lane stay. `apply` checks the plan, asks and writes it like any other. A change that is still pending is \
      rolled back by `rollback`.",
