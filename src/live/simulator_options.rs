@@ -193,7 +193,7 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
     SimulatorKey {
         name: "lmc",
         default: "as the fabric has it",
-        meaning: "ports of hosts have two to the power of this LIDs, 0 to 3; all LIDs are given anew",
+        meaning: "ports of hosts have two to the power of this LIDs, 0 to 7; all LIDs are given anew",
     },
     SimulatorKey {
         name: "ratio",
@@ -313,8 +313,8 @@ pub(super) fn parse_options(words: &str) -> Result<SimulatorOptions, SourceError
             "traffic" => wishes.traffic = Some(value.to_owned()),
             "story" => wishes.story = Some(value.to_owned()),
             "lmc" => {
-                let lmc = value.parse().ok().filter(|lmc| *lmc <= 3).and_then(Lmc::new);
-                wishes.lmc = Some(lmc.ok_or_else(|| bad_key_value(key, value, "a number from 0 to 3"))?);
+                let lmc = value.parse().ok().and_then(Lmc::new);
+                wishes.lmc = Some(lmc.ok_or_else(|| bad_key_value(key, value, "a number from 0 to 7"))?);
             }
             "agents" => wishes.agents = Some(value.to_owned()),
             "partitions" => wishes.partition_file = Some(value.to_owned()),

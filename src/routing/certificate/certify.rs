@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::dependencies::{DependencyGraph, DependencySources, add_tree};
 use super::lost_pairs::{ClassSenders, LostPairCounter, PairEnds, merge};
+use super::picked_paths::PickedPaths;
 use super::report::{
     Certificate, ForwardingIndex, ForwardingLoop, ForwardingLoops, LaneKnowledge, LostPairs, MAX_BUSIEST,
     MAX_LISTED, PathLengths, RouteScope,
@@ -42,9 +43,11 @@ pub fn certify_partitioned(
     let traffic = DependencySources::new(problem, scope);
     let lanes = traffic.lane_count(routes);
     let dependencies = DependencyGraph::new(&problem.graph, lanes);
+    let picked = PickedPaths::new(problem, routes, &ends);
     let judge = Certifier {
         problem,
         routes,
+        picked: picked.as_ref(),
         table: &table,
         ends: &ends,
         traffic: &traffic,
@@ -75,6 +78,7 @@ pub fn certify_partitioned(
         cycles,
         lengths: path_lengths(tally.hops, &tally.detours),
         edge_forwarding_index: forwarding_index(&problem.graph, &tally.load),
+        picked_forwarding_index: picked.map(|_| forwarding_index(&problem.graph, &tally.picked_load)),
     })
 }
 
@@ -86,6 +90,7 @@ pub fn pairs_in_scope(problem: &Problem<'_>, scope: &RouteScope, partitions: Opt
 struct Certifier<'a> {
     problem: &'a Problem<'a>,
     routes: &'a Routes,
+    picked: Option<&'a PickedPaths<'a>>,
     table: &'a PortMap,
     ends: &'a PairEnds<'a>,
     traffic: &'a DependencySources<'a>,
@@ -95,6 +100,8 @@ struct Certifier<'a> {
 /// What is counted; sums and firsts, so that the order in which destinations are looked at does not show.
 struct CertificateTally {
     load: Vec<u64>,
+    /// Paths that hosts pick; empty where every port has one LID.
+    picked_load: Vec<u64>,
     /// Paths by hops.
     hops: Vec<u64>,
     /// Paths that are longer than need be, by (fewest hops, hops).
@@ -117,6 +124,7 @@ impl CertificateTally {
     fn new(channels: usize) -> Self {
         Self {
             load: vec![0; channels],
+            picked_load: Vec::new(),
             hops: Vec::new(),
             detours: BTreeMap::new(),
             lost: LostPairs::default(),
@@ -129,6 +137,10 @@ impl CertificateTally {
     fn join(mut self, mut other: Self) -> Self {
         self.hops.resize(self.hops.len().max(other.hops.len()), 0);
         for (here, there) in self.load.iter_mut().zip(other.load) {
+            *here += there;
+        }
+        self.picked_load.resize(self.picked_load.len().max(other.picked_load.len()), 0);
+        for (here, there) in self.picked_load.iter_mut().zip(other.picked_load) {
             *here += there;
         }
         for (here, there) in self.hops.iter_mut().zip(other.hops) {
@@ -219,6 +231,11 @@ impl Certifier<'_> {
                     tally.add_loops(run, tree);
                 }
                 self.count_paths(run, tree, &senders, &mut through, &mut tally);
+                if let Some(picked) = self.picked {
+                    tally.picked_load.resize(graph.channels().len(), 0);
+                    let to = (&mut through[..], &mut tally.picked_load[..]);
+                    run.iter().for_each(|end| picked.count(end, tree, &senders, (to.0, to.1)));
+                }
                 self.add_dependencies(&run[0], tree, &mut lanes, &mut tally);
             };
             reader.read(self.routes, (root, row), &wanted, alike, see);

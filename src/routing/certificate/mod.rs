@@ -10,6 +10,7 @@ pub(super) mod dependencies;
 mod lane_dependencies;
 mod lane_mapping;
 mod lost_pairs;
+mod picked_paths;
 mod report;
 mod service;
 

@@ -8,7 +8,7 @@ use fabdeck_fabric::{Guid, PortState, Tables};
 
 fn trace(look: &Snapshot, from: &str, to: &str, lid: Option<u32>) -> Result<Trace, TraceError> {
     let (from, to) = (parse_endpoint(look, from)?, parse_endpoint(look, to)?);
-    Trace::follow(look, &look.observation.tables, from, to, lid.map_or(LidChoice::Base, LidChoice::One))
+    Trace::follow(look, &look.observation.tables, from, to, lid.map_or(LidChoice::Picked, LidChoice::One))
 }
 
 /// The names along a path with the egress ports.
@@ -64,7 +64,7 @@ fn every_way_to_fail_names_the_switch() {
         &Tables::default(),
         parse_endpoint(&look, "h1").unwrap(),
         parse_endpoint(&look, "h2").unwrap(),
-        LidChoice::Base,
+        LidChoice::Picked,
     );
     assert_eq!(silent.unwrap().verdict(&look), "not known: the forwarding table of leaf0 was not read");
 }
