@@ -1,7 +1,7 @@
 //! The engines, one line each.
 
 use super::engine::{Engine, RequestUse, RouteGuarantees};
-use super::{dfsssp, ftree, minhop, nue, sar, sftree, sssp, updn};
+use super::{dfsssp, ftree, minhop, mlid, nue, opt, sar, sftree, sssp, updn};
 
 const SHORTEST: RouteGuarantees = RouteGuarantees {
     terminals: true,
@@ -95,6 +95,30 @@ pub static ENGINES: &[Engine] = &[
         guarantees: ACYCLIC,
         uses: RequestUse { lanes: true, ..TREE_OPTIONS },
         route: nue::route,
+        incremental: None,
+    },
+    Engine {
+        id: mlid::DMODK,
+        title: "trees, the path by the number of the destination",
+        guarantees: ACYCLIC,
+        uses: TREE_OPTIONS,
+        route: mlid::route_by_destination,
+        incremental: None,
+    },
+    Engine {
+        id: mlid::ID,
+        title: "trees, a path up for each LID of a port; hosts pick by one number each",
+        guarantees: ACYCLIC,
+        uses: TREE_OPTIONS,
+        route: mlid::route,
+        incremental: None,
+    },
+    Engine {
+        id: opt::ID,
+        title: "two-level trees, the least worst permutation; hosts pick by one number each",
+        guarantees: ACYCLIC,
+        uses: TREE_OPTIONS,
+        route: opt::route,
         incremental: None,
     },
 ];

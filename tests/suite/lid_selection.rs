@@ -4,7 +4,6 @@
 use fabdeck_fabric::{Fabric, Faults, JobMap, Lid, Lmc, Routes};
 use fabdeck_routing::analysis::{FlowPaths, JobLoads, PermutationLoads};
 use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
-use fabdeck_simulator::with_lmc;
 
 use rayon::prelude::*;
 
@@ -52,7 +51,7 @@ fn mean_bandwidths_of_opt_are_those_of_table_2() {
         ("gft2,n=16,m=16,r=32", 4, 2, 4, [0.317, 0.253, 0.265]),
     ];
     for (name, k, lmc, worst, paper) in rows.into_iter().chain(long.then_some(largest)) {
-        let fabric = with_lmc(&fabric(name), Lmc::new(lmc).unwrap());
+        let fabric = fabric(name).with_lmc(Lmc::new(lmc).unwrap());
         let faults = Faults::default();
         let (problem, routes) = (Problem::new(&fabric, &faults), opt(&fabric, k));
         let flows = FlowPaths::new(&problem, &routes);
