@@ -24,6 +24,7 @@ mod order;
 mod plan;
 mod plan_hash;
 mod plan_lanes;
+mod plan_path_bits;
 mod plan_phases;
 mod read_queue;
 mod surviving_fabric;
@@ -73,6 +74,7 @@ pub use opensm_site::OpensmSite;
 pub use order::{OrderedWrites, TransientLoss, UnfailedLoss, measure_writes, order_writes};
 pub use plan::{CertificateScope, Drift, EntryDrift, MAX_PLAN_BYTES, Plan, PlanFileError, SCHEMA};
 pub use plan_lanes::PlanLanes;
+pub use plan_path_bits::PlanPathBits;
 pub use plan_phases::{PhasedHost, PlanPhases, SilentHostAction};
 pub use surviving_fabric::SurvivingFabric;
 pub use system::{

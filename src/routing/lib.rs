@@ -8,8 +8,8 @@
 //! | find the paths that failures take, and the load of jobs and traffic patterns | [`analysis`] |
 //! | move flows of a hot-spot to a slow lane (dFtree) | [`lanes`] |
 //!
-//! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar` and `nue`. An engine is a pure function
-//! from a [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or an [`EngineRefusal`] with its
+//! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar`, `nue`, `dmodk`, `mlid` and `opt`. An
+//! engine is a pure function from a [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or an [`EngineRefusal`] with its
 //! reason. The crate does no I/O. The same input gives the same routes, whatever the number of threads.
 //!
 //! # Routes of a fabric by name
