@@ -405,6 +405,7 @@ impl Plan {
             fingerprint: Fingerprint::of(&standing, tables),
             names: Self::names_of(fabric, &|id| format!("node{}", id.0)),
             lanes: PlanLanes::of(&standing, routes),
+            path_bits: PlanPathBits::of(fabric, routes),
             migrations: Vec::new(),
             phases: None,
             certificate: Value::Null,
