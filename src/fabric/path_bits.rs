@@ -60,7 +60,6 @@ pub fn pick_lid(path_bits: u8, base: Lid, lids: u16) -> Lid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{FabricSpec, generate};
     use crate::{FabricBuilder, Guid, Lmc, NodeFacts, NodeKind, PortNum};
 
     #[test]
@@ -73,10 +72,6 @@ mod tests {
         assert_eq!(pick_lid(1, last, 2), last);
     }
 
-    fn fabric(name: &str) -> Fabric {
-        generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric
-    }
-
     fn bits_of_hosts(fabric: &Fabric) -> Vec<u8> {
         let bits = PathBits::by_place(fabric);
         let graph = SwitchGraph::new(fabric, &Faults::new());
@@ -84,16 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn on_an_m_port_tree_path_bits_are_the_pid_modulo_the_lids() {
-        // LMC (3 - 1) log2(2) = 2: PIDs 0 to 15, modulo 4.
-        let expected: Vec<u8> = (0..16).map(|pid| pid % 4).collect();
-        assert_eq!(bits_of_hosts(&fabric("mport,m=4,n=3")), expected);
-    }
-
-    #[test]
-    fn every_part_counts_from_its_own_first_host_and_one_lid_needs_no_bits() {
-        let one = fabric("torus,dims=3,terminals=1");
-        assert_eq!(PathBits::by_place(&one), PathBits::default());
+    fn every_part_counts_from_its_own_first_host() {
         // Two switches without a cable between them, three hosts each.
         let mut builder = FabricBuilder::new();
         for switch in 0..2 {

@@ -172,11 +172,6 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Whether its routes are made for hosts that pick among the LIDs of a port by path bits.
-    pub fn uses_path_bits(&self) -> bool {
-        [super::mlid::ID, super::opt::ID].contains(&self.id)
-    }
-
     /// The command-line options in a request that the engine ignores.
     pub fn unused_options(&self, request: &Request) -> Vec<&'static str> {
         let RequestUse { roots, compute_nodes, io_nodes, jobs, lanes_by, lanes: _ } = self.uses;

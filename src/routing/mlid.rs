@@ -226,6 +226,9 @@ mod tests {
             [("leaf1", 4), ("mid1", 4), ("spine3", 4), ("mid7", 1), ("leaf6", 1)],
         ];
         let bits = PathBits::by_place(&fabric);
+        // PIDs 0 to 15, modulo the 4 LIDs of a port.
+        let places: Vec<u8> = graph.terminals().iter().map(|end| bits.get(end.port)).collect();
+        assert_eq!(places, (0..16).map(|pid| pid % 4).collect::<Vec<u8>>());
         for (from, wanted) in graph.terminals().iter().zip(figure) {
             let lid = pick_lid(bits.get(from.port), Lid::new(49).unwrap(), 4);
             let wanted: Vec<(String, u8)> = wanted.map(|(name, port)| (name.to_owned(), port)).into();

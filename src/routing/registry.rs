@@ -123,6 +123,13 @@ pub static ENGINES: &[Engine] = &[
     },
 ];
 
+impl Engine {
+    /// Whether its routes are made for hosts that pick among the LIDs of a port by path bits.
+    pub fn uses_path_bits(&self) -> bool {
+        [mlid::ID, opt::ID].contains(&self.id)
+    }
+}
+
 /// The engine with a name.
 pub fn find_engine(id: &str) -> Option<&'static Engine> {
     ENGINES.iter().find(|engine| engine.id == id)

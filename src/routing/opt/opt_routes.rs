@@ -10,9 +10,8 @@ use crate::up_digits::{DigitTree, PathNumber};
 use fabdeck_fabric::{Lid, Lmc, PathBits, PortId, Routes};
 
 use super::group_table::GroupTable;
+pub use super::two_levels::ID;
 use super::two_levels::TwoLevels;
-
-pub const ID: &str = "opt";
 
 pub fn route(
     problem: &Problem<'_>,

@@ -8,7 +8,8 @@ use crate::problem::Problem;
 use crate::up_digits::{DigitTree, switch_name};
 use fabdeck_fabric::{PortId, PortNum, SwitchGraph};
 
-use super::opt_routes::ID;
+/// The name of the engine.
+pub const ID: &str = "opt";
 
 /// A leaf with its hosts in the order of their ports.
 #[derive(Clone, Debug)]

@@ -65,8 +65,10 @@ fn path_bits_need_several_lids_and_phases_leave_some_to_others() {
     says(here, &["generate", "gft2,n=4,m=4,r=6", "-o", "one.net"]);
     let (code, _, err) = binary_says(here, &["convert", "one.net", "-o", "bits", "--to", "path-bits"]);
     assert!(code != Some(0) && err.contains("FD-7608"), "{err}");
-    let (_, _, err) =
-        binary_says(here, &["--source", "one.net", "--assume", "minhop", "route", "--engine", "mlid"]);
+    let (_, _, err) = binary_says(
+        here,
+        &["--source", "one.net", "--assume", "minhop", "route", "--engine", "mlid", "-o", "x"],
+    );
     assert!(err.contains("FD-8003: mlid: every port has one LID: give hosts 2^k"), "{err}");
     says(here, &["generate", "gft2,n=4,m=4,r=6,lmc=1", "-o", "two.net"]);
     let phased =
