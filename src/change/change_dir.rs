@@ -298,6 +298,7 @@ impl ChangeDir {
             fingerprint: Default::default(),
             names: Default::default(),
             lanes: PlanLanes::default(),
+            path_bits: Default::default(),
             migrations,
             phases: None,
             certificate: Default::default(),

@@ -11,6 +11,7 @@ use super::fingerprint::{FabricChange, Fingerprint};
 use super::migration::Migration;
 use super::plan_hash::plan_hash;
 use super::plan_lanes::{self, PlanLanes};
+use super::plan_path_bits::PlanPathBits;
 use super::plan_phases::PlanPhases;
 use super::surviving_fabric::SurvivingFabric;
 use super::transition::TransitionReport;
@@ -46,6 +47,9 @@ pub struct Plan {
     /// The names of nodes, by kind and GUID.
     pub names: BTreeMap<String, String>,
     pub lanes: PlanLanes,
+    /// What hosts add to base LIDs, for routes that are made for certain numbers.
+    #[serde(default, skip_serializing_if = "PlanPathBits::is_empty")]
+    pub path_bits: PlanPathBits,
     /// Flows that hosts move once all writes were read back. A rollback has them move back before it restores any
     /// table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -121,6 +125,8 @@ pub enum PlanFileError {
     Migration { at: usize, what: &'static str },
     #[error("line 1: FD-5517: the plan's phases: {0}; make the plan again")]
     Phases(&'static str),
+    #[error("line 1: FD-5518: the plan's path bits: {0}; make the plan again")]
+    PathBits(&'static str),
 }
 
 impl Plan {
@@ -144,6 +150,9 @@ impl Plan {
         }
         if let Some(what) = plan.phases.as_ref().and_then(|phases| phases.fault(&plan.writes)) {
             return Err(PlanFileError::Phases(what));
+        }
+        if let Some(what) = plan.path_bits.fault() {
+            return Err(PlanFileError::PathBits(what));
         }
         let mut places = BTreeSet::new();
         for (at, write) in plan.writes.iter().enumerate() {
@@ -281,6 +290,7 @@ impl Plan {
     pub fn routes(&self, fabric: &Fabric, after: &Tables) -> Routes {
         let mut routes = Routes::from_tables(fabric.switches().map(|(id, _)| after.lft(id)));
         routes.lanes = self.lanes.to_lanes(fabric, routes.stride(), after);
+        routes.path_bits = self.path_bits.to_path_bits(fabric);
         routes
     }
 
@@ -395,6 +405,7 @@ impl Plan {
             fingerprint: Fingerprint::of(&standing, tables),
             names: Self::names_of(fabric, &|id| format!("node{}", id.0)),
             lanes: PlanLanes::of(&standing, routes),
+            path_bits: PlanPathBits::of(fabric, routes),
             migrations: Vec::new(),
             phases: None,
             certificate: Value::Null,

@@ -1,6 +1,6 @@
-//! LIDs for a fabric that has none.
+//! LIDs for a fabric that has none, or that has others.
 
-use super::{Fabric, FabricBuilder, Guid, Lid, NodeId, NodeKind, PortNum};
+use super::{Fabric, FabricBuilder, Guid, Lid, Lmc, NodeId, NodeKind, PortNum};
 
 impl Fabric {
     /// Returns the fabric with new LIDs from 1 on, in the order in which OpenSM gives them to a fabric that never
@@ -27,6 +27,26 @@ impl Fabric {
             let [a, b] = self.ends(link).map(|(node, number)| (keys[node.index()], number));
             // The cables come from a fabric, where each port has one peer: they cannot contradict.
             let _ = builder.connect(a, b);
+        }
+        builder.finish()
+    }
+
+    /// Returns the fabric with new LIDs: 2^LMC for each port of an adapter, one for each switch, in the order of port
+    /// GUIDs. The base LID is a multiple of the number of LIDs.
+    pub fn with_lmc(&self, lmc: Lmc) -> Self {
+        let mut ends = self.addressable_ports();
+        ends.sort_by_key(|(guid, _, port)| (*guid, *port));
+        let mut next = 1u32;
+        let mut builder = FabricBuilder::from_fabric(self);
+        for (_, node, number) in ends {
+            let own = if self.node(node).is_switch() { Lmc::default() } else { lmc };
+            let lids = u32::from(own.lid_count());
+            let lid = next.next_multiple_of(lids);
+            next = lid + lids;
+            let facts = builder.port(node.into(), number);
+            // A port beyond the last LID gets none.
+            let fits = lid + lids - 1 <= u32::from(Lid::MAX);
+            (facts.lid, facts.lmc) = (Lid::new(lid).filter(|_| fits), own);
         }
         builder.finish()
     }

@@ -1,10 +1,11 @@
-//! Routes: where each switch sends each LID, and on which lane.
+//! Routes: where each switch sends each LID, on which lane, and which LID of a port hosts send to.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::route_rows::RouteRows;
-use super::{BLOCK_LIDS, Lane, Lft, Lid, NO_PATH, PortNum, Tables};
+use super::{BLOCK_LIDS, Fabric, Lane, Lft, Lid, NO_PATH, PathBits, PortNum, Tables};
 
 /// The virtual lanes of paths.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -73,6 +74,8 @@ pub struct Routes {
     rows: RouteRows,
     /// The virtual lanes of the paths.
     pub lanes: PathLanes,
+    /// The path bits that the routes are made for; `None` for those by place.
+    pub path_bits: Option<PathBits>,
     /// By switch, of tables of which part was not read.
     unread: BTreeMap<u32, UnreadEntries>,
 }
@@ -154,6 +157,11 @@ impl Routes {
             }
         };
         Lane::new(lane.into()).unwrap_or_default()
+    }
+
+    /// What hosts add to base LIDs: what the routes are made for, else their places.
+    pub fn path_bits(&self, fabric: &Fabric) -> Cow<'_, PathBits> {
+        self.path_bits.as_ref().map_or_else(|| Cow::Owned(PathBits::by_place(fabric)), Cow::Borrowed)
     }
 
     /// The forwarding table of a switch.

@@ -31,6 +31,7 @@ pub mod guids;
 pub mod lfts;
 pub mod name_map;
 pub mod partitions;
+pub mod path_bits;
 pub mod psl;
 pub mod sl2vl;
 pub mod slvl;

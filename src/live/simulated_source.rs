@@ -15,7 +15,7 @@ use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{NodeId, Tables};
 use fabdeck_files::content::Content;
 use fabdeck_mad::access::{ReadPort, SourceError};
-use fabdeck_simulator::{AttachError, SharedSimulator, SimulatedFabric, Simulator, with_lmc};
+use fabdeck_simulator::{AttachError, SharedSimulator, SimulatedFabric, Simulator};
 
 /// A source over a simulator of this process.
 pub fn simulated_source(text: &str, words: &str, options: &LiveOptions) -> Result<LiveSource, SourceError> {
@@ -71,10 +71,7 @@ fn build_simulator(
     wishes: &SimulatorOptions,
     options: &LiveOptions,
 ) -> Result<(Simulator, Notes), SourceError> {
-    let mut generated = generate_fabric(&wishes.fabric).map_err(suggest_simulator_key)?;
-    if let Some(lmc) = wishes.lmc {
-        generated.fabric = with_lmc(&generated.fabric, lmc);
-    }
+    let generated = generate_fabric(&wishes.fabric).map_err(suggest_simulator_key)?;
     let notes = notes_of(text, &generated);
     let mut world =
         SimulatedFabric::new(&generated.fabric, &Tables::default()).ok_or_else(|| SourceError::Name {

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fabdeck_fabric::Lmc;
 use fabdeck_mad::access::SourceError;
 use fabdeck_simulator::{
     AdaptiveProfile, LabelProfile, LineFaults, PartitionProfile, Share, TimeRatio, WireProfile,
@@ -191,11 +190,6 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "nodes that state the same label for all ports",
     },
     SimulatorKey {
-        name: "lmc",
-        default: "as the fabric has it",
-        meaning: "ports of hosts have two to the power of this LIDs, 0 to 3; all LIDs are given anew",
-    },
-    SimulatorKey {
         name: "ratio",
         default: "1:1000",
         meaning: "time of the traffic to time of the fabric; counters grow as if it were 1:1",
@@ -223,7 +217,6 @@ pub(super) struct SimulatorOptions {
     pub partitions: Vec<(&'static str, PartitionProfile, String)>,
     /// The answers about labels of ports, and which nodes give them.
     pub labels: Vec<(&'static str, LabelProfile, String)>,
-    pub lmc: Option<Lmc>,
     /// The words of the fabric.
     pub fabric: String,
 }
@@ -312,10 +305,6 @@ pub(super) fn parse_options(words: &str) -> Result<SimulatorOptions, SourceError
             }
             "traffic" => wishes.traffic = Some(value.to_owned()),
             "story" => wishes.story = Some(value.to_owned()),
-            "lmc" => {
-                let lmc = value.parse().ok().filter(|lmc| *lmc <= 3).and_then(Lmc::new);
-                wishes.lmc = Some(lmc.ok_or_else(|| bad_key_value(key, value, "a number from 0 to 3"))?);
-            }
             "agents" => wishes.agents = Some(value.to_owned()),
             "partitions" => wishes.partition_file = Some(value.to_owned()),
             "ratio" => {

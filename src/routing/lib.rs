@@ -8,8 +8,9 @@
 //! | find the paths that failures take, and the load of jobs and traffic patterns | [`analysis`] |
 //! | move flows of a hot-spot to a slow lane (dFtree) | [`lanes`] |
 //!
-//! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar`, `nue` and `torus2qos`. An engine is a pure function
-//! from a [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or an [`EngineRefusal`] with its
+//! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar`, `nue`, `dmodk`, `mlid`, `opt` and
+//! `torus2qos`. An engine is a pure function from a [`Problem`] and a [`Request`] to
+//! [`Routes`](fabdeck_fabric::Routes), or an [`EngineRefusal`] with its
 //! reason. The crate does no I/O. The same input gives the same routes, whatever the number of threads.
 //!
 //! # Routes of a fabric by name
@@ -92,11 +93,14 @@ mod forwarding_index;
 mod ftree;
 mod heights;
 mod hop_mixture;
+mod host_places;
 mod incremental;
 mod lane_layers;
 mod line_trees;
 mod minhop;
+mod mlid;
 mod nue;
+mod opt;
 mod problem;
 mod ranks;
 mod registry;
@@ -105,6 +109,7 @@ mod sftree;
 mod sssp;
 mod torus2qos;
 pub mod trees;
+mod up_digits;
 mod updn;
 mod updown;
 

@@ -1,7 +1,7 @@
 //! The engines, one line each.
 
 use super::engine::{Engine, RequestUse, RouteGuarantees};
-use super::{dfsssp, ftree, minhop, nue, sar, sftree, sssp, torus2qos, updn};
+use super::{dfsssp, ftree, minhop, mlid, nue, opt, sar, sftree, sssp, torus2qos, updn};
 
 const SHORTEST: RouteGuarantees = RouteGuarantees {
     terminals: true,
@@ -99,6 +99,30 @@ pub static ENGINES: &[Engine] = &[
         incremental: None,
     },
     Engine {
+        id: mlid::DMODK,
+        title: "trees, the path by the number of the destination",
+        guarantees: ACYCLIC,
+        uses: TREE_OPTIONS,
+        route: mlid::route_by_destination,
+        incremental: None,
+    },
+    Engine {
+        id: mlid::ID,
+        title: "trees, a path up for each LID of a port; hosts pick by one number each",
+        guarantees: ACYCLIC,
+        uses: TREE_OPTIONS,
+        route: mlid::route,
+        incremental: None,
+    },
+    Engine {
+        id: opt::ID,
+        title: "two-level trees, the least worst permutation; hosts pick by one number each",
+        guarantees: ACYCLIC,
+        uses: TREE_OPTIONS,
+        route: opt::route,
+        incremental: None,
+    },
+    Engine {
         id: torus2qos::ID,
         title: "tori and meshes in dimension order, on lanes that change on the way",
         guarantees: ACYCLIC,
@@ -107,6 +131,13 @@ pub static ENGINES: &[Engine] = &[
         incremental: None,
     },
 ];
+
+impl Engine {
+    /// Whether its routes are made for hosts that pick among the LIDs of a port by path bits.
+    pub fn uses_path_bits(&self) -> bool {
+        [mlid::ID, opt::ID].contains(&self.id)
+    }
+}
 
 /// The engine with a name.
 pub fn find_engine(id: &str) -> Option<&'static Engine> {

@@ -53,7 +53,6 @@ pub use event_loop::{AttachError, ClientId, Simulator};
 pub use label_profile::LabelProfile;
 pub use line_faults::{LineFaults, Share, SimulatorRng};
 pub use log::EventLog;
-pub use manager_stand_in::with_lmc;
 pub use partition_profile::PartitionProfile;
 pub use plane_profile::plane_of;
 pub use port_speeds::{PortInfoForm, PortStatesForm};

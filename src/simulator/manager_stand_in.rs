@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Lid, Lmc, NodeKind, PortId, PortNum, SwitchGraph};
+use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Lid, NodeKind, PortId, PortNum, SwitchGraph};
 use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 
 use super::device::{FIRST_GROUP, PortRef, SimulatedDevice};
@@ -35,31 +35,6 @@ pub fn with_lids(fabric: &Fabric) -> Fabric {
     let mut free = (1..=Lid::MAX).filter(|lid| !taken.contains(lid));
     let given = without.into_iter().filter_map(|id| Some((id, Lid::new(free.next()?.into())?)));
     rebuild_with_lids(fabric, &given.collect::<Vec<_>>())
-}
-
-/// The fabric with new LIDs: 2^LMC for each port of an adapter, one for each switch, in the order of port GUIDs. The
-/// base LID is a multiple of the number of LIDs.
-pub fn with_lmc(fabric: &Fabric, lmc: Lmc) -> Fabric {
-    let mut ports: Vec<PortId> = end_ports(fabric).collect();
-    ports.sort_by_key(|id| {
-        let port = fabric.port(*id);
-        (port.facts.guid.unwrap_or(fabric.node(port.node).guid()), port.number)
-    });
-    let mut next = 1u32;
-    let mut builder = FabricBuilder::from_fabric(fabric);
-    for id in ports {
-        let port = fabric.port(id);
-        let one = fabric.node(port.node).is_switch();
-        let own = if one { Lmc::default() } else { lmc };
-        let lids = u32::from(own.lid_count());
-        let lid = next.next_multiple_of(lids);
-        next = lid + lids;
-        let facts = builder.port(port.node.into(), port.number);
-        // A port beyond the last LID gets none.
-        let fits = lid + lids - 1 <= u32::from(Lid::MAX);
-        (facts.lid, facts.lmc) = (Lid::new(lid).filter(|_| fits), own);
-    }
-    builder.finish()
 }
 
 /// The ports that need LIDs: port 0 of switches (which a dump may leave out), and the cabled ports of other nodes.

@@ -20,6 +20,7 @@ mod lanes;
 mod metrics;
 mod outputs;
 mod partition_rows;
+mod path_bits;
 mod plans;
 mod port_labels;
 mod prometheus;

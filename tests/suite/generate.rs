@@ -187,7 +187,7 @@ fn every_example_is_made_soundly_and_reads_back_as_its_canonical_text() {
             assert!(!key.default.is_empty() && !key.meaning.is_empty(), "{} {}", entry.name, key.name);
         }
     }
-    assert_eq!(common_keys().len(), 9);
+    assert_eq!(common_keys().len(), 11);
 }
 
 #[test]

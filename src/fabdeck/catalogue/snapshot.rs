@@ -9,8 +9,8 @@ use fabdeck_fabric::observe::{
     device_labels,
 };
 use fabdeck_fabric::{
-    Fabric, GUESS_SIGN, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, Port,
-    PortFacts, PortId, PortLabel, PortNum, PortState, Routes, SheetProblem,
+    Fabric, GUESS_SIGN, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, PathBits,
+    Port, PortFacts, PortId, PortLabel, PortNum, PortState, Routes, SheetProblem,
 };
 
 /// The note about a line of a sheet that fits nothing in the fabric.
@@ -45,6 +45,12 @@ fn join_planes(observation: &Observation) -> AggregatedPorts {
 }
 
 impl Snapshot {
+    /// What hosts add to base LIDs: as the routes of fabdeck are made for, else by their places.
+    pub fn path_bits(&self) -> Cow<'_, PathBits> {
+        let by_place = || Cow::Owned(PathBits::by_place(self.fabric()));
+        self.routes.as_ref().map_or_else(by_place, |routes| routes.path_bits(self.fabric()))
+    }
+
     /// Creates a snapshot. The operator's names in `own` take precedence over those of the source.
     pub fn new(source: impl Into<String>, mut observation: Observation, own: &NameMap) -> Self {
         let mut map = observation.names.clone();

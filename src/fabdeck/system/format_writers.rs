@@ -8,8 +8,8 @@ use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::Routes;
 use fabdeck_fabric::observe::Notes;
 use fabdeck_files::{
-    FileError, fdbs, guids, ibnetdiscover, ibsim, lfts, prometheus, psl, qos_policy, sl2vl, slurm, slvl,
-    subnet_lst, writer_output,
+    FileError, fdbs, guids, ibnetdiscover, ibsim, lfts, path_bits, prometheus, psl, qos_policy, sl2vl, slurm,
+    slvl, subnet_lst, writer_output,
 };
 
 type FormatResult = Result<FormattedFile, FormatError>;
@@ -60,6 +60,19 @@ pub static WRITERS: &[FormatWriter] = &[
         let refused = |e: Box<FileError>| FormatError { code: e.code, what: e.what, hint: e.hint };
         let text = qos_policy::write(snapshot.fabric(), needs_lanes(snapshot)?).map_err(refused)?;
         Ok(FormattedFile { bytes: text.into_bytes(), ..FormattedFile::default() })
+    }),
+    writer(path_bits::ID, "which LID each host sends to, for UCX_IB_LID_PATH_BITS", false, |snapshot, _| {
+        let fabric = snapshot.fabric();
+        if path_bits::max_lmc(fabric).value() == 0 {
+            return Err(FormatError {
+                code: "FD-7608",
+                what: "every port of a host has one LID, so hosts have nothing to choose".into(),
+                hint: "set an LMC in the subnet manager (OpenSM: lmc 2); in a simulator add ,lmc=2".into(),
+            });
+        }
+        let bits = snapshot.path_bits();
+        let bytes = path_bits::write(fabric, &snapshot.names, &bits).into_bytes();
+        Ok(FormattedFile { bytes, ..FormattedFile::default() })
     }),
     writer(guids::ID, "GUIDs of the switches, one a line", false, |snapshot, _| {
         let switches: Vec<_> = snapshot.fabric().switches().map(|(_, node)| node.guid()).collect();

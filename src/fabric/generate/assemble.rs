@@ -55,6 +55,7 @@ pub fn generate(spec: &FabricSpec) -> Result<GeneratedFabric, GenerateError> {
     let assembly =
         Assembly { plan: &plan, wiring: &wiring, failures: &failures, aggregation: spec.aggregation() };
     let fabric = assembly.build_fabric()?;
+    let fabric = spec.options.lmc.map(|lmc| fabric.with_lmc(lmc)).unwrap_or(fabric);
     let failed = assembly.failed_elements();
     let roots = assembly.roots();
     Ok(GeneratedFabric { fabric, entry: spec.entry, failed, roots, notes: plan.notes })
@@ -67,7 +68,7 @@ pub fn plan(spec: &FabricSpec) -> Result<FabricPlan, GenerateError> {
         Shape::Demo => demo::demo(&mut plan),
         Shape::Kary { k, n } => trees::kary(&mut plan, *k, *n),
         Shape::Xgft { m, w } => trees::xgft(&mut plan, m, w),
-        Shape::Mport { m, n } => trees::mport(&mut plan, *m, *n),
+        Shape::Mport { m, n } => trees::mport(&mut plan, *m, *n, spec.options.lmc.is_none()),
         Shape::Gft2 { n, m, r } => trees::xgft(&mut plan, &[*n, *r], &[1, *m]),
         Shape::Torus { dims } => direct::grid(&mut plan, dims, true),
         Shape::Mesh { dims } => direct::grid(&mut plan, dims, false),
@@ -119,7 +120,12 @@ impl Assembly<'_> {
             };
             if !failed {
                 let speed = self.speed(cable.a).min(self.speed(cable.b));
-                cable_up(&mut builder, (a, ports.0), (b, ports.1), (cable.width, speed));
+                cable_up(
+                    &mut builder,
+                    (a, ports.0),
+                    (b, ports.1),
+                    (self.plan.width.unwrap_or(cable.width), speed),
+                );
             }
         }
         Ok(builder.finish())
@@ -132,6 +138,11 @@ impl Assembly<'_> {
             Some(mlid) => Lids { switches: mlid.past, hosts: 1, aggregation: mlid.past + switches },
             None => Lids { switches: 1, hosts: 1 + switches, aggregation: 1 + switches + host_ports },
         }
+    }
+
+    /// The width of the cables of adapters.
+    fn width(&self) -> LinkWidth {
+        self.plan.width.unwrap_or(LinkWidth::X4)
     }
 
     fn speed(&self, switch: u32) -> LinkSpeed {
@@ -174,12 +185,7 @@ impl Assembly<'_> {
                     lids.aggregation + number as u32,
                     0,
                 );
-                cable_up(
-                    builder,
-                    (key, PortNum(count)),
-                    (adapter, PortNum(1)),
-                    (LinkWidth::X4, switch.speed),
-                );
+                cable_up(builder, (key, PortNum(count)), (adapter, PortNum(1)), (self.width(), switch.speed));
             }
             keys.push(Some(key));
         }
@@ -210,7 +216,7 @@ impl Assembly<'_> {
                 });
                 let (here, port_guid) = ((adapter, PortNum(port)), Guid(guid.0 + u64::from(port)));
                 set_address(builder, here, port_guid, lid + u32::from(port) - 1, lmc);
-                cable_up(builder, (key, switch_port), here, (LinkWidth::X4, self.speed(switch)));
+                cable_up(builder, (key, switch_port), here, (self.width(), self.speed(switch)));
             }
         }
     }

@@ -173,6 +173,12 @@ const COMMON_KEYS: &[TemplateKey] = &[
     key("disconnect", "no", "let faults cut parts of the fabric off"),
     key("seed", "1", "of everything random"),
     key("speed", "by fabric", "SDR DDR QDR FDR10 FDR EDR HDR NDR XDR"),
+    key("width", "by fabric", "physical lanes of all links: 1x 2x 4x 8x 12x"),
+    key(
+        "lmc",
+        "0 (mport: the paper's)",
+        "ports of hosts have two to the power of this LIDs, 0 to 7; all LIDs are given anew",
+    ),
 ];
 
 /// All families of fabrics, in the order of the documentation.

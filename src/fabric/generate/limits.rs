@@ -37,6 +37,15 @@ pub fn check(spec: &FabricSpec) -> Result<(), GenerateError> {
     if asked > limit {
         return Err(GenerateError::TooLarge { fabric, what: "nodes", asked, limit });
     }
+    if let Some(lmc) = spec.options.lmc {
+        // LIDs of a port begin at a multiple of their number.
+        let lids = hosts.saturating_mul(lmc.lid_count().into());
+        let asked = switches.next_multiple_of(lmc.lid_count().into()).saturating_add(lids);
+        return match asked > limit {
+            true => Err(GenerateError::TooLarge { fabric, what: "LIDs", asked, limit }),
+            false => Ok(()),
+        };
+    }
     if let Shape::Mport { m, n } = spec.shape {
         let lmc = mport_lmc(m, n);
         if lmc > u32::from(Lmc::MAX) {

@@ -36,6 +36,8 @@ pub struct FabricPlan {
     /// Hosts take the first free ports from this one on.
     pub first_host_port: u32,
     pub speed: LinkSpeed,
+    /// The width that was asked for.
+    pub width: Option<LinkWidth>,
     /// Whether the speed was asked for: then parts of their own speed have none.
     pub speed_asked: bool,
     /// The multiple LID scheme: LMC and base LID per host, and the first LID after those of all hosts.
@@ -69,6 +71,7 @@ impl FabricPlan {
             radix: spec.shape.radix(),
             first_host_port: 1,
             speed,
+            width: spec.options.width,
             speed_asked: spec.options.speed.is_some(),
             mlid: None,
             notes: Vec::new(),

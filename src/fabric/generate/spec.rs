@@ -8,7 +8,7 @@ use super::error::GenerateError;
 use super::irregular::parameters::draw_aggregation;
 use super::shape::Shape;
 use super::spec_values::{FaultAmount, SpecValues, ValuesOrDefaults};
-use crate::{Lid, LinkSpeed};
+use crate::{Lid, LinkSpeed, LinkWidth, Lmc};
 
 /// A fabric by name with its keys, parsed from text such as `kary,k=4,n=3`. Parsing checks each value;
 /// [`generate`](super::generate) checks that the whole fits one subnet.
@@ -30,6 +30,9 @@ pub struct CommonOptions {
     pub disconnect: bool,
     pub seed: Option<u64>,
     pub speed: Option<LinkSpeed>,
+    pub width: Option<LinkWidth>,
+    /// LIDs are given anew, with this LMC for ports of hosts.
+    pub lmc: Option<Lmc>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -69,6 +72,13 @@ fn read_options(values: &SpecValues) -> Result<CommonOptions, GenerateError> {
             values.bad_value("speed", text, format!("one of {}", words.join(" ")))
         })?),
     };
+    let width = match values.text("width") {
+        None => None,
+        Some(text) => Some(LinkWidth::from_word(text).ok_or_else(|| {
+            let words: Vec<&str> = LinkWidth::ALL.iter().map(|width| width.word()).collect();
+            values.bad_value("width", text, format!("one of {}", words.join(" ")))
+        })?),
+    };
     let seed = match values.text("seed") {
         None => None,
         Some(text) => {
@@ -85,6 +95,8 @@ fn read_options(values: &SpecValues) -> Result<CommonOptions, GenerateError> {
         disconnect: values.boolean("disconnect")?.unwrap_or(false),
         seed,
         speed,
+        width,
+        lmc: values.number("lmc", 0, Lmc::MAX.into())?.and_then(Lmc::new),
     })
 }
 
@@ -146,6 +158,12 @@ impl fmt::Display for FabricSpec {
         if let Some(speed) = options.speed {
             write!(f, ",speed={speed}")?;
         }
+        if let Some(width) = options.width {
+            write!(f, ",width={width}")?;
+        }
+        if let Some(lmc) = options.lmc {
+            write!(f, ",lmc={lmc}")?;
+        }
         Ok(())
     }
 }
@@ -166,8 +184,8 @@ mod tests {
             ("torus", "torus,dims=6x5x5"),
             ("cascade", "cascade,groups=2,global=192"),
             (
-                "mesh,seed=7,speed=hdr,faults=0.500%,dims=3x3,hosts=5,aggregation=true,disconnect=1",
-                "mesh,dims=3x3,hosts=5,aggregation=yes,faults=0.5%,disconnect=yes,seed=7,speed=HDR",
+                "mesh,lmc=2,width=1x,seed=7,speed=hdr,faults=0.500%,dims=3x3,hosts=5,aggregation=true,disconnect=1",
+                "mesh,dims=3x3,hosts=5,aggregation=yes,faults=0.5%,disconnect=yes,seed=7,speed=HDR,width=1x,lmc=2",
             ),
         ] {
             assert_eq!(canonical(given), canonical_text);
@@ -201,6 +219,8 @@ mod tests {
             ("kary,faults=-1", "FD-3005", "faults=-1"),
             ("kary,aggregation=maybe", "FD-3005", "yes or no"),
             ("kary,speed=QQR", "FD-3005", "SDR DDR"),
+            ("kary,width=3x", "FD-3005", "1x 2x 4x"),
+            ("kary,lmc=8", "FD-3005", "0 to 7"),
             ("kary,seed=x", "FD-3005", "18446744073709551615"),
             ("kary,terminals=2,hosts=3", "FD-3006", "exclude each other"),
         ] {

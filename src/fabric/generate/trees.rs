@@ -73,11 +73,11 @@ pub fn kary(plan: &mut FabricPlan, k: u32, n: u32) {
     xgft(plan, &m, &w);
 }
 
-/// An m-port n-tree (MLID paper, section 3), on the ports of its definition, and the LIDs of section 4.1.
+/// An m-port n-tree (MLID paper, section 3), on the ports of its definition; `addressed`: with the LIDs of section 4.1.
 ///
 /// Switch <w0 .. wn-2, l> is linked from port w'l to port wn-2 + m/2 of the switch <w', l+1> that has its digits but
 /// for w'l, which is new, and wn-2, which is dropped. Level 0 is the top; a port of the paper is one less than ours.
-pub fn mport(plan: &mut FabricPlan, m: u32, n: u32) {
+pub fn mport(plan: &mut FabricPlan, m: u32, n: u32, addressed: bool) {
     let half = m / 2;
     let top = half.pow(n - 1);
     let names = level_names(n as usize);
@@ -93,7 +93,9 @@ pub fn mport(plan: &mut FabricPlan, m: u32, n: u32) {
         let [upper, lower] = pair else { continue };
         link_mport_levels(plan, (m, n), l as u32, upper, lower);
     }
-    number_mport_hosts(plan, (m, n), &leaves);
+    if addressed {
+        number_mport_hosts(plan, (m, n), &leaves);
+    }
 }
 
 fn link_mport_levels(plan: &mut FabricPlan, (m, n): (u32, u32), l: u32, upper: &[u32], lower: &[u32]) {

@@ -19,8 +19,8 @@ pub(super) struct FlowHost {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct FlowSource {
     pub(super) switch: u32,
-    /// The place among the hosts, modulo the most LIDs that a port has.
-    pick: u8,
+    /// The path bits, modulo the most LIDs that a port has.
+    path_bits: u8,
 }
 
 /// Where a path ends.
@@ -54,12 +54,13 @@ impl<'a> FlowPaths<'a> {
         let hosts: Vec<(&Terminal, Lid)> =
             hosts.filter_map(|terminal| Some((terminal, terminal.lid?))).collect();
         let most_lids = hosts.iter().map(|(terminal, _)| terminal.lmc.lid_count()).max().unwrap_or(1);
-        let host = |(place, (terminal, lid)): (u32, &(&Terminal, Lid))| {
-            let pick = (place & u32::from(most_lids - 1)) as u8;
+        let all_bits = routes.path_bits(problem.fabric);
+        let host = |(terminal, lid): &(&Terminal, Lid)| {
             let Terminal { port, switch, switch_port, lmc, .. } = **terminal;
-            FlowHost { source: FlowSource { switch, pick }, switch_port, port, lid: *lid, lmc }
+            let path_bits = (u16::from(all_bits.get(port)) & (most_lids - 1)) as u8;
+            FlowHost { source: FlowSource { switch, path_bits }, switch_port, port, lid: *lid, lmc }
         };
-        let hosts = (0u32..).zip(&hosts).map(host).collect();
+        let hosts = hosts.iter().map(host).collect();
         Self { graph, fabric: problem.fabric, routes, ways: PortMap::new(graph), hosts, most_lids }
     }
 
@@ -82,7 +83,7 @@ impl<'a> FlowPaths<'a> {
     /// The channels between the switch of a source and a host, as far as a path leads to the LID that it picks.
     pub(super) fn path(&self, from: FlowSource, to: &FlowHost, path: &mut Vec<usize>) -> FlowEnd {
         path.clear();
-        let (mut at, lid) = (from.switch, pick_lid(from.pick.into(), to.lid, to.lmc.lid_count()));
+        let (mut at, lid) = (from.switch, pick_lid(from.path_bits, to.lid, to.lmc.lid_count()));
         while at != to.source.switch {
             let Some((channel, next)) = self.ways.next(self.graph, self.routes, at, lid) else {
                 return self.end_without_path(at, lid);

@@ -70,6 +70,11 @@ pub struct ShiftLoad {
 }
 
 impl PermutationLoads {
+    /// The worst permutation alone, which needs no patterns.
+    pub fn worst_permutation(flows: &FlowPaths<'_>) -> WorstPermutation {
+        worst_permutation(flows)
+    }
+
     /// Computes the loads. The patterns are drawn from a fixed seed, so equal tables have equal loads.
     pub fn measure(flows: &FlowPaths<'_>) -> Self {
         let draw = |kind| average_bandwidth(flows, kind);

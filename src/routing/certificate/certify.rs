@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::dependencies::{DependencyGraph, DependencySources, add_tree};
 use super::hop_lanes::certify_hop_lanes;
 use super::lost_pairs::{ClassSenders, LostPairCounter, PairEnds, merge};
+use super::picked_paths::PickedPaths;
 use super::report::{
     Certificate, ForwardingIndex, ForwardingLoop, ForwardingLoops, LaneKnowledge, LostPairs, MAX_BUSIEST,
     MAX_LISTED, PathLengths, RouteScope,
@@ -59,9 +60,11 @@ fn certify_fixed_lanes(
     let traffic = DependencySources::new(problem, scope);
     let lanes = traffic.lane_count(routes);
     let dependencies = DependencyGraph::new(&problem.graph, lanes);
+    let picked = PickedPaths::new(problem, routes, &ends);
     let judge = Certifier {
         problem,
         routes,
+        picked: picked.as_ref(),
         table: &table,
         ends: &ends,
         traffic: &traffic,
@@ -92,6 +95,7 @@ fn certify_fixed_lanes(
         cycles,
         lengths: path_lengths(tally.hops, &tally.detours),
         edge_forwarding_index: forwarding_index(&problem.graph, &tally.load),
+        picked_forwarding_index: picked.map(|_| forwarding_index(&problem.graph, &tally.picked_load)),
     })
 }
 
@@ -103,6 +107,7 @@ pub fn pairs_in_scope(problem: &Problem<'_>, scope: &RouteScope, partitions: Opt
 struct Certifier<'a> {
     problem: &'a Problem<'a>,
     routes: &'a Routes,
+    picked: Option<&'a PickedPaths<'a>>,
     table: &'a PortMap,
     ends: &'a PairEnds<'a>,
     traffic: &'a DependencySources<'a>,
@@ -112,6 +117,8 @@ struct Certifier<'a> {
 /// What is counted; sums and firsts, so that the order in which destinations are looked at does not show.
 struct CertificateTally {
     load: Vec<u64>,
+    /// Paths that hosts pick; empty where every port has one LID.
+    picked_load: Vec<u64>,
     /// Paths by hops.
     hops: Vec<u64>,
     /// Paths that are longer than need be, by (fewest hops, hops).
@@ -134,6 +141,7 @@ impl CertificateTally {
     fn new(channels: usize) -> Self {
         Self {
             load: vec![0; channels],
+            picked_load: Vec::new(),
             hops: Vec::new(),
             detours: BTreeMap::new(),
             lost: LostPairs::default(),
@@ -146,6 +154,10 @@ impl CertificateTally {
     fn join(mut self, mut other: Self) -> Self {
         self.hops.resize(self.hops.len().max(other.hops.len()), 0);
         for (here, there) in self.load.iter_mut().zip(other.load) {
+            *here += there;
+        }
+        self.picked_load.resize(self.picked_load.len().max(other.picked_load.len()), 0);
+        for (here, there) in self.picked_load.iter_mut().zip(other.picked_load) {
             *here += there;
         }
         for (here, there) in self.hops.iter_mut().zip(other.hops) {
@@ -236,6 +248,11 @@ impl Certifier<'_> {
                     tally.add_loops(run, tree);
                 }
                 self.count_paths(run, tree, &senders, &mut through, &mut tally);
+                if let Some(picked) = self.picked {
+                    tally.picked_load.resize(graph.channels().len(), 0);
+                    let to = (&mut through[..], &mut tally.picked_load[..]);
+                    run.iter().for_each(|end| picked.count(end, tree, &senders, (to.0, to.1)));
+                }
                 self.add_dependencies(&run[0], tree, &mut lanes, &mut tally);
             };
             reader.read(self.routes, (root, row), &wanted, alike, see);

@@ -120,7 +120,8 @@ impl<'p> PairEnds<'p> {
         }
     }
 
-    fn is_sender(&self, senders: &ClassSenders, port: PortId) -> bool {
+    /// Whether a port is one of those that send.
+    pub fn is_sender(&self, senders: &ClassSenders, port: PortId) -> bool {
         self.partitions.is_none_or(|held| senders.shares.get(held.class(port) as usize) == Some(&true))
     }
 

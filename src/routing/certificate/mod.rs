@@ -11,6 +11,7 @@ pub(super) mod hop_lanes;
 pub(super) mod lane_dependencies;
 mod lane_mapping;
 mod lost_pairs;
+mod picked_paths;
 mod report;
 pub(super) mod service;
 

@@ -220,6 +220,9 @@ pub struct Certificate {
     pub lengths: PathLengths,
     /// The balance of the paths over the channels.
     pub edge_forwarding_index: ForwardingIndex,
+    /// The same over the paths that hosts pick: one LID a pair, by the path bits of the routes. `None` where every port
+    /// has one LID.
+    pub picked_forwarding_index: Option<ForwardingIndex>,
 }
 
 impl Certificate {

@@ -24,7 +24,7 @@ struct LengthBlock {
 }
 
 #[derive(Debug)]
-pub(super) struct LengthTable {
+pub(in super::super) struct LengthTable {
     blocks: Vec<LengthBlock>,
 }
 

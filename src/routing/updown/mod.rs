@@ -7,6 +7,7 @@ mod tie_break;
 mod updown_order;
 mod upward_reach;
 
+pub(super) use lengths::LengthTable;
 pub(super) use rows::fill_tables;
 pub(super) use tie_break::{TieBreak, TieBreaks};
 pub(super) use updown_order::UpDownOrder;

@@ -6,7 +6,7 @@
 //!   an end's lanes    behind each channel       or at its own through a drain
 //! ```
 
-use fabdeck_fabric::{Arbitration, Fabric, Lid, Lmc, NodeId, PortId, PortNum, SwitchGraph, Tables};
+use fabdeck_fabric::{Arbitration, Fabric, Lid, Lmc, NodeId, PathBits, PortId, PortNum, SwitchGraph, Tables};
 
 use super::arbiter::{Arbiter, ArbiterState};
 use super::packets::NONE;
@@ -82,6 +82,8 @@ pub(crate) struct TrafficEnd {
     pub switch: u32,
     pub lid: Lid,
     pub lmc: Lmc,
+    /// What the end adds to base LIDs.
+    pub path_bits: u8,
     /// Whether the end is a switch itself, at its port 0.
     pub is_switch: bool,
     /// Whether patterns over all hosts include this adapter.
@@ -113,7 +115,7 @@ impl ChannelGraph {
     /// Builds the channels; `switches` are switches that send and receive.
     pub fn new(
         problem: &Problem<'_>,
-        tables: &Tables,
+        (tables, path_bits): (&Tables, &PathBits),
         settings: &TrafficSettings,
         switches: &[PortId],
     ) -> Self {
@@ -124,7 +126,7 @@ impl ChannelGraph {
             channels: Vec::new(),
             sides: Vec::new(),
             between_switches: graph.channels().len() as u32,
-            ends: ends(fabric, graph, settings, switches),
+            ends: ends(problem, path_bits, settings, switches),
             exits: vec![NONE; graph.switch_count() * ports],
             ports,
             turns: vec![],
@@ -242,11 +244,12 @@ impl ChannelGraph {
 }
 
 fn ends(
-    fabric: &Fabric,
-    graph: &SwitchGraph,
+    problem: &Problem<'_>,
+    path_bits: &PathBits,
     settings: &TrafficSettings,
     switches: &[PortId],
 ) -> Vec<TrafficEnd> {
+    let (fabric, graph) = (problem.fabric, &problem.graph);
     let hosts = graph.terminals().iter().filter_map(|terminal| {
         let (node, lid) = (fabric.port(terminal.port).node, terminal.lid?);
         let wire = TrafficSettings::wire_picoseconds(settings.packet_bytes(), mbps(fabric, terminal.port));
@@ -257,6 +260,7 @@ fn ends(
             switch: terminal.switch,
             lid,
             lmc: terminal.lmc,
+            path_bits: path_bits.get(terminal.port),
             is_switch: false,
             is_host: !fabric.node(node).facts.is_aggregation(),
             mbps: most.min(of_link as u32),
@@ -269,6 +273,7 @@ fn ends(
             switch: held.node.0,
             lid: held.facts.lid.filter(|_| graph.is_alive(held.node.0))?,
             lmc: held.facts.lmc,
+            path_bits: path_bits.get(*port),
             is_switch: true,
             is_host: false,
             mbps: settings.switch_limit_mbps,

@@ -24,6 +24,8 @@ pub(crate) enum NextHalf {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LidSelection {
     pub half: LidRange,
+    /// What the end adds to base LIDs.
+    path_bits: u8,
     /// The level of all its packets while it sends to high LIDs.
     pub level: Option<u8>,
     /// The change to make when no packet is in flight.
@@ -33,17 +35,17 @@ pub(crate) struct LidSelection {
 }
 
 impl LidSelection {
-    pub fn new(base_lids: bool) -> Self {
+    pub fn new(base_lids: bool, path_bits: u8) -> Self {
         let half = if base_lids { LidRange::Base } else { LidRange::All };
-        Self { half, level: None, pending: None, in_flight: 0 }
+        Self { half, path_bits, level: None, pending: None, in_flight: 0 }
     }
 
     pub fn is_draining(&self) -> bool {
         self.pending.is_some()
     }
 
-    /// The LID of a port that the source with this index sends to.
-    pub fn select_lid(&self, place: u32, to: &TrafficEnd) -> u16 {
+    /// The LID of a port that the end sends to.
+    pub fn select_lid(&self, to: &TrafficEnd) -> u16 {
         let lids = to.lmc.lid_count();
         let half = (lids / 2).max(1);
         // A port with one LID has no other half.
@@ -52,6 +54,6 @@ impl LidSelection {
             LidRange::Base => (0, half),
             LidRange::High => (lids - half, half),
         };
-        pick_lid(place, to.lid, of).value() + base
+        pick_lid(self.path_bits, to.lid, of).value() + base
     }
 }

@@ -63,7 +63,8 @@ impl TrafficRun {
         let settings = load.settings;
         settings.validate()?;
         let switches = TrafficSenders::switches_of(given.fabric, &load.pattern);
-        let plant = ChannelGraph::new(&problem, given.tables, &settings, &switches);
+        let path_bits = given.routes.path_bits(given.fabric);
+        let plant = ChannelGraph::new(&problem, (given.tables, &path_bits), &settings, &switches);
         let mapping = LaneMapping::new(&problem, given.tables);
         let choices = OutputChoices::new(given.fabric, given.tables, settings.seed);
         let lane_map = LaneMap::new(&problem, &mapping, choices.is_adaptive());

@@ -162,7 +162,7 @@ impl TrafficRun {
                 _ => self.service.path_level(&self.routes, from, ends[to as usize].lid),
             };
             let seat = &seats[end as usize];
-            let level = random_level(kept, seat, (end, place[end as usize]), &ends[to as usize], level);
+            let level = random_level(kept, seat, end, &ends[to as usize], level);
             let lane = row[usize::from(level & 0xF)];
             if lane != NO_LANE && drawn.waiting[usize::from(lane)].len() < MAX_BACKLOG {
                 drawn.waiting[usize::from(lane)].push_back((to, level));
@@ -188,9 +188,8 @@ impl TrafficRun {
         }
         let target = self.graph.ends[to as usize];
         let level = self.service.path_level(&self.routes, self.graph.ends[end as usize].switch, target.lid);
-        let at = (end, self.senders.place[end as usize]);
         let seat = &self.senders.selections[end as usize];
-        let level = random_level(&self.senders.kept, seat, at, &target, level);
+        let level = random_level(&self.senders.kept, seat, end, &target, level);
         let lane = self.adapters[end as usize][usize::from(level & 0xF)];
         if lane == NO_LANE {
             return;
@@ -204,13 +203,13 @@ impl TrafficRun {
 fn random_level(
     kept: &BTreeMap<(u32, u16), u8>,
     seat: &LidSelection,
-    (end, place): (u32, u32),
+    end: u32,
     to: &TrafficEnd,
     usual: u8,
 ) -> u8 {
     match (seat.level, kept.is_empty()) {
         (Some(level), _) => level,
         (None, true) => usual,
-        (None, false) => kept.get(&(end, seat.select_lid(place, to))).copied().unwrap_or(usual),
+        (None, false) => kept.get(&(end, seat.select_lid(to))).copied().unwrap_or(usual),
     }
 }

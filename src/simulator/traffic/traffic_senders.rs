@@ -91,6 +91,7 @@ impl TrafficSenders {
         let hosts: Vec<u32> = ends.filter(|(_, end)| end.is_host).map(|(number, _)| number).collect();
         let mut place = vec![0; plant.ends.len()];
         (0u32..).zip(&hosts).for_each(|(at, end)| place[*end as usize] = at);
+        let selection = |end: &TrafficEnd| LidSelection::new(load.settings.base_lids, end.path_bits);
         let listed = matches!(load.pattern, TrafficPattern::Flows(_));
         if hosts.len() < 2 && !listed {
             return Err(TrafficError::FewHosts(hosts.len()));
@@ -106,7 +107,7 @@ impl TrafficSenders {
             message: 0,
             last_arrival: 0,
             kept: BTreeMap::new(),
-            selections: vec![LidSelection::new(load.settings.base_lids); plant.ends.len()],
+            selections: plant.ends.iter().map(selection).collect(),
         };
         let ports: Vec<PortId> = senders.hosts.iter().map(|end| plant.ends[*end as usize].port).collect();
         match &load.pattern {
@@ -354,7 +355,7 @@ impl TrafficSenders {
 
     /// The LID to send to; sources are spread over the LIDs of a port.
     pub fn lid(&self, from: u32, to: &TrafficEnd) -> u16 {
-        self.selections[from as usize].select_lid(self.place[from as usize], to)
+        self.selections[from as usize].select_lid(to)
     }
 
     /// Counts an arrival; `flow` is `NONE` for patterns without listed flows.

@@ -21,16 +21,14 @@ use fabdeck_mad::access::{
 };
 use fabdeck_routing::{NoProgress, Problem, Request};
 use fabdeck_simulator::traffic::{FlowOrder, TrafficLoad, TrafficPattern, TrafficSettings};
-use fabdeck_simulator::{
-    CarriedTraffic, LineFaults, SharedSimulator, SimulatedFabric, Simulator, TimeRatio, with_lmc,
-};
+use fabdeck_simulator::{CarriedTraffic, LineFaults, SharedSimulator, SimulatedFabric, Simulator, TimeRatio};
 
 /// Between two writes, so that packets meet what stands there then.
 const BETWEEN: Duration = Duration::from_micros(400);
 
 /// Sixteen hosts on a torus that send in a permutation, under up*/down* for base LIDs and for high ones.
 pub fn lab(seed: u64) -> SharedSimulator {
-    let fabric = with_lmc(&fabric("torus,dims=4x4,hosts=16"), fabdeck_fabric::Lmc::new(1).unwrap());
+    let fabric = fabric("torus,dims=4x4,hosts=16").with_lmc(fabdeck_fabric::Lmc::new(1).unwrap());
     let mut world = SimulatedFabric::new(&fabric, &tables(&fabric, "updn")).unwrap();
     let settings = TrafficSettings { seed, ..TrafficSettings::default() };
     let load = TrafficLoad { pattern: TrafficPattern::Permutation, settings };

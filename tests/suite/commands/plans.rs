@@ -94,7 +94,7 @@ fn binary(folder: &std::path::Path, words: &[&str]) -> (Option<i32>, String) {
 }
 
 /// The same with what it prints.
-fn binary_says(folder: &std::path::Path, words: &[&str]) -> (Option<i32>, String, String) {
+pub(super) fn binary_says(folder: &std::path::Path, words: &[&str]) -> (Option<i32>, String, String) {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     for place in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         command.env(place, folder);

@@ -8,7 +8,9 @@ use fabdeck_fabric::{Guid, PortState, Tables};
 
 fn trace(look: &Snapshot, from: &str, to: &str, lid: Option<u32>) -> Result<Trace, TraceError> {
     let (from, to) = (parse_endpoint(look, from)?, parse_endpoint(look, to)?);
-    Trace::follow(look, &look.observation.tables, from, to, lid.map_or(LidChoice::Base, LidChoice::One))
+    let base = to.address(look).map(|(base, _)| base.value().into());
+    let choice = lid.or(base).map_or(LidChoice::Picked, LidChoice::One);
+    Trace::follow(look, &look.observation.tables, from, to, choice)
 }
 
 /// The names along a path with the egress ports.
@@ -47,6 +49,17 @@ fn a_path_is_followed_from_every_spelling_of_its_ends() {
     assert_eq!((here.hops.len(), here.has_arrived()), (0, true));
 }
 
+/// The second host adds 1 to base LIDs, the first one nothing.
+#[test]
+fn without_a_lid_the_path_is_that_of_the_lid_which_the_source_picks() {
+    let look = look();
+    for (from, picked) in [("h0", 14), ("h1", 15)] {
+        let [from, to] = [from, "h2"].map(|end| parse_endpoint(&look, end).unwrap());
+        let found = Trace::follow(&look, &look.observation.tables, from, to, LidChoice::Picked).unwrap();
+        assert_eq!(found.lid.value(), picked);
+    }
+}
+
 #[test]
 fn every_way_to_fail_names_the_switch() {
     let look = look();
@@ -64,7 +77,7 @@ fn every_way_to_fail_names_the_switch() {
         &Tables::default(),
         parse_endpoint(&look, "h1").unwrap(),
         parse_endpoint(&look, "h2").unwrap(),
-        LidChoice::Base,
+        LidChoice::Picked,
     );
     assert_eq!(silent.unwrap().verdict(&look), "not known: the forwarding table of leaf0 was not read");
 }

@@ -103,6 +103,23 @@ fn an_exchange_ends_by_itself_and_rates_settle() {
     assert!(value["simulated_ns"].as_u64().is_some_and(|nanos| nanos < 2_000_000));
 }
 
+/// A shift exchange of two hosts is one packet after the other: each nanosecond of a cable or switch is in its time.
+#[test]
+fn cables_switches_and_buffers_take_what_their_options_say() {
+    let tree =
+        ["--source", "sim:gft2,n=4,m=1,r=2", "simulate", "--pattern", "shift", "--message", "8", "--json"];
+    let nanos = |more: &[&str]| {
+        let ended = run(&tree, more);
+        let value: Value = serde_json::from_str(&ended.out).unwrap();
+        value["simulated_ns"].as_u64().unwrap_or_else(|| panic!("{} {}", ended.out, ended.err))
+    };
+    let usual = nanos(&[]);
+    assert_eq!(nanos(&["--flight", "20", "--forwarding", "100", "--buffer", "16384"]), usual, "the defaults");
+    for slower in [["--flight", "5000"], ["--forwarding", "20000"], ["--buffer", "1"]] {
+        assert!(nanos(&slower) > usual, "{slower:?}");
+    }
+}
+
 /// A signal sets the stop flag while packets move. Without an end by the flag the run reports its traffic.
 #[test]
 fn a_signal_ends_a_simulation_without_a_report() {

@@ -278,7 +278,9 @@ fn what_is_cancelled_works_no_more() {
     session.press("6");
     session.until("ENGINE");
     let mut cancelled = 0;
-    for engine in fabdeck_routing::ENGINES {
+    // Those for hosts that pick refuse this fabric at once.
+    let engines = fabdeck_routing::ENGINES.iter().filter(|engine| !engine.uses_path_bits());
+    for engine in engines.clone() {
         session.press("6");
         at_rest(&session);
         session.press(&format!(":preview {}\r", engine.id));
@@ -292,7 +294,7 @@ fn what_is_cancelled_works_no_more() {
         assert!(took <= MOST, "{} worked on for {took} hundredths of a second", engine.id);
         cancelled += usize::from(was_ended);
     }
-    assert!(cancelled * 2 >= fabdeck_routing::ENGINES.len(), "{cancelled} were cancelled");
+    assert!(cancelled * 2 >= engines.count(), "{cancelled} were cancelled");
     session.press("\x03");
     assert_eq!(session.ended(), 130);
 }

@@ -115,7 +115,8 @@ fn marks_that_return_need_no_engine() {
     let (mut marked, request) = (Faults::default(), Request::default());
     let link = look.fabric().links().map(|(id, _)| id).find(|id| look.fabric().is_between_switches(*id));
     marked.mark(ElementId::Link(link.unwrap()));
-    for engine in ENGINES.iter().filter(|engine| !engine.id.contains("ftree")) {
+    let is_for_trees = |id: &str| ["ftree", "sftree", "dmodk", "mlid", "opt"].contains(&id);
+    for engine in ENGINES.iter().filter(|engine| !is_for_trees(engine.id)) {
         let mut ask = |marks: &Faults| {
             proposals
                 .propose(

@@ -83,7 +83,7 @@ fn check_one(claim: Claim<'_>, sketch: &Sketch, case: Case) -> Result<bool, Stri
         }
     };
     let verdict = by_certificate(claim.promise, &problem, &answer, (case, request.lanes))?;
-    if claim.id == "sftree" {
+    if ["sftree", "dmodk"].contains(&claim.id) {
         let alike = route_as("ftree", &problem, &request).is_ok();
         ensure(alike, || "served, and ftree refuses".to_owned())?;
     }
@@ -318,7 +318,7 @@ fn right(
     roots: &[u32],
     refusal: &EngineRefusal,
 ) -> Result<(), String> {
-    if claim.id == "sftree" {
+    if ["sftree", "dmodk"].contains(&claim.id) {
         let alike = route_as("ftree", problem, request).is_err();
         ensure(alike, || format!("ftree serves it: {refusal}"))?;
     }
@@ -331,7 +331,19 @@ fn right(
             let served = (claim.route)(problem, &Request { lanes, ..request.clone() });
             ensure(u32::from(lanes) < *needed || served.is_ok(), || format!("{refusal}, then {served:?}"))
         }
-        ("ftree" | "sftree", EngineRefusal::Unfit { why, .. }) => {
+        ("mlid", EngineRefusal::Request { what, .. }) => {
+            let several = problem.graph.terminals().iter().any(|end| end.lmc.value() > 0);
+            ensure(!several && what.starts_with("every port has one LID"), || what.clone())
+        }
+        ("opt", EngineRefusal::Request { what, .. }) => {
+            ensure(what.starts_with("it needs LMC "), || what.clone())
+        }
+        ("opt", EngineRefusal::Unfit { why, .. }) if !why.contains("not a tree") => {
+            let named =
+                why.contains("two levels") || why.contains("hosts at the bottom") || why.contains("no host");
+            ensure(named, || why.clone())
+        }
+        ("ftree" | "sftree" | "dmodk" | "mlid" | "opt", EngineRefusal::Unfit { why, .. }) => {
             ensure(why.contains("not a tree") && why.contains("0x"), || why.clone())?;
             ensure(!sketch.whole || sketch.tops.is_empty(), || format!("a whole tree: {why}"))?;
             if sketch.tops.is_empty() || roots.is_empty() {
@@ -449,6 +461,15 @@ fn ftree_and_sftree_keep_their_promises() {
         let (trees, any) = (of_registry(id, true, fabrics()), of_registry(id, false, few));
         println!("{id}: {trees} trees and {any} other fabrics of {few}");
         assert!(trees * 10 > fabrics() * 7 && any < few, "{id}: {trees}, {any}");
+    }
+}
+
+#[test]
+fn dmodk_mlid_and_opt_keep_their_promises() {
+    for (id, least) in [("dmodk", 7), ("mlid", 0), ("opt", 0)] {
+        let trees = of_registry(id, true, fabrics());
+        println!("{id}: {trees} trees");
+        assert!(trees > 0 && trees * 10 > fabrics() * least, "{id}: {trees}");
     }
 }
 

@@ -3,7 +3,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::choices::ChoiceReport;
-use super::judgement::CertificateReport;
+use super::judgement::{CertificateReport, LoadBalance};
 use super::loads::{Bandwidth, JobFigures, JobLoadRow, JobReport, LoadReport};
 use crate::catalogue::summary::count_words;
 use crate::operations::lanes::levels::{FROM_PATH_LIST, FROM_QOS_POLICY, LEVEL_ASSUMED};
@@ -161,22 +161,27 @@ fn path_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
         false if *longest_path > 0 => "; none has more hops than necessary".to_owned(),
         false => String::new(),
     };
-    let balance = format!(
-        "{} to {}, mean {}, deviation {} paths a channel",
-        digits_in_groups(index.min),
-        digits_in_groups(index.max),
-        digits_in_groups(format_args!("{:.1}", index.mean)),
-        digits_in_groups(format_args!("{:.1}", index.stddev))
-    );
     let mut lines = vec![
         ("longest path", format!("{longest_path} hops between switches{stretch}")),
-        ("balance", balance),
+        ("balance", balance_words(index)),
     ];
+    let picked = report.edge_forwarding_index_picked.as_ref();
+    lines.extend(picked.map(|index| ("  picked", balance_words(index))));
     let busiest = report.busiest.iter().take(2);
     lines.extend(
         busiest.map(|(channel, paths)| ("  busiest", format!("{channel}: {}", digits_in_groups(paths)))),
     );
     lines
+}
+
+fn balance_words(index: &LoadBalance) -> String {
+    format!(
+        "{} to {}, mean {}, deviation {} paths a channel",
+        digits_in_groups(index.min),
+        digits_in_groups(index.max),
+        digits_in_groups(format_args!("{:.1}", index.mean)),
+        digits_in_groups(format_args!("{:.1}", index.stddev))
+    )
 }
 
 /// The lines about unknown or uncounted parts.

@@ -149,6 +149,9 @@ json_type! {
         pub mean_stretch: f64,
         pub worst_stretch: f64,
         pub edge_forwarding_index: LoadBalance,
+        /// The same over the paths that hosts pick, one LID a pair. Left out where each port has one LID.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub edge_forwarding_index_picked: Option<LoadBalance>,
         /// The busiest channels with their numbers of paths.
         pub busiest: Vec<(String, u64)>,
         /// Number of channels between switches; the next field counts those that carry a path.
@@ -244,6 +247,7 @@ pub fn check(
 /// complete source, a missing table has no entries.
 pub(crate) fn routes_of_tables(look: &Snapshot, tables: &Tables) -> Routes {
     let mut routes = Routes::from_tables(look.fabric().switches().map(|(id, _)| tables.lft(id)));
+    routes.path_bits = look.routes.as_ref().and_then(|known| known.path_bits.clone());
     serve_by_groups(look.fabric(), tables, &mut routes);
     if !look.observation.is_partial() {
         return routes;
@@ -388,6 +392,7 @@ pub fn certificate_report(
         mean_stretch: certificate.lengths.mean_stretch,
         worst_stretch: certificate.lengths.worst_stretch,
         edge_forwarding_index: load_balance(index),
+        edge_forwarding_index_picked: certificate.picked_forwarding_index.as_ref().map(load_balance),
         busiest: index.worst.iter().map(|(channel, paths)| (names.channel(*channel), *paths)).collect(),
         channels: index.channels,
         channels_in_use: index.channels - index.unused,

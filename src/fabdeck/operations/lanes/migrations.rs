@@ -19,7 +19,7 @@ use crate::operations::plans::proposal_plan::{PlanCreationError, findings};
 use crate::operations::preview::whatif::routes_in_force;
 use fabdeck_change::{
     CertificateScope, CutOffReport, Fingerprint, FollowMode, Migration, MigrationDirection, Plan, PlanLanes,
-    PlanPort, PlanWrite, SCHEMA, SurvivingFabric, TransitionReport,
+    PlanPathBits, PlanPort, PlanWrite, SCHEMA, SurvivingFabric, TransitionReport,
 };
 use fabdeck_fabric::{Fabric, Faults, Lid, ServiceLevel, Tables, VlWeight};
 use fabdeck_mad::SlToVl;
@@ -85,6 +85,7 @@ pub fn migration_plan(
         fingerprint: Fingerprint::of(&surviving, tables).with_lanes(&surviving, tables),
         names: Plan::names_of(fabric, &name),
         lanes: PlanLanes::of(&surviving, &routes),
+        path_bits: PlanPathBits::of(fabric, &routes),
         certificate: serde_json::Value::Null,
         impact: impact(&migrations),
         jobs: serde_json::Value::Null,

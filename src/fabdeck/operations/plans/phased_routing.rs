@@ -47,6 +47,14 @@ pub fn route_in_phases(
     half: PhasedHalf<'_>,
     asked: ProposalOptions<'_>,
 ) -> Result<RoutedPlan, Failure> {
+    if engine.uses_path_bits() {
+        let what = format!(
+            "FD-7919: {} uses every LID of a port, and phases keep half of them apart; route without --phases and \
+             --high-lids, or take another engine",
+            engine.id
+        );
+        return Err(Failure::new(Exit::Refused, what));
+    }
     let begun = Instant::now();
     let proposal = propose_settled(operation, snapshot, faults, engine, asked)?;
     let made = PlanOrigin::now(operation.env.given);

@@ -15,7 +15,7 @@ use crate::operations::preview::transition::plan_transition;
 use crate::operations::preview::whatif::{Proposal, routes_in_force};
 use fabdeck_change::{
     CertificateScope, CutOffReport, FailedElement, Fingerprint, Plan, PlanError, PlanFileError, PlanLanes,
-    SCHEMA, SurvivingFabric, TransitionReport, plan_writes,
+    PlanPathBits, SCHEMA, SurvivingFabric, TransitionReport, plan_writes,
 };
 use fabdeck_fabric::{Faults, Lid, NO_PATH, NodeId, PathLanes, Routes, UnreadEntries};
 use fabdeck_routing::{EngineRefusal, Problem, RouteProgress, find_engine};
@@ -80,6 +80,7 @@ pub fn settle_proposal(
         .collect();
     let mut routes = Routes::from_tables(lfts.iter().map(Some));
     routes.lanes = rearrange_lanes(&proposal.routes, &routes);
+    routes.path_bits = proposal.routes.path_bits.clone();
     // Without tables in force it is not known what a switch holds that the plan does not write.
     let unwritten = fabric.switches().map(|(id, _)| id).filter(|id| !surviving.contains(*id));
     let unwritten = unwritten.filter(|id| !faults.is_node_failed(*id) && !tables.has_forwarding());
@@ -201,6 +202,7 @@ fn plan_over_tables(
         fingerprint,
         names: Plan::names_of(fabric, &name),
         lanes,
+        path_bits: PlanPathBits::of(fabric, &proposal.routes),
         migrations: Vec::new(),
         phases: None,
         certificate: serde_json::to_value(&proposal.report)?,

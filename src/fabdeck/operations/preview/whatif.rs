@@ -213,7 +213,9 @@ fn why_cut_off(cut: CutOffPairs) -> Option<String> {
 /// Tables as routes, without the tables of failed switches.
 pub(crate) fn routes_in_force(look: &Snapshot, tables: &Tables, faults: &Faults) -> Routes {
     let held = |id: NodeId| tables.lft(id).filter(|_| !faults.is_node_failed(id));
-    Routes::from_tables(look.fabric().switches().map(|(id, _)| held(id)))
+    let mut routes = Routes::from_tables(look.fabric().switches().map(|(id, _)| held(id)));
+    routes.path_bits = look.routes.as_ref().and_then(|known| known.path_bits.clone());
+    routes
 }
 
 /// The certificate of routes with known lanes, over the pairs that the partitions of the snapshot permit.

@@ -10,7 +10,8 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
 use crate::operations::check::judgement::has_silent_peer;
 use fabdeck_fabric::{
-    Element, ElementError, ElementId, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Routes, Tables,
+    Element, ElementError, ElementId, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Routes,
+    Tables, pick_lid,
 };
 
 /// An end of a path: a switch, or a port of an adapter or router.
@@ -71,7 +72,8 @@ impl TraceOutcome {
 /// The choice among the destination's 2^LMC LIDs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LidChoice {
-    Base,
+    /// The LID that the source picks by its path bits.
+    Picked,
     One(u32),
 }
 
@@ -213,13 +215,18 @@ impl TraceEndpoint {
         fabric.address_of(port).map(|(lid, lmc)| (lid, lmc.lid_count()))
     }
 
-    /// The chosen LID of the end.
-    pub fn lid(&self, look: &Snapshot, choice: LidChoice) -> Result<Lid, TraceError> {
+    /// The LID of the end that a source sends to, or the chosen one.
+    pub fn lid(&self, look: &Snapshot, from: Self, choice: LidChoice) -> Result<Lid, TraceError> {
+        self.lid_by_bits(look, from.port.map_or(0, |port| look.path_bits().get(port)), choice)
+    }
+
+    /// The chosen LID of the end. A source with `path_bits` picks one.
+    fn lid_by_bits(&self, look: &Snapshot, path_bits: u8, choice: LidChoice) -> Result<Lid, TraceError> {
         let (base, count) = self.address(look).ok_or_else(|| TraceError::NoLid(self.name(look)))?;
         let first = u32::from(base.value());
         let last = first + u32::from(count) - 1;
         match choice {
-            LidChoice::Base => Ok(base),
+            LidChoice::Picked => Ok(pick_lid(path_bits, base, count)),
             LidChoice::One(lid) => Lid::new(lid)
                 .filter(|_| (first..=last).contains(&lid))
                 .ok_or_else(|| TraceError::ForeignLid { lid, name: self.name(look), first, last }),
@@ -236,7 +243,8 @@ impl Trace {
         to: TraceEndpoint,
         choice: LidChoice,
     ) -> Result<Self, TraceError> {
-        Self::follow_entries(look, Entries::Read(tables), from, to, choice)
+        let lid = to.lid(look, from, choice)?;
+        Ok(Self::follow_entries(look, Entries::Read(tables), from, to, lid))
     }
 
     /// Follows computed routes that no switch has yet.
@@ -246,7 +254,9 @@ impl Trace {
         from: TraceEndpoint,
         to: TraceEndpoint,
     ) -> Result<Self, TraceError> {
-        Self::follow_entries(look, Entries::Computed(routes), from, to, LidChoice::Base)
+        let bits = from.port.map_or(0, |port| routes.path_bits(look.fabric()).get(port));
+        let lid = to.lid_by_bits(look, bits, LidChoice::Picked)?;
+        Ok(Self::follow_entries(look, Entries::Computed(routes), from, to, lid))
     }
 
     fn follow_entries(
@@ -254,12 +264,11 @@ impl Trace {
         entries: Entries<'_>,
         from: TraceEndpoint,
         to: TraceEndpoint,
-        choice: LidChoice,
-    ) -> Result<Self, TraceError> {
-        let lid = to.lid(look, choice)?;
+        lid: Lid,
+    ) -> Self {
         let mut walk = Walk { look, entries, to, lid, hops: Vec::new(), seen: BTreeSet::new() };
         let ending = walk.run(from);
-        Ok(Self { from, to, lid, hops: walk.hops, ending })
+        Self { from, to, lid, hops: walk.hops, ending }
     }
 
     pub fn has_arrived(&self) -> bool {

@@ -136,8 +136,13 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     ];
     let found = finding_lines(&plan.findings);
     let cut_off = plan.cut_off.words().map(|words| ("cuts off", words));
+    let picks = (!plan.path_bits.is_empty()).then(|| {
+        let how = "by path bits of the plan; convert --to path-bits lists them";
+        ("hosts pick LIDs", how.to_owned())
+    });
     let rows = rows
         .into_iter()
+        .chain(picks)
         .chain(cut_off)
         .chain(overview.jobs.iter().flat_map(job_lines))
         .chain(migration_lines(plan))

@@ -49,7 +49,7 @@ pub const SIMULATE: CommandEntry = CommandEntry::new(
 pub struct SimulateArgs {
     /// Run the fabric for other processes, behind a Unix socket at this path
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["pattern", "time_ns", "until_steady", "engine", "lanes",
-        "lanes_in_force", "fail", "fail_random", "seed", "load", "host_limit", "payload", "spots", "share", "slow_level",
+        "lanes_in_force", "fail", "fail_random", "seed", "load", "host_limit", "payload", "buffer", "flight", "forwarding", "spots", "share", "slow_level",
         "message", "top"])]
     pub serve: Option<PathBuf>,
     /// Run traffic: uniform, shift, hotspot, centric, permutation, ring, or flows=FILE with a flow 'SRC DST' on each

@@ -50,7 +50,8 @@ pub struct TraceArgs {
     /// Forwarding tables to follow instead of those of the source: a dump of them, or a plan
     #[arg(long, value_name = "FILE")]
     pub tables: Option<PathBuf>,
-    /// Follow the path to this LID of the destination, which has 2^LMC LIDs, instead of to its base LID
+    /// Follow the path to this LID of the destination, which has 2^LMC LIDs, instead of the one that SRC sends to (its
+    /// path bits: `convert --to path-bits`)
     #[arg(long, value_name = "LID")]
     pub lid: Option<u32>,
 }
@@ -120,8 +121,8 @@ fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure>
     if let Some(choice) = choice {
         snapshot.observation.notes.add("FN-603", NotePlace::file(snapshot.source.clone()), || choice);
     }
-    let choice = args.lid.map_or(LidChoice::Base, LidChoice::One);
-    let lid = context.operation().explain_missing(&snapshot, to.lid(&snapshot, choice))?;
+    let choice = args.lid.map_or(LidChoice::Picked, LidChoice::One);
+    let lid = context.operation().explain_missing(&snapshot, to.lid(&snapshot, from, choice))?;
     if args.tables.is_none() && !whole {
         context.operation().read_tables_toward(source.as_mut(), &mut snapshot, &[lid])?;
     }

@@ -1,5 +1,7 @@
 //! `simulate --pattern`.
 
+use std::time::Duration;
+
 use clap::Args;
 
 use super::check;
@@ -56,6 +58,15 @@ pub struct TrafficArgs {
     /// Payload of a packet in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 2048)]
     pub payload: u32,
+    /// Bytes that the input buffer of each lane holds; one packet at least
+    #[arg(long, value_name = "BYTES", default_value_t = 16384)]
+    pub buffer: u32,
+    /// Time over a cable in nanoseconds
+    #[arg(long, value_name = "NS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    pub flight: u64,
+    /// Time through a switch in nanoseconds, from the first byte in to the first byte out
+    #[arg(long, value_name = "NS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    pub forwarding: u64,
     /// For hotspot: number of hot-spots; the hosts form as many groups, with one hot-spot each
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub spots: u32,
@@ -99,6 +110,9 @@ fn traffic_request<'a>(pattern: &'a str, args: &'a TrafficArgs) -> TrafficReques
         message: args.message,
         settings: TrafficSettings {
             payload: args.payload,
+            buffer: args.buffer,
+            flight: Duration::from_nanos(args.flight),
+            forwarding: Duration::from_nanos(args.forwarding),
             host_limit_mbps: args.host_limit.map(|gbps| (gbps * 1000.0) as u32),
             load: args.load,
             seed: args.seed,

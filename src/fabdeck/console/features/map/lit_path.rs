@@ -70,7 +70,7 @@ impl LitPath {
         let fabric = look.fabric();
         let end = |port: PortId| TraceEndpoint { node: fabric.port(port).node, port: Some(port) };
         let tables = &look.observation.tables;
-        let trace = Trace::follow(look, tables, end(from), end(worst), LidChoice::Base).ok()?;
+        let trace = Trace::follow(look, tables, end(from), end(worst), LidChoice::Picked).ok()?;
         Self::from_trace(&trace, known, role)
     }
 

@@ -96,7 +96,7 @@ impl PathsScreen {
             Some(proposal) => Trace::follow_routes(look, &proposal.routes, from, to),
             None => match known.no_tables_reason() {
                 Some(why) => return Err(why.to_owned()),
-                None => Trace::follow(look, &look.observation.tables, from, to, LidChoice::Base),
+                None => Trace::follow(look, &look.observation.tables, from, to, LidChoice::Picked),
             },
         };
         trace.map(Some).map_err(|error| error.to_string())
