@@ -8,7 +8,8 @@
 //! | find the paths that failures take, and the load of jobs and traffic patterns | [`analysis`] |
 //! | move flows of a hot-spot to a slow lane (dFtree) | [`lanes`] |
 //!
-//! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar` and `nue`. An engine is a pure function
+//! The engines are `minhop`, `dor`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `lash`, `sar` and `nue`; `dnup` and
+//! `file` are found by name alone. An engine is a pure function
 //! from a [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or an [`EngineRefusal`] with its
 //! reason. The crate does no I/O. The same input gives the same routes, whatever the number of threads.
 //!
@@ -87,26 +88,31 @@ mod balance;
 mod column_writer;
 mod descent;
 mod dfsssp;
+mod dor;
 mod engine;
 mod forwarding_index;
 mod ftree;
 mod heights;
 mod incremental;
 mod lane_layers;
+mod lash;
 mod line_trees;
 mod minhop;
 mod nue;
+mod pair_ways;
 mod problem;
 mod ranks;
 mod registry;
 mod sar;
 mod sftree;
 mod sssp;
+mod stored_tables;
 pub mod trees;
 mod updn;
 mod updown;
 
 pub use dfsssp::DEGRADED_REMARK;
+pub use dor::DimensionPorts;
 pub use engine::{
     Engine, EngineAnswer, EngineRefusal, LaneDependence, NoProgress, Request, RequestUse, RouteGuarantees,
     RouteProgress,
@@ -115,5 +121,6 @@ pub use heights::heights;
 pub use incremental::{EngineRun, IncrementalAnswer, IncrementalFn, PreviousRun, RunExtent, run_engine};
 pub use nue::UPDOWN_REMARK;
 pub use problem::{Destination, Problem};
-pub use registry::{ENGINES, find_engine};
+pub use registry::{ENGINES, NAMED_ENGINES, find_engine};
+pub use stored_tables::StoredTables;
 pub use trees::Cause;
