@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
-use super::minhop::{HopCount, UNREACHABLE, hop_matrix};
+use super::minhop::{HopCount, hop_matrix};
 use super::problem::Problem;
-use fabdeck_fabric::{Channel, Guid, NodeId, PortNum};
+use fabdeck_fabric::{Channel, Guid, NO_PATH, NodeId, PortNum};
 
 pub const ID: &str = "dor";
 
@@ -82,27 +82,48 @@ fn fill_row(
     row: &mut [u8],
 ) {
     let channels = by_dimension(problem, dimensions, switch);
+    let first = first_nearer(hops, switch, &channels);
+    let cables = parallel_cables(&channels);
     let mut lids_on = vec![0u32; channels.len()];
     for to in problem.switches() {
         if to == switch {
             problem.destinations_behind(to).iter().for_each(|end| row[end.lid.index()] = end.port.value());
             continue;
         }
-        // A cable works in both directions, so the row of the destination has the hops to it.
-        let near = &hops[to as usize];
-        let here = near[switch as usize];
-        let is_nearer = |channel: &&Channel| near[channel.to as usize].saturating_add(1) == here;
-        let Some(first) = channels.iter().position(is_nearer).filter(|_| here != UNREACHABLE) else {
-            continue;
-        };
-        let next = channels[first].to;
+        let Some(cables) = cables.get(usize::from(first[to as usize])) else { continue };
         for end in problem.destinations_behind(to) {
-            let cables = (first..channels.len()).filter(|at| channels[*at].to == next);
-            let Some(taken) = cables.min_by_key(|at| lids_on[*at]) else { continue };
+            let Some(taken) = cables.iter().copied().min_by_key(|at| lids_on[*at]) else { continue };
             row[end.lid.index()] = channels[taken].from_port.value();
             lids_on[taken] += u32::from(!end.is_switch());
         }
     }
+}
+
+/// For each channel the places of those from it on that lead to the same switch.
+fn parallel_cables(channels: &[&Channel]) -> Vec<Vec<usize>> {
+    let places = 0..channels.len();
+    let leads_to = |first: usize, at: &usize| channels[*at].to == channels[first].to;
+    places
+        .clone()
+        .map(|first| places.clone().skip(first).filter(|at| leads_to(first, at)).collect())
+        .collect()
+}
+
+/// For each switch the place of the first channel that leads nearer to it; `NO_PATH` for none.
+fn first_nearer(hops: &[Vec<HopCount>], switch: u32, channels: &[&Channel]) -> Vec<u8> {
+    let here = &hops[switch as usize];
+    let mut first = vec![NO_PATH; here.len()];
+    // Channel by channel from the last one on, along rows that stand side by side in memory.
+    for (place, channel) in channels.iter().enumerate().rev() {
+        let there = &hops[channel.to as usize];
+        for ((first, there), here) in first.iter_mut().zip(there).zip(here) {
+            // No switch is as far as the value for no way, so that one never counts as nearer.
+            if there.wrapping_add(1) == *here {
+                *first = place as u8;
+            }
+        }
+    }
+    first
 }
 
 #[cfg(test)]

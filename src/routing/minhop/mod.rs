@@ -3,5 +3,5 @@
 mod hops;
 mod rows;
 
-pub(super) use hops::{HopCount, UNREACHABLE, hop_matrix};
+pub(super) use hops::{HopCount, hop_matrix};
 pub use rows::{route, route_incrementally};

@@ -253,7 +253,7 @@ fn with_the_option_paths_are_spread_over_empty_lanes() {
             let spread = route_as(engine, &problem, &request).unwrap().routes;
             assert!(problem.switches().all(|switch| spread.row(switch) == plain.row(switch)), "{name}");
             let paths = paths_on_lanes(&problem, &spread);
-            assert_eq!(paths.len(), lanes.into(), "{name}");
+            assert_eq!(paths.len(), usize::from(lanes), "{name}");
             let (before, after) = (paths_on_lanes(&problem, &plain), paths.iter().max().unwrap());
             let most = before.iter().max().unwrap();
             assert!(paths.iter().all(|paths| *paths > 0), "{name}: {paths:?}");
