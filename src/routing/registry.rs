@@ -45,14 +45,6 @@ pub static ENGINES: &[Engine] = &[
         incremental: Some(minhop::route_incrementally),
     },
     Engine {
-        id: dor::ID,
-        title: "shortest paths, in the order of dimensions",
-        guarantees: SHORTEST,
-        uses: RequestUse { dimension_ports: true, ..NO_OPTIONS },
-        route: dor::route,
-        incremental: None,
-    },
-    Engine {
         id: updn::ID,
         title: "Up*/Down*: any fabric, one lane",
         guarantees: ACYCLIC,
@@ -94,14 +86,6 @@ pub static ENGINES: &[Engine] = &[
         incremental: None,
     },
     Engine {
-        id: lash::ID,
-        title: "shortest paths without balance, on lanes without cycles",
-        guarantees: RouteGuarantees { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
-        uses: RequestUse { lanes: true, ..NO_OPTIONS },
-        route: lash::route,
-        incremental: None,
-    },
-    Engine {
         id: sar::ID,
         title: "shortest paths balanced for the jobs that run, on lanes without cycles",
         guarantees: RouteGuarantees { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
@@ -122,6 +106,22 @@ pub static ENGINES: &[Engine] = &[
         guarantees: ACYCLIC,
         uses: RequestUse { lanes: true, plain_search: true, ..TREE_OPTIONS },
         route: nue::route,
+        incremental: None,
+    },
+    Engine {
+        id: dor::ID,
+        title: "shortest paths, in the order of dimensions",
+        guarantees: SHORTEST,
+        uses: RequestUse { dimension_ports: true, ..NO_OPTIONS },
+        route: dor::route,
+        incremental: None,
+    },
+    Engine {
+        id: lash::ID,
+        title: "shortest paths without balance, on lanes without cycles",
+        guarantees: RouteGuarantees { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
+        uses: RequestUse { lanes: true, ..NO_OPTIONS },
+        route: lash::route,
         incremental: None,
     },
 ];

@@ -41,8 +41,8 @@ pub struct WhatifPanes {
     pub reasons: Rect,
 }
 
-/// Rows of the table of engines with its headings.
-const TABLE_ROWS: u16 = 9;
+/// Rows of the table with its headings, which has ten engines.
+const TABLE_ROWS: u16 = 11;
 /// The table keeps this many rows on a low screen.
 const TABLE_LEAST_ROWS: u16 = 4;
 /// Rows of the victims inside their pane on a high screen, and the least with which the pane is drawn.
@@ -160,13 +160,13 @@ mod tests {
             assert!(panes.routes.height >= panes.pairs.height.min(1), "{width}x{height}");
         }
         let panes = |width, height| WhatifPanes::new(&placed(width, height));
-        assert_eq!(panes(80, 24).victims.height, 6);
-        assert_eq!((panes(120, 40).table.height, panes(120, 40).reasons.height), (9, 4));
+        assert_eq!(panes(80, 24).victims.height, 4);
+        assert_eq!((panes(120, 40).table.height, panes(120, 40).reasons.height), (11, 4));
         assert_eq!(panes(80, 12).victims.height, 0);
         // Two maps need the widest screen.
         let wide = panes(200, 60);
         assert_eq!((wide.live.width, wide.preview.width, wide.map.width), (100, 100, 0));
-        assert_eq!((wide.live.height, wide.changes.height, wide.routes.height), (24, 14, 14));
+        assert_eq!((wide.live.height, wide.changes.height, wide.routes.height), (22, 14, 16));
         assert!(panes(170, 60).live.is_empty() && panes(200, 40).live.is_empty());
     }
 }
