@@ -171,7 +171,7 @@ fn every_victim_is_named() {
     assert!(
         screen.contains("node02 (job 74) 35")
             && screen.contains("SENDERS THAT MISS IT")
-            && screen.contains("and 7 more"),
+            && screen.contains("and 14 more"),
         "{screen}"
     );
     while driver.state.focused_pane() != "victims" {
