@@ -416,7 +416,7 @@ fn candidate_heights(
     ])
 }
 
-/// Heights above the switches with at least so many hosts.
+/// Heights above the switches that have `least` hosts or more.
 fn heights_above_hosts(
     problem: &Problem<'_>,
     hosts: &[u32],

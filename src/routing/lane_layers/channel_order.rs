@@ -75,14 +75,14 @@ impl ChannelOrder {
     }
 
     /// What is known of a dependency without a search.
-    pub(super) fn state(&self, on: &PossibleDependencies, from: u32, to: u32) -> DependencyState {
+    pub(super) fn state(&self, on: &PossibleDependencies, from: u32, to: u32) -> LaneDependencyState {
         let wanted = on.wanted_bit(from, to);
         if self.after[wanted.word] & wanted.mask != 0 {
-            DependencyState::Used
+            LaneDependencyState::Used
         } else if self.refused[wanted.word] & wanted.mask != 0 {
-            DependencyState::Refused
+            LaneDependencyState::Refused
         } else {
-            DependencyState::Open
+            LaneDependencyState::Open
         }
     }
 
@@ -183,7 +183,7 @@ impl ChannelOrder {
 
 /// What a lane holds of a dependency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum DependencyState {
+pub(super) enum LaneDependencyState {
     Used,
     Refused,
     /// It was not tried yet.

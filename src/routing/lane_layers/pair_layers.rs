@@ -2,7 +2,7 @@
 //! neither closes a cycle, pair by pair. A lane depends only on the pairs that the lane below has left, so lanes are
 //! filled one after the other. Then pairs move from the fullest lane to the emptiest, in their order.
 
-use super::channel_order::{ChannelOrder, DependencyState};
+use super::channel_order::{ChannelOrder, LaneDependencyState};
 use super::possible_dependencies::PossibleDependencies;
 use crate::descent::Descent;
 use crate::engine::{EngineRefusal, RouteProgress};
@@ -172,10 +172,10 @@ impl PairLayer {
         self.fresh.clear();
         let open = paths.all(pair, |from, to| {
             let state = order.state(on, from, to);
-            if state == DependencyState::Open {
+            if state == LaneDependencyState::Open {
                 self.fresh.push((from, to));
             }
-            state != DependencyState::Refused
+            state != LaneDependencyState::Refused
         });
         if !open {
             return false;

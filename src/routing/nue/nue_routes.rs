@@ -101,10 +101,7 @@ fn find_routes(
     demand: Option<&Demand>,
     pulse: &dyn RouteProgress,
 ) -> Result<NueRoutes, EngineRefusal> {
-    if request.lanes == 0 {
-        let what = "0 lanes were asked for; it needs at least 1".to_owned();
-        return Err(EngineRefusal::Request { engine: "nue", what });
-    }
+    check_lanes(request)?;
     let given = named_switches("nue", problem, &request.roots)?;
     let net = FlatGraph::new(&problem.graph);
     let lanes = usize::from(problem.usable_lanes(request.lanes));
@@ -166,6 +163,14 @@ fn find_routes(
     let mut answer = EngineAnswer::from(write_routes(problem, &net, &plan, &course));
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
     found(answer)
+}
+
+fn check_lanes(request: &Request) -> Result<(), EngineRefusal> {
+    if request.lanes == 0 {
+        let what = "0 lanes were asked for; it needs at least 1".to_owned();
+        return Err(EngineRefusal::Request { engine: "nue", what });
+    }
+    Ok(())
 }
 
 /// Whether a channel joins two switches of one level.
