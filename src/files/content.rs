@@ -284,6 +284,12 @@ pub struct GuidFile {
     pub notes: Notes,
 }
 
+/// The ports of switches in the order of dimensions.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DimensionPortFile {
+    pub switches: BTreeMap<Guid, Vec<PortNum>>,
+}
+
 /// LIDs by port GUID, as OpenSM remembers them (guid2lid).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LidFile {

@@ -25,6 +25,7 @@ pub mod packed;
 pub mod transcript;
 
 // Files of OpenSM.
+pub mod dimension_ports;
 pub mod fdbs;
 pub mod guid2lid;
 pub mod guids;

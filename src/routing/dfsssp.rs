@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::balance::{ChannelDirection, PathChoice, channel_directions};
 use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::forwarding_index::max_forwarding_index;
-use super::lane_layers::{LaneAssignment, assign_lanes};
+use super::lane_layers::{LaneAssignment, assign_lanes, spread_lanes};
 use super::problem::Problem;
 use super::{ranks, sssp, updn};
 use fabdeck_fabric::Routes;
@@ -39,7 +39,8 @@ pub(super) fn route_on_lanes(
     let mut balanced = routes(PathChoice::All)?;
     let layered = assign_lanes(problem, &mut balanced, pulse)?;
     if layered.needed <= u32::from(given) {
-        return Ok(answer(balanced, &layered, Vec::new()));
+        let spread = request.spread_lanes.then(|| spread_lanes(problem, &mut balanced, given)).flatten();
+        return Ok(answer(balanced, &layered, spread.into_iter().collect()));
     }
     // Lists of hosts and roots are not this engine's: the bound is that of the fabric as it is.
     let bound = max_forwarding_index(problem, &updn::route(problem, &Request::default(), pulse)?.routes);

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::dor::DimensionPorts;
 use super::incremental::IncrementalFn;
 use super::problem::Problem;
+use super::stored_tables::StoredTables;
 use fabdeck_fabric::{Guid, JobMap, Routes, TorusDescription};
 
 /// The data lanes of almost all adapters.
@@ -32,6 +34,14 @@ pub struct Request {
     pub torus: Option<Arc<TorusDescription>>,
     /// The node of the subnet manager.
     pub manager: Option<Guid>,
+    /// The ports of switches in the order of dimensions; empty for the order of their numbers.
+    pub dimension_ports: Arc<DimensionPorts>,
+    /// The forwarding tables that an engine takes over.
+    pub tables: Option<Arc<StoredTables>>,
+    /// Whether `nue` makes its layers by search alone, on trees too.
+    pub plain_search: bool,
+    /// Whether paths are spread over lanes that are left empty.
+    pub spread_lanes: bool,
 }
 
 impl Default for Request {
@@ -46,6 +56,10 @@ impl Default for Request {
             lanes_by: LaneDependence::default(),
             torus: None,
             manager: None,
+            dimension_ports: Arc::default(),
+            tables: None,
+            plain_search: false,
+            spread_lanes: false,
         }
     }
 }
@@ -156,6 +170,14 @@ pub struct RequestUse {
     pub torus: bool,
     /// Whether it uses more than one lane, where there are more.
     pub lanes: bool,
+    /// Whether it uses `dimension_ports`.
+    pub dimension_ports: bool,
+    /// Whether it uses `tables`.
+    pub tables: bool,
+    /// Whether it uses `plain_search`.
+    pub plain_search: bool,
+    /// Whether it uses `spread_lanes`.
+    pub spread_lanes: bool,
 }
 
 /// A routing engine of the registry.
@@ -184,7 +206,19 @@ impl Engine {
 
     /// The command-line options in a request that the engine ignores.
     pub fn unused_options(&self, request: &Request) -> Vec<&'static str> {
-        let RequestUse { roots, compute_nodes, io_nodes, jobs, lanes_by, torus, lanes: _ } = self.uses;
+        let RequestUse {
+            roots,
+            compute_nodes,
+            io_nodes,
+            jobs,
+            lanes_by,
+            torus,
+            lanes: _,
+            dimension_ports,
+            tables,
+            plain_search,
+            spread_lanes,
+        } = self.uses;
         let given = [
             ("--roots", !request.roots.is_empty(), roots),
             ("--compute-nodes", !request.compute_nodes.is_empty(), compute_nodes),
@@ -192,6 +226,10 @@ impl Engine {
             ("--jobs", !request.jobs.is_empty(), jobs),
             ("--lanes-by", request.lanes_by != LaneDependence::default(), lanes_by),
             ("--torus", request.torus.is_some(), torus),
+            ("--dimension-ports", !request.dimension_ports.is_empty(), dimension_ports),
+            ("--tables", request.tables.is_some(), tables),
+            ("--plain-search", request.plain_search, plain_search),
+            ("--spread-lanes", request.spread_lanes, spread_lanes),
         ];
         let unused = given.into_iter().filter(|(_, given, used)| *given && !used);
         unused.map(|(option, ..)| option).collect()

@@ -8,9 +8,9 @@
 //! | find the paths that failures take, and the load of jobs and traffic patterns | [`analysis`] |
 //! | move flows of a hot-spot to a slow lane (dFtree) | [`lanes`] |
 //!
-//! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar`, `nue`, `dmodk`, `mlid`, `opt` and
-//! `torus2qos`. An engine is a pure function from a [`Problem`] and a [`Request`] to
-//! [`Routes`](fabdeck_fabric::Routes), or an [`EngineRefusal`] with its
+//! The engines are `minhop`, `updn`, `ftree`, `sftree`, `sssp`, `dfsssp`, `sar`, `nue`, `dmodk`, `mlid`, `opt`,
+//! `torus2qos`, `dor` and `lash`; `dnup` and `file` are found by name alone. An engine is a pure function from a
+//! [`Problem`] and a [`Request`] to [`Routes`](fabdeck_fabric::Routes), or an [`EngineRefusal`] with its
 //! reason. The crate does no I/O. The same input gives the same routes, whatever the number of threads.
 //!
 //! # Routes of a fabric by name
@@ -88,6 +88,7 @@ mod balance;
 mod column_writer;
 mod descent;
 mod dfsssp;
+mod dor;
 mod engine;
 mod forwarding_index;
 mod ftree;
@@ -96,17 +97,20 @@ mod hop_mixture;
 mod host_places;
 mod incremental;
 mod lane_layers;
+mod lash;
 mod line_trees;
 mod minhop;
 mod mlid;
 mod nue;
 mod opt;
+mod pair_ways;
 mod problem;
 mod ranks;
 mod registry;
 mod sar;
 mod sftree;
 mod sssp;
+mod stored_tables;
 mod torus2qos;
 pub mod trees;
 mod up_digits;
@@ -114,6 +118,7 @@ mod updn;
 mod updown;
 
 pub use dfsssp::DEGRADED_REMARK;
+pub use dor::DimensionPorts;
 pub use engine::{
     Engine, EngineAnswer, EngineRefusal, LaneDependence, NoProgress, Request, RequestUse, RouteGuarantees,
     RouteProgress,
@@ -122,6 +127,7 @@ pub use heights::heights;
 pub use incremental::{EngineRun, IncrementalAnswer, IncrementalFn, PreviousRun, RunExtent, run_engine};
 pub use nue::UPDOWN_REMARK;
 pub use problem::{Destination, Problem};
-pub use registry::{ENGINES, find_engine};
+pub use registry::{ENGINES, NAMED_ENGINES, find_engine};
+pub use stored_tables::StoredTables;
 pub use torus2qos::TorusCoordinates;
 pub use trees::Cause;

@@ -13,6 +13,7 @@ use super::problem::Problem;
 use fabdeck_fabric::{Fabric, Guid, Node, NodeId, PortId, SwitchGraph};
 
 const FAR: u32 = u32::MAX;
+const ABOVE_HOSTS: &str = "ranks above the switches with hosts";
 /// Host switches that a reading is judged on.
 const SAMPLE: usize = 24;
 
@@ -397,27 +398,42 @@ fn candidate_heights(
         return Ok(vec![TreeRanks { height: heights_below(graph, &roots), remark }]);
     }
     let centre: Vec<u32> = centres.iter().flat_map(|(centre, _)| centre.iter().copied()).collect();
-    let bottom = |least: u32| {
-        let mut bottom: Vec<u32> = problem.switches().filter(|at| hosts[*at as usize] >= least).collect();
-        fill_parts(problem, &mut bottom, |part| vec![centres[part].1]);
-        bottom
-    };
+    let above = |least: u32| heights_above_hosts(problem, hosts, &centres, least);
     let most = hosts.iter().copied().max().unwrap_or(0);
-    let (all, crowded) =
-        (heights_above(graph, &bottom(1)), heights_above(graph, &bottom(most.div_ceil(2).max(1))));
+    let (all, crowded) = (above(1), above(most.div_ceil(2).max(1)));
     let top = crowded.iter().copied().max().unwrap_or(0);
     let mut tops: Vec<u32> = problem.switches().filter(|switch| crowded[*switch as usize] == top).collect();
     fill_parts(problem, &mut tops, |part| centres[part].0.clone());
     let ranks = |height: Vec<u32>, remark: String| TreeRanks { height, remark };
     Ok(vec![
         ranks(heights_below(graph, &centre), format!("ranks below {} switches at the centre", centre.len())),
-        ranks(all, "ranks above the switches with hosts".to_owned()),
+        ranks(all, ABOVE_HOSTS.to_owned()),
         ranks(
             heights_below(graph, &tops),
             format!("ranks below the {} switches farthest from hosts", tops.len()),
         ),
         ranks(crowded, "ranks above the switches with most hosts".to_owned()),
     ])
+}
+
+/// Heights above the switches that have `least` hosts or more.
+fn heights_above_hosts(
+    problem: &Problem<'_>,
+    hosts: &[u32],
+    centres: &[(Vec<u32>, u32)],
+    least: u32,
+) -> Vec<u32> {
+    let mut bottom: Vec<u32> = problem.switches().filter(|at| hosts[*at as usize] >= least).collect();
+    fill_parts(problem, &mut bottom, |part| vec![centres[part].1]);
+    heights_above(&problem.graph, &bottom)
+}
+
+/// Ranks above the switches with hosts, whatever other ranks may fit better, and whether they show a tree.
+pub(super) fn ranks_above_hosts(problem: &Problem<'_>, request: &Request) -> (TreeRanks, bool) {
+    let hosts = hosts(problem, request);
+    let height = heights_above_hosts(problem, &hosts, &centres(problem, &hosts), 1);
+    let is_tree = !rank_flaws(problem, &hosts, &height).is_unfit();
+    (TreeRanks { height, remark: ABOVE_HOSTS.to_owned() }, is_tree)
 }
 
 /// Adds switches to the parts that have none of the list.

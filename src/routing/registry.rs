@@ -1,7 +1,9 @@
 //! The engines, one line each.
 
 use super::engine::{Engine, RequestUse, RouteGuarantees};
-use super::{dfsssp, ftree, minhop, mlid, nue, opt, sar, sftree, sssp, torus2qos, updn};
+use super::{
+    dfsssp, dor, ftree, lash, minhop, mlid, nue, opt, sar, sftree, sssp, stored_tables, torus2qos, updn,
+};
 
 const SHORTEST: RouteGuarantees = RouteGuarantees {
     terminals: true,
@@ -27,6 +29,10 @@ const NO_OPTIONS: RequestUse = RequestUse {
     lanes_by: false,
     torus: false,
     lanes: false,
+    dimension_ports: false,
+    tables: false,
+    plain_search: false,
+    spread_lanes: false,
 };
 const TREE_OPTIONS: RequestUse =
     RequestUse { roots: true, compute_nodes: true, io_nodes: true, ..NO_OPTIONS };
@@ -78,7 +84,7 @@ pub static ENGINES: &[Engine] = &[
         title: "routes of sssp, on lanes without cycles",
         // Shortest between adapters, that is: paths to switches may have to follow a tree.
         guarantees: RouteGuarantees { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
-        uses: RequestUse { lanes: true, ..NO_OPTIONS },
+        uses: RequestUse { lanes: true, spread_lanes: true, ..NO_OPTIONS },
         route: dfsssp::route,
         incremental: None,
     },
@@ -86,7 +92,14 @@ pub static ENGINES: &[Engine] = &[
         id: sar::ID,
         title: "shortest paths balanced for the jobs that run, on lanes without cycles",
         guarantees: RouteGuarantees { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
-        uses: RequestUse { io_nodes: true, jobs: true, lanes_by: true, lanes: true, ..NO_OPTIONS },
+        uses: RequestUse {
+            io_nodes: true,
+            jobs: true,
+            lanes_by: true,
+            lanes: true,
+            spread_lanes: true,
+            ..NO_OPTIONS
+        },
         route: sar::route,
         incremental: None,
     },
@@ -94,7 +107,7 @@ pub static ENGINES: &[Engine] = &[
         id: "nue",
         title: "deadlock-free on any fabric with any number of lanes",
         guarantees: ACYCLIC,
-        uses: RequestUse { lanes: true, ..TREE_OPTIONS },
+        uses: RequestUse { lanes: true, plain_search: true, ..TREE_OPTIONS },
         route: nue::route,
         incremental: None,
     },
@@ -130,6 +143,48 @@ pub static ENGINES: &[Engine] = &[
         route: torus2qos::route,
         incremental: None,
     },
+    Engine {
+        id: dor::ID,
+        title: "shortest paths, in the order of dimensions",
+        guarantees: SHORTEST,
+        uses: RequestUse { dimension_ports: true, ..NO_OPTIONS },
+        route: dor::route,
+        incremental: None,
+    },
+    Engine {
+        id: lash::ID,
+        title: "shortest paths without balance, on lanes without cycles",
+        guarantees: RouteGuarantees { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
+        uses: RequestUse { lanes: true, ..NO_OPTIONS },
+        route: lash::route,
+        incremental: None,
+    },
+];
+
+/// Engines that are found by name alone: variants of others, and what needs a file of its own.
+pub static NAMED_ENGINES: &[Engine] = &[
+    Engine {
+        id: updn::BOTTOM_UP_ID,
+        title: "Up*/Down* with ranks above the switches with hosts, one lane",
+        guarantees: ACYCLIC,
+        uses: RequestUse { roots: false, ..TREE_OPTIONS },
+        route: updn::route_bottom_up,
+        incremental: None,
+    },
+    Engine {
+        id: stored_tables::ID,
+        title: "the tables of a file",
+        guarantees: RouteGuarantees {
+            terminals: false,
+            switches: false,
+            shortest: false,
+            deadlock_free: false,
+            deadlock_free_switches: false,
+        },
+        uses: RequestUse { tables: true, ..NO_OPTIONS },
+        route: stored_tables::route,
+        incremental: None,
+    },
 ];
 
 impl Engine {
@@ -141,5 +196,5 @@ impl Engine {
 
 /// The engine with a name.
 pub fn find_engine(id: &str) -> Option<&'static Engine> {
-    ENGINES.iter().find(|engine| engine.id == id)
+    ENGINES.iter().chain(NAMED_ENGINES).find(|engine| engine.id == id)
 }

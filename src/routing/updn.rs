@@ -17,6 +17,9 @@ use super::updown::{TieBreak, TieBreaks, UpDownOrder, fill_tables};
 
 pub const ID: &str = "updn";
 
+/// The name of `updn` with ranks above the switches with hosts (Down*/Up*, dissertation 3.3.4).
+pub const BOTTOM_UP_ID: &str = "dnup";
+
 pub(super) const TIE_BREAKS: TieBreaks = TieBreaks { adapters: TieBreak::Last, switches: TieBreak::First };
 
 pub fn route(
@@ -27,6 +30,20 @@ pub fn route(
     route_with(problem, TIE_BREAKS, request, pulse)
 }
 
+/// `dnup`: a path leads away from the switches with hosts first, and towards them after. Where these ranks show no tree,
+/// switches of one rank are in order too, so that every switch reaches every other one.
+pub fn route_bottom_up(
+    problem: &Problem<'_>,
+    request: &Request,
+    pulse: &dyn RouteProgress,
+) -> Result<EngineAnswer, EngineRefusal> {
+    // The ranks decide the tops, so roots that were given are not used.
+    let request = Request { roots: Vec::new(), ..request.clone() };
+    let (found, is_tree) = ranks::ranks_above_hosts(problem, &request);
+    let heights = RootedHeights { height: found.height, total: !is_tree };
+    route_by_heights(problem, TIE_BREAKS, &request, heights, vec![found.remark], pulse)
+}
+
 pub(super) fn route_with(
     problem: &Problem<'_>,
     ties: TieBreaks,
@@ -34,7 +51,18 @@ pub(super) fn route_with(
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
     let mut remarks = Vec::new();
-    let RootedHeights { height, total } = heights(problem, request, &mut remarks)?;
+    let heights = heights(problem, request, &mut remarks)?;
+    route_by_heights(problem, ties, request, heights, remarks, pulse)
+}
+
+fn route_by_heights(
+    problem: &Problem<'_>,
+    ties: TieBreaks,
+    request: &Request,
+    RootedHeights { height, total }: RootedHeights,
+    mut remarks: Vec<String>,
+    pulse: &dyn RouteProgress,
+) -> Result<EngineAnswer, EngineRefusal> {
     if pulse.is_cancelled() {
         return Err(EngineRefusal::Cancelled);
     }

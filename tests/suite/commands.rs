@@ -10,6 +10,7 @@ pub mod command_examples;
 mod control_characters;
 
 mod docs;
+mod engine_files;
 mod golden;
 mod health;
 mod hotspots;

@@ -14,7 +14,7 @@ use super::steps::{
 use crate::operations::view_id::ViewId;
 use fabdeck_change::SilentHostAction;
 use fabdeck_fabric::{similar_words, suggest};
-use fabdeck_routing::{ENGINES, LaneDependence};
+use fabdeck_routing::{ENGINES, LaneDependence, find_engine};
 
 /// The kinds of steps.
 pub const KINDS: &[&str] = &[
@@ -154,7 +154,7 @@ fn table(id: &str) -> Option<ViewId> {
 }
 
 fn engine(fields: &Fields<'_, '_>, line: usize, id: &str) {
-    if ENGINES.iter().all(|engine| engine.id != id) {
+    if find_engine(id).is_none() {
         let names = || ENGINES.iter().map(|engine| engine.id);
         let meant = suggest(&similar_words(id, names()));
         let names = names().collect::<Vec<_>>().join(", ");

@@ -20,6 +20,7 @@ use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_live::{HardwareReading, WriteRight};
 use fabdeck_mad::access::{Actuator, MadTraffic, ReadObserver, ReadPort, Source, SourceError, Surveyor};
+use fabdeck_routing::{DimensionPorts, StoredTables};
 
 /// The owner of the change that a guard holds.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +76,12 @@ pub trait SystemAccess {
 
     /// Reads forwarding tables from a file, for a known fabric.
     fn tables(&self, file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError>;
+
+    /// Reads forwarding tables from a file, by the GUIDs that the file names.
+    fn stored_tables(&self, file: &Path) -> Result<(StoredTables, Notes), SourceError>;
+
+    /// Reads the ports of switches in the order of dimensions.
+    fn dimension_ports(&self, file: &Path) -> Result<DimensionPorts, SourceError>;
 
     /// Reads a list of GUIDs.
     fn guids(&self, file: &Path) -> Result<GuidFile, SourceError>;

@@ -23,6 +23,7 @@ use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_live::{HardwareReading, RefusalStore, SimulatorPool, WriteRight};
 use fabdeck_mad::access::{Actuator, ReadObserver, ReadPort, Source, SourceError, Surveyor};
+use fabdeck_routing::{DimensionPorts, StoredTables};
 
 /// Access to files, folders, users and adapters of this machine.
 #[derive(Debug, Clone, Default)]
@@ -121,6 +122,14 @@ impl SystemAccess for LocalSystemAccess {
 
     fn tables(&self, file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError> {
         open_sources::tables(file, fabric)
+    }
+
+    fn stored_tables(&self, file: &Path) -> Result<(StoredTables, Notes), SourceError> {
+        open_sources::stored_tables(file)
+    }
+
+    fn dimension_ports(&self, file: &Path) -> Result<DimensionPorts, SourceError> {
+        open_sources::dimension_ports(file)
     }
 
     fn guids(&self, file: &Path) -> Result<GuidFile, SourceError> {

@@ -9,15 +9,15 @@ use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables, Toru
 use fabdeck_files::capture::TimeSpec;
 use fabdeck_files::content::{Content, GuidFile};
 use fabdeck_files::flows::{self, FlowLine};
-use fabdeck_files::guids;
 use fabdeck_files::job_lists::{self, JobList};
 use fabdeck_files::label_sheet;
-use fabdeck_files::torus_conf;
+use fabdeck_files::{dimension_ports, guids, torus_conf};
 use fabdeck_live::{
     ExchangePolicy, FilesSource, HardwareReading, Keys, LiveOptions, LiveSurveyor, RefusalStore,
     SimulatorPool, read_as, read_content,
 };
 use fabdeck_mad::access::{InformToken, MadPort, ReadObserver, ReadPort, Source, SourceError, Surveyor};
+use fabdeck_routing::{DimensionPorts, StoredTables};
 
 pub fn open(
     text: &str,
@@ -95,6 +95,23 @@ pub fn tables(file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceErr
         }
         _ => Err(wrong_format(file, "a file of tables")),
     }
+}
+
+/// Reads forwarding tables without a fabric to compare them with: an engine brings them onto one.
+pub fn stored_tables(file: &Path) -> Result<(StoredTables, Notes), SourceError> {
+    let Content::Tables(read) = read_content(file).map_err(replace_source_hint)? else {
+        return Err(wrong_format(file, "a file of tables"));
+    };
+    let tables = read.sections.into_iter().filter_map(|section| Some((section.node, section.tables.lft?)));
+    let stored = StoredTables { switches: tables.collect(), owners: read.owners };
+    if stored.switches.is_empty() {
+        return Err(wrong_format(file, "a file of forwarding tables"));
+    }
+    Ok((stored, read.notes))
+}
+
+pub fn dimension_ports(file: &Path) -> Result<DimensionPorts, SourceError> {
+    read_as(file, dimension_ports::read).map(|read| read.switches).map_err(replace_source_hint)
 }
 
 /// Reads a list of GUIDs. The operator names the file as a list, so a wrong line is an error whatever format the file

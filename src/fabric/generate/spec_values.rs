@@ -12,6 +12,8 @@ pub enum FaultAmount {
     Count(u32),
     /// Thousandths of a percent, whole numbers so that every platform rounds alike.
     Share(u32),
+    /// The same, rounded down (dissertation 4.4.2: 1 % of 256 links are two).
+    ShareDown(u32),
 }
 
 impl Default for FaultAmount {
@@ -23,11 +25,13 @@ impl Default for FaultAmount {
 impl FaultAmount {
     const WHOLE: u64 = 100_000;
 
-    /// The number that is meant out of `total`, rounded; a share above nothing means one at least.
+    /// The number that is meant out of `total`. A share is rounded, and one above nothing means one at least; a share that
+    /// is rounded down may mean none.
     pub fn resolve(self, total: usize) -> usize {
         match self {
             Self::Count(count) => count as usize,
             Self::Share(0) => 0,
+            Self::ShareDown(share) => (total as u64 * u64::from(share) / Self::WHOLE) as usize,
             Self::Share(share) => {
                 let rounded = (total as u64 * u64::from(share) + Self::WHOLE / 2) / Self::WHOLE;
                 (rounded as usize).max(1).min(total)
@@ -36,6 +40,12 @@ impl FaultAmount {
     }
 
     fn read(text: &str) -> Option<Self> {
+        if let Some(share) = text.strip_suffix("down") {
+            return match Self::read(share)? {
+                Self::Share(share) => Some(Self::ShareDown(share)),
+                _ => None,
+            };
+        }
         let Some(percent) = text.strip_suffix('%') else { return text.parse().ok().map(Self::Count) };
         let (whole, part) = percent.split_once('.').unwrap_or((percent, ""));
         if part.len() > 3 || !part.bytes().all(|b| b.is_ascii_digit()) {
@@ -51,6 +61,7 @@ impl fmt::Display for FaultAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count(count) => write!(f, "{count}"),
+            Self::ShareDown(share) => write!(f, "{}down", Self::Share(*share)),
             Self::Share(share) if share % 1000 == 0 => write!(f, "{}%", share / 1000),
             Self::Share(share) => {
                 let part = format!("{:03}", share % 1000);
@@ -112,8 +123,9 @@ impl SpecValues {
 
     pub fn amount(&self, key: &'static str) -> Result<FaultAmount, GenerateError> {
         let Some(text) = self.text(key) else { return Ok(FaultAmount::default()) };
-        FaultAmount::read(text)
-            .ok_or_else(|| self.bad_value(key, text, "a count as 5, or a share from 0% to 100% as 1%"))
+        FaultAmount::read(text).ok_or_else(|| {
+            self.bad_value(key, text, "a count as 5, or a share from 0% to 100% as 1%, or 1%down")
+        })
     }
 }
 
@@ -163,5 +175,16 @@ mod tests {
         assert_eq!(of("100%", 7), 7);
         assert_eq!(of("3%", 0), 0);
         assert_eq!(of("5", 3), 5);
+    }
+
+    #[test]
+    fn a_share_that_is_rounded_down_may_be_nothing() {
+        let of = |text, total| FaultAmount::read(text).unwrap().resolve(total);
+        assert_eq!((of("1%", 256), of("1%down", 256)), (3, 2));
+        assert_eq!((of("1%down", 99), of("100%down", 7), of("0%down", 7)), (0, 7, 0));
+        assert_eq!(FaultAmount::read("0.5%down").unwrap().to_string(), "0.5%down");
+        for text in ["5down", "down", "1%downdown", "1%up"] {
+            assert_eq!(FaultAmount::read(text), None, "{text}");
+        }
     }
 }

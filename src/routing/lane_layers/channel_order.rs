@@ -55,7 +55,7 @@ impl ChannelOrder {
     }
 
     /// Adds the dependency of channel `from` on channel `to`, which begins at the switch where `from` ends. Returns false if it
-    /// would close a cycle. A refusal is final, because dependencies are only added.
+    /// would close a cycle. A refusal is final, even if a dependency is removed later, until it is forgotten.
     pub(super) fn try_use(&mut self, on: &PossibleDependencies, from: u32, to: u32) -> bool {
         let wanted = on.wanted_bit(from, to);
         if self.after[wanted.word] & wanted.mask != 0 {
@@ -72,6 +72,31 @@ impl ChannelOrder {
         let held = on.held_bit(from, to);
         self.before[held.word] |= held.mask;
         true
+    }
+
+    /// What is known of a dependency without a search.
+    pub(super) fn state(&self, on: &PossibleDependencies, from: u32, to: u32) -> LaneDependencyState {
+        let wanted = on.wanted_bit(from, to);
+        if self.after[wanted.word] & wanted.mask != 0 {
+            LaneDependencyState::Used
+        } else if self.refused[wanted.word] & wanted.mask != 0 {
+            LaneDependencyState::Refused
+        } else {
+            LaneDependencyState::Open
+        }
+    }
+
+    /// Takes a dependency away. All others still follow the order.
+    pub(super) fn remove(&mut self, on: &PossibleDependencies, from: u32, to: u32) {
+        let (wanted, held) = (on.wanted_bit(from, to), on.held_bit(from, to));
+        self.after[wanted.word] &= !wanted.mask;
+        self.before[held.word] &= !held.mask;
+    }
+
+    /// Lets a refused dependency be tried again.
+    pub(super) fn forget_refusal(&mut self, on: &PossibleDependencies, from: u32, to: u32) {
+        let wanted = on.wanted_bit(from, to);
+        self.refused[wanted.word] &= !wanted.mask;
     }
 
     /// Fixes the order: from now on a dependency that does not follow it is refused without a search.
@@ -154,6 +179,15 @@ impl ChannelOrder {
         }
         SearchStep::Went
     }
+}
+
+/// What a lane holds of a dependency.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LaneDependencyState {
+    Used,
+    Refused,
+    /// It was not tried yet.
+    Open,
 }
 
 /// How a step of a search ended.

@@ -6,6 +6,10 @@ mod channel_line;
 mod channel_order;
 mod escape_tree;
 mod layers;
+mod pair_layers;
 mod possible_dependencies;
+mod spread;
 
 pub(super) use layers::{LaneAssignment, assign_lanes};
+pub(super) use pair_layers::{PairLanes, assign_pair_lanes};
+pub(super) use spread::spread_lanes;

@@ -3,6 +3,5 @@
 mod hops;
 mod rows;
 
-#[cfg(test)]
-pub(super) use hops::hop_matrix;
+pub(super) use hops::{HopCount, hop_matrix};
 pub use rows::{route, route_incrementally};

@@ -49,6 +49,9 @@ pub(crate) fn route_for(
     if demand.is_some() {
         return Ok(answer);
     }
+    if request.plain_search {
+        return Ok(with_request(answer, problem, request));
+    }
     let before = answer.routes.clone();
     let mut least =
         balance_tables(problem, request, pulse, CompletionScope::Nothing, &mut answer.routes)?.busiest;
@@ -98,16 +101,14 @@ fn find_routes(
     demand: Option<&Demand>,
     pulse: &dyn RouteProgress,
 ) -> Result<NueRoutes, EngineRefusal> {
-    if request.lanes == 0 {
-        let what = "0 lanes were asked for; it needs at least 1".to_owned();
-        return Err(EngineRefusal::Request { engine: "nue", what });
-    }
+    check_lanes(request)?;
     let given = named_switches("nue", problem, &request.roots)?;
     let net = FlatGraph::new(&problem.graph);
     let lanes = usize::from(problem.usable_lanes(request.lanes));
     let ranked = ranks::find_ranks(updn::ID, problem, request).ok();
     let is_ranked = ranked.is_some();
-    let tree = ranked.filter(|ranks| given.is_empty() && !has_level_links(&net, &ranks.height));
+    let is_tree = |height: &[u32]| given.is_empty() && !has_level_links(&net, height);
+    let tree = ranked.filter(|ranks| !request.plain_search && is_tree(&ranks.height));
     // On a tree every way is free of cycles beside every other: more lanes are of no use.
     let lanes = if tree.is_some() { 1 } else { lanes };
     // What weighs differently shares no tree.
@@ -115,7 +116,8 @@ fn find_routes(
     let plan = plan_layers(problem, &net, lanes, together, demand);
     let need = LoadBounds::new(&net, &plan);
     let large = plan.iter().map(Vec::len).sum::<usize>() * net.channel_count() > LARGE_WORK;
-    let lined = match large || net.switch_count() > MAX_LINE_SWITCHES || demand.is_some() {
+    let searched_only = request.plain_search || demand.is_some();
+    let lined = match large || net.switch_count() > MAX_LINE_SWITCHES || searched_only {
         true => None,
         false => Some(LineTrees::new(problem, &net, &given, (&need, together), pulse)?),
     };
@@ -123,6 +125,7 @@ fn find_routes(
         return Ok(lined.answer(problem, &net, &need, None).into());
     }
     let plain = match plan.len() {
+        _ if request.plain_search => None,
         3.. if !is_ranked => None,
         _ => Some(BalancedUpDown::new(problem, &net, &plan, request, pulse)?),
     };
@@ -160,6 +163,14 @@ fn find_routes(
     let mut answer = EngineAnswer::from(write_routes(problem, &net, &plan, &course));
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
     found(answer)
+}
+
+fn check_lanes(request: &Request) -> Result<(), EngineRefusal> {
+    if request.lanes == 0 {
+        let what = "0 lanes were asked for; it needs at least 1".to_owned();
+        return Err(EngineRefusal::Request { engine: "nue", what });
+    }
+    Ok(())
 }
 
 /// Whether a channel joins two switches of one level.

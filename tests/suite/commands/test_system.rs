@@ -21,13 +21,13 @@ use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
 use fabdeck_files::text::Input;
-use fabdeck_files::{flows, guids, job_lists, partitions};
+use fabdeck_files::{dimension_ports, flows, guids, job_lists, partitions};
 use fabdeck_live::{HardwareReading, WriteRight};
 use fabdeck_mad::access::{
     Actuator, LaneReadOutcome, LevelReadOptions, LevelReadOutcome, MadTraffic, ReadObserver, ReadOptions,
     ReadPort, Source, SourceError, Surveyor,
 };
-use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
+use fabdeck_routing::{DimensionPorts, NoProgress, Problem, Request, StoredTables, find_engine};
 
 /// What a command line came to.
 pub struct CommandResult {
@@ -202,6 +202,14 @@ impl SystemAccess for TestSystem {
 
     fn tables(&self, _: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError> {
         Ok((tables(fabric), Notes::new()))
+    }
+
+    fn stored_tables(&self, _: &Path) -> Result<(StoredTables, Notes), SourceError> {
+        Ok((StoredTables::default(), Notes::new()))
+    }
+
+    fn dimension_ports(&self, file: &Path) -> Result<DimensionPorts, SourceError> {
+        Ok(dimension_ports::read(Input::new("dimensions", &lines(file)?))?.switches)
     }
 
     /// A file is its own name, a comma for each line's end.

@@ -26,3 +26,8 @@ pub fn same_on_two_threads(id: &str, name: &str) {
     };
     assert_eq!(on(1), on(2), "{id} {name}");
 }
+
+/// Whether large fabrics are routed too: they take their time without optimization.
+pub fn is_long() -> bool {
+    std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1")
+}

@@ -226,3 +226,40 @@ fn with_too_few_lanes_it_degrades_and_says_so_and_is_never_worse_than_up_and_dow
     }
     assert!(degraded > 0);
 }
+
+/// The paths from switches to LIDs on each lane.
+fn paths_on_lanes(problem: &Problem<'_>, routes: &Routes) -> Vec<u64> {
+    let mut paths = vec![0; routes.lane_count().into()];
+    for from in problem.switches() {
+        for end in problem.destinations() {
+            paths[usize::from(routes.lane(from, end.lid).value())] += 1;
+        }
+    }
+    paths
+}
+
+/// Algorithm 3.6, line 16: the same tables, with paths on every lane that there is.
+#[test]
+fn with_the_option_paths_are_spread_over_empty_lanes() {
+    let (by_pair, by_destination) = ("torus,dims=5x5,terminals=2", "kary,k=4,n=2");
+    for (name, engine) in [(by_pair, "dfsssp"), (by_destination, "dfsssp"), (by_pair, "sar")] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let plain = route(engine, &problem).unwrap().routes;
+        let used = plain.lane_count();
+        assert!(used < 8, "{name}");
+        for lanes in [used, used + 1, 8] {
+            let request = Request { lanes, spread_lanes: true, ..Request::default() };
+            let spread = route_as(engine, &problem, &request).unwrap().routes;
+            assert!(problem.switches().all(|switch| spread.row(switch) == plain.row(switch)), "{name}");
+            let paths = paths_on_lanes(&problem, &spread);
+            assert_eq!(paths.len(), usize::from(lanes), "{name}");
+            let (before, after) = (paths_on_lanes(&problem, &plain), paths.iter().max().unwrap());
+            let most = before.iter().max().unwrap();
+            assert!(paths.iter().all(|paths| *paths > 0), "{name}: {paths:?}");
+            assert!(lanes == used || after < most, "{name}: {before:?}, {paths:?}");
+            let verdict = judge(&problem, &spread);
+            assert!(!verdict.cycle && !verdict.cycle_switches, "{name}: {verdict:?}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ use fabdeck_routing::{
 
 use super::oracle::{OracleVerdict, judge};
 use super::random_fabrics::sketch;
-use super::{fabric, route_as};
+use super::{fabric, route, route_as};
 
 fn nue(problem: &Problem<'_>, lanes: u8) -> EngineAnswer {
     route_as("nue", problem, &Request { lanes, ..Request::default() }).unwrap()
@@ -265,4 +265,27 @@ fn nothing_to_route_no_lane_and_cancelling() {
     }
     let stopped = (find_engine("nue").unwrap().route)(&problem, &Request::default(), &CancelledPulse);
     assert_eq!(stopped, Err(EngineRefusal::Cancelled));
+}
+
+/// On trees one lane is enough, unless the layers of the dissertation are asked for.
+#[test]
+fn with_the_plain_search_a_tree_has_as_many_layers_as_asked_for() {
+    for (name, most) in [("kary,k=4,n=2", 4), ("kary,k=3,n=3", 8), ("torus,dims=4x4,terminals=2", 3)] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        for lanes in 1..=most {
+            let request = Request { lanes, plain_search: true, ..Request::default() };
+            let answer = route_as("nue", &problem, &request).unwrap();
+            assert_eq!(answer.routes.lane_count(), lanes, "{name}");
+            let said =
+                answer.remarks.iter().any(|remark| remark.contains("Up*/Down*") || remark.contains("moved"));
+            assert!(!said, "{name}: {:?}", answer.remarks);
+            let verdict = judge(&problem, &answer.routes);
+            assert!(verdict.lost.is_empty() && verdict.lost_switches.is_empty(), "{name}: {verdict:?}");
+            assert!(!verdict.loops && !verdict.cycle && !verdict.cycle_switches, "{name}: {verdict:?}");
+        }
+        if name.starts_with("kary") {
+            assert_eq!(route("nue", &problem).unwrap().routes.lane_count(), 1, "{name}");
+        }
+    }
 }

@@ -15,7 +15,8 @@ use fabdeck::operations::lanes::levels::cap_request;
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{Guid, JobMap, Lid, NodeId, PathLanes, Terminal};
 use fabdeck_routing::{
-    Cause, ENGINES, EngineAnswer, EngineRefusal, Problem, Request, RequestUse, RouteGuarantees,
+    Cause, ENGINES, EngineAnswer, EngineRefusal, NAMED_ENGINES, Problem, Request, RequestUse,
+    RouteGuarantees, find_engine,
 };
 
 /// Set `FABDECK_LONG=1` for ten times as many.
@@ -323,7 +324,7 @@ fn right(
         ensure(alike, || format!("ftree serves it: {refusal}"))?;
     }
     match (claim.id, refusal) {
-        ("dfsssp" | "sar", EngineRefusal::Lanes { needed, given, .. }) => {
+        ("dfsssp" | "sar" | "lash", EngineRefusal::Lanes { needed, given, .. }) => {
             let usable = problem.usable_lanes(request.lanes);
             ensure(*given == usable && *needed > u32::from(*given), || refusal.to_string())?;
             // With what it says it needs it is served, if the ports have as many.
@@ -416,7 +417,7 @@ fn prove(claim: Claim<'_>, trees: bool, fabrics: usize) -> Result<usize, String>
 }
 
 fn of_registry(id: &str, trees: bool, fabrics: usize) -> usize {
-    let engine = ENGINES.iter().find(|engine| engine.id == id).unwrap();
+    let engine = find_engine(id).unwrap();
     let route = |problem: &Problem<'_>, request: &Request| route_as(id, problem, request);
     let claim = Claim { id: engine.id, promise: engine.guarantees, route: &route };
     prove(claim, trees, fabrics).unwrap_or_else(|found| panic!("{found}"))
@@ -425,6 +426,22 @@ fn of_registry(id: &str, trees: bool, fabrics: usize) -> usize {
 #[test]
 fn minhop_keeps_its_promises() {
     assert_eq!(of_registry("minhop", false, fabrics()), fabrics());
+}
+
+#[test]
+fn dor_keeps_its_promises() {
+    assert_eq!(of_registry("dor", false, fabrics()), fabrics());
+}
+
+#[test]
+fn lash_keeps_its_promises() {
+    let served = of_registry("lash", false, fabrics());
+    assert!(served * 10 > fabrics() * 7, "{served}");
+}
+
+#[test]
+fn dnup_keeps_its_promises() {
+    assert_eq!(of_registry("dnup", false, fabrics()), fabrics());
 }
 
 #[test]
@@ -551,7 +568,7 @@ fn lanes_too_many_and_refusals_without_reason_are_found() {
 fn the_table_of_promises_is_that_of_the_registry() {
     let path = std::path::Path::new(env!("FABDECK_ROOT")).join("docs/engines.md");
     let text = std::fs::read_to_string(path).unwrap();
-    for engine in ENGINES {
+    for engine in ENGINES.iter().chain(NAMED_ENGINES) {
         let row = text.lines().find(|line| line.starts_with(&format!("| `{}` |", engine.id))).unwrap();
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let (all, yes) = (|yes| if yes { "all" } else { "some" }, |yes| if yes { "yes" } else { "no" });
@@ -564,8 +581,15 @@ fn the_table_of_promises_is_that_of_the_registry() {
             yes(promise.shortest),
         ];
         assert_eq!(cells[4..8], told, "{row}");
-        let RequestUse { roots, compute_nodes, io_nodes, jobs, .. } = engine.uses;
-        let lists = [(roots, "roots"), (compute_nodes, "compute"), (io_nodes, "I/O"), (jobs, "jobs")];
+        let RequestUse { roots, compute_nodes, io_nodes, jobs, dimension_ports, tables, .. } = engine.uses;
+        let lists = [
+            (roots, "roots"),
+            (compute_nodes, "compute"),
+            (io_nodes, "I/O"),
+            (jobs, "jobs"),
+            (dimension_ports, "dimension ports"),
+            (tables, "tables"),
+        ];
         let lists: Vec<&str> = lists.into_iter().filter(|(used, _)| *used).map(|(_, list)| list).collect();
         let lists = if lists.is_empty() { "none".to_owned() } else { lists.join(", ") };
         assert_eq!(cells[8], lists, "{row}");

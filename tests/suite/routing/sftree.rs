@@ -1,6 +1,8 @@
 //! `sftree`: all that `ftree` has, and everything reaches everything on one lane.
 
-use fabdeck_fabric::{Faults, NodeId};
+use std::collections::BTreeSet;
+
+use fabdeck_fabric::{Fabric, FabricBuilder, Faults, Guid, NodeFacts, NodeId, NodeKind, PortNum};
 use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify};
 use fabdeck_routing::{NoProgress, Problem, Request};
 
@@ -124,4 +126,76 @@ fn large_irregular_trees_are_hardly_busier_than_under_ftree() {
 fn one_and_two_threads_agree() {
     same_on_two_threads("sftree", "kary,k=4,n=3,faults=5%,aggregation=yes");
     same_on_two_threads("sftree", "racks648,aggregation=yes");
+}
+
+/// The switches of the hole in lemma 5.9 (docs/engines.md), by their numbers, and the cables between them.
+const SEVEN: [&str; 7] = ["L", "B", "C", "M1", "M2", "S1", "S2"];
+const CABLES: [(usize, usize); 8] = [(0, 3), (0, 4), (1, 4), (2, 3), (3, 5), (3, 6), (4, 5), (4, 6)];
+
+/// A host on each leaf, behind port 1; the other ports in the order of the cables.
+fn seven_switches() -> Fabric {
+    let mut builder = FabricBuilder::new();
+    let mut ports = [2u8; 7];
+    let switches: Vec<_> = (0u64..)
+        .zip(SEVEN)
+        .map(|(at, name)| {
+            builder.add_node(NodeFacts::new(NodeKind::Switch, Guid(0x100 + at), 8, name.to_owned())).unwrap()
+        })
+        .collect();
+    for leaf in 0..3 {
+        let facts = NodeFacts::new(NodeKind::ChannelAdapter, Guid(0x200 + leaf), 1, format!("host {leaf}"));
+        let host = builder.add_node(facts).unwrap();
+        builder.connect((switches[leaf as usize], PortNum(1)), (host, PortNum(1))).unwrap();
+    }
+    for (a, b) in CABLES {
+        builder.connect((switches[a], PortNum(ports[a])), (switches[b], PortNum(ports[b]))).unwrap();
+        ports[a] += 1;
+        ports[b] += 1;
+    }
+    builder.finish().with_fresh_lids(None)
+}
+
+#[test]
+fn the_paths_of_the_lemma_close_a_cycle_and_those_here_do_not() {
+    let (fabric, faults) = (seven_switches(), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let at = |name: &str| SEVEN.iter().position(|own| *own == name).unwrap() as u32;
+    // From and to spines, whose U-turns algorithm 2 makes at the chips; from and to hosts.
+    let paths: [(&[&str], bool); 4] = [
+        (&["S1", "M2", "S2"], true),
+        (&["S2", "M1", "S1"], true),
+        (&["C", "M1", "S1", "M2", "B"], false),
+        (&["B", "M2", "S2", "M1", "C"], false),
+    ];
+    let judged = |paths: &[(&[&str], bool)]| {
+        let mut routes = problem.empty_routes();
+        for (path, of_switch) in paths {
+            let last = at(path[path.len() - 1]);
+            let end =
+                problem.destinations_behind(last).iter().find(|end| end.is_switch() == *of_switch).unwrap();
+            routes.set(last, end.lid, Some(end.port));
+            for hop in path.windows(2) {
+                let leaving = &problem.graph.channels()[problem.graph.outgoing(at(hop[0]))];
+                let taken = leaving.iter().find(|channel| channel.to == at(hop[1])).unwrap();
+                routes.set(at(hop[0]), end.lid, Some(taken.from_port));
+            }
+        }
+        let scope = RouteScope { switches: true, lanes: LaneKnowledge::Known };
+        certify(&problem, &routes, &scope, &NoProgress).unwrap()
+    };
+    for left_out in 0..paths.len() {
+        let three: Vec<_> = (0..paths.len()).filter(|at| *at != left_out).map(|at| paths[at]).collect();
+        assert!(judged(&three).cycles.is_empty(), "without {left_out}");
+    }
+    let seen = judged(&paths);
+    assert_eq!((seen.deadlock_free, seen.cycles.len()), (Some(false), 1));
+    let channel = |id| {
+        let channel = problem.graph.channel(id);
+        format!("{}>{}", SEVEN[channel.from as usize], SEVEN[channel.to as usize])
+    };
+    let cycle: BTreeSet<String> = seen.cycles[0].channels.iter().map(|id| channel(*id)).collect();
+    assert_eq!(cycle, ["M1>S1", "M2>S2", "S1>M2", "S2>M1"].map(str::to_owned).into());
+    let verdict = judge(&problem, &route("sftree", &problem).unwrap().routes);
+    assert!(verdict.lost.is_empty() && verdict.lost_switches.is_empty(), "{verdict:?}");
+    assert!(!verdict.loops && !verdict.cycle && !verdict.cycle_switches, "{verdict:?}");
 }

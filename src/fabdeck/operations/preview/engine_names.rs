@@ -2,12 +2,12 @@
 
 use crate::catalogue::failure::Failure;
 use fabdeck_fabric::{similar_words, suggest};
-use fabdeck_routing::{ENGINES, Engine, find_engine};
+use fabdeck_routing::{ENGINES, Engine, NAMED_ENGINES, find_engine};
 
 /// Finds an engine by its name.
 pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
     find_engine(id).ok_or_else(|| {
-        let names = || ENGINES.iter().map(|engine| engine.id);
+        let names = || ENGINES.iter().chain(NAMED_ENGINES).map(|engine| engine.id);
         let meant = suggest(&similar_words(id, names()));
         let names = names().collect::<Vec<_>>().join(", ");
         Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; the engines are {names}"))

@@ -15,7 +15,7 @@ use fabdeck_fabric::observe::NotePlace;
 use fabdeck_fabric::{ElementError, ElementId, Faults, Guid, JobMap, PortNum};
 use fabdeck_files::job_lists::{JobLine, JobList};
 use fabdeck_files::jobs::{HostIndex, JobPlacement};
-use fabdeck_routing::{LaneDependence, Request};
+use fabdeck_routing::{DimensionPorts, LaneDependence, Request};
 
 /// Elements that are marked as failed.
 #[derive(Clone, Debug, Default)]
@@ -37,11 +37,19 @@ pub struct EngineOptions {
     pub io_nodes: Option<PathBuf>,
     /// File with the running jobs.
     pub jobs: Option<PathBuf>,
+    /// File with the ports of switches in the order of dimensions.
+    pub dimension_ports: Option<PathBuf>,
+    /// File with the forwarding tables of the engine `file`.
+    pub tables: Option<PathBuf>,
     /// Whether hosts of that list that the fabric does not have are left out.
     pub skips_missing: bool,
     pub lanes_by: LaneDependence,
     /// File that describes the torus or mesh.
     pub torus: Option<PathBuf>,
+    /// Whether paths are spread over lanes that are left empty.
+    pub spread_lanes: bool,
+    /// Whether `nue` makes its layers by search alone.
+    pub plain_search: bool,
     /// Whether paths from and to switches are certified too.
     pub switches: bool,
     pub lanes_in_force: Option<LaneChoice>,
@@ -108,7 +116,32 @@ pub fn route_request(
     let (jobs, lanes_by) = (Arc::new(jobs), options.lanes_by);
     let request =
         Request { roots, compute_nodes, io_nodes, jobs, lanes_by, torus, manager, ..Request::default() };
+    let request = with_files(env, snapshot, options, request)?;
     Ok(request.with_lanes(options.lanes, env.given.supposed_lanes))
+}
+
+/// Adds what single engines read from files.
+fn with_files(
+    env: Env<'_>,
+    snapshot: &mut Snapshot,
+    options: &EngineOptions,
+    request: Request,
+) -> Result<Request, Failure> {
+    let dimension_ports = match &options.dimension_ports {
+        Some(file) => env.outside.dimension_ports(file).map_err(Failure::from_list_error)?,
+        None => DimensionPorts::default(),
+    };
+    let tables = match &options.tables {
+        Some(file) => {
+            let (tables, notes) = env.outside.stored_tables(file)?;
+            snapshot.observation.notes.extend(notes);
+            Some(Arc::new(tables))
+        }
+        None => None,
+    };
+    let (plain_search, spread_lanes) = (options.plain_search, options.spread_lanes);
+    let dimension_ports = Arc::new(dimension_ports);
+    Ok(Request { dimension_ports, tables, plain_search, spread_lanes, ..request })
 }
 
 /// Reads a list of nodes. A node that the fabric does not have is a mistake, because no engine should silently ignore

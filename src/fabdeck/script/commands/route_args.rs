@@ -54,6 +54,13 @@ pub struct RouteArgs {
     /// List of running jobs, for engines that balance jobs: a host and its job on each line, or the output of squeue
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
+    /// File with the ports of switches in the order of dimensions, for `dor`: a GUID and its ports on each line, as
+    /// OpenSM's dimn_ports_file
+    #[arg(long, value_name = "FILE")]
+    pub dimension_ports: Option<PathBuf>,
+    /// File with forwarding tables for the engine `file` (opensm-lfts.dump, output of dump_lfts)
+    #[arg(long, value_name = "FILE")]
+    pub tables: Option<PathBuf>,
     /// What to do about hosts of --jobs that the fabric does not have
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, requires = "jobs")]
     pub missing: MissingHosts,
@@ -64,6 +71,12 @@ pub struct RouteArgs {
     /// cabling
     #[arg(long, value_name = "FILE")]
     pub torus: Option<PathBuf>,
+    /// Spread paths over lanes that are left empty, for `dfsssp`: fewer packets wait for each other
+    #[arg(long)]
+    pub spread_lanes: bool,
+    /// Make the layers of `nue` by search alone, on trees too: for comparisons with the dissertation
+    #[arg(long)]
+    pub plain_search: bool,
     /// Certify paths from and to switches too
     #[arg(long)]
     pub switches: bool,
@@ -87,9 +100,13 @@ impl RouteArgs {
             compute_nodes: self.compute_nodes.clone(),
             io_nodes: self.io_nodes.clone(),
             jobs: self.jobs.clone(),
+            dimension_ports: self.dimension_ports.clone(),
+            tables: self.tables.clone(),
             skips_missing: self.missing == MissingHosts::Skip,
             lanes_by: self.lanes_by.into(),
             torus: self.torus.clone(),
+            spread_lanes: self.spread_lanes,
+            plain_search: self.plain_search,
             switches: self.switches,
             lanes_in_force: self.lanes_in_force,
         }

@@ -86,6 +86,8 @@ fn route_flags(args: &RoutePlanArgs) -> Vec<String> {
         ("--compute-nodes", &args.route.compute_nodes),
         ("--io-nodes", &args.route.io_nodes),
         ("--jobs", &args.route.jobs),
+        ("--dimension-ports", &args.route.dimension_ports),
+        ("--tables", &args.route.tables),
     ];
     let files =
         files.into_iter().filter_map(|(flag, file)| Some([flag.to_owned(), quote_path(file.as_deref()?)]));
@@ -95,7 +97,9 @@ fn route_flags(args: &RoutePlanArgs) -> Vec<String> {
         true => None,
         false => by.to_possible_value().map(|by| to_strings(&["--lanes-by", by.get_name()])),
     };
-    lanes.into_iter().chain(files.flatten()).chain(by.into_iter().flatten()).collect()
+    let switches = [("--spread-lanes", args.route.spread_lanes), ("--plain-search", args.route.plain_search)];
+    let switches = switches.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.to_owned());
+    lanes.into_iter().chain(files.flatten()).chain(by.into_iter().flatten()).chain(switches).collect()
 }
 
 /// Name of a plan for a stage: `nue-first.plan` beside `nue.plan`.

@@ -1,0 +1,151 @@
+//! `file`: the tables of a dump instead of routes of an algorithm, as OpenSM's engine of that name. LIDs follow the GUID
+//! of the port that the dump names for them. Nothing reacts to failures: an entry whose port leads nowhere is no path.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
+use super::problem::Problem;
+use fabdeck_fabric::{Guid, Lft, Lid, NO_PATH, NodeId, PortId, PortNum};
+
+pub const ID: &str = "file";
+
+/// Forwarding tables by the GUIDs of switches, and the GUIDs of the ports that owned the LIDs when they were stored.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct StoredTables {
+    /// The table of each switch.
+    pub switches: BTreeMap<Guid, Lft>,
+    /// The owner of each LID, where it was stored: the GUID of a port, or of a switch.
+    pub owners: BTreeMap<Lid, Guid>,
+}
+
+pub fn route(
+    problem: &Problem<'_>,
+    request: &Request,
+    _: &dyn RouteProgress,
+) -> Result<EngineAnswer, EngineRefusal> {
+    let refuse = |what: &str| Err(EngineRefusal::Request { engine: ID, what: what.to_owned() });
+    let Some(tables) = &request.tables else {
+        return refuse("there are no tables to take; name a dump of forwarding tables with --tables FILE");
+    };
+    // Without a stated number the engine uses the one lane that it has.
+    if request.lanes > 1 && request.supposed_lanes.is_none() {
+        return refuse("tables alone have one lane; leave out --lanes, or give --lanes 1");
+    }
+    let mut routes = problem.empty_routes();
+    let (stride, moves) = (routes.stride().max(1), LidMoves::new(problem, tables));
+    let rows = routes.entries_mut().par_chunks_exact_mut(stride).enumerate();
+    let filled: Vec<FilledRow> =
+        rows.map(|(switch, row)| fill_row(problem, tables, &moves, switch as u32, row)).collect();
+    let remarks = remarks(problem, tables, &moves, &filled);
+    Ok(EngineAnswer { routes, remarks, degraded: false })
+}
+
+/// Where the LIDs of the file are in the fabric.
+struct LidMoves {
+    /// By stored LID, the LID of the port that owned it; `None` where the owner is not known, and the LID stays.
+    owned: Vec<Option<Lid>>,
+    /// LIDs that have another number now.
+    moved: usize,
+}
+
+impl LidMoves {
+    fn new(problem: &Problem<'_>, tables: &StoredTables) -> Self {
+        let length = tables.owners.keys().next_back().map_or(0, |lid| lid.index() + 1);
+        let mut moves = Self { owned: vec![None; length], moved: 0 };
+        for (lid, owner) in &tables.owners {
+            let address = port_of_owner(problem, *owner).and_then(|port| problem.fabric.address_of(port));
+            let Some((base, lmc)) = address else { continue };
+            let count = u32::from(lmc.lid_count());
+            let (first, own) = (u32::from(base.value()), u32::from(lid.value()));
+            let is_own = (first..first + count).contains(&own);
+            // A LID that moves keeps its place among those of its port.
+            moves.owned[lid.index()] = if is_own { Some(*lid) } else { Lid::new(first + own % count) };
+            moves.moved += usize::from(!is_own);
+        }
+        moves
+    }
+
+    fn owned(&self, stored: Lid) -> Option<Lid> {
+        self.owned.get(stored.index()).copied().flatten()
+    }
+}
+
+fn port_of_owner(problem: &Problem<'_>, owner: Guid) -> Option<PortId> {
+    let fabric = problem.fabric;
+    let switch = fabric.node_by_guid(owner).filter(|id| fabric.node(*id).is_switch());
+    match switch {
+        Some(switch) => fabric.port_of(switch, PortNum::MANAGEMENT),
+        None => fabric.port_by_guid(owner),
+    }
+}
+
+/// What became of the table of a switch.
+#[derive(Clone, Copy, Default)]
+struct FilledRow {
+    has_table: bool,
+    /// Entries whose port is down or absent.
+    dead: usize,
+}
+
+fn fill_row(
+    problem: &Problem<'_>,
+    tables: &StoredTables,
+    moves: &LidMoves,
+    switch: u32,
+    row: &mut [u8],
+) -> FilledRow {
+    let graph = &problem.graph;
+    let guid = problem.fabric.node(NodeId(switch)).guid();
+    let Some(table) = tables.switches.get(&guid).filter(|_| graph.is_alive(switch)) else {
+        return FilledRow { has_table: !graph.is_alive(switch), dead: 0 };
+    };
+    let mut leads = [false; NO_PATH as usize + 1];
+    leads[usize::from(PortNum::MANAGEMENT.value())] = true;
+    graph.channels()[graph.outgoing(switch)].iter().for_each(|channel| {
+        leads[usize::from(channel.from_port.value())] = true;
+    });
+    graph.terminals_of(switch).iter().for_each(|end| leads[usize::from(end.switch_port.value())] = true);
+    let mut dead = 0;
+    // LIDs of known ports go last: they count if one moved to the number of a LID without a known owner.
+    for known in [false, true] {
+        for (stored, port) in table.routed_lids() {
+            let owned = moves.owned(stored);
+            let Some(entry) = row.get_mut(owned.unwrap_or(stored).index()) else { continue };
+            if owned.is_some() == known {
+                let is_dead = !leads[usize::from(port.value())];
+                *entry = if is_dead { NO_PATH } else { port.value() };
+                dead += usize::from(is_dead);
+            }
+        }
+    }
+    FilledRow { has_table: true, dead }
+}
+
+fn remarks(
+    problem: &Problem<'_>,
+    tables: &StoredTables,
+    moves: &LidMoves,
+    filled: &[FilledRow],
+) -> Vec<String> {
+    let fabric = problem.fabric;
+    let is_switch = |guid: &Guid| fabric.node_by_guid(*guid).is_some_and(|id| fabric.node(id).is_switch());
+    let counts = [
+        (
+            filled.iter().map(|row| row.dead).sum(),
+            "entries whose port is down or absent, so they are no path",
+        ),
+        (
+            tables.switches.keys().filter(|guid| !is_switch(guid)).count(),
+            "switches of the file that the fabric does not have",
+        ),
+        (filled.iter().filter(|row| !row.has_table).count(), "switches without a table in the file"),
+        (moves.moved, "LIDs that follow the GUID of their port to another number"),
+    ];
+    counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{what}: {count}"))
+        .collect()
+}
