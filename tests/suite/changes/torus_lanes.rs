@@ -3,7 +3,10 @@
 use super::processes::ServedLab;
 
 fn exported(lab: &ServedLab, inputs: &[&str], format: &str) -> String {
-    lab.run_to_end(&[&["convert"], inputs, &["--to", format, "-o", "-"]].concat(), 0)
+    let ended = lab.run(&[&["convert"], inputs, &["--to", format, "-o", "-"]].concat());
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    // Findings of the plan are on stderr.
+    String::from_utf8(ended.stdout).unwrap()
 }
 
 #[test]
