@@ -210,7 +210,7 @@ fn exit_codes() {
     assert_eq!(code(&["--source", "damaged", "show", "links"]), Exit::BadInput);
     assert_eq!(code(&["--source", "far", "show", "links"]), Exit::Unreachable);
     assert_eq!(code(&["--source", "small", "trace", "h2", "h1"]), Exit::Findings);
-    assert_eq!(code(&["--source", "bare", "trace", "h1", "h2", "--tables", "t"]), Exit::Done);
+    assert_eq!(code(&["--source", "bare", "trace", "h1", "h2", "--lid", "14", "--tables", "t"]), Exit::Done);
     assert_eq!(code(&["--help"]), Exit::Done);
     assert_eq!(code(&["--version"]), Exit::Done);
     assert_eq!(code(&["--source", "small", "show", "links"]), Exit::Done);
