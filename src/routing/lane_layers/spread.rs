@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn spare_lanes_go_to_the_fullest_parts() {
         assert_eq!(lane_parts(&[90, 30], 2), [vec![0], vec![1]]);
-        assert_eq!(lane_parts(&[90, 30], 5), [vec![0, 2, 3], vec![1, 4]]);
+        assert_eq!(lane_parts(&[90, 40], 5), [vec![0, 2, 3], vec![1, 4]]);
         assert_eq!(lane_parts(&[7], 3), [vec![0, 1, 2]]);
     }
 }
