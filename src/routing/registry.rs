@@ -1,9 +1,11 @@
 //! The engines, one line each.
 
-use super::engine::{Engine, RequestUse, RouteGuarantees};
+use super::engine::{Engine, Request, RequestUse, RouteGuarantees};
+use super::torus2qos::TorusCoordinates;
 use super::{
     dfsssp, dor, ftree, lash, minhop, mlid, nue, opt, sar, sftree, sssp, stored_tables, torus2qos, updn,
 };
+use fabdeck_fabric::Fabric;
 
 const SHORTEST: RouteGuarantees = RouteGuarantees {
     terminals: true,
@@ -192,9 +194,51 @@ impl Engine {
     pub fn uses_path_bits(&self) -> bool {
         [mlid::ID, opt::ID].contains(&self.id)
     }
+
+    /// Whether it needs coordinates on a torus or mesh to do what it is for.
+    fn needs_dimensions(&self) -> bool {
+        self.uses.torus || self.uses.dimension_ports
+    }
+}
+
+/// The engines that are run where none is named: not those for several LIDs a port where there is one, nor those for tori
+/// and meshes elsewhere. What a request describes counts.
+pub fn suitable_engines(fabric: &Fabric, request: &Request) -> Vec<&'static Engine> {
+    let has_path_bits = fabric.ports().any(|(_, port)| port.facts.lmc.value() > 0);
+    let is_described = request.torus.is_some() || !request.dimension_ports.is_empty();
+    let has_dimensions = is_described || TorusCoordinates::find(fabric, None).is_ok();
+    let suits = |engine: &&Engine| {
+        (has_path_bits || !engine.uses_path_bits()) && (has_dimensions || !engine.needs_dimensions())
+    };
+    ENGINES.iter().filter(suits).collect()
 }
 
 /// The engine with a name.
 pub fn find_engine(id: &str) -> Option<&'static Engine> {
     ENGINES.iter().chain(NAMED_ENGINES).find(|engine| engine.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+
+    #[test]
+    fn engines_for_tori_and_for_several_lids_run_where_they_have_any() {
+        let suitable = |name: &str| -> Vec<&str> {
+            let fabric = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
+            suitable_engines(&fabric, &Request::default()).iter().map(|engine| engine.id).collect()
+        };
+        let special = ["mlid", "opt", "torus2qos", "dor"];
+        let found = |name: &str| {
+            let all = suitable(name);
+            assert_eq!(all.len(), ENGINES.len() - special.iter().filter(|id| !all.contains(id)).count());
+            special.map(|id| all.contains(&id))
+        };
+        assert_eq!(found("kary,k=4,n=2"), [false, false, false, false]);
+        assert_eq!(found("mport,m=4,n=3"), [true, true, false, false]);
+        assert_eq!(found("torus,dims=4x4"), [false, false, true, true]);
+        assert_eq!(found("torus,dims=4x4,lmc=1"), [true, true, true, true]);
+        assert_eq!(found("random,switches=9,links=16,terminals=2"), [false, false, false, false]);
+    }
 }

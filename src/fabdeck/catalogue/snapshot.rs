@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use fabdeck_fabric::counters::{SensorFault, WireJudgement, WireThresholds, find_sensor_faults, judge_port};
 use fabdeck_fabric::observe::{
@@ -12,6 +13,7 @@ use fabdeck_fabric::{
     Fabric, GUESS_SIGN, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, PathBits,
     Port, PortFacts, PortId, PortLabel, PortNum, PortState, Routes, SheetProblem,
 };
+use fabdeck_routing::{Engine, Request, suitable_engines};
 
 /// The note about a line of a sheet that fits nothing in the fabric.
 const UNUSED_LINE: &str = "FN-710";
@@ -38,6 +40,8 @@ pub struct Snapshot {
     doubted_labels: BTreeSet<Guid>,
     /// Names of nodes as the operator and the source give them.
     map: NameMap,
+    /// The engines that suit the fabric, once they were asked for.
+    engines: OnceLock<Vec<&'static Engine>>,
 }
 
 fn join_planes(observation: &Observation) -> AggregatedPorts {
@@ -81,6 +85,7 @@ impl Snapshot {
             planes,
             doubted_labels,
             map,
+            engines: OnceLock::new(),
         }
     }
 
@@ -88,6 +93,12 @@ impl Snapshot {
     pub fn update_names(&mut self) {
         self.names = Names::new(&self.observation.fabric, &self.map);
         self.planes = join_planes(&self.observation);
+        self.engines = OnceLock::new();
+    }
+
+    /// The engines that are run where none is named.
+    pub fn suitable_engines(&self) -> &[&'static Engine] {
+        self.engines.get_or_init(|| suitable_engines(self.fabric(), &Request::default()))
     }
 
     /// The planes of a port; `None` for a port of one plane.

@@ -181,5 +181,7 @@ fn read_snapshot(
         None if !snapshot.observation.tables.has_forwarding() => assume_lids(&mut snapshot),
         None => {}
     }
+    // The screen does not wait for them.
+    snapshot.suitable_engines();
     Ok((snapshot, source))
 }

@@ -8,14 +8,22 @@ use crate::console::features::screens::ScreenId;
 use crate::console::features::whatif::screen::WhatifPane;
 use crate::console::model::state::SessionState;
 use crate::operations::changes::changer::WriteAccess;
-use fabdeck_routing::{ENGINES, Engine};
+use fabdeck_routing::Engine;
 
 /// The same command line with the engines that the list shows, in its order.
 fn listed_line(state: &SessionState) -> Option<String> {
     let table = state.current().table();
-    let shown = (state.screen == ScreenId::Whatif && state.screens.whatif.pane == WhatifPane::Engines)
-        .then(|| table.selection.rows.iter().filter_map(|row| ENGINES.get(*row)).collect::<Vec<_>>());
-    let asked = |engine: &&&Engine| state.engines().is_empty() || state.engines().contains_key(engine.id);
+    let shown =
+        (state.screen == ScreenId::Whatif && state.screens.whatif.pane == WhatifPane::Engines).then(|| {
+            table
+                .selection
+                .rows
+                .iter()
+                .filter_map(|row| state.screens.whatif.engine_at(*row))
+                .collect::<Vec<_>>()
+        });
+    let asked =
+        |engine: &&&'static Engine| state.engines().is_empty() || state.engines().contains_key(engine.id);
     let shown: Vec<&str> = shown?.iter().filter(asked).map(|engine| engine.id).collect();
     let own = !table.filter.is_empty() || table.sort.is_some();
     let marks = state.marks_as_arguments();

@@ -5,7 +5,7 @@ use crate::console::features::jobs::job_words;
 use crate::console::model::action::Action;
 use crate::console::model::prompt::{Completion, Prompt, Purpose};
 use crate::console::model::state::SessionState;
-use fabdeck_routing::ENGINES;
+use fabdeck_routing::{ENGINES, NAMED_ENGINES};
 
 /// The completions of a line.
 pub fn complete_line(state: &SessionState, purpose: Purpose, typed: &str) -> Vec<Completion> {
@@ -57,7 +57,7 @@ pub(crate) fn complete_argument(state: &SessionState, word: &str, rest: &str) ->
 pub(crate) fn complete_engines(rest: &str) -> Vec<Completion> {
     let (done, last) =
         rest.rsplit_once(',').map_or(("", rest), |(_, last)| rest.split_at(rest.len() - last.len()));
-    let fits = ENGINES.iter().filter(|engine| engine.id.starts_with(last.trim()));
+    let fits = ENGINES.iter().chain(NAMED_ENGINES).filter(|engine| engine.id.starts_with(last.trim()));
     fits.map(|engine| Completion::new(format!("{done}{}", engine.id), engine.title)).collect()
 }
 

@@ -21,7 +21,7 @@ use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskDependency;
 use crate::operations::preview::path_preview::Preview;
 use fabdeck_fabric::ElementId;
-use fabdeck_routing::{ENGINES, Engine, EngineRefusal, RouteProgress};
+use fabdeck_routing::{ENGINES, Engine, EngineRefusal, NAMED_ENGINES, RouteProgress};
 
 /// Reads the source.
 #[derive(Debug)]
@@ -96,8 +96,11 @@ pub fn replace_snapshot(state: &mut SessionState, look: Arc<Snapshot>) -> Vec<Ef
         return start_next_engine(state);
     }
     let waiting = |proposed: &ProposalState| !matches!(proposed, ProposalState::Done { .. });
-    let asked: Vec<&'static Engine> =
-        ENGINES.iter().filter(|engine| state.known.proposed.get(engine.id).is_some_and(waiting)).collect();
+    let asked: Vec<&'static Engine> = ENGINES
+        .iter()
+        .chain(NAMED_ENGINES)
+        .filter(|engine| state.known.proposed.get(engine.id).is_some_and(waiting))
+        .collect();
     // After a change by this session, its result matters more, and the operator knows that tables changed.
     if state.known.proposed.len() > asked.len() && !state.known.changes.rereading {
         state.log_message(Severity::Info, "the fabric or its tables changed: p runs the engines again");

@@ -16,12 +16,16 @@ use crate::operations::lanes::lanes_in_force::{LaneReading, read_snapshot, read_
 use crate::operations::operation::Operation;
 use fabdeck_fabric::Faults;
 use fabdeck_mad::access::ReadOptions;
-use fabdeck_routing::Engine;
+use fabdeck_routing::{Engine, find_engine, suitable_engines};
+
+/// The engine that takes the tables of a file.
+const TABLES_ENGINE: &str = "file";
 
 /// The engines to compare on a marked fabric.
 pub struct PreviewRequest {
     pub marks: MarkRequest,
     pub options: EngineOptions,
+    /// The engines; none stands for all that suit the fabric, and for the tables of a file where the options have some.
     pub engines: Vec<&'static Engine>,
     /// Number of failed links whose mean loss is compared with that of the marks.
     pub expected: Option<usize>,
@@ -73,6 +77,13 @@ pub fn preview_engines(
     let known_jobs = (!request.jobs.is_empty()).then_some(&*request.jobs);
     let victims = hit.victims(&snapshot, known_jobs, *names);
     let jobs = job_figures_in_force(&snapshot, &tables, &faults, &request.jobs);
+    let engines = match engines.as_slice() {
+        [] => {
+            let file = find_engine(TABLES_ENGINE).filter(|_| request.tables.is_some());
+            suitable_engines(snapshot.fabric(), &request).into_iter().chain(file).collect()
+        }
+        named => named.to_vec(),
+    };
     let times = !operation.env.given.no_times;
     let rows = engines.iter().map(|engine| {
         let begun = Instant::now();

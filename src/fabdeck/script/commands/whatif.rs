@@ -15,7 +15,7 @@ use crate::operations::check::loads::JobFigures;
 use crate::operations::jobs::job_table::job_table;
 use crate::operations::preview::choice_loss::ChoiceLoss;
 use crate::operations::preview::comparison::NO_TABLES;
-use crate::operations::preview::engine_names::{engine_named, engines};
+use crate::operations::preview::engine_names::engines;
 use crate::operations::preview::engine_preview::{EnginePreview, PreviewRequest, preview_engines};
 use crate::operations::preview::engine_table::{ENGINE_TABLE, EngineStates, defect_words};
 use crate::operations::preview::victims::{HostNames, Victims};
@@ -58,7 +58,7 @@ pub struct WhatifArgs {
     /// Compare the loss with the mean over all sets of N failed links (default: as many links as the marks take down)
     #[arg(long, value_name = "N")]
     pub expect: Option<usize>,
-    /// Only these engines, separated by commas (default: all)
+    /// Only these engines, separated by commas (default: all that suit the fabric)
     #[arg(long, value_name = "E,...", value_delimiter = ',')]
     pub engine: Vec<String>,
     /// Refused: `whatif` counts the paths of all pairs; `check` takes partitions
@@ -75,11 +75,7 @@ fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure
              `check --partitions` for the tables",
         ));
     }
-    let mut engines = engines(&args.engine)?;
-    // Tables that are named are compared with all engines.
-    if args.engine.is_empty() && args.route.tables.is_some() {
-        engines.push(engine_named("file")?);
-    }
+    let engines = engines(&args.engine)?;
     let (marks, options) = (args.fail.marks(), args.route.options());
     let names = if context.output.json { HostNames::Full } else { HostNames::Short };
     let request = PreviewRequest { marks, options, engines, expected: args.expect, names };

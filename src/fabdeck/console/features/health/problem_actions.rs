@@ -76,14 +76,16 @@ pub fn preview_fix(state: &mut SessionState, _: &str) -> Vec<Effect> {
         FixPreview::Engines => {
             let mut effects = marking::replace_marks(state, &[]);
             open_engines(state);
-            effects.extend(engine_runs::preview_engines(state, &engine_runs::all_engines()));
+            let engines = engine_runs::all_engines(state);
+            effects.extend(engine_runs::preview_engines(state, &engines));
             effects
         }
         FixPreview::Without(element) => {
             // Earlier marks would make it a preview of something else.
             let mut effects = marking::replace_marks(state, &[element]);
             open_engines(state);
-            effects.extend(engine_runs::preview_engines(state, &engine_runs::all_engines()));
+            let engines = engine_runs::all_engines(state);
+            effects.extend(engine_runs::preview_engines(state, &engines));
             effects
         }
     }

@@ -10,7 +10,7 @@ use crate::console::model::prompt::Purpose;
 use crate::console::model::table::Table;
 use crate::operations::trace::path_trace::{LidChoice, Trace, parse_endpoint};
 use fabdeck_fabric::{ElementId, LinkId};
-use fabdeck_routing::{ENGINES, Engine};
+use fabdeck_routing::{ENGINES, Engine, NAMED_ENGINES};
 
 #[derive(Debug, Default)]
 pub struct PathsScreen {
@@ -165,7 +165,8 @@ impl Screen for PathsScreen {
     }
 
     fn has_views(&self, known: &Model) -> bool {
-        self.users.is_none() && ENGINES.iter().any(|engine| known.proposal(engine).is_some())
+        self.users.is_none()
+            && ENGINES.iter().chain(NAMED_ENGINES).any(|engine| known.proposal(engine).is_some())
     }
 
     fn step_out(&mut self, known: &Model) -> bool {
@@ -179,7 +180,8 @@ impl Screen for PathsScreen {
 
     /// Switches between the tables in force and the proposals.
     fn next_view(&mut self, known: &Model, forward: bool) -> Result<(), &'static str> {
-        let proposed = ENGINES.iter().filter(|engine| known.proposal(engine).is_some()).map(Some);
+        let proposed =
+            ENGINES.iter().chain(NAMED_ENGINES).filter(|engine| known.proposal(engine).is_some()).map(Some);
         let views: Vec<Option<&'static Engine>> = std::iter::once(None).chain(proposed).collect();
         if views.len() < 2 || self.users.is_some() {
             return Err("there are no other routes to follow: p on What-if runs the engines");

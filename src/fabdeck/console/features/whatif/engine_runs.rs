@@ -17,7 +17,7 @@ use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::preview::proposals::Proposals;
 use crate::operations::preview::whatif::{MarkedFabric, Proposal, ProposalOptions};
 use fabdeck_fabric::Faults;
-use fabdeck_routing::{ENGINES, Engine, EngineRefusal, Request, RouteProgress};
+use fabdeck_routing::{Engine, EngineRefusal, Request, RouteProgress};
 
 /// Computes an engine's routes for the marks.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ pub fn go_on_with_jobs(state: &mut SessionState) -> Vec<Effect> {
     start_next_engine(state)
 }
 
-/// All engines of the registry.
-pub fn all_engines() -> Vec<&'static Engine> {
-    ENGINES.iter().collect()
+/// The engines that `p` runs: all that suit the fabric.
+pub fn all_engines(state: &SessionState) -> Vec<&'static Engine> {
+    state.known.look.as_ref().map_or_else(Vec::new, |look| look.suitable_engines().to_vec())
 }

@@ -8,7 +8,7 @@ use crate::operations::preview::engine_table as table;
 use crate::operations::preview::engine_table::{EngineField, EngineStates};
 use crate::operations::preview::whatif::EngineRow;
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_routing::{ENGINES, Engine, find_engine};
+use fabdeck_routing::{ENGINES, Engine, NAMED_ENGINES, find_engine};
 
 const ENGINE_STATES: View<EngineRow, EngineStates> = View::new(FIELDS, "there is no engine");
 
@@ -80,7 +80,22 @@ const JOBS_DARK_FIBER: EngineField = EngineField::new(
 .largest_first()
 .when_known();
 
-/// All engines of the registry with their verdicts, whether requested or not. When all of them are done, the
+/// The engines that suit the fabric, and those that were run by name.
+pub fn listed_engines(known: &Model) -> Vec<&'static Engine> {
+    let mut engines: Vec<&'static Engine> = match &known.look {
+        Some(look) => look.suitable_engines().to_vec(),
+        None => ENGINES.iter().collect(),
+    };
+    let more = ENGINES.iter().chain(NAMED_ENGINES).filter(|engine| known.proposed.contains_key(engine.id));
+    for engine in more {
+        if engines.iter().all(|listed| listed.id != engine.id) {
+            engines.push(engine);
+        }
+    }
+    engines
+}
+
+/// The engines that suit the fabric with their verdicts, whether requested or not. When all of them are done, the
 /// best comes first.
 #[derive(Debug)]
 pub struct EngineList {
@@ -96,7 +111,7 @@ impl EngineList {
             Some(ProposalState::Done { row, .. }) => row.as_ref().clone(),
             _ => EngineRow::not_requested(engine.id),
         };
-        let mut engines: Vec<&'static Engine> = ENGINES.iter().collect();
+        let mut engines = listed_engines(known);
         let is_done =
             |engine: &&Engine| matches!(known.proposed.get(engine.id), Some(ProposalState::Done { .. }));
         let is_ranked = engines.iter().all(is_done);

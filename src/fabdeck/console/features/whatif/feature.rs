@@ -18,7 +18,7 @@ use crate::console::model::prompt::Purpose;
 use crate::console::model::state::SessionState;
 use crate::operations::preview::whatif::{drawn_words, mark_random};
 use fabdeck_fabric::ElementId;
-use fabdeck_routing::{Engine, find_engine};
+use fabdeck_routing::{ENGINES, Engine, NAMED_ENGINES, find_engine};
 
 pub const FEATURE: Feature = Feature {
     actions: &[ActionGroup {
@@ -70,7 +70,7 @@ pub const FEATURE: Feature = Feature {
                     if argument.is_empty() && state.screen == ScreenId::Jobs {
                         return running_jobs::ask_sar(state);
                     }
-                    match parse_engines(argument) {
+                    match parse_engines(state, argument) {
                         Ok(asked) => {
                             let mut effects = mark_chosen_cable(state);
                             open_engines(state);
@@ -133,13 +133,13 @@ pub fn open_engines(state: &mut SessionState) {
     state.screens.whatif.show_engines();
 }
 
-/// The engines of a list; all engines for an empty list.
-fn parse_engines(list: &str) -> Result<Vec<&'static Engine>, String> {
+/// The engines of a list; for an empty list all that suit the fabric.
+fn parse_engines(state: &SessionState, list: &str) -> Result<Vec<&'static Engine>, String> {
     if list.is_empty() {
-        return Ok(engine_runs::all_engines());
+        return Ok(engine_runs::all_engines(state));
     }
     let unknown = |id: &str| {
-        let ids: Vec<&str> = engine_runs::all_engines().iter().map(|engine| engine.id).collect();
+        let ids: Vec<&str> = ENGINES.iter().chain(NAMED_ENGINES).map(|engine| engine.id).collect();
         format!("there is no engine '{id}'; engines are {}", ids.join(", "))
     };
     let words = list.split([',', ' ']).filter(|word| !word.is_empty());

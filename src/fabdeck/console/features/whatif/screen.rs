@@ -76,6 +76,11 @@ impl WhatifScreen {
         }
     }
 
+    /// The engine of a row of the list.
+    pub fn engine_at(&self, row: usize) -> Option<&'static Engine> {
+        self.engines.engine(row)
+    }
+
     /// The engine of the page, or else the one at the cursor.
     pub fn engine(&self) -> Option<&'static Engine> {
         self.page.or_else(|| self.engines.engine(self.engines_table.row()?))
