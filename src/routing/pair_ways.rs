@@ -1,6 +1,7 @@
-//! One way for each ordered pair of switches, the same for all that is behind them (`lash`): a breadth-first tree from each switch, neighbours in the order of ports. An entry of a switch for a
-//! destination is that of the first tree in which the destination hangs below the switch. A part of a shortest path is a
-//! shortest path, so entries of different trees fit together.
+//! One way for each ordered pair of switches, the same for all that is behind them (`lash`): a breadth-first tree from each
+//! switch, neighbours in the order of ports. An entry of a switch for a destination is that of the first tree in which the
+//! destination hangs below the switch. A part of a shortest path is a shortest path, so entries of different trees fit
+//! together.
 
 use rayon::prelude::*;
 

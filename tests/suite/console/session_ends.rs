@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use fabdeck_live::socket::Server;
 use fabdeck_live::{LiveOptions, create_simulator};
 use fabdeck_mad::Method;
+use fabdeck_routing::{ENGINES, Engine};
 
 use super::pty::{PATIENCE, Session};
 
@@ -278,8 +279,9 @@ fn what_is_cancelled_works_no_more() {
     session.press("6");
     session.until("ENGINE");
     let mut cancelled = 0;
-    // Those for hosts that pick refuse this fabric at once.
-    let engines = fabdeck_routing::ENGINES.iter().filter(|engine| !engine.uses_path_bits());
+    // Those for hosts that pick, and for tori, refuse this fabric at once.
+    let refuses = |engine: &&Engine| engine.uses_path_bits() || engine.uses.torus;
+    let engines = ENGINES.iter().filter(|engine| !refuses(engine));
     for engine in engines.clone() {
         session.press("6");
         at_rest(&session);
