@@ -1,5 +1,6 @@
 //! `file`: the tables of a dump instead of routes of an algorithm, as OpenSM's engine of that name. LIDs follow the GUID
 //! of the port that the dump names for them. Nothing reacts to failures: an entry whose port leads nowhere is no path.
+//! Lanes come from a list of the service levels of paths, where there is one: a level is the number of a lane.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use rayon::prelude::*;
 
 use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::problem::Problem;
-use fabdeck_fabric::{Guid, Lft, Lid, NO_PATH, NodeId, PortId, PortNum};
+use fabdeck_fabric::{Guid, Lft, Lid, NO_PATH, NodeId, PathLanes, PathLevelTable, PortId, PortNum, Routes};
 
 pub const ID: &str = "file";
 
@@ -18,6 +19,8 @@ pub struct StoredTables {
     pub switches: BTreeMap<Guid, Lft>,
     /// The owner of each LID, where it was stored: the GUID of a port, or of a switch.
     pub owners: BTreeMap<Lid, Guid>,
+    /// The service levels of paths to these LIDs.
+    pub levels: Option<PathLevelTable>,
 }
 
 pub fn route(
@@ -30,15 +33,21 @@ pub fn route(
         return refuse("there are no tables to take; name a dump of forwarding tables with --tables FILE");
     };
     // Without a stated number the engine uses the one lane that it has.
-    if request.lanes > 1 && request.supposed_lanes.is_none() {
-        return refuse("tables alone have one lane; leave out --lanes, or give --lanes 1");
+    if tables.levels.is_none() && request.lanes > 1 && request.supposed_lanes.is_none() {
+        return refuse(
+            "tables alone have one lane; leave out --lanes, give --lanes 1, or name the levels of paths with --levels FILE",
+        );
     }
     let mut routes = problem.empty_routes();
     let (stride, moves) = (routes.stride().max(1), LidMoves::new(problem, tables));
     let rows = routes.entries_mut().par_chunks_exact_mut(stride).enumerate();
     let filled: Vec<FilledRow> =
         rows.map(|(switch, row)| fill_row(problem, tables, &moves, switch as u32, row)).collect();
-    let remarks = remarks(problem, tables, &moves, &filled);
+    let mut remarks = remarks(problem, tables, &moves, &filled);
+    if let Some(levels) = &tables.levels {
+        let given = problem.usable_lanes(request.lanes);
+        remarks.extend(take_levels(problem, &moves.follow(levels), given, &mut routes)?);
+    }
     Ok(EngineAnswer { routes, remarks, degraded: false })
 }
 
@@ -70,6 +79,61 @@ impl LidMoves {
     fn owned(&self, stored: Lid) -> Option<Lid> {
         self.owned.get(stored.index()).copied().flatten()
     }
+
+    /// The levels by the LIDs of the fabric. As with tables, LIDs of known ports count where two meet.
+    fn follow(&self, stored: &PathLevelTable) -> PathLevelTable {
+        let mut moved = PathLevelTable::default();
+        for (source, row) in &stored.sources {
+            let own = moved.sources.entry(*source).or_default();
+            for known in [false, true] {
+                let lids = row.iter().map(|(lid, level)| (self.owned(*lid), *lid, *level));
+                let lids = lids.filter(|(owned, ..)| owned.is_some() == known);
+                own.extend(lids.map(|(owned, lid, level)| (owned.unwrap_or(lid), level)));
+            }
+        }
+        moved
+    }
+}
+
+/// Puts each path on the lane of its level. A path that is not listed takes the lane of other nodes behind its switch, or
+/// lane 0.
+fn take_levels(
+    problem: &Problem<'_>,
+    levels: &PathLevelTable,
+    given: u8,
+    routes: &mut Routes,
+) -> Result<Option<String>, EngineRefusal> {
+    let all = levels.apply_to(problem.fabric, true);
+    let (stride, mut top) = (routes.stride(), 0);
+    let mut lane = vec![0; stride * problem.graph.switch_count()];
+    for end in problem.destinations() {
+        for from in problem.switches() {
+            let bits = all.levels.level_bits(from, end.lid);
+            if bits.count_ones() > 1 {
+                let from = problem.fabric.node(NodeId(from)).guid();
+                return Err(EngineRefusal::Request {
+                    engine: ID,
+                    what: format!(
+                        "the nodes behind switch {from} send to LID {} on different levels, and routes have one lane for \
+                         each switch and LID; correct --levels",
+                        end.lid
+                    ),
+                });
+            }
+            let level = if bits == 0 { 0 } else { bits.trailing_zeros() as u8 };
+            lane[from as usize * stride + end.lid.index()] = level;
+            top = top.max(level);
+        }
+    }
+    if top >= given {
+        return Err(EngineRefusal::Lanes { engine: ID, needed: u32::from(top) + 1, given });
+    }
+    if top > 0 {
+        routes.lanes = PathLanes::ByPair { lanes: top + 1, lane };
+    }
+    let unlisted = levels.apply_to(problem.fabric, false).unlisted;
+    Ok((unlisted > 0)
+        .then(|| format!("paths between hosts that the list of levels does not have: {unlisted}")))
 }
 
 fn port_of_owner(problem: &Problem<'_>, owner: Guid) -> Option<PortId> {

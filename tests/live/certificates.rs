@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, PortNum, Routes, Tables};
-use fabdeck_files::{fdbs, subnet_lst};
+use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, PathLanes, PortNum, Routes, Tables};
+use fabdeck_files::{fdbs, slvl, subnet_lst};
 use fabdeck_routing::certificate::{Certificate, LaneKnowledge, RouteScope, certify};
 use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
 
@@ -27,6 +27,16 @@ fn tables_of(fabric: &Fabric, routes: &Routes) -> Tables {
 
 /// `levels` holds the service level of each path, one a line; without it all paths share a lane.
 fn ibdmchk(fabric: &Fabric, routes: &Routes, switches: bool, levels: Option<&str>) -> Report {
+    ibdmchk_with(fabric, routes, switches, (levels, None))
+}
+
+/// The same, with SL2VL tables that map these levels; without them a level is the number of a lane.
+fn ibdmchk_with(
+    fabric: &Fabric,
+    routes: &Routes,
+    switches: bool,
+    (levels, lanes): (Option<&str>, Option<&Tables>),
+) -> Report {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (mut list, mut lines) = (Vec::new(), Vec::new());
     subnet_lst::write(fabric, None, &mut list).unwrap();
@@ -39,6 +49,12 @@ fn ibdmchk(fabric: &Fabric, routes: &Routes, switches: bool, levels: Option<&str
     if let Some(levels) = levels {
         fs::write(folder.path().join("levels"), levels).unwrap();
         args.extend(["-c", "levels"]);
+    }
+    if let Some(lanes) = lanes {
+        let mut rows = Vec::new();
+        slvl::write(fabric, lanes, &mut rows).unwrap();
+        fs::write(folder.path().join("fabric.slvl"), rows).unwrap();
+        args.extend(["-d", "fabric.slvl"]);
     }
     let text = ibsim::ibdmchk(folder.path(), &args);
     let loops = text.contains("Found credit loop");
@@ -120,23 +136,24 @@ fn ibdmchk_finds_the_credit_loops_that_the_certificate_finds() {
     }
 }
 
-/// Engines whose tables have no credit loop on one lane, which ibdmchk has to confirm; `ftree` refuses fabrics that
-/// are no trees.
+/// Engines whose tables have no credit loop on one lane, which ibdmchk has to confirm; `ftree` and `dmodk` refuse fabrics
+/// that are no trees.
+const TREE_ENGINES: &[&str] = &["updn", "dnup", "ftree", "sftree", "dmodk"];
 const ON_ONE_LANE: &[(&str, &[&str])] = &[
-    ("kary,k=4,n=2", &["updn", "ftree", "sftree"]),
-    ("kary,k=3,n=3", &["updn", "ftree", "sftree"]),
-    ("kary,k=3,n=3,faults=3", &["updn", "ftree", "sftree"]),
-    ("kary,k=3,n=3,aggregation=yes", &["updn", "ftree", "sftree"]),
-    ("xgft,m=4x3x2,w=1x2x3", &["updn", "ftree", "sftree"]),
-    ("gft2,n=2,m=4,r=6,redundancy=2", &["updn", "ftree", "sftree"]),
-    ("demo", &["updn", "ftree", "sftree"]),
-    ("racks648,hosts=54", &["updn", "ftree", "sftree"]),
-    ("torus,dims=5", &["updn"]),
-    ("torus,dims=4x4", &["updn"]),
-    ("mesh,dims=4x4,terminals=1", &["updn"]),
-    ("kautz,d=2,k=3", &["updn"]),
-    ("dragonfly,a=3,p=1,h=1,g=4", &["updn"]),
-    ("random,switches=12,links=24,terminals=1", &["updn"]),
+    ("kary,k=4,n=2", TREE_ENGINES),
+    ("kary,k=3,n=3", TREE_ENGINES),
+    ("kary,k=3,n=3,faults=3", TREE_ENGINES),
+    ("kary,k=3,n=3,aggregation=yes", TREE_ENGINES),
+    ("xgft,m=4x3x2,w=1x2x3", TREE_ENGINES),
+    ("gft2,n=2,m=4,r=6,redundancy=2", TREE_ENGINES),
+    ("demo", TREE_ENGINES),
+    ("racks648,hosts=54", TREE_ENGINES),
+    ("torus,dims=5", &["updn", "dnup"]),
+    ("torus,dims=4x4", &["updn", "dnup"]),
+    ("mesh,dims=4x4,terminals=1", &["updn", "dnup"]),
+    ("kautz,d=2,k=3", &["updn", "dnup"]),
+    ("dragonfly,a=3,p=1,h=1,g=4", &["updn", "dnup"]),
+    ("random,switches=12,links=24,terminals=1", &["updn", "dnup"]),
 ];
 
 #[test]
@@ -174,6 +191,9 @@ fn ibdmchk_finds_that_lanes_break_the_credit_loops() {
         ("dfsssp", "torus,dims=4x4", 8),
         ("dfsssp", "kautz,d=2,k=3", 8),
         ("dfsssp", "dragonfly,a=3,p=1,h=1,g=4", 8),
+        ("lash", "torus,dims=5", 8),
+        ("lash", "torus,dims=4x4", 8),
+        ("lash", "dragonfly,a=3,p=1,h=1,g=4", 8),
         ("nue", "torus,dims=4x4", 4),
         ("nue", "random,switches=12,links=24,terminals=1", 2),
     ];
@@ -195,6 +215,68 @@ fn ibdmchk_finds_that_lanes_break_the_credit_loops() {
         broken_up += i32::from(one.loops);
     }
     assert!(broken_up >= 3, "{broken_up} fabrics have loops without their lanes");
+}
+
+/// `torus2qos` by its levels and SL2VL tables; on level 0 the same tables have a credit loop where rings have five or more
+/// switches.
+#[test]
+fn ibdmchk_finds_that_lanes_of_torus2qos_break_the_credit_loops() {
+    for (name, loops) in [
+        ("torus,dims=5", true),
+        ("torus,dims=5x4", true),
+        ("torus,dims=5x6,redundancy=1,terminals=1", true),
+        ("torus,dims=5x3x3,terminals=1", true),
+        ("mesh,dims=4x4,terminals=1", false),
+    ] {
+        let fabric = ibsim::fabric(name);
+        let routes = routed("torus2qos", &fabric, 4);
+        let PathLanes::ByHop { tables, .. } = &routes.lanes else { panic!("{name}: {:?}", routes.lanes) };
+        let own = levels(&fabric, |from, lid| routes.lane(from, lid).value());
+        let seen = certificate(&fabric, &routes, false);
+        let report = ibdmchk_with(&fabric, &routes, false, (Some(&own), Some(tables)));
+        println!("{name}: {} lanes, ibdmchk loops {}", seen.lanes.len(), report.loops);
+        assert!(seen.deadlock_free == Some(true) && !report.loops, "{name}: {}", report.text);
+        assert!(seen.lost.total() == 0 && !report.broken, "{name}: {}", report.text);
+        let zero = levels(&fabric, |_, _| 0);
+        let report = ibdmchk_with(&fabric, &routes, false, (Some(&zero), Some(tables)));
+        assert_eq!(report.loops, loops, "{name} on level 0: {}", report.text);
+    }
+}
+
+/// `dor` promises no more than shortest paths: both find the same credit loops.
+#[test]
+fn ibdmchk_finds_the_credit_loops_of_dor() {
+    for (name, loops) in [
+        ("torus,dims=5", true),
+        ("torus,dims=5x5,terminals=1", true),
+        ("torus,dims=3x3x3,terminals=1", false),
+        ("mesh,dims=4x4,terminals=1", false),
+        ("mesh,dims=3x3x2,redundancy=2", false),
+        ("kautz,d=2,k=3", true),
+        ("dragonfly,a=3,p=1,h=1,g=4", true),
+    ] {
+        let fabric = ibsim::fabric(name);
+        let routes = routed("dor", &fabric, 1);
+        let (seen, report) = (certificate(&fabric, &routes, false), ibdmchk(&fabric, &routes, false, None));
+        println!("{name}: free {:?}, ibdmchk loops {}", seen.deadlock_free, report.loops);
+        assert_eq!((seen.deadlock_free, report.loops), (Some(!loops), loops), "{name}: {}", report.text);
+        assert!(seen.lost.total() == 0 && !report.broken, "{name}: {}", report.text);
+    }
+}
+
+/// ibdmchk judges the base LIDs of ports with several.
+#[test]
+fn ibdmchk_agrees_on_tables_for_several_lids() {
+    for (id, name) in
+        [("opt", "gft2,n=4,m=4,r=6,lmc=1"), ("mlid", "kary,k=3,n=2,lmc=2"), ("mlid", "kary,k=3,n=3,lmc=1")]
+    {
+        let fabric = ibsim::fabric(name);
+        let routes = routed(id, &fabric, 1);
+        let (seen, report) = (certificate(&fabric, &routes, false), ibdmchk(&fabric, &routes, false, None));
+        println!("{id}, {name}: {} lost, ibdmchk loops {}", seen.lost.total(), report.loops);
+        assert_eq!((seen.deadlock_free, report.loops), (Some(true), false), "{id}, {name}: {}", report.text);
+        assert!(seen.lost.total() == 0 && !report.broken, "{id}, {name}: {}", report.text);
+    }
 }
 
 /// With one entry removed, ibdmchk and the certificate both miss paths.

@@ -121,3 +121,47 @@ fn routes_for_jobs_are_the_same_bytes() {
         }
     }
 }
+
+/// (Engine, its options, a fabric that it serves.)
+const ENGINES_ALONE: &[(&str, &[&str], &str)] = &[
+    ("dor", &[], "torus,dims=4x4,redundancy=2,faults=2"),
+    ("lash", &[], "random,switches=40,links=90,seed=5"),
+    ("lash", &["--lanes", "8"], "torus,dims=5x5"),
+    ("dnup", &[], "random,switches=40,links=90,seed=5"),
+    ("torus2qos", &["--lanes", "4"], "torus,dims=5x4,faults=1"),
+    ("dmodk", &[], "kary,k=4,n=2,faults=3"),
+    ("mlid", &[], "kary,k=3,n=2,lmc=2"),
+    ("opt", &[], "gft2,n=4,m=4,r=6,lmc=1"),
+];
+
+/// Each in `route` by itself; a plan has every byte of the tables and lanes.
+#[test]
+fn plans_of_each_engine_are_the_same_bytes() {
+    for (engine, options, name) in ENGINES_ALONE {
+        let source = format!("sim:{name}");
+        let route = ["--source", &source, "route", "--engine", engine, "-o", "-", "--no-times"];
+        always_the_same(&[&route[..], options].concat());
+    }
+}
+
+/// `file` reads tables and levels that another engine made.
+#[test]
+fn plans_of_stored_tables_are_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (plan, lfts, psl) = (file("lash.plan"), file("lash.lfts"), file("lash.psl"));
+    let source = "sim:torus,dims=5,terminals=2";
+    let made = |args: &[&str]| {
+        let (code, _, told) = said(args, "1");
+        assert!(code == Some(0) || code == Some(2), "{args:?}: {code:?} {}", String::from_utf8_lossy(&told));
+    };
+    made(&["--source", source, "route", "--engine", "lash", "-o", &plan]);
+    for (format, to) in [("lfts", &lfts), ("psl", &psl)] {
+        made(&["--source", source, "convert", &plan, "--to", format, "-o", to]);
+    }
+    let route = ["--source", source, "route", "--engine", "file", "--tables", &lfts, "-o", "-", "--no-times"];
+    always_the_same(&route);
+    let laned = [&route[..], &["--levels", &psl, "--lanes", "8"]].concat();
+    always_the_same(&laned);
+    assert!(said(&laned, "1").1 != said(&route, "1").1, "the plan has the lanes of the list");
+}

@@ -77,8 +77,9 @@ pub trait SystemAccess {
     /// Reads forwarding tables from a file, for a known fabric.
     fn tables(&self, file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError>;
 
-    /// Reads forwarding tables from a file, by the GUIDs that the file names.
-    fn stored_tables(&self, file: &Path) -> Result<(StoredTables, Notes), SourceError>;
+    /// Reads forwarding tables from a file, by the GUIDs that the file names; and the levels of paths from another.
+    fn stored_tables(&self, file: &Path, levels: Option<&Path>)
+    -> Result<(StoredTables, Notes), SourceError>;
 
     /// Reads the ports of switches in the order of dimensions.
     fn dimension_ports(&self, file: &Path) -> Result<DimensionPorts, SourceError>;

@@ -124,8 +124,12 @@ impl SystemAccess for LocalSystemAccess {
         open_sources::tables(file, fabric)
     }
 
-    fn stored_tables(&self, file: &Path) -> Result<(StoredTables, Notes), SourceError> {
-        open_sources::stored_tables(file)
+    fn stored_tables(
+        &self,
+        file: &Path,
+        levels: Option<&Path>,
+    ) -> Result<(StoredTables, Notes), SourceError> {
+        open_sources::stored_tables(file, levels)
     }
 
     fn dimension_ports(&self, file: &Path) -> Result<DimensionPorts, SourceError> {

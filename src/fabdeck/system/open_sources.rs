@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::access::SourceOptions;
-use fabdeck_fabric::observe::{NotePlace, Notes};
+use fabdeck_fabric::observe::{NotePlace, Notes, PolicyLevels};
 use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables, TorusDescription};
 use fabdeck_files::capture::TimeSpec;
-use fabdeck_files::content::{Content, GuidFile};
+use fabdeck_files::content::{Content, GuidFile, PolicyFile};
 use fabdeck_files::flows::{self, FlowLine};
 use fabdeck_files::job_lists::{self, JobList};
 use fabdeck_files::label_sheet;
@@ -97,17 +97,28 @@ pub fn tables(file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceErr
     }
 }
 
-/// Reads forwarding tables without a fabric to compare them with: an engine brings them onto one.
-pub fn stored_tables(file: &Path) -> Result<(StoredTables, Notes), SourceError> {
+/// Reads forwarding tables, and the levels of paths, without a fabric to compare them with: an engine brings them onto
+/// one.
+pub fn stored_tables(file: &Path, levels: Option<&Path>) -> Result<(StoredTables, Notes), SourceError> {
     let Content::Tables(read) = read_content(file).map_err(replace_source_hint)? else {
         return Err(wrong_format(file, "a file of tables"));
     };
     let tables = read.sections.into_iter().filter_map(|section| Some((section.node, section.tables.lft?)));
-    let stored = StoredTables { switches: tables.collect(), owners: read.owners };
+    let mut stored = StoredTables { switches: tables.collect(), owners: read.owners, levels: None };
+    let mut notes = read.notes;
     if stored.switches.is_empty() {
         return Err(wrong_format(file, "a file of forwarding tables"));
     }
-    Ok((stored, read.notes))
+    if let Some(file) = levels {
+        match read_content(file).map_err(replace_source_hint)? {
+            Content::Policy(PolicyFile { levels: PolicyLevels::ByPath(levels), notes: more }) => {
+                stored.levels = Some(levels);
+                notes.extend(more);
+            }
+            _ => return Err(wrong_format(file, "a list of the service levels of paths (psl)")),
+        }
+    }
+    Ok((stored, notes))
 }
 
 pub fn dimension_ports(file: &Path) -> Result<DimensionPorts, SourceError> {

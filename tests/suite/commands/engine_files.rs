@@ -135,3 +135,69 @@ fn empty_lanes_and_the_plain_search_are_options() {
     assert_eq!(lanes(TREE, &[], "nue"), 1);
     assert_eq!(lanes(TREE, &["--plain-search"], "nue"), 4);
 }
+
+/// `--levels` puts paths on the lanes of a list; on one lane the same tables have a credit loop.
+#[test]
+fn levels_beside_the_tables_of_a_file_are_lanes() {
+    let home = binary::home();
+    let source = "sim:torus,dims=5,terminals=2";
+    let file = |name: &str| home.path().join(name).display().to_string();
+    let (plan, tables, levels) = (file("lash.plan"), file("lash.lfts"), file("lash.psl"));
+    let (_, code, err) = run(&home, &["--source", source, "route", "--engine", "lash", "-o", &plan]);
+    assert!(matches!(code, Some(0 | 2)), "{err}");
+    for (format, to) in [("lfts", &tables), ("psl", &levels)] {
+        let (_, code, err) = run(&home, &["--source", source, "convert", &plan, "--to", format, "-o", to]);
+        assert_eq!(code, Some(0), "{err}");
+    }
+    let whatif = |more: &[&str]| {
+        let args = ["--json", "--source", source, "whatif", "--engine", "file", "--tables", &tables];
+        run(&home, &[&args[..], more].concat())
+    };
+    let (one, code, _) = whatif(&[]);
+    assert_eq!((code, &row(&one, "file")["certificate"]["deadlock_free"]), (Some(2), &Value::from(false)));
+    let (laned, code, err) = whatif(&["--levels", &levels, "--lanes", "8"]);
+    let file = row(&laned, "file");
+    assert_eq!((code, &file["lanes"]), (Some(0), &Value::from(2)), "{err} {file}");
+    assert_eq!(file["certificate"]["deadlock_free"], true);
+    let (few, _, _) = whatif(&["--levels", &levels, "--lanes", "1"]);
+    let refused = row(&few, "file")["refused"].as_str().unwrap().to_owned();
+    assert!(refused.contains("FD-8002") && refused.contains('2'), "{refused}");
+    let (_, code, err) = whatif(&["--levels", &tables]);
+    assert!(code != Some(0) && err.contains("FD-7702") && err.contains("levels of paths"), "{err}");
+    let (_, code, err) = run(&home, &["--source", source, "whatif", "--engine", "file", "--levels", &levels]);
+    assert!(code == Some(64) && err.contains("--tables"), "{code:?} {err}");
+}
+
+/// A ring with two breaks that a file has, rather than marks: the ring and both breaks by name, as text and as JSON.
+#[test]
+fn a_torus_of_a_file_with_two_breaks_in_a_ring_is_refused_by_name() {
+    let home = binary::home();
+    let net = home.path().join("torus.net").display().to_string();
+    let (_, code, err) = run(&home, &["generate", "torus,dims=7x3x3,terminals=1", "-o", &net]);
+    assert_eq!(code, Some(0), "{err}");
+    let text = std::fs::read_to_string(&net).unwrap();
+    let (mut node, mut kept) = ("", String::new());
+    // The cables from sw_1_0_0 and from sw_4_0_0 to the next switch in x leave from port 1 and arrive at port 2.
+    let gone = [("sw_1_0_0", 1), ("sw_2_0_0", 2), ("sw_4_0_0", 1), ("sw_5_0_0", 2)];
+    for line in text.lines() {
+        if line.starts_with("Switch") || line.starts_with("Ca") {
+            node = line.split('"').nth(3).unwrap_or_default().split(' ').next().unwrap_or_default();
+        }
+        let is_gone = |(name, port): &(&str, u8)| node == *name && line.starts_with(&format!("[{port}]"));
+        if !gone.iter().any(|end| is_gone(end)) {
+            kept += line;
+            kept += "\n";
+        }
+    }
+    assert_eq!(kept.lines().count() + 4, text.lines().count());
+    std::fs::write(&net, kept).unwrap();
+    let whatif = ["--source", &net, "whatif", "--engine", "torus2qos", "--lanes", "4"];
+    let (answer, code, _) = run(&home, &[&["--json"], &whatif[..]].concat());
+    assert_eq!(code, Some(2));
+    let refused = row(&answer, "torus2qos")["refused"].as_str().unwrap().to_owned();
+    let (_, _, err) = run(&home, &whatif);
+    for said in [&refused, &err] {
+        assert!(said.contains("FD-8001") && said.contains("the ring in x through sw_0_0_0"), "{said}");
+        assert!(said.contains("2 breaks: no link from sw_1_0_0") && said.contains("from sw_4_0_0"), "{said}");
+    }
+}

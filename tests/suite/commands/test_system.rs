@@ -204,7 +204,7 @@ impl SystemAccess for TestSystem {
         Ok((tables(fabric), Notes::new()))
     }
 
-    fn stored_tables(&self, _: &Path) -> Result<(StoredTables, Notes), SourceError> {
+    fn stored_tables(&self, _: &Path, _: Option<&Path>) -> Result<(StoredTables, Notes), SourceError> {
         Ok((StoredTables::default(), Notes::new()))
     }
 

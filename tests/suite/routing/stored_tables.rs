@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use fabdeck_fabric::{ElementId, Fabric, Faults, Guid, Lid, Lmc, NodeId, PortNum, Routes};
+use fabdeck_fabric::observe::PolicyLevels;
+use fabdeck_fabric::{ElementId, Fabric, Faults, Guid, Lid, Lmc, NodeId, PathLevelTable, PortNum, Routes};
+use fabdeck_files::psl;
+use fabdeck_files::text::Input;
+use fabdeck_routing::certificate::Certificate;
 use fabdeck_routing::{EngineAnswer, EngineRefusal, Problem, Request, StoredTables};
 
-use super::certificate::certificate;
-use super::{fabric, route, route_as};
+use super::certificate::{Dice, certificate};
+use super::{fabric, is_long, route, route_as};
 
 /// What a dump of these routes has.
 fn dumped(problem: &Problem<'_>, routes: &Routes) -> StoredTables {
@@ -19,6 +23,7 @@ fn dumped(problem: &Problem<'_>, routes: &Routes) -> StoredTables {
     StoredTables {
         switches: problem.switches().map(|switch| (guid(switch), routes.lft(switch))).collect(),
         owners: problem.destinations().iter().filter_map(owner).collect(),
+        levels: None,
     }
 }
 
@@ -142,4 +147,103 @@ fn without_tables_or_with_lanes_it_refuses() {
         |lanes| Request { tables: tables.clone(), ..Request::default() }.with_lanes(Some(lanes), None);
     assert!(refused(&asked(2)).contains("--lanes"));
     assert_eq!(route_as("file", &problem, &asked(1)).unwrap().routes.lane_count(), 1);
+}
+
+/// The levels of the paths of routes, through the file format.
+fn listed(fabric: &Fabric, routes: &Routes) -> PathLevelTable {
+    let mut text = Vec::new();
+    psl::write(fabric, routes, &mut text).unwrap();
+    match psl::read(Input::new("levels", &text)).unwrap().levels {
+        PolicyLevels::ByPath(levels) => levels,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn with_levels(
+    problem: &Problem<'_>,
+    tables: &StoredTables,
+    lanes: u8,
+) -> Result<EngineAnswer, EngineRefusal> {
+    let request = Request { tables: Some(Arc::new(tables.clone())), ..Request::default() };
+    route_as("file", problem, &request.with_lanes(Some(lanes), None))
+}
+
+/// A list of levels puts paths on their lanes, after LIDs have moved too.
+#[test]
+fn levels_beside_the_tables_are_lanes_and_follow_the_guids() {
+    for (name, engine) in [("torus,dims=5,terminals=2", "lash"), ("torus,dims=5x4,terminals=1", "dfsssp")] {
+        let (old, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&old, &faults);
+        let routes = route(engine, &problem).unwrap().routes;
+        let count = routes.lane_count();
+        let mut tables = dumped(&problem, &routes);
+        // On one lane the same tables have a credit loop.
+        let seen = certificate(&problem, &by_file(&problem, &tables).routes, true);
+        assert_eq!(seen.deadlock_free, Some(false), "{name}");
+        tables.levels = Some(listed(&old, &routes));
+        let new = with_other_lids(&old);
+        for fabric in [&old, &new] {
+            let problem = Problem::new(fabric, &faults);
+            let answer = with_levels(&problem, &tables, 8).unwrap();
+            let seen = certificate(&problem, &answer.routes, true);
+            assert_eq!((seen.deadlock_free, seen.lost.total()), (Some(true), 0), "{name}");
+            assert_eq!((answer.routes.lane_count(), seen.lanes.len()), (count, usize::from(count)), "{name}");
+            let refused = with_levels(&problem, &tables, count - 1).unwrap_err();
+            let wanted = EngineRefusal::Lanes { engine: "file", needed: u32::from(count), given: count - 1 };
+            assert_eq!(refused, wanted);
+        }
+    }
+}
+
+#[test]
+fn levels_that_differ_behind_a_switch_are_refused_and_missing_ones_counted() {
+    let (fabric, faults) = (fabric("torus,dims=5,terminals=2"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let routes = route("lash", &problem).unwrap().routes;
+    let mut tables = dumped(&problem, &routes);
+    let levels = listed(&fabric, &routes);
+    let host = |at: usize| fabric.node(fabric.port(problem.graph.terminals_of(0)[at].port).node).guid();
+    let far = problem.destinations_behind(2).iter().find(|end| !end.is_switch()).unwrap().lid;
+    let mut gone = levels.clone();
+    gone.sources.get_mut(&host(1)).unwrap().remove(&far);
+    tables.levels = Some(gone);
+    let answer = with_levels(&problem, &tables, 8).unwrap();
+    assert_eq!(count(&answer, "paths between hosts"), 1, "{:?}", answer.remarks);
+    let mut other = levels;
+    *other.sources.get_mut(&host(1)).unwrap().get_mut(&far).unwrap() =
+        fabdeck_fabric::ServiceLevel::new(7).unwrap();
+    tables.levels = Some(other);
+    let refused = with_levels(&problem, &tables, 8).unwrap_err().to_string();
+    assert!(refused.contains("on different levels") && refused.contains(&far.to_string()), "{refused}");
+}
+
+/// On random fabrics with failed links the tables of an engine come back from a dump, with other LIDs too.
+#[test]
+fn tables_of_random_fabrics_come_back_with_any_lids() {
+    for seed in 0..if is_long() { 1_000 } else { 60 } {
+        let (switches, dice) = (6 + seed % 20, &mut Dice(seed));
+        let links = switches + switches / 2;
+        let old = fabric(&format!("random,switches={switches},links={links},terminals=2,seed={seed}"));
+        let mut faults = Faults::default();
+        for _ in 0..dice.below(4) {
+            let between = old.links().map(|(id, _)| id).filter(|id| old.is_between_switches(*id));
+            let links: Vec<_> = between.collect();
+            faults.mark(ElementId::Link(links[dice.below(links.len())]));
+        }
+        let problem = Problem::new(&old, &faults);
+        let routes = route("minhop", &problem).unwrap().routes;
+        let tables = dumped(&problem, &routes);
+        let answer = by_file(&problem, &tables);
+        assert!(answer.routes == routes && answer.remarks.is_empty(), "seed {seed}: {:?}", answer.remarks);
+        let before = certificate(&problem, &routes, true);
+        let new = with_other_lids(&old);
+        let problem = Problem::new(&new, &faults);
+        let answer = by_file(&problem, &tables);
+        let after = certificate(&problem, &answer.routes, true);
+        assert!(count(&answer, "LIDs that follow") > 0, "seed {seed}");
+        let figures = |seen: &Certificate| {
+            (seen.lost.total(), seen.loops.count, seen.edge_forwarding_index.max, seen.deadlock_free)
+        };
+        assert_eq!(figures(&after), figures(&before), "seed {seed}");
+    }
 }

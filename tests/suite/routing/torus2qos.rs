@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::oracle::judge;
-use super::{fabric, route, route_as, same_on_two_threads};
+use super::{fabric, is_long, route, route_as, same_on_two_threads};
 use crate::routing::certificate::{Dice, certificate};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::lanes::levels::LevelsInForce;
@@ -82,12 +82,9 @@ fn fails_at_random(name: &str, seeds: u64, naive: u64) {
 
 #[test]
 fn two_breaks_in_a_ring_are_refused_and_everything_else_is_clean() {
-    fails_at_random("torus,dims=5x6,terminals=1", 60, 6);
-    fails_at_random("torus,dims=4x4x4,terminals=1", 40, 20);
-}
-
-fn is_long() -> bool {
-    std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1")
+    let more = if is_long() { 10 } else { 1 };
+    fails_at_random("torus,dims=5x6,terminals=1", 60 * more, 6 * more);
+    fails_at_random("torus,dims=4x4x4,terminals=1", 40 * more, 20 * more);
 }
 
 /// The kit's tori with failed links: two ends of each.

@@ -9,4 +9,5 @@ mod link_shares;
 mod papers;
 mod random_loads;
 pub mod test_bed;
+mod torus_lanes;
 mod verdicts;

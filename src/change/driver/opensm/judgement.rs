@@ -477,14 +477,18 @@ mod tests {
         let (look, plan) = planned();
         let laned = |by: &str| PlanLanes { count: 2, by: by.into(), ..PlanLanes::default() };
         let by_pair = Plan { lanes: laned("pair"), ..plan.clone() };
+        let by_hop = Plan { lanes: laned("hop"), ..plan.clone() };
         let phases = PlanPhases { base_level: 0, high_level: 1, safe_without: None, hosts: Vec::new() };
         let phased = Plan { lanes: laned("destination"), phases: Some(phases), ..plan };
         // Also without qos: otherwise a user would set it to TRUE and restart OpenSM, only to be refused again.
         for qos in ["qos TRUE", "qos FALSE"] {
             let told = report(folder.path(), qos);
-            for (plan, offer) in
-                [(&by_pair, "--engine sar --jobs FILE --lanes-by destination"), (&phased, "--via direct")]
-            {
+            for (plan, offer) in [
+                (&by_pair, "--engine sar --jobs FILE --lanes-by destination"),
+                (&by_hop, "lanes change on the way, which no policy of OpenSM can say"),
+                (&by_hop, "routing engine torus-2QoS"),
+                (&phased, "--via direct"),
+            ] {
                 let said = words(&judge_plan(&LocalSystem, &told, plan, &[], &look));
                 assert!(said.starts_with("FD-5682") && said.contains(offer), "{qos}: {said}");
             }

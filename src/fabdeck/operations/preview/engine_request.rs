@@ -41,6 +41,8 @@ pub struct EngineOptions {
     pub dimension_ports: Option<PathBuf>,
     /// File with the forwarding tables of the engine `file`.
     pub tables: Option<PathBuf>,
+    /// File with the levels of paths beside those tables.
+    pub levels: Option<PathBuf>,
     /// Whether hosts of that list that the fabric does not have are left out.
     pub skips_missing: bool,
     pub lanes_by: LaneDependence,
@@ -133,7 +135,7 @@ fn with_files(
     };
     let tables = match &options.tables {
         Some(file) => {
-            let (tables, notes) = env.outside.stored_tables(file)?;
+            let (tables, notes) = env.outside.stored_tables(file, options.levels.as_deref())?;
             snapshot.observation.notes.extend(notes);
             Some(Arc::new(tables))
         }

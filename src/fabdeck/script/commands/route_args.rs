@@ -61,6 +61,9 @@ pub struct RouteArgs {
     /// File with forwarding tables for the engine `file` (opensm-lfts.dump, output of dump_lfts)
     #[arg(long, value_name = "FILE")]
     pub tables: Option<PathBuf>,
+    /// File with the service level of each path of --tables (psl): the number of its lane, for the engine `file`
+    #[arg(long, value_name = "FILE", requires = "tables")]
+    pub levels: Option<PathBuf>,
     /// What to do about hosts of --jobs that the fabric does not have
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, requires = "jobs")]
     pub missing: MissingHosts,
@@ -102,6 +105,7 @@ impl RouteArgs {
             jobs: self.jobs.clone(),
             dimension_ports: self.dimension_ports.clone(),
             tables: self.tables.clone(),
+            levels: self.levels.clone(),
             skips_missing: self.missing == MissingHosts::Skip,
             lanes_by: self.lanes_by.into(),
             torus: self.torus.clone(),

@@ -88,6 +88,7 @@ fn route_flags(args: &RoutePlanArgs) -> Vec<String> {
         ("--jobs", &args.route.jobs),
         ("--dimension-ports", &args.route.dimension_ports),
         ("--tables", &args.route.tables),
+        ("--levels", &args.route.levels),
     ];
     let files =
         files.into_iter().filter_map(|(flag, file)| Some([flag.to_owned(), quote_path(file.as_deref()?)]));
