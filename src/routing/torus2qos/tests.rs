@@ -223,7 +223,9 @@ fn coordinates_by_a_seed_are_those_of_the_cabling() {
     ] {
         let fabric = fabric(name);
         let plain = TorusCoordinates::find(&fabric, None).unwrap();
-        for (at, both) in [([0, 0, 0], true), ([1, 2, 0], true), ([2, 1, 0], radix.contains(&4))] {
+        let seeds = [([0, 0, 0], true), ([1, 2, 0], true), ([2, 1, 0], radix.contains(&4))];
+        let exists = |at: [u32; 3]| at.iter().zip(&radix).all(|(place, radix)| place < radix);
+        for (at, both) in seeds.into_iter().filter(|(at, _)| exists(*at)) {
             let found = seeded(&fabric, description(&fabric, radix, at, both)).unwrap();
             assert!(found == plain, "{name} from {at:?}");
         }
