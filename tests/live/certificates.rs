@@ -248,7 +248,7 @@ fn ibdmchk_finds_that_lanes_of_torus2qos_break_the_credit_loops() {
 fn ibdmchk_finds_the_credit_loops_of_dor() {
     for (name, loops) in [
         ("torus,dims=5", true),
-        ("torus,dims=5x5,terminals=1", true),
+        ("torus,dims=5x5,redundancy=1,terminals=1", true),
         ("torus,dims=3x3x3,terminals=1", false),
         ("mesh,dims=4x4,terminals=1", false),
         ("mesh,dims=3x3x2,redundancy=2", false),

@@ -184,7 +184,7 @@ fn a_torus_of_a_file_with_two_breaks_in_a_ring_is_refused_by_name() {
             node = line.split('"').nth(3).unwrap_or_default().split(' ').next().unwrap_or_default();
         }
         let is_gone = |(name, port): &(&str, u8)| node == *name && line.starts_with(&format!("[{port}]"));
-        if !gone.iter().any(|end| is_gone(end)) {
+        if !gone.iter().any(is_gone) {
             kept += line;
             kept += "\n";
         }
