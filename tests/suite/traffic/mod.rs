@@ -8,5 +8,6 @@ mod lane_table_changes;
 mod link_shares;
 mod papers;
 mod random_loads;
+mod spread_lanes;
 pub mod test_bed;
 mod verdicts;
