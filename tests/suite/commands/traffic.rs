@@ -142,7 +142,7 @@ fn lanes_are_spread_over_and_outputs_have_buffers_when_asked() {
         (&["--lanes-spread", "0"], "--lanes-spread"),
         (&["--output-buffer", "2"], "--output-buffer"),
         (&["--lanes-spread", "2", "--slow-level", "1"], "cannot be used with"),
-        (&["--lanes-spread", "2", "--lanes-in-force", "records"], "cannot be used with"),
+        (&["--lanes-spread", "2", "--lanes-in-force", "exact"], "cannot be used with"),
     ] {
         let ended = run(&tree, args);
         assert!(

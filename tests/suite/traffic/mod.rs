@@ -6,6 +6,8 @@ mod conservation;
 mod deadlock;
 mod lane_table_changes;
 mod link_shares;
+mod mlid_gains;
+pub mod mlid_paper;
 mod papers;
 mod random_loads;
 mod spread_lanes;
