@@ -23,6 +23,7 @@ mod killed_processes;
 mod kit;
 mod lane_lifecycle;
 mod lossy_fabric;
+mod multiple_lids;
 mod net_files;
 mod opensm_driver;
 mod opensm_process;

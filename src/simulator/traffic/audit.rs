@@ -54,8 +54,9 @@ impl TrafficRun {
             self.graph.channels[(number >> self.lane_bits) as usize].far,
             ChannelTarget::SendQueues(_)
         );
-        if !sends && held + leaving + queue.room != self.credits {
-            return Err(format!("{held} held, {leaving} leaving, {} free, not {}", queue.room, self.credits));
+        let capacity = self.graph.capacity(number >> self.lane_bits, &self.settings);
+        if !sends && held + leaving + queue.room != capacity {
+            return Err(format!("{held} held, {leaving} leaving, {} free, not {capacity}", queue.room));
         }
         let comes = self.wheel.is_scheduled(self.actor_of_queue(number));
         let fits = match queue.stage {

@@ -5,6 +5,9 @@
 //!   the queues of     a queue for each lane     an end takes in at the speed of its link,
 //!   an end's lanes    behind each channel       or at its own through a drain
 //! ```
+//!
+//! With output buffers a crossing inside the switch leads to each of its cables. The queues behind the crossing are the
+//! output buffers of the port.
 
 use fabdeck_fabric::{Arbitration, Fabric, Lid, Lmc, NodeId, PathBits, PortId, PortNum, SwitchGraph, Tables};
 
@@ -27,6 +30,8 @@ pub(crate) enum ChannelTarget {
     Adapter(u32),
     /// No wire: the send queues of an end.
     SendQueues(u32),
+    /// The output buffers before a cable, which is a channel.
+    OutputBuffers(u32),
 }
 
 /// One direction of a cable, a drain, or the pseudo channel of an end's send queues. The part that each packet needs,
@@ -108,6 +113,9 @@ pub(crate) struct ChannelGraph {
     /// The channel that leaves a switch by a port. Each switch has room for the highest port number in the fabric.
     exits: Vec<u32>,
     ports: usize,
+    /// The crossing to the output buffers of each channel that leaves a switch, `NONE` for other channels; empty
+    /// without output buffers.
+    crossings: Vec<u32>,
     pub turns: Vec<Arbiter>,
 }
 
@@ -129,11 +137,15 @@ impl ChannelGraph {
             ends: ends(problem, path_bits, settings, switches),
             exits: vec![NONE; graph.switch_count() * ports],
             ports,
+            crossings: Vec::new(),
             turns: vec![],
         };
         plant.add_switch_cables(fabric, graph, settings);
         for end in 0..plant.ends.len() as u32 {
             plant.add_end_channels(fabric, end, settings);
+        }
+        if settings.output_buffer > 0 {
+            plant.add_crossings();
         }
         plant.set_arbitration(fabric, tables);
         plant
@@ -160,6 +172,25 @@ impl ChannelGraph {
         match usize::from(port) < self.ports {
             true => self.exits[switch as usize * self.ports + usize::from(port)],
             false => NONE,
+        }
+    }
+
+    /// The channel that packets for a cable ask for: the crossing to its output buffers, or without them the cable.
+    pub fn entrance(&self, cable: u32) -> u32 {
+        self.crossing(cable).unwrap_or(cable)
+    }
+
+    /// The crossing to the output buffers of a cable.
+    pub fn crossing(&self, cable: u32) -> Option<u32> {
+        self.crossings.get(cable as usize).copied().filter(|crossing| *crossing != NONE)
+    }
+
+    /// Number of packets that a queue behind a channel holds.
+    pub fn capacity(&self, channel: u32, settings: &TrafficSettings) -> u32 {
+        match self.channels[channel as usize].far {
+            ChannelTarget::SendQueues(_) => 0,
+            ChannelTarget::OutputBuffers(_) => u32::from(settings.output_buffer),
+            _ => settings.buffer_packets(),
         }
     }
 
@@ -213,6 +244,22 @@ impl ChannelGraph {
         self.add_channel((back, back_side));
         self.add_channel((sends, drain_side.clone()));
         self.add_channel((drain, drain_side));
+    }
+
+    /// Adds the crossing to the output buffers of each cable that leaves a switch. It is as fast as the cable, and the
+    /// time through the switch is that of its input.
+    fn add_crossings(&mut self) {
+        self.crossings = vec![NONE; self.channels.len()];
+        let mut exits: Vec<u32> = self.exits.iter().copied().filter(|exit| *exit != NONE).collect();
+        exits.sort_unstable();
+        for cable in exits {
+            let (held, side) = (self.channels[cable as usize].clone(), self.sides[cable as usize].clone());
+            self.crossings[cable as usize] = self.channels.len() as u32;
+            let far = ChannelTarget::OutputBuffers(cable);
+            let crossing =
+                TrafficChannel { far, entry: 0, latency: 0, pace: held.wire, is_hop: false, ..held };
+            self.add_channel((crossing, ChannelDetails { peer: side.port, ..side }));
+        }
     }
 
     /// Sets the arbitration of all ports; without tables all lanes have equal weights.

@@ -57,7 +57,9 @@ impl TrafficRun {
             path.drain(..).for_each(|queue| seen[queue as usize] = verdict);
         }
         let cycle = cycle?;
-        Some(Deadlock { blocked: cycle.into_iter().map(|queue| self.blocked_buffer(queue)).collect(), stuck })
+        // Output buffers are inside switches; the cables of the cycle name it.
+        let inputs = cycle.into_iter().filter(|queue| !self.is_output_buffer(*queue));
+        Some(Deadlock { blocked: inputs.map(|queue| self.blocked_buffer(queue)).collect(), stuck })
     }
 
     /// The queue whose first packet has to leave before the first of this one can; `NONE` if it can, or is leaving.
@@ -72,6 +74,11 @@ impl TrafficRun {
         );
         let full = !sinks && self.queues[held.wants as usize].room == 0;
         if full { held.wants } else { NONE }
+    }
+
+    fn is_output_buffer(&self, queue: u32) -> bool {
+        let behind = &self.graph.channels[(queue >> self.lane_bits) as usize];
+        matches!(behind.far, ChannelTarget::OutputBuffers(_))
     }
 
     fn blocked_buffer(&self, queue: u32) -> BlockedBuffer {

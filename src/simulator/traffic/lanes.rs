@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::error::TrafficError;
 use fabdeck_fabric::{Fabric, Lid, NodeId, PortId, PortNum, Routes, ServiceLevels};
 use fabdeck_routing::Problem;
 use fabdeck_routing::certificate::{LaneMapping, data_lane_count, levels_of};
@@ -22,11 +23,31 @@ pub enum LevelSelection {
     Routes,
     /// From path records. If sources at a switch differ, the lowest level counts; level 0 without a record.
     Levels(ServiceLevels),
+    /// Levels 0 to `count` - 1 in turns, whatever the path: each drawn packet of a source has the next level, and each
+    /// flow of a list.
+    InTurns { count: u8 },
 }
 
 impl LevelSelection {
-    pub(crate) fn path_level(&self, routes: &Routes, from: u32, to: Lid) -> u8 {
+    /// Refuses more levels in turns than the cables have lanes.
+    pub(crate) fn validate(&self, fabric: &Fabric) -> Result<(), TrafficError> {
+        let Self::InTurns { count } = self else { return Ok(()) };
+        let cabled = fabric.ports().filter(|(port, _)| fabric.peer(*port).is_some());
+        let least = cabled.map(|(port, _)| data_lane_count(fabric, port)).min();
+        if *count == 0 || least.is_some_and(|least| *count > least) {
+            return Err(TrafficError::Setting {
+                what: "the lanes to spread over",
+                value: count.to_string(),
+                hint: "give 1 up to the data lanes of the port that has the fewest",
+            });
+        }
+        Ok(())
+    }
+
+    /// The level of a path; `turn` counts the packets or the flows that share out levels in turns.
+    pub(crate) fn path_level(&self, routes: &Routes, (from, to): (u32, Lid), turn: u32) -> u8 {
         match self {
+            Self::InTurns { count } => (turn % u32::from((*count).max(1))) as u8,
             Self::Routes => routes.lane(from, to).value(),
             Self::Levels(levels) => match levels.level_bits(from, to) {
                 0 => 0,
@@ -41,6 +62,7 @@ impl LevelSelection {
             Self::Routes if routes.lanes.is_by_hop() => levels_of(routes).all_bits() | 1,
             Self::Routes => ((1u32 << routes.lane_count().min(16)) - 1) as u16,
             Self::Levels(levels) => levels.all_bits() | 1,
+            Self::InTurns { count } => ((1u32 << (*count).clamp(1, 16)) - 1) as u16,
         }
     }
 }

@@ -60,7 +60,8 @@ impl TrafficRun {
     /// The LID and the level of the packets that one end draws for another.
     fn random_flow(&self, end: u32, to: u32) -> (u16, u8) {
         let target = &self.graph.ends[to as usize];
-        let usual = self.service.path_level(&self.routes, self.graph.ends[end as usize].switch, target.lid);
+        let usual =
+            self.service.path_level(&self.routes, (self.graph.ends[end as usize].switch, target.lid), 0);
         self.senders.random_flow(end, to, target, usual)
     }
 }

@@ -30,7 +30,11 @@ impl TrafficRun {
                 channel.waits_since = NEVER;
             }
             if let Some(exit) = self.graph.egress_port(number) {
+                // Output buffers first: what leaves them makes room for packets that ask for them.
                 self.discard_request(number, exit);
+                if let Some(crossing) = self.graph.crossing(number) {
+                    self.discard_request(crossing, exit);
+                }
             }
         }
     }
@@ -69,6 +73,10 @@ impl TrafficRun {
             let channel = &mut self.graph.channels[number as usize];
             channel.wire = wire;
             channel.pace = limit.filter(|_| from_end).map_or(wire, |limit| limit.max(wire));
+            if let Some(crossing) = self.graph.crossing(number) {
+                let crossing = &mut self.graph.channels[crossing as usize];
+                (crossing.wire, crossing.pace) = (wire, wire);
+            }
         }
     }
 

@@ -8,6 +8,8 @@
 //! - Among queues that ask for the same lane the first to ask is served first. A queue asks for one packet at a time,
 //!   so a queue that always has packets gets one turn a round, as with round robin.
 //! - All packets have the same size, so room counts packets.
+//! - With output buffers a packet leaves its input buffer once the output buffer of its lane has room, and asks for the
+//!   cable from there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,6 +68,7 @@ impl TrafficRun {
         let path_bits = given.routes.path_bits(given.fabric);
         let plant = ChannelGraph::new(&problem, (given.tables, &path_bits), &settings, &switches);
         let mapping = LaneMapping::new(&problem, given.tables);
+        given.service.validate(given.fabric)?;
         let choices = OutputChoices::new(given.fabric, given.tables, settings.seed);
         let lane_map = LaneMap::new(&problem, &mapping, choices.is_adaptive());
         let identity: LaneRow = std::array::from_fn(|level| level as u8);
@@ -80,9 +83,7 @@ impl TrafficRun {
         let lane_bits = u32::from(lanes).next_power_of_two().trailing_zeros();
         let mut queues = vec![EMPTY; plant.channels.len() << lane_bits];
         for (queue, at) in queues.iter_mut().zip(0u32..) {
-            let sends =
-                matches!(plant.channels[(at >> lane_bits) as usize].far, ChannelTarget::SendQueues(_));
-            queue.room = if sends { 0 } else { settings.buffer_packets() };
+            queue.room = plant.capacity(at >> lane_bits, &settings);
         }
         let actors = plant.channels.len() + queues.len() + plant.ends.len();
         let mut run = Self {
@@ -253,7 +254,15 @@ impl TrafficRun {
                     *self.astray.entry(here).or_default() += 1;
                     return None;
                 }
-                Some((exit, lane))
+                Some((self.graph.entrance(exit), lane))
+            }
+            ChannelTarget::OutputBuffers(cable) => {
+                if self.graph.channels[cable as usize].down {
+                    let exit = self.graph.egress_port(cable)?;
+                    *self.discarded.entry(exit).or_default() += 1;
+                    return None;
+                }
+                Some((cable, lane))
             }
             ChannelTarget::SendQueues(end) => Some((self.graph.end_channel(end, OUT), lane)),
             ChannelTarget::Adapter(end) => Some((self.graph.end_channel(end, DRAIN), lane)),

@@ -159,8 +159,9 @@ impl TrafficRun {
             };
             let level = match (hot, *spot_level) {
                 (true, Some(level)) => level,
-                _ => self.service.path_level(&self.routes, from, ends[to as usize].lid),
+                _ => self.service.path_level(&self.routes, (from, ends[to as usize].lid), drawn.drawn),
             };
+            drawn.drawn = drawn.drawn.wrapping_add(1);
             let seat = &seats[end as usize];
             let level = random_level(kept, seat, end, &ends[to as usize], level);
             let lane = row[usize::from(level & 0xF)];
@@ -182,12 +183,14 @@ impl TrafficRun {
             return;
         }
         let to = hosts[((place[end as usize] + shift_distance(*step, count)) % count) as usize];
+        let turn = step.wrapping_mul(*message).wrapping_add(*message - *left);
         *left -= 1;
         if *left == 0 {
             (*step, *left) = (*step + 1, *message);
         }
         let target = self.graph.ends[to as usize];
-        let level = self.service.path_level(&self.routes, self.graph.ends[end as usize].switch, target.lid);
+        let path = (self.graph.ends[end as usize].switch, target.lid);
+        let level = self.service.path_level(&self.routes, path, turn);
         let seat = &self.senders.selections[end as usize];
         let level = random_level(&self.senders.kept, seat, end, &target, level);
         let lane = self.adapters[end as usize][usize::from(level & 0xF)];

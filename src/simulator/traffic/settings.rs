@@ -16,6 +16,9 @@ pub struct TrafficSettings {
     pub payload: u32,
     /// Bytes that the input buffer of each lane holds.
     pub buffer: u32,
+    /// Packets that the output buffer of each lane holds at the ports of switches: 0 or 1. With 0 a packet waits in its
+    /// input buffer until the cable takes it.
+    pub output_buffer: u8,
     /// Time from one end of a cable to the other.
     pub flight: Duration,
     /// Time through a switch, from the first byte in to the first byte out.
@@ -42,6 +45,7 @@ impl Default for TrafficSettings {
         Self {
             payload: 2048,
             buffer: 16 * 1024,
+            output_buffer: 0,
             flight: Duration::from_nanos(20),
             forwarding: Duration::from_nanos(100),
             host_limit_mbps: None,
@@ -64,6 +68,9 @@ impl TrafficSettings {
         }
         if !(self.load > 0.0 && self.load <= 1.0) {
             return wrong("the load", self.load.to_string(), "give a share above 0, up to 1");
+        }
+        if self.output_buffer > 1 {
+            return wrong("an output buffer", self.output_buffer.to_string(), "give 0 or 1 packet");
         }
         if self.host_limit_mbps == Some(0) || self.switch_limit_mbps == 0 {
             return wrong("the sending rate of an end", "0".to_owned(), "give some Mb/s");

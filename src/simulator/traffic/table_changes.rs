@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use super::channel_graph::ChannelTarget;
 use super::lanes::{LaneMap, adapter_row};
 use super::network::TrafficRun;
 use super::output_choice::OutputChoices;
@@ -53,9 +52,7 @@ impl TrafficRun {
         };
         let mut queues = vec![EMPTY; self.graph.channels.len() << bits];
         for (queue, at) in queues.iter_mut().zip(0u32..) {
-            let sends =
-                matches!(self.graph.channels[(at >> bits) as usize].far, ChannelTarget::SendQueues(_));
-            queue.room = if sends { 0 } else { self.credits };
+            queue.room = self.graph.capacity(at >> bits, &self.settings);
         }
         for (held, at) in self.queues.iter().zip(0u32..) {
             queues[number(at) as usize] = Queue {

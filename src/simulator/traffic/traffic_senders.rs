@@ -48,6 +48,8 @@ pub(crate) struct RandomTraffic {
     pub waiting: Vec<VecDeque<(u32, u8)>>,
     /// Lanes with a packet that is in their send queue or leaving it.
     pub sending: u16,
+    /// Number of packets drawn, for levels in turns.
+    pub drawn: u32,
 }
 
 #[derive(Debug)]
@@ -166,8 +168,9 @@ impl TrafficSenders {
             let (from, to) = (number(flow.from)?, number(flow.to)?);
             let (source, target) = (&plant.ends[from as usize], &plant.ends[to as usize]);
             let level = flow.level.map(|level| level.value());
-            let level =
-                level.unwrap_or_else(|| given.service.path_level(given.routes, source.switch, target.lid));
+            let course = self.flows.len() as u32;
+            let usual = || given.service.path_level(given.routes, (source.switch, target.lid), course);
+            let level = level.unwrap_or_else(usual);
             // The flows of an end share its load equally.
             let part = (load.settings.load < 1.0).then(|| {
                 let all = f64::from(source.mbps) * load.settings.load;
@@ -178,7 +181,6 @@ impl TrafficSenders {
                 None => 0,
             };
             let lid = self.lid(from, target);
-            let course = self.flows.len() as u32;
             let due = if flow.mbps == Some(0) { NEVER } else { 0 };
             self.flows.push(FlowState {
                 from,
@@ -265,6 +267,7 @@ impl TrafficSenders {
                 lanes: lanes_of(&adapters[end as usize], levels),
                 waiting: vec![VecDeque::new(); 16],
                 sending: 0,
+                drawn: 0,
             });
         }
         Ok(())

@@ -120,6 +120,40 @@ fn cables_switches_and_buffers_take_what_their_options_say() {
     }
 }
 
+/// Levels in turns replace the lanes of an engine; without them and without output buffers a run is what it was.
+#[test]
+fn lanes_are_spread_over_and_outputs_have_buffers_when_asked() {
+    let tree = ["--source", "sim:mport,m=4,n=3", "simulate", "--pattern", "centric", "--engine", "mlid"];
+    let short = ["--for", "50us", "--buffer", "1", "--json"];
+    let value = |more: &[&str]| -> Value {
+        let ended = run(&tree, &[&short[..], more].concat());
+        serde_json::from_str(&ended.out).unwrap_or_else(|_| panic!("{} {}", ended.out, ended.err))
+    };
+    let usual = value(&[]);
+    assert_eq!(value(&["--output-buffer", "0"]), usual, "the default");
+    assert_eq!(usual["lanes"], 1);
+    let spread = value(&["--lanes-spread", "4"]);
+    assert_eq!((&spread["lanes"], spread["lane_shares"].as_array().map(Vec::len)), (&4.into(), Some(4)));
+    let total = |value: &Value| value["total_gbps"].as_f64().unwrap();
+    assert!(total(&spread) > total(&usual), "{spread} {usual}");
+    assert_ne!(total(&value(&["--output-buffer", "1"])), total(&usual));
+    for (args, code) in [
+        (&["--lanes-spread", "9"][..], "FD-4414"),
+        (&["--lanes-spread", "0"], "--lanes-spread"),
+        (&["--output-buffer", "2"], "--output-buffer"),
+        (&["--lanes-spread", "2", "--slow-level", "1"], "cannot be used with"),
+        (&["--lanes-spread", "2", "--lanes-in-force", "exact"], "cannot be used with"),
+    ] {
+        let ended = run(&tree, args);
+        assert!(
+            ended.exit == Exit::Usage && ended.err.contains(code),
+            "{args:?}: {} {}",
+            ended.out,
+            ended.err
+        );
+    }
+}
+
 /// A signal sets the stop flag while packets move. Without an end by the flag the run reports its traffic.
 #[test]
 fn a_signal_ends_a_simulation_without_a_report() {

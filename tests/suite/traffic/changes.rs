@@ -48,11 +48,15 @@ fn sent(run: &TrafficRun, fabric: &Fabric, port: PortId) -> u64 {
 #[test]
 fn a_cable_that_goes_down_loses_packets_at_its_ports_and_carries_again_when_it_is_up() {
     let fabric = fabric("torus,dims=3x3,terminals=2");
-    for (pattern, buffer) in
-        [(TrafficPattern::Uniform, 16_384), (TrafficPattern::Ring, 5000), (TrafficPattern::Permutation, 5000)]
-    {
-        let mut run =
-            run_on(&fabric, pattern.clone(), TrafficSettings { buffer, ..TrafficSettings::default() });
+    for (pattern, buffer, output_buffer) in [
+        (TrafficPattern::Uniform, 16_384, 0),
+        (TrafficPattern::Ring, 5000, 0),
+        (TrafficPattern::Permutation, 5000, 0),
+        (TrafficPattern::Uniform, 5000, 1),
+        (TrafficPattern::Ring, 5000, 1),
+    ] {
+        let settings = TrafficSettings { buffer, output_buffer, ..TrafficSettings::default() };
+        let mut run = run_on(&fabric, pattern.clone(), settings);
         run.advance(30_000);
         let busy =
             between_switches(&fabric).into_iter().max_by_key(|port| sent(&run, &fabric, *port)).unwrap();

@@ -223,3 +223,28 @@ fn a_ring_on_shortest_paths_stands_still_and_on_lanes_of_dfsssp_goes_on() {
     let (stands, rate) = ran("dfsssp");
     assert!(!stands && rate > 100_000, "{stands} {rate}");
 }
+
+/// With output buffers a credit loop leads through them too; its cables are named once each.
+#[test]
+fn a_credit_loop_through_output_buffers_is_named_by_its_cables() {
+    let ring = fabric("torus,dims=6,terminals=2");
+    let faults = Faults::new();
+    let routes = Arc::new(route("minhop", &Problem::new(&ring, &faults)).unwrap().routes);
+    let given = NetworkSetup {
+        fabric: &ring,
+        faults: &faults,
+        routes: &routes,
+        service: &LevelSelection::Routes,
+        tables: &Tables::default(),
+    };
+    let settings = TrafficSettings { buffer: 4500, output_buffer: 1, ..TrafficSettings::default() };
+    let mut run =
+        TrafficRun::new(given, &TrafficLoad { pattern: TrafficPattern::Uniform, settings }).unwrap();
+    run.advance(5_000_000);
+    run.audit().unwrap();
+    let found = run.find_deadlock().expect("a ring under full load stands still");
+    assert_eq!(found.blocked.len(), 6, "{found:?}");
+    for held in &found.blocked {
+        assert_eq!(ring.peer(held.from), Some(held.to), "{held:?}");
+    }
+}

@@ -70,6 +70,18 @@ impl TrafficRoutes {
         };
         Ok(Self { routes: Arc::new(routes), service: LevelSelection::Routes, tables, by: engine.id })
     }
+
+    /// The same paths with levels 0 to `count` - 1 in turns, level i on lane i: the study's own lanes replace those of
+    /// the routes, with equal weights.
+    #[must_use]
+    pub fn in_turns(mut self, count: u8) -> Self {
+        self.service = LevelSelection::InTurns { count };
+        for held in self.tables.nodes.values_mut() {
+            held.sl2vl.clear();
+            held.arbitration.clear();
+        }
+        self
+    }
 }
 
 /// The options of a traffic run.

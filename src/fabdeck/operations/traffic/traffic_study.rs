@@ -42,6 +42,8 @@ pub struct TrafficRequest<'r> {
     /// Number of hosts and flows to name, from the top and from the bottom.
     pub rows: usize,
     pub routes: TrafficRouteChoice<'r>,
+    /// Number of levels to send on in turns, in place of those of the routes.
+    pub spread: Option<u8>,
     pub marks: MarkRequest,
 }
 
@@ -91,6 +93,10 @@ fn run_study(operation: &mut Operation<'_>, request: &TrafficRequest<'_>) -> Res
         rows: request.rows,
     };
     let routes = choose_routes(operation, &snapshot, &faults, request.routes, &in_force)?;
+    let routes = match request.spread {
+        Some(count) => routes.in_turns(count),
+        None => routes,
+    };
     let report = operation
         .run_with_progress("traffic", |progress| simulate(&snapshot, &faults, &routes, &options, progress))
         .map_err(|error| match error {

@@ -61,12 +61,19 @@ pub struct TrafficArgs {
     /// Bytes that the input buffer of each lane holds; one packet at least
     #[arg(long, value_name = "BYTES", default_value_t = 16384)]
     pub buffer: u32,
+    /// Number of packets that the output buffer of each lane holds at the ports of switches
+    #[arg(long, value_name = "PACKETS", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub output_buffer: u8,
     /// Time over a cable in nanoseconds
     #[arg(long, value_name = "NS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     pub flight: u64,
     /// Time through a switch in nanoseconds, from the first byte in to the first byte out
     #[arg(long, value_name = "NS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     pub forwarding: u64,
+    /// Send on levels 0 to K-1 in turns, level i on lane i, in place of the levels of paths and of SL2VL and arbitration
+    /// tables; a flow of a list keeps one level
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=15), conflicts_with_all = ["lanes_in_force", "slow_level"])]
+    pub lanes_spread: Option<u8>,
     /// For hotspot: number of hot-spots; the hosts form as many groups, with one hot-spot each
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub spots: u32,
@@ -111,6 +118,7 @@ fn traffic_request<'a>(pattern: &'a str, args: &'a TrafficArgs) -> TrafficReques
         settings: TrafficSettings {
             payload: args.payload,
             buffer: args.buffer,
+            output_buffer: args.output_buffer,
             flight: Duration::from_nanos(args.flight),
             forwarding: Duration::from_nanos(args.forwarding),
             host_limit_mbps: args.host_limit.map(|gbps| (gbps * 1000.0) as u32),
@@ -121,6 +129,7 @@ fn traffic_request<'a>(pattern: &'a str, args: &'a TrafficArgs) -> TrafficReques
         for_ns: args.time_ns,
         until_steady: args.until_steady,
         rows: args.top,
+        spread: args.lanes_spread,
         routes: match &args.engine {
             Some(id) => TrafficRouteChoice::Engine { id, lanes: args.lanes },
             None => TrafficRouteChoice::InForce(args.lanes_in_force),
