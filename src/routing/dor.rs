@@ -27,7 +27,7 @@ pub fn route(
     request: &Request,
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
-    check_ports(problem, &request.dimension_ports)?;
+    let remark = check_ports(problem, &request.dimension_ports)?;
     let hops = hop_matrix(&problem.graph);
     let mut routes = problem.empty_routes();
     let (stride, switches) = (routes.stride().max(1), routes.switch_count());
@@ -39,28 +39,42 @@ pub fn route(
             pulse.report(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
         }
     });
-    if pulse.is_cancelled() { Err(EngineRefusal::Cancelled) } else { Ok(routes.into()) }
+    if pulse.is_cancelled() {
+        return Err(EngineRefusal::Cancelled);
+    }
+    Ok(EngineAnswer { remarks: remark.into_iter().collect(), ..EngineAnswer::from(routes) })
 }
 
-/// A list of dimensions that names another node than a switch, or a port that the switch does not have, belongs to
-/// another fabric.
-fn check_ports(problem: &Problem<'_>, dimensions: &DimensionPorts) -> Result<(), EngineRefusal> {
+/// A list of dimensions that names no switch of the fabric, or a port that a switch does not have, belongs to another
+/// fabric. A switch that is missing only counts: it may have failed. Returns a remark about these.
+fn check_ports(problem: &Problem<'_>, dimensions: &DimensionPorts) -> Result<Option<String>, EngineRefusal> {
     let fabric = problem.fabric;
     let refuse = |what: String| Err(EngineRefusal::Request { engine: ID, what });
+    let mut missing = Vec::new();
     for (guid, ports) in dimensions {
         let switch = fabric.node_by_guid(*guid).filter(|id| fabric.node(*id).is_switch());
         let Some(switch) = switch else {
-            return refuse(format!(
-                "the list of dimension ports names {guid}, which is no switch of this fabric; correct the list"
-            ));
+            missing.push(guid);
+            continue;
         };
         if let Some(port) = ports.iter().find(|port| fabric.port_of(switch, **port).is_none()) {
             return refuse(format!(
-                "the list of dimension ports has port {port} of {guid}, which has no such port; correct the list"
+                "the list of --dimension-ports has port {port} of {guid}, which has no such port; correct the list"
             ));
         }
     }
-    Ok(())
+    match missing.as_slice() {
+        [] => Ok(None),
+        [first, ..] if missing.len() == dimensions.len() => refuse(format!(
+            "the list of --dimension-ports names {first}, and no switch of it is in this fabric; give the list of this \
+             fabric"
+        )),
+        [first, ..] => Ok(Some(format!(
+            "{} of {} switches in the list of --dimension-ports are not in the fabric, the first {first}",
+            missing.len(),
+            dimensions.len()
+        ))),
+    }
 }
 
 /// The channels that leave a switch, in the order of dimensions.
@@ -145,7 +159,15 @@ mod tests {
         };
         let known = fabric.node(NodeId(0)).guid();
         assert_eq!(refusal(known, 1), Ok(()));
-        assert!(refusal(Guid(7), 1).unwrap_err().contains("0x0000000000000007, which is no switch"));
+        assert!(refusal(Guid(7), 1).unwrap_err().contains("0x0000000000000007, and no switch of it is in"));
         assert!(refusal(known, 200).unwrap_err().contains("port 200 of"));
+        // A switch of the list that has failed stops nothing.
+        let list = DimensionPorts::from([(known, vec![PortNum(1)]), (Guid(7), vec![PortNum(1)])]);
+        let request = Request { dimension_ports: list.into(), ..Request::default() };
+        let remarks = route(&problem, &request, &NoProgress).unwrap().remarks;
+        assert!(
+            matches!(remarks.as_slice(), [one] if one.starts_with("1 of 2 switches in the list")),
+            "{remarks:?}"
+        );
     }
 }

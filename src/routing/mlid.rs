@@ -31,10 +31,12 @@ pub fn route(
         problem.graph.terminals().iter().filter(|end| end.lid.is_some()).map(|end| end.lmc.lid_count());
     let lids = lids.max().unwrap_or(1);
     if lids == 1 {
-        let needed = lmc_for(paths).min(u32::from(Lmc::MAX));
-        let what = format!(
-            "every port has one LID: give hosts 2^k (OpenSM: lmc k; sim: ,lmc=k); k = {needed} uses all paths here"
-        );
+        let (needed, most) = (lmc_for(paths), u32::from(Lmc::MAX));
+        let uses = match needed > most {
+            true => format!("k = {most}, the most there is, uses {} of {paths} paths here", 1u64 << most),
+            false => format!("k = {needed} uses all paths here"),
+        };
+        let what = format!("every port has one LID: give hosts 2^k (OpenSM: lmc k; sim: ,lmc=k); {uses}");
         return Err(EngineRefusal::Request { engine: ID, what });
     }
     let routes = tree.route(PathNumber::Offset, pulse)?;

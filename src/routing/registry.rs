@@ -183,7 +183,7 @@ pub static NAMED_ENGINES: &[Engine] = &[
             deadlock_free: false,
             deadlock_free_switches: false,
         },
-        uses: RequestUse { tables: true, ..NO_OPTIONS },
+        uses: RequestUse { tables: true, lanes: true, ..NO_OPTIONS },
         route: stored_tables::route,
         incremental: None,
     },

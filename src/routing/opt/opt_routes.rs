@@ -39,7 +39,8 @@ pub fn route(
         }
         let planes = table.tree.planes.len();
         let bound = table.hosts.iter().map(|host| host.of).max().unwrap_or(0);
-        remarks.push(match *worst > bound {
+        let is_worse = *worst > bound && !problem.faults.is_empty();
+        remarks.push(match is_worse {
             false => format!("{} groups of sources over {planes} ways up; worst permutation {worst}", table.groups),
             true => format!(
                 "{} groups of sources over {planes} ways up; worst permutation {worst}, {bound} if no cable were missing",

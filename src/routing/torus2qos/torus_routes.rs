@@ -58,7 +58,10 @@ pub fn route(
     }
     let mut remarks = vec![format!("coordinates: {}", torus.words())];
     if width != LaneWidth::Eight {
-        remarks.push("one class of service: levels 8 to 15 share the lanes of levels 0 to 7".to_owned());
+        remarks.push(
+            "one class of service between switches: levels 8 to 15 share the lanes of levels 0 to 7"
+                .to_owned(),
+        );
     }
     Ok(EngineAnswer { routes, remarks, degraded: false })
 }

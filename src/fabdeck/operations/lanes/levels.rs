@@ -12,8 +12,8 @@ use crate::operations::check::judgement::{
 };
 use fabdeck_fabric::observe::PolicyLevels;
 use fabdeck_fabric::{
-    Faults, Guid, Lane, Lid, ListedLevels, PathLanes, PortId, Routes, ServiceLevel, ServiceLevels, Tables,
-    levels_in,
+    Faults, Guid, Lane, Lid, ListedLevels, NodeId, PathLanes, PortId, Routes, ServiceLevel, ServiceLevels,
+    Tables, levels_in,
 };
 use fabdeck_routing::certificate::{
     LaneKnowledge, LaneMapping, RouteScope, ServiceCertificate, certify_partitioned, certify_service,
@@ -397,8 +397,8 @@ fn lanes_for_routes(
     }
 }
 
-/// The lanes of paths whose switches map a level to different lanes on the way. `None` unless the sources of a switch
-/// agree on the level to a LID.
+/// The lanes of paths whose switches map a level to different lanes on the way. `None` unless every switch on the way has
+/// SL2VL tables, and the sources of a switch agree on the level to a LID.
 fn hop_lanes(
     problem: &Problem<'_>,
     routes: &Routes,
@@ -407,7 +407,9 @@ fn hop_lanes(
     switches: bool,
 ) -> Option<PathLanes> {
     let tables = tables.lane_tables();
-    if known.partly_listed > 0 || tables.nodes.is_empty() {
+    let has_tables =
+        |switch: u32| problem.graph.outgoing(switch).is_empty() || tables.nodes.contains_key(&NodeId(switch));
+    if known.partly_listed > 0 || !problem.switches().all(has_tables) {
         return None;
     }
     let rows = tables.nodes.values().flat_map(|held| held.sl2vl.values());
