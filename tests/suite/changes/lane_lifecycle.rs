@@ -359,8 +359,16 @@ fn tables_of_flows_on_the_slow_lane_are_put_right_by_a_plan() {
     life.flatten();
     let wrong = differing(&life.json(&["lanes", "--json"], 2));
     assert!(wrong > 20, "{wrong}");
-    let said = life.lab.run_to_end(&["lanes", "propose", "--interval", "1s"], 2);
-    assert!(said.contains("no flow: tables on the paths of flows on the slow lane are corrected"), "{said}");
+    // Right after the tables were rewritten, packets of the earlier lanes are still under way: on a busy machine an
+    // interval may show a hot-spot that cools.
+    let corrected = "no flow: tables on the paths of flows on the slow lane are corrected";
+    let mut said = Vec::new();
+    while !said.last().is_some_and(|last: &String| last.contains(corrected)) {
+        assert!(said.len() < 10, "{}", said.join("\n"));
+        let ended = life.lab.run(&["lanes", "propose", "--interval", "1s"]);
+        assert!(matches!(ended.status.code(), Some(0 | 2)), "{ended:?}");
+        said.push(String::from_utf8([ended.stdout, ended.stderr].concat()).unwrap());
+    }
     let told = life.propose("repair.plan", 0);
     assert!(told["writes"].as_u64().unwrap() >= wrong as u64, "{told}");
     let said = life.lab.run_to_end(&["plan", "show", "repair.plan"], 0);
