@@ -126,3 +126,9 @@ fn add_destinations(fabric: &Fabric, graph: &SwitchGraph, switch: u32, destinati
 fn owned_lids(base: Lid, lmc: Lmc) -> impl Iterator<Item = Lid> {
     (0..u32::from(lmc.lid_count())).filter_map(move |more| Lid::new(u32::from(base.value()) + more))
 }
+
+/// The name of a switch with its GUID, for messages.
+pub(crate) fn switch_name(fabric: &Fabric, switch: u32) -> String {
+    let node = fabric.node(NodeId(switch));
+    format!("{} ({})", node.facts.description.trim(), node.guid())
+}

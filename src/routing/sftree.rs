@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use super::acyclic::{CompletionScope, TableBalance, balance_tables, choose_reading, is_large};
 use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::forwarding_index::max_forwarding_index;
-use super::problem::Problem;
+use super::problem::{Problem, switch_name};
 use super::ranks::{self, TreeRanks};
 use super::updown::{TieBreak, TieBreaks, UpDownOrder, fill_tables};
 use fabdeck_fabric::NodeId;
@@ -90,11 +90,13 @@ fn route_by_reading(
             return Ok((found, answer(added, vec![ADDED_TURNS_REMARK.to_owned()])));
         }
     }
-    let mut remarks: Vec<String> =
-        roots.iter().map(|root| format!("root of the subtree: {}", switch_name(problem, *root))).collect();
+    let mut remarks: Vec<String> = roots
+        .iter()
+        .map(|root| format!("root of the subtree: {}", switch_name(problem.fabric, *root)))
+        .collect();
     let grafted: Vec<u32> = order.grafted_switches().collect();
     if let Some(first) = grafted.first() {
-        let (first, count) = (switch_name(problem, *first), grafted.len());
+        let (first, count) = (switch_name(problem.fabric, *first), grafted.len());
         remarks.push(format!(
             "{count} switches are outside the subtree and are reached by one cable each, {first} the first"
         ));
@@ -104,11 +106,6 @@ fn route_by_reading(
 
 const ADDED_TURNS_REMARK: &str = "paths between upper switches are placed where they close no cycle with those of \
  hosts: a subtree would load its busiest channel more";
-
-fn switch_name(problem: &Problem<'_>, switch: u32) -> String {
-    let node = problem.fabric.node(NodeId(switch));
-    format!("{} ({})", node.facts.description.trim(), node.guid())
-}
 
 /// Tops above a switch, how few of the switches above stand over several others of them, whether it is at the bottom,
 /// whether it is not the manager's, whether it has hosts.

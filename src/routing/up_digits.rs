@@ -9,7 +9,7 @@ use super::problem::Problem;
 use super::ranks;
 use super::sftree::subtree_roots;
 use super::updown::{LengthTable, UpDownOrder};
-use fabdeck_fabric::{Fabric, Faults, Lid, NodeId, PortNum, Routes, SwitchGraph};
+use fabdeck_fabric::{Faults, Lid, NodeId, PortNum, Routes, SwitchGraph};
 
 /// What is known before any table is written.
 pub(super) struct DigitTree<'p> {
@@ -218,10 +218,4 @@ fn up_weights(graph: &SwitchGraph, height: &[u32]) -> Vec<u64> {
         weights.push(last.saturating_mul(ways));
     }
     weights
-}
-
-/// The name of a switch for a message.
-pub(super) fn switch_name(fabric: &Fabric, switch: u32) -> String {
-    let node = fabric.node(NodeId(switch));
-    format!("{} ({})", node.facts.description.trim(), node.guid())
 }

@@ -152,8 +152,12 @@ fn plans_of_stored_tables_are_the_same_bytes() {
     let (plan, lfts, psl) = (file("lash.plan"), file("lash.lfts"), file("lash.psl"));
     let source = "sim:torus,dims=5,terminals=2";
     let made = |args: &[&str]| {
-        let (code, _, told) = said(args, "1");
-        assert!(code == Some(0) || code == Some(2), "{args:?}: {code:?} {}", String::from_utf8_lossy(&told));
+        let (code, _, messages) = said(args, "1");
+        assert!(
+            code == Some(0) || code == Some(2),
+            "{args:?}: {code:?} {}",
+            String::from_utf8_lossy(&messages)
+        );
     };
     made(&["--source", source, "route", "--engine", "lash", "-o", &plan]);
     for (format, to) in [("lfts", &lfts), ("psl", &psl)] {

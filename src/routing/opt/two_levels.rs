@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 
 use crate::engine::EngineRefusal;
 use crate::problem::Problem;
-use crate::up_digits::{DigitTree, switch_name};
+use crate::problem::switch_name;
+use crate::up_digits::DigitTree;
 use fabdeck_fabric::{PortId, PortNum, SwitchGraph};
 
 /// The name of the engine.

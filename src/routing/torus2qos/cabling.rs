@@ -1,11 +1,12 @@
 //! Coordinates from cabling that is alike at every switch: each pair of (egress port, ingress port) stands for one
 //! direction everywhere.
 
+use crate::problem::switch_name;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use fabdeck_fabric::{Channel, Fabric, PortNum, SwitchGraph, TORUS_DIMENSIONS};
 
-use super::coordinates::{Place, TorusCoordinates, switch_name};
+use super::coordinates::{Place, TorusCoordinates};
 
 /// Egress port and ingress port of a link, as seen from one end.
 type PortPair = (PortNum, PortNum);

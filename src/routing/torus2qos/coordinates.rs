@@ -1,6 +1,7 @@
 //! The coordinates of the switches of a torus or mesh.
 
-use fabdeck_fabric::{Fabric, NodeId, SwitchGraph, TORUS_DIMENSIONS};
+use crate::problem::switch_name;
+use fabdeck_fabric::{Fabric, SwitchGraph, TORUS_DIMENSIONS};
 
 /// A place in a torus: its coordinates x, y, z.
 pub(super) type Place = [u32; TORUS_DIMENSIONS];
@@ -136,10 +137,4 @@ pub(super) fn step(
     let mut beyond = place;
     beyond[dimension] = next;
     is_there.then_some(beyond)
-}
-
-/// The name of a switch with its GUID.
-pub(super) fn switch_name(fabric: &Fabric, switch: u32) -> String {
-    let node = fabric.node(NodeId(switch));
-    format!("{} ({})", node.facts.description.trim(), node.guid())
 }

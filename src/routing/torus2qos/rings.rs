@@ -1,8 +1,9 @@
 //! The lines and rings of a torus with its failures: which ways along them work.
 
+use crate::problem::switch_name;
 use fabdeck_fabric::{Channel, Fabric, SwitchGraph, TORUS_DIMENSIONS};
 
-use super::coordinates::{NAMES, Place, TorusCoordinates, switch_name};
+use super::coordinates::{NAMES, Place, TorusCoordinates};
 
 /// The working links of a torus.
 #[derive(Debug)]

@@ -1,11 +1,12 @@
 //! Coordinates from links whose directions are stated. A switch lies next to all of its neighbours, so most switches have
 //! one possible place once some of their neighbours have one. Where several remain, they are tried in turn.
 
+use crate::problem::switch_name;
 use std::collections::{BTreeSet, VecDeque};
 
 use fabdeck_fabric::{Fabric, Guid, NodeKind, SwitchGraph, TORUS_DIMENSIONS, TorusDescription, TorusSeed};
 
-use super::coordinates::{NAMES, Place, TorusCoordinates, place_count, step, switch_name};
+use super::coordinates::{NAMES, Place, TorusCoordinates, place_count, step};
 
 /// Most places that are tried where links leave a choice.
 const MAX_TRIES: usize = 2_000;

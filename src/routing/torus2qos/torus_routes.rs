@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::coordinates::{TorusCoordinates, switch_name};
+use super::coordinates::TorusCoordinates;
 use super::lane_tables::{LaneWidth, lane_tables, pair_level};
 use super::next_hops::{Hop, next_hop};
 use super::rings::WorkingRings;
 use crate::certificate::{LaneKnowledge, RouteScope, certify};
 use crate::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
-use crate::problem::{Destination, Problem};
+use crate::problem::{Destination, Problem, switch_name};
 use crate::trees::Cause;
 use fabdeck_fabric::{NO_PATH, PathLanes, PortNum, Routes, TORUS_DIMENSIONS};
 

@@ -107,8 +107,8 @@ fn lanes_have_about_as_many_pairs() {
             sizes[usize::from(lane.value())] += 1;
         }
     }
-    let told: Vec<String> = sizes.iter().map(u32::to_string).collect();
-    assert!(answer.remarks[0].ends_with(&told.join(", ")), "{sizes:?}, {:?}", answer.remarks);
+    let words: Vec<String> = sizes.iter().map(u32::to_string).collect();
+    assert!(answer.remarks[0].ends_with(&words.join(", ")), "{sizes:?}, {:?}", answer.remarks);
     assert_eq!(sizes.iter().sum::<u32>(), 64 * 63 / 2);
     // Before pairs move the first lane has the most and the last one a few.
     let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
