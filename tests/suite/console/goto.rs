@@ -337,7 +337,7 @@ fn what_was_opened_before_comes_first_on_an_empty_line() {
 /// The rest of a group is shown by its last row.
 #[test]
 fn a_group_is_opened_by_its_last_row() {
-    let mut driver = typed("node");
+    let mut driver = typed("0");
     let more = rows(&driver).iter().position(|row| row.target == GotoTarget::More(GotoGroup::Hosts)).unwrap();
     assert!(rows(&driver)[more].text.ends_with("more"), "{:?}", rows(&driver)[more]);
     let before = rows(&driver).len();

@@ -585,6 +585,28 @@ fn a_chart_reaches_its_top_where_a_port_waits_all_the_time() {
     assert!(screen.contains("worst 100 %"), "{screen}");
 }
 
+/// The page of a problem has the keys that act on it, and shows them.
+#[test]
+fn the_page_of_a_problem_has_its_keys() {
+    let mut driver = demo("sim:demo");
+    driver.press("d");
+    assert!(matches!(driver.state.layer, Some(Overlay::Details(_))));
+    let rows = shown(&driver);
+    let keys = rows.lines().last().expect("the keys");
+    assert!(
+        keys.contains("q close") && keys.contains("p preview") && keys.contains("x acknowledge"),
+        "{keys}"
+    );
+    driver.press("p");
+    assert!(driver.state.layer.is_none() && driver.state.screen != ScreenId::Health, "{}", shown(&driver));
+    driver.press("1 d a");
+    assert!(
+        shown(&driver).contains("a is apply on the screen below; esc closes this page"),
+        "{}",
+        shown(&driver)
+    );
+}
+
 #[test]
 fn a_session_on_health_is_replayed() {
     let story = incast;

@@ -6,6 +6,7 @@ use super::buffer_area::buffer_area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
 use crate::console::event_loop::actions::{ACTIONS, action};
+use crate::console::event_loop::overlays::is_page_key;
 use crate::console::features::changes::apply_actions::is_key_active;
 use crate::console::features::changes::dialogue::Dialogue;
 use crate::console::features::screen::Screen;
@@ -110,6 +111,11 @@ fn draw_keys(canvas: &mut Canvas<'_>, at: Rect, state: &SessionState) {
             let keys = ids.iter().filter_map(|id| action(id)?.first_key(&state.keymap));
             let keys = keys.map(|key| key.to_string()).collect::<Vec<_>>().join(" ");
             hint(canvas, &keys, word, 0);
+        }
+        let works = |action: &&Action| action.prominent && (action.ready)(state).is_ok();
+        for action in ACTIONS.iter().filter(works).filter(|action| is_page_key(state, action)) {
+            let key = action.first_key(&state.keymap).map(|key| key.to_string()).unwrap_or_default();
+            hint(canvas, &key, short_title(action, state), 0);
         }
         return;
     }

@@ -81,9 +81,8 @@ struct HeaderFact {
     drop_order: u8,
 }
 
-/// Facts from left to right. Marks, a change that waits and the counts of problems are always shown. The size
-/// and the time of day
-/// disappear first, then the state of the watch, the right to write, and the number of warnings in the log.
+/// Facts from left to right. Marks, a change that waits and the counts of problems are always shown. The size disappears
+/// first, then the time of day, the state of the watch, the right to write, and the number of warnings in the log.
 fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     let fact = |text: String, role: Role, side: HeaderSide, drop_order: u8| HeaderFact {
         text,
@@ -93,7 +92,7 @@ fn facts(state: &SessionState, signs: &Symbols) -> Vec<HeaderFact> {
     };
     let left = |text, role, drop_order| fact(text, role, HeaderSide::Left, drop_order);
     let right = |text, role, drop_order| fact(text, role, HeaderSide::Right, drop_order);
-    let mut facts = vec![left(size_text(state), Role::Dim, 5)];
+    let mut facts = vec![left(size_text(state), Role::Dim, 6)];
     let marks = state.known.marks.len();
     if marks > 0 {
         facts.push(left(format!("{} {marks} marked", signs.marked), Role::Marked, 0));
@@ -155,7 +154,7 @@ fn facts_width(facts: &[HeaderFact]) -> u16 {
 /// Chooses the facts that fit beside a fair part of the source, and says whether that is all of them.
 fn choose_facts(mut facts: Vec<HeaderFact>, room: u16, source: u16) -> (Vec<HeaderFact>, bool) {
     let before = facts.len();
-    for order in (1..=5).rev() {
+    for order in (1..=6).rev() {
         if facts_width(&facts) + source.min(SOURCE_FAIR_WIDTH) > room {
             facts.retain(|fact| fact.drop_order != order);
         }

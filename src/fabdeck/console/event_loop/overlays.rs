@@ -4,7 +4,8 @@ use super::help::help_rows;
 use crate::catalogue::severity::Severity;
 use crate::console::features::changes::dialogue_size::{dialogue_height, dialogue_room};
 use crate::console::features::details::ElementDetail;
-use crate::console::model::action::Action;
+use crate::console::features::screens::ScreenId;
+use crate::console::model::action::{Action, KeyScope};
 use crate::console::model::effect::Effect;
 use crate::console::model::key::Key;
 use crate::console::model::overlay::{Help, Overlay};
@@ -79,6 +80,13 @@ pub fn close_overlay(state: &mut SessionState) -> bool {
         state.layer = Some(Overlay::Details(scroll));
     }
     closed.is_some()
+}
+
+/// Whether the key of an action works on an open page: on the page of a problem, what Health does with problems.
+pub fn is_page_key(state: &SessionState, action: &Action) -> bool {
+    let is_problem_page =
+        matches!(state.layer, Some(Overlay::Details(_))) && state.screen == ScreenId::Health;
+    is_problem_page && action.place == KeyScope::On(ScreenId::Health)
 }
 
 /// Reports that a key has no function in the overlay.

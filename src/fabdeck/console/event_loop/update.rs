@@ -127,15 +127,17 @@ fn handle_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
 }
 
 /// Handles a key while an overlay is open: the overlay takes its own keys and refuses those of the screen
-/// below.
+/// below, except those that act on the problem that a page shows.
 fn handle_overlay_key(state: &mut SessionState, key: Key) -> Vec<Effect> {
     if matches!(state.layer, Some(Overlay::Dialogue(_))) {
         return crate::console::features::changes::dialogue_keys::handle_key(state, key);
     }
-    match state.keymap.overlay_action(key, OverlayScope::Layers) {
-        Some(action) => run_action(state, action, ""),
-        None => {
-            let below = state.keymap.action(key, state.screen);
+    if let Some(action) = state.keymap.overlay_action(key, OverlayScope::Layers) {
+        return run_action(state, action, "");
+    }
+    match state.keymap.action(key, state.screen) {
+        Some(action) if overlays::is_page_key(state, action) => run_action(state, action, ""),
+        below => {
             overlays::refuse_key(state, key, below);
             Vec::new()
         }

@@ -1,5 +1,6 @@
 //! What one cable is: what lies behind its ends, who uses it, and what its failure costs.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::problem::HitJob;
@@ -36,9 +37,16 @@ pub struct CableReport {
     /// Its number among the cables between the same two nodes, from 1, and how many there are.
     pub parallel: (usize, usize),
     /// The jobs that use it, those with the most paths first; `None` where no job is known.
-    pub jobs: Option<Vec<HitJob>>,
+    pub jobs: Option<Vec<JobOverCable>>,
     pub loss: MarkLoss,
     pub victims: Victims,
+}
+
+/// A job that uses the cable, and how many paths there are between its hosts.
+#[derive(Debug)]
+pub struct JobOverCable {
+    pub hit: HitJob,
+    pub all_paths: u64,
 }
 
 impl CableReportRequest {
@@ -70,10 +78,24 @@ impl CableReportRequest {
             behind: ends.map(|port| behind_words(look, &facts, port)),
             paths: self.paths.as_ref().and_then(|paths| paths.load_of(self.link)),
             parallel: (place, parallel.len()),
-            jobs: facts.jobs_over(self.link),
+            jobs: facts
+                .jobs_over(self.link)
+                .map(|hit| hit.into_iter().map(|hit| self.job_over(hit)).collect()),
             victims: hit.victims(look, self.jobs.as_ref().map(|jobs| &*jobs.jobs), HostNames::Short),
             loss,
         }
+    }
+
+    fn job_over(&self, hit: HitJob) -> JobOverCable {
+        let mut ports_of: BTreeMap<NodeId, u64> = BTreeMap::new();
+        for jobs in self.jobs.iter().map(|compared| &compared.jobs) {
+            let own = jobs.iter().filter(|(name, _)| **name == hit.job).flat_map(|(_, ports)| ports);
+            own.for_each(|port| *ports_of.entry(jobs.host(self.look.fabric(), *port)).or_default() += 1);
+        }
+        // A host sends to itself over no cable.
+        let ports: u64 = ports_of.values().sum();
+        let all_paths = ports_of.values().map(|own| own * (ports - own)).sum();
+        JobOverCable { hit, all_paths }
     }
 
     /// The pairs and hosts that lose their paths if the cable fails.

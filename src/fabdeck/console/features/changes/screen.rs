@@ -103,7 +103,11 @@ impl Screen for ChangesScreen {
 }
 
 fn no_change_text(known: &Model) -> String {
+    let recorded = known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
     match known.changes.rows().len() {
+        0 if recorded => "no change was made here, and nothing can be applied to a recording; on What-if p runs the \
+                          engines on it"
+            .to_owned(),
         0 => "no change was made here: on What-if p runs the engines, and a applies the proposal of the one under \
               the cursor; here a applies a plan from a file"
             .to_owned(),

@@ -11,6 +11,8 @@ const LETTERS: u16 = 30;
 const LEAST_LETTERS: u16 = 5;
 /// With fewer letters than this, letters in order would match nearly everything.
 const MIN_LETTERS: usize = 2;
+/// Most characters over which the letters of a word are spread, for each of its letters.
+const MAX_SPREAD: usize = 3;
 
 /// The words of a line, in lower case.
 pub fn line_words(line: &str) -> Vec<String> {
@@ -74,10 +76,22 @@ fn letters_score(text: &str, word: &str) -> Option<u16> {
     (places.len() >= MIN_LETTERS).then(|| LETTERS.saturating_sub(gaps).max(LEAST_LETTERS))
 }
 
-/// The places of the letters of a word in a text, in characters.
+/// The places of the letters of a word in a text, in characters: from the start of a word on, and near to each other.
+/// Letters that are spread over a long text would match nearly everything.
 fn letter_places(text: &str, word: &str) -> Option<Vec<usize>> {
-    let mut signs = text.chars().enumerate();
-    word.chars().map(|wanted| signs.find(|(_, sign)| *sign == wanted).map(|(at, _)| at)).collect()
+    let longest = word.chars().count() * MAX_SPREAD;
+    let mut before = None;
+    for (from, (at, sign)) in text.char_indices().enumerate() {
+        if is_boundary(before, Some(sign)) && word.starts_with(sign) {
+            let mut signs = text[at..].chars().take(longest).enumerate();
+            let place = |wanted| signs.find(|(_, sign)| *sign == wanted).map(|(at, _)| from + at);
+            if let Some(places) = word.chars().map(place).collect() {
+                return Some(places);
+            }
+        }
+        before = Some(sign);
+    }
+    None
 }
 
 /// The places of the characters of a text that match the words, for the drawing.
@@ -125,6 +139,9 @@ mod tests {
         assert!(score("rack1-leaf[3]", "rack 3").is_some() && score("rack1-leaf", "rack x").is_none());
         assert_eq!(score("anything", ""), Some(0));
         assert_eq!(score("spine", "x"), None, "a single letter is not spread");
+        assert_eq!(score("a spotted line", "spine"), Some(LETTERS - 1));
+        assert_eq!(score("unspoken lines", "spine"), None, "letters begin where a word does");
+        assert_eq!(score("set where a new lane map goes", "swap"), None, "letters are near each other");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::console::features::health::card_text::short_number;
 use crate::console::features::watch::watch_text::empty_words;
 use crate::console::model::state::SessionState;
 use crate::operations::check::certificate_text::wrap_text;
-use crate::operations::health::cable_report::CableReport;
+use crate::operations::health::cable_report::{CableReport, JobOverCable};
 use crate::operations::preview::whatif::MarkLoss;
 use crate::operations::preview::whatif::cut_off_words;
 use crate::operations::watch::hot_ports::HotPort;
@@ -490,14 +490,15 @@ fn users_lines(report: Option<&CableReport>) -> Vec<String> {
         None => lines.push("Jobs are not known. :jobs slurm asks Slurm.".to_owned()),
         Some(jobs) if jobs.is_empty() => lines.push("no job".to_owned()),
         Some(jobs) => {
-            let use_words = |paths: u64, hosts: usize| match paths {
-                0 => count_words(hosts, "host", "hosts"),
-                paths => count_words(usize::try_from(paths).unwrap_or(usize::MAX), "path", "paths"),
+            let use_words = |job: &JobOverCable| match job.hit.paths {
+                0 => count_words(job.hit.hosts, "host", "hosts"),
+                paths => {
+                    let of = digits_in_groups(job.all_paths.max(paths));
+                    format!("{} of its {of} paths", digits_in_groups(paths))
+                }
             };
-            let named = jobs
-                .iter()
-                .take(MAX_JOBS)
-                .map(|hit| format!("job {} {}", hit.job, use_words(hit.paths, hit.hosts)));
+            let named =
+                jobs.iter().take(MAX_JOBS).map(|job| format!("job {} {}", job.hit.job, use_words(job)));
             lines.extend(named);
             lines.extend((jobs.len() > MAX_JOBS).then(|| format!("and {} more jobs", jobs.len() - MAX_JOBS)));
         }
