@@ -54,6 +54,11 @@ impl<T> DeviceAnswer<T> {
         }
     }
 
+    /// Whether the device does not have the value.
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Self::Absent | Self::OfKind(KindOutcome::Refused, _))
+    }
+
     /// The word for a missing value. Neither of them means that something is switched off.
     pub fn missing_word(&self) -> Option<&'static str> {
         match self {

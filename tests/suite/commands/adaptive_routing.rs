@@ -82,11 +82,70 @@ fn choices_are_certified_where_their_tables_are_known_and_plans_are_not() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("it.plan").to_str().unwrap().to_owned();
         let route = ["--source", &source, "route", "--engine", "updn", "--fail", "link:leaf0/3", "-o", &file];
-        fabdeck(&route);
-        let plan: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
-        assert_eq!(plan["certificate"]["deadlock_free"], Value::Null, "{key}");
-        assert_eq!(plan["transition"]["safe"], Value::Null, "{key}");
+        let (_, err, code) = fabdeck(&route);
+        let reason = match key {
+            "ar-silent=all" => "4 switches (such as leaf0) did not answer whether adaptive routing is on",
+            "ar=leaf0" | "ar-odd=leaf0" => "adaptive routing is on at 1 switch (such as leaf0)",
+            _ => "adaptive routing is on at 4 switches (such as leaf0)",
+        };
+        assert!(
+            code != 0 && err.contains("FD-7927: no plan is made: ") && err.contains(reason),
+            "{key}: {err}"
+        );
+        assert!(!std::path::Path::new(&file).exists(), "{key}: no plan is written");
     }
+}
+
+/// A plan that was made before adaptive routing was turned on is not applied, whatever is accepted.
+#[test]
+fn a_plan_is_not_applied_where_switches_route_adaptively() {
+    const FABRIC: &str = "sim:kary,k=2,n=2";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("it.plan").to_str().unwrap().to_owned();
+    let (_, err, code) =
+        fabdeck(&["--source", FABRIC, "route", "--engine", "updn", "--fail", "link:leaf0/3", "-o", &file]);
+    assert_eq!(code, 0, "{err}");
+    let apply = |source: &str| {
+        fabdeck(&["--source", source, "apply", &file, "--yes", "--accept", "cycle,transition"])
+    };
+    for key in ["ar=all", "ar-recovery=all", "ar-silent=all"] {
+        let (out, err, code) = apply(&format!("{FABRIC},{key}"));
+        assert!(code == 4 && err.contains("FD-7928: the plan is not applied: "), "{key} {code}: {out} {err}");
+    }
+    let (out, err, _) = apply(FABRIC);
+    assert!(!err.contains("FD-7928"), "{out} {err}");
+}
+
+/// What `check` says of choices is a problem of Health, and what it leaves open is no certificate there.
+#[test]
+fn health_and_report_say_what_the_certificate_leaves_open() {
+    for key in ["ar-odd=leaf0", "ar-silent=all"] {
+        let source = format!("sim:kary,k=2,n=2,{key}");
+        let (text, ..) = fabdeck(&["--source", &source, "health", "--interval", "1s"]);
+        assert!(text.contains("\nunchecked  tables: not certified, because "), "{text}");
+        let (nagios, ..) =
+            fabdeck(&["--source", &source, "health", "--interval", "1s", "--format", "nagios"]);
+        assert!(nagios.contains("the tables are not certified)"), "{nagios}");
+        let json = answer(&["--source", &source, "health", "--interval", "1s"], 0);
+        assert!(
+            json["checked"]["uncertified"].as_str().unwrap().starts_with("not certified, because "),
+            "{json}"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let page = folder.path().join("page.html");
+        let (_, err, code) = fabdeck(&["--source", &source, "report", "-o", page.to_str().unwrap()]);
+        let page = std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{error} {code}: {err}"));
+        assert!(page.contains("not certified, because ") && !page.contains(">certified<"), "{key}");
+    }
+    let (text, ..) = fabdeck(&["--source", "sim:kary,k=3,n=2,ar-loop=all", "health", "--interval", "1s"]);
+    for words in [
+        "can be lost by a choice of adaptive routing",
+        "adaptive routing can send packets around ",
+        "choices of adaptive routing close a credit loop",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!text.contains(" whatif\n"), "engines have no answer there: {text}");
 }
 
 #[test]

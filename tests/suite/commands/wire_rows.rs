@@ -324,3 +324,45 @@ fn the_course_of_links_has_columns_with_units_and_no_number_that_is_not_known() 
         assert!(row["fecn"].is_null() && row["recoveries"].is_null(), "{row}");
     }
 }
+
+/// A check reads a few ports of each sweep: those without a verdict do not pass for healthy ones.
+#[test]
+fn health_says_at_how_many_ports_links_were_judged() {
+    let checked = |source: &str, more: &[&str]| {
+        let home = home();
+        let mut command = program(&home);
+        command.args(["--source", source, "health", "--interval", "1s"]).args(more);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    for profile in ["wire-keyed", "wire-nonsense"] {
+        let source = format!("sim:kary,k=2,n=2,speed=ndr,{profile}=all");
+        let text = checked(&source, &[]);
+        assert!(text.contains("\nunchecked  link health: known at 0 of 16 ports; "), "{text}");
+        let line = checked(&source, &["--format", "nagios"]);
+        assert!(line.starts_with("FABDECK OK - no problem, link health known at 0 of 16 ports | "), "{line}");
+        let json: Value = serde_json::from_str(&checked(&source, &["--json"])).unwrap();
+        assert_eq!(json["checked"]["link_health"], serde_json::json!({"judged": 0, "ports": 16}));
+    }
+    let many = checked("sim:kary,k=6,n=2,speed=ndr,wire-optics=all", &[]);
+    assert!(
+        many.contains("\nunchecked  link health: known at ") && many.contains(" of 144 ports; "),
+        "{many}"
+    );
+    // Devices that refuse such questions have nothing to judge.
+    assert!(!checked("sim:kary,k=2,n=2", &[]).contains("link health"));
+}
+
+/// What one simulated fabric refused is not supposed of another one of the same devices.
+#[test]
+fn refusals_of_one_simulated_fabric_are_not_those_of_another() {
+    let home = home();
+    let modules = |source: &str| {
+        let mut command = program(&home);
+        command.args(["--source", source, "show", "modules", "--json"]);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let before = modules(OPTICS);
+    let without = modules("sim:kary,k=2,n=2,speed=ndr,wire-no-modules=all");
+    assert_ne!(before, without);
+    assert_eq!(modules(OPTICS), before);
+}

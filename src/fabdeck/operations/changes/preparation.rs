@@ -8,6 +8,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::environment::{Env, OperationOptions};
+use crate::operations::plans::adaptive_refusal::AdaptiveRefusal;
 use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_verdict::{PlanFit, PlanVerdict, check_plan_fit, judge_plan};
 use crate::operations::preview::comparison::PathScope;
@@ -82,6 +83,10 @@ pub fn prepare(
     let observed =
         actuator.read_fabric(ReadOptions { tables: true, lanes, ..ReadOptions::default() }, watch)?;
     let look = means.snapshot_of(source, observed)?;
+    // A plan may be older than adaptive routing on this fabric.
+    if let Some(refusal) = AdaptiveRefusal::new(&look, &plan.writes) {
+        return Err(Failure::new(Exit::Refused, format!("FD-7928: the plan is not applied: {refusal}")));
+    }
     let simulated = source.starts_with("sim:");
     let own = means.outside.is_own_simulator(source);
     let found = check_plan_fit(&look, &plan);

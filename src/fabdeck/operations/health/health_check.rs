@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::acknowledgements::{AcknowledgedCapture, change_acknowledgement};
+use super::link_health_coverage::LinkHealthCoverage;
 use super::pending_changes::{PendingChanges, find_pending_changes};
 use super::problem::{FabricProblem, ProblemSeverity};
 use super::problem_list::HealthFacts;
 use super::ranked_problems::rank_problems;
-use super::table_certificate::certify_tables;
+use super::table_certificate::{certify_tables, uncertified_reason};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -50,6 +51,10 @@ pub struct HealthChecks {
     pub uncounted: Option<String>,
     /// Whether the tables were read.
     pub tables: bool,
+    /// Why the tables are not certified, although they were read.
+    pub uncertified: Option<String>,
+    /// At how many ports the health of links is known; `None` where no device has it.
+    pub link_health: Option<LinkHealthCoverage>,
     /// Where the list of jobs is from, or why none is known.
     pub jobs: Result<String, String>,
     /// Why acknowledgements are not known.
@@ -108,6 +113,8 @@ pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> R
         seconds: interval.as_ref().map(|interval| interval.watched.seconds),
         uncounted,
         tables,
+        uncertified: certificate.as_ref().and_then(uncertified_reason),
+        link_health: LinkHealthCoverage::new(&snapshot),
         jobs,
         unacknowledged: None,
     };

@@ -9,6 +9,7 @@ pub(crate) mod health_check;
 mod hits;
 pub mod job_hits;
 pub(crate) mod kept_annotations;
+pub mod link_health_coverage;
 mod link_problems;
 mod node_problems;
 pub(crate) mod pending_changes;

@@ -7,6 +7,7 @@ use super::acknowledgements::mark_acknowledged;
 use super::cable_overview::CableOverview;
 use super::job_hits::JobHits;
 use super::kept_annotations::read_annotations;
+use super::link_health_coverage::LinkHealthCoverage;
 use super::problem::{FabricProblem, ProblemKind, ProblemSeverity};
 use super::problem_list::HealthFacts;
 use super::short_port_name::short_port_name;
@@ -110,6 +111,7 @@ impl RankingRequest {
             jobs,
             links: fabric.links().len(),
             ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
+            link_health: LinkHealthCoverage::new(&self.look),
             at_ms: self.reading.as_ref().map(|reading| reading.at_ms),
             lost_pairs,
             annotations: annotations.unwrap_or_default(),
@@ -212,6 +214,8 @@ pub struct RankedProblems {
     /// Number of links that were checked, and in the next field of ports with a cable.
     pub links: usize,
     pub ports: usize,
+    /// At how many ports the health of links is known; `None` where no device has it.
+    pub link_health: Option<LinkHealthCoverage>,
     /// Time of the reading that was judged.
     pub at_ms: Option<u64>,
     /// Number of pairs of hosts without a path; `None` where the tables were not checked.

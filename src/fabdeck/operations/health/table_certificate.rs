@@ -23,3 +23,10 @@ pub fn certify_tables(
 
 /// The certificate in force, `None` without tables; or the reason why there is none.
 pub type CertificateInForce = Result<Option<CertificateReport>, String>;
+
+/// Why the certificate leaves open what packets can do: switches with adaptive routing whose tables are not known, or paths
+/// whose lanes are not.
+pub fn uncertified_reason(certificate: &CertificateReport) -> Option<String> {
+    let choices = certificate.choices.as_ref().filter(|choices| !choices.certified)?;
+    Some(format!("not certified, because {}", choices.reason.as_deref().unwrap_or("it is not known why")))
+}

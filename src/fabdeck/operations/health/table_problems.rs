@@ -2,6 +2,7 @@
 
 use super::problem::{FabricProblem, ProblemCause, ProblemHits, ProblemKind, ProblemSeverity};
 use super::problem_list::HealthFacts;
+use crate::catalogue::summary::count_words;
 use crate::operations::check::judgement::{CUT_OFF, CertificateReport, UnreachablePair};
 use fabdeck_fabric::observe::digits_in_groups;
 
@@ -18,6 +19,8 @@ impl HealthFacts<'_> {
             self.cut_off_pairs(report),
             self.lost_paths(report),
             self.partly_reached(report),
+            self.lost_by_choice(report),
+            self.loops_by_choice(report),
             self.credit_loop(report),
         ]
         .into_iter()
@@ -61,11 +64,50 @@ impl HealthFacts<'_> {
         (pairs > 0).then(|| self.table_problem("some-lids", ProblemSeverity::Warning, title, cause, pairs))
     }
 
+    /// Paths that adaptive routing can lose, though the static port of every entry leads to its host.
+    fn lost_by_choice(&self, report: &CertificateReport) -> Option<FabricProblem> {
+        let choices = report.choices.as_ref()?;
+        let (paths, always) = (choices.lost_paths, choices.always_lost_paths);
+        let of = format!("{} of {} paths", digits_in_groups(paths), digits_in_groups(choices.paths));
+        let title = format!("{of} can be lost by a choice of adaptive routing");
+        let every = match always {
+            0 => String::new(),
+            some => format!("; {} of them by every choice", digits_in_groups(some)),
+        };
+        let named: Vec<&str> = choices.lost_examples.iter().take(MAX_NAMED).map(String::as_str).collect();
+        let such_as =
+            if named.is_empty() { String::new() } else { format!(", such as {}", named.join(", ")) };
+        let text = format!("sets of ports have one that does not lead to the host{such_as}{every}");
+        let (severity, cause) = (ProblemSeverity::Warning, ProblemCause::sure(text));
+        (paths > 0).then(|| self.table_problem("choices", severity, title, cause, paths))
+    }
+
+    fn loops_by_choice(&self, report: &CertificateReport) -> Option<FabricProblem> {
+        let choices = report.choices.as_ref()?;
+        let loops = usize::try_from(choices.loops).unwrap_or(usize::MAX);
+        let first = choices.loop_examples.first().map(|switches| switches.join(", ")).unwrap_or_default();
+        let title =
+            format!("adaptive routing can send packets around {}", count_words(loops, "loop", "loops"));
+        let cause = ProblemCause::sure(format!("sets of ports lead back to where packets were: {first}"));
+        let problem = || {
+            let severity = ProblemSeverity::Warning;
+            let problem = self.table_problem("choice-loops", severity, title, cause, choices.loops);
+            // Loops are no paths, and how many pairs run into them is not counted.
+            FabricProblem {
+                hits: ProblemHits::default(),
+                next: self.step("see the switches of these loops", "check"),
+                ..problem
+            }
+        };
+        (loops > 0).then(problem)
+    }
+
     /// A credit loop of the current tables: nothing may wait now.
     fn credit_loop(&self, report: &CertificateReport) -> Option<FabricProblem> {
         if report.deadlock_free != Some(false) {
             return None;
         }
+        let by_choices = report.choices.is_some();
         let channels = report.cycle.as_deref().unwrap_or_default();
         let more = if channels.len() > MAX_NAMED { ", ..." } else { "" };
         let named = channels.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
@@ -75,8 +117,13 @@ impl HealthFacts<'_> {
             kind: ProblemKind::CreditLoop,
             severity: ProblemSeverity::Warning,
             elements: Vec::new(),
-            title: "the current tables have a credit loop, so packets can block each other forever"
-                .to_owned(),
+            title: match by_choices {
+                true => {
+                    "choices of adaptive routing close a credit loop, so packets can block each other forever"
+                }
+                false => "the current tables have a credit loop, so packets can block each other forever",
+            }
+            .to_owned(),
             // The lanes of paths decide, and they are not always stated.
             cause: match report.lanes_from {
                 "level 0 assumed" => {
@@ -85,7 +132,11 @@ impl HealthFacts<'_> {
                 _ => ProblemCause::sure(text),
             },
             hits: ProblemHits::default(),
-            next: self.step("compare engines whose routes have none", "whatif"),
+            // Engines have no answer for switches that choose among ports.
+            next: match by_choices {
+                true => self.step("see the channels of the loop", "check"),
+                false => self.step("compare engines whose routes have none", "whatif"),
+            },
             acknowledged: None,
             worse_since: None,
             sign: None,

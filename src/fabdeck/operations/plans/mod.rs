@@ -1,5 +1,6 @@
 //! Plans: made from a proposal, a phase or the service of a link, and compared with a fabric.
 
+pub(crate) mod adaptive_refusal;
 pub mod link_service;
 pub(crate) mod phased_routing;
 pub mod phases;

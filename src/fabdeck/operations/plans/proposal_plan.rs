@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::adaptive_refusal::AdaptiveRefusal;
 use super::plan_origin::PlanOrigin;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
@@ -53,6 +54,8 @@ pub enum PlanCreationError {
         if *count == 1 { "LID" } else { "LIDs" }
     )]
     Silent { count: usize, first: u16 },
+    #[error("FD-7927: no plan is made: {0}")]
+    Adaptive(AdaptiveRefusal),
     #[error("FD-7921: {0}")]
     Text(#[from] serde_json::Error),
     #[error("FD-7923: the plan is not written, because reading it back fails: {0}; this is a bug in fabdeck")]
@@ -136,14 +139,20 @@ pub fn make_plan(
     sent: LevelsInForce<'_>,
     made: PlanOrigin,
 ) -> Result<Plan, PlanCreationError> {
-    if look.observation.tables.has_forwarding() {
-        return plan_over_tables(look, faults, engine, proposal, sent, made);
+    let plan = match look.observation.tables.has_forwarding() {
+        true => plan_over_tables(look, faults, engine, proposal, sent, made)?,
+        false => {
+            let mut empty = look.clone();
+            assume_empty_tables(&mut empty);
+            let mut plan = plan_over_tables(&empty, faults, engine, proposal, sent, made)?;
+            plan.cut_off = cut_off_by_cables(look, faults, &plan);
+            Plan { transition: transition_without_tables(), ..plan }
+        }
+    };
+    match AdaptiveRefusal::new(look, &plan.writes) {
+        Some(refusal) => Err(PlanCreationError::Adaptive(refusal)),
+        None => Ok(plan),
     }
-    let mut empty = look.clone();
-    assume_empty_tables(&mut empty);
-    let mut plan = plan_over_tables(&empty, faults, engine, proposal, sent, made)?;
-    plan.cut_off = cut_off_by_cables(look, faults, &plan);
-    Ok(Plan { transition: transition_without_tables(), ..plan })
 }
 
 /// What a plan cuts off of all that cables connect: shortest paths stand for tables that are not known.

@@ -15,7 +15,7 @@ use crate::catalogue::summary::count_words;
 use crate::operations::health::acknowledgements::AcknowledgedCapture;
 use crate::operations::health::health_check::{place_known_jobs, read_running_jobs};
 use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest};
-use crate::operations::health::table_certificate::certify_tables;
+use crate::operations::health::table_certificate::{certify_tables, uncertified_reason};
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::job_request::JobListSource;
 use crate::operations::jobs::list_source::JobSource;
@@ -55,7 +55,10 @@ pub fn make_report(operation: &mut Operation<'_>, request: &ReportRequest) -> Re
     let placed = placed.map(|placed| Arc::new(JobComparison::new(&look, placed, &Faults::new(), None)));
     let tables = look.observation.tables.has_forwarding();
     let certificate = certify_tables(&look, &NoProgress).map_err(|refusal| refusal.to_string());
-    let certified = certificate.as_ref().map(|_| ()).map_err(Clone::clone);
+    let certified = match &certificate {
+        Ok(certificate) => Ok(certificate.as_ref().and_then(uncertified_reason)),
+        Err(why) => Err(why.clone()),
+    };
     let paths = tables.then(|| Preview::new(&look, &look.observation.tables, &NoProgress)).transpose()?;
     let paths = paths.map(|paths| paths.paths().clone());
     let given = operation.env.given;
@@ -72,8 +75,9 @@ pub fn make_report(operation: &mut Operation<'_>, request: &ReportRequest) -> Re
     };
     let ranked = Arc::new(ranking.run(Some(operation.env.outside)));
     let tables = match (certified, tables) {
-        (Ok(()), true) => Ok("certified".to_owned()),
-        (Ok(()), false) => Err("the source has none (--assume ENGINE)".to_owned()),
+        (Ok(Some(why)), _) => Err(why),
+        (Ok(None), true) => Ok("certified".to_owned()),
+        (Ok(None), false) => Err("the source has none (--assume ENGINE)".to_owned()),
         (Err(why), _) => Err(why),
     };
     let ReportReadings { reading, uncounted, history, clock, read_at, events, .. } = readings;

@@ -14,6 +14,7 @@ use crate::catalogue::summary::count_words;
 use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::health::acknowledgements::{Acknowledgement, own_acknowledgement};
 use crate::operations::health::health_check::{HealthChecks, HealthReport, HealthRequest, check_health};
+use crate::operations::health::link_health_coverage::LinkHealthCoverage;
 use crate::operations::health::pending_changes::PendingChanges;
 use crate::operations::health::problem::{
     Certainty, FabricProblem, HitHost, HitJob, HitRole, ProblemHits, ProblemKind, ProblemSeverity,
@@ -179,14 +180,32 @@ fn change_lines(changes: &PendingChanges) -> Vec<(&'static str, String)> {
 
 /// What was checked, and what was not.
 fn check_lines(checks: &HealthChecks) -> Vec<(&'static str, String)> {
-    let HealthChecks { links, ports, seconds, uncounted, tables, jobs, unacknowledged } = checks;
+    let HealthChecks {
+        links,
+        ports,
+        seconds,
+        uncounted,
+        tables,
+        uncertified,
+        link_health,
+        jobs,
+        unacknowledged,
+    } = checks;
     let (links, ports) = (count_words(*links, "link", "links"), count_words(*ports, "port", "ports"));
     let counters = seconds.map(|seconds| format!(", counters over {seconds:.1} s"));
     let tables_read = if *tables { ", forwarding tables" } else { "" };
     let jobs_read = jobs.as_ref().map(|from| format!(", jobs ({from})")).unwrap_or_default();
-    let checked = format!("{links} and {ports}{}{tables_read}{jobs_read}", counters.unwrap_or_default());
+    let whole = link_health.is_some_and(LinkHealthCoverage::is_complete);
+    let health_read = if whole { ", link health" } else { "" };
+    let counters = counters.unwrap_or_default();
+    let checked = format!("{links} and {ports}{counters}{health_read}{tables_read}{jobs_read}");
     let mut lines = vec![("checked", checked)];
     lines.extend(uncounted.iter().map(|why| ("unchecked", format!("counters: {why}"))));
+    lines.extend(link_health.filter(|coverage| !coverage.is_complete()).map(|coverage| {
+        let words = coverage.words();
+        ("unchecked", format!("link health: {words}; `fabdeck show modules` asks all of them"))
+    }));
+    lines.extend(uncertified.iter().map(|why| ("unchecked", format!("tables: {why}"))));
     if !tables {
         lines.push(("unchecked", "paths: the source has no forwarding tables (--assume ENGINE)".to_owned()));
     }
@@ -287,6 +306,9 @@ fn write_nagios(
         }
     };
     let gaps = gap_words(&report);
+    // A check reads a few ports of many: that is said, and no gap of this check.
+    let partly = report.checks.link_health.filter(|coverage| !coverage.is_complete());
+    let health = partly.map_or_else(String::new, |coverage| format!(", link health {}", coverage.words()));
     let (state, exit) = match report.worst() {
         _ if report.changes.is_overdue() => ("CRITICAL", Exit::Findings),
         Some(ProblemSeverity::Critical) => ("CRITICAL", Exit::Findings),
@@ -315,7 +337,7 @@ fn write_nagios(
         .collect();
     writeln!(
         context.output.out,
-        "FABDECK {state} - {}{titles}{gaps} | critical={};;1 warning={};1 waiting_hosts={} links={} ports={}",
+        "FABDECK {state} - {}{titles}{gaps}{health} | critical={};;1 warning={};1 waiting_hosts={} links={} ports={}",
         summary(&report),
         report.count(ProblemSeverity::Critical),
         report.count(ProblemSeverity::Warning),
@@ -328,11 +350,12 @@ fn write_nagios(
 
 /// What a line without details has to say of a check that was not a whole one.
 fn gap_words(report: &HealthReport) -> String {
-    let HealthChecks { uncounted, tables, .. } = &report.checks;
+    let HealthChecks { uncounted, tables, uncertified, .. } = &report.checks;
     let gaps = [
         (report.snapshot.observation.is_partial(), "part of the fabric did not answer"),
         (uncounted.is_some(), "counters were not compared"),
         (!tables, "there are no forwarding tables"),
+        (uncertified.is_some(), "the tables are not certified"),
     ];
     let gaps: Vec<&str> = gaps.into_iter().filter(|(is_open, _)| *is_open).map(|(_, words)| words).collect();
     if gaps.is_empty() { String::new() } else { format!(" ({})", gaps.join(", ")) }
@@ -362,6 +385,10 @@ json_type! {
         seconds: Option<f64>,
         counters_missing: Option<&'a str>,
         tables: bool,
+        /// Why the tables are not certified, although they were read.
+        uncertified: Option<&'a str>,
+        /// At how many ports the health of links is known; null where no device has it.
+        link_health: Option<LinkHealthCoverage>,
         jobs: Option<&'a str>,
         jobs_missing: Option<&'a str>,
     }
@@ -403,7 +430,8 @@ json_type! {
 
 fn write_json(context: &mut Context<'_, '_>, report: &HealthReport) -> Result<(), Failure> {
     let times = !context.options.no_times;
-    let HealthChecks { links, ports, seconds, uncounted, tables, jobs, .. } = &report.checks;
+    let HealthChecks { links, ports, seconds, uncounted, tables, uncertified, link_health, jobs, .. } =
+        &report.checks;
     let answer = HealthAnswer {
         worst: report.worst(),
         checked: ChecksObject {
@@ -413,6 +441,8 @@ fn write_json(context: &mut Context<'_, '_>, report: &HealthReport) -> Result<()
             seconds: seconds.filter(|_| times),
             counters_missing: uncounted.as_deref(),
             tables: *tables,
+            uncertified: uncertified.as_deref(),
+            link_health: *link_health,
             jobs: jobs.as_deref().ok(),
             jobs_missing: jobs.as_deref().err().map(String::as_str),
         },

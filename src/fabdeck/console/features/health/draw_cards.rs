@@ -347,6 +347,10 @@ fn draw_no_problem(
         }
         None => (false, "jobs: not known; :jobs slurm asks Slurm".to_owned()),
     });
+    lines.extend(ranked.link_health.map(|coverage| {
+        let hint = if coverage.is_complete() { "" } else { "; the watch asks the others in turn" };
+        (coverage.is_complete(), format!("link health: {}{hint}", coverage.words()))
+    }));
     lines.extend(ranked.unacknowledged.iter().map(|why| (false, format!("acknowledgements: {why}"))));
     let checked = known.watch.reading.is_some() && known.problems.tables_checked() == Ok(true);
     let (sign, role) = if checked { (well, Role::Good) } else { (unknown, Role::Text) };

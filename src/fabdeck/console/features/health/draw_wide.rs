@@ -180,7 +180,7 @@ fn watch_lines(state: &SessionState) -> Vec<(&'static str, String, bool)> {
         Ok(false) if known.problems.is_checking() => ("being checked".to_owned(), false),
         Ok(false) if matches!(state.loading, LoadState::Under(_)) => ("not read yet".to_owned(), false),
         Ok(false) => ("the source has none".to_owned(), false),
-        Err(why) => (why.to_owned(), false),
+        Err(why) => (why, false),
     };
     let jobs = match (
         current_job_source(known),

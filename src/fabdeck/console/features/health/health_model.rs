@@ -8,7 +8,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::tasks::{TaskId, Tasks};
 use crate::operations::health::acknowledgements::AcknowledgedCapture;
 use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest};
-use crate::operations::health::table_certificate::CertificateInForce;
+use crate::operations::health::table_certificate::{CertificateInForce, uncertified_reason};
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::job_request::JobInput;
 use fabdeck_fabric::JobMap;
@@ -269,11 +269,14 @@ impl HealthModel {
     }
 
     /// Whether the tables were checked; an error has the reason why they cannot be.
-    pub fn tables_checked(&self) -> Result<bool, &str> {
+    pub fn tables_checked(&self) -> Result<bool, String> {
         match self.certificate.as_ref().map(|certificate| &*certificate.value) {
-            Some(Err(why)) => Err(why),
-            Some(Ok(certificate)) => Ok(certificate.is_some()),
-            None => Ok(false),
+            Some(Err(why)) => Err(why.clone()),
+            Some(Ok(Some(certificate))) => match uncertified_reason(certificate) {
+                Some(why) => Err(why),
+                None => Ok(true),
+            },
+            Some(Ok(None)) | None => Ok(false),
         }
     }
 

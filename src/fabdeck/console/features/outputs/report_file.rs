@@ -153,7 +153,7 @@ fn table_words(known: &Model) -> Result<String, String> {
         Ok(true) => Ok("certified".to_owned()),
         Ok(false) if known.problems.is_checking() => Err("they were being checked".to_owned()),
         Ok(false) => Err("the source has none".to_owned()),
-        Err(why) => Err(why.to_owned()),
+        Err(why) => Err(why),
     }
 }
 

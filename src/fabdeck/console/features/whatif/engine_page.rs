@@ -123,7 +123,10 @@ pub fn engine_reason(state: &SessionState) -> Option<(String, String)> {
     if text.is_empty() {
         text.push(transition.short_verdict());
     }
-    if transition.safe != Some(true) {
+    let adaptive = state.known.look.as_ref().is_some_and(|look| look.observation.adaptive.is_some());
+    if adaptive {
+        text.push("No plan is made for switches that route adaptively".to_owned());
+    } else if transition.safe != Some(true) {
         text.push("Safe instead: write it while no traffic uses what changes, or in two plans where the details of Apply have a way".to_owned());
     }
     Some((title(words), text.join(". ")))

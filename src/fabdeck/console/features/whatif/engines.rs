@@ -192,6 +192,8 @@ fn live_rank(known: &Model, engine: &Engine) -> u8 {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum EngineVerdict {
     Clean,
+    /// Whether packets can block each other is not known: switches route adaptively, for example.
+    Uncertified,
     /// Pairs of hosts have no path though cables connect them.
     LosesPairs(u64),
     /// The certificate has another finding.
@@ -211,6 +213,7 @@ impl EngineVerdict {
         let report = &proposal.report;
         let lost = report.unreachable.saturating_sub(report.by_cause.cut_off);
         match () {
+            () if !report.has_findings() && report.deadlock_free.is_none() => Self::Uncertified,
             () if !report.has_findings() => Self::Clean,
             () if report.loops > 0 => Self::Loops,
             () if report.deadlock_free == Some(false) => Self::MayDeadlock,
@@ -228,6 +231,7 @@ pub fn verdict_words(known: &Model, engine: &Engine) -> String {
         Some(ProposalState::Under(_)) => return "running".to_owned(),
         Some(ProposalState::Done { .. }) => match EngineVerdict::of(known, engine) {
             EngineVerdict::Clean => "clean".to_owned(),
+            EngineVerdict::Uncertified => "not certified".to_owned(),
             EngineVerdict::LosesPairs(pairs) => {
                 let pairs = digits_in_groups(pairs);
                 format!("{pairs} {} lost", if pairs == "1" { "pair" } else { "pairs" })
