@@ -293,8 +293,8 @@ impl Snapshot {
     /// A port with its label, where one is known: `leaf0[3] (1/2/1)`.
     pub fn labelled_port_name(&self, port: PortId) -> String {
         match self.label(port) {
-            Some(label) => format!("{} ({})", self.port_name(port), label.shown()),
-            None => self.port_name(port),
+            Some(label) => format!("{} ({})", self.unique_port_name(port), label.shown()),
+            None => self.unique_port_name(port),
         }
     }
 

@@ -52,6 +52,7 @@ impl Default for WireThresholds {
 /// The table of UFM's PDR plugin (`Field_BER_Thresholds.csv`, V06).
 const PDR: &str = "PDR thresholds V06";
 const PDR_NDR: &str = "PDR thresholds V06 for NDR, as none are published for XDR";
+const PDR_EDR: &str = "PDR thresholds V06 for EDR, as none are published for slower links";
 const CONFIGURED: &str = "configuration";
 
 impl WireThresholds {
@@ -75,7 +76,8 @@ impl WireThresholds {
             LinkSpeed::Hdr => (1, usual(1e-5, 1e-5, 1e-13, if resent { 1e-14 } else { 1e-13 }, PDR)),
             _ => {
                 let raw = if mode.is_some_and(FecMode::is_reed_solomon) { 1e-9 } else { 1e-12 };
-                (0, usual(raw, raw, 1e-13, 1e-13, PDR))
+                let source = if speed == LinkSpeed::Edr { PDR } else { PDR_EDR };
+                (0, usual(raw, raw, 1e-13, 1e-13, source))
             }
         };
         if let Some(own) = self.raw[place] {

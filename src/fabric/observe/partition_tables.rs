@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::wire_health::DeviceAnswer;
-use crate::{Fabric, Guid, PartitionKey, Partitions, PortId, PortNum};
+use crate::{Fabric, Guid, PartitionKey, Partitions, Port, PortId, PortNum};
 
 /// Whether a switch port drops packets whose P_Key its table lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -100,8 +100,19 @@ impl PartitionTables {
         Some(!at.keys.known()?.iter().any(|listed| listed.number() == key.number()))
     }
 
+    /// The partitions of ports whose packets the switch port on their cable drops, as far as that is known.
+    pub fn dropped(&self, fabric: &Fabric) -> Vec<(PortId, PartitionKey)> {
+        let of_port = |(id, _): (PortId, &Port)| {
+            let keys = self.port(fabric, id).and_then(|said| said.keys.known()).into_iter().flatten();
+            keys.filter(move |key| self.is_dropped_at_switch(fabric, id, **key) == Some(true))
+                .map(move |key| (id, *key))
+        };
+        fabric.ports().filter(|(_, port)| !fabric.node(port.node).is_switch()).flat_map(of_port).collect()
+    }
+
     /// The members of partitions on a fabric, and the number of member ports whose table is not known. Those count as
-    /// members of every partition, so that no pair with them is kept apart. `None` where no table is known.
+    /// members of every partition, so that no pair with them is kept apart; a member whose packets its switch port drops
+    /// is none. `None` where no table is known.
     pub fn members(&self, fabric: &Fabric) -> Option<(Partitions, u64)> {
         let mut by_key: BTreeMap<u16, BTreeMap<PortId, bool>> = BTreeMap::new();
         let (mut unknown, mut known) = (BTreeSet::new(), 0);
@@ -114,7 +125,7 @@ impl PartitionTables {
                 continue;
             };
             known += 1;
-            for key in keys {
+            for key in keys.iter().filter(|key| self.is_dropped_at_switch(fabric, id, **key) != Some(true)) {
                 *by_key.entry(key.number()).or_default().entry(id).or_default() |= key.is_full();
             }
         }

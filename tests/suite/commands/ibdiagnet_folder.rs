@@ -136,8 +136,8 @@ fn sensors_have_temperatures_fans_power_and_firmware() {
     assert_eq!((&leaf1["serial"], &leaf1["product"]), (&"MT240X001".into(), &"Gorilla 64-port".into()));
     let leaf2 = row(&all, "node", "leaf2", None);
     assert_eq!((&leaf2["sensors"], &leaf2["fans"]), (&"hot".into(), &"3 (1 failed)".into()));
-    assert_eq!(leaf2["power"], "PSU 1: AC input ERROR, DC power ERROR");
-    assert_eq!(leaf2["hottest"], "Ambient fan side 72.0 C, limit 70.0 C");
+    assert_eq!(leaf2["power"], "power supply 1: AC input ERROR, DC power ERROR, as the device reports");
+    assert_eq!(leaf2["hottest"], "Ambient fan side at 72.0 °C (its own limit is 70.0 °C)");
     // Without the hot sensor its other faults are its state.
     let cool = folder(&[], &[("db_csv", "72,74,0,70", "32,34,0,70")]);
     let all = rows(cool.path(), &["show", "sensors", "--fields", fields]);

@@ -104,6 +104,31 @@ fn check_counts_pairs_that_partitions_keep_apart_as_such() {
     assert!(text.contains("the P_Key tables of 1 port, which count as in every partition"), "{text}");
 }
 
+/// A member whose packets its switch port drops shares a partition with no one.
+#[test]
+fn check_counts_pairs_whose_packets_switch_ports_drop_as_kept_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = partition_file(&folder);
+    let source = format!("sim:kary,k=2,n=2,partitions={file}");
+    let (report, _) = json(&["--source", &source, "check"]);
+    let (lacking, _) = json(&["--source", &format!("{source},pkeys-lack=all"), "check"]);
+    let count = |report: &Value, key: &str| report[key].as_u64().unwrap();
+    assert!(
+        count(&report, "dropped_partitions") == 0 && count(&lacking, "dropped_partitions") > 0,
+        "{lacking}"
+    );
+    assert!(count(&lacking, "kept_apart") > count(&report, "kept_apart"), "{report} {lacking}");
+    assert_eq!(
+        count(&lacking, "pairs") + count(&lacking, "kept_apart"),
+        count(&report, "pairs") + count(&report, "kept_apart")
+    );
+    let (text, _, _) = run(&["--source", &format!("{source},pkeys-lack=all"), "check"]);
+    assert!(text.contains("switch ports drop the packets of "), "{text}");
+    // Where every port refuses its table, none is known.
+    let (text, _, _) = run(&["--source", &format!("{source},pkeys-absent=all"), "check"]);
+    assert!(text.contains("the P_Key tables of ") && !text.contains("kept apart"), "{text}");
+}
+
 #[test]
 fn a_recording_shows_the_partitions_that_were_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -85,7 +85,7 @@ static SENSOR_FIELDS: &[RowField] = &[
         "HOTTEST",
         FieldKind::Text,
         "the hottest sensor beside that of the chip, or one above its limit",
-        |l, &id| said(l, id).and_then(|said| hot_sensor(said).or_else(|| hottest_sensor(said))).into(),
+        |l, &id| hot_text(l, id).into(),
     )
     .on_request(),
     RowField::new(
@@ -108,7 +108,8 @@ static SENSOR_FIELDS: &[RowField] = &[
         FieldKind::Text,
         "power supplies: ok, or what is wrong with them, or why it is not known",
         |l, &id| {
-            said(l, id).map_or(NOT_ASKED, |said| answer(&said.power_supplies, |held| power_text(held).into()))
+            let text = |held: &BTreeMap<u8, PowerSupplyReading>| power_text(l, id, held).into();
+            said(l, id).map_or(NOT_ASKED, |said| answer(&said.power_supplies, text))
         },
     )
     .on_request(),
@@ -164,15 +165,16 @@ fn sensor_text(number: u16, sensor: &BoardSensor) -> String {
     format!("{name} {:.1} C", sensor.reading.celsius())
 }
 
-/// The sensor that is the most above its own limit.
-fn hot_sensor(said: &DeviceSensors) -> Option<String> {
-    let above = |reading: TemperatureReading| {
-        Some(i32::from(reading.now) - i32::from(reading.limit?)).filter(|above| *above > 0)
-    };
-    let hot = said.board.iter().filter_map(|(number, sensor)| Some((above(sensor.reading)?, number, sensor)));
-    let (_, number, sensor) = hot.max_by_key(|(above, number, _)| (*above, std::cmp::Reverse(*number)))?;
-    let limit = sensor.reading.limit_celsius()?;
-    Some(format!("{}, limit {limit:.1} C", sensor_text(*number, sensor)))
+/// The faults of a node of one kind, the worst first.
+fn faults_of(look: &Snapshot, id: NodeId, kind: SensorFaultKind) -> Vec<String> {
+    let faults = look.sensor_faults(id).into_iter();
+    faults.filter(|fault| fault.kind == kind).map(|fault| fault.text).collect()
+}
+
+/// The sensor that is the most above its limit, or else the hottest one beside that of the chip.
+fn hot_text(look: &Snapshot, id: NodeId) -> Option<String> {
+    let hot = faults_of(look, id, SensorFaultKind::HotSensor).into_iter().next();
+    hot.or_else(|| hottest_sensor(said(look, id)?))
 }
 
 fn hottest_sensor(said: &DeviceSensors) -> Option<String> {
@@ -180,35 +182,25 @@ fn hottest_sensor(said: &DeviceSensors) -> Option<String> {
     said.board.iter().max_by_key(by_heat).map(|(number, sensor)| sensor_text(*number, sensor))
 }
 
-/// What is wrong with the fans: how many failed, and what the device itself reports.
-fn fan_faults(said: &DeviceSensors) -> Vec<String> {
-    let failed = count_failed_fans(said);
-    let failed = (failed > 0).then(|| format!("{failed} failed"));
-    failed.into_iter().chain(said.fan_faults.iter().cloned()).collect()
-}
-
-/// The number of fans, and what is wrong with them.
+/// The number of fans with what is wrong with them: how many failed, what the device itself reports, and whose speed is not
+/// known.
 fn fan_text(said: &DeviceSensors, fans: u16) -> String {
-    let wrong = fan_faults(said);
-    match wrong.is_empty() {
-        true => fans.count_ones().to_string(),
-        false => format!("{} ({})", fans.count_ones(), wrong.join(", ")),
+    let failed = count_failed_fans(said);
+    let mut wrong: Vec<String> = (failed > 0).then(|| format!("{failed} failed")).into_iter().collect();
+    wrong.extend(said.fan_faults.iter().cloned());
+    let known = said.fans.values().filter(|speed| speed.known().is_some()).count();
+    let fans = fans.count_ones() as usize;
+    match fans.saturating_sub(known) {
+        0 => {}
+        all if all == fans => wrong.push("speeds not known".to_owned()),
+        some => wrong.push(format!("{some} of unknown speed")),
     }
-}
-
-/// What is wrong with each power supply: `PSU 1: DC power ERROR`.
-fn power_faults(held: &BTreeMap<u8, PowerSupplyReading>) -> Vec<String> {
-    let wrong = |(number, supply): (&u8, &PowerSupplyReading)| {
-        let absent = (supply.present == Some(false)).then(|| "absent".to_owned());
-        let faults: Vec<String> = absent.into_iter().chain(supply.faults.iter().cloned()).collect();
-        (!faults.is_empty()).then(|| format!("PSU {number}: {}", faults.join(", ")))
-    };
-    held.iter().filter_map(wrong).collect()
+    if wrong.is_empty() { fans.to_string() } else { format!("{fans} ({})", wrong.join(", ")) }
 }
 
 /// The state of power supplies: `2 ok`, or what is wrong.
-fn power_text(held: &BTreeMap<u8, PowerSupplyReading>) -> String {
-    let wrong = power_faults(held);
+fn power_text(look: &Snapshot, id: NodeId, held: &BTreeMap<u8, PowerSupplyReading>) -> String {
+    let wrong = faults_of(look, id, SensorFaultKind::PowerSupply);
     if wrong.is_empty() { format!("{} ok", held.len()) } else { wrong.join("; ") }
 }
 

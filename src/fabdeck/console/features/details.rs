@@ -14,7 +14,7 @@ use crate::console::model::detail_page::{DetailLine, DetailPage, PortDetail, num
 use crate::console::model::fabric_model::{Model, TABLES_BEING_READ};
 use crate::console::model::state::SessionState;
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::{ElementId, LabelOrigin, LinkId, NodeId, Port, PortId, PortNum};
+use fabdeck_fabric::{AdaptiveStatement, ElementId, LabelOrigin, LinkId, NodeId, Port, PortId, PortNum};
 
 /// An element whose details are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -188,11 +188,31 @@ fn node_lines(look: &Snapshot, known: &Model, id: NodeId) -> Vec<DetailLine> {
             None => "not read".to_owned(),
         };
         lines.push(("table", table));
+        lines.extend(adaptive_line(look, id));
     }
     if !about.facts.answered {
         lines.push(("state", format!("{NOT_ANSWERING}: it stopped answering, or only its peer reports it")));
     }
     lines
+}
+
+/// How a switch routes adaptively; `None` where it does not have that, or no source states it.
+fn adaptive_line(look: &Snapshot, id: NodeId) -> Option<DetailLine> {
+    let adaptive = look.observation.tables.nodes.get(&id)?.adaptive.as_ref()?;
+    if adaptive.statement == AdaptiveStatement::Absent {
+        return None;
+    }
+    let mut words = vec![adaptive.state_word().to_owned()];
+    words.extend(adaptive.table_word().map(|word| format!("its tables: {word}")));
+    if let Some(settings) = adaptive.settings() {
+        let also = [
+            (settings.fast_recovery, "SHIELD"),
+            (settings.hash_forwarding, "HBF"),
+            (settings.failure_notices, "pFRN"),
+        ];
+        words.extend(also.into_iter().filter(|(is_on, _)| *is_on).map(|(_, name)| name.to_owned()));
+    }
+    Some(("adaptive", words.join(", ")))
 }
 
 fn port_lines(look: &Snapshot, id: PortId) -> Vec<DetailLine> {

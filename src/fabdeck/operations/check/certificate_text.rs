@@ -88,6 +88,13 @@ fn partition_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
         let apart = digits_in_groups(apart);
         lines.push(("kept apart", format!("{apart} pairs by partitions: neither lost nor counted as pairs")));
     }
+    if report.dropped_partitions > 0 {
+        let members = count_words(report.dropped_partitions as usize, "membership", "memberships");
+        lines.push((
+            "  dropped",
+            format!("switch ports drop the packets of {members} (show partitions --filter at_switch=drops)"),
+        ));
+    }
     if report.unknown_partitions > 0 {
         let ports = count_words(report.unknown_partitions as usize, "port", "ports");
         lines.push(("  unknown", format!("the P_Key tables of {ports}, which count as in every partition")));

@@ -76,6 +76,8 @@ json_type! {
         pub kept_apart: Option<u64>,
         /// Number of ports whose P_Key table is not known. Their pairs count as if they shared a partition.
         pub unknown_partitions: u64,
+        /// Number of memberships of ports whose packets the switch port on their cable drops. They join no pair.
+        pub dropped_partitions: u64,
         pub unreachable: u64,
         /// Pairs whose path reaches a table that was not read, in a fabric that answered in part. They count
         /// neither as reachable nor as unreachable.
@@ -359,6 +361,7 @@ pub fn certificate_report(
         partitions_from: None,
         kept_apart: look.partitions.is_some().then(|| kept_apart_pairs(problem, certificate)),
         unknown_partitions: 0,
+        dropped_partitions: 0,
         unreachable: lost.total(),
         unread_pairs: lost.unread(),
         by_kind: pairs_by_kind(&lost),

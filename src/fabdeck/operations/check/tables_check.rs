@@ -114,17 +114,23 @@ struct KnownPartitions {
     stated: Option<(&'static str, usize)>,
     /// Ports whose P_Key table is not known.
     unknown: u64,
+    /// Memberships whose packets switch ports drop.
+    dropped: u64,
 }
 
 impl KnownPartitions {
     /// Adds it to a report. Where no pair is kept apart the certificate was made without partitions.
     fn describe(self, report: CertificateReport) -> CertificateReport {
+        let report = CertificateReport {
+            unknown_partitions: self.unknown,
+            dropped_partitions: self.dropped,
+            ..report
+        };
         let Some((from, count)) = self.stated else { return report };
         CertificateReport {
             partitions: Some(count),
             partitions_from: Some(from),
             kept_apart: Some(report.kept_apart.unwrap_or(0)),
-            unknown_partitions: self.unknown,
             ..report
         }
     }
@@ -142,10 +148,21 @@ fn add_partitions(
         snapshot.observation.notes.extend(notes);
         let count = partitions.partition_count();
         snapshot.partitions = Some(partitions);
-        return Ok(KnownPartitions { stated: Some(("partitions.conf", count)), unknown: 0 });
+        return Ok(KnownPartitions {
+            stated: Some(("partitions.conf", count)),
+            ..KnownPartitions::default()
+        });
     }
-    let Some((partitions, unknown)) = snapshot.observation.partitions.members(snapshot.fabric()) else {
-        return Ok(KnownPartitions::default());
+    let (tables, fabric) = (&snapshot.observation.partitions, snapshot.fabric());
+    let dropped = tables.dropped(fabric).len() as u64;
+    let Some((partitions, unknown)) = tables.members(fabric) else {
+        // Ports were asked, and no table is known.
+        let unknown = if tables.ports.is_empty() {
+            0
+        } else {
+            fabric.ports().filter(|(_, port)| port.facts.lid.is_some()).count() as u64
+        };
+        return Ok(KnownPartitions { stated: None, unknown, dropped });
     };
     let count = partitions.partition_count();
     let faults = Faults::default();
@@ -154,7 +171,7 @@ fn add_partitions(
     let pairs = |partitions| pairs_in_scope(&problem, &scope, partitions);
     let splits = pairs(Some(&partitions)) < pairs(None);
     snapshot.partitions = splits.then_some(partitions);
-    Ok(KnownPartitions { stated: Some(("P_Key tables", count)), unknown })
+    Ok(KnownPartitions { stated: Some(("P_Key tables", count)), unknown, dropped })
 }
 
 fn missing_tables_failure(snapshot: &Snapshot) -> Option<Failure> {

@@ -98,7 +98,7 @@ impl HealthFacts<'_> {
             [] => ProblemCause::unknown("it goes down without errors: an end restarts or resets its port"),
             [at] => ProblemCause::likely(format!(
                 "cable or module: only {} counts errors",
-                self.look.unique_port_name(at)
+                self.look.labelled_port_name(at)
             )),
             _ => ProblemCause::likely("cable: both ends count errors"),
         };
@@ -116,7 +116,7 @@ impl HealthFacts<'_> {
     fn discarding_link(&self, link: LinkId, ends: &BTreeMap<PortId, EndCounts>) -> FabricProblem {
         let most = ends.iter().filter_map(|(port, end)| Some((*port, end.discards?, end.at_least)));
         let most = most.max_by(|a, b| a.1.total_cmp(&b.1));
-        let name = |port| self.look.unique_port_name(port);
+        let name = |port| self.look.labelled_port_name(port);
         let title = most.map_or_else(
             || self.link_name(link),
             |(port, per_hour, at_least)| {

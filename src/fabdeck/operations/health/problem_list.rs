@@ -44,7 +44,7 @@ impl HealthFacts<'_> {
     /// The name of a link by its ends.
     pub(super) fn link_name(&self, link: LinkId) -> String {
         let ends = self.look.fabric().link(link);
-        format!("{} to {}", self.look.unique_port_name(ends.a), self.look.unique_port_name(ends.b))
+        format!("{} to {}", self.look.labelled_port_name(ends.a), self.look.labelled_port_name(ends.b))
     }
 
     /// GUID and number of a port, for ids.

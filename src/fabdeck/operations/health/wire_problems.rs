@@ -119,7 +119,7 @@ impl HealthFacts<'_> {
 
     fn wire_problem(&self, fault: WireFault, ends: &[BadEnd]) -> FabricProblem {
         let first = &ends[0];
-        let one = |text: &str| format!("{}: {text}", self.look.unique_port_name(first.port));
+        let one = |text: &str| format!("{}: {text}", self.look.labelled_port_name(first.port));
         if let [end] = ends {
             let repair = "clean, reseat or replace its module";
             let (title, cause) = (one(&end.text), self.wire_cause(fault, end.port));

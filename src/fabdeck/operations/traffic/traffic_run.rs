@@ -48,7 +48,11 @@ impl TrafficRoutes {
             }
             _ => zero,
         };
-        let by = look.assumed.unwrap_or("tables in force");
+        let by = match look.observation.adaptive {
+            // Packets of the simulator do not choose among ports.
+            Some(_) => look.assumed.unwrap_or("the static ports of the tables in force"),
+            None => look.assumed.unwrap_or("tables in force"),
+        };
         Self { routes: Arc::new(routes), service, tables: look.observation.tables.clone(), by }
     }
 

@@ -55,7 +55,7 @@ fn known_quantity<'de, D: Deserializer<'de>>(value: D) -> Result<Option<f64>, D:
 
 /// Error rates by generation: up to EDR, HDR, NDR and later.
 #[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a rate for edr, hdr or ndr, such as { ndr = 1e-9 }")]
 struct RateKeys {
     edr: Option<f64>,
     hdr: Option<f64>,

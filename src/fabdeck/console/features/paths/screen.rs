@@ -102,10 +102,14 @@ impl PathsScreen {
         trace.map(Some).map_err(|error| error.to_string())
     }
 
-    /// The title of the tables that the path follows.
-    pub fn tables_title(&self) -> String {
-        self.under
-            .map_or_else(|| "the tables in force".to_owned(), |engine| format!("what {} proposes", engine.id))
+    /// The title of the tables that the path follows. Where switches route adaptively, it is one of several paths.
+    pub fn tables_title(&self, known: &Model) -> String {
+        let adaptive = known.look.as_ref().is_some_and(|look| look.observation.adaptive.is_some());
+        match (self.under, adaptive) {
+            (Some(engine), _) => format!("what {} proposes", engine.id),
+            (None, false) => "the tables in force".to_owned(),
+            (None, true) => "the static ports of the tables in force; packets may take others".to_owned(),
+        }
     }
 }
 
@@ -113,7 +117,7 @@ impl Screen for PathsScreen {
     fn crumbs(&self, known: &Model) -> Vec<String> {
         match self.users.and_then(|link| known.element(ElementId::Link(link))) {
             Some(link) => vec!["users".to_owned(), link],
-            None => vec![self.tables_title()],
+            None => vec![self.tables_title(known)],
         }
     }
 
