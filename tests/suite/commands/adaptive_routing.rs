@@ -48,8 +48,7 @@ fn choices_are_certified_where_their_tables_are_known_and_plans_are_not() {
             (&check["adaptive_unknown"], &check["choices"]["certified"]),
             (&unknown.into(), &free.is_some().into())
         );
-        let findings = check["findings"].as_array().unwrap();
-        assert_eq!(findings.len(), usize::from(free.is_none()), "{check}");
+        assert_eq!(check["findings"].as_array().unwrap().len(), usize::from(free.is_none()), "{check}");
         let (text, _, code) = fabdeck(&["--source", &source, "check"]);
         assert!(text.contains(&format!("\ndeadlock      {words}")) && !text.contains("FN-707"), "{text}");
         assert_eq!(

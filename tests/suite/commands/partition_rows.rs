@@ -108,8 +108,9 @@ fn check_counts_pairs_that_partitions_keep_apart_as_such() {
 #[test]
 fn check_counts_pairs_whose_packets_switch_ports_drop_as_kept_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let file = partition_file(&folder);
-    let source = format!("sim:kary,k=2,n=2,partitions={file}");
+    let file = folder.path().join("partitions.conf");
+    std::fs::write(&file, "Default=0x7fff : ALL=limited, SELF=full ;\nall=0x0005 : ALL=full ;\n").unwrap();
+    let source = format!("sim:kary,k=2,n=2,partitions={}", file.display());
     let (report, _) = json(&["--source", &source, "check"]);
     let (lacking, _) = json(&["--source", &format!("{source},pkeys-lack=all"), "check"]);
     let count = |report: &Value, key: &str| report[key].as_u64().unwrap();

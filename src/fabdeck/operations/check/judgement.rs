@@ -346,8 +346,7 @@ pub fn certificate_report(
     problem: &Problem<'_>,
     certificate: &Certificate,
 ) -> CertificateReport {
-    let names = CertificateNames { look, problem };
-    let lost = lost_pairs(look, certificate);
+    let (names, lost) = (CertificateNames { look, problem }, lost_pairs(look, certificate));
     let pair_report = |pair: &LostPair| names.unreachable_pair(pair.from, pair.to, pair.cause);
     let index = &certificate.edge_forwarding_index;
     let cycle = certificate.cycles.first();

@@ -108,7 +108,7 @@ impl PathsScreen {
         match (self.under, adaptive) {
             (Some(engine), _) => format!("what {} proposes", engine.id),
             (None, false) => "the tables in force".to_owned(),
-            (None, true) => "the static ports of the tables in force; packets may take others".to_owned(),
+            (None, true) => "the tables in force, by static ports".to_owned(),
         }
     }
 }
