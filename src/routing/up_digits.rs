@@ -74,8 +74,8 @@ impl<'p> DigitTree<'p> {
     ) -> Result<Self, EngineRefusal> {
         let found = ranks::find_ranks(engine, problem, request)?;
         pulse.check_cancelled()?;
-        let mut order = UpDownOrder::new(&problem.graph, &found.height, false);
-        // Digits are those of the fabric without its faults, so that a mark moves as few paths as can be.
+        // Digits and levels are those of the fabric without its faults: a mark moves as few paths as can be, and what is
+        // added between levels fits the paths of `opt`, which are up and down by these levels too.
         let none = Faults::new();
         let intact = Problem::new(problem.fabric, &none);
         let intact_height = match ranks::find_ranks(engine, &intact, request) {
@@ -83,6 +83,7 @@ impl<'p> DigitTree<'p> {
             _ => found.height.clone(),
         };
         let weights = up_weights(&intact.graph, &intact_height);
+        let mut order = UpDownOrder::new(&problem.graph, &intact_height, false);
         // What has no way up and down goes by the subtrees of `sftree`.
         let roots = subtree_roots(problem, request, &order);
         order.connect_all(&problem.graph, &roots);
@@ -263,10 +264,9 @@ mod tests {
     #[test]
     fn entries_stay_where_failures_change_heights_but_not_the_ways() {
         let (request, mut lower, mut compared) = (Request::default(), 0, 0);
-        for (name, seed) in
-            ["kary,k=2,n=4", "xgft,m=4x3x2,w=1x2x3", "kary,k=3,n=3", "irregular,family=tier,seed=1"]
-                .into_iter()
-                .flat_map(|name| (0..60).map(move |seed| (name, seed)))
+        for (name, seed) in ["kary,k=2,n=4", "xgft,m=4x3x2,w=1x2x3", "kary,k=3,n=3", "kary,k=2,n=3"]
+            .into_iter()
+            .flat_map(|name| (0..60).map(move |seed| (name, seed)))
         {
             let fabric = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
             let (none, faults) = (Faults::new(), marked(&fabric, seed));

@@ -53,10 +53,22 @@ fn hosts_pick_by_the_last_change_until_it_is_undone() {
         assert!(said.contains("hosts pick LIDs") && said.contains(how), "{command:?}: {said}");
     }
     assert_eq!([1, 2, 3].map(|from| offset(&lab, hosts[from], hosts[9])), [0, 1, 1]);
-    // The same routes again change nothing; those of mlid are other ones even if no entry differs.
+    // The same routes again change nothing.
     let again = lab.run(&["whatif", "--engine", "opt", "--json"]);
     let again: Value = serde_json::from_slice(&again.stdout).unwrap();
-    assert_eq!(again["engines"][0]["entries"], 0, "{again}");
+    let again = &again["engines"][0];
+    assert_eq!(
+        (&again["changed_entries"], &again["transition"]["reason"]),
+        (&0.into(), &"nothing changes".into())
+    );
+    // Hosts that pick otherwise are a change, though the tables stay.
+    let file = ["convert", "sim:./lab.sock", "--to", "lfts", "-o", "opt.lfts"];
+    lab.run_to_end(&file, 0);
+    let stored = lab.run(&["whatif", "--engine", "file", "--tables", "opt.lfts", "--json"]);
+    let stored: Value = serde_json::from_slice(&stored.stdout).unwrap();
+    let stored = &stored["engines"][0];
+    assert_eq!(stored["changed_entries"], 0, "{stored}");
+    assert_ne!(stored["transition"]["reason"], "nothing changes", "{stored}");
     lab.run(&["route", "--engine", "mlid", "-o", "mlid.plan"]);
     apply(&lab, "mlid.plan", "3");
     assert_eq!(bits(&lab), places);

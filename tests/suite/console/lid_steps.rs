@@ -15,11 +15,11 @@ fn lid(driver: &TestSession) -> u16 {
 #[test]
 fn keys_step_through_the_lids_of_the_destination_and_around_them() {
     let mut driver = open_session("sim:mport,m=4,n=3");
-    driver.press("5 :trace space node01 space node16 enter");
+    driver.press("5 :trace space node1 space node15 enter");
     // The second host of the fabric picks the second of four LIDs.
     let base = lid(&driver) - 1;
     let screen = shown(&driver);
-    assert!(screen.contains(&format!("LID {} (2 of 4), which the sender picks", base + 1)), "{screen}");
+    assert!(screen.contains("LID 2 of 4 (picked); ) next"), "{screen}");
     let hops = |driver: &TestSession| driver.state.screens.paths.trace.as_ref().unwrap().hops.clone();
     let mut paths = vec![hops(&driver)];
     for after in [2, 3, 0] {
@@ -28,7 +28,7 @@ fn keys_step_through_the_lids_of_the_destination_and_around_them() {
         assert!(driver.state.screens.paths.trace.as_ref().unwrap().has_arrived());
         paths.push(hops(&driver));
     }
-    assert!(!shown(&driver).contains("which the sender picks"));
+    assert!(!shown(&driver).contains("(picked)"));
     driver.press(")");
     assert_eq!((lid(&driver), hops(&driver)), (base + 1, paths[0].clone()));
     driver.press("(");
@@ -36,8 +36,8 @@ fn keys_step_through_the_lids_of_the_destination_and_around_them() {
     let line = driver.state.current().command(&driver.state.known).unwrap();
     assert!(line.starts_with("trace ") && line.ends_with(&format!("--lid {base}")), "{line}");
     // Another destination begins at the LID that the sender picks.
-    driver.press(":trace space node01 space node12 enter");
-    assert!(shown(&driver).contains("which the sender picks"), "{}", shown(&driver));
+    driver.press(":trace space node1 space node12 enter");
+    assert!(shown(&driver).contains("(picked)"), "{}", shown(&driver));
 }
 
 #[test]
@@ -48,5 +48,5 @@ fn one_lid_is_nothing_to_step_through() {
     assert!(last(&driver).unwrap().contains("needs two ends"));
     driver.press(":trace space node01 space node24 enter )");
     assert!(last(&driver).unwrap().contains("the destination has one LID"));
-    assert!(!shown(&driver).contains("which the sender picks"));
+    assert!(!shown(&driver).contains("(picked)"));
 }

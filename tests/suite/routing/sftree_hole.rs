@@ -79,6 +79,8 @@ fn four_paths_of_algorithm_2_close_a_credit_loop_and_sftree_has_none() {
             let channel = channels.iter().find(|channel| channel.to == next).unwrap();
             routes.set(from, lid(&fabric, to), Some(channel.from_port));
         }
+        let last = if to.starts_with("host") { PortNum(8) } else { PortNum::MANAGEMENT };
+        routes.set(node(&fabric, path[path.len() - 1]).0, lid(&fabric, to), Some(last));
     }
     let judged = certificate(&problem, &routes, true);
     assert_eq!(judged.deadlock_free, Some(false));

@@ -63,8 +63,8 @@ impl PathsScreen {
         let (trace, look) = (self.trace.as_ref()?, known.look.as_deref()?);
         let (base, count) = trace.to.address(look).filter(|(_, count)| *count > 1)?;
         let at = trace.lid.value() - base.value() + 1;
-        let picked = if self.lid_step == 0 { ", which the sender picks" } else { "" };
-        Some(format!("LID {} ({at} of {count}){picked}; ) shows the next", trace.lid))
+        let picked = if self.lid_step == 0 { " (picked)" } else { "" };
+        Some(format!("LID {at} of {count}{picked}; ) next"))
     }
 
     /// Follows the path under the proposal of an engine, or under the current tables.
