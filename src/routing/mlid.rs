@@ -14,7 +14,7 @@ use super::acyclic::is_large;
 use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::problem::{Destination, Problem};
 use super::trees::{Distances, PortMap, RouteTree, TreeReader, switch_batches};
-use super::up_digits::{DigitTree, PathNumber, lmc_advice, lmc_for};
+use super::up_digits::{DigitTree, PathNumber, TreeLevels, lmc_advice, lmc_for};
 use fabdeck_fabric::{Lmc, PortNum, Routes};
 
 pub const ID: &str = "mlid";
@@ -25,7 +25,7 @@ pub fn route(
     request: &Request,
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
-    let tree = DigitTree::new(ID, problem, request, pulse)?;
+    let tree = DigitTree::new(ID, problem, request, TreeLevels::Left, pulse)?;
     let paths = tree.paths_up();
     let lids =
         problem.graph.terminals().iter().filter(|end| end.lid.is_some()).map(|end| end.lmc.lid_count());
@@ -58,7 +58,7 @@ pub fn route_by_destination(
     request: &Request,
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
-    let tree = DigitTree::new(DMODK, problem, request, pulse)?;
+    let tree = DigitTree::new(DMODK, problem, request, TreeLevels::Left, pulse)?;
     let routes = tree.route(PathNumber::Destination, pulse)?;
     Ok(EngineAnswer { routes, remarks: vec![tree.remark], degraded: false })
 }

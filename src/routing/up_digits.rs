@@ -35,6 +35,16 @@ pub(super) struct DigitTree<'p> {
     pub remark: String,
 }
 
+/// By which levels paths go up and down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TreeLevels {
+    /// Those of what is left, which serve it best.
+    Left,
+    /// Those of the fabric without its faults, for routes that have other paths by these levels: two ideas of up and down
+    /// could close a credit loop.
+    Whole,
+}
+
 /// A LID with the number whose digits select its path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NumberedLid {
@@ -70,12 +80,12 @@ impl<'p> DigitTree<'p> {
         engine: &'static str,
         problem: &'p Problem<'p>,
         request: &Request,
+        levels: TreeLevels,
         pulse: &dyn RouteProgress,
     ) -> Result<Self, EngineRefusal> {
         let found = ranks::find_ranks(engine, problem, request)?;
         pulse.check_cancelled()?;
-        // Digits and levels are those of the fabric without its faults: a mark moves as few paths as can be, and what is
-        // added between levels fits the paths of `opt`, which are up and down by these levels too.
+        // Digits are those of the fabric without its faults, so that a mark moves as few paths as can be.
         let none = Faults::new();
         let intact = Problem::new(problem.fabric, &none);
         let intact_height = match ranks::find_ranks(engine, &intact, request) {
@@ -83,7 +93,8 @@ impl<'p> DigitTree<'p> {
             _ => found.height.clone(),
         };
         let weights = up_weights(&intact.graph, &intact_height);
-        let mut order = UpDownOrder::new(&problem.graph, &intact_height, false);
+        let levels = if levels == TreeLevels::Whole { &intact_height } else { &found.height };
+        let mut order = UpDownOrder::new(&problem.graph, levels, false);
         // What has no way up and down goes by the subtrees of `sftree`.
         let roots = subtree_roots(problem, request, &order);
         order.connect_all(&problem.graph, &roots);
@@ -272,8 +283,9 @@ mod tests {
             let (none, faults) = (Faults::new(), marked(&fabric, seed));
             let (intact, broken) = (Problem::new(&fabric, &none), Problem::new(&fabric, &faults));
             let Ok(found) = ranks::find_ranks("dmodk", &broken, &request) else { continue };
-            let [whole, rest] = [&intact, &broken]
-                .map(|problem| DigitTree::new("dmodk", problem, &request, &NoProgress).unwrap());
+            let [whole, rest] = [&intact, &broken].map(|problem| {
+                DigitTree::new("dmodk", problem, &request, TreeLevels::Left, &NoProgress).unwrap()
+            });
             let alive: Vec<u32> = broken.switches().filter(|at| broken.graph.is_alive(*at)).collect();
             if alive.iter().all(|at| found.height[*at as usize] == whole.intact_height[*at as usize]) {
                 continue;

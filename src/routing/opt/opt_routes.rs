@@ -6,7 +6,7 @@
 use crate::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use crate::host_places::HostPlaces;
 use crate::problem::Problem;
-use crate::up_digits::{DigitTree, PathNumber, lmc_advice, lmc_for};
+use crate::up_digits::{DigitTree, PathNumber, TreeLevels, lmc_advice, lmc_for};
 use fabdeck_fabric::{Lid, Lmc, PathBits, PortId, Routes};
 
 use super::group_table::{GroupTable, group_count};
@@ -18,7 +18,7 @@ pub fn route(
     request: &Request,
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
-    let tree = DigitTree::new(ID, problem, request, pulse)?;
+    let tree = DigitTree::new(ID, problem, request, TreeLevels::Whole, pulse)?;
     let parts = TwoLevels::read(problem, &tree.places, &tree.intact_height)?;
     let tables = parts.iter().map(|part| best_table(part, pulse)).collect::<Result<Vec<_>, _>>()?;
     refuse_small_lmc(problem, &tables)?;

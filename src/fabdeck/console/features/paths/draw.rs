@@ -28,7 +28,7 @@ fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     canvas.draw_name(area, 10, 1, &end(&paths.to), Role::Text);
     canvas.draw_text(area, 0, 2, "under", Role::Label);
     let lid = paths.lid_words(&state.known).map_or_else(String::new, |words| format!("; {words}"));
-    canvas.draw_text(area, 10, 2, &format!("{}; Tab follows others{lid}", paths.tables_title()), Role::Text);
+    canvas.draw_text(area, 10, 2, &format!("{}; V follows others{lid}", paths.tables_title()), Role::Text);
     canvas.draw_text(area, 0, 3, "path", Role::Label);
     let (text, role) = match (&paths.trace, &paths.problem, &state.known.look) {
         (_, Some(problem), _) if problem == TABLES_BEING_READ => (problem.clone(), Role::Text),
