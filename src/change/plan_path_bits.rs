@@ -43,7 +43,7 @@ impl PlanPathBits {
     }
 
     /// As routes have them; `None` where hosts pick by their places. Ports that are not there are left out.
-    pub(super) fn to_path_bits(&self, fabric: &Fabric) -> Option<PathBits> {
+    pub fn to_path_bits(&self, fabric: &Fabric) -> Option<PathBits> {
         if self.is_empty() {
             return None;
         }

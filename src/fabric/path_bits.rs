@@ -16,7 +16,7 @@ impl PathBits {
     /// (Lin et al., 4.2). Switches and aggregation nodes send to base LIDs. Failed parts keep their place, so a failure
     /// changes what no host sends to.
     pub fn by_place(fabric: &Fabric) -> Self {
-        if fabric.ports().all(|(_, port)| port.facts.lmc.value() == 0) {
+        if !fabric.has_several_lids() {
             return Self::default();
         }
         let graph = SwitchGraph::new(fabric, &Faults::new());
@@ -47,6 +47,13 @@ impl PathBits {
         if let Some(held) = self.bits.get_mut(port.index()) {
             *held = bits;
         }
+    }
+}
+
+impl Fabric {
+    /// Whether some port has several LIDs, so that its senders pick one.
+    pub fn has_several_lids(&self) -> bool {
+        self.ports().any(|(_, port)| port.facts.lmc.value() > 0)
     }
 }
 

@@ -125,9 +125,7 @@ impl<'p> ColumnWriter<'p> {
         ahead.descend(&self.net, blocks.first().copied().unwrap_or_default());
         ahead.read(&self.routes, pass);
         for at in 0..blocks.len() {
-            if self.pulse.is_cancelled() {
-                return Err(EngineRefusal::Cancelled);
-            }
+            self.pulse.check_cancelled()?;
             std::mem::swap(&mut now, &mut ahead);
             let next = blocks.get(at + 1).copied().unwrap_or_default();
             let (net, routes) = (&self.net, &mut self.routes);

@@ -39,9 +39,7 @@ pub fn route(
             pulse.report(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
         }
     });
-    if pulse.is_cancelled() {
-        return Err(EngineRefusal::Cancelled);
-    }
+    pulse.check_cancelled()?;
     Ok(EngineAnswer { remarks: remark.into_iter().collect(), ..EngineAnswer::from(routes) })
 }
 

@@ -128,6 +128,11 @@ pub trait RouteProgress: Sync {
     fn is_cancelled(&self) -> bool {
         false
     }
+
+    /// The refusal of a cancelled run, for engines to return.
+    fn check_cancelled(&self) -> Result<(), EngineRefusal> {
+        if self.is_cancelled() { Err(EngineRefusal::Cancelled) } else { Ok(()) }
+    }
 }
 
 /// A [`RouteProgress`] that ignores progress and never cancels.
@@ -180,6 +185,32 @@ pub struct RequestUse {
     pub spread_lanes: bool,
 }
 
+/// What a fabric must have for an engine to do what it is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FabricNeeds {
+    /// Levels, from hosts at the bottom to the top.
+    pub tree: bool,
+    /// Two levels and no more, with as many LIDs a port as its paths take.
+    pub two_levels: bool,
+    /// Several LIDs a port: its routes are made for hosts that pick among them by path bits.
+    pub several_lids: bool,
+    /// The cabling of a torus or mesh.
+    pub dimensions: bool,
+}
+
+impl FabricNeeds {
+    /// Whether a fabric has all of them.
+    pub fn are_met_by(self, has: Self) -> bool {
+        let pairs = [
+            (self.tree, has.tree),
+            (self.two_levels, has.two_levels),
+            (self.several_lids, has.several_lids),
+            (self.dimensions, has.dimensions),
+        ];
+        pairs.into_iter().all(|(needed, there)| there || !needed)
+    }
+}
+
 /// A routing engine of the registry.
 #[derive(Clone, Copy)]
 pub struct Engine {
@@ -191,6 +222,10 @@ pub struct Engine {
     pub guarantees: RouteGuarantees,
     /// The options that it uses.
     pub uses: RequestUse,
+    /// The fabrics that it is for.
+    pub needs: FabricNeeds,
+    /// Whether lanes change on the way, so that a plan for its routes writes SL2VL tables.
+    pub writes_lane_tables: bool,
     /// Computes the routes.
     pub route: fn(&Problem<'_>, &Request, &dyn RouteProgress) -> Result<EngineAnswer, EngineRefusal>,
     /// Computes the same routes from those for other marks, for an engine whose tables do not all depend on one
@@ -199,11 +234,6 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Whether lanes change on the way, so that a plan for its routes writes SL2VL tables.
-    pub fn writes_lane_tables(&self) -> bool {
-        self.uses.torus
-    }
-
     /// The command-line options in a request that the engine ignores.
     pub fn unused_options(&self, request: &Request) -> Vec<&'static str> {
         let RequestUse {

@@ -20,9 +20,7 @@ pub fn route(
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
     let found = ranks::find_ranks(ID, problem, request)?;
-    if pulse.is_cancelled() {
-        return Err(EngineRefusal::Cancelled);
-    }
+    pulse.check_cancelled()?;
     let make = |ranks: &TreeRanks| {
         let order = UpDownOrder::new(&problem.graph, &ranks.height, false);
         let mut routes = fill_tables(problem, &order, TIE_BREAKS, request, pulse)?;

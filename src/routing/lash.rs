@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::descent::Neighbours;
 use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
-use super::lane_layers::{PairLanes, assign_pair_lanes};
+use super::lane_layers::{MAX_PAIR_LANES, PairLanes, assign_pair_lanes};
 use super::pair_ways::{NO_WAY, PairWays};
 use super::problem::Problem;
 use fabdeck_fabric::{NodeId, PathLanes, Routes};
@@ -24,7 +24,7 @@ pub fn route(
     let lanes = assign_pair_lanes(problem, &ways, &order, given.into(), pulse)?;
     let needed = lanes.count();
     if needed > u32::from(given) {
-        return Err(EngineRefusal::Lanes { engine: ID, needed, given });
+        return Err(refuse_lanes(needed, given));
     }
     let mut routes = write_tables(problem, &ways);
     if needed > 1 {
@@ -32,6 +32,14 @@ pub fn route(
     }
     let remarks = if needed > 1 { vec![size_remark(&lanes)] } else { Vec::new() };
     Ok(EngineAnswer { routes, remarks, degraded: false })
+}
+
+fn refuse_lanes(needed: u32, given: u8) -> EngineRefusal {
+    if needed <= MAX_PAIR_LANES {
+        return EngineRefusal::Lanes { engine: ID, needed, given };
+    }
+    let why = format!("its paths need more than {MAX_PAIR_LANES} lanes; nue takes any number of lanes");
+    EngineRefusal::Unfit { engine: ID, why }
 }
 
 /// All switches in the order of OpenSM, which sorts GUIDs by their last byte first.
@@ -76,4 +84,17 @@ fn write_lanes(problem: &Problem<'_>, routes: &Routes, lanes: &PairLanes) -> Pat
         }
     });
     PathLanes::ByPair { lanes: lanes.count() as u8, lane }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_lanes_than_are_counted_are_no_number() {
+        let most = refuse_lanes(MAX_PAIR_LANES, 8);
+        assert_eq!(most, EngineRefusal::Lanes { engine: ID, needed: 64, given: 8 });
+        let more = refuse_lanes(MAX_PAIR_LANES + 1, 8).to_string();
+        assert!(more.contains("more than 64 lanes; nue takes any number") && !more.contains("65"), "{more}");
+    }
 }

@@ -120,8 +120,8 @@ mod updown;
 pub use dfsssp::DEGRADED_REMARK;
 pub use dor::DimensionPorts;
 pub use engine::{
-    Engine, EngineAnswer, EngineRefusal, LaneDependence, NoProgress, Request, RequestUse, RouteGuarantees,
-    RouteProgress,
+    Engine, EngineAnswer, EngineRefusal, FabricNeeds, LaneDependence, NoProgress, Request, RequestUse,
+    RouteGuarantees, RouteProgress,
 };
 pub use heights::heights;
 pub use incremental::{EngineRun, IncrementalAnswer, IncrementalFn, PreviousRun, RunExtent, run_engine};

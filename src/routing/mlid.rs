@@ -14,7 +14,7 @@ use super::acyclic::is_large;
 use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::problem::{Destination, Problem};
 use super::trees::{Distances, PortMap, RouteTree, TreeReader, switch_batches};
-use super::up_digits::{DigitTree, PathNumber};
+use super::up_digits::{DigitTree, PathNumber, TreeLevels, lmc_advice, lmc_for};
 use fabdeck_fabric::{Lmc, PortNum, Routes};
 
 pub const ID: &str = "mlid";
@@ -25,7 +25,7 @@ pub fn route(
     request: &Request,
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
-    let tree = DigitTree::new(ID, problem, request, pulse)?;
+    let tree = DigitTree::new(ID, problem, request, TreeLevels::Left, pulse)?;
     let paths = tree.paths_up();
     let lids =
         problem.graph.terminals().iter().filter(|end| end.lid.is_some()).map(|end| end.lmc.lid_count());
@@ -36,7 +36,7 @@ pub fn route(
             true => format!("k = {most}, the most there is, uses {} of {paths} paths here", 1u64 << most),
             false => format!("k = {needed} uses all paths here"),
         };
-        let what = format!("every port has one LID: give hosts 2^k (OpenSM: lmc k; sim: ,lmc=k); {uses}");
+        let what = format!("every port has one LID: {}; {uses}", lmc_advice("k"));
         return Err(EngineRefusal::Request { engine: ID, what });
     }
     let routes = tree.route(PathNumber::Offset, pulse)?;
@@ -58,14 +58,9 @@ pub fn route_by_destination(
     request: &Request,
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
-    let tree = DigitTree::new(DMODK, problem, request, pulse)?;
+    let tree = DigitTree::new(DMODK, problem, request, TreeLevels::Left, pulse)?;
     let routes = tree.route(PathNumber::Destination, pulse)?;
     Ok(EngineAnswer { routes, remarks: vec![tree.remark], degraded: false })
-}
-
-/// The LMC of a port with a LID for each of some paths.
-pub(super) fn lmc_for(paths: u64) -> u32 {
-    paths.max(1).next_power_of_two().trailing_zeros()
 }
 
 /// LIDs of hosts that have the same path as another LID of their port.

@@ -39,9 +39,7 @@ impl PairWays {
         let switches = net.switch_count();
         let mut place = vec![NO_WAY; switches * switches];
         for (done, block) in roots.chunks(BLOCK_TREES).enumerate() {
-            if pulse.is_cancelled() {
-                return Err(EngineRefusal::Cancelled);
-            }
+            pulse.check_cancelled()?;
             pulse.report(done * BLOCK_TREES, switches);
             let trees: Vec<Vec<Option<TreeHop>>> =
                 block.par_iter().map(|root| grow_tree(net, *root)).collect();

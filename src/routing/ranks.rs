@@ -455,7 +455,7 @@ fn unfit_refusal(engine: &'static str, problem: &Problem<'_>, flaws: &RankFlaws)
     let worst: Vec<String> = flaws.worst.iter().take(3).map(|(_, switch)| name(switch)).collect();
     let why = format!(
         "it is not a tree: of {} pairs of switches with hosts {} have no short path that goes up and then down, most \
-         of them from {}",
+         of them from {}; updn and nue take any fabric",
         flaws.pairs,
         flaws.missed,
         worst.join(", ")

@@ -1,11 +1,13 @@
 //! The engines, one line each.
 
-use super::engine::{Engine, Request, RequestUse, RouteGuarantees};
+use super::engine::{Engine, EngineRefusal, FabricNeeds, Request, RequestUse, RouteGuarantees};
+use super::problem::Problem;
 use super::torus2qos::TorusCoordinates;
 use super::{
-    dfsssp, dor, ftree, lash, minhop, mlid, nue, opt, sar, sftree, sssp, stored_tables, torus2qos, updn,
+    dfsssp, dor, ftree, lash, minhop, mlid, nue, opt, ranks, sar, sftree, sssp, stored_tables, torus2qos,
+    updn,
 };
-use fabdeck_fabric::Fabric;
+use fabdeck_fabric::{Fabric, Faults};
 
 const SHORTEST: RouteGuarantees = RouteGuarantees {
     terminals: true,
@@ -39,6 +41,11 @@ const NO_OPTIONS: RequestUse = RequestUse {
 const TREE_OPTIONS: RequestUse =
     RequestUse { roots: true, compute_nodes: true, io_nodes: true, ..NO_OPTIONS };
 
+const ANY: FabricNeeds =
+    FabricNeeds { tree: false, two_levels: false, several_lids: false, dimensions: false };
+const TREES: FabricNeeds = FabricNeeds { tree: true, ..ANY };
+const TORI: FabricNeeds = FabricNeeds { dimensions: true, ..ANY };
+
 /// All engines, in the order of the program's help.
 pub static ENGINES: &[Engine] = &[
     Engine {
@@ -46,6 +53,8 @@ pub static ENGINES: &[Engine] = &[
         title: "shortest paths, balanced per switch",
         guarantees: SHORTEST,
         uses: NO_OPTIONS,
+        needs: ANY,
+        writes_lane_tables: false,
         route: minhop::route,
         incremental: Some(minhop::route_incrementally),
     },
@@ -54,6 +63,8 @@ pub static ENGINES: &[Engine] = &[
         title: "Up*/Down*: any fabric, one lane",
         guarantees: ACYCLIC,
         uses: TREE_OPTIONS,
+        needs: ANY,
+        writes_lane_tables: false,
         route: updn::route,
         incremental: None,
     },
@@ -62,6 +73,8 @@ pub static ENGINES: &[Engine] = &[
         title: "fat-trees, balanced for shifts; pairs of upper switches may have no path",
         guarantees: RouteGuarantees { terminals: false, switches: false, ..ACYCLIC },
         uses: TREE_OPTIONS,
+        needs: TREES,
+        writes_lane_tables: false,
         route: ftree::route,
         incremental: None,
     },
@@ -70,6 +83,8 @@ pub static ENGINES: &[Engine] = &[
         title: "fat-trees with every switch connected, one lane",
         guarantees: ACYCLIC,
         uses: TREE_OPTIONS,
+        needs: TREES,
+        writes_lane_tables: false,
         route: sftree::route,
         incremental: None,
     },
@@ -78,6 +93,8 @@ pub static ENGINES: &[Engine] = &[
         title: "shortest paths, balanced over the whole fabric",
         guarantees: SHORTEST,
         uses: NO_OPTIONS,
+        needs: ANY,
+        writes_lane_tables: false,
         route: sssp::route,
         incremental: None,
     },
@@ -87,6 +104,8 @@ pub static ENGINES: &[Engine] = &[
         // Shortest between adapters, that is: paths to switches may have to follow a tree.
         guarantees: RouteGuarantees { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
         uses: RequestUse { lanes: true, spread_lanes: true, ..NO_OPTIONS },
+        needs: ANY,
+        writes_lane_tables: false,
         route: dfsssp::route,
         incremental: None,
     },
@@ -102,6 +121,8 @@ pub static ENGINES: &[Engine] = &[
             spread_lanes: true,
             ..NO_OPTIONS
         },
+        needs: ANY,
+        writes_lane_tables: false,
         route: sar::route,
         incremental: None,
     },
@@ -110,6 +131,8 @@ pub static ENGINES: &[Engine] = &[
         title: "deadlock-free on any fabric with any number of lanes",
         guarantees: ACYCLIC,
         uses: RequestUse { lanes: true, plain_search: true, ..TREE_OPTIONS },
+        needs: ANY,
+        writes_lane_tables: false,
         route: nue::route,
         incremental: None,
     },
@@ -118,6 +141,8 @@ pub static ENGINES: &[Engine] = &[
         title: "trees, the path by the number of the destination",
         guarantees: ACYCLIC,
         uses: TREE_OPTIONS,
+        needs: TREES,
+        writes_lane_tables: false,
         route: mlid::route_by_destination,
         incremental: None,
     },
@@ -126,6 +151,8 @@ pub static ENGINES: &[Engine] = &[
         title: "trees, a path up for each LID of a port; hosts pick by one number each",
         guarantees: ACYCLIC,
         uses: TREE_OPTIONS,
+        needs: FabricNeeds { several_lids: true, ..TREES },
+        writes_lane_tables: false,
         route: mlid::route,
         incremental: None,
     },
@@ -134,6 +161,8 @@ pub static ENGINES: &[Engine] = &[
         title: "two-level trees, the least worst permutation; hosts pick by one number each",
         guarantees: ACYCLIC,
         uses: TREE_OPTIONS,
+        needs: FabricNeeds { several_lids: true, two_levels: true, ..TREES },
+        writes_lane_tables: false,
         route: opt::route,
         incremental: None,
     },
@@ -142,6 +171,8 @@ pub static ENGINES: &[Engine] = &[
         title: "tori and meshes in dimension order, on lanes that change on the way",
         guarantees: ACYCLIC,
         uses: RequestUse { torus: true, lanes: true, ..NO_OPTIONS },
+        needs: TORI,
+        writes_lane_tables: true,
         route: torus2qos::route,
         incremental: None,
     },
@@ -150,6 +181,8 @@ pub static ENGINES: &[Engine] = &[
         title: "shortest paths, in the order of dimensions",
         guarantees: SHORTEST,
         uses: RequestUse { dimension_ports: true, ..NO_OPTIONS },
+        needs: TORI,
+        writes_lane_tables: false,
         route: dor::route,
         incremental: None,
     },
@@ -158,6 +191,8 @@ pub static ENGINES: &[Engine] = &[
         title: "shortest paths without balance, on lanes without cycles",
         guarantees: RouteGuarantees { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
         uses: RequestUse { lanes: true, ..NO_OPTIONS },
+        needs: ANY,
+        writes_lane_tables: false,
         route: lash::route,
         incremental: None,
     },
@@ -170,6 +205,8 @@ pub static NAMED_ENGINES: &[Engine] = &[
         title: "Up*/Down* with ranks above the switches with hosts, one lane",
         guarantees: ACYCLIC,
         uses: RequestUse { roots: false, ..TREE_OPTIONS },
+        needs: ANY,
+        writes_lane_tables: false,
         route: updn::route_bottom_up,
         incremental: None,
     },
@@ -184,6 +221,8 @@ pub static NAMED_ENGINES: &[Engine] = &[
             deadlock_free_switches: false,
         },
         uses: RequestUse { tables: true, lanes: true, ..NO_OPTIONS },
+        needs: ANY,
+        writes_lane_tables: false,
         route: stored_tables::route,
         incremental: None,
     },
@@ -192,25 +231,29 @@ pub static NAMED_ENGINES: &[Engine] = &[
 impl Engine {
     /// Whether its routes are made for hosts that pick among the LIDs of a port by path bits.
     pub fn uses_path_bits(&self) -> bool {
-        [mlid::ID, opt::ID].contains(&self.id)
-    }
-
-    /// Whether it needs coordinates on a torus or mesh to do what it is for.
-    fn needs_dimensions(&self) -> bool {
-        self.uses.torus || self.uses.dimension_ports
+        self.needs.several_lids
     }
 }
 
-/// The engines that are run where none is named: not those for several LIDs a port where there is one, nor those for tori
-/// and meshes elsewhere. What a request describes counts.
+/// The engines that are run where none is named: those that have what they need of the fabric, failures aside. What a
+/// request describes counts.
 pub fn suitable_engines(fabric: &Fabric, request: &Request) -> Vec<&'static Engine> {
-    let has_path_bits = fabric.ports().any(|(_, port)| port.facts.lmc.value() > 0);
-    let is_described = request.torus.is_some() || !request.dimension_ports.is_empty();
-    let has_dimensions = is_described || TorusCoordinates::find(fabric, None).is_ok();
-    let suits = |engine: &&Engine| {
-        (has_path_bits || !engine.uses_path_bits()) && (has_dimensions || !engine.needs_dimensions())
+    let none = Faults::new();
+    let problem = Problem::new(fabric, &none);
+    // A list that does not fit is the engines' to refuse.
+    let ranks = match ranks::find_ranks(ftree::ID, &problem, request) {
+        Err(EngineRefusal::Unfit { .. }) => None,
+        found => Some(found.map(|ranks| ranks.height).unwrap_or_default()),
     };
-    ENGINES.iter().filter(suits).collect()
+    let several_lids = fabric.has_several_lids();
+    let is_described = request.torus.is_some() || !request.dimension_ports.is_empty();
+    let has = FabricNeeds {
+        two_levels: several_lids && ranks.as_ref().is_some_and(|height| opt::suits(&problem, height)),
+        tree: ranks.is_some(),
+        several_lids,
+        dimensions: is_described || TorusCoordinates::find(fabric, None).is_ok(),
+    };
+    ENGINES.iter().filter(|engine| engine.needs.are_met_by(has)).collect()
 }
 
 /// The engine with a name.
@@ -224,21 +267,25 @@ mod tests {
     use fabdeck_fabric::generate::{FabricSpec, generate};
 
     #[test]
-    fn engines_for_tori_and_for_several_lids_run_where_they_have_any() {
+    fn engines_run_where_they_have_what_they_need() {
         let suitable = |name: &str| -> Vec<&str> {
             let fabric = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
             suitable_engines(&fabric, &Request::default()).iter().map(|engine| engine.id).collect()
         };
-        let special = ["mlid", "opt", "torus2qos", "dor"];
-        let found = |name: &str| {
+        let special = ["ftree", "sftree", "dmodk", "mlid", "opt", "torus2qos", "dor"];
+        let found = |name: &str| -> Vec<&str> {
             let all = suitable(name);
-            assert_eq!(all.len(), ENGINES.len() - special.iter().filter(|id| !all.contains(id)).count());
-            special.map(|id| all.contains(&id))
+            let (special, any): (Vec<&str>, Vec<&str>) = all.iter().partition(|id| special.contains(id));
+            assert_eq!(any.len(), ENGINES.len() - 7, "{name}: engines for any fabric");
+            special
         };
-        assert_eq!(found("kary,k=4,n=2"), [false, false, false, false]);
-        assert_eq!(found("mport,m=4,n=3"), [true, true, false, false]);
-        assert_eq!(found("torus,dims=4x4"), [false, false, true, true]);
-        assert_eq!(found("torus,dims=4x4,lmc=1"), [true, true, true, true]);
-        assert_eq!(found("random,switches=9,links=16,terminals=2"), [false, false, false, false]);
+        let trees = ["ftree", "sftree", "dmodk"];
+        assert_eq!(found("kary,k=4,n=2"), trees);
+        assert_eq!(found("mport,m=4,n=3"), [&trees[..], &["mlid"]].concat(), "opt is for two levels");
+        assert_eq!(found("gft2,n=9,m=9,r=18,lmc=1"), [&trees[..], &["mlid"]].concat(), "opt takes LMC 2");
+        assert_eq!(found("gft2,n=9,m=9,r=18,lmc=2"), [&trees[..], &["mlid", "opt"]].concat());
+        assert_eq!(found("torus,dims=5x5"), ["torus2qos", "dor"]);
+        assert_eq!(found("torus,dims=5x5,lmc=1"), ["torus2qos", "dor"]);
+        assert_eq!(found("dragonfly,a=4,p=2,h=2,g=9"), [""; 0]);
     }
 }

@@ -32,9 +32,7 @@ pub fn route(
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
     let found = ranks::find_ranks(ID, problem, request)?;
-    if pulse.is_cancelled() {
-        return Err(EngineRefusal::Cancelled);
-    }
+    pulse.check_cancelled()?;
     choose_reading(ID, problem, request, found, |ranks| {
         let [first, second] = TIE_BREAKS;
         let found = route_by_reading(ranks, first, problem, request, pulse)?;

@@ -26,7 +26,7 @@ pub struct StoredTables {
 pub fn route(
     problem: &Problem<'_>,
     request: &Request,
-    _: &dyn RouteProgress,
+    pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
     let refuse = |what: &str| Err(EngineRefusal::Request { engine: ID, what: what.to_owned() });
     let Some(tables) = &request.tables else {
@@ -41,12 +41,14 @@ pub fn route(
     let mut routes = problem.empty_routes();
     let (stride, moves) = (routes.stride().max(1), LidMoves::new(problem, tables));
     let rows = routes.entries_mut().par_chunks_exact_mut(stride).enumerate();
-    let filled: Vec<FilledRow> =
-        rows.map(|(switch, row)| fill_row(problem, tables, &moves, switch as u32, row)).collect();
+    let fill = |(switch, row): (usize, &mut [u8])| {
+        pulse.check_cancelled().map(|()| fill_row(problem, tables, &moves, switch as u32, row))
+    };
+    let filled = rows.map(fill).collect::<Result<Vec<FilledRow>, _>>()?;
     let mut remarks = remarks(problem, tables, &moves, &filled);
     if let Some(levels) = &tables.levels {
         let given = problem.usable_lanes(request.lanes);
-        remarks.extend(take_levels(problem, &moves.follow(levels), given, &mut routes)?);
+        remarks.extend(take_levels(problem, &moves.follow(levels), given, &mut routes, pulse)?);
     }
     Ok(EngineAnswer { routes, remarks, degraded: false })
 }
@@ -102,11 +104,13 @@ fn take_levels(
     levels: &PathLevelTable,
     given: u8,
     routes: &mut Routes,
+    pulse: &dyn RouteProgress,
 ) -> Result<Option<String>, EngineRefusal> {
     let all = levels.apply_to(problem.fabric, true);
     let (stride, mut top) = (routes.stride(), 0);
     let mut lane = vec![0; stride * problem.graph.switch_count()];
     for end in problem.destinations() {
+        pulse.check_cancelled()?;
         for from in problem.switches() {
             let bits = all.levels.level_bits(from, end.lid);
             if bits.count_ones() > 1 {

@@ -11,11 +11,20 @@ use super::sftree::subtree_roots;
 use super::updown::{LengthTable, UpDownOrder};
 use fabdeck_fabric::{Faults, Lid, NodeId, PortNum, Routes, SwitchGraph};
 
+/// The LMC of a port with a LID for each of some paths.
+pub(super) fn lmc_for(paths: u64) -> u32 {
+    paths.max(1).next_power_of_two().trailing_zeros()
+}
+
+/// How hosts get more LIDs.
+pub(super) fn lmc_advice(lmc: impl std::fmt::Display) -> String {
+    format!("give hosts 2^{lmc} LIDs (OpenSM: lmc {lmc}; sim: ,lmc={lmc})")
+}
+
 /// What is known before any table is written.
 pub(super) struct DigitTree<'p> {
     problem: &'p Problem<'p>,
-    height: Vec<u32>,
-    /// Of the fabric without its faults.
+    /// Of the fabric without its faults, as the weights are: so a failure moves the paths that it cuts, and no other.
     pub intact_height: Vec<u32>,
     order: UpDownOrder,
     lengths: LengthTable,
@@ -24,6 +33,16 @@ pub(super) struct DigitTree<'p> {
     weights: Vec<u64>,
     /// How the heights were found.
     pub remark: String,
+}
+
+/// By which levels paths go up and down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TreeLevels {
+    /// Those of what is left, which serve it best.
+    Left,
+    /// Those of the fabric without its faults, for routes that have other paths by these levels: two ideas of up and down
+    /// could close a credit loop.
+    Whole,
 }
 
 /// A LID with the number whose digits select its path.
@@ -61,13 +80,11 @@ impl<'p> DigitTree<'p> {
         engine: &'static str,
         problem: &'p Problem<'p>,
         request: &Request,
+        levels: TreeLevels,
         pulse: &dyn RouteProgress,
     ) -> Result<Self, EngineRefusal> {
         let found = ranks::find_ranks(engine, problem, request)?;
-        if pulse.is_cancelled() {
-            return Err(EngineRefusal::Cancelled);
-        }
-        let mut order = UpDownOrder::new(&problem.graph, &found.height, false);
+        pulse.check_cancelled()?;
         // Digits are those of the fabric without its faults, so that a mark moves as few paths as can be.
         let none = Faults::new();
         let intact = Problem::new(problem.fabric, &none);
@@ -76,13 +93,15 @@ impl<'p> DigitTree<'p> {
             _ => found.height.clone(),
         };
         let weights = up_weights(&intact.graph, &intact_height);
+        let levels = if levels == TreeLevels::Whole { &intact_height } else { &found.height };
+        let mut order = UpDownOrder::new(&problem.graph, levels, false);
         // What has no way up and down goes by the subtrees of `sftree`.
         let roots = subtree_roots(problem, request, &order);
         order.connect_all(&problem.graph, &roots);
         let lengths = LengthTable::new(&order, pulse)?;
         let places = HostPlaces::new(problem);
         let remark = found.remark;
-        Ok(Self { problem, height: found.height, intact_height, order, lengths, places, weights, remark })
+        Ok(Self { problem, intact_height, order, lengths, places, weights, remark })
     }
 
     /// The number of paths up from the bottom to the top.
@@ -132,7 +151,7 @@ impl<'p> DigitTree<'p> {
                 self.write_row(switch as u32, &lids, row);
             }
         });
-        if pulse.is_cancelled() { Err(EngineRefusal::Cancelled) } else { Ok(routes) }
+        pulse.check_cancelled().map(|()| routes)
     }
 
     fn write_row(&self, switch: u32, lids: &[Vec<NumberedLid>], row: &mut [u8]) {
@@ -173,7 +192,7 @@ impl<'p> DigitTree<'p> {
         let rises = |place: &u8| hop(place).is_some_and(|hop| self.is_up(switch, hop.to));
         let below = hop(first)?.to;
         let lower = if hops.iter().any(rises) { switch } else { below };
-        let digit = (number / self.weight(self.height[lower as usize])) as usize;
+        let digit = (number / self.weight(self.intact_height[lower as usize])) as usize;
         if !rises(first) && hops.iter().all(|place| hop(place).is_some_and(|hop| hop.to == below)) {
             let ups = self.order.up_hops(below);
             let graph = &self.problem.graph;
@@ -191,7 +210,7 @@ impl<'p> DigitTree<'p> {
     }
 
     fn is_up(&self, from: u32, to: u32) -> bool {
-        self.height[to as usize] > self.height[from as usize]
+        self.intact_height[to as usize] > self.intact_height[from as usize]
     }
 
     fn weight(&self, height: u32) -> u64 {
@@ -218,4 +237,74 @@ fn up_weights(graph: &SwitchGraph, height: &[u32]) -> Vec<u64> {
         weights.push(last.saturating_mul(ways));
     }
     weights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoProgress;
+    use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{ElementId, Fabric};
+
+    /// The ports by which shortest paths to another switch begin.
+    fn ways(tree: &DigitTree<'_>, from: u32, to: u32) -> Vec<u8> {
+        let mut hops = Vec::new();
+        tree.lengths.shortest_hops(&tree.order, from, tree.order.attach[to as usize], &mut hops);
+        hops.iter()
+            .filter_map(|place| tree.order.hops(from).get(usize::from(*place)))
+            .map(|hop| hop.port)
+            .collect()
+    }
+
+    /// Marks some switches and links between switches.
+    fn marked(fabric: &Fabric, seed: usize) -> Faults {
+        let mut faults = Faults::new();
+        let links: Vec<_> =
+            fabric.links().map(|(id, _)| id).filter(|id| fabric.is_between_switches(*id)).collect();
+        for at in 0..seed % 7 {
+            faults.mark(ElementId::Link(links[(seed * 131 + at * 977) % links.len()]));
+        }
+        let switches: Vec<NodeId> = fabric.switches().map(|(id, _)| id).collect();
+        for at in 0..1 + seed % 5 {
+            faults.mark(ElementId::Node(switches[(seed * 7 + at * 29) % switches.len()]));
+        }
+        faults
+    }
+
+    /// Failures can change the heights that are found. Where the ways of a switch are as before, so are its entries.
+    #[test]
+    fn entries_stay_where_failures_change_heights_but_not_the_ways() {
+        let (request, mut lower, mut compared) = (Request::default(), 0, 0);
+        for (name, seed) in ["kary,k=2,n=4", "xgft,m=4x3x2,w=1x2x3", "kary,k=3,n=3", "kary,k=2,n=3"]
+            .into_iter()
+            .flat_map(|name| (0..60).map(move |seed| (name, seed)))
+        {
+            let fabric = generate(&name.parse::<FabricSpec>().unwrap()).unwrap().fabric;
+            let (none, faults) = (Faults::new(), marked(&fabric, seed));
+            let (intact, broken) = (Problem::new(&fabric, &none), Problem::new(&fabric, &faults));
+            let Ok(found) = ranks::find_ranks("dmodk", &broken, &request) else { continue };
+            let [whole, rest] = [&intact, &broken].map(|problem| {
+                DigitTree::new("dmodk", problem, &request, TreeLevels::Left, &NoProgress).unwrap()
+            });
+            let alive: Vec<u32> = broken.switches().filter(|at| broken.graph.is_alive(*at)).collect();
+            if alive.iter().all(|at| found.height[*at as usize] == whole.intact_height[*at as usize]) {
+                continue;
+            }
+            lower += 1;
+            let [before, after] =
+                [&whole, &rest].map(|tree| tree.route(PathNumber::Destination, &NoProgress).unwrap());
+            for (from, to) in alive.iter().flat_map(|from| alive.iter().map(move |to| (*from, *to))) {
+                let same = ways(&whole, from, to);
+                if from == to || same.is_empty() || same != ways(&rest, from, to) {
+                    continue;
+                }
+                for end in broken.destinations_behind(to) {
+                    let ports = [&before, &after].map(|routes| routes.get(from, end.lid));
+                    assert_eq!(ports[0], ports[1], "{name} {seed}: {from} to LID {}", end.lid);
+                    compared += 1;
+                }
+            }
+        }
+        assert!(lower > 5 && compared > 1_000, "{lower} with other heights, {compared} entries");
+    }
 }

@@ -63,9 +63,7 @@ fn route_by_heights(
     mut remarks: Vec<String>,
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
-    if pulse.is_cancelled() {
-        return Err(EngineRefusal::Cancelled);
-    }
+    pulse.check_cancelled()?;
     let mut order = UpDownOrder::new(&problem.graph, &height, total);
     let subtrees = subtree_roots(problem, request, &order);
     let roots = order.tops().into_iter().zip(subtrees).map(|(tops, subtree)| match tops[..] {

@@ -27,6 +27,7 @@ mod opensm_console;
 mod other_machines;
 mod other_users;
 mod ownership;
+mod path_bits_in_force;
 mod phase_decisions;
 mod phase_lifecycle;
 mod phases;

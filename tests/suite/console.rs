@@ -27,6 +27,7 @@ mod job_panes;
 mod jobs;
 mod lane_demo;
 mod lanes;
+mod lid_steps;
 mod map_frames;
 mod member_lists;
 mod mouse;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use fabdeck_change::ChangedPathBits;
 use fabdeck_fabric::counters::{SensorFault, WireJudgement, WireThresholds, find_sensor_faults, judge_port};
 use fabdeck_fabric::observe::{
     AggregatedPorts, DeviceAnswer, NotePlace, Observation, OtherPlaneLink, PortPlanes, PortWire,
@@ -30,6 +31,8 @@ pub struct Snapshot {
     /// Routes with their lanes, where fabdeck computed the tables of the observation: assumed ones, or those
     /// of a plan.
     pub routes: Option<Routes>,
+    /// What hosts add to base LIDs since the last change of the fabric; `None` where they pick by their places.
+    pub changed_path_bits: Option<ChangedPathBits>,
     /// Partitions that limit which ports may communicate; `None` permits every pair.
     pub partitions: Option<Partitions>,
     /// The limits of the wire verdict.
@@ -49,10 +52,24 @@ fn join_planes(observation: &Observation) -> AggregatedPorts {
 }
 
 impl Snapshot {
-    /// What hosts add to base LIDs: as the routes of fabdeck are made for, else by their places.
+    /// What hosts add to base LIDs: as the routes of fabdeck or the last change have it, else by their places.
     pub fn path_bits(&self) -> Cow<'_, PathBits> {
         let by_place = || Cow::Owned(PathBits::by_place(self.fabric()));
-        self.routes.as_ref().map_or_else(by_place, |routes| routes.path_bits(self.fabric()))
+        self.known_path_bits().map_or_else(by_place, Cow::Borrowed)
+    }
+
+    /// Path bits that are not those of places: of the routes of fabdeck, else of the last change.
+    pub fn known_path_bits(&self) -> Option<&PathBits> {
+        match &self.routes {
+            Some(routes) => routes.path_bits.as_ref(),
+            None => self.changed_path_bits.as_ref().map(|changed| &changed.bits),
+        }
+    }
+
+    /// Whose path bits hosts have, where a change set them.
+    pub fn path_bits_origin(&self) -> Option<String> {
+        let changed = self.changed_path_bits.as_ref().filter(|_| self.routes.is_none())?;
+        Some(format!("by path bits of change {} ({})", changed.number, changed.engine))
     }
 
     /// Creates a snapshot. The operator's names in `own` take precedence over those of the source.
@@ -80,6 +97,7 @@ impl Snapshot {
             names,
             assumed: None,
             routes: None,
+            changed_path_bits: None,
             partitions: None,
             wire_thresholds: WireThresholds::default(),
             planes,

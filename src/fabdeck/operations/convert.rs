@@ -11,6 +11,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::system::access::{FormatOptions, FormatWriter, SystemAccess};
 use fabdeck_change::Plan;
 use fabdeck_fabric::{Lane, PortNum, ServiceLevel, Sl2Vl};
+use fabdeck_files::path_bits::ID as PATH_BITS;
 use fabdeck_mad::access::{ReadOptions, Source};
 
 /// What to convert, and into which format.
@@ -38,6 +39,9 @@ pub fn convert(
 ) -> Result<Conversion, Failure> {
     let (plan, inputs) = split_off_plan(request.inputs)?;
     let mut snapshot = read_snapshot(operation, request, plan.as_ref(), &inputs)?;
+    if let Some(how) = snapshot.path_bits_origin().filter(|_| request.writer.id == PATH_BITS) {
+        operation.reporter.report_line(&format!("hosts pick LIDs {how}"));
+    }
     let written = (request.writer.write)(&snapshot, &request.options)?;
     snapshot.observation.notes.extend(written.notes);
     Ok(Conversion { snapshot, bytes: written.bytes, warning: plan.as_ref().and_then(findings_warning) })

@@ -1,18 +1,22 @@
 //! What operations need besides their request: access to the system, and the options of flags and configuration.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::preview::assume::assume;
 use crate::system::access::{SourceOptions, SystemAccess};
-use fabdeck_change::{BeginRecord, Rights};
+use fabdeck_change::{BeginRecord, ChangeStore, ChangedPathBits, Rights, path_bits_in_force};
 use fabdeck_fabric::counters::{Thresholds, WireThresholds};
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{HostRules, NameMap};
-use fabdeck_live::WriteRight;
+use fabdeck_live::{WriteRight, is_live, socket_of};
 use fabdeck_mad::access::Source;
 use fabdeck_routing::Engine;
+
+/// State folder of the machine. Changes of live fabrics have one owner, and other users ask the guards.
+pub const MACHINE_FOLDER: &str = "/var/lib/fabdeck";
 
 /// Options from flags and the configuration, each resolved once.
 #[derive(Clone, Debug, Default)]
@@ -85,6 +89,34 @@ impl<'a> Env<'a> {
         }
     }
 
+    /// The state folders in which changes are looked for.
+    pub fn state_folders(self) -> Vec<PathBuf> {
+        let usual =
+            || [Some(MACHINE_FOLDER.into()), self.outside.user_state()].into_iter().flatten().collect();
+        self.given.state_dir.clone().map_or_else(usual, |folder| vec![folder])
+    }
+
+    /// What hosts of a live fabric add to base LIDs since its last change; the one with the id `except` does not count.
+    /// A recording or a file has no changes, and those of a simulator in this process end with it.
+    pub fn changed_path_bits(
+        self,
+        source: &str,
+        look: &Snapshot,
+        except: Option<&str>,
+    ) -> Option<ChangedPathBits> {
+        if !look.fabric().has_several_lids() || !is_live(source) || self.outside.is_own_simulator(source) {
+            return None;
+        }
+        let here = BeginRecord {
+            simulator: simulator_socket(source).ok()?,
+            switches: switch_guids(look),
+            ..BeginRecord::default()
+        };
+        let homes: Vec<ChangeStore> =
+            self.state_folders().iter().map(|folder| ChangeStore::open_existing(folder)).collect();
+        path_bits_in_force(&homes, &here, look.fabric(), except)
+    }
+
     /// The operator's names.
     pub fn operator_names(self) -> Result<(NameMap, Notes), Failure> {
         let (mut own, mut notes) = match &self.given.node_name_map {
@@ -106,6 +138,7 @@ impl<'a> Env<'a> {
         observation.notes.extend(notes);
         let mut snapshot = Snapshot::new(source, observation, &own);
         snapshot.wire_thresholds = self.given.wire_thresholds;
+        snapshot.changed_path_bits = self.changed_path_bits(source, &snapshot, None);
         Ok(snapshot)
     }
 
@@ -117,4 +150,20 @@ impl<'a> Env<'a> {
         let switches = begun.switches.iter().filter_map(|guid| guid.parse().ok()).collect();
         (reach, WriteRight { asked: true, opted_in: self.given.right.opted_in.clone(), begun: switches })
     }
+}
+
+/// A path that means the same file in other working folders.
+pub fn absolute_path(path: PathBuf) -> String {
+    std::fs::canonicalize(&path).unwrap_or(path).display().to_string()
+}
+
+/// Path of the simulator's socket in a source, as journals store it.
+pub fn simulator_socket(source: &str) -> Result<Option<String>, Failure> {
+    let Some(words) = source.strip_prefix("sim:") else { return Ok(None) };
+    Ok(socket_of(words)?.map(|(path, _)| absolute_path(path)))
+}
+
+/// GUIDs of the switches, which identify a fabric.
+pub fn switch_guids(look: &Snapshot) -> BTreeSet<String> {
+    look.fabric().switches().map(|(_, node)| node.guid().to_string()).collect()
 }

@@ -106,9 +106,7 @@ impl LoadRelief<'_, '_> {
         let mut most = self.forest.max_load();
         let mut step = most.saturating_sub(bound).div_ceil(4);
         while step > 0 && most > bound && self.looks > 0 {
-            if pulse.is_cancelled() {
-                return Err(EngineRefusal::Cancelled);
-            }
+            pulse.check_cancelled()?;
             self.forest.used.iter_mut().for_each(AcyclicDependencies::clear_refusals);
             let goal = most - step.min(most - bound);
             let load = &self.forest.load;

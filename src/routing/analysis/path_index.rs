@@ -134,9 +134,7 @@ impl PathIndex {
         let tallies = all.map(|(roots, ends)| index.fill_rows(roots, ends));
         let empty = || IndexTally::new(graph.channels().len());
         let tally = tallies.reduce_with(IndexTally::join).unwrap_or_else(empty);
-        if pulse.is_cancelled() {
-            return Err(EngineRefusal::Cancelled);
-        }
+        pulse.check_cancelled()?;
         let IndexTally { load, histogram, rows } = tally;
         let sources = SourceCounts::new(terminals, rows);
         let channel_of = channel_of(&graph);

@@ -79,9 +79,7 @@ fn certify_fixed_lanes(
     });
     let empty = || CertificateTally::new(problem.graph.channels().len());
     let tally = tallies.reduce_with(CertificateTally::join).unwrap_or_else(empty);
-    if pulse.is_cancelled() {
-        return Err(EngineRefusal::Cancelled);
-    }
+    pulse.check_cancelled()?;
     let cycles = traffic.find_cycles(&dependencies, lanes, &[routes]);
     let unaddressed = problem.graph.terminals().iter().filter(|terminal| terminal.lid.is_none()).count();
     Ok(Certificate {

@@ -141,9 +141,7 @@ pub fn certify_choices(
     };
     let each = problem.switches().into_par_iter().map(|root| pass.judge_root(root, &waits, pulse));
     let tally = each.reduce(ChoiceTally::default, ChoiceTally::join);
-    if pulse.is_cancelled() {
-        return Err(EngineRefusal::Cancelled);
-    }
+    pulse.check_cancelled()?;
     let hops = waits.find_loop(&problem.graph);
     let proved = hops.map(|hops| prove_loop(&pass, &hops));
     let (credit_loop, loop_paths) = proved.unzip();

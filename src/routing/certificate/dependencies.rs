@@ -3,13 +3,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::cycle_search::{self, WaitGraph, set_bit, set_bits};
 use super::report::{DependencyCycle, DependencyProof, LaneKnowledge, RouteScope};
 use crate::problem::{Destination, Problem};
 use crate::trees::{RouteTree, place_of};
 use fabdeck_fabric::{ChannelId, Lane, Lid, PathLanes, PortNum, Routes, SwitchGraph};
-
-/// How many dependencies are looked at for a shorter cycle than the first.
-const MAX_SEARCHED: usize = 20_000_000;
 
 /// A dependency is a bit: the row is the channel by which a path comes, the column the place among those that leave.
 /// Bits are only ever set, so that the outcome does not depend on the order of threads.
@@ -36,142 +34,42 @@ impl DependencyGraph {
 
     pub fn add(&self, lane: u8, channel: usize, place: u32) {
         let Some(word) = self.bits.get(self.word_index(lane, channel, place)) else { return };
-        let bit = 1 << (place % 64);
-        // Most have been seen before, and to look costs less than to write.
-        if word.load(Ordering::Relaxed) & bit == 0 {
-            word.fetch_or(bit, Ordering::Relaxed);
-        }
+        set_bit(word, place as usize);
     }
 
     fn has(&self, lane: u8, channel: usize, place: u32) -> bool {
         self.bits[self.word_index(lane, channel, place)].load(Ordering::Relaxed) & (1 << (place % 64)) != 0
     }
 
-    /// The channels that a channel waits for, ascending.
-    fn successors<'d>(
-        &'d self,
-        graph: &'d SwitchGraph,
-        lane: u8,
-        channel: usize,
-    ) -> impl Iterator<Item = usize> + 'd {
-        let first = graph.outgoing(graph.channels()[channel].to).start;
-        let start = self.word_index(lane, channel, 0);
-        let words = self.bits[start..start + self.words].iter().enumerate();
-        words.flat_map(move |(at, word)| {
-            let mut left = word.load(Ordering::Relaxed);
-            std::iter::from_fn(move || {
-                let place = (left != 0).then(|| left.trailing_zeros() as usize)?;
-                left &= left - 1;
-                Some(first + at * 64 + place)
-            })
-        })
-    }
-
-    /// The channels that wait for a channel.
-    fn predecessors<'d>(
-        &'d self,
-        graph: &'d SwitchGraph,
-        lane: u8,
-        channel: usize,
-    ) -> impl Iterator<Item = usize> + 'd {
-        let place = place_of(graph, channel);
-        let coming = graph.outgoing(graph.channels()[channel].from);
-        let coming = coming.map(|away| graph.channels()[away].reverse.index());
-        coming.filter(move |other| *other < self.channels && self.has(lane, *other, place))
-    }
-
     /// A cycle on a lane, as short as a bounded search finds; from its lowest channel on.
     pub fn find_cycle(&self, graph: &SwitchGraph, lane: u8) -> Option<Vec<usize>> {
-        let waiting = self.unsorted_counts(graph, lane);
-        let first = waiting.iter().position(|count| *count > 0)?;
-        let mut best = self.find_cycle_behind(graph, lane, &waiting, first)?;
-        let mut budget = MAX_SEARCHED;
-        for start in best.clone() {
-            if best.len() <= 2 || budget == 0 {
-                break;
-            }
-            if let Some(shorter) =
-                self.shortest_cycle_through(graph, (lane, start), &waiting, best.len(), &mut budget)
-            {
-                best = shorter;
-            }
-        }
-        let lowest = (0..best.len()).min_by_key(|at| best[*at]).unwrap_or(0);
-        best.rotate_left(lowest);
-        Some(best)
+        cycle_search::find_cycle(&DependenciesOfLane { all: self, graph, lane })
+    }
+}
+
+/// The dependencies of one lane: a row is a channel.
+struct DependenciesOfLane<'d> {
+    all: &'d DependencyGraph,
+    graph: &'d SwitchGraph,
+    lane: u8,
+}
+
+impl WaitGraph for DependenciesOfLane<'_> {
+    fn row_count(&self) -> usize {
+        self.all.channels
     }
 
-    /// Sorts topologically; for each channel how many it still waits behind: all 0 without a cycle.
-    fn unsorted_counts(&self, graph: &SwitchGraph, lane: u8) -> Vec<u32> {
-        let mut waiting = vec![0u32; self.channels];
-        for channel in 0..self.channels {
-            self.successors(graph, lane, channel).for_each(|next| waiting[next] += 1);
-        }
-        let mut free: Vec<usize> = (0..self.channels).filter(|channel| waiting[*channel] == 0).collect();
-        while let Some(channel) = free.pop() {
-            for next in self.successors(graph, lane, channel) {
-                waiting[next] -= 1;
-                if waiting[next] == 0 {
-                    free.push(next);
-                }
-            }
-        }
-        waiting
+    fn successors(&self, channel: usize) -> impl Iterator<Item = usize> {
+        let first = self.graph.outgoing(self.graph.channels()[channel].to).start;
+        let start = self.all.word_index(self.lane, channel, 0);
+        set_bits(&self.all.bits[start..start + self.all.words]).map(move |place| first + place)
     }
 
-    /// Whatever could not be sorted has another before it: going back ends in a cycle.
-    fn find_cycle_behind(
-        &self,
-        graph: &SwitchGraph,
-        lane: u8,
-        waiting: &[u32],
-        start: usize,
-    ) -> Option<Vec<usize>> {
-        let mut seen_at = vec![usize::MAX; self.channels];
-        let (mut path, mut at) = (Vec::new(), start);
-        while seen_at[at] == usize::MAX {
-            seen_at[at] = path.len();
-            path.push(at);
-            at = self.predecessors(graph, lane, at).find(|other| waiting[*other] > 0)?;
-        }
-        let mut cycle = path.split_off(seen_at[at]);
-        cycle.reverse();
-        Some(cycle)
-    }
-
-    /// The shortest cycle through a channel, if it is shorter than `below`.
-    fn shortest_cycle_through(
-        &self,
-        graph: &SwitchGraph,
-        (lane, start): (u8, usize),
-        waiting: &[u32],
-        below: usize,
-        budget: &mut usize,
-    ) -> Option<Vec<usize>> {
-        let mut from = vec![usize::MAX; self.channels];
-        let mut front = vec![start];
-        for _ in 1..below {
-            let mut next_front = Vec::new();
-            for channel in front {
-                for next in self.successors(graph, lane, channel) {
-                    *budget = budget.checked_sub(1)?;
-                    if next == start {
-                        let mut cycle = vec![channel];
-                        while cycle.last().is_some_and(|last| *last != start) {
-                            cycle.extend(cycle.last().map(|last| from[*last]));
-                        }
-                        cycle.reverse();
-                        return Some(cycle);
-                    }
-                    if waiting[next] > 0 && from[next] == usize::MAX {
-                        from[next] = channel;
-                        next_front.push(next);
-                    }
-                }
-            }
-            front = next_front;
-        }
-        None
+    fn predecessors(&self, channel: usize) -> impl Iterator<Item = usize> {
+        let place = place_of(self.graph, channel);
+        let coming = self.graph.outgoing(self.graph.channels()[channel].from);
+        let coming = coming.map(|away| self.graph.channels()[away].reverse.index());
+        coming.filter(move |other| *other < self.all.channels && self.all.has(self.lane, *other, place))
     }
 }
 

@@ -6,6 +6,7 @@ mod choice_sets;
 mod choice_sources;
 mod choice_walk;
 mod choices;
+mod cycle_search;
 pub(super) mod dependencies;
 pub(super) mod hop_lanes;
 pub(super) mod lane_dependencies;

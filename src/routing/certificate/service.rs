@@ -113,9 +113,7 @@ pub(crate) fn certify_service_together(
         found.reduce(PassResult::default, PassResult::join)
     });
     let found = found.fold(PassResult::default(), PassResult::join);
-    if pulse.is_cancelled() {
-        return Err(EngineRefusal::Cancelled);
-    }
+    pulse.check_cancelled()?;
     let credit_loop = waits.find_loop(&problem.graph).map(|hops| prove_loop(&passes, &hops));
     let limit = |((port, lane), paths): (&(PortId, u8), &u64)| {
         let room = super::lane_mapping::data_lane_count(problem.fabric, *port);

@@ -80,9 +80,7 @@ fn can_fit_on_one(
     let mut lane = LaneLayer::new(on, rank);
     mark_wanted(problem, blocks, |_, _| true);
     for at in 0..blocks.len() {
-        if pulse.is_cancelled() {
-            return Err(EngineRefusal::Cancelled);
-        }
+        pulse.check_cancelled()?;
         lane.place_block(on, 0, &mut blocks[at]);
         if blocks[at].left > 0 {
             blocks.par_iter_mut().for_each(DestinationBlock::clear_lanes);
@@ -177,9 +175,7 @@ impl LaneLayers<'_> {
             if step >= blocks.len() + behind {
                 break;
             }
-            if self.pulse.is_cancelled() {
-                return Err(EngineRefusal::Cancelled);
-            }
+            self.pulse.check_cancelled()?;
             self.pulse.report(step.min(blocks.len()), blocks.len());
             self.run_step(blocks, step);
         }

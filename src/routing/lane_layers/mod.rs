@@ -11,5 +11,5 @@ mod possible_dependencies;
 mod spread;
 
 pub(super) use layers::{LaneAssignment, assign_lanes};
-pub(super) use pair_layers::{PairLanes, assign_pair_lanes};
+pub(super) use pair_layers::{MAX_PAIR_LANES, PairLanes, assign_pair_lanes};
 pub(super) use spread::spread_lanes;

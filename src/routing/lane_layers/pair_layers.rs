@@ -9,8 +9,8 @@ use crate::engine::{EngineRefusal, RouteProgress};
 use crate::pair_ways::{NO_WAY, PairWays};
 use crate::problem::Problem;
 
-/// No fabric needs as many; beyond them it is only known that more are needed.
-const MAX_LANES: u32 = 64;
+/// Far more than a port has; beyond them the number that is needed is not counted.
+pub(crate) const MAX_PAIR_LANES: u32 = 64;
 
 /// Lanes whose sizes differ by less are balanced (OpenSM's figure).
 const EVEN_ENOUGH: usize = 6;
@@ -67,13 +67,11 @@ pub(crate) fn assign_pair_lanes(
     let mut lanes = PairLanes { switches, lane: vec![0; switches * switches], sizes: Vec::new() };
     let mut layers: Vec<PairLayer> = Vec::new();
     let (all, mut placed) = (left.len(), 0);
-    while lanes.sizes.is_empty() || !left.is_empty() && lanes.count() < MAX_LANES {
+    while lanes.sizes.is_empty() || !left.is_empty() && lanes.count() < MAX_PAIR_LANES {
         let mut layer = PairLayer::new(&on, &rank);
         let mut beyond = Vec::new();
         for block in left.chunks(PAIRS_PER_REPORT) {
-            if pulse.is_cancelled() {
-                return Err(EngineRefusal::Cancelled);
-            }
+            pulse.check_cancelled()?;
             beyond.extend(block.iter().copied().filter(|pair| !layer.try_pair(paths, *pair)));
             pulse.report(placed, all);
         }

@@ -116,7 +116,7 @@ fn fill_rows(
             pulse.report(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
         }
     });
-    if pulse.is_cancelled() { Err(EngineRefusal::Cancelled) } else { Ok(()) }
+    pulse.check_cancelled()
 }
 
 /// What tables lead to, in the order in which it is shared out.

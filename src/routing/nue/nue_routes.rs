@@ -141,9 +141,7 @@ fn find_routes(
             plan.par_iter().enumerate().map(|(lane, trees)| layer_roots(&net, trees, &given, lane)).collect()
         }
     };
-    if pulse.is_cancelled() {
-        return Err(EngineRefusal::Cancelled);
-    }
+    pulse.check_cancelled()?;
     let course = search_layers(&net, &plan, &roots, aim, tree.is_some(), pulse);
     let Some(course) = course.filter(|_| !pulse.is_cancelled()) else { return Err(EngineRefusal::Cancelled) };
     let mut others = Vec::new();

@@ -3,6 +3,7 @@
 //! these groups, so it keeps the bound of theorem 3.
 
 use super::two_levels::TwoLevels;
+use crate::engine::{EngineRefusal, RouteProgress};
 
 /// No plane.
 pub(super) const NO_PLANE: u16 = u16::MAX;
@@ -15,6 +16,23 @@ pub(super) struct OptHost {
     pub group: usize,
     place: usize,
     pub of: usize,
+}
+
+/// The paper's k: the root of the ways up.
+fn group_root(uplinks: usize) -> usize {
+    uplinks.isqrt().max(1)
+}
+
+/// The most hosts of a group of a leaf with `count` hosts.
+fn group_size(count: usize, k: usize) -> usize {
+    count.div_ceil(k).max(1)
+}
+
+/// The groups in use: those of the leaf that has most.
+pub(super) fn group_count(tree: &TwoLevels, uplinks: usize) -> usize {
+    let k = group_root(uplinks);
+    let of_leaf = |hosts: usize| hosts.div_ceil(group_size(hosts, k));
+    tree.leaves.iter().map(|leaf| of_leaf(leaf.hosts.len())).max().unwrap_or(1).max(1)
 }
 
 /// The groups of a part, with `k` groups of sources and of destinations a leaf.
@@ -38,20 +56,24 @@ pub(super) struct GroupTable<'t> {
 }
 
 impl<'t> GroupTable<'t> {
-    pub fn new(tree: &'t TwoLevels, uplinks: usize) -> Self {
-        let k = uplinks.isqrt().max(1);
-        let (mut hosts, mut sizes, mut groups) = (Vec::new(), Vec::new(), 1);
+    pub fn new(
+        tree: &'t TwoLevels,
+        uplinks: usize,
+        pulse: &dyn RouteProgress,
+    ) -> Result<Self, EngineRefusal> {
+        let k = group_root(uplinks);
+        let (mut hosts, mut sizes) = (Vec::new(), Vec::new());
         for (leaf, ends) in tree.leaves.iter().enumerate() {
-            let (count, size) = (ends.hosts.len(), ends.hosts.len().div_ceil(k).max(1));
+            let (count, size) = (ends.hosts.len(), group_size(ends.hosts.len(), k));
             let own: Vec<usize> =
                 (0..count.div_ceil(size)).map(|group| size.min(count - group * size)).collect();
             hosts.extend((0..count).map(|at| {
                 let group = at / size;
                 OptHost { leaf, group, place: at % size, of: own[group] }
             }));
-            groups = groups.max(own.len());
             sizes.push(own);
         }
+        let groups = group_count(tree, uplinks);
         let used = |plane: &usize| *plane < k * k && plane / k < groups && plane % k < groups;
         let extras: Vec<usize> = (0..tree.planes.len()).filter(|plane| !used(plane)).collect();
         let mut table = Self {
@@ -66,8 +88,8 @@ impl<'t> GroupTable<'t> {
             planes: Vec::new(),
         };
         table.find_classes();
-        table.select_planes();
-        table
+        table.select_planes(pulse)?;
+        Ok(table)
     }
 
     /// The group of a host as a source: the number that it adds to base LIDs.
@@ -158,11 +180,12 @@ impl<'t> GroupTable<'t> {
         chosen.into_iter().chain(base).chain(turned)
     }
 
-    fn select_planes(&mut self) {
+    fn select_planes(&mut self, pulse: &dyn RouteProgress) -> Result<(), EngineRefusal> {
         let (leaves, groups, hosts) = (self.tree.leaves.len(), self.groups, self.hosts.len());
         self.planes = vec![NO_PLANE; leaves * groups * hosts];
         let mut rest = Vec::new();
         for leaf in 0..leaves {
+            pulse.check_cancelled()?;
             for group in 0..groups {
                 for (at, host) in self.hosts.iter().enumerate().filter(|(_, host)| host.leaf != leaf) {
                     let is_live = |plane: &usize| self.tree.is_live(leaf, *plane, host.leaf);
@@ -174,14 +197,16 @@ impl<'t> GroupTable<'t> {
                 }
             }
         }
-        if !rest.is_empty() {
-            self.place_rest(&rest);
-        }
+        self.place_rest(&rest);
+        Ok(())
     }
 
     /// Pairs without a live plane of their classes take the plane whose cables carry the fewest further sources and
     /// destinations.
     fn place_rest(&mut self, rest: &[(usize, usize, usize)]) {
+        if rest.is_empty() {
+            return;
+        }
         let (planes, groups) = (self.tree.planes.len(), self.groups);
         let mut up = vec![0u64; self.tree.leaves.len() * planes];
         let mut down = vec![0u64; self.tree.leaves.len() * planes];
@@ -197,15 +222,21 @@ impl<'t> GroupTable<'t> {
         for (leaf, group, at) in rest.iter().copied() {
             let host = self.hosts[at];
             let size = |leaf: usize, group: usize| self.sizes[leaf].get(group).copied().unwrap_or(0);
+            // Of parallel cables the top takes one by group and host, whichever carried the packet up.
+            let below = |plane: usize| {
+                let cable = self.plane_down(self.tree.planes[plane].top, group, at).unwrap_or(plane);
+                host.leaf * planes + cable
+            };
             let further = |plane: usize| {
                 let is_new = |bits: u64, group: usize| usize::from(bits >> group & 1 == 0);
                 is_new(up[leaf * planes + plane], group) * size(leaf, group)
-                    + is_new(down[host.leaf * planes + plane], host.group) * host.of
+                    + is_new(down[below(plane)], host.group) * host.of
             };
             let live = (0..planes).filter(|plane| self.tree.is_live(leaf, *plane, host.leaf));
             if let Some(plane) = live.min_by_key(|plane| (further(*plane), *plane)) {
+                let below = below(plane);
                 up[leaf * planes + plane] |= 1 << group;
-                down[host.leaf * planes + plane] |= 1 << host.group;
+                down[below] |= 1 << host.group;
                 self.planes[(leaf * groups + group) * self.hosts.len() + at] = plane as u16;
             }
         }
@@ -213,7 +244,7 @@ impl<'t> GroupTable<'t> {
 
     /// The most flows of a permutation that these planes can put on one cable: sources or destinations, whichever are
     /// fewer.
-    pub fn worst_permutation(&self) -> usize {
+    pub fn worst_permutation(&self, pulse: &dyn RouteProgress) -> Result<usize, EngineRefusal> {
         let (planes, leaves, hosts) = (self.tree.planes.len(), self.tree.leaves.len(), self.hosts.len());
         let mut worst = 0;
         let words = (leaves * self.groups).div_ceil(64);
@@ -224,6 +255,7 @@ impl<'t> GroupTable<'t> {
         let mut up_hosts = vec![0usize; leaves * planes];
         let mut up_last = vec![usize::MAX; leaves * planes];
         for host in 0..hosts {
+            pulse.check_cancelled()?;
             let to = self.hosts[host].leaf;
             for group in 0..self.groups {
                 let below: Vec<Option<usize>> =
@@ -254,6 +286,6 @@ impl<'t> GroupTable<'t> {
                 row.iter().enumerate().flat_map(|(word, set)| bits(*set, word * 64)).map(size).sum();
             worst = worst.max(rising.min(up_hosts[at])).max(falling.min(down_hosts[at]));
         }
-        worst
+        Ok(worst)
     }
 }

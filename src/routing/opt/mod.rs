@@ -4,4 +4,4 @@ mod group_table;
 mod opt_routes;
 mod two_levels;
 
-pub(super) use opt_routes::{ID, route};
+pub(super) use opt_routes::{ID, route, suits};

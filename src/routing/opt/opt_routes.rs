@@ -4,12 +4,12 @@
 //! Paths go up to a top and down, so one lane has no cycle of dependencies.
 
 use crate::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
-use crate::mlid::lmc_for;
+use crate::host_places::HostPlaces;
 use crate::problem::Problem;
-use crate::up_digits::{DigitTree, PathNumber};
+use crate::up_digits::{DigitTree, PathNumber, TreeLevels, lmc_advice, lmc_for};
 use fabdeck_fabric::{Lid, Lmc, PathBits, PortId, Routes};
 
-use super::group_table::GroupTable;
+use super::group_table::{GroupTable, group_count};
 pub use super::two_levels::ID;
 use super::two_levels::TwoLevels;
 
@@ -18,22 +18,16 @@ pub fn route(
     request: &Request,
     pulse: &dyn RouteProgress,
 ) -> Result<EngineAnswer, EngineRefusal> {
-    let tree = DigitTree::new(ID, problem, request, pulse)?;
-    let parts = TwoLevels::read(problem, &tree)?;
-    let mut tables = Vec::new();
-    for part in &parts {
-        if pulse.is_cancelled() {
-            return Err(EngineRefusal::Cancelled);
-        }
-        tables.push(best_table(part));
-    }
+    let tree = DigitTree::new(ID, problem, request, TreeLevels::Whole, pulse)?;
+    let parts = TwoLevels::read(problem, &tree.places, &tree.intact_height)?;
+    let tables = parts.iter().map(|part| best_table(part, pulse)).collect::<Result<Vec<_>, _>>()?;
     refuse_small_lmc(problem, &tables)?;
     // Switches, and pairs without a way up and down, are routed as `dmodk` does.
     let mut routes = tree.route(PathNumber::Destination, pulse)?;
     let mut path_bits = PathBits::default();
     let mut remarks = vec![tree.remark.clone()];
     for (table, worst) in &tables {
-        write_part(problem, table, &mut routes);
+        write_part(problem, table, &mut routes, pulse)?;
         for (host, port) in ports(table).enumerate() {
             path_bits.set(port, table.source_group(host) as u8);
         }
@@ -53,15 +47,34 @@ pub fn route(
 }
 
 /// The paper's k is the root of the ways up. Where leaves differ in them, the k with the lesser worst permutation.
-fn best_table(part: &TwoLevels) -> (GroupTable<'_>, usize) {
+fn best_table<'p>(
+    part: &'p TwoLevels,
+    pulse: &dyn RouteProgress,
+) -> Result<(GroupTable<'p>, usize), EngineRefusal> {
     let make = |uplinks: usize| {
-        let table = GroupTable::new(part, uplinks);
-        let worst = table.worst_permutation();
-        (table, worst)
+        let table = GroupTable::new(part, uplinks, pulse)?;
+        let worst = table.worst_permutation(pulse)?;
+        Ok::<_, EngineRefusal>((table, worst))
     };
     let mut counts = part.uplink_counts().into_iter();
-    let first = make(counts.next().unwrap_or(1));
-    counts.map(make).fold(first, |best, next| if next.1 < best.1 { next } else { best })
+    let mut best = make(counts.next().unwrap_or(1))?;
+    for uplinks in counts {
+        let next = make(uplinks)?;
+        if next.1 < best.1 {
+            best = next;
+        }
+    }
+    Ok(best)
+}
+
+/// Whether a fabric without failures, of these heights, has the levels and the LIDs that the engine takes.
+pub fn suits(problem: &Problem<'_>, height: &[u32]) -> bool {
+    let Ok(parts) = TwoLevels::read(problem, &HostPlaces::new(problem), height) else { return false };
+    let lmc = |port: &PortId| u32::from(problem.fabric.port(*port).facts.lmc.value());
+    parts.iter().all(|part| {
+        let least = part.leaves.iter().flat_map(|leaf| &leaf.hosts).map(lmc).min().unwrap_or(0);
+        part.uplink_counts().into_iter().any(|uplinks| lmc_for(group_count(part, uplinks) as u64) <= least)
+    })
 }
 
 fn ports(table: &GroupTable<'_>) -> impl Iterator<Item = PortId> {
@@ -76,22 +89,25 @@ fn refuse_small_lmc(problem: &Problem<'_>, tables: &[(GroupTable<'_>, usize)]) -
         return Ok(());
     }
     let what = if needed > u32::from(Lmc::MAX) {
-        format!("it needs LMC {needed} here, and ports have at most {}", Lmc::MAX)
+        format!("it needs LMC {needed} here, and ports have at most {}; dmodk takes any LMC", Lmc::MAX)
     } else {
-        format!(
-            "it needs LMC {needed} here, and some host has LMC {least}: give hosts 2^{needed} LIDs (OpenSM: lmc {needed}; \
-             sim: ,lmc={needed})"
-        )
+        format!("it needs LMC {needed} here, and some host has LMC {least}: {}", lmc_advice(needed))
     };
     Err(EngineRefusal::Request { engine: ID, what })
 }
 
 /// Writes the entries of the hosts of a part, at its leaves and tops.
-fn write_part(problem: &Problem<'_>, table: &GroupTable<'_>, routes: &mut Routes) {
+fn write_part(
+    problem: &Problem<'_>,
+    table: &GroupTable<'_>,
+    routes: &mut Routes,
+    pulse: &dyn RouteProgress,
+) -> Result<(), EngineRefusal> {
     let mut tops: Vec<u32> = table.tree.planes.iter().map(|plane| plane.top).collect();
     tops.sort_unstable();
     tops.dedup();
     for (host, port) in ports(table).enumerate() {
+        pulse.check_cancelled()?;
         let (Some(base), lids) =
             (problem.fabric.port(port).facts.lid, problem.fabric.port(port).facts.lmc.lid_count())
         else {
@@ -115,6 +131,7 @@ fn write_part(problem: &Problem<'_>, table: &GroupTable<'_>, routes: &mut Routes
             }
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -224,6 +241,36 @@ mod tests {
         }
     }
 
+    /// At the top the cable down follows from group and host, whichever parallel cable carried the packet up; what is
+    /// reported counts these cables.
+    #[test]
+    fn with_parallel_cables_the_reported_permutation_is_that_of_the_tables() {
+        let cases: Vec<(usize, &str)> = (0..24)
+            .flat_map(|seed| {
+                ["gft2,n=6,m=2,r=5,redundancy=2,lmc=1", "gft2,n=9,m=3,r=6,redundancy=3,lmc=2"]
+                    .map(|name| (seed, name))
+            })
+            .collect();
+        let worse: usize = cases
+            .into_par_iter()
+            .map(|(seed, name)| {
+                let fabric = fabric(name);
+                let between: Vec<_> =
+                    fabric.links().map(|(id, _)| id).filter(|id| fabric.is_between_switches(*id)).collect();
+                let mut faults = Faults::new();
+                for at in 0..2 + seed % 4 {
+                    faults.mark(ElementId::Link(between[(seed * 31 + at * 17) % between.len()]));
+                }
+                let (answer, worst) = routed(&fabric, &faults);
+                let said = format!("worst permutation {}", worst.flows);
+                let has = |remark: &String| remark.ends_with(&said) || remark.contains(&format!("{said},"));
+                assert!(answer.remarks.iter().any(has), "{name} {seed}: {worst:?} {:?}", answer.remarks);
+                usize::from(answer.remarks.iter().any(|remark| remark.contains("if no cable")))
+            })
+            .sum();
+        assert!(worse > 10, "{worse}");
+    }
+
     #[test]
     fn refusals_name_the_lmc_or_the_level() {
         let refusal = |name: &str| {
@@ -233,7 +280,7 @@ mod tests {
         for (name, wanted) in [
             ("gft2,n=9,m=9,r=18", "it needs LMC 2 here"),
             ("gft2,n=25,m=25,r=50,lmc=2", "it needs LMC 3 here, and some host has LMC 2"),
-            ("kary,k=3,n=3,lmc=2", "is on a third level"),
+            ("kary,k=3,n=3,lmc=2", "is on a third level; mlid takes trees of any height"),
             ("gft2,n=2,m=2,r=4,hosts=0", "no host"),
         ] {
             let refused = refusal(name);

@@ -4,9 +4,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::engine::EngineRefusal;
+use crate::host_places::HostPlaces;
 use crate::problem::Problem;
 use crate::problem::switch_name;
-use crate::up_digits::DigitTree;
 use fabdeck_fabric::{PortId, PortNum, SwitchGraph};
 
 /// The name of the engine.
@@ -42,14 +42,19 @@ pub(super) struct TwoLevels {
 
 impl TwoLevels {
     /// The parts of a fabric; refuses what has more levels than two, or other cables than those between them.
-    pub fn read(problem: &Problem<'_>, tree: &DigitTree<'_>) -> Result<Vec<Self>, EngineRefusal> {
-        let graph = &tree.places.graph;
-        refuse_other_shapes(problem, tree)?;
+    /// `height` is of the fabric without its faults.
+    pub fn read(
+        problem: &Problem<'_>,
+        places: &HostPlaces,
+        height: &[u32],
+    ) -> Result<Vec<Self>, EngineRefusal> {
+        let graph = &places.graph;
+        refuse_other_shapes(problem, places, height)?;
         let (part, parts) = graph.components();
         let mut by_part: Vec<Vec<OptLeaf>> = vec![Vec::new(); parts as usize];
-        for leaf in &tree.places.leaves {
+        for leaf in &places.leaves {
             let ends = graph.terminals_of(leaf.switch).iter().map(|end| end.port);
-            let hosts = ends.filter(|port| tree.places.place(*port).is_some()).collect();
+            let hosts = ends.filter(|port| places.place(*port).is_some()).collect();
             let leaves = &mut by_part[part[leaf.switch as usize] as usize];
             leaves.push(OptLeaf { switch: leaf.switch, number: leaf.number, hosts });
         }
@@ -122,26 +127,37 @@ impl TwoLevels {
     }
 }
 
-fn refuse_other_shapes(problem: &Problem<'_>, tree: &DigitTree<'_>) -> Result<(), EngineRefusal> {
+fn refuse_other_shapes(
+    problem: &Problem<'_>,
+    places: &HostPlaces,
+    height: &[u32],
+) -> Result<(), EngineRefusal> {
     let unfit = |why: String| Err(EngineRefusal::Unfit { engine: ID, why });
-    let (fabric, graph, height) = (problem.fabric, &tree.places.graph, &tree.intact_height);
-    if tree.places.leaves.is_empty() {
-        return unfit("it has no host with a LID".to_owned());
+    let (fabric, graph) = (problem.fabric, &places.graph);
+    if places.leaves.is_empty() {
+        return unfit(
+            "it has no host with a LID; connect hosts, or let a subnet manager give them LIDs".to_owned(),
+        );
     }
     let name = |switch: u32| switch_name(fabric, switch);
     if let Some(third) = problem.switches().find(|switch| height[*switch as usize] > 1) {
-        return unfit(format!("it takes trees of two levels, and {} is on a third level", name(third)));
+        return unfit(format!(
+            "it takes trees of two levels, and {} is on a third level; mlid takes trees of any height",
+            name(third)
+        ));
     }
     let level = |switch: u32| height[switch as usize];
     if let Some(across) = graph.channels().iter().find(|channel| level(channel.from) == level(channel.to)) {
         let (a, b) = (name(across.from), name(across.to));
-        return unfit(format!("it takes trees of two levels, and {a} has a cable to {b} on its own level"));
+        return unfit(format!(
+            "it takes trees of two levels, and {a} has a cable to {b} on its own level; mlid takes such trees"
+        ));
     }
     if let Some(high) =
-        tree.places.leaves.iter().find(|leaf| level(leaf.switch) > 0 && !graph.channels().is_empty())
+        places.leaves.iter().find(|leaf| level(leaf.switch) > 0 && !graph.channels().is_empty())
     {
         return unfit(format!(
-            "it takes hosts at the bottom, and {} is above it and has hosts",
+            "it takes hosts at the bottom, and {} is above it and has hosts; mlid takes such trees",
             name(high.switch)
         ));
     }

@@ -64,6 +64,11 @@ impl TorusCoordinates {
         self.switch[self.number(place)]
     }
 
+    /// Whether some place has no switch.
+    pub(super) fn has_gap(&self) -> bool {
+        self.switch.iter().any(Option::is_none)
+    }
+
     /// All places, z fastest.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> {
         let [x, y, z] = self.radix;

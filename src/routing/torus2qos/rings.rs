@@ -120,7 +120,11 @@ impl<'t> WorkingRings<'t> {
         };
         let first = line.iter().copied().find(|place| self.torus.switch_at(*place).is_some());
         let through = first.map_or_else(String::new, |place| format!(" through {}", name(place)));
-        format!("the {kind} in {}{through} has {count}: {}{more}", NAMES[dimension], breaks.join(", "))
+        format!(
+            "the {kind} in {}{through} has {count}: {}{more}; mend one of them, or take nue until then",
+            NAMES[dimension],
+            breaks.join(", ")
+        )
     }
 
     /// Two missing switches side by side in a dimension after which routes take another one. Packets turn early before
@@ -138,7 +142,7 @@ impl<'t> WorkingRings<'t> {
                 if let Some(next) = next {
                     return Some(format!(
                         "{} and {} are missing side by side in {}, so packets that turn early before them could wait \
-                         for each other",
+                         for each other; bring one back, or take nue until then",
                         name(*place),
                         name(next),
                         NAMES[dimension]

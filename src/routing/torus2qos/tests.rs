@@ -4,8 +4,10 @@ use crate::engine::{EngineAnswer, EngineRefusal, NoProgress, Request};
 use crate::problem::Problem;
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::{
-    ElementId, Fabric, Faults, Guid, Lid, NodeId, PathLanes, SeedLink, TorusDescription, TorusSeed,
+    ElementId, Fabric, FabricBuilder, Faults, Guid, Lid, NodeId, PathLanes, SeedLink, TorusDescription,
+    TorusSeed,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 fn fabric(name: &str) -> Fabric {
@@ -273,4 +275,81 @@ fn parallel_cables_carry_as_many_hosts_each() {
         counts[usize::from(answer.routes.get(from, end.lid).unwrap().value() - 1)] += 1;
     }
     assert_eq!(counts, [2, 2]);
+}
+
+/// The fabric without a switch and its hosts, node by node.
+fn without_switch(whole: &Fabric, gone: NodeId) -> Fabric {
+    let mut builder = FabricBuilder::new();
+    let behind = |node: NodeId| {
+        whole.ports_of(node).any(|(id, _)| whole.peer(id).is_some_and(|peer| whole.port(peer).node == gone))
+    };
+    let stays = |node: NodeId| node != gone && (whole.node(node).is_switch() || !behind(node));
+    let mut keys = BTreeMap::new();
+    for (id, node) in whole.nodes().filter(|(id, _)| stays(*id)) {
+        let key = builder.add_node(node.facts.clone()).unwrap();
+        keys.insert(id, key);
+        for (_, port) in whole.ports_of(id) {
+            *builder.port(key, port.number) = port.facts.clone();
+        }
+    }
+    for (id, _) in whole.links() {
+        let [(a, from), (b, to)] = whole.ends(id);
+        if let (Some(a), Some(b)) = (keys.get(&a), keys.get(&b)) {
+            builder.connect((*a, from), (*b, to)).unwrap();
+        }
+    }
+    builder.finish()
+}
+
+/// The level of each pair of a switch and a host, by their names.
+fn named_levels(fabric: &Fabric, answer: &EngineAnswer) -> BTreeMap<(String, String), u8> {
+    let faults = Faults::new();
+    let (problem, level) = (Problem::new(fabric, &faults), levels(answer));
+    let (stride, mut named) = (answer.routes.stride(), BTreeMap::new());
+    let name = |node: NodeId| fabric.node(node).facts.description.trim().to_owned();
+    for (from, _) in fabric.switches() {
+        for end in problem.graph.terminals() {
+            let lid = end.lid.unwrap();
+            let at = from.0 as usize * stride + lid.index();
+            named.insert((name(from), name(fabric.port(end.port).node)), level[at]);
+        }
+    }
+    named
+}
+
+/// A switch that is gone, as the next sweep finds the fabric, moves no level: the dateline stays where it is. Only with
+/// the switch of the lowest GUID it moves, and a remark says so; a description keeps it.
+#[test]
+fn levels_stay_when_a_switch_is_gone_from_the_fabric() {
+    let whole = fabric("torus,dims=5x4,terminals=1");
+    let levels_of_whole = named_levels(&whole, &run(&whole, &Faults::new(), 4).unwrap());
+    let described = description(&whole, [5, 4, 1], [1, 1, 0], true);
+    let (mut kept, mut lowest) = (0, 0);
+    for (id, node) in whole.switches() {
+        let gone = without_switch(&whole, id);
+        let same = |answer: &EngineAnswer| {
+            let levels = named_levels(&gone, answer);
+            assert_eq!(levels.len(), 19 * 19);
+            levels.iter().all(|(pair, level)| levels_of_whole[pair] == *level)
+        };
+        let plain = run(&gone, &Faults::new(), 4).unwrap();
+        assert_eq!(judge(&gone, &Faults::new(), &plain).deadlock_free, Some(true));
+        assert!(plain.remarks.iter().any(|remark| remark.contains("a switch is not there")));
+        let first = whole.switches().map(|(_, node)| node.guid()).min() == Some(node.guid());
+        assert_eq!(same(&plain), !first, "{}", node.facts.description);
+        kept += usize::from(!first);
+        lowest += usize::from(first);
+        // The seed and its neighbours have to be there.
+        let seeds = &described.seeds[1];
+        if node.guid() != seeds.from && seeds.links.iter().all(|link| link.to != node.guid()) {
+            let request =
+                Request { lanes: 4, torus: Some(Arc::new(described.clone())), ..Request::default() };
+            let faults = Faults::new();
+            let answer = route(&Problem::new(&gone, &faults), &request, &NoProgress).unwrap();
+            assert!(same(&answer) && answer.remarks.len() < plain.remarks.len());
+        }
+    }
+    assert_eq!((kept, lowest), (19, 1));
+    let answer = run(&whole, &Faults::new(), 4).unwrap();
+    assert!(!answer.remarks.iter().any(|remark| remark.contains("is not there")));
 }

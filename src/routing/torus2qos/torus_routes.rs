@@ -42,7 +42,10 @@ pub fn route(
     let (mut routes, turns) = fill_rows(problem, &rings, &order, pulse)?;
     if let Some((from, to)) = turns.without_path {
         let [from, to] = [from, to].map(|switch| switch_name(problem.fabric, switch));
-        return Err(unfit(format!("no dimension leads on from {from} towards {to}")));
+        let why = format!(
+            "no dimension leads on from {from} towards {to}; mend what failed, or take nue until then"
+        );
+        return Err(unfit(why));
     }
     if turns.has_illegal && width == LaneWidth::Two {
         return Err(too_few(DETOUR_LANES));
@@ -57,6 +60,13 @@ pub fn route(
         check_detours(problem, &rings, &routes, pulse)?;
     }
     let mut remarks = vec![format!("coordinates: {}", torus.words())];
+    if description.is_none() && torus.has_gap() {
+        remarks.push(
+            "a switch is not there: without --torus coordinates begin at the lowest GUID, so if it had that one, levels \
+             of pairs differ from those of the whole torus"
+                .to_owned(),
+        );
+    }
     if width != LaneWidth::Eight {
         remarks.push(
             "one class of service between switches: levels 8 to 15 share the lanes of levels 0 to 7"
@@ -109,9 +119,7 @@ fn fill_rows(
         false => fill_row(problem, rings, order, switch as u32, row),
     });
     let report = reports.reduce(TurnReport::default, TurnReport::join);
-    if pulse.is_cancelled() {
-        return Err(EngineRefusal::Cancelled);
-    }
+    pulse.check_cancelled()?;
     pulse.report(1, 1);
     Ok((routes, report))
 }
@@ -227,6 +235,9 @@ fn check_detours(
         None => format!("the switch at {place:?}"),
     };
     let missing: Vec<String> = rings.missing().into_iter().map(name).collect();
-    let why = format!("packets that turn early because of {} {what}", missing.join(", "));
+    let missing = missing.join(", ");
+    let why = format!(
+        "packets that turn early because of {missing} {what}; bring one back, or take nue until then"
+    );
     Err(EngineRefusal::Unfit { engine: ID, why })
 }

@@ -39,7 +39,7 @@ pub(in super::super) fn fill_tables(
             pulse.report(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
         },
     );
-    if pulse.is_cancelled() { Err(EngineRefusal::Cancelled) } else { Ok(routes) }
+    pulse.check_cancelled().map(|()| routes)
 }
 
 /// One row in the making.

@@ -156,6 +156,8 @@ const LINES: &[(&str, &[CopiedLine])] = &[
     ("users", &[Copied("3 / kind=switch-switch enter down U c", Comparison::Rows)]),
     ("from", &[Copied("5 enter node01 enter node24 enter b node02 enter c", Comparison::Hops)]),
     ("to", &[Copied("5 enter node01 enter node24 enter e node20 enter c", Comparison::Hops)]),
+    ("lid-next", &[Only("the line of the path has the LID; a test of the keys compares it")]),
+    ("lid-back", &[Only("the line of the path has the LID; a test of the keys compares it")]),
     ("preview-fix", &[Only("it opens the screen that prints the command")]),
     ("acknowledge", &[Only("health --acknowledge takes the id that the page of the problem shows")]),
     ("longer-window", &[Only(VIEW)]),

@@ -1,6 +1,7 @@
 //! Routing engines against a naive judge, on fabrics small enough to walk every path.
 
 pub mod adaptive_fabrics;
+mod cancelled_runs;
 pub mod certificate;
 mod choices;
 mod common;
@@ -23,6 +24,7 @@ mod promises;
 mod random_fabrics;
 mod sar;
 mod sftree;
+mod sftree_hole;
 mod sssp;
 mod stored_tables;
 mod torus2qos;

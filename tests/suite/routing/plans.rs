@@ -85,7 +85,7 @@ fn whatever_is_cut_off_or_failed_plans_read_back() {
                 look.fabric().switches().any(|(id, _)| !standing.contains(id) && !faults.is_node_failed(id));
             let mut plans = 0;
             // Those that write SL2VL tables need these in force; `torus2qos.rs` has their plans.
-            for engine in ENGINES.iter().filter(|engine| !engine.writes_lane_tables()) {
+            for engine in ENGINES.iter().filter(|engine| !engine.writes_lane_tables) {
                 let Some((proposal, text)) = planned(&look, &faults, engine.id, 1 + seed as u8 % 8) else {
                     continue;
                 };

@@ -18,6 +18,15 @@ pub struct PaperFabric {
     routes: Arc<Routes>,
 }
 
+/// What a run measures.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PaperPoint {
+    /// Bytes a nanosecond and host.
+    pub accepted: f64,
+    /// From the head of the send queue on; what a host holds back does not count.
+    pub latency_ns: u64,
+}
+
 /// How long traffic fills the fabric, and how long it is measured after that.
 #[derive(Clone, Copy)]
 pub struct PaperTimes {
@@ -25,19 +34,29 @@ pub struct PaperTimes {
     pub measured_ns: u64,
 }
 
+/// Links of one physical lane carry 4 ns a byte, as the paper has it.
+pub fn paper_fabric(name: &str) -> Fabric {
+    let spec: FabricSpec = format!("{name},speed=SDR,width=1x").parse().unwrap();
+    generate(&spec).unwrap().fabric
+}
+
 impl PaperFabric {
-    /// Links of one physical lane carry 4 ns a byte, as the paper has it.
     pub fn new(name: &str, engine: &str) -> Self {
-        let spec: FabricSpec = format!("{name},speed=SDR,width=1x").parse().unwrap();
-        let fabric = generate(&spec).unwrap().fabric;
+        let fabric = paper_fabric(name);
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
         let routes = (find_engine(engine).unwrap().route)(&problem, &Request::default(), &NoProgress);
         Self { routes: Arc::new(routes.unwrap().routes), fabric }
     }
 
-    /// Accepted traffic in bytes a nanosecond and host, at an offered load, on this number of lanes.
-    pub fn accepted(&self, pattern: &TrafficPattern, lanes: u8, load: f64, times: PaperTimes) -> f64 {
+    /// Traffic at an offered load, on this number of lanes.
+    pub fn measure(
+        &self,
+        pattern: &TrafficPattern,
+        lanes: u8,
+        (load, seed): (f64, u64),
+        times: PaperTimes,
+    ) -> PaperPoint {
         let given = NetworkSetup {
             fabric: &self.fabric,
             faults: &Faults::default(),
@@ -46,8 +65,14 @@ impl PaperFabric {
             tables: &Tables::default(),
         };
         // 26 bytes of headers and checksums make 32; buffers of one packet at the input and at the output.
-        let settings =
-            TrafficSettings { payload: 6, buffer: 32, output_buffer: 1, load, ..TrafficSettings::default() };
+        let settings = TrafficSettings {
+            payload: 6,
+            buffer: 32,
+            output_buffer: 1,
+            load,
+            seed,
+            ..TrafficSettings::default()
+        };
         let load = TrafficLoad { pattern: pattern.clone(), settings };
         let mut run = TrafficRun::new(given, &load).unwrap();
         run.advance(times.warm_up_ns);
@@ -55,11 +80,7 @@ impl PaperFabric {
         run.advance(times.warm_up_ns + times.measured_ns);
         let ends = run.end_counts();
         let taken: u64 = ends.iter().map(|end| end.taken).sum();
-        taken as f64 * PACKET_BYTES / times.measured_ns as f64 / ends.len() as f64
-    }
-
-    /// The highest accepted traffic over a sweep of loads.
-    pub fn highest(&self, pattern: &TrafficPattern, lanes: u8, loads: &[f64], times: PaperTimes) -> f64 {
-        loads.iter().map(|load| self.accepted(pattern, lanes, *load, times)).fold(0.0, f64::max)
+        let accepted = taken as f64 * PACKET_BYTES / times.measured_ns as f64 / ends.len() as f64;
+        PaperPoint { accepted, latency_ns: run.latency().mean }
     }
 }

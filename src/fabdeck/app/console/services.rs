@@ -175,6 +175,7 @@ fn read_snapshot(
     let mut observation = observed.map_err(|error| error.to_string())?;
     observation.notes.extend(notes);
     let mut snapshot = Snapshot::new(source.describe(), observation, &own);
+    snapshot.changed_path_bits = env.changed_path_bits(&opening.source, &snapshot, None);
     match opening.given.assume {
         Some(engine) => assume(&mut snapshot, engine).map_err(|refusal| refusal.to_string())?,
         // Engines route by LID, so a topology without LIDs gets those of a new fabric, with a note.

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use super::change_row::ChangeRow;
 use super::change_store;
-use super::preparation::{simulator_socket, switch_guids};
 use super::verification::hides_part;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::environment::Env;
+use crate::operations::environment::{Env, simulator_socket, switch_guids};
 use crate::operations::plans::plan_verdict::current_node_name;
 use fabdeck_change::{
     Attestation, AttestationVerdict, BeginRecord, ChangeHistory, ChangePhase, ChangeState, ComparedFabric,

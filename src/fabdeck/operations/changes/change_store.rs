@@ -6,18 +6,15 @@ use std::path::{Path, PathBuf};
 
 use super::foreign_changes;
 use super::overdue::is_overdue;
-use super::preparation::simulator_socket;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::operations::environment::Env;
+use crate::operations::environment::{Env, MACHINE_FOLDER, simulator_socket};
 use crate::system::access::GuardOwner;
 use fabdeck_change::{
     BeginRecord, ChangeAccess, ChangeDir, ChangePhase, ChangeState, ChangeStore, ChangeStoreError, Migration,
     host_name, migrations_in_force, remaining_migrations,
 };
 
-/// State folder of the machine. Changes of live fabrics have one owner, and other users ask the guards.
-const MACHINE_FOLDER: &str = "/var/lib/fabdeck";
 /// Folder of the sockets of guards of the machine's state folder.
 const MACHINE_SOCKETS: &str = "/run/fabdeck";
 
@@ -40,15 +37,9 @@ pub fn socket_folder(means: Env<'_>, folder: &Path) -> Option<PathBuf> {
     means.given.socket_dir.clone().or(usual)
 }
 
-/// The state folders in which changes are looked for.
-pub fn searched_folders(means: Env<'_>) -> Vec<PathBuf> {
-    let usual = || [Some(MACHINE_FOLDER.into()), means.outside.user_state()].into_iter().flatten().collect();
-    means.given.state_dir.clone().map_or_else(usual, |folder| vec![folder])
-}
-
 /// All state folders that exist, readable or not.
 pub fn open_all(means: Env<'_>) -> Vec<ChangeStore> {
-    let folders = searched_folders(means);
+    let folders = means.state_folders();
     let there =
         |folder: &PathBuf| ChangeStore::open_existing(folder).with_system_log(means.given.system_log.clone());
     folders.iter().map(there).filter(ChangeStore::has_changes).collect()

@@ -1,13 +1,11 @@
 //! Prepares a plan: checks it against the fabric, and refuses what may not be applied.
 
-use std::path::PathBuf;
-
 use super::change_comparison::pending_elsewhere;
 use super::{acceptance, change_store};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::environment::{Env, OperationOptions};
+use crate::operations::environment::{Env, OperationOptions, absolute_path, simulator_socket, switch_guids};
 use crate::operations::plans::adaptive_refusal::AdaptiveRefusal;
 use crate::operations::plans::plan_file;
 use crate::operations::plans::plan_verdict::{PlanFit, PlanVerdict, check_plan_fit, judge_plan};
@@ -18,7 +16,6 @@ use fabdeck_change::{
     measure_writes, switched_ports,
 };
 use fabdeck_fabric::Faults;
-use fabdeck_live::socket_of;
 use fabdeck_mad::access::{Actuator, ReadObserver, ReadOptions, RegistrationLookup, Surveyor};
 use fabdeck_routing::Problem;
 
@@ -248,21 +245,6 @@ impl PreparedChange {
             ..BeginRecord::default()
         })
     }
-}
-
-fn absolute_path(path: PathBuf) -> String {
-    std::fs::canonicalize(&path).unwrap_or(path).display().to_string()
-}
-
-/// Path of the simulator's socket in a source, as journals store it.
-pub fn simulator_socket(source: &str) -> Result<Option<String>, Failure> {
-    let Some(words) = source.strip_prefix("sim:") else { return Ok(None) };
-    Ok(socket_of(words)?.map(|(path, _)| absolute_path(path)))
-}
-
-/// GUIDs of the switches, which identify a fabric.
-pub fn switch_guids(look: &Snapshot) -> std::collections::BTreeSet<String> {
-    look.fabric().switches().map(|(_, node)| node.guid().to_string()).collect()
 }
 
 /// Refuses a plan that disables the only way to a switch that it writes.

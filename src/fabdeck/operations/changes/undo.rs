@@ -3,12 +3,11 @@
 //! tables of the slow lane stay, since hosts need them until they have followed.
 
 use super::change_store;
-use super::preparation::switch_guids;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::operations::environment::Env;
+use crate::operations::environment::{Env, switch_guids};
 use crate::operations::lanes::lane_request::read_undo_moves;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::plans::plan_origin::PlanOrigin;
@@ -47,7 +46,9 @@ pub fn plan_undo(
     let mut open = env.outside.open(source, &env.given.reach)?;
     let lanes = begun.writes.iter().any(|write| matches!(write.part, AttributePart::Lanes(_)));
     let observed = open.observe(ReadOptions { tables: true, lanes, ..ReadOptions::default() }, watch)?;
-    let look = env.snapshot_of(source, observed)?;
+    let mut look = env.snapshot_of(source, observed)?;
+    // Hosts go back to the path bits that they had before the change.
+    look.changed_path_bits = env.changed_path_bits(source, &look, Some(&begun.id));
     let made = PlanOrigin::now(env.given);
     if begun.migrations.is_empty() {
         let UndoPlan { plan, foreign } =

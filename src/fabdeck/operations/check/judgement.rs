@@ -249,7 +249,7 @@ pub fn check(
 /// complete source, a missing table has no entries.
 pub(crate) fn routes_of_tables(look: &Snapshot, tables: &Tables) -> Routes {
     let mut routes = Routes::from_tables(look.fabric().switches().map(|(id, _)| tables.lft(id)));
-    routes.path_bits = look.routes.as_ref().and_then(|known| known.path_bits.clone());
+    routes.path_bits = look.known_path_bits().cloned();
     serve_by_groups(look.fabric(), tables, &mut routes);
     if !look.observation.is_partial() {
         return routes;

@@ -4,8 +4,7 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::changes::change_list::{ChangeList, read_all};
 use crate::operations::changes::change_row::ChangeRow;
-use crate::operations::changes::preparation::{simulator_socket, switch_guids};
-use crate::operations::environment::Env;
+use crate::operations::environment::{Env, simulator_socket, switch_guids};
 use fabdeck_live::is_live;
 
 /// The pending changes of a fabric, the newest first.

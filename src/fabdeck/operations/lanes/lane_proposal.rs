@@ -11,7 +11,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::changes::change_store::all_migrations_in_force;
-use crate::operations::changes::preparation::switch_guids;
+use crate::operations::environment::switch_guids;
 use crate::operations::lanes::lanes_in_force::LaneReading;
 use crate::operations::operation::{OpenSnapshot, Operation};
 use crate::operations::plans::plan_origin::PlanOrigin;

@@ -38,7 +38,7 @@ pub fn plan_routes(
     operation: &mut Operation<'_>,
     RoutesRequest { marks, options, engine, half }: &RoutesRequest,
 ) -> Result<PlannedRoutes, Failure> {
-    let lanes = engine.writes_lane_tables();
+    let lanes = engine.writes_lane_tables;
     let wanted = ReadOptions { tables: true, lanes, ..ReadOptions::default() };
     let choice = LaneReading { choice: options.lanes_in_force, switches: options.switches };
     let (mut snapshot, in_force) = read_snapshot(operation, wanted, choice)?;

@@ -7,7 +7,8 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::operations::lanes::levels::LevelsInForce;
 use crate::operations::lanes::migrations::DFTREE;
 use fabdeck_change::{
-    BeginRecord, Plan, PlanWrite, RolledBackTables, SurvivingFabric, WriteStep, tables_after_rollback,
+    BeginRecord, Plan, PlanWrite, RolledBackTables, SurvivingFabric, UNDO_OF, WriteStep,
+    tables_after_rollback,
 };
 use fabdeck_fabric::{ElementId, Fabric, Faults, PhysicalState, PortId, PortNum};
 use fabdeck_mad::SlToVl;
@@ -77,9 +78,6 @@ pub fn undo_plan(
         false => Ok(UndoPlan { plan, foreign }),
     }
 }
-
-/// What the engine of such a plan begins with.
-const UNDO_OF: &str = "undo of change";
 
 /// The byte of a disabled port in a plan.
 const DISABLED: &str = "00";

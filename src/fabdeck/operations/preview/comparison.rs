@@ -93,7 +93,10 @@ pub(crate) fn compare_with_tables(
     // A plan writes no lanes; lanes change only where service levels do.
     let same_lanes = changed_lanes.map_or(routes.lane_count() == 1, |changed| changed == 0);
     let same_tables = has_lane_tables(tables, routes);
-    let nothing = difference.entries == 0 && same_lanes && same_tables && look.observation.adaptive.is_none();
+    // Hosts pick other LIDs of the same tables.
+    let same_picks = held.old.path_bits(problem.fabric) == routes.path_bits(problem.fabric);
+    let same = same_lanes && same_tables && same_picks;
+    let nothing = difference.entries == 0 && same && look.observation.adaptive.is_none();
     Ok(ProposalComparison {
         report: CertificateReport { lanes_from: "engine", ..certificate_report(look, problem, &certificate) },
         difference,

@@ -7,11 +7,21 @@ use fabdeck_routing::{ENGINES, Engine, NAMED_ENGINES, find_engine};
 /// Finds an engine by its name.
 pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
     find_engine(id).ok_or_else(|| {
-        let names = || ENGINES.iter().chain(NAMED_ENGINES).map(|engine| engine.id);
-        let meant = suggest(&similar_words(id, names()));
-        let names = names().collect::<Vec<_>>().join(", ");
-        Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; the engines are {names}"))
+        let meant = suggest(&similar_words(id, engine_ids()));
+        Failure::usage(format!(
+            "FD-7912: there is no engine '{id}'{meant}; the engines are {}",
+            engine_list()
+        ))
     })
+}
+
+fn engine_ids() -> impl Iterator<Item = &'static str> {
+    ENGINES.iter().chain(NAMED_ENGINES).map(|engine| engine.id)
+}
+
+/// The names of all engines, for help.
+pub fn engine_list() -> String {
+    engine_ids().collect::<Vec<_>>().join(", ")
 }
 
 /// The named engines.

@@ -214,7 +214,7 @@ fn why_cut_off(cut: CutOffPairs) -> Option<String> {
 pub(crate) fn routes_in_force(look: &Snapshot, tables: &Tables, faults: &Faults) -> Routes {
     let held = |id: NodeId| tables.lft(id).filter(|_| !faults.is_node_failed(id));
     let mut routes = Routes::from_tables(look.fabric().switches().map(|(id, _)| held(id)));
-    routes.path_bits = look.routes.as_ref().and_then(|known| known.path_bits.clone());
+    routes.path_bits = look.known_path_bits().cloned();
     routes
 }
 

@@ -74,6 +74,8 @@ impl TraceOutcome {
 pub enum LidChoice {
     /// The LID that the source picks by its path bits.
     Picked,
+    /// The LID that comes this many after the picked one, the first after the last.
+    AfterPicked(u16),
     One(u32),
 }
 
@@ -227,6 +229,9 @@ impl TraceEndpoint {
         let last = first + u32::from(count) - 1;
         match choice {
             LidChoice::Picked => Ok(pick_lid(path_bits, base, count)),
+            LidChoice::AfterPicked(step) => {
+                Ok(pick_lid(path_bits.wrapping_add((step % count) as u8), base, count))
+            }
             LidChoice::One(lid) => Lid::new(lid)
                 .filter(|_| (first..=last).contains(&lid))
                 .ok_or_else(|| TraceError::ForeignLid { lid, name: self.name(look), first, last }),
@@ -253,9 +258,10 @@ impl Trace {
         routes: &Routes,
         from: TraceEndpoint,
         to: TraceEndpoint,
+        choice: LidChoice,
     ) -> Result<Self, TraceError> {
         let bits = from.port.map_or(0, |port| routes.path_bits(look.fabric()).get(port));
-        let lid = to.lid_by_bits(look, bits, LidChoice::Picked)?;
+        let lid = to.lid_by_bits(look, bits, choice)?;
         Ok(Self::follow_entries(look, Entries::Computed(routes), from, to, lid))
     }
 

@@ -54,7 +54,7 @@ impl Runner<'_> {
 
     pub fn route(&mut self, route: &RouteTask) -> StepResult {
         let engine = engine_names::engine_named(&route.engine)?;
-        let lanes = engine.writes_lane_tables();
+        let lanes = engine.writes_lane_tables;
         let (snapshot, in_force) =
             self.read_snapshot(ReadOptions { tables: true, lanes, ..ReadOptions::default() })?;
         if !snapshot.observation.tables.has_forwarding() {

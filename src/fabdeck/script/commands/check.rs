@@ -107,7 +107,8 @@ pub fn finding_lines(findings: &[String]) -> Vec<(&'static str, String)> {
     findings.iter().map(|found| ("finding", found.clone())).collect()
 }
 
-/// What the following lines depend on: tables that are assumed, and parts of the fabric that are unknown.
+/// What the following lines depend on: tables that are assumed, parts of the fabric that are unknown, and path bits that
+/// a change set.
 pub fn premises(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
     let assumed = snapshot
         .assumed
@@ -118,7 +119,8 @@ pub fn premises(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
             "part of the fabric could not be read; the following lines are about the rest (see the notes, -v)".to_owned(),
         )
     });
-    assumed.into_iter().chain(partial).collect()
+    let picks = snapshot.path_bits_origin().map(|how| ("hosts pick LIDs", how));
+    assumed.into_iter().chain(partial).chain(picks).collect()
 }
 
 json_answer! {

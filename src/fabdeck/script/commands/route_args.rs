@@ -6,6 +6,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use crate::operations::lanes::lane_choice::LaneChoice;
+use crate::operations::preview::engine_names::engine_list;
 use crate::operations::preview::engine_request::{EngineOptions, MarkRequest};
 use fabdeck_routing::LaneDependence;
 
@@ -119,8 +120,7 @@ impl RouteArgs {
 
 #[derive(Debug, Args)]
 pub struct RoutePlanArgs {
-    /// The engine that computes the routes
-    #[arg(long, value_name = "E")]
+    #[arg(long, value_name = "E", help = format!("The engine that computes the routes: {}", engine_list()))]
     pub engine: String,
     #[command(flatten)]
     pub fail: FailArgs,

@@ -15,7 +15,7 @@ use crate::operations::check::loads::JobFigures;
 use crate::operations::jobs::job_table::job_table;
 use crate::operations::preview::choice_loss::ChoiceLoss;
 use crate::operations::preview::comparison::NO_TABLES;
-use crate::operations::preview::engine_names::engines;
+use crate::operations::preview::engine_names::{engine_list, engines};
 use crate::operations::preview::engine_preview::{EnginePreview, PreviewRequest, preview_engines};
 use crate::operations::preview::engine_table::{ENGINE_TABLE, EngineStates, defect_words};
 use crate::operations::preview::victims::{HostNames, Victims};
@@ -58,8 +58,7 @@ pub struct WhatifArgs {
     /// Compare the loss with the mean over all sets of N failed links (default: as many links as the marks take down)
     #[arg(long, value_name = "N")]
     pub expect: Option<usize>,
-    /// Only these engines, separated by commas (default: all that suit the fabric)
-    #[arg(long, value_name = "E,...", value_delimiter = ',')]
+    #[arg(long, value_name = "E,...", value_delimiter = ',', help = format!("Only these engines, separated by commas (default: all that suit the fabric): {}", engine_list()))]
     pub engine: Vec<String>,
     /// Refused: `whatif` counts the paths of all pairs; `check` takes partitions
     #[arg(long, value_name = "FILE", hide = true)]

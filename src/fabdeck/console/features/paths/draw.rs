@@ -27,13 +27,9 @@ fn draw_head(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState) {
     canvas.draw_text(area, 0, 1, "to", Role::Label);
     canvas.draw_name(area, 10, 1, &end(&paths.to), Role::Text);
     canvas.draw_text(area, 0, 2, "under", Role::Label);
-    canvas.draw_text(
-        area,
-        10,
-        2,
-        &format!("{}; Tab follows others", paths.tables_title(&state.known)),
-        Role::Text,
-    );
+    let lid = paths.lid_words(&state.known).map_or_else(String::new, |words| format!("; {words}"));
+    let tables = paths.tables_title(&state.known);
+    canvas.draw_text(area, 10, 2, &format!("{tables}; V follows others{lid}"), Role::Text);
     canvas.draw_text(area, 0, 3, "path", Role::Label);
     let (text, role) = match (&paths.trace, &paths.problem, &state.known.look) {
         (_, Some(problem), _) if problem == TABLES_BEING_READ => (problem.clone(), Role::Text),

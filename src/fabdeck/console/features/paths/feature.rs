@@ -1,7 +1,7 @@
 //! The actions of Paths.
 
 use super::draw;
-use super::path_navigation::{show_path, show_users};
+use super::path_navigation::{show_path, show_users, step_lid};
 use crate::console::features::completion::open_prompt as begin_line;
 use crate::console::features::feature::Feature;
 use crate::console::features::preconditions::{has_fabric, has_paths};
@@ -24,6 +24,12 @@ pub const FEATURE: Feature = Feature {
             new("from", &["b"], "Where the path begins", |state, _| open_plan_prompt(state, Purpose::From))
                 .on_screen(ScreenId::Paths),
             new("to", &["e"], "Where the path ends", |state, _| open_plan_prompt(state, Purpose::To))
+                .on_screen(ScreenId::Paths),
+            new("lid-next", &[")"], "The path to the next LID of the destination", |state, _| {
+                step_lid(state, true)
+            })
+            .on_screen(ScreenId::Paths),
+            new("lid-back", &["("], "The path to the LID before this one", |state, _| step_lid(state, false))
                 .on_screen(ScreenId::Paths),
         ],
     }],

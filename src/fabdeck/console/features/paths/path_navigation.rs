@@ -78,3 +78,11 @@ pub fn show_users(state: &mut SessionState, argument: &str) -> Vec<Effect> {
     }
     Vec::new()
 }
+
+/// Follows the path to another LID of the destination.
+pub fn step_lid(state: &mut SessionState, forward: bool) -> Vec<Effect> {
+    if let Err(why) = state.screens.paths.step_lid(&state.known, forward) {
+        state.log_message(Severity::Info, why);
+    }
+    Vec::new()
+}

@@ -19,6 +19,8 @@ pub struct PathsScreen {
     /// The engine whose proposal is shown; `None` for the tables in force.
     pub under: Option<&'static Engine>,
     pub trace: Option<Trace>,
+    /// Which LID of the destination is shown: how many after the one that the sender picks.
+    pub lid_step: u16,
     /// Reason why there is no trace.
     pub problem: Option<String>,
     /// The cable whose destinations are shown instead of a path.
@@ -34,8 +36,35 @@ impl PathsScreen {
             _ => self.to = Some(text),
         }
         self.users = None;
+        self.lid_step = 0;
         self.table = Table::default();
         self.trace_path(known);
+    }
+
+    /// Follows the path to the next LID of the destination, or to the one before.
+    pub fn step_lid(&mut self, known: &Model, forward: bool) -> Result<(), &'static str> {
+        let count = match (&self.trace, &known.look) {
+            (Some(trace), Some(look)) if self.users.is_none() => {
+                trace.to.address(look).map_or(1, |(_, count)| count)
+            }
+            _ => return Err("a path needs two ends; Enter asks for them"),
+        };
+        if count < 2 {
+            return Err("the destination has one LID");
+        }
+        let by = if forward { 1 } else { count - 1 };
+        self.lid_step = (self.lid_step + by) % count;
+        self.trace_path(known);
+        Ok(())
+    }
+
+    /// Which of the LIDs of the destination the path leads to; `None` where it has one.
+    pub fn lid_words(&self, known: &Model) -> Option<String> {
+        let (trace, look) = (self.trace.as_ref()?, known.look.as_deref()?);
+        let (base, count) = trace.to.address(look).filter(|(_, count)| *count > 1)?;
+        let at = trace.lid.value() - base.value() + 1;
+        let picked = if self.lid_step == 0 { " (picked)" } else { "" };
+        Some(format!("LID {at} of {count}{picked}; ) next"))
     }
 
     /// Follows the path under the proposal of an engine, or under the current tables.
@@ -91,12 +120,12 @@ impl PathsScreen {
         // An unknown name is reported for the start already, before there is an end.
         let from = end(from)?;
         let Some(to) = &self.to else { return Ok(None) };
-        let to = end(to)?;
+        let (to, choice) = (end(to)?, LidChoice::AfterPicked(self.lid_step));
         let trace = match self.under.and_then(|engine| known.proposal(engine)) {
-            Some(proposal) => Trace::follow_routes(look, &proposal.routes, from, to),
+            Some(proposal) => Trace::follow_routes(look, &proposal.routes, from, to, choice),
             None => match known.no_tables_reason() {
                 Some(why) => return Err(why.to_owned()),
-                None => Trace::follow(look, &look.observation.tables, from, to, LidChoice::Picked),
+                None => Trace::follow(look, &look.observation.tables, from, to, choice),
             },
         };
         trace.map(Some).map_err(|error| error.to_string())
@@ -219,7 +248,9 @@ impl Screen for PathsScreen {
         if let Some(link) = self.users {
             return Some(format!("show users {}", quoted(&known.element(ElementId::Link(link))?)));
         }
-        Some(format!("trace {} {}", quoted(self.from.as_ref()?), quoted(self.to.as_ref()?)))
+        let lid = self.trace.as_ref().filter(|_| self.lid_step > 0);
+        let lid = lid.map_or_else(String::new, |trace| format!(" --lid {}", trace.lid));
+        Some(format!("trace {} {}{lid}", quoted(self.from.as_ref()?), quoted(self.to.as_ref()?)))
     }
 
     fn no_command_reason(&self) -> &'static str {

@@ -337,7 +337,7 @@ fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit, Fa
         context.write_partial_answer("changes", partial, answer)?;
     } else if is_known || !rows.is_empty() {
         rows.reverse();
-        let folders = change_store::searched_folders(means);
+        let folders = means.state_folders();
         change_table::write(context, rows, &folders)?;
     }
     let found = verified.iter().flat_map(|verified| &verified.lines);
