@@ -39,6 +39,10 @@ const NO_OPTIONS: RequestUse = RequestUse {
 const TREE_OPTIONS: RequestUse =
     RequestUse { roots: true, compute_nodes: true, io_nodes: true, ..NO_OPTIONS };
 
+/// The revision of the engines. It rises with every change after which an engine makes other routes for some fabric, so that
+/// stored results of the old ones are not mistaken for those of the new ones.
+pub const ENGINE_REVISION: u32 = 1;
+
 /// All engines, in the order of the program's help.
 pub static ENGINES: &[Engine] = &[
     Engine {

@@ -6,6 +6,7 @@ mod catalogue;
 mod demo;
 mod direct;
 mod error;
+mod failure_draw;
 mod faults;
 mod irregular;
 mod job_history;
@@ -24,5 +25,10 @@ mod wiring;
 pub use assemble::{GeneratedFabric, generate};
 pub use catalogue::{FabricTemplate, TemplateKey, catalogue, common_keys};
 pub use error::GenerateError;
+pub use failure_draw::{FailureCounts, FailureDrawError, draw_failures};
 pub use job_history::{JobHistory, Workload};
 pub use spec::FabricSpec;
+
+/// The revision of the generator and of the failures that seeds draw. It rises with every change after which a name or a
+/// seed means another fabric, so that stored results of the old one are not mistaken for those of the new one.
+pub const GENERATOR_REVISION: u32 = 1;
