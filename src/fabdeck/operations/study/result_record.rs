@@ -1,0 +1,112 @@
+//! A result as a record of a segment, and the results of all segments together.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+use serde::{Deserialize, Serialize};
+
+use super::cell_plan::CellId;
+use super::study_row::{CellStatus, StudyRow};
+
+/// A record of a segment.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ResultRecord {
+    pub cell: String,
+    /// Real time of the cell, for the rest of a study. It is in no table.
+    pub seconds: f64,
+    pub row: StudyRow,
+}
+
+/// The results of all segments. Two results of one cell differ at most in times and in failures of their process; the same
+/// one counts whatever the order in which they are read.
+#[derive(Debug, Default)]
+pub struct ResultIndex {
+    results: HashMap<CellId, ResultRecord, FxBuildHasher>,
+    /// Records that another version wrote and this one cannot read.
+    pub unreadable: u64,
+}
+
+impl ResultIndex {
+    pub fn add_json(&mut self, json: &str) {
+        match serde_json::from_str::<ResultRecord>(json) {
+            Ok(record) => self.add(record),
+            Err(_) => self.unreadable += 1,
+        }
+    }
+
+    pub fn add(&mut self, record: ResultRecord) {
+        let Some(id) = CellId::parse(&record.cell) else {
+            self.unreadable += 1;
+            return;
+        };
+        match self.results.get_mut(&id) {
+            None => drop(self.results.insert(id, record)),
+            Some(known) if is_preferred(&record, known) => *known = record,
+            Some(_) => {}
+        }
+    }
+
+    pub fn get(&self, id: CellId) -> Option<&ResultRecord> {
+        self.results.get(&id)
+    }
+
+    /// Whether a cell needs no further try. `again`: cells that failed do.
+    pub fn is_finished(&self, id: CellId, again: bool) -> bool {
+        self.get(id).is_some_and(|record| match record.row.status {
+            CellStatus::Wall => false,
+            CellStatus::Failed => !again,
+            _ => true,
+        })
+    }
+}
+
+fn is_preferred(new: &ResultRecord, known: &ResultRecord) -> bool {
+    let (a, b) = (new.row.status.rank(), known.row.status.rank());
+    let json = |row: &StudyRow| serde_json::to_string(row).unwrap_or_default();
+    a < b || a == b && json(&new.row) < json(&known.row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(status: CellStatus, route_seconds: Option<f64>) -> ResultRecord {
+        let row = StudyRow { status, route_seconds, ..StudyRow::default() };
+        ResultRecord { cell: "00000000000000ff".to_owned(), seconds: 0.1, row }
+    }
+
+    #[test]
+    fn of_two_results_the_same_one_counts_in_any_order() {
+        let all = [
+            (CellStatus::Wall, None),
+            (CellStatus::Failed, None),
+            (CellStatus::Done, Some(0.25)),
+            (CellStatus::Done, Some(0.5)),
+        ];
+        for rotation in 0..all.len() {
+            for backwards in [false, true] {
+                let mut order = all;
+                order.rotate_left(rotation);
+                if backwards {
+                    order.reverse();
+                }
+                let mut index = ResultIndex::default();
+                order.into_iter().for_each(|(status, seconds)| index.add(record(status, seconds)));
+                let row = &index.get(CellId(255)).unwrap().row;
+                assert_eq!((row.status, row.route_seconds), (CellStatus::Done, Some(0.25)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_survives_its_record() {
+        for number in [0.1, 1.0 / 3.0, 629.76, 1e-7, 123_456.0] {
+            let row = StudyRow { throughput_gbyte_s: Some(number), ..StudyRow::default() };
+            let back: StudyRow = serde_json::from_str(&serde_json::to_string(&row).unwrap()).unwrap();
+            assert_eq!(back, row);
+        }
+        let mut index = ResultIndex::default();
+        index.add_json("{\"cell\":\"x\"}");
+        assert_eq!(index.unreadable, 1);
+    }
+}
