@@ -83,7 +83,7 @@ pub const COMMANDS: &[CommandEntry] = &[
     generate::GENERATE,
     convert::CONVERT,
     simulate::SIMULATE,
-    study::STUDY,
+    study::group::STUDY,
     study::listing::STUDY_LIST,
     study::listing::STUDY_SHOW,
     study::run::STUDY_RUN,

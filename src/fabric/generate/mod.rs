@@ -14,6 +14,7 @@ mod limits;
 mod plan;
 mod production_systems;
 mod random;
+mod revision;
 mod rng;
 mod shape;
 mod spec;
@@ -27,8 +28,5 @@ pub use catalogue::{FabricTemplate, TemplateKey, catalogue, common_keys};
 pub use error::GenerateError;
 pub use failure_draw::{FailureCounts, FailureDrawError, draw_failures};
 pub use job_history::{JobHistory, Workload};
+pub use revision::GENERATOR_REVISION;
 pub use spec::FabricSpec;
-
-/// The revision of the generator and of the failures that seeds draw. It rises with every change after which a name or a
-/// seed means another fabric, so that stored results of the old one are not mistaken for those of the new one.
-pub const GENERATOR_REVISION: u32 = 1;

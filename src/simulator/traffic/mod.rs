@@ -21,6 +21,7 @@ mod pattern;
 mod pattern_name;
 mod queue;
 mod readdressing;
+mod revision;
 mod sending;
 mod settings;
 mod setup;
@@ -38,10 +39,7 @@ pub use lanes::LevelSelection;
 pub use network::TrafficRun;
 pub use pattern::TrafficPattern;
 pub use pattern_name::{PATTERN_NAMES, PatternName, PatternOptions};
+pub use revision::TRAFFIC_REVISION;
 pub use settings::TrafficSettings;
 pub use setup::{NetworkSetup, TrafficLoad};
 pub use traffic_tally::{EndCount, Latency};
-
-/// The revision of the simulated traffic. It rises with every change after which the same seed gives another run, so that
-/// stored results of the old one are not mistaken for those of the new one.
-pub const TRAFFIC_REVISION: u32 = 1;

@@ -136,7 +136,7 @@ impl StudyPlan {
             let failures = resolve_failures(point, &fabric)?;
             let seeds: Vec<Option<u64>> = match failures == FailureCounts::default() {
                 true => vec![None],
-                false => study.failure_seeds.seeds().map(Some).collect(),
+                false => point.seeds.seeds().map(Some).collect(),
             };
             for seed in seeds {
                 for (entry, lanes) in
@@ -147,8 +147,8 @@ impl StudyPlan {
                     let lanes = if engine.uses.lanes { lanes } else { 1 };
                     let text = group_text(&topology.text, failures, seed, (engine.id, lanes));
                     let hash = CellId::of_text(&text).0;
-                    if known.insert(hash) {
-                        let cells = self.cells_of_group(&text, seed);
+                    let cells = self.cells_of_group(&text, seed);
+                    if !cells.is_empty() && known.insert(hash) {
                         groups.push(CellGroup { topology: at, failures, seed, engine, lanes, cells, hash });
                     }
                 }

@@ -80,7 +80,12 @@ impl<'p> CellRunner<'p> {
     }
 
     /// Runs these cells of a group and hands over each result with its seconds. Ends early if the process is to end.
-    pub fn run_group(&mut self, group: &CellGroup, cells: &[StudyCell], done: &mut dyn FnMut(StudyRow, f64)) {
+    pub fn run_group(
+        &mut self,
+        group: &CellGroup,
+        cells: &[StudyCell],
+        done: &mut dyn FnMut(&StudyCell, StudyRow, f64),
+    ) {
         let wall = self.plan.study.settings.wall;
         let mut begun = Instant::now();
         let mut row = self.identity_row(group);
@@ -93,7 +98,7 @@ impl<'p> CellRunner<'p> {
                 let seconds = begun.elapsed().as_secs_f64() / cells.len().max(1) as f64;
                 for cell in cells {
                     let row = StudyRow { status, why: Some(why.clone()), ..self.cell_row(&row, cell) };
-                    done(row, seconds);
+                    done(cell, row, seconds);
                 }
                 return;
             }
@@ -107,7 +112,7 @@ impl<'p> CellRunner<'p> {
                 Err(CellStop::Cancelled) => return,
                 Err(CellStop::Ended(status, why)) => (row.status, row.why) = (status, Some(why)),
             }
-            done(row, begun.elapsed().as_secs_f64());
+            done(cell, row, begun.elapsed().as_secs_f64());
             begun = Instant::now();
         }
     }

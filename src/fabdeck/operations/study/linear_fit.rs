@@ -87,7 +87,8 @@ pub struct FitRow {
     pub engine: String,
     pub lanes_asked: u64,
     pub fit: LinearFit,
-    /// The first engine whose line comes to lie above this one, and after how many failures.
+    /// The first engine whose line comes to lie above this one, and after how many failures: at most as many as the
+    /// topology has links.
     pub crossing: Option<(String, f64)>,
 }
 
@@ -99,6 +100,8 @@ type LineKey = (ComparedKey, String, u64);
 pub fn fit_rows(rows: &[StudyRow]) -> Vec<FitRow> {
     let mut order: Vec<LineKey> = Vec::new();
     let mut points: BTreeMap<LineKey, Vec<(f64, f64)>> = BTreeMap::new();
+    // The most failures that a topology can have.
+    let mut most: BTreeMap<&str, f64> = BTreeMap::new();
     for (row, throughput) in rows.iter().filter_map(|row| Some((row, row.throughput()?))) {
         let load = row.load.map(f64::to_bits);
         let compared = (row.topology.clone(), row.pattern.clone(), row.message, load, row.spread);
@@ -108,6 +111,8 @@ pub fn fit_rows(rows: &[StudyRow]) -> Vec<FitRow> {
             Vec::new()
         });
         line.push((row.failures() as f64, throughput));
+        let links = row.links.map_or(f64::INFINITY, |links| links as f64);
+        most.insert(&row.topology, links);
     }
     let fits: Vec<(LineKey, LinearFit)> = order
         .into_iter()
@@ -118,6 +123,8 @@ pub fn fit_rows(rows: &[StudyRow]) -> Vec<FitRow> {
         let others = fits.iter().filter(|(other, _)| other.0 == key.0 && other != key);
         let crossings =
             others.filter_map(|((_, engine, lanes), other)| Some((fit.crossing(other)?, engine, lanes)));
+        let possible = most.get(topology.as_str()).copied().unwrap_or(f64::INFINITY);
+        let crossings = crossings.filter(|(x, ..)| *x <= possible);
         let first = crossings.min_by(|a, b| a.0.total_cmp(&b.0));
         let name = |engine: &str, lanes: u64| match lanes == lanes_asked || lanes == 1 {
             true => engine.to_owned(),
@@ -285,5 +292,8 @@ mod tests {
         assert_eq!(fits.len(), 2);
         assert_eq!(fits[0].crossing, Some(("b".to_owned(), 4.0)));
         assert_eq!(fits[1].crossing, None);
+        // No line crosses beyond the last link.
+        let few = rows.map(|row| StudyRow { links: Some(3), ..row });
+        assert_eq!(fit_rows(&few)[0].crossing, None);
     }
 }

@@ -138,7 +138,17 @@ fn store_topology(
     beside: &Path,
 ) -> Result<(), Failure> {
     let stored = folder.topology_file(at);
-    if matches!(entry, TopologyEntry::Named(_)) || stored.is_file() {
+    if matches!(entry, TopologyEntry::Named(_)) {
+        return Ok(());
+    }
+    if stored.is_file() {
+        if *entry == TopologyEntry::Source && operation.env.given.source.is_some() {
+            let line = format!(
+                "the fabric is that of {}, not what --source names now; name another folder to read it again",
+                stored.display()
+            );
+            operation.reporter.report_line(&line);
+        }
         return Ok(());
     }
     let snapshot = match entry {

@@ -12,6 +12,9 @@ use super::study_row::{CellStatus, StudyRow};
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ResultRecord {
     pub cell: String,
+    /// The canonical text that the cell is named by, for readers of the file.
+    #[serde(skip_deserializing)]
+    pub text: String,
     /// Real time of the cell, for the rest of a study. It is in no table.
     pub seconds: f64,
     pub row: StudyRow,
@@ -72,7 +75,7 @@ mod tests {
 
     fn record(status: CellStatus, route_seconds: Option<f64>) -> ResultRecord {
         let row = StudyRow { status, route_seconds, ..StudyRow::default() };
-        ResultRecord { cell: "00000000000000ff".to_owned(), seconds: 0.1, row }
+        ResultRecord { cell: "00000000000000ff".to_owned(), text: String::new(), seconds: 0.1, row }
     }
 
     #[test]

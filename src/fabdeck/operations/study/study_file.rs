@@ -24,7 +24,6 @@ pub struct Study {
     pub about: String,
     pub topologies: Vec<TopologyEntry>,
     pub failures: Vec<FailurePoint>,
-    pub failure_seeds: SeedRange,
     /// The engines; none stands for all that suit a topology.
     pub engines: Vec<EngineEntry>,
     /// The lanes of engines that are not listed.
@@ -43,9 +42,10 @@ pub enum TopologyEntry {
     Source,
 }
 
-/// A number of failures.
+/// A number of failures, with the seeds that draw them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FailurePoint {
+    pub seeds: SeedRange,
     pub switches: FailureAmount,
     pub links: LinkFailures,
 }
@@ -102,10 +102,10 @@ fn read_top<'r, 't>(reader: &'r TomlText<'t>, mut top: TomlTable<'r, 't>) -> Stu
     if topologies.is_empty() {
         reader.report(1, "FD-9405: the study has no [[topology]] that can be read");
     }
-    let (failures, failure_seeds) = match top.table("faults") {
-        Some(table) => read_failures(table),
-        None => (vec![NO_FAILURES], SeedRange::ONE),
-    };
+    let mut failures: Vec<_> = top.one_or_more_tables("faults").into_iter().flat_map(read_failures).collect();
+    if failures.is_empty() {
+        failures.push(NO_FAILURES);
+    }
     let (engines, lanes) = match top.table("engines") {
         Some(table) => read_engines(table),
         None => (Vec::new(), vec![8]),
@@ -119,11 +119,14 @@ fn read_top<'r, 't>(reader: &'r TomlText<'t>, mut top: TomlTable<'r, 't>) -> Stu
         reader.report(1, "FD-9405: the study has no [[measure]] that can be read");
     }
     top.refuse_unknown_keys();
-    Study { name, about, topologies, failures, failure_seeds, engines, lanes, measures, settings }
+    Study { name, about, topologies, failures, engines, lanes, measures, settings }
 }
 
-const NO_FAILURES: FailurePoint =
-    FailurePoint { switches: FailureAmount::NONE, links: LinkFailures::Amount(FailureAmount::NONE) };
+const NO_FAILURES: FailurePoint = FailurePoint {
+    seeds: SeedRange::ONE,
+    switches: FailureAmount::NONE,
+    links: LinkFailures::Amount(FailureAmount::NONE),
+};
 
 fn read_topology(mut table: TomlTable<'_, '_>) -> Vec<TopologyEntry> {
     let name = table.text("name");
@@ -145,7 +148,7 @@ fn read_topology(mut table: TomlTable<'_, '_>) -> Vec<TopologyEntry> {
                 match name.parse::<FabricSpec>() {
                     Ok(spec) => found.push(TopologyEntry::Named(spec)),
                     Err(error) => {
-                        table.report(text.line, error.to_string());
+                        table.report(text.line, format!("{}: {error}", error.code()));
                         break;
                     }
                 }
@@ -163,7 +166,7 @@ fn read_topology(mut table: TomlTable<'_, '_>) -> Vec<TopologyEntry> {
     found
 }
 
-fn read_failures(mut table: TomlTable<'_, '_>) -> (Vec<FailurePoint>, SeedRange) {
+fn read_failures(mut table: TomlTable<'_, '_>) -> Vec<FailurePoint> {
     let seeds = table.parsed("seeds", SeedRange::ONE, SeedRange::parse);
     let years = table.all_parsed("years", Vec::new(), |text| whole_number(text, &(0..=100)));
     let points = match years.is_empty() {
@@ -173,6 +176,7 @@ fn read_failures(mut table: TomlTable<'_, '_>) -> (Vec<FailurePoint>, SeedRange)
             };
             let (links, switches) = (rate(&mut table, "links_a_year"), rate(&mut table, "switches_a_year"));
             let after = |years: u32| FailurePoint {
+                seeds,
                 switches: switches.over_years(years),
                 links: LinkFailures::Amount(links.over_years(years)),
             };
@@ -194,13 +198,13 @@ fn read_failures(mut table: TomlTable<'_, '_>) -> (Vec<FailurePoint>, SeedRange)
             };
             let each = |switches: &FailureAmount| {
                 let switches = *switches;
-                links.iter().map(move |links| FailurePoint { switches, links: *links })
+                links.iter().map(move |links| FailurePoint { seeds, switches, links: *links })
             };
             switches.iter().flat_map(each).collect()
         }
     };
     table.refuse_unknown_keys();
-    (points, seeds)
+    points
 }
 
 fn read_engines(mut table: TomlTable<'_, '_>) -> (Vec<EngineEntry>, Vec<u8>) {

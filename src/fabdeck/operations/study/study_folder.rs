@@ -21,7 +21,7 @@ use crate::catalogue::failure::Failure;
 use crate::system::output_file;
 use fabdeck_files::study_segment::{self, HEADER, SegmentContent, read_records, read_segment};
 
-/// A segment is synced after so many records, and after so much time.
+/// A segment is synced after this number of records, and after this time.
 const SYNC_RECORDS: u32 = 64;
 const SYNC_TIME: Duration = Duration::from_secs(5);
 

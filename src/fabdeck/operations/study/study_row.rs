@@ -88,17 +88,6 @@ json_type! {
 }
 
 impl CellStatus {
-    pub const ALL: &[Self] = &[
-        Self::Done,
-        Self::Refused,
-        Self::Incomplete,
-        Self::Cycle,
-        Self::Deadlock,
-        Self::Time,
-        Self::Failed,
-        Self::Wall,
-    ];
-
     pub fn word(self) -> &'static str {
         match self {
             Self::Done => "done",

@@ -9,7 +9,7 @@ use super::cell_plan::{CellGroup, Shard, StudyCell, StudyPlan};
 use super::cell_runner::CellRunner;
 use super::result_record::{ResultIndex, ResultRecord};
 use super::study_folder::{SegmentReader, SegmentWriter, StudyFolder};
-use super::study_row::{CellStatus, StudyRow};
+use super::study_row::StudyRow;
 use super::study_status::time_words;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
@@ -173,7 +173,9 @@ impl SharedRun<'_> {
             let Some(group) = self.groups.get(at) else { return };
             let cells = self.open_cells(group);
             if !cells.is_empty() {
-                runner.run_group(group, &cells, &mut |row, seconds| self.store(row, seconds));
+                runner.run_group(group, &cells, &mut |cell, row, seconds| {
+                    self.store(self.plan.text_of(group, cell), row, seconds);
+                });
             }
         }
     }
@@ -189,14 +191,14 @@ impl SharedRun<'_> {
         group.cells.iter().filter(is_open).copied().collect()
     }
 
-    fn store(&self, row: StudyRow, seconds: f64) {
+    fn store(&self, text: String, row: StudyRow, seconds: f64) {
         let Ok(mut results) = self.results.lock() else { return };
         if results.failure.is_some() {
             return;
         }
         let status = row.status;
         let record =
-            ResultRecord { cell: row.cell.clone(), seconds: (seconds * 1000.0).round() / 1000.0, row };
+            ResultRecord { cell: row.cell.clone(), text, seconds: (seconds * 1000.0).round() / 1000.0, row };
         let written = serde_json::to_string(&record)
             .map_err(|error| Failure::new(Exit::Bug, error.to_string()))
             .and_then(|json| results.writer.append(&json));
@@ -221,11 +223,6 @@ fn progress_words(ran: u64, open: u64, since: Duration) -> String {
         _ => format!(", {} left", time_words(open.saturating_sub(ran) as f64 / rate.max(1e-9))),
     };
     format!("{} of {} cells, {rate:.1} a second{left}", digits_in_groups(ran), digits_in_groups(open))
-}
-
-/// The statuses that a reader should look at.
-pub fn is_remarkable(status: CellStatus) -> bool {
-    matches!(status, CellStatus::Failed | CellStatus::Wall)
 }
 
 #[cfg(test)]

@@ -44,10 +44,6 @@ impl FailureAmount {
             Self::Share(share) => Self::Share((share * u64::from(years)).min(Self::WHOLE)),
         }
     }
-
-    pub fn is_none(self) -> bool {
-        matches!(self, Self::Count(0) | Self::Share(0))
-    }
 }
 
 /// A decimal number with at most three decimals, in thousandths.

@@ -190,6 +190,14 @@ impl<'r, 't> TomlTable<'r, 't> {
         }
     }
 
+    /// One table, `[key]`, or a list of them.
+    pub fn one_or_more_tables(&mut self, key: &'static str) -> Vec<TomlTable<'r, 't>> {
+        match self.take(key).map(|value| value.get_ref().is_array()) {
+            Some(true) => self.tables(key),
+            _ => self.table(key).into_iter().collect(),
+        }
+    }
+
     /// The tables of a list, `[[key]]`.
     pub fn tables(&mut self, key: &'static str) -> Vec<TomlTable<'r, 't>> {
         let Some(value) = self.take(key) else { return Vec::new() };

@@ -1,8 +1,9 @@
 //! `study list`, `study show` and `study status`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
-use super::StudyFolderArgs;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::json_type::json_type;
@@ -46,6 +47,14 @@ pub const STUDY_STATUS: CommandEntry = CommandEntry::new(
 
 #[derive(Debug, Args)]
 pub struct StudyListArgs {}
+
+/// The folder of a study.
+#[derive(Debug, Args)]
+pub struct StudyFolderArgs {
+    /// Folder of a study, as `study run -o` makes it
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
 
 #[derive(Debug, Args)]
 pub struct StudyShowArgs {
