@@ -134,7 +134,7 @@ mod tests {
             reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
         assert_eq!(rows[0], "{engine: \"nue\", lanes: 1, throughput: null, cycle: true}");
         assert_eq!(rows[1], "{engine: null, lanes: -2, throughput: 0.1, cycle: null}");
-        assert_eq!(rows[2], "{engine: \"größe\", lanes: null, throughput: -1.24, cycle: false}");
+        assert_eq!(rows[2], "{engine: \"größe\", lanes: null, throughput: -1.24E0, cycle: false}");
         let metadata = reader.metadata().file_metadata().key_value_metadata().unwrap();
         assert_eq!(
             (&*metadata[0].key, metadata[0].value.as_deref()),

@@ -35,11 +35,19 @@ fn shards_and_shared_folders_have_the_table_of_one_process() {
 fn a_run_that_is_killed_again_and_again_comes_to_the_same_table() {
     let home = StudyHome::new();
     let whole = whole_sample(&home);
-    // The moments are spread over the time of a run.
+    let written = || {
+        let all = fs::read_dir(home.path("killed/segments")).into_iter().flatten().flatten();
+        all.map(|file| file.metadata().map_or(0, |held| held.len())).sum::<u64>()
+    };
+    // Each process writes a record at least, and is killed some milliseconds later.
     for kill in 0..10_u64 {
+        let before = written();
         let mut process =
             home.command(&["study", "run", "sample", "-o", "killed", "--threads", "1"]).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(15 + kill * 37 % 90));
+        while written() == before && process.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(kill * 7 % 10));
         process.kill().unwrap();
         process.wait().unwrap();
     }

@@ -218,7 +218,7 @@ fn stored_topology(
 pub fn read_status(env: Env<'_>, path: &Path) -> Result<StudyStatus, Failure> {
     let OpenStudy { plan, folder } = open_folder(env, path)?;
     let (mut reader, mut index) = (SegmentReader::new(&folder), ResultIndex::default());
-    reader.refresh(&mut index)?;
+    reader.refresh(&mut |json| index.add_json(json))?;
     Ok(study_status(&plan, &index, reader.summary()))
 }
 
@@ -226,7 +226,7 @@ pub fn read_status(env: Env<'_>, path: &Path) -> Result<StudyStatus, Failure> {
 pub fn read_table(env: Env<'_>, path: &Path) -> Result<StudyTable, Failure> {
     let OpenStudy { plan, folder } = open_folder(env, path)?;
     let (mut reader, mut index) = (SegmentReader::new(&folder), ResultIndex::default());
-    reader.refresh(&mut index)?;
+    reader.refresh(&mut |json| index.add_json(json))?;
     let cells = plan.groups.iter().flat_map(|group| &group.cells);
     let mut rows: Vec<StudyRow> =
         cells.filter_map(|cell| index.get(cell.id)).map(|known| known.row.clone()).collect();

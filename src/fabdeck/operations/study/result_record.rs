@@ -53,13 +53,57 @@ impl ResultIndex {
         self.results.get(&id)
     }
 
+    /// Whether a cell needs no further try.
+    pub fn is_finished(&self, id: CellId) -> bool {
+        self.get(id).is_some_and(|record| is_final(record.row.status, false))
+    }
+}
+
+/// Whether a cell with this status needs no further try. `again`: cells that failed do.
+fn is_final(status: CellStatus, again: bool) -> bool {
+    match status {
+        CellStatus::Wall => false,
+        CellStatus::Failed => !again,
+        _ => true,
+    }
+}
+
+/// The statuses of cells alone, for a process that runs them: a million take 30 MB.
+#[derive(Debug, Default)]
+pub struct CellStates(HashMap<CellId, CellStatus, FxBuildHasher>);
+
+/// The part of a record that `CellStates` needs.
+#[derive(Deserialize)]
+struct RecordHead {
+    cell: String,
+    row: RowHead,
+}
+
+#[derive(Deserialize)]
+struct RowHead {
+    status: CellStatus,
+}
+
+impl CellStates {
+    /// Adds a record. One that this version cannot read is as if its cell had not run.
+    pub fn add_json(&mut self, json: &str) {
+        if let Ok(RecordHead { cell, row }) = serde_json::from_str(json)
+            && let Some(id) = CellId::parse(&cell)
+        {
+            self.add(id, row.status);
+        }
+    }
+
+    pub fn add(&mut self, id: CellId, status: CellStatus) {
+        let known = self.0.entry(id).or_insert(status);
+        if status.rank() < known.rank() {
+            *known = status;
+        }
+    }
+
     /// Whether a cell needs no further try. `again`: cells that failed do.
     pub fn is_finished(&self, id: CellId, again: bool) -> bool {
-        self.get(id).is_some_and(|record| match record.row.status {
-            CellStatus::Wall => false,
-            CellStatus::Failed => !again,
-            _ => true,
-        })
+        self.0.get(&id).is_some_and(|status| is_final(*status, again))
     }
 }
 
@@ -98,6 +142,23 @@ mod tests {
                 let row = &index.get(CellId(255)).unwrap().row;
                 assert_eq!((row.status, row.route_seconds), (CellStatus::Done, Some(0.25)));
             }
+        }
+    }
+
+    #[test]
+    fn a_cell_is_tried_again_until_it_has_a_result() {
+        let mut states = CellStates::default();
+        let id = CellId(255);
+        let open = |states: &CellStates| [false, true].map(|again| !states.is_finished(id, again));
+        assert_eq!(open(&states), [true, true]);
+        for (status, expected) in [
+            (CellStatus::Wall, [true, true]),
+            (CellStatus::Failed, [false, true]),
+            (CellStatus::Refused, [false, false]),
+            (CellStatus::Wall, [false, false]),
+        ] {
+            states.add_json(&serde_json::to_string(&record(status, None)).unwrap());
+            assert_eq!(open(&states), expected, "{status:?}");
         }
     }
 

@@ -15,7 +15,6 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::result_record::ResultIndex;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::system::output_file;
@@ -112,8 +111,8 @@ impl SegmentReader {
         Self { folder: folder.segment_folder(), read: BTreeMap::new(), damaged: 0 }
     }
 
-    /// Adds all records that were not read before.
-    pub fn refresh(&mut self, index: &mut ResultIndex) -> Result<(), Failure> {
+    /// Hands over the JSON of all records that were not read before.
+    pub fn refresh(&mut self, add_json: &mut dyn FnMut(&str)) -> Result<(), Failure> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -122,13 +121,13 @@ impl SegmentReader {
         for entry in entries {
             let path = entry.map_err(|error| read_failure(&self.folder, &error))?.path();
             if path.extension().is_some_and(|end| end == "segment") {
-                self.read_new(&path, index).map_err(|error| read_failure(&path, &error))?;
+                self.read_new(&path, add_json).map_err(|error| read_failure(&path, &error))?;
             }
         }
         Ok(())
     }
 
-    fn read_new(&mut self, path: &Path, index: &mut ResultIndex) -> io::Result<()> {
+    fn read_new(&mut self, path: &Path, add_json: &mut dyn FnMut(&str)) -> io::Result<()> {
         let from = match self.read.get(path) {
             Some(None) => return Ok(()),
             Some(Some(length)) => *length,
@@ -149,7 +148,7 @@ impl SegmentReader {
             self.read.insert(path.to_owned(), None);
             return Ok(());
         };
-        records.iter().for_each(|json| index.add_json(json));
+        records.iter().for_each(|json| add_json(json));
         self.damaged += damaged;
         self.read.insert(path.to_owned(), Some(from + length));
         Ok(())

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::cell_plan::{CellGroup, Shard, StudyCell, StudyPlan};
+use super::cell_plan::{CellGroup, CellId, Shard, StudyCell, StudyPlan};
 use super::cell_runner::CellRunner;
-use super::result_record::{ResultIndex, ResultRecord};
+use super::result_record::{CellStates, ResultRecord};
 use super::study_folder::{SegmentReader, SegmentWriter, StudyFolder};
 use super::study_row::StudyRow;
 use super::study_status::time_words;
@@ -70,7 +70,7 @@ struct SharedRun<'p> {
 }
 
 struct RunResults {
-    index: ResultIndex,
+    states: CellStates,
     writer: SegmentWriter,
     statuses: BTreeMap<String, u64>,
     ran: u64,
@@ -86,22 +86,22 @@ pub fn run_study(
 ) -> Result<StudyRunReport, Failure> {
     let signal = operation.listen_to_stop();
     let mut reader = SegmentReader::new(folder);
-    let mut index = ResultIndex::default();
-    reader.refresh(&mut index)?;
+    let mut states = CellStates::default();
+    reader.refresh(&mut |json| states.add_json(json))?;
     let own: Vec<&CellGroup> = plan.groups.iter().filter(|group| options.shard.has(group)).collect();
     let shard_cells: usize = own.iter().map(|group| group.cells.len()).sum();
-    let open = |index: &ResultIndex, group: &CellGroup| {
-        group.cells.iter().filter(|cell| !index.is_finished(cell.id, options.again)).count()
+    let open = |states: &CellStates, group: &CellGroup| {
+        group.cells.iter().filter(|cell| !states.is_finished(cell.id, options.again)).count()
     };
-    let open_cells: usize = own.iter().map(|group| open(&index, group)).sum();
-    let mut groups: Vec<&CellGroup> = own.iter().copied().filter(|group| open(&index, group) > 0).collect();
+    let open_cells: usize = own.iter().map(|group| open(&states, group)).sum();
+    let mut groups: Vec<&CellGroup> = own.iter().copied().filter(|group| open(&states, group) > 0).collect();
     spread_starts(&mut groups, reader.summary().segments);
     let run = SharedRun {
         plan,
         groups,
         next: AtomicUsize::new(0),
         results: Mutex::new(RunResults {
-            index,
+            states,
             writer: SegmentWriter::new(folder),
             statuses: BTreeMap::new(),
             ran: 0,
@@ -115,11 +115,11 @@ pub fn run_study(
     run.work(operation.reporter.begin_progress(), &mut reader, open_cells);
     let stopped = run.is_over_time() || run.stop.is_requested();
     let results = run.results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let RunResults { index, mut writer, statuses, ran, failure } = results;
+    let RunResults { states, mut writer, statuses, ran, failure } = results;
     // The first failure says more than that of the last sync.
     let synced = writer.sync();
     failure.map_or(synced, Err)?;
-    let left: usize = own.iter().map(|group| open(&index, group)).sum();
+    let left: usize = own.iter().map(|group| open(&states, group)).sum();
     Ok(StudyRunReport {
         study: plan.study.name.clone(),
         cells: plan.cell_count() as u64,
@@ -156,7 +156,7 @@ impl SharedRun<'_> {
                 let Ok(mut results) = self.results.lock() else { break };
                 if refreshed.elapsed() >= REFRESH_INTERVAL {
                     // A folder that cannot be read now is read again later; cells then run twice.
-                    let _ = reader.refresh(&mut results.index);
+                    let _ = reader.refresh(&mut |json| results.states.add_json(json));
                     refreshed = Instant::now();
                 }
                 let ran = results.ran;
@@ -187,7 +187,7 @@ impl SharedRun<'_> {
     /// The cells of a group that no process has finished by now.
     fn open_cells(&self, group: &CellGroup) -> Vec<StudyCell> {
         let Ok(results) = self.results.lock() else { return Vec::new() };
-        let is_open = |cell: &&StudyCell| !results.index.is_finished(cell.id, self.options.again);
+        let is_open = |cell: &&StudyCell| !results.states.is_finished(cell.id, self.options.again);
         group.cells.iter().filter(is_open).copied().collect()
     }
 
@@ -206,7 +206,9 @@ impl SharedRun<'_> {
             Ok(()) => {
                 results.ran += 1;
                 *results.statuses.entry(status.word().to_owned()).or_default() += 1;
-                results.index.add(record);
+                if let Some(id) = CellId::parse(&record.cell) {
+                    results.states.add(id, status);
+                }
             }
             Err(failure) => {
                 results.failure = Some(failure);

@@ -62,7 +62,7 @@ pub fn study_status(plan: &StudyPlan, index: &ResultIndex, segments: SegmentSumm
                 pace.seconds += record.seconds;
             }
         }
-        if !index.is_finished(cell.id, false) {
+        if !index.is_finished(cell.id) {
             open.push(pace_key(group, cell));
         }
     }
