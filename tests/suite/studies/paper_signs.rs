@@ -45,6 +45,7 @@ fn dfsssp_is_above_updn_on_tsubame2() {
         ("switches =", "switches = [\"0\"]"),
         ("kind = \"uniform\"", "kind = \"routes\""),
         ("until =", ""),
+        ("time = \"5ms\"", ""),
     ];
     let cells = rows(&home, "tsubame2", &lines, &["--filter", "pattern=exchange"]);
     let throughput = |engine: &str| {
