@@ -71,10 +71,12 @@ pub mod pkey;
 pub mod pm;
 mod port_blocks;
 
-// fabdeck's own recordings.
+// fabdeck's own recordings and results.
 pub mod capture_format;
+pub mod study_segment;
 
 // Formats written for other programs.
+pub mod parquet_table;
 pub mod prometheus;
 pub mod qos_policy;
 pub mod slurm;

@@ -127,7 +127,7 @@ pub use heights::heights;
 pub use incremental::{EngineRun, IncrementalAnswer, IncrementalFn, PreviousRun, RunExtent, run_engine};
 pub use nue::UPDOWN_REMARK;
 pub use problem::{Destination, Problem};
-pub use registry::{ENGINES, NAMED_ENGINES, find_engine, suitable_engines};
+pub use registry::{ENGINE_REVISION, ENGINES, NAMED_ENGINES, find_engine, suitable_engines};
 pub use stored_tables::StoredTables;
 pub use torus2qos::TorusCoordinates;
 pub use trees::Cause;

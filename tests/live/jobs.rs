@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const NODES: usize = 8;
 
 /// Processes that end with this value, by their ids.
-struct Cluster {
+pub struct Cluster {
     folder: TempDir,
     children: Vec<(&'static str, Child)>,
 }
@@ -84,7 +84,7 @@ impl Cluster {
         Self { folder, children: Vec::new() }
     }
 
-    fn started() -> Self {
+    pub fn started() -> Self {
         let mut cluster = Self::written();
         let at = cluster.folder.path().to_owned();
         // munged accepts no socket in a folder that other users cannot enter.
@@ -124,7 +124,7 @@ impl Cluster {
         self.children.push((name, command.spawn().unwrap()));
     }
 
-    fn wait(&self, what: &str, holds: impl Fn() -> bool) {
+    pub fn wait(&self, what: &str, holds: impl Fn() -> bool) {
         let since = Instant::now();
         while !holds() {
             let log = || fs::read_to_string(self.folder.path().join("slurmctld.log")).unwrap_or_default();
@@ -133,12 +133,12 @@ impl Cluster {
         }
     }
 
-    fn slurm(&self, tool: &str, args: &[&str]) -> Output {
+    pub fn slurm(&self, tool: &str, args: &[&str]) -> Output {
         let mut command = Command::new(program(tool, "slurm-client"));
         command.args(args).env("SLURM_CONF", self.configured()).output().unwrap()
     }
 
-    fn tool_output(&self, tool: &str, args: &[&str]) -> String {
+    pub fn tool_output(&self, tool: &str, args: &[&str]) -> String {
         String::from_utf8(self.slurm(tool, args).stdout).unwrap()
     }
 

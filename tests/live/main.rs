@@ -33,6 +33,7 @@ mod phased_updates;
 mod random_kills;
 mod replays;
 mod runbooks;
+mod study_arrays;
 mod sweeps;
 mod systemd_units;
 mod throughput;

@@ -35,6 +35,7 @@ mod runbooks;
 mod same_bytes;
 mod simulator_server;
 mod sources;
+mod studies;
 mod tables;
 mod topology;
 mod traffic;

@@ -79,7 +79,8 @@ impl Exit {
             Self::Unreachable => (
                 8,
                 "unreachable",
-                "source not reachable, or timed out; `changes --verify`: a switch that a change wrote does not answer",
+                "source not reachable, or timed out; `changes --verify`: a switch that a change wrote does not answer; `study`: its \
+                 folder cannot be read or written",
             ),
             Self::Usage => (64, "usage", "the command line is wrong, and nothing was done"),
             Self::Bug => (101, "bug", "a bug in fabdeck; the message says what to report"),

@@ -272,7 +272,7 @@ fn bad_value(column: &Column, text: &str) -> FilterError {
         _ if !words.is_empty() => words.join(", "),
         _ if !column.words.is_empty() => column.words.join(", "),
         FieldKind::Number => "whole numbers".to_owned(),
-        FieldKind::Decimal => "numbers".to_owned(),
+        FieldKind::Decimal | FieldKind::Real => "numbers".to_owned(),
         FieldKind::Flag => "yes or no".to_owned(),
         kind => kind.title().to_owned(),
     };

@@ -14,5 +14,6 @@ pub mod shell_words;
 pub mod snapshot;
 pub mod summary;
 pub mod value;
+pub(crate) mod value_json;
 pub mod view;
 pub mod views;

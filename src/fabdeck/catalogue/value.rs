@@ -14,6 +14,8 @@ pub enum FieldKind {
     Number,
     /// Numbers with one decimal.
     Decimal,
+    /// Numbers with as many decimals as they need, and negative ones.
+    Real,
     Guid,
     Flag,
     Width,
@@ -28,6 +30,7 @@ impl FieldKind {
             Self::Text => "text",
             Self::Number => "number",
             Self::Decimal => "number with a decimal",
+            Self::Real => "number with decimals",
             Self::Guid => "GUID",
             Self::Flag => "yes or no",
             Self::Width => "width",
@@ -39,7 +42,7 @@ impl FieldKind {
 
     /// Whether columns of this kind are aligned at the right.
     pub fn is_right_aligned(self) -> bool {
-        matches!(self, Self::Number | Self::Decimal)
+        matches!(self, Self::Number | Self::Decimal | Self::Real)
     }
 
     /// The words that a field of this kind can hold, in order; empty for kinds without fixed words.
@@ -49,7 +52,7 @@ impl FieldKind {
             Self::Speed => LinkSpeed::ALL.iter().map(|v| v.word()).collect(),
             Self::State => PortState::ALL.iter().map(|v| v.word()).collect(),
             Self::PhysicalState => PhysicalState::ALL.iter().map(|v| v.word()).collect(),
-            Self::Text | Self::Number | Self::Decimal | Self::Guid | Self::Flag => Vec::new(),
+            Self::Text | Self::Number | Self::Decimal | Self::Real | Self::Guid | Self::Flag => Vec::new(),
         }
     }
 
@@ -70,6 +73,10 @@ impl FieldKind {
             Self::Decimal => {
                 let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
                 number.map(Value::tenths)
+            }
+            Self::Real => {
+                let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+                number.map(|number| Value::Real(RealNumber(number)))
             }
             Self::Guid => Guid::from_hex(text).ok().map(Value::Guid),
             Self::Flag => match text.to_ascii_lowercase().as_str() {
@@ -96,6 +103,7 @@ pub enum Value<'a> {
     AtLeast(u64),
     /// A number with one decimal, in tenths.
     Tenths(u64),
+    Real(RealNumber),
     Guid(Guid),
     Flag(bool),
     /// One of a few words that have an order (`4x`, `EDR`, `Active`).
@@ -104,6 +112,18 @@ pub enum Value<'a> {
         order: u8,
     },
 }
+
+/// A number with decimals. Its order is total, so that rows have one order.
+#[derive(Clone, Copy, Debug)]
+pub struct RealNumber(pub f64);
+
+impl PartialEq for RealNumber {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.total_cmp(&other.0).is_eq()
+    }
+}
+
+impl Eq for RealNumber {}
 
 impl<'a> Value<'a> {
     pub fn text(text: &'a str) -> Self {
@@ -132,6 +152,7 @@ impl<'a> Value<'a> {
             Self::Number(number) => Cow::Owned(number.to_string()),
             Self::AtLeast(number) => Cow::Owned(format!(">={number}")),
             Self::Tenths(tenths) => Cow::Owned(format!("{}.{}", tenths / 10, tenths % 10)),
+            Self::Real(number) => Cow::Owned(number.0.to_string()),
             Self::Guid(guid) => Cow::Owned(guid.to_string()),
             Self::Flag(flag) => Cow::Borrowed(if *flag { "yes" } else { "no" }),
             Self::Word { word, .. } => Cow::Borrowed(word),
@@ -172,6 +193,7 @@ impl<'a> Value<'a> {
             (_, Self::Missing) => Ordering::Less,
             (Self::Number(a) | Self::AtLeast(a), Self::Number(b) | Self::AtLeast(b))
             | (Self::Tenths(a), Self::Tenths(b)) => a.cmp(b),
+            (Self::Real(a), Self::Real(b)) => a.0.total_cmp(&b.0),
             (Self::Guid(a), Self::Guid(b)) => a.cmp(b),
             (Self::Flag(a), Self::Flag(b)) => a.cmp(b),
             (Self::Word { order: a, .. }, Self::Word { order: b, .. }) => a.cmp(b),
@@ -207,6 +229,12 @@ impl<'a> From<&'a str> for Value<'a> {
 impl From<Guid> for Value<'_> {
     fn from(guid: Guid) -> Self {
         Self::Guid(guid)
+    }
+}
+
+impl From<f64> for Value<'_> {
+    fn from(number: f64) -> Self {
+        Self::Real(RealNumber(number))
     }
 }
 

@@ -19,6 +19,7 @@ pub mod replay;
 pub mod report;
 pub mod rowset;
 pub(crate) mod source_list;
+pub(crate) mod study;
 pub mod trace;
 pub(crate) mod traffic;
 pub mod view_id;

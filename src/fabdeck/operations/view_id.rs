@@ -19,13 +19,14 @@ use crate::catalogue::views::switches::{SWITCHES, switches};
 use crate::catalogue::views::tables::{TABLES, tables};
 use crate::operations::jobs::job_channels::JOB_CHANNELS;
 use crate::operations::jobs::rows::RUNNING_JOBS;
+use crate::operations::study::linear_fit::STUDY_FITS;
+use crate::operations::study::study_row::STUDY_CELLS;
 use crate::operations::trace::hops::HOPS;
 use fabdeck_mad::access::{ReadOptions, WireReadOptions};
 
 macro_rules! define_views {
     ($($id:ident $word:literal $command:literal $view:ident $(of $rows:expr)?;)+) => {
-        /// A view with rows. `Entries` needs a switch, `Users` a cable, `Jobs` and `JobChannels` a job list and
-        /// `Hops` a trace; other modules make those.
+        /// A view with rows. `Entries` needs a switch, `Users` a cable, `Jobs` and `JobChannels` a job list `Hops` a trace, and those of studies a folder; other modules make those.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum ViewId { $($id),+ }
 
@@ -77,6 +78,8 @@ define_views! {
     Jobs "jobs" "show jobs" RUNNING_JOBS;
     JobChannels "jobs-channels" "jobs channels" JOB_CHANNELS;
     Hops "trace" "trace" HOPS;
+    StudyCells "study-table" "study table" STUDY_CELLS;
+    StudyFits "study-fit" "study table --fit" STUDY_FITS;
 }
 
 impl ViewId {
@@ -87,7 +90,16 @@ impl ViewId {
 
     /// Whether a snapshot is enough to make the rows.
     pub fn is_of_snapshot(self) -> bool {
-        !matches!(self, Self::Entries | Self::Users | Self::Jobs | Self::JobChannels | Self::Hops)
+        !matches!(
+            self,
+            Self::Entries
+                | Self::Users
+                | Self::Jobs
+                | Self::JobChannels
+                | Self::Hops
+                | Self::StudyCells
+                | Self::StudyFits
+        )
     }
 
     /// Whether the rows need the number of paths over each link, which takes a walk over all tables. `uses` tells

@@ -144,6 +144,7 @@ fn number(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Number(number) | Value::AtLeast(number) => Some(*number as f64),
         Value::Tenths(tenths) => Some(*tenths as f64 / 10.0),
+        Value::Real(number) => Some(number.0),
         Value::Flag(flag) => Some(f64::from(u8::from(*flag))),
         _ => None,
     }

@@ -28,6 +28,7 @@ mod show;
 mod simulate;
 mod sources;
 mod staged_commands;
+mod study;
 mod trace;
 mod traffic;
 mod whatif;
@@ -82,6 +83,13 @@ pub const COMMANDS: &[CommandEntry] = &[
     generate::GENERATE,
     convert::CONVERT,
     simulate::SIMULATE,
+    study::group::STUDY,
+    study::listing::STUDY_LIST,
+    study::listing::STUDY_SHOW,
+    study::run::STUDY_RUN,
+    study::listing::STUDY_STATUS,
+    study::table::STUDY_TABLE,
+    study::slurm::STUDY_SLURM,
     record::RECORD,
     agent::AGENT,
     capture::CAPTURE,

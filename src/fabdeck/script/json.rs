@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::catalogue::field::Listing;
 use crate::catalogue::json_type::json_type;
 use crate::catalogue::query::Selection;
-use crate::catalogue::value::Value;
+use crate::catalogue::value_json::write_json_value;
 use fabdeck_fabric::observe::{Note, Notes, escape_json};
 
 /// The first keys of every object.
@@ -96,7 +96,7 @@ impl<'w> Object<'w> {
                         line.push(b',');
                     }
                     line.extend_from_slice(key.as_bytes());
-                    write_value(line, &listing.cell(*row, *column))?;
+                    write_json_value(line, &listing.cell(*row, *column))?;
                 }
                 line.push(b'}');
                 Ok(())
@@ -145,19 +145,6 @@ impl<'w> ListWriter<'w> {
 /// Writes a value, with all characters escaped that a terminal would interpret.
 pub fn write_json<T: Serialize + ?Sized>(mut out: impl Write, value: &T) -> io::Result<()> {
     out.write_all(escape_json(&serde_json::to_string(value)?).as_bytes())
-}
-
-fn write_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
-    match value {
-        Value::Missing => line.extend_from_slice(b"null"),
-        Value::Number(number) | Value::AtLeast(number) => write!(line, "{number}")?,
-        Value::Tenths(_) => write!(line, "{value}")?,
-        Value::Flag(flag) => line.extend_from_slice(if *flag { b"true" } else { b"false" }),
-        Value::Guid(guid) => write!(line, "\"{guid}\"")?,
-        Value::Word { word, .. } => write!(line, "\"{word}\"")?,
-        Value::Text(text) => write_json(line, text.as_ref())?,
-    }
-    Ok(())
 }
 
 json_type! {

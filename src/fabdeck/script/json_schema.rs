@@ -125,7 +125,7 @@ fn cell(column: &Column) -> Value {
     let mut schema = match column.kind {
         FieldKind::Text => Option::<String>::schema(),
         FieldKind::Number => Option::<u64>::schema(),
-        FieldKind::Decimal => Option::<f64>::schema(),
+        FieldKind::Decimal | FieldKind::Real => Option::<f64>::schema(),
         FieldKind::Flag => Option::<bool>::schema(),
         FieldKind::Guid => Option::<Guid>::schema(),
         kind => {

@@ -1,8 +1,8 @@
 //! Prints a listing with the operator's filters, fields and order.
 
-use super::answer::{Answer, Lines, json_answer};
+use super::answer::{Answer, Lines, json_answer, write_object};
 use super::context::Context;
-use super::json::Object;
+use super::json::{Object, ObjectHead};
 use super::json_schema::JsonSchema;
 use super::row_args::RowArgs;
 use crate::catalogue::failure::Failure;
@@ -14,6 +14,7 @@ use crate::catalogue::summary::count_words;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::View;
 use crate::operations::view_id::ViewId;
+use fabdeck_fabric::observe::Notes;
 
 /// Schema of `--fields help`, which every command with rows takes.
 pub const FIELDS_SCHEMA: JsonSchema = JsonSchema::answer::<FieldsAnswer<'_>>("fields").without_source();
@@ -47,6 +48,37 @@ impl Context<'_, '_> {
             let rows = SelectedRows { before, listing, selection: &selection };
             return self.write_answer(schema, snapshot, rows);
         }
+        self.write_row_table(listing, selection, query)
+    }
+
+    /// Prints rows of a source that is no fabric.
+    pub fn write_rows_of(
+        &mut self,
+        schema: &str,
+        source: &str,
+        listing: &dyn Listing,
+        query: &Query,
+        before: impl Answer,
+    ) -> Result<(), Failure> {
+        if self.output.json {
+            let selection = query.select(listing, Columns::All)?;
+            let (source, notes) = (Some(source), &Notes::new());
+            let head = ObjectHead { schema, source, time: None, assumed: None, partial: false, notes };
+            return Ok(write_object(
+                self.output.out,
+                &head,
+                SelectedRows { before, listing, selection: &selection },
+            )?);
+        }
+        self.write_row_table(listing, query.select(listing, Columns::Shown)?, query)
+    }
+
+    fn write_row_table(
+        &mut self,
+        listing: &dyn Listing,
+        selection: Selection,
+        query: &Query,
+    ) -> Result<(), Failure> {
         if selection.rows.is_empty() {
             self.output.print_message(&empty_message(listing, &selection, query));
             return Ok(());

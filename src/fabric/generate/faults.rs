@@ -41,7 +41,8 @@ fn fail_switches(spec: &FabricSpec, plan: &FabricPlan, failures: &mut Failures) 
             spared.fill(false);
         }
     }
-    let mut survivors = Survivors::new(plan);
+    let pairs: Vec<(u32, u32)> = plan.cables.iter().map(|cable| (cable.a, cable.b)).collect();
+    let mut survivors = Survivors::new(total, &pairs);
     let mut failed = 0;
     for switch in Rng::new(spec.seed(), RngStream::SwitchFaults).shuffled(total) {
         if failed == wanted {
@@ -108,10 +109,10 @@ fn check_count(
 }
 
 /// The switches that are left, for the question whether they stay connected without one more.
-struct Survivors {
+pub(super) struct Survivors {
     neighbours: Vec<u32>,
     first: Vec<u32>,
-    lost: Vec<bool>,
+    pub(super) lost: Vec<bool>,
     /// The search in which a switch was last seen, and last sought.
     seen: Vec<u32>,
     sought: Vec<u32>,
@@ -120,20 +121,20 @@ struct Survivors {
 }
 
 impl Survivors {
-    fn new(plan: &FabricPlan) -> Self {
-        let switches = plan.switches.len();
+    /// From the switches at the ends of each cable.
+    pub(super) fn new(switches: usize, cables: &[(u32, u32)]) -> Self {
         let mut first = vec![0u32; switches + 1];
-        for cable in &plan.cables {
-            first[cable.a as usize + 1] += 1;
-            first[cable.b as usize + 1] += 1;
+        for (a, b) in cables {
+            first[*a as usize + 1] += 1;
+            first[*b as usize + 1] += 1;
         }
         for at in 1..first.len() {
             first[at] += first[at - 1];
         }
         let mut next = first.clone();
-        let mut neighbours = vec![0; plan.cables.len() * 2];
-        for cable in &plan.cables {
-            for (from, to) in [(cable.a, cable.b), (cable.b, cable.a)] {
+        let mut neighbours = vec![0; cables.len() * 2];
+        for (a, b) in cables {
+            for (from, to) in [(*a, *b), (*b, *a)] {
                 let slot = &mut next[from as usize];
                 neighbours[*slot as usize] = to;
                 *slot += 1;
@@ -150,13 +151,13 @@ impl Survivors {
         }
     }
 
-    fn remove(&mut self, switch: u32) {
+    pub(super) fn remove(&mut self, switch: u32) {
         self.lost[switch as usize] = true;
     }
 
     /// Whether the neighbours of a switch reach one another without it. In a well-linked fabric they do so nearby, so
     /// the search ends long before it has seen everything.
-    fn can_remove(&mut self, switch: u32) -> bool {
+    pub(super) fn can_remove(&mut self, switch: u32) -> bool {
         self.search += 1;
         self.queue.clear();
         let mut missing = 0;
@@ -196,10 +197,10 @@ impl Survivors {
 }
 
 /// Union-find with path halving.
-struct UnionFind(Vec<u32>);
+pub(super) struct UnionFind(Vec<u32>);
 
 impl UnionFind {
-    fn new(switches: usize) -> Self {
+    pub(super) fn new(switches: usize) -> Self {
         Self((0..switches as u32).collect())
     }
 
@@ -213,7 +214,7 @@ impl UnionFind {
     }
 
     /// Joins the parts of two switches; false when it was one part already.
-    fn unite(&mut self, a: u32, b: u32) -> bool {
+    pub(super) fn unite(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.find_root(a), self.find_root(b));
         self.0[a as usize] = b;
         a != b

@@ -111,7 +111,7 @@ impl FabricSpec {
     }
 
     /// Definition 3.3: unless said otherwise every link stands once.
-    pub(crate) fn redundancy(&self) -> u32 {
+    pub fn redundancy(&self) -> u32 {
         self.options.redundancy.or_else(|| self.shape.paper_row().map(|row| row.redundancy)).unwrap_or(1)
     }
 

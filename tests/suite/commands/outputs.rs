@@ -95,7 +95,21 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
     // A note changes the capture that it is for: see `captures`.
     // An agent needs a port, and prints a line for each event: see `agents`.
     // An undo needs a change that was confirmed: see `console::written_changes`.
-    let others = ["show", "capture", "capture note", "disable", "enable", "agent", "undo"];
+    // Commands of a study need its folder: see `studies`.
+    let others = [
+        "show",
+        "capture",
+        "capture note",
+        "disable",
+        "enable",
+        "agent",
+        "undo",
+        "study",
+        "study run",
+        "study status",
+        "study table",
+        "study slurm",
+    ];
     // What writes to a fabric needs one that can be written to: see `changing`.
     let reads = COMMANDS.iter().filter(|command| command.danger != Danger::WritesFabric);
     let listed = |name: &str| LINES.iter().any(|(known, ..)| *known == name);

@@ -67,12 +67,16 @@ impl TrafficRoutes {
     ) -> Result<Self, EngineRefusal> {
         let problem = Problem::new(look.fabric(), faults);
         let request = crate::operations::lanes::levels::cap_request(look, &problem, request).request;
-        let routes = (engine.route)(&problem, &request, pulse)?.routes;
+        Ok(Self::of_engine_routes((engine.route)(&problem, &request, pulse)?.routes, engine))
+    }
+
+    /// Routes that an engine computed.
+    pub fn of_engine_routes(routes: Routes, engine: &'static Engine) -> Self {
         let tables = match &routes.lanes {
             PathLanes::ByHop { tables, .. } => Tables::clone(tables),
             _ => Tables::default(),
         };
-        Ok(Self { routes: Arc::new(routes), service: LevelSelection::Routes, tables, by: engine.id })
+        Self { routes: Arc::new(routes), service: LevelSelection::Routes, tables, by: engine.id }
     }
 
     /// The same paths with levels 0 to `count` - 1 in turns, level i on lane i: the study's own lanes replace those of
@@ -94,6 +98,8 @@ pub struct TrafficOptions {
     pub pattern: TrafficPattern,
     pub settings: TrafficSettings,
     pub for_ns: u64,
+    /// The run ends after this many packet-hops.
+    pub max_packet_hops: Option<u64>,
     /// Whether the run ends as soon as the rates are steady.
     pub until_steady: bool,
     /// Number of hosts and flows to name, from the top and from the bottom.
@@ -111,6 +117,8 @@ json_type! {
         /// Every packet of the exchange has arrived or is lost.
         Finished,
         Deadlock,
+        /// The run had its most packet-hops.
+        PacketHops,
     }
 
     /// A host and its rates, in Gb/s of payload.
@@ -260,6 +268,8 @@ pub fn simulate(
             ended = TrafficRunEnd::Finished;
         } else if asked.until_steady && run.is_steady() {
             ended = TrafficRunEnd::Steady;
+        } else if asked.max_packet_hops.is_some_and(|most| run.packet_hops() >= most) {
+            ended = TrafficRunEnd::PacketHops;
         } else {
             continue;
         }
@@ -455,6 +465,7 @@ mod tests {
             pattern: TrafficPattern::Uniform,
             settings: TrafficSettings::default(),
             for_ns: 100_000,
+            max_packet_hops: None,
             until_steady: false,
             rows: 1,
         };

@@ -89,6 +89,7 @@ fn run_study(operation: &mut Operation<'_>, request: &TrafficRequest<'_>) -> Res
         pattern: read_pattern(operation.env, &snapshot, request)?,
         settings: request.settings,
         for_ns: request.for_ns,
+        max_packet_hops: None,
         until_steady: request.until_steady,
         rows: request.rows,
     };

@@ -168,6 +168,7 @@ fn simulated(report: &TrafficReport) -> String {
         TrafficRunEnd::Steady => "ended when the rates had settled",
         TrafficRunEnd::Finished => "ended when all packets had arrived",
         TrafficRunEnd::Deadlock => "ended in a deadlock",
+        TrafficRunEnd::PacketHops => "ended at its most packet-hops",
     };
     let time = |micros: f64| digits_in_groups(format_args!("{micros:.1}"));
     let warm_up = time(report.warm_up_ns as f64 / 1000.0);

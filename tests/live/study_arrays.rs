@@ -1,0 +1,41 @@
+//! A study as a job array of a real Slurm: the table is that of one process.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::jobs::Cluster;
+
+/// Runs fabdeck in a folder.
+fn fabdeck(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    let output = command.args(args).current_dir(folder).env("HOME", folder).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn table(folder: &Path, study: &str) -> Vec<u8> {
+    let file = format!("{study}.parquet");
+    fabdeck(folder, &["--no-times", "study", "table", study, "-o", &file]);
+    std::fs::read(folder.join(file)).unwrap()
+}
+
+#[test]
+fn an_array_of_four_tasks_has_the_table_of_one_process() {
+    let cluster = Cluster::started();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = folder.path();
+    fabdeck(folder, &["study", "run", "sample", "-o", "one"]);
+    let slurm =
+        ["study", "slurm", "sample", "-o", "array", "--array", "4", "--at-once", "3", "--time", "10:00"];
+    let line = String::from_utf8(fabdeck(folder, &slurm).stdout).unwrap();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [tool, script] = words[..] else { panic!("{line}") };
+    let submitted = cluster.slurm(tool, &[script]);
+    assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
+    cluster.wait("the array", || cluster.tool_output("squeue", &["-h"]).trim().is_empty());
+    let errors = (0..4).map(|task| std::fs::read_to_string(folder.join(format!("array/task-{task}.err"))));
+    let errors: Vec<_> = errors.collect();
+    assert!(table(folder, "array") == table(folder, "one"), "{errors:?}");
+    let segments = std::fs::read_dir(folder.join("array/segments")).unwrap().count();
+    assert!((2..=4).contains(&segments), "{segments} segments: {errors:?}");
+}

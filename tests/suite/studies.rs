@@ -1,0 +1,8 @@
+//! Studies: the same table in the end, however the cells ran; files, fits and forms of the table.
+
+mod interrupted_runs;
+mod own_fabric;
+mod paper_signs;
+mod study_files;
+mod study_runs;
+mod table_forms;

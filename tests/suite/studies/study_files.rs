@@ -1,0 +1,80 @@
+//! Study files that are refused, with line and key, before anything runs.
+
+use std::fs;
+
+use super::study_runs::StudyHome;
+
+const GOOD: &str = "name = \"x\"\n[[topology]]\nname = \"kary,k=2,n=2\"\n[engines]\nuse = [\"updn\"]\n[[measure]]\nkind = \"routes\"\n";
+
+#[test]
+fn a_mistake_is_named_with_line_and_key_and_nothing_runs() {
+    let home = StudyHome::new();
+    for (from, to, line, found) in [
+        ("name = \"x\"", "name = ", 1, "FD-9400"),
+        ("name = \"x\"", "title = \"x\"", 1, "FD-9401: 'title' is no key of the study"),
+        ("name = \"x\"", "title = \"x\"", 1, "FD-9403: the study has no 'name'"),
+        ("use =", "using =", 5, "FD-9401: 'using' is no key of [engines]"),
+        ("[\"updn\"]", "[\"updown\"]", 5, "FD-9408: there is no engine 'updown'"),
+        ("kary,k=2,n=2", "karry,k=2", 3, "FD-3001"),
+        ("\"routes\"", "\"rootes\"", 7, "FD-9409: 'rootes' is no kind of measure"),
+        ("\"routes\"", "\"routes\"\nmessage = 2", 8, "FD-9401: 'message' is no key of [[measure]] 1"),
+        ("\"routes\"", "\"uniform\"\nload = 2", 8, "FD-9404: 'load' of [[measure]] 1: '2' is not possible"),
+        ("\"routes\"", "\"exchange\"\nmessage = [1]", 8, "FD-9402: 'message'"),
+        ("[engines]", "[faults]\nlinks = \"101%\"\n[engines]", 5, "FD-9404: 'links' of [faults]"),
+        ("[engines]", "[faults]\nlinks = 1\nratio = 2\n[engines]", 4, "FD-9407"),
+        ("[engines]", "[settings]\nflight = \"43\"\n[engines]", 5, "FD-9404: 'flight' of [settings]"),
+        ("name = \"kary,k=2,n=2\"", "file = \"a\"\nsource = \"b\"", 2, "FD-9406"),
+        ("[[measure]]\nkind = \"routes\"\n", "", 1, "FD-9405: the study has no [[measure]]"),
+    ] {
+        let text = GOOD.replacen(from, to, 1);
+        assert_ne!(text, GOOD, "{from}");
+        fs::write(home.path("bad.toml"), text).unwrap();
+        let output = home.command(&["study", "run", "bad.toml", "-o", "bad"]).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(7), "{to}: {message}");
+        let expected = format!("bad.toml:{line}: ");
+        let is_named = message.lines().any(|text| text.contains(&expected) && text.contains(found));
+        assert!(is_named, "{to}: no '{expected}...{found}' in {message}");
+        assert!(!home.path("bad").exists(), "{to}");
+    }
+}
+
+#[test]
+fn a_folder_of_another_study_is_refused_and_can_be_updated() {
+    let home = StudyHome::new();
+    fs::write(home.path("a.toml"), GOOD).unwrap();
+    fs::write(home.path("b.toml"), GOOD.replace("[\"updn\"]", "[\"updn\", \"nue\"]")).unwrap();
+    home.run(&["study", "run", "a.toml", "-o", "out"]);
+    let refused = home.command(&["study", "run", "b.toml", "-o", "out"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(4));
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("FD-9421"));
+    let updated = home.text(&["study", "run", "b.toml", "-o", "out", "--update"]);
+    assert!(updated.contains("1 had a result before"), "{updated}");
+    for (args, code) in [
+        (&["study", "run", "nothing-here"][..], 64),
+        (&["study", "run", "nothing-here", "-o", "x"], 7),
+        (&["study", "run", "-o", "x"], 64),
+        (&["study", "run", "next-failures", "-o", "x"], 64),
+        (&["study", "status", "x/y"], 7),
+        (&["study", "table", "out", "-o", "table.txt"], 64),
+    ] {
+        let output = home.command(args).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
+        assert!(message.contains("FD-94"), "{message}");
+    }
+}
+
+#[test]
+fn a_cell_that_cannot_be_is_a_row_with_its_reason() {
+    let home = StudyHome::new();
+    let study = "name = \"x\"\n[[topology]]\nname = \"torus,dims=5\"\n[faults]\nlinks = [0, 40]\n[engines]\nuse = [\"ftree\", \"minhop\", \"dfsssp\"]\n\
+                 lanes = [1]\n[[measure]]\nkind = \"exchange\"\nmessage = 50\n";
+    fs::write(home.path("x.toml"), study).unwrap();
+    home.run(&["study", "run", "x.toml", "-o", "out"]);
+    let rows = home.text(&["study", "table", "out", "--fields", "link_faults,engine,status,why"]);
+    insta::assert_snapshot!("reasons", rows);
+    let filtered = home.text(&["study", "table", "out", "--filter", "status=deadlock", "--json"]);
+    let filtered: serde_json::Value = serde_json::from_str(&filtered).unwrap();
+    assert_eq!((filtered["rows"].as_array().unwrap().len(), filtered["missing"].as_u64()), (1, Some(0)));
+}
