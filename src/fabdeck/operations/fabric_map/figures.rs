@@ -185,23 +185,21 @@ pub struct FigureTable {
 }
 
 impl FigureTable {
-    /// The figures of the current reading and paths; `None` where they have not changed.
-    pub fn update_from(
+    /// Whether the figures are those of a reading and paths on a fabric.
+    pub fn is_of(
         &self,
         look: &Snapshot,
         reading: Option<&Arc<WatchVerdict>>,
         paths: Option<&Arc<PathIndex>>,
-    ) -> Option<Self> {
-        let address = |at: Option<usize>| at.unwrap_or(0);
-        let of = (
-            address(reading.map(|reading| Arc::as_ptr(reading) as usize)),
-            address(paths.map(|paths| Arc::as_ptr(paths) as usize)),
-        );
+    ) -> bool {
         let fabric = look.fabric();
         let same_size = self.links.len() == fabric.links().len() && self.nodes.len() == fabric.nodes().len();
-        if self.of == Some(of) && same_size {
-            return None;
-        }
+        self.of == Some(addresses(reading, paths)) && same_size
+    }
+
+    /// The figures of a reading and of paths, as far as they are known.
+    pub fn new(look: &Snapshot, reading: Option<&Arc<WatchVerdict>>, paths: Option<&Arc<PathIndex>>) -> Self {
+        let (of, fabric) = (addresses(reading, paths), look.fabric());
         let mut links = vec![MapFigures::default(); fabric.links().len()];
         let mut nodes = vec![MapFigures::default(); fabric.nodes().len()];
         if let Some(Rowset::Hot(rows)) = reading.map(|reading| &*reading.ports.rows) {
@@ -217,7 +215,12 @@ impl FigureTable {
         if let Some(paths) = paths {
             table.set_paths(look, paths, None);
         }
-        Some(table)
+        table
+    }
+
+    /// The numbers of links and nodes.
+    pub fn size(&self) -> (usize, usize) {
+        (self.links.len(), self.nodes.len())
     }
 
     /// The figures of paths alone; the scale ends at `most`, where that is more than the busiest cable has.
@@ -256,6 +259,14 @@ impl FigureTable {
     pub fn node(&self, id: NodeId) -> MapFigures {
         self.nodes.get(id.index()).copied().unwrap_or_default()
     }
+}
+
+fn addresses(reading: Option<&Arc<WatchVerdict>>, paths: Option<&Arc<PathIndex>>) -> (usize, usize) {
+    let address = |at: Option<usize>| at.unwrap_or(0);
+    (
+        address(reading.map(|reading| Arc::as_ptr(reading) as usize)),
+        address(paths.map(|paths| Arc::as_ptr(paths) as usize)),
+    )
 }
 
 #[cfg(test)]

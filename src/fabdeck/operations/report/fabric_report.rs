@@ -111,7 +111,7 @@ impl FabricReport {
         let (_, structure) = ranks(look);
         progress.report(1, STEPS);
         let readings = (facts.reading.as_ref(), facts.paths.as_ref());
-        let figures = FigureTable::default().update_from(look, readings.0, readings.1).unwrap_or_default();
+        let figures = FigureTable::new(look, readings.0, readings.1);
         let links = || look.fabric().links();
         let known = |quantity| links().any(|(link, _)| figures.link(link).score(quantity).is_some());
         let quantity =

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::draw_ring::ring_fits;
 use super::draw_slice::slice_fits;
+use super::figure_task::update_figures;
 use super::figures::{FigureTable, MapFigures, MapQuantity};
 use super::line_layout::LineLayout;
 use super::lit_path::LitPath;
@@ -14,6 +15,7 @@ use crate::console::features::screen::CursorDirection;
 use crate::console::features::screens::ScreenId;
 use crate::console::model::effect::Effect;
 use crate::console::model::state::SessionState;
+use crate::console::model::tasks::TaskId;
 use crate::operations::fabric_map::groups::GroupKind;
 use crate::operations::fabric_map::structure::{MapCable, MapStructure};
 use crate::operations::trace::path_trace::Trace;
@@ -28,6 +30,8 @@ pub struct DrawnMap {
     pub structure: Option<Arc<MapStructure>>,
     pub quantity: MapQuantity,
     pub figures: FigureTable,
+    /// The task that makes the figures of a later reading.
+    pub figure_task: Option<TaskId>,
     pub lit: Option<LitPath>,
     /// The cable at the cursor; without one, the cursor is on a switch.
     pub cable: Option<LinkId>,
@@ -112,11 +116,15 @@ impl DrawnMap {
         structure.switches.get(at).map(|switch| switch.id)
     }
 
-    /// Sums up bundles and groups again after the figures have changed.
-    fn sum_up(&mut self, changed: bool) {
+    pub fn set_figures(&mut self, figures: FigureTable) {
+        (self.figures, self.sums_of) = (figures, None);
+    }
+
+    /// Sums up bundles and groups where the structure or the figures have changed.
+    fn sum_up(&mut self) {
         let Some(structure) = self.structure.clone() else { return };
         let address = Some(Arc::as_ptr(&structure) as usize);
-        if !changed && self.sums_of == address {
+        if self.sums_of == address {
             return;
         }
         let worst = |all: &mut dyn Iterator<Item = MapFigures>| {
@@ -220,16 +228,10 @@ impl MapWalk<'_> {
 
 /// Brings the drawn map up to date after an event: figures of a new reading, the lit path, and the layout.
 pub fn update_drawn_map(state: &mut SessionState) -> Vec<Effect> {
+    let mut effects: Vec<Effect> = update_figures(state).into_iter().collect();
+    state.screens.map.drawn.sum_up();
     let known = &state.known;
-    let map = &state.screens.map.drawn;
     let address = |reading: &Arc<WatchVerdict>| Arc::as_ptr(reading) as usize;
-    let readings = (known.watch.reading.as_ref(), known.paths.as_ref());
-    let figures = known.look.as_ref().and_then(|look| map.figures.update_from(look, readings.0, readings.1));
-    let changed = figures.is_some();
-    if let Some(figures) = figures {
-        state.screens.map.drawn.figures = figures;
-    }
-    state.screens.map.drawn.sum_up(changed);
     let followed = state.screens.paths.trace.as_ref().filter(|_| state.screens.paths.users.is_none());
     let lit_of = (
         known.watch.reading.as_ref().map(address),
@@ -245,7 +247,7 @@ pub fn update_drawn_map(state: &mut SessionState) -> Vec<Effect> {
         (map.lit, map.lit_of) = (lit, Some(lit_of));
     }
     let room = update_layout(state);
-    let mut effects = update_matrix(state, room);
+    effects.extend(update_matrix(state, room));
     effects.extend(update_pair_detail(state));
     effects
 }

@@ -10,6 +10,7 @@ pub(crate) mod draw_ring;
 pub(crate) mod draw_slice;
 pub mod drawn_map;
 mod feature;
+mod figure_task;
 pub mod figures;
 mod grid;
 pub(crate) mod health;
