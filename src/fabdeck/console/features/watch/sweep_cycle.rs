@@ -69,13 +69,17 @@ impl TaskOutcome for SweepOutcome {
     }
 }
 
-/// Judges two sweeps.
+/// Judges two sweeps. Those that were judged before are freed with the task: on a large fabric that takes longer than a
+/// frame has.
 #[derive(Debug)]
-pub struct VerdictTask(Box<VerdictRequest>);
+pub struct VerdictTask {
+    request: Box<VerdictRequest>,
+    _judged_before: Option<JudgedSweeps>,
+}
 
 impl BackgroundTask for VerdictTask {
     fn run(&self, _: &mut dyn TaskServices, _: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
-        Some(Box::new(VerdictOutcome(Arc::new(self.0.run()))))
+        Some(Box::new(VerdictOutcome(Arc::new(self.request.run()))))
     }
 }
 
@@ -283,9 +287,10 @@ pub fn request_verdict(state: &mut SessionState, sweeps: JudgedSweeps) -> Vec<Ef
         flows,
         at_ms,
     };
-    let (task, effect) = state.begin_quiet("judging counters", VerdictTask(Box::new(judging)));
-    state.known.watch.judging = Some(task);
-    (state.known.watch.judged, state.known.watch.again) = (Some(sweeps), false);
+    let _judged_before = state.known.watch.judged.replace(sweeps);
+    let job = VerdictTask { request: Box::new(judging), _judged_before };
+    let (task, effect) = state.begin_quiet("judging counters", job);
+    (state.known.watch.judging, state.known.watch.again) = (Some(task), false);
     vec![effect]
 }
 
