@@ -19,12 +19,15 @@ fn whole_frame(session: &mut Session) -> usize {
 /// What the session sends while nothing happens. The clock of the header shows minutes: a minute that would end meanwhile is
 /// waited for, with what it draws.
 fn sent_while_idle(session: &mut Session, seconds: u64) -> String {
-    let into_minute =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() % 60;
-    if into_minute + seconds + 1 >= 60 {
-        std::thread::sleep(Duration::from_secs(60 - into_minute));
+    loop {
+        session.quiet();
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let into_minute = now.as_secs() % 60;
+        if into_minute + seconds + 2 < 60 {
+            break;
+        }
+        std::thread::sleep(Duration::from_secs(61 - into_minute));
     }
-    session.quiet();
     let before = session.bytes();
     std::thread::sleep(Duration::from_secs(seconds));
     session.raw_since(before).escape_ascii().to_string()
