@@ -51,7 +51,7 @@ use fabdeck_files::job_lists::{JobLine, JobList};
 use fabdeck_routing::NoProgress;
 
 /// Keys of a run, and of one with `FABDECK_LONG=1` (`tests/run --long random`).
-const KEYS: usize = 40_000;
+const KEYS: usize = 20_000;
 const KEYS_LONG: usize = 400_000;
 /// Keys from one look for the way out to the next, at most.
 const STRETCH: u64 = 40;
