@@ -105,6 +105,51 @@ pub fn write_gauges(fabric: &Fabric, names: &Names, gauges: &[Gauge]) -> String 
     out
 }
 
+/// A value of nodes.
+#[derive(Debug)]
+pub struct NodeGauge {
+    /// The name after `infiniband_switch_` or `infiniband_hca_`.
+    pub name: &'static str,
+    pub help: &'static str,
+    /// In the order of the nodes.
+    pub values: Vec<NodeValue>,
+}
+
+/// A value of a node, or of a part of it.
+#[derive(Debug)]
+pub struct NodeValue {
+    pub node: NodeId,
+    /// The kind of the part, and which one of them it is.
+    pub part: Option<(&'static str, String)>,
+    pub value: f64,
+}
+
+/// Writes values of nodes, with the labels of ports but the port.
+pub fn write_node_gauges(fabric: &Fabric, names: &Names, gauges: &[NodeGauge]) -> String {
+    let mut out = String::new();
+    let family_of = |node: NodeId| MetricFamily::of_node_kind(fabric.node(node).facts.kind);
+    for family in [MetricFamily::Switch, MetricFamily::Adapter] {
+        for NodeGauge { name, help, values } in gauges {
+            let name = format!("infiniband_{}_{name}", family.label());
+            let mut mine = values.iter().filter(|value| family_of(value.node) == family).peekable();
+            if mine.peek().is_some() {
+                let help = format!("Infiniband {} {help}", family.description());
+                write_head(&mut out, &name, &help, "gauge");
+            }
+            for NodeValue { node, part, value } in mine {
+                let mut labels = format!("guid=\"{}\",", fabric.node(*node).guid());
+                write_label(&mut labels, family.label(), names.name(*node));
+                if let Some((kind, which)) = part {
+                    labels.push(',');
+                    write_label(&mut labels, kind, which);
+                }
+                let _ = writeln!(out, "{name}{{{labels}}} {value}");
+            }
+        }
+    }
+    out
+}
+
 /// The exporter has one family of metrics for switches and one for adapters; routers count as adapters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum MetricFamily {

@@ -23,6 +23,7 @@ mod report;
 mod route;
 mod route_args;
 mod run_command;
+mod sensor_metrics;
 mod shell;
 mod show;
 mod simulate;

@@ -75,6 +75,34 @@ fn metrics_have_the_values_that_were_read_and_no_line_for_others() {
     assert_eq!(metrics(OPTICS, &["--top", "1"]).0, Some(64), "metrics are those of every port");
 }
 
+#[test]
+fn metrics_of_sensors_have_their_parts_and_no_line_for_what_was_not_read() {
+    let metrics = |source: &str| {
+        let args = ["--source", source, "show", "sensors", "--format", "prometheus"];
+        let ended = program(&home()).args(args).output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stdout).unwrap())
+    };
+    let (code, text) = metrics("sim:kary,k=2,n=2,wire=all");
+    assert_eq!(code, Some(0));
+    let lines = |name: &str| {
+        let begin = format!("infiniband_switch_{name}{{guid=\"0x");
+        text.lines().filter(|line| line.starts_with(&begin)).count()
+    };
+    for (name, least) in [
+        ("temperature_celsius", 4),
+        ("temperature_limit_celsius", 4),
+        ("fan_speed_rpm", 4),
+        ("sensor_faults", 4),
+        ("uptime_seconds", 4),
+    ] {
+        assert!(lines(name) >= least, "{name}: {text}");
+    }
+    assert!(text.contains("sensor=\"chip\"} ") && text.contains(",fan=\""), "{text}");
+    let (code, text) = metrics("sim:kary,k=2,n=2");
+    let values = text.lines().filter(|line| !line.starts_with('#') && !line.contains("sensor_faults"));
+    assert_eq!((code, values.count()), (Some(0), 0), "{text}");
+}
+
 /// Whether a value is this word, or that of a device that was not asked because another one of its kind has this word.
 fn is_word(value: &Value, word: &str) -> bool {
     let of_kind = match word {

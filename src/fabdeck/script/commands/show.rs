@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::{jobs, metrics, module_metrics};
+use super::{jobs, metrics, module_metrics, sensor_metrics};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::field::Listing;
@@ -172,12 +172,16 @@ pub const SHOW_MODULES: CommandEntry = CommandEntry::new(
 
 pub const SHOW_SENSORS: CommandEntry = CommandEntry::new(
     "show sensors",
-    "Temperatures, fans and firmware of switches",
+    "Temperatures, fans and firmware of switches, and of hosts that answer",
     "A row for each switch, and for each other node that answered: temperature with the device's own limit, fans, \
-     firmware, uptime, serial number. A live source is asked up to six questions a node, by Gets only.",
+     firmware, uptime, serial number. A live source is asked up to six questions a node, by Gets only. --format \
+     prometheus prints temperatures with their limits, fans, power supplies and uptime, as far as they were read.",
 )
 .needs_fabric()
-.examples(&["fabdeck --source sim:kary,k=4,n=2,wire=all show sensors --sort temperature --top 5"])
+.examples(&[
+    "fabdeck --source sim:kary,k=4,n=2,wire=all show sensors --sort temperature --top 5",
+    "fabdeck --source sim:kary,k=2,n=2,wire=all show sensors --format prometheus",
+])
 .runs(&CommandFunction(show_sensors))
 .filter(FilterUse::Rows)
 .at(OptionUse::Used)
@@ -316,8 +320,11 @@ fn show_modules(context: &mut Context<'_, '_>, args: &ModuleArgs) -> Result<Exit
     }
 }
 
-fn show_sensors(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
-    show_rows(context, ViewId::Sensors, rows, None)
+fn show_sensors(context: &mut Context<'_, '_>, args: &ModuleArgs) -> Result<Exit, Failure> {
+    match args.format {
+        CounterFormat::Prometheus => sensor_metrics::run(context, &args.rows),
+        CounterFormat::Rows => show_rows(context, ViewId::Sensors, &args.rows, None),
+    }
 }
 
 fn show_adaptive(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
