@@ -76,7 +76,7 @@ pub(crate) fn shift_distance(step: u32, hosts: u32) -> u32 {
     if step.is_multiple_of(2) { distance } else { hosts - distance }
 }
 
-/// The steps of an exchange between so many hosts.
+/// The steps of an exchange between this number of hosts.
 pub(crate) fn shift_steps(hosts: u32, sample: Option<u32>) -> u32 {
     let all = hosts.saturating_sub(1);
     sample.map_or(all, |sample| sample.clamp(1, all.max(1)).min(all))

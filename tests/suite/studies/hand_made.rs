@@ -58,6 +58,34 @@ pub fn make_study(home: &StudyHome) {
     fs::write(home.path("results/segments/by-hand-1.segment"), bytes).unwrap();
 }
 
+/// The columns of what was measured.
+const MEASURED: &[&str] = &[
+    "efi_min",
+    "efi_mean",
+    "efi_max",
+    "efi_sdv",
+    "hops_max",
+    "stretch_mean",
+    "degraded",
+    "fell_back",
+    "lost_pairs",
+    "cycle",
+    "steady",
+    "simulated_ns",
+    "packet_hops",
+    "throughput_gbyte_s",
+    "consumption_min",
+    "consumption_q1",
+    "consumption_median",
+    "consumption_q3",
+    "consumption_max",
+    "latency_mean_ns",
+    "latency_p99_ns",
+    "why",
+    "lanes",
+    "route_seconds",
+];
+
 /// Replaces what a cell came to by values that follow from its place in the study.
 fn set_values(row: &mut Value) {
     let number = |key: &str, row: &Value| row[key].as_f64().unwrap_or(0.0);
@@ -65,33 +93,7 @@ fn set_values(row: &mut Value) {
         (number("link_faults", row), number("fault_seed", row), number("lanes_asked", row));
     let is_torus = row["topology"].as_str().unwrap().starts_with("torus");
     let engine = row["engine"].as_str().unwrap().to_owned();
-    let measured = [
-        "efi_min",
-        "efi_mean",
-        "efi_max",
-        "efi_sdv",
-        "hops_max",
-        "stretch_mean",
-        "degraded",
-        "fell_back",
-        "lost_pairs",
-        "cycle",
-        "steady",
-        "simulated_ns",
-        "packet_hops",
-        "throughput_gbyte_s",
-        "consumption_min",
-        "consumption_q1",
-        "consumption_median",
-        "consumption_q3",
-        "consumption_max",
-        "latency_mean_ns",
-        "latency_p99_ns",
-        "why",
-        "lanes",
-        "route_seconds",
-    ];
-    measured.iter().for_each(|key| row[key] = Value::Null);
+    MEASURED.iter().for_each(|key| row[key] = Value::Null);
     (row["hosts"], row["links"], row["pairs"]) = (json!(10), json!(40), json!(90));
     (row["version"], row["status"]) = (json!("1.1.1"), json!("done"));
     let status = match (engine.as_str(), is_torus) {

@@ -178,7 +178,7 @@ fn bar_figure(
     let styled: Vec<FigureSeries> = series.iter().map(|name| rows.series(name)).collect();
     StudyFigure {
         kind: measure.kind,
-        title: format!("{}: {} of {words}", rows.study, measure.what),
+        title: format!("{}: {}, {words}", rows.study, measure.what),
         subtitle: format!("{failures}; means over the seeds with intervals of 95 %"),
         x_label: "topology".to_owned(),
         y_label: format!("{}, {}", measure.what, measure.unit),

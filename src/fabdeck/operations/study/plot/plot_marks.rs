@@ -27,7 +27,11 @@ pub fn draw_mark(page: &mut HtmlWriter, style: usize, (x, y): (f64, f64)) {
     let path = match shape {
         0 => {
             let (x, y, half) = (number(x), number(y), number(HALF));
-            page.element("circle", &[("class", "solid"), ("cx", &x), ("cy", &y), ("r", &half)], "");
+            page.element(
+                "ellipse",
+                &[("class", "solid"), ("cx", &x), ("cy", &y), ("rx", &half), ("ry", &half)],
+                "",
+            );
             return;
         }
         1 | 5 => format!("M{}L{}L{}L{}Z", at(-1.0, -1.0), at(1.0, -1.0), at(1.0, 1.0), at(-1.0, 1.0)),

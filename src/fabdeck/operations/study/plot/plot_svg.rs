@@ -19,7 +19,7 @@ const SLOT: f64 = 9.0;
 const LETTER: f64 = 6.6;
 const LINE: f64 = 18.0;
 /// The most characters of a label below a group.
-const LABEL: usize = 38;
+const LABEL: usize = 46;
 
 /// A figure as a file of its own.
 pub fn svg_file(figure: &StudyFigure) -> String {
@@ -234,7 +234,11 @@ impl<'f> Drawing<'f> {
         }
         for crossing in &curves.crossings {
             let (x, y) = (number(self.at_x(self.x.share(crossing.x))), number(self.at_y(crossing.y)));
-            page.element("circle", &[("class", "ring"), ("cx", &x), ("cy", &y), ("r", "8")], "");
+            page.element(
+                "ellipse",
+                &[("class", "ring"), ("cx", &x), ("cy", &y), ("rx", "8"), ("ry", "8")],
+                "",
+            );
         }
     }
 

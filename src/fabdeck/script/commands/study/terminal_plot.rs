@@ -57,6 +57,11 @@ const ASCII: PlotSigns = PlotSigns {
 pub fn draw_plot(figure: &StudyFigure, width: usize, utf8: bool) -> String {
     let signs = if utf8 { &UTF8 } else { &ASCII };
     let width = width.max(NUMBERS + LEAST_BAR + VALUES);
+    // Before texts are wrapped: some signs of ASCII are longer.
+    let plain = |text: &str| match utf8 {
+        true => text.to_owned(),
+        false => text.replace('±', "+-").replace('²', "2"),
+    };
     let mut lines = Vec::new();
     lines.extend(wrap_text(&figure.title, width));
     lines.extend(wrap_text(&figure.subtitle, width));
@@ -66,14 +71,10 @@ pub fn draw_plot(figure: &StudyFigure, width: usize, utf8: bool) -> String {
         FigureContent::Curves(curves) => draw_curves(figure, curves, (width, signs), &mut lines),
     }
     for remark in &figure.remarks {
-        lines.extend(wrap_text(remark, width));
+        lines.extend(wrap_text(&plain(remark), width));
     }
     lines.push(String::new());
-    let plain = |line: String| match utf8 {
-        true => line,
-        false => line.replace('±', "+-").replace('²', "2").replace('…', "..."),
-    };
-    lines.into_iter().map(|line| plain(line).trim_end().to_owned() + "\n").collect()
+    lines.into_iter().map(|line| plain(&line).trim_end().to_owned() + "\n").collect()
 }
 
 fn draw_groups(
