@@ -99,5 +99,5 @@ fn answer(routes: Routes, layered: &LaneAssignment, mut remarks: Vec<String>) ->
             layered.escaped
         ));
     }
-    EngineAnswer { routes, remarks, degraded: false }
+    EngineAnswer { routes, remarks, degraded: false, fell_back: None }
 }

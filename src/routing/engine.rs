@@ -282,6 +282,8 @@ pub struct EngineAnswer {
     /// Whether there were too few lanes for the engine's own routes. The routes keep the engine's promise and load
     /// their busiest channel more.
     pub degraded: bool,
+    /// The number of destinations whose paths are escape paths, from an engine that has such.
+    pub fell_back: Option<usize>,
 }
 
 impl From<Routes> for EngineAnswer {

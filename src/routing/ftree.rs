@@ -25,7 +25,10 @@ pub fn route(
         let order = UpDownOrder::new(&problem.graph, &ranks.height, false);
         let mut routes = fill_tables(problem, &order, TIE_BREAKS, request, pulse)?;
         let evened = balance_tables(problem, request, pulse, CompletionScope::BetweenHosts, &mut routes)?;
-        Ok((evened, EngineAnswer { routes, remarks: vec![ranks.remark.clone()], degraded: false }))
+        Ok((
+            evened,
+            EngineAnswer { routes, remarks: vec![ranks.remark.clone()], degraded: false, fell_back: None },
+        ))
     };
     choose_reading(ID, problem, request, found, make)
 }

@@ -120,7 +120,7 @@ pub fn run_engine(
     pulse: &dyn RouteProgress,
 ) -> Result<EngineRun, EngineRefusal> {
     let Some(again) = engine.incremental else {
-        let EngineAnswer { routes, remarks, degraded } = (engine.route)(problem, request, pulse)?;
+        let EngineAnswer { routes, remarks, degraded, .. } = (engine.route)(problem, request, pulse)?;
         return Ok(EngineRun {
             routes: routes.into(),
             remarks,

@@ -31,7 +31,7 @@ pub fn route(
         routes.lanes = write_lanes(problem, &routes, &lanes);
     }
     let remarks = if needed > 1 { vec![size_remark(&lanes)] } else { Vec::new() };
-    Ok(EngineAnswer { routes, remarks, degraded: false })
+    Ok(EngineAnswer { routes, remarks, degraded: false, fell_back: None })
 }
 
 fn refuse_lanes(needed: u32, given: u8) -> EngineRefusal {

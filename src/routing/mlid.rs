@@ -49,7 +49,7 @@ pub fn route(
             ));
         }
     }
-    Ok(EngineAnswer { routes, remarks, degraded: false })
+    Ok(EngineAnswer { routes, remarks, degraded: false, fell_back: None })
 }
 
 /// Destination-mod-k (Nienaber et al., theorem 2): SLID on an m-port n-tree.
@@ -60,7 +60,7 @@ pub fn route_by_destination(
 ) -> Result<EngineAnswer, EngineRefusal> {
     let tree = DigitTree::new(DMODK, problem, request, TreeLevels::Left, pulse)?;
     let routes = tree.route(PathNumber::Destination, pulse)?;
-    Ok(EngineAnswer { routes, remarks: vec![tree.remark], degraded: false })
+    Ok(EngineAnswer { routes, remarks: vec![tree.remark], degraded: false, fell_back: None })
 }
 
 /// LIDs of hosts that have the same path as another LID of their port.

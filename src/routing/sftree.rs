@@ -62,7 +62,7 @@ fn route_by_reading(
     let evened = balance_tables(problem, request, pulse, CompletionScope::Everything, &mut routes)?;
     let answer = |routes, remarks: Vec<String>| {
         let remarks = [ranks.remark.clone()].into_iter().chain(remarks).collect();
-        EngineAnswer { routes, remarks, degraded: false }
+        EngineAnswer { routes, remarks, degraded: false, fell_back: None }
     };
     if let Some(busiest) = evened.busiest {
         let between_hosts = fill_tables(problem, &plain, ties, request, pulse)?;

@@ -50,7 +50,7 @@ pub fn route(
         let given = problem.usable_lanes(request.lanes);
         remarks.extend(take_levels(problem, &moves.follow(levels), given, &mut routes, pulse)?);
     }
-    Ok(EngineAnswer { routes, remarks, degraded: false })
+    Ok(EngineAnswer { routes, remarks, degraded: false, fell_back: None })
 }
 
 /// Where the LIDs of the file are in the fabric.

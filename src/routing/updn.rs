@@ -78,7 +78,7 @@ fn route_by_heights(
         ));
     }
     let routes = fill_tables(problem, &order, ties, request, pulse)?;
-    Ok(EngineAnswer { routes, remarks, degraded: false })
+    Ok(EngineAnswer { routes, remarks, degraded: false, fell_back: None })
 }
 
 struct RootedHeights {

@@ -27,7 +27,7 @@ mod port_labels;
 mod prometheus;
 mod real_fabrics;
 mod report;
-mod report_pages;
+pub mod report_pages;
 mod rising_counters;
 mod rows;
 mod service_levels;

@@ -41,6 +41,16 @@ impl TableLayout {
         Self { columns, terminal: terminal.stdout, utf8: terminal.utf8 }
     }
 
+    /// Width of a plot: that of the terminal, or the usual one.
+    pub fn plot_width(self) -> usize {
+        self.columns.unwrap_or(DEFAULT_WIDTH)
+    }
+
+    /// Whether the terminal shows more than ASCII.
+    pub fn has_utf8(self) -> bool {
+        self.utf8
+    }
+
     /// Width of prose; on a terminal of unknown width the usual one.
     pub fn prose_width(self) -> Option<usize> {
         self.terminal.then(|| self.columns.unwrap_or(DEFAULT_WIDTH))

@@ -90,6 +90,7 @@ pub const COMMANDS: &[CommandEntry] = &[
     study::run::STUDY_RUN,
     study::listing::STUDY_STATUS,
     study::table::STUDY_TABLE,
+    study::plot::STUDY_PLOT,
     study::slurm::STUDY_SLURM,
     record::RECORD,
     agent::AGENT,

@@ -159,6 +159,7 @@ fn find_routes(
         return found(lined.answer(problem, &net, &need, Some(&course)));
     }
     let mut answer = EngineAnswer::from(write_routes(problem, &net, &plan, &course));
+    answer.fell_back = Some(course.best.fell_back);
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
     found(answer)
 }
@@ -283,7 +284,7 @@ impl LineTrees {
         };
         let how = format!("trees on one lane, along a line of all switches: {why}");
         let routes = line_routes::write_routes(problem, net, &self.trees, &self.spread);
-        EngineAnswer { routes, remarks: vec![fell.to_owned(), how], degraded: false }
+        EngineAnswer { routes, remarks: vec![fell.to_owned(), how], degraded: false, fell_back: Some(0) }
     }
 }
 
@@ -340,6 +341,7 @@ fn updown_answer(
     };
     let mut answer = plain.answer.clone();
     answer.remarks.splice(0..0, [fell.to_owned(), format!("{UPDOWN_REMARK}, {why}")]);
+    answer.fell_back = Some(0);
     answer
 }
 

@@ -43,7 +43,7 @@ pub fn route(
         });
     }
     routes.path_bits = Some(path_bits);
-    Ok(EngineAnswer { routes, remarks, degraded: false })
+    Ok(EngineAnswer { routes, remarks, degraded: false, fell_back: None })
 }
 
 /// The paper's k is the root of the ways up. Where leaves differ in them, the k with the lesser worst permutation.

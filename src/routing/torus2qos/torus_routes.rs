@@ -73,7 +73,7 @@ pub fn route(
                 .to_owned(),
         );
     }
-    Ok(EngineAnswer { routes, remarks, degraded: false })
+    Ok(EngineAnswer { routes, remarks, degraded: false, fell_back: None })
 }
 
 /// The LIDs behind each switch: the switch itself, then its hosts in the order of their turns on parallel cables.

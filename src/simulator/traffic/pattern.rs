@@ -26,6 +26,8 @@ pub enum TrafficPattern {
     /// (dissertation 4.3.3.2). The pattern ends then.
     Shift {
         packets: u32,
+        /// The number of shifts that are sampled, evenly over all distances; `None` for all of them.
+        shifts: Option<u32>,
     },
 }
 
@@ -74,6 +76,24 @@ pub(crate) fn shift_distance(step: u32, hosts: u32) -> u32 {
     if step.is_multiple_of(2) { distance } else { hosts - distance }
 }
 
+/// The steps of an exchange between this number of hosts.
+pub(crate) fn shift_steps(hosts: u32, sample: Option<u32>) -> u32 {
+    let all = hosts.saturating_sub(1);
+    sample.map_or(all, |sample| sample.clamp(1, all.max(1)).min(all))
+}
+
+/// The step of a whole exchange that a step of a sample is. Distances lie evenly, each with both of its directions.
+pub(crate) fn sampled_step(step: u32, hosts: u32, sample: Option<u32>) -> u32 {
+    let steps = shift_steps(hosts, sample);
+    let all = hosts.saturating_sub(1);
+    if steps >= all {
+        return step;
+    }
+    let (pairs, of) = (u64::from(steps.div_ceil(2)), u64::from(all / 2));
+    let pair = (2 * u64::from(step / 2) + 1) * of / (2 * pairs);
+    2 * pair as u32 + step % 2
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,5 +128,22 @@ mod tests {
             let distance = |shift: &u32| (*shift).min(hosts - shift);
             assert!(steps.is_sorted_by_key(distance), "{hosts} {steps:?}");
         }
+    }
+
+    #[test]
+    fn a_sample_of_shifts_lies_evenly_over_all_distances() {
+        for hosts in 2..40 {
+            for sample in 1..=hosts + 2 {
+                let steps: Vec<u32> = (0..shift_steps(hosts, Some(sample)))
+                    .map(|step| sampled_step(step, hosts, Some(sample)))
+                    .collect();
+                assert_eq!(steps.len() as u32, sample.min(hosts - 1), "{hosts} {sample}");
+                assert!(steps.is_sorted_by(|a, b| a < b), "{hosts} {sample} {steps:?}");
+                assert!(steps.iter().all(|step| step + 1 < hosts), "{hosts} {sample} {steps:?}");
+            }
+        }
+        let distances: Vec<u32> =
+            (0..4).map(|step| shift_distance(sampled_step(step, 101, Some(4)), 101)).collect();
+        assert_eq!(distances, [13, 88, 38, 63]);
     }
 }

@@ -36,7 +36,7 @@ impl PatternName {
     pub fn parse(word: &str, details: PatternOptions) -> Option<Self> {
         Some(Self::Pattern(match word {
             "uniform" => TrafficPattern::Uniform,
-            "shift" => TrafficPattern::Shift { packets: details.message },
+            "shift" => TrafficPattern::Shift { packets: details.message, shifts: None },
             "centric" => TrafficPattern::centric(),
             "permutation" => TrafficPattern::Permutation,
             "ring" => TrafficPattern::Ring,

@@ -8,7 +8,7 @@ use super::lanes::NO_LANE;
 use super::lid_selection::LidSelection;
 use super::network::TrafficRun;
 use super::packets::{NONE, Packet, PacketOrigin};
-use super::pattern::shift_distance;
+use super::pattern::{sampled_step, shift_distance, shift_steps};
 use super::queue::QueueStage;
 use super::traffic_senders::{SendScript, TrafficSenders};
 
@@ -176,13 +176,14 @@ impl TrafficRun {
         if self.senders.selections[end as usize].is_draining() {
             return;
         }
-        let TrafficSenders { scripts, hosts, place, message, .. } = &mut self.senders;
+        let TrafficSenders { scripts, hosts, place, message, sample, .. } = &mut self.senders;
         let count = hosts.len() as u32;
         let SendScript::Shift { step, left } = &mut scripts[end as usize] else { return };
-        if *step + 1 >= count {
+        if *step >= shift_steps(count, *sample) {
             return;
         }
-        let to = hosts[((place[end as usize] + shift_distance(*step, count)) % count) as usize];
+        let distance = shift_distance(sampled_step(*step, count, *sample), count);
+        let to = hosts[((place[end as usize] + distance) % count) as usize];
         let turn = step.wrapping_mul(*message).wrapping_add(*message - *left);
         *left -= 1;
         if *left == 0 {

@@ -9,7 +9,7 @@ use super::flow::{Flow, FlowOrder, FlowState};
 use super::lanes::{LaneRow, NO_LANE, lane_of};
 use super::lid_selection::LidSelection;
 use super::packets::NONE;
-use super::pattern::{TrafficPattern, permutation_flows, ring_flows};
+use super::pattern::{TrafficPattern, permutation_flows, ring_flows, shift_steps};
 use super::setup::{NetworkSetup, TrafficLoad};
 use crate::{Share, SimulatorRng};
 use fabdeck_fabric::{Fabric, PortId, PortNum};
@@ -64,6 +64,8 @@ pub(crate) struct TrafficSenders {
     pub spot_level: Option<u8>,
     /// Packets of each message of a shift exchange.
     pub message: u32,
+    /// The number of shifts of a sampled exchange; `None` for all.
+    pub sample: Option<u32>,
     pub last_arrival: u64,
     /// Levels that were set for drawn packets, by end and destination LID.
     pub kept: BTreeMap<(u32, u16), u8>,
@@ -107,6 +109,7 @@ impl TrafficSenders {
             share: Share::default(),
             spot_level: None,
             message: 0,
+            sample: None,
             last_arrival: 0,
             kept: BTreeMap::new(),
             selections: plant.ends.iter().map(selection).collect(),
@@ -130,8 +133,8 @@ impl TrafficSenders {
                 senders.spot_level = level.map(|level| level.value());
                 senders.add_random_traffic(given, load, (plant, adapters), *spots)?;
             }
-            TrafficPattern::Shift { packets } => {
-                senders.message = (*packets).max(1);
+            TrafficPattern::Shift { packets, shifts } => {
+                (senders.message, senders.sample) = ((*packets).max(1), *shifts);
                 for end in &senders.hosts {
                     senders.scripts[*end as usize] = SendScript::Shift { step: 0, left: senders.message };
                 }
@@ -375,7 +378,8 @@ impl TrafficSenders {
     /// Number of packets of a pattern that ends.
     pub fn expected_packets(&self) -> Option<u64> {
         let hosts = self.hosts.len() as u64;
-        (self.message > 0).then(|| hosts * (hosts - 1) * u64::from(self.message))
+        let shifts = u64::from(shift_steps(self.hosts.len() as u32, self.sample));
+        (self.message > 0).then(|| hosts * shifts * u64::from(self.message))
     }
 }
 

@@ -108,6 +108,7 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
         "study run",
         "study status",
         "study table",
+        "study plot",
         "study slurm",
     ];
     // What writes to a fabric needs one that can be written to: see `changing`.

@@ -45,6 +45,28 @@ fn measured(dom: &str) -> [u32; 3] {
     numbers.try_into().unwrap()
 }
 
+/// Measures a page at both widths, where none is scrolled sideways, and stores a picture of each.
+pub fn photograph((folder, pictures): (&Path, &Path), (name, page): (&str, &str), settings: &[&str]) {
+    std::fs::create_dir_all(pictures).unwrap();
+    std::fs::write(pictures.join(format!("{name}.html")), page).unwrap();
+    for width in WIDTHS {
+        let file = folder.join("framed.html");
+        let address = format!("file://{}", file.display());
+        std::fs::write(&file, framed(page, (width, 800))).unwrap();
+        let dom = chromium(folder, &["--dump-dom", "--virtual-time-budget=5000", &address]);
+        let [content, frame, height] = measured(&dom);
+        assert_eq!((content, frame), (width, width), "{name} is scrolled sideways at {width}");
+        std::fs::write(&file, framed(page, (width, height))).unwrap();
+        let picture = pictures.join(format!("{name}-{width}.png"));
+        let (size, to) = (
+            format!("--window-size={},{height}", width.max(500)),
+            format!("--screenshot={}", picture.display()),
+        );
+        chromium(folder, &[settings, &[size.as_str(), &to, &address][..]].concat());
+        assert!(std::fs::metadata(&picture).is_ok_and(|picture| picture.len() > 20_000), "{name} {width}");
+    }
+}
+
 /// Runs with `tests/run --long report`, which installs Chromium.
 #[test]
 fn reports_fit_a_phone_and_a_desk() {
@@ -52,31 +74,11 @@ fn reports_fit_a_phone_and_a_desk() {
         return;
     }
     let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("report");
-    std::fs::create_dir_all(&pictures).unwrap();
     let home = home();
     for (name, source, settings) in REPORTS {
         let ended = fabdeck(&home).args(["--source", source, "report", "-o", "-"]).output().unwrap();
         let report = String::from_utf8(ended.stdout).unwrap();
         assert!(report.ends_with("</html>\n"), "{name}");
-        std::fs::write(pictures.join(format!("{name}.html")), &report).unwrap();
-        for width in WIDTHS {
-            let file = home.path().join("framed.html");
-            let address = format!("file://{}", file.display());
-            std::fs::write(&file, framed(&report, (width, 800))).unwrap();
-            let dom = chromium(home.path(), &["--dump-dom", "--virtual-time-budget=5000", &address]);
-            let [content, frame, height] = measured(&dom);
-            assert_eq!((content, frame), (width, width), "{name} is scrolled sideways at {width}");
-            std::fs::write(&file, framed(&report, (width, height))).unwrap();
-            let picture = pictures.join(format!("{name}-{width}.png"));
-            let (size, to) = (
-                format!("--window-size={},{height}", width.max(500)),
-                format!("--screenshot={}", picture.display()),
-            );
-            chromium(home.path(), &[settings, &[size.as_str(), &to, &address][..]].concat());
-            assert!(
-                std::fs::metadata(&picture).is_ok_and(|picture| picture.len() > 20_000),
-                "{name} {width}"
-            );
-        }
+        photograph((home.path(), &pictures), (name, &report), settings);
     }
 }

@@ -26,6 +26,12 @@ fn holds(what: &str, problem: &Problem<'_>, lanes: u8) -> OracleVerdict {
         && verdict.lanes.iter().all(|lane| *lane < lanes)
         && answer.routes.lane_count() <= lanes;
     assert!(kept, "{what}, {lanes} lanes: {verdict:?}");
+    // The first remark says in words how many destinations use the escape paths.
+    let remark = &answer.remarks[0];
+    let fell = answer.fell_back.unwrap();
+    let is_searched = remark.ends_with("destinations use the escape paths");
+    let words = if is_searched { format!("{fell} of ") } else { String::new() };
+    assert!(remark.starts_with(&words) && (is_searched || fell == 0), "{what}: {fell}, {remark}");
     verdict
 }
 

@@ -43,7 +43,7 @@ fn patterns(fabric: &Fabric) -> Vec<TrafficPattern> {
         TrafficPattern::centric(),
         TrafficPattern::Permutation,
         TrafficPattern::Ring,
-        TrafficPattern::Shift { packets: 2 },
+        TrafficPattern::Shift { packets: 2, shifts: None },
     ]
 }
 
@@ -141,7 +141,7 @@ fn a_shift_exchange_delivers_everything_once_and_ends() {
     for name in ["kary,k=2,n=3", "kary,k=3,n=2"] {
         let (fabric, routes) = routed(name, "ftree");
         let load = TrafficLoad {
-            pattern: TrafficPattern::Shift { packets: 3 },
+            pattern: TrafficPattern::Shift { packets: 3, shifts: None },
             settings: TrafficSettings::default(),
         };
         let mut run = run_on(&fabric, &Faults::new(), &routes, &load);

@@ -90,7 +90,7 @@ fn patterns_over_all_hosts_go_on_over_the_new_lane() {
     let fabric = fabric("kary,k=3,n=2");
     let faults = Faults::new();
     let routes: Arc<Routes> = Arc::new(route("minhop", &Problem::new(&fabric, &faults)).unwrap().routes);
-    for pattern in [TrafficPattern::Uniform, TrafficPattern::Shift { packets: 3 }] {
+    for pattern in [TrafficPattern::Uniform, TrafficPattern::Shift { packets: 3, shifts: None }] {
         let given = NetworkSetup {
             fabric: &fabric,
             faults: &faults,

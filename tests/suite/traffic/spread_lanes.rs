@@ -34,7 +34,7 @@ fn packets_use_all_lanes_alike_and_no_other() {
     let ring = (0..9).map(|at| Flow::new(hosts[at], hosts[(at + 4) % 9])).collect();
     let spots = TrafficPattern::centric();
     // A shift exchange of three-packet messages to eight hosts: 24 packets, six on each of four lanes.
-    let shift = TrafficPattern::Shift { packets: 3 };
+    let shift = TrafficPattern::Shift { packets: 3, shifts: None };
     for (pattern, count) in
         [(TrafficPattern::Uniform, 4u8), (spots, 2), (TrafficPattern::Flows(ring), 3), (shift, 4)]
     {

@@ -102,6 +102,13 @@ impl DotGrid {
         }
     }
 
+    /// The character of a cell; `None` where it has no dots.
+    pub fn sign(&self, x: u16, y: u16, braille: bool) -> Option<char> {
+        let at = usize::from(y) * usize::from(self.width) + usize::from(x);
+        let bits = self.cells.get(at).filter(|_| x < self.width)?.bits;
+        (bits != 0).then(|| sign_of(bits, braille))
+    }
+
     /// Writes the cells that have dots, from the upper left corner of an area on. Without Unicode, characters of similar
     /// shape take their place.
     pub fn draw(&self, canvas: &mut Canvas<'_>, area: Rect) {
@@ -112,16 +119,20 @@ impl DotGrid {
                 if cell.bits == 0 {
                     continue;
                 }
-                let sign = match canvas.signs.braille {
-                    true => char::from_u32(FIRST_BRAILLE + u32::from(cell.bits)).unwrap_or(' '),
-                    false => ascii_sign(cell.bits),
-                };
+                let sign = sign_of(cell.bits, canvas.signs.braille);
                 let style = canvas.style(cell.role);
                 if let Some(target) = canvas.buffer.cell_mut((area.x + x, area.y + y)) {
                     target.set_char(sign).set_style(style);
                 }
             }
         }
+    }
+}
+
+fn sign_of(bits: u8, braille: bool) -> char {
+    match braille {
+        true => char::from_u32(FIRST_BRAILLE + u32::from(bits)).unwrap_or(' '),
+        false => ascii_sign(bits),
     }
 }
 

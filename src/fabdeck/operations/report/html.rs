@@ -64,6 +64,16 @@ impl HtmlWriter {
         self.escaped(text);
     }
 
+    /// Writes text whose line breaks stay, as in `pre`.
+    pub fn lines(&mut self, text: &str) {
+        for (at, line) in text.lines().enumerate() {
+            if at > 0 {
+                self.text.push('\n');
+            }
+            self.escaped(line);
+        }
+    }
+
     fn escaped(&mut self, text: &str) {
         for sign in escape_unprintable(text).chars() {
             match sign {

@@ -17,19 +17,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 /// The report as an HTML page.
 pub fn write_page(report: &FabricReport) -> String {
     let mut page = HtmlWriter::default();
-    page.constant("<!DOCTYPE html>\n");
-    page.open("html", &[("lang", "en")]);
-    page.open("head", &[]);
-    page.open("meta", &[("charset", "utf-8")]);
-    page.open("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-    page.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
-    page.open("meta", &[("name", "generator"), ("content", concat!("fabdeck ", env!("CARGO_PKG_VERSION")))]);
-    page.element("title", &[], &format!("Fabric report: {}", report.facts.look.source));
-    page.open("style", &[]);
-    page.constant(STYLE);
-    page.close();
-    page.close();
-    page.open("body", &[]);
+    open_page(&mut page, &format!("Fabric report: {}", report.facts.look.source), &[]);
     write_head(&mut page, report);
     page.open("main", &[]);
     write_problems(&mut page, report);
@@ -50,6 +38,26 @@ pub fn write_page(report: &FabricReport) -> String {
         ". This page needs no network and no scripts."
     ));
     page.finish()
+}
+
+/// Begins a page with its head: the styles of reports, and those of the page.
+pub fn open_page(page: &mut HtmlWriter, title: &str, styles: &[&'static str]) {
+    page.constant("<!DOCTYPE html>\n");
+    page.open("html", &[("lang", "en")]);
+    page.open("head", &[]);
+    page.open("meta", &[("charset", "utf-8")]);
+    page.open("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+    page.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
+    page.open("meta", &[("name", "generator"), ("content", concat!("fabdeck ", env!("CARGO_PKG_VERSION")))]);
+    page.element("title", &[], title);
+    page.open("style", &[]);
+    page.constant(STYLE);
+    for style in styles {
+        page.constant(style);
+    }
+    page.close();
+    page.close();
+    page.open("body", &[]);
 }
 
 /// A heading of a section with a remark behind it.

@@ -104,17 +104,20 @@ pub struct StudyPlan {
     pub study: Study,
     pub topologies: Vec<StudyTopology>,
     pub groups: Vec<CellGroup>,
+    /// The number of all cells, also where only some of them are to run.
+    all_cells: usize,
 }
 
 impl StudyPlan {
     /// Lists the cells. `topologies` are those of the study, in its order.
     pub fn new(study: Study, topologies: Vec<StudyTopology>) -> Result<Self, String> {
-        let mut plan = Self { study, topologies, groups: Vec::new() };
+        let mut plan = Self { study, topologies, groups: Vec::new(), all_cells: 0 };
         let mut known = BTreeSet::new();
         for at in 0..plan.topologies.len() {
             let groups = plan.groups_of_topology(at, &mut known)?;
             plan.groups.extend(groups);
         }
+        plan.all_cells = plan.groups.iter().map(|group| group.cells.len()).sum();
         Ok(plan)
     }
 
@@ -186,7 +189,7 @@ impl StudyPlan {
     }
 
     pub fn cell_count(&self) -> usize {
-        self.groups.iter().map(|group| group.cells.len()).sum()
+        self.all_cells
     }
 }
 
@@ -246,7 +249,10 @@ fn cell_text(group: &str, measure: MeasureKind, seed: Option<u64>, settings: &St
     // Writing to a String cannot fail.
     let _ = match measure {
         MeasureKind::Routes | MeasureKind::Loads | MeasureKind::Lost => Ok(()),
-        MeasureKind::Exchange { message } => write!(text, " message={message} time={}", settings.time_ns),
+        MeasureKind::Exchange { message, shifts } => {
+            let shifts = shifts.map_or_else(String::new, |shifts| format!(" shifts={shifts}"));
+            write!(text, " message={message}{shifts} time={}", settings.time_ns)
+        }
         MeasureKind::Pattern { time_ns, until_steady, load, spread, .. } => {
             let spread = spread.map_or_else(|| "-".to_owned(), |lanes| lanes.to_string());
             write!(text, " time={time_ns} until-steady={until_steady} load={load} spread={spread}")

@@ -4,8 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::cell_plan::{CellGroup, StudyCell, StudyPlan, revisions};
+use super::cell_plan::{CellGroup, StudyCell, StudyPlan};
 use super::measure_kind::MeasureKind;
+use super::planned_cells::{cell_row, group_row};
 use super::study_row::{CellStatus, StudyRow, six_digits};
 use super::traffic_measure::measure_traffic;
 use crate::catalogue::snapshot::Snapshot;
@@ -88,7 +89,7 @@ impl<'p> CellRunner<'p> {
     ) {
         let wall = self.plan.study.settings.wall;
         let mut begun = Instant::now();
-        let mut row = self.identity_row(group);
+        let mut row = group_row(self.plan, group);
         let progress = CellProgress::new(self.stop, wall);
         let prepared = guarded(|| self.prepare(group, &mut row, &progress));
         let (snapshot, faults, routes) = match prepared {
@@ -97,14 +98,14 @@ impl<'p> CellRunner<'p> {
             Err(CellStop::Ended(status, why)) => {
                 let seconds = begun.elapsed().as_secs_f64() / cells.len().max(1) as f64;
                 for cell in cells {
-                    let row = StudyRow { status, why: Some(why.clone()), ..self.cell_row(&row, cell) };
+                    let row = StudyRow { status, why: Some(why.clone()), ..cell_row(&row, cell) };
                     done(cell, row, seconds);
                 }
                 return;
             }
         };
         for cell in cells {
-            let mut row = self.cell_row(&row, cell);
+            let mut row = cell_row(&row, cell);
             let progress = CellProgress::new(self.stop, wall);
             let work = MeasureWork { plan: self.plan, snapshot: &snapshot, faults: &faults, group, cell };
             match guarded(|| work.measure(&routes, &mut row, &progress)) {
@@ -115,40 +116,6 @@ impl<'p> CellRunner<'p> {
             done(cell, row, begun.elapsed().as_secs_f64());
             begun = Instant::now();
         }
-    }
-
-    /// What is known of a cell before it runs.
-    fn identity_row(&self, group: &CellGroup) -> StudyRow {
-        let topology = &self.plan.topologies[group.topology];
-        StudyRow {
-            topology: topology.text.clone(),
-            family: topology.family.clone(),
-            redundancy: topology.redundancy.map(u64::from),
-            link_faults: group.failures.links.into(),
-            switch_faults: group.failures.switches.into(),
-            fault_seed: group.seed,
-            engine: group.engine.id.to_owned(),
-            lanes_asked: group.lanes.into(),
-            version: revisions(),
-            ..StudyRow::default()
-        }
-    }
-
-    fn cell_row(&self, group: &StudyRow, cell: &StudyCell) -> StudyRow {
-        let mut row = StudyRow {
-            cell: cell.id.to_string(),
-            pattern: cell.measure.word().to_owned(),
-            traffic_seed: cell.traffic_seed,
-            ..group.clone()
-        };
-        match cell.measure {
-            MeasureKind::Routes | MeasureKind::Loads | MeasureKind::Lost => {}
-            MeasureKind::Exchange { message } => row.message = Some(message.into()),
-            MeasureKind::Pattern { load, spread, .. } => {
-                (row.load, row.spread) = (Some(load.share()), spread.map(u64::from));
-            }
-        }
-        row
     }
 
     fn prepare(
@@ -237,6 +204,7 @@ fn fill_route_figures(row: &mut StudyRow, routes: &GroupRoutes) {
     row.hops_max = Some(certificate.lengths.longest.into());
     row.stretch_mean = six_digits(certificate.lengths.mean_stretch);
     row.degraded = Some(routes.answer.degraded);
+    row.fell_back = routes.answer.fell_back.map(|count| count as u64);
     (row.lost_pairs, row.pairs) = (Some(certificate.lost.total()), Some(certificate.pairs));
     row.cycle = Some(!certificate.cycles.is_empty());
     if certificate.lost.total() + certificate.loops.count > 0 {

@@ -46,7 +46,8 @@ impl LinearFit {
         })
     }
 
-    fn at(&self, x: f64) -> f64 {
+    /// The value of the line at a place.
+    pub fn at(&self, x: f64) -> f64 {
         self.intercept + self.slope * x
     }
 
@@ -58,7 +59,7 @@ impl LinearFit {
 }
 
 /// The quantile 97.5 % of Student's t distribution. From 31 degrees of freedom on by the expansion of Cornish and Fisher.
-fn student_t(freedom: usize) -> f64 {
+pub fn student_t(freedom: usize) -> f64 {
     const FIRST: [f64; 30] = [
         12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788,
         2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639,
@@ -82,6 +83,7 @@ pub struct FitRow {
     pub topology: String,
     pub pattern: String,
     pub message: Option<u64>,
+    pub shifts: Option<u64>,
     pub load: Option<f64>,
     pub spread: Option<u64>,
     pub engine: String,
@@ -92,8 +94,9 @@ pub struct FitRow {
     pub crossing: Option<(String, f64)>,
 }
 
-/// What the points of one line have in common; without the engine, what is compared.
-type ComparedKey = (String, String, Option<u64>, Option<u64>, Option<u64>);
+/// What the points of one line have in common; without the engine, what is compared: topology, pattern, message with its
+/// shifts, load and spread.
+type ComparedKey = (String, String, [Option<u64>; 2], Option<u64>, Option<u64>);
 type LineKey = (ComparedKey, String, u64);
 
 /// The fits over rows, in the order in which their first rows come.
@@ -104,7 +107,8 @@ pub fn fit_rows(rows: &[StudyRow]) -> Vec<FitRow> {
     let mut most: BTreeMap<&str, f64> = BTreeMap::new();
     for (row, throughput) in rows.iter().filter_map(|row| Some((row, row.throughput()?))) {
         let load = row.load.map(f64::to_bits);
-        let compared = (row.topology.clone(), row.pattern.clone(), row.message, load, row.spread);
+        let compared =
+            (row.topology.clone(), row.pattern.clone(), [row.message, row.shifts], load, row.spread);
         let key = (compared, row.engine.clone(), row.lanes_asked);
         let line = points.entry(key.clone()).or_insert_with(|| {
             order.push(key);
@@ -119,7 +123,7 @@ pub fn fit_rows(rows: &[StudyRow]) -> Vec<FitRow> {
         .filter_map(|key| LinearFit::through(points.get(&key)?).map(|fit| (key, fit)))
         .collect();
     let row = |(key, fit): &(LineKey, LinearFit)| {
-        let ((topology, pattern, message, load, spread), engine, lanes_asked) = key.clone();
+        let ((topology, pattern, [message, shifts], load, spread), engine, lanes_asked) = key.clone();
         let others = fits.iter().filter(|(other, _)| other.0 == key.0 && other != key);
         let crossings =
             others.filter_map(|((_, engine, lanes), other)| Some((fit.crossing(other)?, engine, lanes)));
@@ -132,7 +136,7 @@ pub fn fit_rows(rows: &[StudyRow]) -> Vec<FitRow> {
         };
         let crossing = first.map(|(x, engine, lanes)| (name(engine, *lanes), x));
         let load = load.map(f64::from_bits);
-        FitRow { topology, pattern, message, load, spread, engine, lanes_asked, fit: *fit, crossing }
+        FitRow { topology, pattern, message, shifts, load, spread, engine, lanes_asked, fit: *fit, crossing }
     };
     fits.iter().map(row).collect()
 }
@@ -156,6 +160,14 @@ static FIT_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "packets of a message of an exchange",
         |(), row| row.message.into(),
+    )
+    .on_request(),
+    RowField::new(
+        "shifts",
+        "SHIFTS",
+        FieldKind::Number,
+        "sampled shifts of an exchange; none where it has all",
+        |(), row| row.shifts.into(),
     )
     .on_request(),
     RowField::new(

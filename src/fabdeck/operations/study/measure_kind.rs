@@ -21,8 +21,8 @@ pub enum MeasureKind {
     Loads,
     /// The pairs that lose their path until a reroute: the failures meet routes of the whole fabric.
     Lost,
-    /// An exchange of varying shift distances (dissertation 4.3.3.2).
-    Exchange { message: u32 },
+    /// An exchange of varying shift distances (dissertation 4.3.3.2): all of them, or a sample of this number.
+    Exchange { message: u32, shifts: Option<u32> },
     /// Packets to drawn destinations.
     Pattern { pattern: DrawnPattern, time_ns: u64, until_steady: bool, load: LoadShare, spread: Option<u8> },
 }

@@ -7,6 +7,8 @@ mod cell_runner;
 pub mod linear_fit;
 mod measure_kind;
 pub mod open_study;
+pub mod planned_cells;
+pub mod plot;
 mod result_record;
 pub mod slurm_script;
 pub mod study_file;

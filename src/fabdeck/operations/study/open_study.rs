@@ -42,6 +42,8 @@ pub struct OpenStudy {
 /// The results of a folder, in the order of the study.
 pub struct StudyTable {
     pub study: Study,
+    /// The text of the study.
+    pub text: String,
     pub rows: Vec<StudyRow>,
     /// The number of all cells.
     pub cells: u64,
@@ -234,5 +236,5 @@ pub fn read_table(env: Env<'_>, path: &Path) -> Result<StudyTable, Failure> {
         rows.iter_mut().for_each(|row| row.route_seconds = None);
     }
     let cells = plan.cell_count() as u64;
-    Ok(StudyTable { study: plan.study, rows, cells, segments: reader.summary() })
+    Ok(StudyTable { study: plan.study, text: folder.study_text()?, rows, cells, segments: reader.summary() })
 }

@@ -280,7 +280,11 @@ fn read_measure(mut table: TomlTable<'_, '_>) -> Vec<Measure> {
         "routes" => vec![MeasureKind::Routes],
         "loads" => vec![MeasureKind::Loads],
         "lost" => vec![MeasureKind::Lost],
-        "exchange" => vec![MeasureKind::Exchange { message: table.number("message", 1, 1..=10_000) }],
+        "exchange" => {
+            let message = table.number("message", 1, 1..=10_000);
+            let shifts = table.has("shifts").then(|| table.number("shifts", 64, 1..=65_535));
+            vec![MeasureKind::Exchange { message, shifts }]
+        }
         word => match DrawnPattern::parse(word) {
             Some(pattern) => read_pattern(&mut table, pattern),
             None => {

@@ -40,7 +40,7 @@ json_type! {
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct StudyRunReport {
         pub study: String,
-        /// Cells of the study, and of this shard.
+        /// Cells of the study, and of this shard that --only leaves.
         pub cells: u64,
         pub shard_cells: u64,
         /// Cells that had a result before.

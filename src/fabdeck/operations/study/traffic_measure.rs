@@ -22,8 +22,8 @@ pub fn measure_traffic(
     let mut traffic = TrafficSettings { seed, ..settings.traffic };
     let mut course = TrafficRoutes::of_engine_routes(routes.answer.routes.clone(), work.group.engine);
     let (pattern, for_ns, until_steady) = match work.cell.measure {
-        MeasureKind::Exchange { message } => {
-            (TrafficPattern::Shift { packets: message }, settings.time_ns, false)
+        MeasureKind::Exchange { message, shifts } => {
+            (TrafficPattern::Shift { packets: message, shifts }, settings.time_ns, false)
         }
         MeasureKind::Pattern { pattern, time_ns, until_steady, load, spread } => {
             traffic.load = load.share();

@@ -11,6 +11,7 @@ use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::operations::study::cell_plan::Shard;
 use crate::operations::study::open_study::{OpenStudy, open_to_run};
+use crate::operations::study::planned_cells::choose_cells;
 use crate::operations::study::study_run::{StudyRunOptions, StudyRunReport, run_study};
 use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::argument_values::{long_duration, threads};
@@ -32,6 +33,7 @@ pub const STUDY_RUN: CommandEntry = CommandEntry::new(
 .examples(&[
     "fabdeck study run domke-small -o results",
     "fabdeck study run results --shard 0/4",
+    "fabdeck study run nue-6.11 -o results --only engine=nue --only topology~torus",
     "fabdeck --source capture/ study run -o next-failures",
 ])
 .runs(&CommandFunction(run))
@@ -49,6 +51,10 @@ pub struct StudyRunArgs {
     /// Run one of N parts, I from 0 to N-1; cells that share forwarding tables stay together
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub shard: Option<Shard>,
+    /// Run only cells that match: FIELD=VALUE, as --filter takes it, of topology, engine, lanes, measure, link_faults and others
+    /// that are known before a cell runs; may be given several times
+    #[arg(long, value_name = "FILTER")]
+    pub only: Vec<String>,
     /// Number of cells at a time (default: one for each core)
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
@@ -71,8 +77,9 @@ json_answer! {
 
 fn run(context: &mut Context<'_, '_>, args: &StudyRunArgs) -> Result<Exit, Failure> {
     let mut operation = context.operation();
-    let OpenStudy { plan, folder } =
+    let OpenStudy { mut plan, folder } =
         open_to_run(&mut operation, args.study.as_deref(), args.output.as_deref(), args.update)?;
+    choose_cells(&mut plan, &args.only)?;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let options = StudyRunOptions {
         shard: args.shard.unwrap_or(Shard::WHOLE),
@@ -93,6 +100,8 @@ fn run(context: &mut Context<'_, '_>, args: &StudyRunArgs) -> Result<Exit, Failu
     ];
     if options.shard != Shard::WHOLE {
         lines.push(("shard", format!("{} cells", number(report.shard_cells))));
+    } else if !args.only.is_empty() {
+        lines.push(("chosen", format!("{} cells", number(report.shard_cells))));
     }
     lines.push(("found", format!("{} had a result before", number(report.found))));
     lines.push(("ran", status_words(&report.statuses)));
