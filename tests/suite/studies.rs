@@ -4,5 +4,5 @@ mod interrupted_runs;
 mod own_fabric;
 mod paper_signs;
 mod study_files;
-mod study_runs;
+pub mod study_runs;
 mod table_forms;

@@ -20,6 +20,7 @@ pub(crate) mod overview;
 mod plan;
 mod record;
 mod report;
+mod reproduce;
 mod route;
 mod route_args;
 mod run_command;
@@ -90,6 +91,7 @@ pub const COMMANDS: &[CommandEntry] = &[
     study::listing::STUDY_STATUS,
     study::table::STUDY_TABLE,
     study::slurm::STUDY_SLURM,
+    reproduce::REPRODUCE,
     record::RECORD,
     agent::AGENT,
     capture::CAPTURE,

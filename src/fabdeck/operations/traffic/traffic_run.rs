@@ -264,7 +264,7 @@ pub fn simulate(
         found = run.find_deadlock();
         if found.is_some() {
             ended = TrafficRunEnd::Deadlock;
-        } else if exchange && run.is_finished() && made == arrived + lost {
+        } else if exchange && (run.has_finished_exchange() || run.is_finished() && made == arrived + lost) {
             ended = TrafficRunEnd::Finished;
         } else if asked.until_steady && run.is_steady() {
             ended = TrafficRunEnd::Steady;
