@@ -174,7 +174,8 @@ mod tests {
     fn no_smaller_set_of_switches_separates_a_random_graph() {
         for seed in 1..=6 {
             let fabric = fabric(&format!("random,switches=9,links=16,seed={seed}"));
-            let found = vertex_connectivity(&SwitchGraph::new(&fabric, &Faults::default()), u64::MAX).unwrap();
+            let found =
+                vertex_connectivity(&SwitchGraph::new(&fabric, &Faults::default()), u64::MAX).unwrap();
             let sets = |size: u32| {
                 (0u32..1 << 9)
                     .filter(move |set| set.count_ones() == size)
