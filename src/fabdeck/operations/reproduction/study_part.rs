@@ -33,7 +33,7 @@ impl StudyPart {
         self
     }
 
-    /// The first so many topologies.
+    /// The first topologies, at most this many.
     #[must_use]
     pub fn first_topologies(mut self, count: u64) -> Self {
         self.study.topologies.truncate(count as usize);
