@@ -58,6 +58,11 @@ fn own<'c>(cells: &'c [StudyRow], engine: &'c str, lanes: Option<u64>) -> impl I
         .filter(move |cell| cell.engine == engine && lanes.is_none_or(|lanes| cell.lanes_asked == lanes))
 }
 
+/// The longest path with the cables of both hosts, as the paper counts.
+fn with_hosts(cell: &StudyRow) -> Option<u64> {
+    cell.hops_max.map(|hops| hops + 2)
+}
+
 fn random_graphs(run: &HeadlineRun<'_>) -> HeadlineRows {
     let graphs = run.samples(3, 1000);
     let sample = run.sample_words(3, 1000, "graphs");
@@ -85,22 +90,22 @@ fn random_graphs(run: &HeadlineRun<'_>) -> HeadlineRows {
         ("dfsssp: most lanes", "4, at times 5", most("dfsssp", None, |cell| cell.lanes), AtMost(5.0)),
         ("lash: most lanes", "2 to 4", most("lash", None, |cell| cell.lanes), AtMost(4.0)),
         (
-            "dfsssp: longest path in channels",
+            "dfsssp: longest path, cables of hosts included",
             "6 at most",
-            most("dfsssp", None, |cell| cell.hops_max),
+            most("dfsssp", None, with_hosts),
             AtMost(6.0),
         ),
         (
-            "lash: longest path in channels",
+            "lash: longest path, cables of hosts included",
             "6 at most",
-            most("lash", None, |cell| cell.hops_max),
+            most("lash", None, with_hosts),
             AtMost(6.0),
         ),
         (
-            "nue on one lane: longest path in channels",
+            "nue on one lane: longest path, cables of hosts included",
             "7 to 10",
-            most("nue", Some(1), |cell| cell.hops_max),
-            AtMost(10.0),
+            most("nue", Some(1), with_hosts),
+            Between(7.0, 10.0),
         ),
     ] {
         if let Some(ours) = ours {

@@ -97,9 +97,11 @@ impl fmt::Display for HeadlineRelation {
             Self::Within(percent) => write!(f, "within {percent} %"),
             Self::SameSign => f.write_str("same sign"),
             Self::SameOrder => f.write_str("same order"),
-            Self::AtLeast(least) => write!(f, "at least {least}"),
-            Self::AtMost(most) => write!(f, "at most {most}"),
-            Self::Between(least, most) => write!(f, "{least} to {most}"),
+            Self::AtLeast(least) => write!(f, "at least {}", HeadlineValue::from(*least)),
+            Self::AtMost(most) => write!(f, "at most {}", HeadlineValue::from(*most)),
+            Self::Between(least, most) => {
+                write!(f, "{} to {}", HeadlineValue::from(*least), HeadlineValue::from(*most))
+            }
             Self::Printed => f.write_str("for reading"),
         }
     }
