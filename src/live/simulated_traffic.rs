@@ -115,7 +115,8 @@ fn read_flows(world: &SimulatedFabric, file: &Path) -> Result<Vec<Flow>, SourceE
 pub fn traffic_error(error: &TrafficError) -> SourceError {
     let text = error.to_string();
     let (code, what) = text.split_once(": ").unwrap_or(("", &text));
-    let code = ["FD-4411", "FD-4412", "FD-4413", "FD-4414"].into_iter().find(|known| *known == code);
+    let code =
+        ["FD-4411", "FD-4412", "FD-4413", "FD-4414", "FD-4415"].into_iter().find(|known| *known == code);
     let (what, hint) = what.rsplit_once("; ").unwrap_or((what, "'fabdeck sources' lists the keys"));
     SourceError::Name { code: code.unwrap_or("FD-4414"), what: what.into(), hint: hint.into() }
 }

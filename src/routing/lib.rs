@@ -117,6 +117,11 @@ mod up_digits;
 mod updn;
 mod updown;
 
+/// The worked examples of the dissertation's chapter 6, computed anew.
+pub mod worked_examples {
+    pub use super::nue::{FigureValue, figure_values};
+}
+
 pub use dfsssp::DEGRADED_REMARK;
 pub use dor::DimensionPorts;
 pub use engine::{

@@ -30,6 +30,7 @@ mod readme;
 mod readonly;
 #[path = "../fuzz/replay.rs"]
 mod replay;
+mod reproduction;
 mod routing;
 mod runbooks;
 mod same_bytes;

@@ -8,5 +8,5 @@ mod paper_signs;
 mod plot_pages;
 mod plots;
 mod study_files;
-mod study_runs;
+pub mod study_runs;
 mod table_forms;

@@ -55,7 +55,7 @@ impl Exit {
                  beyond its deadline; a defect reported by `check`, `hotspots` or `plan check`, for an engine of `whatif`, or \
                  for a plan of `route`, `lanes propose`, `disable`, `enable` or `undo`; tables that `lanes` finds different from what slow lanes need; moves of `lanes propose` \
                  without -o; no engine of `whatif` found routes; `plan diff` differs; `trace` found no path; \
-                 `simulate` ended in a deadlock; a guard or expectation stopped a runbook",
+                 `simulate` ended in a deadlock; a row of `reproduce` that must hold does not; a guard or expectation stopped a runbook",
             ),
             Self::Stale => (
                 3,

@@ -17,6 +17,7 @@ pub(crate) mod progress;
 pub(crate) mod record;
 pub mod replay;
 pub mod report;
+pub(crate) mod reproduction;
 pub mod rowset;
 pub(crate) mod source_list;
 pub(crate) mod study;

@@ -19,6 +19,7 @@ use crate::catalogue::views::switches::{SWITCHES, switches};
 use crate::catalogue::views::tables::{TABLES, tables};
 use crate::operations::jobs::job_channels::JOB_CHANNELS;
 use crate::operations::jobs::rows::RUNNING_JOBS;
+use crate::operations::reproduction::reproduction_row::REPRODUCTION;
 use crate::operations::study::linear_fit::STUDY_FITS;
 use crate::operations::study::study_row::STUDY_CELLS;
 use crate::operations::trace::hops::HOPS;
@@ -80,6 +81,7 @@ define_views! {
     Hops "trace" "trace" HOPS;
     StudyCells "study-table" "study table" STUDY_CELLS;
     StudyFits "study-fit" "study table --fit" STUDY_FITS;
+    Reproduction "reproduction" "reproduce" REPRODUCTION;
 }
 
 impl ViewId {
@@ -99,6 +101,7 @@ impl ViewId {
                 | Self::Hops
                 | Self::StudyCells
                 | Self::StudyFits
+                | Self::Reproduction
         )
     }
 

@@ -20,6 +20,7 @@ pub(crate) mod overview;
 mod plan;
 mod record;
 mod report;
+mod reproduce;
 mod route;
 mod route_args;
 mod run_command;
@@ -92,6 +93,7 @@ pub const COMMANDS: &[CommandEntry] = &[
     study::table::STUDY_TABLE,
     study::plot::STUDY_PLOT,
     study::slurm::STUDY_SLURM,
+    reproduce::REPRODUCE,
     record::RECORD,
     agent::AGENT,
     capture::CAPTURE,

@@ -2,6 +2,7 @@
 //! of traffic patterns and jobs on channels.
 
 mod cable_users;
+mod connectivity;
 mod expected_loss;
 mod failed_parts;
 mod flow_paths;
@@ -14,6 +15,7 @@ mod permutation_loads;
 mod source_counts;
 
 pub use cable_users::CableUse;
+pub use connectivity::vertex_connectivity;
 pub use expected_loss::ExpectedLoss;
 pub use flow_paths::FlowPaths;
 pub use group_damage::{GroupDamage, group_damage};

@@ -2,81 +2,36 @@
 //! impasse with its way out (figures 6.8 and 6.9). Switch `n1` of a figure is switch 0 here.
 
 use super::central::most_central;
+use super::worked_examples::{
+    self, IMPASSE, RING, complete_graph, escape_dependencies, figure_values, next_hops, used_turns,
+};
 use crate::acyclic::dependency_order::{AcyclicDependencies, DependencyState};
-use crate::acyclic::escape_paths::{EscapeKind, EscapePaths};
 use crate::acyclic::tree_search::{TreeSearch, dependencies_of};
-use crate::line_trees::flat_graph::{FlatGraph, NONE};
-use fabdeck_fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum, SwitchGraph};
-
-/// Figure 6.3a. In this order of cables the ways over n3 come before those over n1, as in the figures' trees.
-const RING: &[(u64, u64)] = &[(3, 5), (1, 2), (2, 3), (3, 4), (4, 5), (5, 1)];
-
-/// Figure 6.8a, n4 with its islands between n3 and n5, inside a larger network: n11 is where routes lead, n12 and the
-/// cables 1-2 and 9-10 are what earlier routes went over.
-const IMPASSE: &[(u64, u64)] = &[
-    (1, 3),
-    (2, 3),
-    (3, 4),
-    (4, 5),
-    (5, 7),
-    (5, 6),
-    (4, 8),
-    (8, 9),
-    (8, 10),
-    (1, 2),
-    (9, 10),
-    (5, 12),
-    (12, 7),
-    (1, 11),
-    (2, 11),
-    (7, 11),
-];
+use crate::line_trees::flat_graph::FlatGraph;
 
 fn net(switches: u64, cables: &[(u64, u64)]) -> FlatGraph {
-    let mut builder = FabricBuilder::new();
-    let facts = |number| NodeFacts::new(NodeKind::Switch, Guid(number), 36, format!("n{number}"));
-    let keys: Vec<_> = (1..=switches).map(|number| builder.add_node(facts(number)).unwrap()).collect();
-    let mut taken = vec![0u8; keys.len()];
-    for (a, b) in cables {
-        let mut end = |number: u64| {
-            let at = number as usize - 1;
-            taken[at] += 1;
-            (keys[at], PortNum(taken[at]))
-        };
-        let (a, b) = (end(*a), end(*b));
-        builder.connect(a, b).unwrap();
-    }
-    FlatGraph::new(&SwitchGraph::new(&builder.finish(), &Faults::default()))
+    worked_examples::network(switches, cables).unwrap()
 }
 
-/// The channel from one switch of a figure to another.
-fn channel(net: &FlatGraph, from: u32, to: u32) -> u32 {
-    net.leaving(from - 1).find(|channel| net.to[*channel as usize] == to - 1).unwrap()
-}
-
-/// A path of a figure as the dependencies between its channels.
 fn turns(net: &FlatGraph, path: &[u32]) -> Vec<(u32, u32)> {
-    let channels: Vec<u32> = path.windows(2).map(|two| channel(net, two[0], two[1])).collect();
-    channels.windows(2).map(|two| (two[0], two[1])).collect()
+    worked_examples::turns(net, path).unwrap()
 }
 
-/// Every dependency of the complete graph (definition 6.1): all turns but the one back.
-fn complete_graph(net: &FlatGraph) -> Vec<(u32, u32)> {
-    let turns = |held: u32| net.leaving(net.to[held as usize]).map(move |wanted| (held, wanted));
-    let all = (0..net.channel_count() as u32).flat_map(turns);
-    all.filter(|(held, wanted)| net.from[*held as usize] != net.to[*wanted as usize]).collect()
+fn restricted(net: &FlatGraph, more: &[&[u32]]) -> AcyclicDependencies {
+    worked_examples::restricted(net, more).unwrap()
 }
 
-/// Those in use, by the names of the figures: where held, where turned, where to.
-fn used_turns(net: &FlatGraph, used: &AcyclicDependencies) -> Vec<[u32; 3]> {
-    let name = |(held, wanted): &(u32, u32)| {
-        [net.from[*held as usize], net.to[*held as usize], net.to[*wanted as usize]].map(|at| at + 1)
-    };
-    let all = complete_graph(net);
-    let is_used = |turn: &&(u32, u32)| used.state(net, turn.0, turn.1) == DependencyState::Used;
-    let mut names: Vec<[u32; 3]> = all.iter().filter(is_used).map(name).collect();
-    names.sort_unstable();
-    names
+fn far_away(net: &FlatGraph) -> Vec<u64> {
+    worked_examples::far_away(net).unwrap()
+}
+
+#[test]
+fn every_value_of_the_figures_is_the_papers_but_the_wrong_one() {
+    let values = figure_values();
+    assert!(values.len() >= 14, "{}", values.len());
+    for value in values {
+        assert_eq!(value.paper == value.ours, value.error.is_none(), "{value:?}");
+    }
 }
 
 /// Whether some of the dependencies go round, by taking away what nothing waits for.
@@ -89,21 +44,6 @@ fn has_cycle(mut turns: Vec<[u32; 3]>) -> bool {
             return before > 0;
         }
     }
-}
-
-fn escape_dependencies(net: &FlatGraph, root: u32, destinations: &[u32]) -> AcyclicDependencies {
-    let mut wanted = vec![false; net.switch_count()];
-    destinations.iter().for_each(|at| wanted[*at as usize - 1] = true);
-    EscapePaths::new(net, &[root - 1], EscapeKind::Tree).dependencies(net, &wanted)
-}
-
-/// Where each switch goes on to, by the names of the figures; 0 for nowhere.
-fn next_hops(net: &FlatGraph, search: &TreeSearch) -> Vec<u32> {
-    let way = |at: u32| match search.next(at) {
-        NONE => 0,
-        channel => net.to[channel as usize] + 1,
-    };
-    (0..net.switch_count() as u32).map(way).collect()
 }
 
 #[test]
@@ -203,32 +143,6 @@ fn the_ring_with_its_shortcut_is_routed_destination_by_destination() {
         let paths: u64 = (0..5).map(|at| search.cost(at)).sum();
         assert!(paths >= far && paths <= far + 1, "{destination}: {paths} and {far}");
     }
-}
-
-/// What earlier routes left: (n4, n3, n1) and (n4, n5, n7) would close a cycle.
-fn restricted(net: &FlatGraph, more: &[&[u32]]) -> AcyclicDependencies {
-    let below = [3, 4, 8, 9, 10, 8, 4];
-    let left = [&[3, 1, 2][..], &below, &[3]].concat();
-    let right = [&[5, 7, 12, 5, 4][..], &below[2..], &[5]].concat();
-    let mut used = AcyclicDependencies::new(net, (0..net.channel_count() as u32).collect());
-    let mut before = Vec::new();
-    for path in [&left[..], &right[..]].into_iter().chain(more.iter().copied()) {
-        for (held, wanted) in turns(net, path) {
-            assert!(used.try_use(net, held, wanted), "{path:?}");
-            before.push((held, wanted));
-        }
-    }
-    used.commit_tree(net, before.into_iter());
-    used
-}
-
-/// Six hops to n3 over n1 or n2, nine to n5 over n7.
-fn far_away(net: &FlatGraph) -> Vec<u64> {
-    let mut weights = vec![1; net.channel_count()];
-    for (from, hops) in [(1, 5), (2, 5), (7, 8)] {
-        weights[channel(net, from, 11) as usize] = hops;
-    }
-    weights
 }
 
 #[test]

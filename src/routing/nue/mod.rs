@@ -42,7 +42,9 @@ mod line_routes;
 mod nue_routes;
 mod partition;
 mod virtual_layer;
+mod worked_examples;
 
 pub(super) use demand::Demand;
 pub(super) use nue_routes::route_for;
 pub use nue_routes::{UPDOWN_REMARK, route};
+pub use worked_examples::{FigureValue, figure_values};

@@ -72,6 +72,11 @@ impl TrafficRun {
         self.senders.expected_packets().map(|expected| (expected, self.senders.last_arrival / 1000))
     }
 
+    /// Whether every packet of an exchange has arrived, whatever other traffic goes on.
+    pub fn has_finished_exchange(&self) -> bool {
+        self.senders.has_finished_exchange()
+    }
+
     /// Samples the rate of each end; the samples of a run must be equally far apart.
     pub fn sample_rates(&mut self) {
         self.steady.add_sample(&self.tally.taken);

@@ -37,7 +37,7 @@ pub use error::TrafficError;
 pub use flow::{Flow, FlowCount, FlowOrder};
 pub use lanes::LevelSelection;
 pub use network::TrafficRun;
-pub use pattern::TrafficPattern;
+pub use pattern::{MixedPattern, TrafficPattern};
 pub use pattern_name::{PATTERN_NAMES, PatternName, PatternOptions};
 pub use revision::TRAFFIC_REVISION;
 pub use settings::TrafficSettings;

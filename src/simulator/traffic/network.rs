@@ -431,7 +431,8 @@ impl TrafficRun {
     fn deliver(&mut self, end: u32, packet: u32, arrives: u64) {
         let origin = *self.packets.origin(packet);
         self.tally.count_received(end, arrives.saturating_sub(origin.left));
-        self.senders.record_arrival(origin.flow, (origin.left, arrives));
+        let of_host = !self.graph.ends[origin.source as usize].is_switch;
+        self.senders.record_arrival((origin.flow, of_host), (origin.left, arrives));
         self.finish_packet(origin.source);
         self.release_packet(packet);
     }

@@ -29,9 +29,35 @@ pub enum TrafficPattern {
         /// The number of shifts that are sampled, evenly over all distances; `None` for all of them.
         shifts: Option<u32>,
     },
+    /// A pattern among some hosts, with other traffic beside it.
+    Mixed(Box<MixedPattern>),
+}
+
+/// A pattern among some hosts, with flows and traffic of switches beside it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MixedPattern {
+    /// The pattern, which is not mixed itself.
+    pub pattern: TrafficPattern,
+    /// The hosts of the pattern; none: all hosts.
+    pub among: Vec<PortId>,
+    /// Flows of other hosts and of switches.
+    pub beside: Vec<Flow>,
+    /// The share of its limit that each switch sends, each packet to a switch drawn from all others (switch-to-switch
+    /// fat-tree paper, 7.2).
+    pub switch_load: Share,
+    /// The service level of the packets of switches; `None`: that of the path.
+    pub switch_level: Option<ServiceLevel>,
 }
 
 impl TrafficPattern {
+    /// The pattern without what is beside it.
+    pub(crate) fn main(&self) -> &Self {
+        match self {
+            Self::Mixed(mixed) => &mixed.pattern,
+            pattern => pattern,
+        }
+    }
+
     /// A single hot-spot receives a tenth of all packets (multiple LID paper, 5.2).
     pub fn centric() -> Self {
         Self::HotSpots { spots: 1, share: Share::percent(10), level: None }

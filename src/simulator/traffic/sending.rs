@@ -130,6 +130,8 @@ impl TrafficRun {
         let TrafficSenders {
             scripts,
             hosts,
+            switches,
+            switch_level,
             place,
             rng: dice,
             share,
@@ -140,6 +142,9 @@ impl TrafficRun {
         } = &mut self.senders;
         let SendScript::Drawn(drawn) = &mut scripts[end as usize] else { return };
         let from = ends[end as usize].switch;
+        let is_switch = ends[end as usize].is_switch;
+        let others: &[u32] = if is_switch { switches } else { hosts };
+        let own_level = switch_level.filter(|_| is_switch);
         while self.wheel.is_due(drawn.due) {
             let only = (drawn.lanes.count_ones() == 1).then(|| drawn.lanes.trailing_zeros() as usize);
             if only.is_some_and(|lane| drawn.waiting[lane].len() >= MAX_BACKLOG) {
@@ -153,12 +158,12 @@ impl TrafficRun {
             let to = match hot {
                 true => drawn.spot,
                 false => {
-                    let other = dice.draw_below(hosts.len() as u64 - 1) as u32;
-                    hosts[(other + u32::from(other >= place[end as usize])) as usize]
+                    let other = dice.draw_below(others.len() as u64 - 1) as u32;
+                    others[(other + u32::from(other >= place[end as usize])) as usize]
                 }
             };
-            let level = match (hot, *spot_level) {
-                (true, Some(level)) => level,
+            let level = match (hot, *spot_level, own_level) {
+                (true, Some(level), _) | (_, _, Some(level)) => level,
                 _ => self.service.path_level(&self.routes, (from, ends[to as usize].lid), drawn.drawn),
             };
             drawn.drawn = drawn.drawn.wrapping_add(1);

@@ -9,7 +9,7 @@ use super::flow::{Flow, FlowOrder, FlowState};
 use super::lanes::{LaneRow, NO_LANE, lane_of};
 use super::lid_selection::LidSelection;
 use super::packets::NONE;
-use super::pattern::{TrafficPattern, permutation_flows, ring_flows, shift_steps};
+use super::pattern::{MixedPattern, TrafficPattern, permutation_flows, ring_flows, shift_steps};
 use super::setup::{NetworkSetup, TrafficLoad};
 use crate::{Share, SimulatorRng};
 use fabdeck_fabric::{Fabric, PortId, PortNum};
@@ -62,10 +62,15 @@ pub(crate) struct TrafficSenders {
     pub rng: SimulatorRng,
     pub share: Share,
     pub spot_level: Option<u8>,
+    /// The switches that draw destinations among themselves, in ascending order of ends, and the level of their packets.
+    pub switches: Vec<u32>,
+    pub switch_level: Option<u8>,
     /// Packets of each message of a shift exchange.
     pub message: u32,
     /// The number of shifts of a sampled exchange; `None` for all.
     pub sample: Option<u32>,
+    /// Packets of hosts that the pattern chose, and the arrival of the last one.
+    pub pattern_arrivals: u64,
     pub last_arrival: u64,
     /// Levels that were set for drawn packets, by end and destination LID.
     pub kept: BTreeMap<(u32, u16), u8>,
@@ -76,8 +81,19 @@ pub(crate) struct TrafficSenders {
 impl TrafficSenders {
     /// The switches where flows begin or end.
     pub fn switches_of(fabric: &Fabric, pattern: &TrafficPattern) -> Vec<PortId> {
-        let TrafficPattern::Flows(flows) = pattern else { return Vec::new() };
-        let ends = flows.iter().flat_map(|flow| [flow.from, flow.to]);
+        let beside = match pattern {
+            TrafficPattern::Mixed(mixed) if !mixed.switch_load.is_zero() => {
+                let own = |(id, _)| fabric.port_of(id, PortNum::MANAGEMENT);
+                return fabric.switches().filter_map(own).collect();
+            }
+            TrafficPattern::Mixed(mixed) => mixed.beside.as_slice(),
+            _ => &[],
+        };
+        let flows = match pattern.main() {
+            TrafficPattern::Flows(flows) => flows.as_slice(),
+            _ => &[],
+        };
+        let ends = flows.iter().chain(beside).flat_map(|flow| [flow.from, flow.to]);
         let mut own: Vec<PortId> =
             ends.filter(|port| fabric.port(*port).number == PortNum::MANAGEMENT).collect();
         own.sort_unstable();
@@ -92,11 +108,17 @@ impl TrafficSenders {
         adapters: &[LaneRow],
     ) -> Result<Self, TrafficError> {
         let ends = (0u32..).zip(&plant.ends);
-        let hosts: Vec<u32> = ends.filter(|(_, end)| end.is_host).map(|(number, _)| number).collect();
+        let mixed = match &load.pattern {
+            TrafficPattern::Mixed(mixed) => Some(mixed.as_ref()),
+            _ => None,
+        };
+        let among = mixed.map_or(&[][..], |mixed| &mixed.among);
+        let is_asked = |end: &TrafficEnd| end.is_host && (among.is_empty() || among.contains(&end.port));
+        let hosts: Vec<u32> = ends.filter(|(_, end)| is_asked(end)).map(|(number, _)| number).collect();
         let mut place = vec![0; plant.ends.len()];
         (0u32..).zip(&hosts).for_each(|(at, end)| place[*end as usize] = at);
         let selection = |end: &TrafficEnd| LidSelection::new(load.settings.base_lids, end.path_bits);
-        let listed = matches!(load.pattern, TrafficPattern::Flows(_));
+        let listed = matches!(load.pattern.main(), TrafficPattern::Flows(_));
         if hosts.len() < 2 && !listed {
             return Err(TrafficError::FewHosts(hosts.len()));
         }
@@ -108,14 +130,18 @@ impl TrafficSenders {
             rng: SimulatorRng::new(load.settings.seed),
             share: Share::default(),
             spot_level: None,
+            switches: Vec::new(),
+            switch_level: None,
             message: 0,
             sample: None,
+            pattern_arrivals: 0,
             last_arrival: 0,
             kept: BTreeMap::new(),
             selections: plant.ends.iter().map(selection).collect(),
         };
         let ports: Vec<PortId> = senders.hosts.iter().map(|end| plant.ends[*end as usize].port).collect();
-        match &load.pattern {
+        senders.switch_level = mixed.and_then(|mixed| mixed.switch_level).map(|level| level.value());
+        match load.pattern.main() {
             TrafficPattern::Flows(flows) => {
                 senders.add_listed_flows(given, load, (plant, adapters), flows)?
             }
@@ -139,13 +165,60 @@ impl TrafficSenders {
                     senders.scripts[*end as usize] = SendScript::Shift { step: 0, left: senders.message };
                 }
             }
+            TrafficPattern::Mixed(_) => return Err(TrafficError::NestedPattern),
+        }
+        if let Some(mixed) = mixed {
+            senders.add_mixed_traffic(given, load, (plant, adapters), mixed)?;
         }
         Ok(senders)
     }
 
+    /// Adds what is beside the pattern: listed flows of ends that the pattern leaves out, and traffic of switches.
+    fn add_mixed_traffic(
+        &mut self,
+        given: NetworkSetup<'_>,
+        load: &TrafficLoad,
+        (plant, adapters): (&ChannelGraph, &[LaneRow]),
+        mixed: &MixedPattern,
+    ) -> Result<(), TrafficError> {
+        let in_pattern = |end: &TrafficEnd| mixed.beside.iter().any(|flow| flow.from == end.port);
+        for (number, end) in (0u32..).zip(&plant.ends).filter(|(_, end)| in_pattern(end)) {
+            if self.is_random(number) {
+                let name = &given.fabric.node(given.fabric.port(end.port).node).facts.description;
+                return Err(TrafficError::TwoPatterns(name.clone()));
+            }
+        }
+        self.add_listed_flows(given, load, (plant, adapters), &mixed.beside)?;
+        if mixed.switch_load.is_zero() {
+            return Ok(());
+        }
+        let ends = (0u32..).zip(&plant.ends);
+        self.switches = ends.filter(|(_, end)| end.is_switch).map(|(number, _)| number).collect();
+        let levels = given.service.all_levels(given.routes) | self.levels();
+        for (at, end) in (0u32..).zip(self.switches.clone()) {
+            self.place[end as usize] = at;
+            // A switch without flows of its own draws, if there is another one.
+            if !matches!(self.scripts[end as usize], SendScript::Silent) || self.switches.len() < 2 {
+                continue;
+            }
+            let most = f64::from(plant.ends[end as usize].mbps) * mixed.switch_load.fraction();
+            let interval = interval(load.settings.payload, most);
+            self.scripts[end as usize] = SendScript::Drawn(RandomTraffic {
+                due: self.rng.draw_below(interval),
+                interval,
+                spot: NONE,
+                lanes: lanes_of(&adapters[end as usize], levels),
+                waiting: vec![VecDeque::new(); 16],
+                sending: 0,
+                drawn: 0,
+            });
+        }
+        Ok(())
+    }
+
     /// Service levels in use besides those of paths, as bits.
     pub fn levels(&self) -> u16 {
-        let own = self.flows.iter().map(|flow| flow.level).chain(self.spot_level);
+        let own = self.flows.iter().map(|flow| flow.level).chain(self.spot_level).chain(self.switch_level);
         let own = own.chain(self.kept.values().copied());
         own.fold(0, |levels, level| levels | 1 << level)
     }
@@ -364,15 +437,23 @@ impl TrafficSenders {
         self.selections[from as usize].select_lid(to)
     }
 
-    /// Counts an arrival; `flow` is `NONE` for patterns without listed flows.
-    pub fn record_arrival(&mut self, flow: u32, (left, arrives): (u64, u64)) {
+    /// Counts an arrival; `flow` is `NONE` for patterns without listed flows, and those choose destinations of hosts only.
+    pub fn record_arrival(&mut self, (flow, of_host): (u32, bool), (left, arrives): (u64, u64)) {
         if let Some(flow) = self.flows.get_mut(flow as usize) {
             flow.delivered += 1;
             flow.order.arrived += 1;
             flow.order.overtaken += u64::from(left < flow.latest);
             flow.latest = flow.latest.max(left);
         }
-        self.last_arrival = self.last_arrival.max(arrives);
+        if flow == NONE && of_host {
+            self.pattern_arrivals += 1;
+            self.last_arrival = self.last_arrival.max(arrives);
+        }
+    }
+
+    /// Whether every packet of a pattern that ends has arrived.
+    pub fn has_finished_exchange(&self) -> bool {
+        self.expected_packets().is_some_and(|expected| self.pattern_arrivals >= expected)
     }
 
     /// Number of packets of a pattern that ends.

@@ -177,3 +177,48 @@ fn a_signal_ends_a_simulation_without_a_report() {
         assert_eq!((out, String::from_utf8(err).unwrap()), (Vec::new(), String::new()));
     });
 }
+
+#[test]
+fn a_pattern_has_its_own_hosts_with_flows_and_switches_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let tree = ["--source", "sim:kary,k=4,n=2", "simulate", "--engine", "sftree", "--json"];
+    let json = |more: &[&str]| -> Value { serde_json::from_str(&run(&tree, more).out).unwrap() };
+    let jobs = file("jobs", "node[0-3] one\n");
+    let flows = file("flows", "node4 node8\nnode5 node9 gbps=2\n");
+    // An exchange among four hosts ends, while the flows of others go on.
+    let shift = ["--pattern", "shift", "--message", "4", "--among", &jobs, "--beside", &flows];
+    let value = json(&shift);
+    assert_eq!(value["ended"], "finished", "{value}");
+    assert!(value["exchange_gbps"].as_f64().is_some_and(|gbps| gbps > 0.0));
+    assert!(value["packets_arrived"].as_u64().unwrap() > 4 * 3 * 4);
+    assert_eq!(value["top_flows"].as_array().unwrap().len(), 2);
+    // Switches send beside hosts, and both have rates over time.
+    let uniform = ["--pattern", "uniform", "--for", "200us", "--every", "50us", "--switch-load", "50%"];
+    let value = json(&uniform);
+    let samples = value["over_time"].as_array().unwrap();
+    assert_eq!(samples.len(), 3, "{value}");
+    for sample in samples {
+        // Eight switches at half of 2 Gb/s.
+        let switches = sample["switches_gbps"].as_f64().unwrap();
+        assert!((6.0..9.0).contains(&switches) && sample["hosts_gbps"].as_f64().unwrap() > 50.0, "{sample}");
+    }
+    assert!((6.0..9.0).contains(&value["switches_gbps"].as_f64().unwrap()));
+    let text = run(&tree[..5], &uniform).out;
+    assert!(text.contains("over time") && text.contains("received of each other"), "{text}");
+    // Without these options the keys are left out.
+    assert!(json(&["--pattern", "uniform", "--for", "50us"])["over_time"].is_null());
+    let unknown = file("unknown", "node[0,99] one\n");
+    for (args, exit, code) in [
+        (&["--pattern", "uniform", "--among", &*unknown][..], Exit::BadInput, "FD-7806"),
+        (&["--pattern", "uniform", "--beside", &*flows], Exit::Usage, "FD-4415"),
+        (&["--pattern", "uniform", "--switch-load", "many"], Exit::Usage, "FD-7804"),
+    ] {
+        let ended = run(&tree[..5], args);
+        assert!(ended.exit == exit && ended.err.contains(code), "{args:?}: {:?} {}", ended.exit, ended.err);
+    }
+}

@@ -3,9 +3,9 @@
 
 pub mod built_in_studies;
 pub mod cell_plan;
-mod cell_runner;
+pub(crate) mod cell_runner;
 pub mod linear_fit;
-mod measure_kind;
+pub(crate) mod measure_kind;
 pub mod open_study;
 pub mod planned_cells;
 pub mod plot;
@@ -16,8 +16,8 @@ mod study_folder;
 pub mod study_row;
 pub mod study_run;
 pub mod study_status;
-mod study_values;
+pub(crate) mod study_values;
 pub mod table_export;
 mod toml_table;
-mod topology;
+pub(crate) mod topology;
 mod traffic_measure;

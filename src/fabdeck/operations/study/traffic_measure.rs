@@ -38,6 +38,7 @@ pub fn measure_traffic(
         pattern,
         settings: traffic,
         for_ns,
+        every_ns: None,
         max_packet_hops: Some(settings.hops),
         until_steady,
         rows: usize::MAX / 2,

@@ -98,6 +98,8 @@ pub struct TrafficOptions {
     pub pattern: TrafficPattern,
     pub settings: TrafficSettings,
     pub for_ns: u64,
+    /// Interval of the rates over time, in windows of 10 us; `None`: they are not sampled.
+    pub every_ns: Option<u64>,
     /// The run ends after this many packet-hops.
     pub max_packet_hops: Option<u64>,
     /// Whether the run ends as soon as the rates are steady.
@@ -135,6 +137,15 @@ json_type! {
         pub to: String,
         pub service_level: u8,
         pub gbps: f64,
+    }
+
+    /// The rates of an interval that ends at this time.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct RateSample {
+        pub at_ns: u64,
+        /// Payload that hosts received, and that switches received.
+        pub hosts_gbps: f64,
+        pub switches_gbps: f64,
     }
 
     /// A port that had packets to send and could not send them.
@@ -203,6 +214,11 @@ json_type! {
         pub waiting_ports: Vec<WaitingPort>,
         pub discards: u64,
         pub relay_errors: u64,
+        /// Payload that switches received of each other's packets.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub switches_gbps: Option<f64>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub over_time: Vec<RateSample>,
         pub deadlock: Option<DeadlockReport>,
     }
 
@@ -257,14 +273,16 @@ pub fn simulate(
     run.advance(warm_up);
     run.begin_measuring();
     let (mut ended, mut found) = (TrafficRunEnd::Time, None);
+    let mut samples = RateSampler::new(&run, asked);
     while run.now_ns() + 1 < asked.for_ns {
         advance_window(&mut run, asked.for_ns, asked.for_ns, progress)?;
         run.sample_rates();
+        samples.sample(&run);
         let [made, arrived, lost] = run.packet_totals();
         found = run.find_deadlock();
         if found.is_some() {
             ended = TrafficRunEnd::Deadlock;
-        } else if exchange && run.is_finished() && made == arrived + lost {
+        } else if exchange && (run.has_finished_exchange() || run.is_finished() && made == arrived + lost) {
             ended = TrafficRunEnd::Finished;
         } else if asked.until_steady && run.is_steady() {
             ended = TrafficRunEnd::Steady;
@@ -275,7 +293,42 @@ pub fn simulate(
         }
         break;
     }
-    Ok(Reporter { look, run: &run, asked, course }.report(ended, found, warm_up))
+    let report = Reporter { look, run: &run, asked, course }.report(ended, found, warm_up);
+    Ok(TrafficReport { over_time: samples.samples, ..report })
+}
+
+/// Samples the rates over time.
+struct RateSampler {
+    every_ns: Option<u64>,
+    payload: u32,
+    since_ns: u64,
+    /// Packets that hosts and switches had received at that time.
+    taken: [u64; 2],
+    samples: Vec<RateSample>,
+}
+
+impl RateSampler {
+    fn new(run: &TrafficRun, asked: &TrafficOptions) -> Self {
+        let payload = asked.settings.payload;
+        Self { every_ns: asked.every_ns, payload, since_ns: run.now_ns(), taken: [0; 2], samples: Vec::new() }
+    }
+
+    fn sample(&mut self, run: &TrafficRun) {
+        let passed = run.now_ns().saturating_sub(self.since_ns);
+        if self.every_ns.is_none_or(|every| passed + 1 < every) {
+            return;
+        }
+        let ends = run.end_counts();
+        let taken = |hosts: bool| ends.iter().filter(|end| end.is_host == hosts).map(|end| end.taken).sum();
+        let now: [u64; 2] = [taken(true), taken(false)];
+        let rate = |at: usize| {
+            let bits = (now[at] - self.taken[at]) as f64 * f64::from(self.payload) * 8.0;
+            rounded(bits / passed.max(1) as f64)
+        };
+        let (hosts_gbps, switches_gbps) = (rate(0), rate(1));
+        self.samples.push(RateSample { at_ns: run.now_ns(), hosts_gbps, switches_gbps });
+        (self.since_ns, self.taken) = (run.now_ns(), now);
+    }
 }
 
 /// Advances a run by one window, at most until `until_ns`, and reports its progress.
@@ -305,7 +358,16 @@ impl Reporter<'_> {
     fn report(&self, ended: TrafficRunEnd, found: Option<Deadlock>, warm_up_ns: u64) -> TrafficReport {
         let run = self.run;
         let mut ends = run.end_counts();
-        ends.retain(|end| end.is_host || end.sent + end.taken > 0);
+        let switches_gbps = match &self.asked.pattern {
+            TrafficPattern::Mixed(mixed) if !mixed.switch_load.is_zero() => {
+                let own = ends.iter().filter(|end| !end.is_host);
+                Some(gbps(own.map(|end| end.taken_mbps).sum()))
+            }
+            _ => None,
+        };
+        ends.retain(|end| end.is_host || switches_gbps.is_none() && end.sent + end.taken > 0);
+        let all_mbps: u64 = ends.iter().map(|end| end.taken_mbps).sum();
+        let total_mbps = if switches_gbps.is_some() { all_mbps } else { run.total_mbps() };
         ends.sort_by_key(|end| (std::cmp::Reverse(end.taken), end.port));
         let taken = |at: Option<&EndCount>| gbps(at.map_or(0, |end| end.taken_mbps));
         let [packets_sent, packets_arrived, packets_lost] = run.packet_totals();
@@ -326,8 +388,8 @@ impl Reporter<'_> {
             packets_arrived,
             packets_lost,
             packet_hops: run.packet_hops(),
-            total_gbps: gbps(run.total_mbps()),
-            mean_gbps: gbps(run.total_mbps() / (ends.len() as u64).max(1)),
+            total_gbps: gbps(total_mbps),
+            mean_gbps: gbps(total_mbps / (ends.len() as u64).max(1)),
             min_gbps: taken(ends.last()),
             max_gbps: taken(ends.first()),
             exchange_gbps: self.exchange(ended),
@@ -341,6 +403,8 @@ impl Reporter<'_> {
             waiting_ports: self.waiting(&counts),
             discards: sum(|count| count.discards),
             relay_errors: sum(|count| count.relay_errors),
+            switches_gbps,
+            over_time: Vec::new(),
             deadlock: found.map(|found| self.deadlock(&found)),
         }
     }
@@ -465,6 +529,7 @@ mod tests {
             pattern: TrafficPattern::Uniform,
             settings: TrafficSettings::default(),
             for_ns: 100_000,
+            every_ns: None,
             max_packet_hops: None,
             until_steady: false,
             rows: 1,

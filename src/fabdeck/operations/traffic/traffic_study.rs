@@ -1,5 +1,6 @@
 //! Traffic under a pattern over a fabric: reads the fabric, its failures and the flows, and simulates them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::traffic_run::{
@@ -15,12 +16,13 @@ use crate::operations::lanes::lanes_in_force::{LaneReading, LanesInForce};
 use crate::operations::operation::Operation;
 use crate::operations::preview::engine_names;
 use crate::operations::preview::engine_request::{MarkRequest, read_faults};
-use fabdeck_fabric::{Faults, ServiceLevel};
+use fabdeck_fabric::{Faults, PortId, ServiceLevel};
+use fabdeck_files::jobs::HostIndex;
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::Request;
 use fabdeck_simulator::Share;
 use fabdeck_simulator::traffic::{
-    Flow, PATTERN_NAMES, PatternName, PatternOptions, TrafficPattern, TrafficSettings,
+    Flow, MixedPattern, PATTERN_NAMES, PatternName, PatternOptions, TrafficPattern, TrafficSettings,
 };
 
 /// The traffic to simulate, as the operator describes it.
@@ -36,7 +38,11 @@ pub struct TrafficRequest<'r> {
     /// For the shift pattern: number of packets in each message.
     pub message: u32,
     pub settings: TrafficSettings,
+    /// What is beside the pattern.
+    pub mixed: MixedRequest<'r>,
     pub for_ns: u64,
+    /// Interval of the rates over time.
+    pub every_ns: Option<u64>,
     /// Whether the run ends as soon as the rates are steady.
     pub until_steady: bool,
     /// Number of hosts and flows to name, from the top and from the bottom.
@@ -45,6 +51,18 @@ pub struct TrafficRequest<'r> {
     /// Number of levels to send on in turns, in place of those of the routes.
     pub spread: Option<u8>,
     pub marks: MarkRequest,
+}
+
+/// The hosts of a pattern, and the traffic beside it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MixedRequest<'r> {
+    /// A list of jobs, whose hosts are those of the pattern.
+    pub among: Option<&'r Path>,
+    /// A list of flows.
+    pub beside: Option<&'r Path>,
+    /// The share of its limit that each switch sends to other switches, such as `50%`.
+    pub switch_load: Option<&'r str>,
+    pub switch_level: Option<u8>,
 }
 
 /// Which routes the packets take.
@@ -86,9 +104,10 @@ fn run_study(operation: &mut Operation<'_>, request: &TrafficRequest<'_>) -> Res
     };
     let faults = read_faults(operation, &snapshot, &request.marks)?;
     let options = TrafficOptions {
-        pattern: read_pattern(operation.env, &snapshot, request)?,
+        pattern: read_mixed(operation.env, &snapshot, request)?,
         settings: request.settings,
         for_ns: request.for_ns,
+        every_ns: request.every_ns,
         max_packet_hops: None,
         until_steady: request.until_steady,
         rows: request.rows,
@@ -134,15 +153,54 @@ fn choose_routes(
     }
 }
 
+/// The pattern, mixed with other traffic if the request names some.
+fn read_mixed(
+    env: Env<'_>,
+    snapshot: &Snapshot,
+    request: &TrafficRequest<'_>,
+) -> Result<TrafficPattern, Failure> {
+    let pattern = read_pattern(env, snapshot, request)?;
+    let MixedRequest { among, beside, switch_load, switch_level } = request.mixed;
+    if among.is_none() && beside.is_none() && switch_load.is_none() {
+        return Ok(pattern);
+    }
+    Ok(TrafficPattern::Mixed(Box::new(MixedPattern {
+        pattern,
+        among: among.map_or(Ok(Vec::new()), |file| read_hosts(env, snapshot, file))?,
+        beside: beside.map_or(Ok(Vec::new()), |file| read_flows(env, snapshot, file))?,
+        switch_load: switch_load.map_or(Ok(Share::default()), parse_share)?,
+        switch_level: switch_level.and_then(|level| ServiceLevel::new(level.into())),
+    })))
+}
+
+/// The ports of all hosts of a list of jobs.
+fn read_hosts(env: Env<'_>, snapshot: &Snapshot, file: &Path) -> Result<Vec<PortId>, Failure> {
+    let list = env.outside.jobs(file).map_err(Failure::from_list_error)?;
+    let placed = HostIndex::new(snapshot.fabric(), &snapshot.names).place_jobs(&list);
+    if let Some(host) = placed.unknown.iter().chain(placed.ambiguous.keys()).next() {
+        let what = format!(
+            "{}: FD-7806: the host '{host}' is not on this fabric, or its name fits several; correct the list",
+            file.display()
+        );
+        return Err(Failure::new(Exit::BadInput, what));
+    }
+    let ports: BTreeSet<PortId> = placed.jobs.iter().flat_map(|(_, ports)| ports.iter().copied()).collect();
+    Ok(ports.into_iter().collect())
+}
+
+fn parse_share(share: &str) -> Result<Share, Failure> {
+    Share::parse(share).ok_or_else(|| {
+        Failure::usage(format!("FD-7804: '{share}' is not a share; write a percentage, as in 5%"))
+    })
+}
+
 fn read_pattern(
     env: Env<'_>,
     snapshot: &Snapshot,
     request: &TrafficRequest<'_>,
 ) -> Result<TrafficPattern, Failure> {
     let TrafficRequest { pattern, share, spots, message, .. } = *request;
-    let share = Share::parse(share).ok_or_else(|| {
-        Failure::usage(format!("FD-7804: '{share}' is not a share; write a percentage, as in 5%"))
-    })?;
+    let share = parse_share(share)?;
     let level = request.slow_level.and_then(|level| ServiceLevel::new(level.into()));
     match PatternName::parse(pattern, PatternOptions { spots, share, level, message }) {
         Some(PatternName::Pattern(pattern)) => Ok(pattern),

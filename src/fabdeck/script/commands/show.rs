@@ -29,9 +29,10 @@ use crate::script::read_statistics::ReadStatistics;
 use crate::script::row_args::RowArgs;
 use crate::script::rows::FIELDS_HELP;
 use fabdeck_fabric::observe::digits_in_groups;
-use fabdeck_fabric::{Element, ElementId, Guid};
+use fabdeck_fabric::{Element, ElementId, Faults, Guid, SwitchGraph};
 use fabdeck_mad::access::ReadOptions;
 use fabdeck_routing::NoProgress;
+use fabdeck_routing::analysis::vertex_connectivity;
 
 pub const SHOW: CommandEntry = CommandEntry::new(
     "show",
@@ -490,6 +491,7 @@ json_type! {
 json_answer! {
     struct FabricAnswer<'a> {
         summary: FabricSummary,
+        connectivity: Option<u64>,
         subnet_manager: Option<ManagerObject<'a>>,
         statistics: Part<ReadStatistics<'a>>,
     }
@@ -504,13 +506,19 @@ json_answer! {
     }
 }
 
+/// Steps that counting the failures that separate switches may take; larger fabrics have no such number.
+const MAX_FLOW_STEPS: u64 = 300_000_000;
+
 /// Prints the numbers of a fabric, as pairs or as an object.
 pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Result<(), Failure> {
     let summary = FabricSummary::from_snapshot(snapshot);
     let manager = snapshot.observation.subnet_manager.as_ref();
+    let connectivity =
+        vertex_connectivity(&SwitchGraph::new(snapshot.fabric(), &Faults::default()), MAX_FLOW_STEPS);
     if context.output.json {
         let answer = FabricAnswer {
             summary,
+            connectivity: connectivity.map(u64::from),
             subnet_manager: manager.map(|sm| ManagerObject { guid: sm.guid, state: sm.state.as_deref() }),
             statistics: Part(ReadStatistics::new(snapshot, !context.options.no_times)),
         };
@@ -535,6 +543,13 @@ pub fn write_summary(context: &mut Context<'_, '_>, snapshot: &Snapshot) -> Resu
     let [links, between_switches, of_hosts] = counts.map(digits_in_groups);
     let links = format!("{links} ({between_switches} between switches, {of_hosts} of hosts)");
     pairs.push(("links", links));
+    if let Some(least) = connectivity.filter(|_| summary.switches > 1) {
+        let failures = digits_in_groups(least);
+        pairs.push((
+            "connectivity",
+            format!("{failures}: as many failed switches can separate others, not fewer"),
+        ));
+    }
     pairs.push(("ports", format!("{} with a peer", digits_in_groups(summary.ports))));
     let manager =
         manager.map(|sm| format!("{} {}", sm.guid, sm.state.as_deref().unwrap_or("in an unknown state")));

@@ -39,6 +39,7 @@ pub const SIMULATE: CommandEntry = CommandEntry::new(
     "fabdeck --source sim:torus,dims=6 simulate --pattern uniform --engine dfsssp --for 100us",
     "fabdeck --source sim:demo simulate --pattern hotspot --share 20% --slow-level 1 --for 200us",
     "fabdeck --source sim:mport,m=4,n=3 simulate --pattern centric --engine mlid --lanes-spread 2 --output-buffer 1 --for 50us",
+    "fabdeck --source sim:kary,k=2,n=3 simulate --pattern uniform --engine sftree --switch-load 100% --every 50us --for 200us",
     "fabdeck --source sim:switch648 simulate --serve fabric.sock",
 ])
 .runs(&CommandFunction(run))
@@ -51,7 +52,7 @@ pub struct SimulateArgs {
     /// Run the fabric for other processes, behind a Unix socket at this path
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["pattern", "time_ns", "until_steady", "engine", "lanes",
         "lanes_in_force", "fail", "fail_random", "seed", "load", "host_limit", "payload", "buffer", "output_buffer", "lanes_spread", "flight", "forwarding", "spots", "share", "slow_level",
-        "message", "top"])]
+        "message", "among", "beside", "switch_load", "every", "top"])]
     pub serve: Option<PathBuf>,
     /// Run traffic: uniform, shift, hotspot, centric, permutation, ring, or flows=FILE with a flow 'SRC DST' on each
     /// line

@@ -1,5 +1,6 @@
 //! `simulate --pattern`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -10,10 +11,10 @@ use crate::catalogue::failure::Failure;
 use crate::operations::lanes::lane_choice::LaneChoice;
 use crate::operations::preview::engine_request::MarkRequest;
 use crate::operations::traffic::traffic_run::{
-    DeadlockReport, FlowRate, HostRate, TrafficReport, TrafficRunEnd,
+    DeadlockReport, FlowRate, HostRate, RateSample, TrafficReport, TrafficRunEnd,
 };
 use crate::operations::traffic::traffic_study::{
-    TrafficRequest, TrafficRouteChoice, TrafficStudy, study_traffic,
+    MixedRequest, TrafficRequest, TrafficRouteChoice, TrafficStudy, study_traffic,
 };
 use crate::script::answer::{SortedKeys, json_answer};
 use crate::script::argument_values::moment;
@@ -86,6 +87,21 @@ pub struct TrafficArgs {
     /// For shift: number of packets in each message
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub message: u32,
+    /// Only the hosts of this list of jobs take part in the pattern (docs/jobs.md has the forms of lists)
+    #[arg(long, value_name = "FILE")]
+    pub among: Option<PathBuf>,
+    /// Run flows of other hosts and of switches beside the pattern: a flow 'SRC DST' on each line
+    #[arg(long, value_name = "FILE")]
+    pub beside: Option<PathBuf>,
+    /// Let each switch send this share of 2 Gb/s to other switches, each packet to one drawn from all
+    #[arg(long, value_name = "SHARE")]
+    pub switch_load: Option<String>,
+    /// Service level of the packets of switches, for a lane of their own
+    #[arg(long, value_name = "SL", value_parser = clap::value_parser!(u8).range(0..=15), requires = "switch_load")]
+    pub switch_level: Option<u8>,
+    /// Print the rates of hosts and switches over time, for each interval of this length: 10us and multiples of it
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub every: Option<u64>,
     /// Number of hosts, flows and ports to list, from the top and from the bottom
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub top: usize,
@@ -126,7 +142,14 @@ fn traffic_request<'a>(pattern: &'a str, args: &'a TrafficArgs) -> TrafficReques
             seed: args.seed,
             ..TrafficSettings::default()
         },
+        mixed: MixedRequest {
+            among: args.among.as_deref(),
+            beside: args.beside.as_deref(),
+            switch_load: args.switch_load.as_deref(),
+            switch_level: args.switch_level,
+        },
         for_ns: args.time_ns,
+        every_ns: args.every,
         until_steady: args.until_steady,
         rows: args.top,
         spread: args.lanes_spread,
@@ -186,6 +209,9 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
     )];
     lines
         .extend(report.exchange_gbps.map(|gbps| ("exchange", format!("{gbps:.3} Gb/s over its whole time"))));
+    lines.extend(
+        report.switches_gbps.map(|gbps| ("switches", format!("{gbps:.3} Gb/s received of each other"))),
+    );
     lines.push((
         "latency",
         format!(
@@ -221,8 +247,17 @@ fn results(report: &TrafficReport) -> Vec<(&'static str, String)> {
         format!("{} {:.1} %, {} ticks", port.port, port.share * 100.0, digits_in_groups(port.ticks))
     });
     lines.extend(rows_under_title("waiting", "no port waits", waiting));
+    lines.extend(rows_under_title("over time", "", report.over_time.iter().map(rate_sample)));
     lines.extend(deadlock(report.deadlock.as_ref()));
     lines
+}
+
+fn rate_sample(sample: &RateSample) -> String {
+    let RateSample { at_ns, hosts_gbps, switches_gbps } = sample;
+    let at = digits_in_groups(format_args!("{:.1}", *at_ns as f64 / 1000.0)).to_string();
+    let switches =
+        if *switches_gbps > 0.0 { format!(", switches {switches_gbps:.3}") } else { String::new() };
+    format!("until {at} us hosts receive {hosts_gbps:.3} Gb/s{switches}")
 }
 
 /// Rows under one title.

@@ -1,0 +1,214 @@
+//! The dissertation (Domke), chapter 6: Nue.
+
+use super::domke_studies::{cells_or_failure, throughput_of};
+use super::headline::HeadlineRelation::{AtLeast, AtMost, Between, Equal, Printed};
+use super::headline::{Headline, HeadlineRow, HeadlineRows, HeadlineWork};
+use super::headline_run::HeadlineRun;
+use super::study_part::{StudyPart, mean};
+use crate::operations::study::study_row::{CellStatus, StudyRow};
+use fabdeck_routing::worked_examples::{FigureValue, figure_values};
+
+pub const HEADLINES: &[Headline] = &[
+    Headline {
+        id: "domke-6.3",
+        place: "dissertation, figures 6.3 to 6.9",
+        shows: "worked examples: dependency graph, escape paths, islands and shortcuts",
+        inputs: "the figures' networks, by the data structures of `nue`",
+        work: HeadlineWork::Rows(worked_examples),
+    },
+    Headline {
+        id: "domke-6.10",
+        place: "dissertation, figure 6.10",
+        shows: "random graphs of 125 switches: edge forwarding index, lanes, longest paths, destinations on escape paths",
+        inputs: "study `nue-6.10`",
+        work: HeadlineWork::Rows(random_graphs),
+    },
+    Headline {
+        id: "domke-6.11",
+        place: "dissertation, figure 6.11",
+        shows: "throughput of Nue at its best number of lanes, in % of the best other engine",
+        inputs: "study `nue-6.11`",
+        work: HeadlineWork::Rows(best_of_others),
+    },
+    Headline {
+        id: "domke-6.12",
+        place: "dissertation, figure 6.12",
+        shows: "tori with 1 % of the links failed: on which an engine finds routes, and its seconds",
+        inputs: "study `nue-6.12`",
+        work: HeadlineWork::Rows(tori),
+    },
+];
+
+fn worked_examples(_: &HeadlineRun<'_>) -> HeadlineRows {
+    let rows = figure_values().into_iter().map(|FigureValue { label, paper, ours, error }| {
+        let row = HeadlineRow::must(label, paper, ours, Equal);
+        match error {
+            // The paper's value is that of another tree.
+            Some(why) => HeadlineRow { must: false, ..row.because(why) },
+            None => row,
+        }
+    });
+    Ok(rows.collect())
+}
+
+/// The cells of an engine with this number of lanes.
+fn own<'c>(cells: &'c [StudyRow], engine: &'c str, lanes: Option<u64>) -> impl Iterator<Item = &'c StudyRow> {
+    cells
+        .iter()
+        .filter(move |cell| cell.engine == engine && lanes.is_none_or(|lanes| cell.lanes_asked == lanes))
+}
+
+/// The longest path with the cables of both hosts, as the paper counts.
+fn with_hosts(cell: &StudyRow) -> Option<u64> {
+    cell.hops_max.map(|hops| hops + 2)
+}
+
+fn random_graphs(run: &HeadlineRun<'_>) -> HeadlineRows {
+    let graphs = run.samples(3, 1000);
+    let sample = run.sample_words(3, 1000, "graphs");
+    let mut part = StudyPart::built_in("nue-6.10")?.first_topologies(graphs);
+    if run.quick {
+        part = part.lanes("nue", &[1, 4, 8]);
+    }
+    let cells = cells_or_failure(part.run(run, false)?, "nue-6.10")?;
+    let mut rows = Vec::new();
+    for (engine, lanes) in
+        [("nue", Some(1)), ("nue", Some(4)), ("nue", Some(8)), ("dfsssp", None), ("lash", None)]
+    {
+        let name = lanes.map_or_else(|| engine.to_owned(), |lanes: u64| format!("{engine} on {lanes} lanes"));
+        if let Some(ours) =
+            mean(own(&cells, engine, lanes).filter_map(|cell| cell.efi_max).map(|max| max as f64))
+        {
+            let row = HeadlineRow::may(format!("{name}: mean of the largest index"), "-", ours, Printed);
+            rows.push(row.because("the drawing is lost").over(sample.clone()));
+        }
+    }
+    let most = |engine: &str, lanes: Option<u64>, of: fn(&StudyRow) -> Option<u64>| {
+        own(&cells, engine, lanes).filter_map(of).max()
+    };
+    for (label, paper, ours, relation) in [
+        ("dfsssp: most lanes", "4, at times 5", most("dfsssp", None, |cell| cell.lanes), AtMost(5.0)),
+        ("lash: most lanes", "2 to 4", most("lash", None, |cell| cell.lanes), AtMost(4.0)),
+        (
+            "dfsssp: longest path, cables of hosts included",
+            "6 at most",
+            most("dfsssp", None, with_hosts),
+            AtMost(6.0),
+        ),
+        (
+            "lash: longest path, cables of hosts included",
+            "6 at most",
+            most("lash", None, with_hosts),
+            AtMost(6.0),
+        ),
+        (
+            "nue on one lane: longest path, cables of hosts included",
+            "7 to 10",
+            most("nue", Some(1), with_hosts),
+            Between(7.0, 10.0),
+        ),
+    ] {
+        if let Some(ours) = ours {
+            rows.push(HeadlineRow::may(label, paper, ours, relation).over(sample.clone()));
+        }
+    }
+    let is_clean = own(&cells, "nue", None).all(|cell| cell.status == CellStatus::Done);
+    let words = |clean: bool| if clean { "all" } else { "not all" };
+    rows.push(
+        HeadlineRow::must("nue: graphs without lost pairs and cycles", "all", words(is_clean), Equal)
+            .over(sample.clone()),
+    );
+    for (lanes, paper) in [(1u64, 0.95), (8, 0.006)] {
+        let fell_back = mean(
+            own(&cells, "nue", Some(lanes))
+                .map(|cell| f64::from(u8::from(cell.degraded == Some(true))) * 100.0),
+        );
+        if let Some(ours) = fell_back {
+            let label = format!("nue on {lanes} lanes: % of graphs with a destination on escape paths");
+            let row = HeadlineRow::may(label, paper, ours, Printed);
+            rows.push(
+                row.because("the paper counts destinations, of which it has this share").over(sample.clone()),
+            );
+        }
+    }
+    Ok(rows)
+}
+
+/// A topology of table 6.1 with the paper's throughput in percent of the best other engine, where the text has it.
+const BEST: [(&str, Option<f64>); 8] = [
+    ("random", Some(115.0)),
+    ("torus", None),
+    ("kary", Some(83.5)),
+    ("kautz", None),
+    ("dragonfly", None),
+    ("cascade", Some(121.4)),
+    ("tsubame2", None),
+    ("taurus", None),
+];
+
+fn best_of_others(run: &HeadlineRun<'_>) -> HeadlineRows {
+    let mut rows = Vec::new();
+    for (topology, paper) in BEST {
+        run.show(format!("domke-6.11: {topology}"));
+        let label = format!("{topology}: nue in % of the best other");
+        let paper = paper.map_or_else(|| "83.5 to 121.4".into(), super::headline::HeadlineValue::from);
+        if run.quick && !matches!(topology, "random" | "kautz") {
+            rows.push(HeadlineRow::missing(label, paper, "left out with --quick"));
+            continue;
+        }
+        let mut part = StudyPart::built_in("nue-6.11")?.topologies(|name| name.starts_with(topology));
+        if run.quick {
+            part = part.lanes("nue", &[4, 8]);
+        }
+        let cells = part.run(run, false)?;
+        let nue = (1..=8).filter_map(|lanes| throughput_of(&cells, "nue", Some(lanes)));
+        let nue = nue.fold(0.0, f64::max);
+        let others = ["dfsssp", "lash", "torus2qos", "ftree", "updn"];
+        let best = others.iter().filter_map(|other| throughput_of(&cells, other, None)).fold(0.0, f64::max);
+        if best == 0.0 {
+            rows.push(HeadlineRow::missing(label, paper, "no other engine has a throughput"));
+            continue;
+        }
+        let row = HeadlineRow::may(label, paper, nue / best * 100.0, AtLeast(83.5));
+        let row = match topology {
+            "kary" => row.because("on trees nue takes Up*/Down* routes here, so 83.5 % cannot be compared"),
+            _ => row,
+        };
+        rows.push(match run.quick {
+            true => row.over("4 and 8 lanes"),
+            false => row.over("1 to 8 lanes"),
+        });
+    }
+    Ok(rows)
+}
+
+fn tori(run: &HeadlineRun<'_>) -> HeadlineRows {
+    let count = run.samples(9, 25);
+    let sample = run.sample_words(9, 25, "tori");
+    let cells = StudyPart::built_in("nue-6.12")?.first_topologies(count).run(run, true)?;
+    let cells = cells_or_failure(cells, "nue-6.12")?;
+    let mut rows = Vec::new();
+    for (engine, paper) in [("nue", "25"), ("dfsssp", "fewer"), ("lash", "fewer"), ("torus2qos", "fewer")] {
+        let routed = own(&cells, engine, None).filter(|cell| cell.status == CellStatus::Done).count();
+        let label = format!("{engine}: tori with routes on 8 lanes");
+        rows.push(match engine {
+            "nue" => HeadlineRow::must(label, paper, routed, AtLeast(count as f64)).over(sample.clone()),
+            _ => HeadlineRow::may(label, paper, routed, Printed)
+                .because("the drawing is lost")
+                .over(sample.clone()),
+        });
+    }
+    // Seconds where both found routes.
+    let seconds = |engine: &str, topology: &str| {
+        let mut cells = own(&cells, engine, None);
+        cells.find(|cell| cell.topology == topology && cell.status == CellStatus::Done)?.route_seconds
+    };
+    let ratio =
+        |cell: &StudyRow| Some(seconds("nue", &cell.topology)? / seconds("torus2qos", &cell.topology)?);
+    if let Some(ours) = mean(own(&cells, "torus2qos", None).filter_map(ratio)) {
+        let row =
+            HeadlineRow::may("seconds of nue divided by those of torus-2QoS, mean", 9u64, ours, AtLeast(1.0));
+        rows.push(row.as_time().over(sample));
+    }
+    Ok(rows)
+}

@@ -1,0 +1,355 @@
+//! The dissertation (Domke), chapter 4 and the parts of chapter 6 that use its toolchain: parts of the built-in studies.
+
+use super::headline::HeadlineRelation::{AtLeast, AtMost, Equal, Printed, SameOrder, SameSign, Within};
+use super::headline::{Headline, HeadlineRow, HeadlineRows, HeadlineWork, order_words};
+use super::headline_run::{HeadlineRun, HeadlineStop};
+use super::study_part::{StudyPart, mean};
+use crate::operations::study::linear_fit::fit_rows;
+use crate::operations::study::study_row::{CellStatus, StudyRow};
+
+const LEFT_OUT: &str = "left out with --quick";
+
+pub const HEADLINES: &[Headline] = &[
+    Headline {
+        id: "domke-4.3",
+        place: "dissertation, table 4.3",
+        shows: "usable (o), refused or incomplete (r), deadlock (d); here also c: a credit loop, and packets flowed",
+        inputs: "studies `domke-small-uniform`, `tsubame2` and `deimos` without failures, uniform traffic until steady",
+        work: HeadlineWork::Rows(usability),
+    },
+    Headline {
+        id: "domke-4.4",
+        place: "dissertation, figure 4.4",
+        shows: "median consumption bandwidth after 1 % of the links of a 16-ary 2-tree and 10 % of a random graph's have failed",
+        inputs: "study `domke-small-uniform`",
+        work: HeadlineWork::Rows(consumption),
+    },
+    Headline {
+        id: "domke-4.5",
+        place: "dissertation, table 4.4 and figure 4.5",
+        shows: "throughput of an exchange over failed links on small topologies: intercept in Gbyte/s and slope",
+        inputs: "study `domke-small`, the paper's best engine of each topology",
+        work: HeadlineWork::Rows(small_fits),
+    },
+    Headline {
+        id: "domke-4.6",
+        place: "dissertation, table 4.5 and figure 4.6",
+        shows: "the same on large topologies",
+        inputs: "study `domke-large`, the paper's best engine of each topology",
+        work: HeadlineWork::Rows(large_fits),
+    },
+    Headline {
+        id: "domke-4.7",
+        place: "dissertation, table 4.6, figures 4.7 and 4.8",
+        shows: "throughput of an exchange on TSUBAME2 and Deimos under several engines",
+        inputs: "studies `tsubame2` and `deimos`",
+        work: HeadlineWork::Rows(systems),
+    },
+    Headline {
+        id: "domke-6.2",
+        place: "dissertation, figure 6.2",
+        shows: "throughput and lanes of all engines on a torus 4x4x3 with a failed switch, four lanes",
+        inputs: "study `nue-6.2`",
+        work: HeadlineWork::Rows(faulty_torus),
+    },
+];
+
+/// A topology with the paper's letters for the engines.
+type UsabilityRow = (&'static str, &'static str, [char; 8]);
+const ENGINES: [&str; 8] = ["ftree", "updn", "dor", "torus2qos", "minhop", "sssp", "dfsssp", "lash"];
+
+const USABILITY: [UsabilityRow; 9] = [
+    ("2D mesh", "mesh,dims=5x5", ['r', 'r', 'o', 'o', 'd', 'd', 'o', 'o']),
+    ("3D mesh", "mesh,dims=3x3x3", ['r', 'r', 'o', 'o', 'd', 'd', 'o', 'o']),
+    ("2D torus", "torus,dims=5x5", ['r', 'r', 'd', 'o', 'd', 'd', 'o', 'o']),
+    ("3D torus", "torus,dims=3x3x3", ['r', 'r', 'o', 'o', 'd', 'd', 'o', 'o']),
+    ("Kautz", "kautz", ['r', 'r', 'd', 'r', 'd', 'd', 'o', 'o']),
+    ("k-ary n-tree", "kary", ['o', 'o', 'o', 'r', 'o', 'o', 'o', 'o']),
+    ("XGFT", "xgft", ['o', 'o', 'o', 'r', 'o', 'o', 'o', 'o']),
+    ("dragonfly", "dragonfly", ['r', 'r', 'd', 'r', 'd', 'd', 'o', 'o']),
+    ("random", "random", ['r', 'r', 'o', 'r', 'd', 'd', 'o', 'o']),
+];
+
+const SYSTEM_USABILITY: [UsabilityRow; 2] = [
+    ("Deimos", "deimos", ['r', 'o', 'o', 'r', 'o', 'o', 'o', 'o']),
+    ("TSUBAME2", "tsubame2", ['o', 'o', 'o', 'r', 'o', 'o', 'o', 'o']),
+];
+
+fn letter(row: &StudyRow) -> char {
+    match row.status {
+        CellStatus::Refused | CellStatus::Incomplete => 'r',
+        CellStatus::Deadlock => 'd',
+        CellStatus::Cycle => 'c',
+        CellStatus::Failed => 'x',
+        CellStatus::Done | CellStatus::Time | CellStatus::Wall => 'o',
+    }
+}
+
+fn usability(run: &HeadlineRun<'_>) -> HeadlineRows {
+    let small = StudyPart::built_in("domke-small-uniform")?.failures(&[0]).engines(&ENGINES);
+    let mut found = small.run(run, false)?;
+    if !run.quick {
+        for study in ["deimos", "tsubame2"] {
+            let part = StudyPart::built_in(study)?.failures(&[0]).measures(&["uniform"]);
+            found.extend(part.run(run, false)?);
+        }
+    }
+    let mut rows = Vec::new();
+    for (label, prefix, letters) in USABILITY.iter().chain(&SYSTEM_USABILITY) {
+        for (engine, paper) in ENGINES.into_iter().zip(letters) {
+            let is_cell = |row: &&StudyRow| row.topology.starts_with(prefix) && row.engine == engine;
+            let label = format!("{label}, {engine}");
+            let paper = paper.to_string();
+            rows.push(match found.iter().find(is_cell) {
+                Some(row) => usability_row(label, &paper, engine, letter(row)),
+                None if run.quick => HeadlineRow::missing(label, paper, LEFT_OUT),
+                None => HeadlineRow::missing(label, paper, "not an engine of the study"),
+            });
+        }
+    }
+    Ok(rows)
+}
+
+fn usability_row(label: String, paper: &str, engine: &str, ours: char) -> HeadlineRow {
+    let is_promised = paper == "o" && matches!(engine, "dfsssp" | "lash" | "torus2qos");
+    let why = match (paper, ours) {
+        ("r", 'o') => "the engine here routes what OpenSM's refused",
+        ("o", 'c') => "the certificate has a credit loop that no run of either filled",
+        ("d", 'c') => "the certificate has a credit loop that this run did not fill",
+        ("d", 'o') => "the routes here have no credit loop",
+        ("o", 'd') => "the credit loop was not filled in the paper's run",
+        _ => "",
+    };
+    let row = match is_promised {
+        true => HeadlineRow::must(label, paper, ours.to_string(), Equal),
+        false => HeadlineRow::may(label, paper, ours.to_string(), Equal),
+    };
+    if why.is_empty() { row } else { row.because(why) }
+}
+
+/// The mean over seeds of the median consumption of an engine.
+fn median(rows: &[StudyRow], topology: &str, engine: &str, is_faulty: bool) -> Option<f64> {
+    let wanted = rows.iter().filter(|row| {
+        row.topology.starts_with(topology) && row.engine == engine && (row.link_faults > 0) == is_faulty
+    });
+    mean(wanted.filter_map(|row| row.consumption_median))
+}
+
+fn consumption(run: &HeadlineRun<'_>) -> HeadlineRows {
+    let seeds = run.samples(1, 3);
+    let sample = run.sample_words(1, 3, "seeds");
+    let part = |prefix: &'static str, failures: &[usize], engines: &[&str]| {
+        let part = StudyPart::built_in("domke-small-uniform")?.topologies(|name| name.starts_with(prefix));
+        part.failures(failures).engines(engines).seeds(seeds).run(run, false)
+    };
+    // The second number of failures is 1 %, the fifth 10 %.
+    let tree = part("kary", &[0, 1], &["ftree", "dfsssp", "lash", "dor"])?;
+    let random = part("random", &[0, 4], &["dfsssp"])?;
+    let loss = |rows: &[StudyRow], topology: &str, engine: &str| {
+        let (whole, faulty) = (median(rows, topology, engine, false)?, median(rows, topology, engine, true)?);
+        Some((1.0 - faulty / whole) * 100.0)
+    };
+    let missing = |label: &str, paper: f64| HeadlineRow::missing(label, paper, "a run has no rates");
+    let mut rows = Vec::new();
+    let mut losses = Vec::new();
+    for (engine, paper) in [("ftree", 30.0), ("dfsssp", 8.0)] {
+        let label = format!("16-ary 2-tree, 1 % of links, {engine}: loss of the median in %");
+        rows.push(match loss(&tree, "kary", engine) {
+            Some(ours) => {
+                losses.push((engine, ours));
+                HeadlineRow::may(label, paper, ours, SameSign)
+                    .because("here ftree is rerouted around failures as evenly as dfsssp")
+                    .over(sample.clone())
+            }
+            None => missing(&label, paper),
+        });
+    }
+    rows.push(
+        HeadlineRow::may("order of the losses", "ftree > dfsssp", order_words(&losses, 0.0), SameOrder)
+            .over(sample.clone()),
+    );
+    for engine in ["lash", "dor"] {
+        let label = format!("16-ary 2-tree, {engine}: % of the median of dfsssp");
+        let ours = median(&tree, "kary", engine, false).zip(median(&tree, "kary", "dfsssp", false));
+        rows.push(match ours {
+            Some((ours, dfsssp)) => {
+                let row = HeadlineRow::may(label, "below 10", ours / dfsssp * 100.0, AtMost(10.0));
+                row.over(sample.clone())
+            }
+            None => HeadlineRow::missing(label, "below 10", "a run has no rates"),
+        });
+    }
+    let label = "random, 10 % of links, dfsssp: loss of the median in %";
+    rows.push(match loss(&random, "random", "dfsssp") {
+        Some(ours) => HeadlineRow::may(label, "hardly any", ours, AtMost(15.0)).over(sample),
+        None => HeadlineRow::missing(label, "hardly any", "a run has no rates"),
+    });
+    Ok(rows)
+}
+
+/// A topology with the paper's best engine, intercept and slope.
+type PaperFit = (&'static str, &'static str, f64, f64);
+
+const TABLE_4_4: [PaperFit; 9] = [
+    ("mesh,dims=5x5", "torus2qos", 263.63, -1.83),
+    ("mesh,dims=3x3x3", "torus2qos", 276.18, -2.37),
+    ("torus,dims=5x5", "torus2qos", 341.11, -1.68),
+    ("torus,dims=3x3x3", "dfsssp", 508.97, -2.12),
+    ("kautz", "dfsssp", 299.48, -1.45),
+    ("kary", "dfsssp", 629.76, -3.59),
+    ("xgft", "dfsssp", 527.31, -3.03),
+    ("dragonfly", "dfsssp", 479.03, -2.39),
+    ("random", "dfsssp", 417.53, -2.17),
+];
+
+const TABLE_4_5: [PaperFit; 4] = [
+    ("torus,dims=7x7x7", "torus2qos", 2_794.89, -2.06),
+    ("dragonfly", "dfsssp", 2_166.54, -1.50),
+    ("kautz", "lash", 1_541.58, 0.09),
+    ("kary", "dfsssp", 5_015.53, -1.85),
+];
+
+/// Lines through the exchanges of each topology under the paper's best engine. `quick` names the failures and topologies
+/// that remain with `--quick`.
+fn fit_table(
+    run: &HeadlineRun<'_>,
+    (study, table): (&str, &[PaperFit]),
+    (all_failures, quick_failures): (&[usize], &[usize]),
+    quick_topologies: &[&str],
+) -> HeadlineRows {
+    let seeds = run.samples(1, 10);
+    let sample = run.sample_words(1, 10, "seeds");
+    let failures = if run.quick { quick_failures } else { all_failures };
+    let (mut rows, mut papers, mut ours) = (Vec::new(), Vec::new(), Vec::new());
+    for (topology, engine, intercept, slope) in table {
+        run.show(format!("{study}: {topology}"));
+        let intercept_label = format!("{topology}, {engine}: intercept in Gbyte/s");
+        let slope_label = format!("{topology}, {engine}: slope");
+        if run.quick && !quick_topologies.contains(topology) {
+            rows.push(HeadlineRow::missing(intercept_label, *intercept, LEFT_OUT));
+            continue;
+        }
+        let part = StudyPart::built_in(study)?.topologies(|name| name.starts_with(topology));
+        let cells = part.failures(failures).engines(&[engine]).seeds(seeds).run(run, false)?;
+        let fits = fit_rows(&cells);
+        let Some(fit) = fits.first().map(|row| row.fit) else {
+            let why = cells.iter().find_map(|cell| cell.why.clone());
+            let why =
+                why.unwrap_or_else(|| "fewer than two numbers of failures have a throughput".to_owned());
+            rows.push(HeadlineRow::missing(intercept_label, *intercept, why));
+            continue;
+        };
+        papers.push((*topology, *intercept));
+        ours.push((*topology, fit.intercept));
+        let why = "packets, not flits, and no output buffers: a third off is near";
+        let row = HeadlineRow::may(intercept_label, *intercept, fit.intercept, Within(30.0));
+        rows.push(row.because(why).over(sample.clone()));
+        rows.push(HeadlineRow::may(slope_label, *slope, fit.slope, SameSign).over(sample.clone()));
+    }
+    if ours.len() < 2 {
+        return Ok(rows);
+    }
+    let (paper, ours) = (order_words(&papers, 0.0), order_words(&ours, 0.0));
+    rows.push(HeadlineRow::may("order by intercept", paper, ours, SameOrder).over(sample));
+    Ok(rows)
+}
+
+fn small_fits(run: &HeadlineRun<'_>) -> HeadlineRows {
+    let all: Vec<usize> = (0..7).collect();
+    let quick = ["mesh,dims=3x3x3", "kautz", "kary", "random"];
+    fit_table(run, ("domke-small", &TABLE_4_4), (&all, &[0, 3, 4]), &quick)
+}
+
+fn large_fits(run: &HeadlineRun<'_>) -> HeadlineRows {
+    let all: Vec<usize> = (0..9).collect();
+    fit_table(run, ("domke-large", &TABLE_4_5), (&all, &[0, 8]), &["kautz"])
+}
+
+/// Intercepts of table 4.6 in Gbyte/s; of Deimos's minhop the fault-free throughput.
+const TABLE_4_6: [(&str, &[(&str, f64)]); 2] = [
+    ("tsubame2", &[("dfsssp", 1_393.40), ("ftree", 1_187.19), ("updn", 717.76), ("lash", 22.92)]),
+    ("deimos", &[("dfsssp", 93.40), ("updn", 30.10), ("minhop", 29.94), ("lash", 8.37)]),
+];
+
+fn systems(run: &HeadlineRun<'_>) -> HeadlineRows {
+    let mut rows = Vec::new();
+    for (study, engines) in TABLE_4_6 {
+        let names: Vec<&str> = engines.iter().map(|(engine, _)| *engine).collect();
+        let part = StudyPart::built_in(study)?.failures(&[0]).engines(&names).measures(&["exchange"]);
+        let cells = part.run(run, false)?;
+        let mut found = Vec::new();
+        for (engine, paper) in engines {
+            let cell = cells.iter().find(|cell| cell.engine == *engine);
+            let label = format!("{study}, {engine}: Gbyte/s without failures");
+            rows.push(match cell.and_then(StudyRow::throughput) {
+                Some(ours) => {
+                    found.push((*engine, ours));
+                    HeadlineRow::may(label, *paper, ours, Within(30.0))
+                        .because("a reconstruction of the system; compare order and ratios")
+                }
+                None => {
+                    let why = cell.and_then(|cell| cell.why.clone());
+                    HeadlineRow::missing(label, *paper, why.unwrap_or_else(|| "no such cell".to_owned()))
+                }
+            });
+        }
+        let value = |engine: &str| found.iter().find(|(id, _)| *id == engine).map(|(_, value)| *value);
+        let paper_of = |engine: &str| engines.iter().find(|(id, _)| *id == engine).map(|(_, value)| *value);
+        for other in ["updn", "lash"] {
+            let (Some(dfsssp), Some(ours)) = (value("dfsssp"), value(other)) else { continue };
+            let paper = paper_of("dfsssp").zip(paper_of(other)).map_or(0.0, |(a, b)| a / b);
+            let label = format!("{study}: dfsssp / {other}");
+            rows.push(match study {
+                "tsubame2" => HeadlineRow::must(label, paper, dfsssp / ours, AtLeast(1.0)),
+                _ => HeadlineRow::may(label, paper, dfsssp / ours, AtLeast(1.0))
+                    .because("the cables of the system are a reconstruction, on which all engines come to about one rate"),
+            });
+        }
+        let paper = order_words(engines, 0.01);
+        rows.push(HeadlineRow::may(format!("{study}: order"), paper, order_words(&found, 0.01), SameOrder));
+    }
+    Ok(rows)
+}
+
+fn faulty_torus(run: &HeadlineRun<'_>) -> HeadlineRows {
+    let seeds = run.samples(1, 10);
+    let sample = run.sample_words(1, 10, "failed switches");
+    let cells = StudyPart::built_in("nue-6.2")?.seeds(seeds).run(run, false)?;
+    let rate = |engine: &str, lanes: u64| {
+        let own = cells.iter().filter(|cell| cell.engine == engine && cell.lanes_asked == lanes);
+        mean(own.filter_map(StudyRow::throughput))
+    };
+    let mut rows = Vec::new();
+    for cell in cells.iter().filter(|cell| cell.fault_seed == Some(1)) {
+        let label = format!("{}, {} lanes asked: Gbyte/s", cell.engine, cell.lanes_asked);
+        rows.push(match rate(&cell.engine, cell.lanes_asked) {
+            Some(ours) => HeadlineRow::may(label, "-", ours, Printed)
+                .because(format!("the bars are lost; {} lanes used", cell.lanes.unwrap_or(0)))
+                .over(sample.clone()),
+            None => HeadlineRow::without(label, cell.why.clone().unwrap_or_else(|| letter(cell).to_string())),
+        });
+    }
+    let is_clean = cells
+        .iter()
+        .filter(|cell| cell.engine == "nue")
+        .all(|cell| cell.cycle == Some(false) && cell.lost_pairs == Some(0));
+    let words = |clean: bool| if clean { "deadlock-free and connected" } else { "not" };
+    rows.push(HeadlineRow::must("nue on 1 to 4 lanes", words(true), words(is_clean), Equal).over(sample));
+    Ok(rows)
+}
+
+/// The value of an engine's cells, for headlines of chapter 6.
+pub fn throughput_of(cells: &[StudyRow], engine: &str, lanes: Option<u64>) -> Option<f64> {
+    let own = cells
+        .iter()
+        .filter(|cell| cell.engine == engine && lanes.is_none_or(|lanes| cell.lanes_asked == lanes));
+    mean(own.filter_map(StudyRow::throughput))
+}
+
+/// Makes sure that a part of a study has cells.
+pub fn cells_or_failure(cells: Vec<StudyRow>, what: &str) -> Result<Vec<StudyRow>, HeadlineStop> {
+    match cells.is_empty() {
+        true => Err(HeadlineStop::Failed(format!("{what} has no cells"))),
+        false => Ok(cells),
+    }
+}
