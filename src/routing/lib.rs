@@ -117,11 +117,6 @@ mod up_digits;
 mod updn;
 mod updown;
 
-/// The worked examples of the dissertation's chapter 6, computed anew.
-pub mod worked_examples {
-    pub use super::nue::{FigureValue, figure_values};
-}
-
 pub use dfsssp::DEGRADED_REMARK;
 pub use dor::DimensionPorts;
 pub use engine::{
@@ -130,7 +125,7 @@ pub use engine::{
 };
 pub use heights::heights;
 pub use incremental::{EngineRun, IncrementalAnswer, IncrementalFn, PreviousRun, RunExtent, run_engine};
-pub use nue::UPDOWN_REMARK;
+pub use nue::{FigureValue, UPDOWN_REMARK, figure_values};
 pub use problem::{Destination, Problem};
 pub use registry::{ENGINE_REVISION, ENGINES, NAMED_ENGINES, find_engine, suitable_engines};
 pub use stored_tables::StoredTables;

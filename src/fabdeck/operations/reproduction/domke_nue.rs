@@ -6,7 +6,7 @@ use super::headline::{Headline, HeadlineRow, HeadlineRows, HeadlineWork};
 use super::headline_run::HeadlineRun;
 use super::study_part::{StudyPart, mean};
 use crate::operations::study::study_row::{CellStatus, StudyRow};
-use fabdeck_routing::worked_examples::{FigureValue, figure_values};
+use fabdeck_routing::{FigureValue, figure_values};
 
 pub const HEADLINES: &[Headline] = &[
     Headline {

@@ -37,8 +37,8 @@ pub const REPRODUCE: CommandEntry = CommandEntry::new(
 )
 .danger(Danger::WritesFile)
 .examples(&[
+    "fabdeck reproduce mlid-10 sftree-3",
     "fabdeck reproduce --list",
-    "fabdeck reproduce opt-I mlid-10",
     "fabdeck --no-times reproduce opt-I --quick -o results",
 ])
 .runs(&CommandFunction(run))
