@@ -208,7 +208,7 @@ fn tori(run: &HeadlineRun<'_>) -> HeadlineRows {
     if let Some(ours) = mean(own(&cells, "torus2qos", None).filter_map(ratio)) {
         let row =
             HeadlineRow::may("seconds of nue divided by those of torus-2QoS, mean", 9u64, ours, AtLeast(1.0));
-        rows.push(row.as_time().over(sample));
+        rows.push(row.mark_as_time().over(sample));
     }
     Ok(rows)
 }

@@ -231,7 +231,7 @@ impl HeadlineRow {
     }
 
     #[must_use]
-    pub fn as_time(self) -> Self {
+    pub fn mark_as_time(self) -> Self {
         Self { is_time: true, ..self }
     }
 

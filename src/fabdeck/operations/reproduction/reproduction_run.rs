@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn times_are_left_out_on_request_and_are_no_findings_then() {
         let time = |_: &HeadlineRun<'_>| {
-            Ok(vec![HeadlineRow::must("seconds", 1u64, 0.123, HeadlineRelation::Equal).as_time()])
+            Ok(vec![HeadlineRow::must("seconds", 1u64, 0.123, HeadlineRelation::Equal).mark_as_time()])
         };
         let rows = rows(HeadlineWork::Rows(time));
         assert_eq!((rows[0].ours.as_deref(), rows[0].verdict), (None, "cannot be compared"));

@@ -336,13 +336,13 @@ fn seconds(run: &HeadlineRun<'_>) -> Result<(Vec<HeadlineRow>, Vec<HeadlineRow>)
         let ratio = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
         if let Some(paper) = ratio(with, plain) {
             let label = format!("{name}: sFtree / ftree");
-            ratios.push(HeadlineRow::may(label, paper, ours[1] / ours[0], AtMost(1.6)).as_time());
+            ratios.push(HeadlineRow::may(label, paper, ours[1] / ours[0], AtMost(1.6)).mark_as_time());
         }
         let label = format!("{name}: LASH / ftree");
         match ratio(lash, plain) {
             Some(paper) if !run.quick || name != "switch3456" => {
                 let lash = fastest(run, "lash", &problem)?;
-                ratios.push(HeadlineRow::may(label, paper, lash / ours[0], Printed).as_time());
+                ratios.push(HeadlineRow::may(label, paper, lash / ours[0], Printed).mark_as_time());
             }
             Some(paper) => ratios.push(HeadlineRow::missing(label, paper, "left out with --quick")),
             None => {}
@@ -350,7 +350,7 @@ fn seconds(run: &HeadlineRun<'_>) -> Result<(Vec<HeadlineRow>, Vec<HeadlineRow>)
         if matches!(name, "switch3456" | "juropa" | "ranger") {
             let paper = with.zip(plain).map_or(0.0, |(with, plain)| with - plain);
             let label = format!("{name}: seconds more");
-            overheads.push(HeadlineRow::may(label, paper, ours[1] - ours[0], AtMost(paper)).as_time());
+            overheads.push(HeadlineRow::may(label, paper, ours[1] - ours[0], AtMost(paper)).mark_as_time());
         }
     }
     Ok((ratios, overheads))
