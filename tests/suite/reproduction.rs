@@ -124,7 +124,7 @@ fn what_cannot_be_compared_says_why_and_a_paper_names_its_headlines() {
     let unknown = home.command(&["reproduce", "opt-9"]).output().unwrap();
     let error = String::from_utf8(unknown.stderr).unwrap();
     assert_eq!(unknown.status.code(), Some(64), "{error}");
-    assert!(error.contains("FD-9450") && error.contains("opt-I"), "{error}");
+    assert!(error.contains("FD-9460") && error.contains("opt-I"), "{error}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub fn find_headlines(asked: &[String]) -> Result<Vec<&'static Headline>, Failur
         if !headlines().any(|headline| is_named(headline, name)) {
             let meant = suggest(&similar_words(name, headlines().map(|headline| headline.id)));
             let what =
-                format!("FD-9450: there is no headline '{name}'{meant}; `reproduce --list` lists them");
+                format!("FD-9460: there is no headline '{name}'{meant}; `reproduce --list` lists them");
             return Err(Failure::usage(what));
         }
     }

@@ -83,8 +83,7 @@ fn commands(name: &str, text: &str, filters: &[String]) -> String {
 
 /// The kind of a figure and the topology, in letters that every file system takes.
 fn file_words(figure: &StudyFigure) -> String {
-    let topology = figure.subtitle.split(':').next().unwrap_or_default();
-    let about = figure.subtitle.contains(':').then_some(topology).unwrap_or_default();
+    let about = figure.subtitle.split_once(':').map_or("", |(topology, _)| topology);
     let mut words = format!("{} {about}", figure.kind);
     words.truncate(words.char_indices().nth(60).map_or(words.len(), |(at, _)| at));
     let plain = |sign: char| if sign.is_ascii_alphanumeric() { sign.to_ascii_lowercase() } else { '-' };

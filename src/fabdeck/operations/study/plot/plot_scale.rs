@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn numbers_have_four_digits_at_most() {
-        let numbers = [0.0, 0.002, 0.25, 3.14159, 20.0, 629.76, 1383.4, -2.5, 120.0];
+        let numbers = [0.0, 0.002, 0.25, 3.14259, 20.0, 629.76, 1383.4, -2.5, 120.0];
         let words = ["0", "0.002", "0.25", "3.14", "20", "629.8", "1,383", "-2.5", "120"];
         assert_eq!(numbers.map(plot_number), words);
     }
