@@ -131,7 +131,7 @@ impl TrafficSenders {
             share: Share::default(),
             spot_level: None,
             switches: Vec::new(),
-            switch_level: None,
+            switch_level: mixed.and_then(|mixed| mixed.switch_level).map(|level| level.value()),
             message: 0,
             sample: None,
             pattern_arrivals: 0,
@@ -140,7 +140,6 @@ impl TrafficSenders {
             selections: plant.ends.iter().map(selection).collect(),
         };
         let ports: Vec<PortId> = senders.hosts.iter().map(|end| plant.ends[*end as usize].port).collect();
-        senders.switch_level = mixed.and_then(|mixed| mixed.switch_level).map(|level| level.value());
         match load.pattern.main() {
             TrafficPattern::Flows(flows) => {
                 senders.add_listed_flows(given, load, (plant, adapters), flows)?
