@@ -10,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::guard::StepGuard;
 use super::reader::ReaderOptions;
+use crate::catalogue::unknown_key::unknown_key_text;
 use fabdeck_fabric::{similar_words, suggest};
 
 /// A mistake in a runbook, with its line.
@@ -266,12 +267,8 @@ impl<'r, 't> Fields<'r, 't> {
         for (key, _) in self.table {
             let name = key.get_ref().as_ref();
             if !self.taken.contains(name) {
-                let keys = || self.taken.iter().copied();
-                let meant = suggest(&similar_words(name, keys()));
-                let keys = keys().collect::<Vec<_>>().join(", ");
                 let line = self.reader.line_of(key);
-                let what =
-                    format!("FD-9203: '{name}' is no key of {}{meant}; the keys are: {keys}", self.what);
+                let what = format!("FD-9203: {}", unknown_key_text(name, &self.what, &self.taken));
                 self.reader.report_fault(line, what);
             }
         }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::catalogue::simulated_time::read_nanoseconds;
+
 pub fn retries(text: &str) -> Result<u32, String> {
     text.parse()
         .ok()
@@ -99,19 +101,9 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 /// Simulated time in nanoseconds.
 pub fn moment(text: &str) -> Result<u64, String> {
     const LONGEST: f64 = 1e9;
-    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let nanos = match unit {
-        "ns" => 1.0,
-        "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => f64::NAN,
-    };
-    let time = number.parse::<f64>().map_or(f64::NAN, |number| number * nanos);
-    match (1e3..=LONGEST).contains(&time) {
-        true => Ok(time as u64),
-        false => Err("write a number and us, ms or s, as in 500us; from 1us to 1s".to_owned()),
+    match read_nanoseconds(text).filter(|time| (1e3..=LONGEST).contains(time)) {
+        Some(time) => Ok(time as u64),
+        None => Err("write a number and us, ms or s, as in 500us; from 1us to 1s".to_owned()),
     }
 }
 

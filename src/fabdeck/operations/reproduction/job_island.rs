@@ -62,18 +62,28 @@ fn build_island((spines, cables): (usize, usize), seed: u64) -> Option<(Fabric, 
     Some((fabric, jobs))
 }
 
+/// The ports of the hosts of each leaf switch that has some.
+fn hosts_of_leaves(problem: &Problem<'_>) -> Vec<Vec<PortId>> {
+    let ports = |switch| problem.graph.terminals_of(switch).iter().map(|end| end.port).collect();
+    problem.switches().map(ports).filter(|leaf: &Vec<PortId>| !leaf.is_empty()).collect()
+}
+
+/// Drawn leaf switches, at most `count`.
+fn draw_leaves(all: &[Vec<PortId>], count: usize, rng: &mut SimulatorRng) -> Vec<Vec<PortId>> {
+    let mut leaves = all.to_vec();
+    draw_first(&mut leaves, count, rng);
+    leaves.truncate(count);
+    leaves
+}
+
 /// Drawn places for the job of 5.3.2.3: 200 hosts on 15 leaf switches, at least one on each.
 pub fn placements(problem: &Problem<'_>, seed: u64) -> impl Iterator<Item = JobMap> {
     const JOB_LEAVES: usize = 15;
     const JOB_HOSTS: usize = 200;
-    let ports = |switch| problem.graph.terminals_of(switch).iter().map(|end| end.port).collect();
-    let all: Vec<Vec<PortId>> =
-        problem.switches().map(ports).filter(|leaf: &Vec<PortId>| !leaf.is_empty()).collect();
+    let all = hosts_of_leaves(problem);
     let mut rng = SimulatorRng::new(seed);
     std::iter::repeat_with(move || {
-        let mut leaves = all.clone();
-        draw_first(&mut leaves, JOB_LEAVES, &mut rng);
-        leaves.truncate(JOB_LEAVES);
+        let mut leaves = draw_leaves(&all, JOB_LEAVES, &mut rng);
         let (mut jobs, mut rest) = (JobMap::default(), Vec::new());
         for leaf in &mut leaves {
             draw_first(leaf, 1, &mut rng);
@@ -110,14 +120,10 @@ pub fn jobs_on_leaves(problem: &Problem<'_>, seed: u64) -> impl Iterator<Item = 
     const JOB_LEAVES: usize = 10;
     const JOB_HOSTS: usize = 28;
     const OTHER_HOSTS: usize = 20;
-    let ports = |switch| problem.graph.terminals_of(switch).iter().map(|end| end.port).collect();
-    let all: Vec<Vec<PortId>> =
-        problem.switches().map(ports).filter(|leaf: &Vec<PortId>| !leaf.is_empty()).collect();
+    let all = hosts_of_leaves(problem);
     let mut rng = SimulatorRng::new(seed);
     std::iter::repeat_with(move || {
-        let mut leaves = all.clone();
-        draw_first(&mut leaves, JOB_LEAVES, &mut rng);
-        leaves.truncate(JOB_LEAVES);
+        let leaves = draw_leaves(&all, JOB_LEAVES, &mut rng);
         let mut hosts: Vec<PortId> = leaves.concat();
         draw_first(&mut hosts, usize::MAX, &mut rng);
         let mut job = hosts.split_off(hosts.len().saturating_sub(JOB_HOSTS));

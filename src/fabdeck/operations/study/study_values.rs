@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::catalogue::simulated_time::read_nanoseconds;
+
 /// How many elements fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureAmount {
@@ -112,18 +114,8 @@ impl fmt::Display for LoadShare {
 
 /// Parses a simulated time, in nanoseconds.
 pub fn parse_nanos(text: &str) -> Result<u64, String> {
-    let at = text.find(|sign: char| sign.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let nanos = match unit {
-        "ns" => 1.0,
-        "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => f64::NAN,
-    };
-    let time = number.trim().parse::<f64>().map_or(f64::NAN, |number| number * nanos);
-    let fits = (0.0..=1e10).contains(&time);
-    fits.then_some(time as u64)
+    let time = read_nanoseconds(text).filter(|time| (0.0..=1e10).contains(time));
+    time.map(|time| time as u64)
         .ok_or_else(|| "write a number and ns, us, ms or s, as in 43ns; at most 10s".to_owned())
 }
 

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use fabdeck_fabric::{similar_words, suggest};
+use crate::catalogue::unknown_key::unknown_key_text;
 
 /// A mistake in a study file, with its line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -214,11 +214,7 @@ impl<'r, 't> TomlTable<'r, 't> {
         for (key, _) in self.table {
             let name = key.get_ref().as_ref();
             if !self.taken.contains(name) {
-                let keys = || self.taken.iter().copied();
-                let meant = suggest(&similar_words(name, keys()));
-                let keys = keys().collect::<Vec<_>>().join(", ");
-                let what =
-                    format!("FD-9401: '{name}' is no key of {}{meant}; the keys are: {keys}", self.what);
+                let what = format!("FD-9401: {}", unknown_key_text(name, &self.what, &self.taken));
                 self.report(self.line_of(key), what);
             }
         }
