@@ -111,9 +111,16 @@ fn each_quantity_has_its_colours() {
         ]
     }
     let mut driver = watching(busy);
-    swept(&mut driver, 4);
-    drawn(&mut driver, 120, 40);
-    driver.press("3 2");
+    // As on a large fabric.
+    let mut behind = watching(busy);
+    behind.state.screens.map.drawn.figures_behind = true;
+    for driver in [&mut driver, &mut behind] {
+        swept(driver, 4);
+        drawn(driver, 120, 40);
+        driver.press("3 2");
+    }
+    assert_eq!(shown(&driver), shown(&behind), "figures of a task are those that are summed up at once");
+    assert_eq!(buffer(&driver), buffer(&behind));
     let count = |driver: &TestSession, steps: [Role; 4]| -> usize {
         let all = buffer(driver);
         steps.into_iter().map(|role| dots(&all, role)).sum()

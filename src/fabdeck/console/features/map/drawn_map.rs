@@ -32,6 +32,8 @@ pub struct DrawnMap {
     pub figures: FigureTable,
     /// The task that makes the figures of a later reading.
     pub figure_task: Option<TaskId>,
+    /// Whether the figures of small fabrics are made by a task too.
+    pub figures_behind: bool,
     pub lit: Option<LitPath>,
     /// The cable at the cursor; without one, the cursor is on a switch.
     pub cable: Option<LinkId>,

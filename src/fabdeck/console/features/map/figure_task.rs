@@ -72,7 +72,7 @@ pub fn update_figures(state: &mut SessionState) -> Option<Effect> {
     if map.figures.is_of(&task.look, task.reading.as_ref(), task.paths.as_ref()) {
         return None;
     }
-    if task.look.fabric().links().len() <= FEW_CABLES {
+    if task.look.fabric().links().len() <= FEW_CABLES && !map.figures_behind {
         let figures = task.table();
         state.screens.map.drawn.set_figures(figures);
         return None;
