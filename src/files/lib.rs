@@ -76,6 +76,7 @@ pub mod capture_format;
 pub mod study_segment;
 
 // Formats written for other programs.
+pub mod open_metrics;
 pub mod parquet_table;
 pub mod prometheus;
 pub mod qos_policy;

@@ -57,15 +57,38 @@ metrics! {
     "looping_errors_total", PortLoopingErrors;
 }
 
-pub fn write(fabric: &Fabric, names: &Names, counters: &[CounterSample]) -> String {
+/// The metrics of ports that are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MetricSet {
+    /// All counters, states and the other ends of cables.
+    All,
+    /// Data, waiting, errors and states: what dashboards of large fabrics need.
+    Core,
+}
+
+/// The counters of the smaller set, by the names of their metrics.
+const CORE: &[&str] = &[
+    "transmit_data_bytes_total",
+    "receive_data_bytes_total",
+    "symbol_error_total",
+    "link_error_recovery_total",
+    "link_downed_total",
+    "receive_errors_total",
+    "transmit_discards_total",
+    "transmit_wait_total",
+];
+
+pub fn write(fabric: &Fabric, names: &Names, counters: &[CounterSample], set: MetricSet) -> String {
     let exposition = Exposition::new(fabric, names, counters);
     let mut out = String::new();
     for family in [MetricFamily::Switch, MetricFamily::Adapter] {
-        for metric in METRICS {
+        for metric in METRICS.iter().filter(|metric| set == MetricSet::All || CORE.contains(&metric.name)) {
             exposition.write_counter(&mut out, family, metric);
         }
         exposition.write_states(&mut out, family);
-        exposition.write_uplinks(&mut out, family);
+        if set == MetricSet::All {
+            exposition.write_uplinks(&mut out, family);
+        }
     }
     out
 }

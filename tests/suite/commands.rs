@@ -36,4 +36,5 @@ mod test_system;
 mod tracing;
 mod traffic;
 mod victims;
+mod watch;
 mod wire_rows;

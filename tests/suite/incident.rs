@@ -676,7 +676,7 @@ fn metrics_for_prometheus() {
         port: None,
         values: value(Counter::PortXmitWait, 1),
     });
-    let text = prometheus::write(&file.fabric, &names, &samples);
+    let text = prometheus::write(&file.fabric, &names, &samples, prometheus::MetricSet::All);
     insta::assert_snapshot!("prometheus", text);
     let mut series: Vec<&str> = text
         .lines()
@@ -689,7 +689,12 @@ fn metrics_for_prometheus() {
     series.dedup();
     assert_eq!(series.len(), count, "a series stands once");
     assert_eq!(
-        prometheus::write(&Fabric::default(), &Names::new(&Fabric::default(), &NameMap::default()), &[]),
+        prometheus::write(
+            &Fabric::default(),
+            &Names::new(&Fabric::default(), &NameMap::default()),
+            &[],
+            prometheus::MetricSet::All
+        ),
         ""
     );
 }

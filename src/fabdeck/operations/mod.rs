@@ -19,6 +19,7 @@ pub mod replay;
 pub mod report;
 pub(crate) mod reproduction;
 pub mod rowset;
+pub(crate) mod service;
 pub(crate) mod source_list;
 pub(crate) mod study;
 pub mod trace;

@@ -10,6 +10,7 @@ pub(crate) mod convert;
 mod export;
 mod generate;
 mod health;
+mod health_answer;
 mod hotspots;
 mod identity;
 mod jobs;
@@ -33,6 +34,7 @@ mod staged_commands;
 mod study;
 mod trace;
 mod traffic;
+mod watch;
 mod whatif;
 
 use super::command_entry::CommandEntry;
@@ -41,6 +43,7 @@ use super::command_entry::CommandEntry;
 pub const COMMANDS: &[CommandEntry] = &[
     sources::SOURCES,
     health::HEALTH,
+    watch::command::WATCH,
     report::REPORT,
     show::SHOW,
     show::SHOW_FABRIC,

@@ -83,8 +83,13 @@ pub static WRITERS: &[FormatWriter] = &[
         Ok(formatted(slurm::write(snapshot.fabric(), &snapshot.names, rail)))
     }),
     writer("prometheus", "counters and link states as Prometheus reads them", false, |snapshot, _| {
-        let bytes = prometheus::write(snapshot.fabric(), &snapshot.names, &snapshot.observation.counters)
-            .into_bytes();
+        let bytes = prometheus::write(
+            snapshot.fabric(),
+            &snapshot.names,
+            &snapshot.observation.counters,
+            prometheus::MetricSet::All,
+        )
+        .into_bytes();
         Ok(FormattedFile { bytes, ..FormattedFile::default() })
     }),
     writer("csv", "every port with its peer, comma-separated", false, |snapshot, options| {

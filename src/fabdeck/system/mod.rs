@@ -9,6 +9,8 @@ mod csv;
 mod descriptors;
 mod format_writers;
 mod guard_process;
+pub mod http_server;
+pub mod journal_socket;
 mod kept_refusals;
 pub mod local_access;
 mod local_adapters;

@@ -13,3 +13,4 @@ mod subscription;
 pub use daemon::{Agent, AgentError, AgentOptions, SHUTDOWN_TIMEOUT};
 pub use environment::set_listed_environment;
 pub use event::{AgentEvent, AgentSummary, NoticeDirection};
+pub use hook::{HookExit, HookProcess};

@@ -12,6 +12,7 @@ use fabdeck::system::local_access::LocalSystemAccess;
 const LEFT_OUT: &[(&str, &str)] = &[
     ("sources", "looks at a machine, and lists a capture as a file (`captures::commands`)"),
     ("generate", "makes a fabric by its name, and reads none"),
+    ("watch", "watches live fabrics until it is stopped (`commands::watch`)"),
     ("record", "reads live fabrics; these captures are what it wrote"),
     ("report", "writes a page (`commands::report`)"),
     ("reproduce", "computes figures of papers, and reads no fabric (`reproduction`)"),

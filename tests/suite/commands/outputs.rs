@@ -93,7 +93,7 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
     // What reads plans needs one first: see `plans`.
     let plans = |name: &str| name == "plan" || name.starts_with("plan ");
     // A note changes the capture that it is for: see `captures`.
-    // An agent needs a port, and prints a line for each event: see `agents`.
+    // An agent needs a port, and prints a line for each event: see `agents`. So does a watch: see `commands::watch`.
     // An undo needs a change that was confirmed: see `console::written_changes`.
     // Commands of a study need its folder: see `studies`.
     let others = [
@@ -110,6 +110,7 @@ fn command_lines() -> Vec<(&'static str, Vec<&'static str>, String)> {
         "study table",
         "study plot",
         "study slurm",
+        "watch",
     ];
     // What writes to a fabric needs one that can be written to: see `changing`.
     let reads = COMMANDS.iter().filter(|command| command.danger != Danger::WritesFabric);

@@ -12,6 +12,7 @@ use super::table_certificate::{certify_tables, uncertified_reason};
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::check::judgement::CertificateReport;
 use crate::operations::jobs::job_comparison::{JobComparison, SIMULATED_JOBS_SEED};
 use crate::operations::jobs::job_request::JobListSource;
 use crate::operations::jobs::list_source::{JobSource, read_list};
@@ -63,7 +64,6 @@ pub struct HealthChecks {
 
 /// The problems of a fabric, the worst first.
 pub struct HealthReport {
-    pub snapshot: Snapshot,
     pub problems: Vec<FabricProblem>,
     pub checks: HealthChecks,
     /// The changes of this fabric that wait to be decided.
@@ -86,41 +86,99 @@ impl HealthReport {
     }
 }
 
+/// A checked fabric.
+pub struct CheckedFabric {
+    pub snapshot: Snapshot,
+    pub report: HealthReport,
+}
+
+/// What the tables in force alone say. It takes long on a large fabric, and changes only with the tables.
+pub struct JudgedTables {
+    certificate: Option<CertificateReport>,
+    preview: Option<Preview>,
+}
+
+impl JudgedTables {
+    pub fn new(snapshot: &Snapshot) -> Result<Self, Failure> {
+        let tables = &snapshot.observation.tables;
+        let preview = tables.has_forwarding().then(|| Preview::new(snapshot, tables, &NoProgress));
+        Ok(Self { certificate: certify_tables(snapshot, &NoProgress)?, preview: preview.transpose()? })
+    }
+
+    /// The certificate of the tables; `None` without tables.
+    pub fn certificate(&self) -> Option<&CertificateReport> {
+        self.certificate.as_ref()
+    }
+}
+
+/// What was read of a fabric, before its problems are listed.
+pub struct HealthReadings<'h> {
+    pub snapshot: &'h Snapshot,
+    /// The moment of a capture, as the operator gave it.
+    pub at: Option<&'h str>,
+    pub interval: Option<&'h HotspotInterval>,
+    /// Why counters were not compared.
+    pub uncounted: Option<String>,
+    pub tables: &'h JudgedTables,
+    /// The running jobs, if they are known.
+    pub placed: Option<JobPlacement>,
+    /// Where the list of jobs is from, or why none is known.
+    pub jobs: Result<String, String>,
+}
+
+impl HealthReadings<'_> {
+    /// The problems in no order, and what was checked.
+    pub fn judge(self) -> (Vec<FabricProblem>, HealthChecks) {
+        let Self { snapshot, at, interval, uncounted, tables, placed, jobs } = self;
+        let fabric = snapshot.fabric();
+        let jobs_on_paths = placed.map(|placed| JobComparison::new(snapshot, placed, &Faults::new(), None));
+        let facts = HealthFacts {
+            look: snapshot,
+            at,
+            interval: interval.map(|interval| &interval.watched),
+            news: interval.map_or(&[], |interval| interval.news.as_slice()),
+            certificate: tables.certificate(),
+            paths: tables.preview.as_ref().map(|preview| &**preview.paths()),
+            jobs: jobs_on_paths.as_ref(),
+        };
+        let checks = HealthChecks {
+            links: fabric.links().len(),
+            ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
+            seconds: interval.map(|interval| interval.watched.seconds),
+            uncounted,
+            tables: snapshot.observation.tables.has_forwarding(),
+            uncertified: tables.certificate().and_then(uncertified_reason),
+            link_health: LinkHealthCoverage::new(snapshot),
+            jobs,
+            unacknowledged: None,
+        };
+        (facts.problems(), checks)
+    }
+}
+
 /// Checks the named source.
-pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> Result<HealthReport, Failure> {
+pub fn check_health(
+    operation: &mut Operation<'_>,
+    request: &HealthRequest,
+) -> Result<CheckedFabric, Failure> {
     let (list, from) = read_running_jobs(operation, &request.jobs, request.configured_jobs.as_ref())?;
     let CounterReading { mut snapshot, interval, uncounted } = read_counters(operation, request.interval)?;
     operation.env.assume(&mut snapshot)?;
     let (placed, jobs) = place_known_jobs(&mut snapshot, list, &from);
-    let jobs_on_paths = placed.map(|placed| JobComparison::new(&snapshot, placed, &Faults::new(), None));
-    let tables = snapshot.observation.tables.has_forwarding();
-    let certificate = certify_tables(&snapshot, &NoProgress)?;
-    let paths =
-        tables.then(|| Preview::new(&snapshot, &snapshot.observation.tables, &NoProgress)).transpose()?;
-    let fabric = snapshot.fabric();
-    let facts = HealthFacts {
-        look: &snapshot,
+    let tables = JudgedTables::new(&snapshot)?;
+    let readings = HealthReadings {
+        snapshot: &snapshot,
         at: operation.env.given.reach.at.as_deref(),
-        interval: interval.as_ref().map(|interval| &interval.watched),
-        news: interval.as_ref().map_or(&[], |interval| interval.news.as_slice()),
-        certificate: certificate.as_ref(),
-        paths: paths.as_ref().map(|paths| &**paths.paths()),
-        jobs: jobs_on_paths.as_ref(),
-    };
-    let checks = HealthChecks {
-        links: fabric.links().len(),
-        ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
-        seconds: interval.as_ref().map(|interval| interval.watched.seconds),
+        interval: interval.as_ref(),
         uncounted,
-        tables,
-        uncertified: certificate.as_ref().and_then(uncertified_reason),
-        link_health: LinkHealthCoverage::new(&snapshot),
+        tables: &tables,
+        placed,
         jobs,
-        unacknowledged: None,
     };
+    let (problems, checks) = readings.judge();
     let outside = operation.env.outside;
     let mut capture = AcknowledgedCapture::from_source(operation.env)?;
-    let (problems, _) = rank_problems(facts.problems(), &snapshot, None, &[]);
+    let (problems, _) = rank_problems(problems, &snapshot, None, &[]);
     if let Some(change) = request.change.clone() {
         let observer = &mut NoObserver;
         let kept = change_acknowledgement(outside, &snapshot, &problems, capture.as_ref(), change, observer)?;
@@ -132,7 +190,8 @@ pub fn check_health(operation: &mut Operation<'_>, request: &HealthRequest) -> R
     let recorded = capture.map(|capture| capture.recorded).unwrap_or_default();
     let (problems, unacknowledged) = rank_problems(problems, &snapshot, Some(outside), &recorded);
     let changes = find_pending_changes(operation.env, &snapshot);
-    Ok(HealthReport { problems, snapshot, checks: HealthChecks { unacknowledged, ..checks }, changes })
+    let report = HealthReport { problems, checks: HealthChecks { unacknowledged, ..checks }, changes };
+    Ok(CheckedFabric { snapshot, report })
 }
 
 /// Two sweeps with their verdict, or one reading where the source has no second one.

@@ -19,6 +19,7 @@ use crate::operations::environment::Env;
 use crate::operations::health::acknowledgements::AcknowledgementWatch;
 use crate::operations::operation::Operation;
 use crate::operations::progress::ProgressLine;
+use crate::operations::watch::sweep_clock::SweepClock;
 use crate::system::output_file::{is_stdout, refuse_existing};
 use fabdeck_fabric::observe::{Sweep, digits_in_groups};
 use fabdeck_files::capture::{FileSeries, OperatorEntry, RecordError, RecordedPart, RotationLimits, create};
@@ -112,7 +113,7 @@ pub fn record(operation: &mut Operation<'_>, mut request: RecordRequest<'_>) -> 
         acknowledgements,
         interval,
         until: request.time,
-        clock: RecordingClock { simulated, start: start_time(simulated), first: None },
+        clock: SweepClock::new(simulated),
         snapshot,
         sweeps: 0,
         notes: request.notes.then(start_reading),
@@ -203,49 +204,10 @@ enum RecordingStop {
     Write(FileWriteError),
 }
 
-/// Time of a sweep: that of the machine, or in a simulator the first sweep's plus the simulated time.
-struct RecordingClock {
-    simulated: bool,
-    start: i64,
-    first: Option<Duration>,
-}
-
-impl RecordingClock {
-    fn time(&mut self, sweep: &Sweep) -> i64 {
-        let first = *self.first.get_or_insert(sweep.began);
-        let passed = sweep.began.saturating_sub(first).as_millis();
-        match self.simulated {
-            true => self.start.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX)),
-            false => millis(),
-        }
-    }
-
-    fn last(&self, interval: Duration, sweeps: u32) -> i64 {
-        match self.simulated {
-            true => {
-                self.start.saturating_add(i64::try_from((interval * sweeps).as_millis()).unwrap_or(i64::MAX))
-            }
-            false => millis(),
-        }
-    }
-}
-
-fn millis() -> i64 {
-    Zoned::now().timestamp().as_millisecond()
-}
-
-/// Start time of a recording. A simulated one starts at SOURCE_DATE_EPOCH if that is set, so that it can be reproduced
-/// byte for byte.
-fn start_time(simulated: bool) -> i64 {
-    let seconds = std::env::var("SOURCE_DATE_EPOCH").ok().filter(|_| simulated);
-    let seconds = seconds.and_then(|seconds| seconds.parse::<i64>().ok());
-    seconds.and_then(|seconds| seconds.checked_mul(1000)).unwrap_or_else(millis)
-}
-
 struct RecordingRun {
     interval: Duration,
     until: Option<Duration>,
-    clock: RecordingClock,
+    clock: SweepClock,
     snapshot: Snapshot,
     sweeps: u32,
     notes: Option<Receiver<StdinNote>>,
@@ -295,7 +257,7 @@ impl RecordingRun {
             self.write_acknowledgements(recording, time)?;
             self.sweeps += 1;
             next = sweep.began + self.interval;
-            let first = self.clock.first.unwrap_or_default();
+            let first = self.clock.first_began().unwrap_or_default();
             if self.until.is_some_and(|until| next > first + until) || stopped.load(Ordering::SeqCst) {
                 return self.write_notes(operation, recording);
             }
@@ -329,7 +291,7 @@ impl RecordingRun {
     /// Adds the current list of jobs to the snapshot.
     fn record_jobs(&mut self, operation: &mut Operation<'_>, time: i64) {
         let Some(job_thread) = &mut self.job_thread else { return };
-        let (jobs, messages) = job_thread.take_latest(self.clock.simulated.then_some(time));
+        let (jobs, messages) = job_thread.take_latest(self.clock.is_simulated().then_some(time));
         self.snapshot.observation.jobs = jobs;
         messages.iter().for_each(|words| operation.reporter.report_line(words));
     }

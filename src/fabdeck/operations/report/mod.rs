@@ -8,7 +8,7 @@ pub mod page;
 mod page_charts;
 mod page_map;
 mod page_matrix;
-mod page_problems;
+pub(crate) mod page_problems;
 mod page_style;
 mod page_tables;
 mod recorded_readings;

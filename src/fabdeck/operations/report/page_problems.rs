@@ -37,7 +37,8 @@ fn problem_count(report: &FabricReport) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-fn write_problem(page: &mut HtmlWriter, problem: &FabricProblem, jobs_known: bool) {
+/// The card of a problem.
+pub fn write_problem(page: &mut HtmlWriter, problem: &FabricProblem, jobs_known: bool) {
     let (class, sign) = match (problem.severity, &problem.acknowledged) {
         (_, Some(_)) => ("", "● acknowledged"),
         (ProblemSeverity::Critical, None) => ("crit", "◆ critical"),

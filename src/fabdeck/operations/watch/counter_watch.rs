@@ -5,20 +5,19 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::interval_verdict::{IntervalVerdict, role_word};
-use super::verdict_basis::{LinksSince, SweepMoment, VerdictBasis};
+use super::sweep_judge::{SweepJudge, SweepSeries};
+use super::verdict_basis::VerdictBasis;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::operation::{OpenSnapshot, Operation};
-use fabdeck_fabric::counters::{
-    CongestedAdapter, CongestionRole, FlowHistory, Rates, rates_of_growth, rates_of_samples, rates_of_sweeps,
-};
-use fabdeck_fabric::observe::{CounterGrowth, CounterSample, FabricEvent, Sweep};
+use fabdeck_fabric::counters::{CongestedAdapter, CongestionRole, rates_of_growth, rates_of_samples};
+use fabdeck_fabric::observe::{CounterGrowth, CounterSample, FabricEvent};
 use fabdeck_files::capture::TOO_SHORT;
-use fabdeck_mad::access::{NoObserver, PastSweep, ReadOptions, Source, SourceError, WireReadOptions};
+use fabdeck_mad::access::{NoObserver, ReadOptions, SourceError, WireReadOptions};
 
 /// Default interval between two sweeps.
-const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
+pub(super) const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The counters to judge.
 #[derive(Clone, Copy, Debug)]
@@ -98,71 +97,12 @@ pub fn watch_counters(
     }
 }
 
-/// Sweeps of one source, each an interval after the last.
-pub struct SweepSeries {
-    interval: Duration,
-    first: Sweep,
-    last: Sweep,
-    /// Whether nodes appeared or disappeared since the snapshot.
-    pub moved: bool,
-}
-
-/// Two consecutive sweeps compared.
-pub struct SweepInterval {
-    pub rates: Rates,
-    pub seconds: f64,
-}
-
-impl SweepSeries {
-    /// Makes the first sweep. A recording goes back by as many intervals as are wanted.
-    pub fn begin(
-        operation: &mut Operation<'_>,
-        source: &mut dyn Source,
-        snapshot: &mut Snapshot,
-        asked: Option<Duration>,
-        count: u32,
-    ) -> Result<Self, Failure> {
-        let interval = asked.unwrap_or(DEFAULT_INTERVAL);
-        let back = source.rewind(&mut snapshot.observation, interval * count);
-        back.map_err(|error| if asked.is_none() { explain_default_interval(error) } else { error })?;
-        let first = sweep(operation, source, snapshot, Duration::ZERO)?;
-        Ok(Self { interval, moved: first.fabric.is_some(), last: first.clone(), first })
-    }
-
-    /// Makes the next sweep and compares it with the last.
-    pub fn advance(
-        &mut self,
-        operation: &mut Operation<'_>,
-        source: &mut dyn Source,
-        snapshot: &mut Snapshot,
-    ) -> Result<SweepInterval, Failure> {
-        let after = sweep(operation, source, snapshot, self.last.began + self.interval)?;
-        self.moved |= after.fabric.is_some();
-        let fabric = snapshot.fabric();
-        let rates =
-            rates_of_sweeps(fabric, &self.last, &after).with_ticks(fabric, &snapshot.observation.ticks);
-        let seconds = (after.began - self.last.began).as_secs_f64();
-        self.last = after;
-        Ok(SweepInterval { rates, seconds })
-    }
-
-    /// The first sweep, and the last one so far.
-    pub fn ends(&self) -> [&Sweep; 2] {
-        [&self.first, &self.last]
-    }
-
-    pub fn into_last(self) -> Sweep {
-        self.last
-    }
-}
-
 fn judge_sweeps(
     operation: &mut Operation<'_>,
     asked: Option<Duration>,
     count: u32,
     sensors: bool,
 ) -> Result<WatchReport, Failure> {
-    let thresholds = &operation.env.given.thresholds;
     // Forwarding tables distinguish contributors from victims.
     let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
     let OpenSnapshot { mut source, mut snapshot } = operation.open_snapshot(wanted)?;
@@ -172,42 +112,11 @@ fn judge_sweeps(
     }
     let switch_sensors = WireReadOptions { switch_sensors: sensors, ..WireReadOptions::default() };
     operation.read_wire(source.as_mut(), &mut snapshot, switch_sensors)?;
-    let mut series = SweepSeries::begin(operation, source.as_mut(), &mut snapshot, asked, count)?;
+    let series = SweepSeries::begin(operation, source.as_mut(), &mut snapshot, asked, count)?;
+    let mut judge = SweepJudge::new(series, &snapshot);
     let mut intervals = Vec::new();
-    let mut seen = Rc::new(snapshot.clone());
-    let first_began = SweepMoment::of(&snapshot, &series.first);
-    let mut from = first_began.clone();
-    // Changes between the snapshot and the first sweep are reported with the first interval.
-    let mut news = series.first.news.clone();
-    let mut flows = FlowHistory::default();
     for _ in 0..count {
-        let SweepInterval { rates, seconds } = series.advance(operation, source.as_mut(), &mut snapshot)?;
-        let (first, after) = (&series.first, &series.last);
-        if after.fabric.is_some() {
-            // Ports may have other ids.
-            flows = FlowHistory::default();
-            seen = Rc::new(snapshot.clone());
-        }
-        news.extend_from_slice(&after.news);
-        // A recording has errors from before the first of these sweeps.
-        let past = source.past_sweep()?.filter(|past| past.sweep.began < first.began);
-        let baseline = past.as_ref().map_or(first, |past| &*past.sweep);
-        let since = rates_of_sweeps(snapshot.fabric(), baseline, after).with_min_hour();
-        let watched = IntervalVerdict::after(&flows, &snapshot, &rates, seconds, &since, thresholds);
-        flows = watched.flows.clone();
-        let to = SweepMoment::of(&snapshot, after);
-        let since = match past {
-            Some(PastSweep { time, .. }) => Some(LinksSince::Recorded(time)),
-            None => (!intervals.is_empty()).then(|| LinksSince::First(first_began.clone())),
-        };
-        let basis = VerdictBasis::Sweeps { from, to: to.clone(), since };
-        intervals.push(HotspotInterval {
-            snapshot: seen.clone(),
-            watched,
-            basis,
-            news: std::mem::take(&mut news),
-        });
-        from = to;
+        intervals.push(judge.advance(operation, source.as_mut(), &mut snapshot)?.interval);
     }
     source.end_watch(&mut snapshot.observation);
     Ok(WatchReport { snapshot, intervals })
@@ -224,7 +133,7 @@ fn judge_growth(operation: &Operation<'_>, snapshot: &Snapshot, growth: &Counter
 }
 
 /// Adds to the error of a short capture that the interval is the default, because the operator gave none.
-fn explain_default_interval(error: SourceError) -> SourceError {
+pub(super) fn explain_default_interval(error: SourceError) -> SourceError {
     match error {
         SourceError::Name { code: TOO_SHORT, what, hint } => {
             let usual = DEFAULT_INTERVAL.as_secs();
@@ -233,20 +142,6 @@ fn explain_default_interval(error: SourceError) -> SourceError {
         }
         other => other,
     }
-}
-
-/// Makes one sweep, which shows its progress.
-fn sweep(
-    operation: &mut Operation<'_>,
-    source: &mut dyn Source,
-    snapshot: &mut Snapshot,
-    not_before: Duration,
-) -> Result<Sweep, Failure> {
-    let swept = source.sweep(&mut snapshot.observation, not_before, &mut operation.begin_reading())?;
-    if swept.fabric.is_some() {
-        snapshot.update_names();
-    }
-    Ok(swept)
 }
 
 fn judge_files(

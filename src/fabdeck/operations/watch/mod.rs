@@ -2,6 +2,7 @@
 
 pub(crate) mod backlog;
 pub(crate) mod counter_watch;
+pub mod error_baseline;
 pub(crate) mod fabric_events;
 pub mod fabric_history;
 pub mod history;
@@ -12,6 +13,8 @@ pub(crate) mod link_rate;
 pub mod port_values;
 pub(crate) mod role_words;
 pub mod sweep;
+pub(crate) mod sweep_clock;
+pub(crate) mod sweep_judge;
 pub mod sweep_messages;
 pub mod threshold_events;
 pub(crate) mod verdict_basis;

@@ -6,28 +6,27 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::check::premises;
+use super::health_answer::HealthAnswer;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
-use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::operations::changes::change_row::ChangeRow;
-use crate::operations::health::acknowledgements::{Acknowledgement, own_acknowledgement};
-use crate::operations::health::health_check::{HealthChecks, HealthReport, HealthRequest, check_health};
+use crate::operations::health::acknowledgements::own_acknowledgement;
+use crate::operations::health::health_check::{
+    CheckedFabric, HealthChecks, HealthReport, HealthRequest, check_health,
+};
 use crate::operations::health::link_health_coverage::LinkHealthCoverage;
 use crate::operations::health::pending_changes::PendingChanges;
 use crate::operations::health::problem::{
-    Certainty, FabricProblem, HitHost, HitJob, HitRole, ProblemHits, ProblemKind, ProblemSeverity,
+    Certainty, FabricProblem, HitHost, HitJob, HitRole, ProblemHits, ProblemSeverity,
 };
 use crate::operations::jobs::list_source::JobSource;
 use crate::operations::watch::interval_verdict::per_cent;
-use crate::script::answer::{Lines, json_answer};
 use crate::script::argument_values::duration;
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::commands::jobs::job_args::JobSourceArgs;
 use crate::script::context::Context;
 use crate::script::json_schema::JsonSchema;
-use fabdeck_fabric::Element;
 use fabdeck_fabric::observe::digits_in_groups;
 use fabdeck_files::capture_format::AcknowledgementRecord;
 
@@ -110,17 +109,25 @@ fn run(context: &mut Context<'_, '_>, args: &HealthArgs) -> Result<Exit, Failure
     if args.format == Some(HealthFormat::Nagios) {
         return write_nagios(context, checked);
     }
-    let report = checked?;
+    let CheckedFabric { snapshot, report } = checked?;
     match context.output.json {
-        true => write_json(context, &report)?,
-        false => write_text(context, &report, args.top)?,
+        true => {
+            let answer = HealthAnswer::new(&report, &snapshot, !context.options.no_times);
+            context.write_answer("health", &snapshot, answer)?;
+        }
+        false => write_text(context, &snapshot, &report, args.top)?,
     }
-    let concluded = context.conclude(&report.snapshot);
+    let concluded = context.conclude(&snapshot);
     Ok(if report.worst().is_none() && !report.changes.is_overdue() { concluded } else { Exit::Findings })
 }
 
-fn write_text(context: &mut Context<'_, '_>, report: &HealthReport, most: usize) -> Result<(), Failure> {
-    let mut head = premises(&report.snapshot);
+fn write_text(
+    context: &mut Context<'_, '_>,
+    snapshot: &Snapshot,
+    report: &HealthReport,
+    most: usize,
+) -> Result<(), Failure> {
+    let mut head = premises(snapshot);
     head.push(("health", summary(report)));
     head.extend(change_lines(&report.changes));
     head.extend(check_lines(&report.checks));
@@ -142,7 +149,7 @@ fn write_text(context: &mut Context<'_, '_>, report: &HealthReport, most: usize)
 }
 
 /// `1 critical problem, 2 warnings`.
-fn summary(report: &HealthReport) -> String {
+pub(super) fn summary(report: &HealthReport) -> String {
     let critical = report.count(ProblemSeverity::Critical);
     let warnings = report.count(ProblemSeverity::Warning);
     let acknowledged = report.problems.iter().filter(|problem| problem.acknowledged.is_some()).count();
@@ -179,7 +186,7 @@ fn change_lines(changes: &PendingChanges) -> Vec<(&'static str, String)> {
 }
 
 /// What was checked, and what was not.
-fn check_lines(checks: &HealthChecks) -> Vec<(&'static str, String)> {
+pub(super) fn check_lines(checks: &HealthChecks) -> Vec<(&'static str, String)> {
     let HealthChecks {
         links,
         ports,
@@ -214,7 +221,11 @@ fn check_lines(checks: &HealthChecks) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn problem_lines(problem: &FabricProblem, jobs_known: bool, verbose: bool) -> Vec<(&'static str, String)> {
+pub(super) fn problem_lines(
+    problem: &FabricProblem,
+    jobs_known: bool,
+    verbose: bool,
+) -> Vec<(&'static str, String)> {
     let mut lines = vec![
         (problem.severity.word(), problem.title.clone()),
         (
@@ -291,11 +302,11 @@ fn job_words(job: &HitJob) -> String {
 /// The line of a monitoring plugin: state, problems, and their numbers as performance data.
 fn write_nagios(
     context: &mut Context<'_, '_>,
-    checked: Result<HealthReport, Failure>,
+    checked: Result<CheckedFabric, Failure>,
 ) -> Result<Exit, Failure> {
     let one_line = |text: &str| text.replace(['|', '\n'], " ");
-    let report = match checked {
-        Ok(report) => report,
+    let CheckedFabric { snapshot, report } = match checked {
+        Ok(checked) => checked,
         Err(failure) if matches!(failure.exit, Exit::Interrupted | Exit::Terminated | Exit::Hangup) => {
             return Err(failure);
         }
@@ -305,7 +316,7 @@ fn write_nagios(
             return Ok(NAGIOS_UNKNOWN);
         }
     };
-    let gaps = gap_words(&report);
+    let gaps = gap_words(&snapshot, &report);
     // A check reads a few ports of many: that is said, and no gap of this check.
     let partly = report.checks.link_health.filter(|coverage| !coverage.is_complete());
     let health = partly.map_or_else(String::new, |coverage| format!(", link health {}", coverage.words()));
@@ -349,10 +360,10 @@ fn write_nagios(
 }
 
 /// What a line without details has to say of a check that was not a whole one.
-fn gap_words(report: &HealthReport) -> String {
+fn gap_words(snapshot: &Snapshot, report: &HealthReport) -> String {
     let HealthChecks { uncounted, tables, uncertified, .. } = &report.checks;
     let gaps = [
-        (report.snapshot.observation.is_partial(), "part of the fabric did not answer"),
+        (snapshot.observation.is_partial(), "part of the fabric did not answer"),
         (uncounted.is_some(), "counters were not compared"),
         (!tables, "there are no forwarding tables"),
         (uncertified.is_some(), "the tables are not certified"),
@@ -364,126 +375,3 @@ fn gap_words(report: &HealthReport) -> String {
 /// Exit codes that a monitoring system expects of its plugins.
 const NAGIOS_WARNING: Exit = Exit::Failed;
 const NAGIOS_UNKNOWN: Exit = Exit::Stale;
-
-/// Most hosts, jobs or elements of a problem in JSON; the count has all.
-const MAX_NAMED: usize = 1000;
-
-json_answer! {
-    struct HealthAnswer<'a> {
-        worst: Option<ProblemSeverity>,
-        checked: ChecksObject<'a>,
-        changes: Lines<'a, &'a ChangeRow>,
-        problems: Lines<'a, ProblemObject<'a>>,
-    }
-}
-
-json_type! {
-    struct ChecksObject<'a> {
-        links: usize,
-        ports: usize,
-        counters: bool,
-        seconds: Option<f64>,
-        counters_missing: Option<&'a str>,
-        tables: bool,
-        /// Why the tables are not certified, although they were read.
-        uncertified: Option<&'a str>,
-        /// At how many ports the health of links is known; null where no device has it.
-        link_health: Option<LinkHealthCoverage>,
-        jobs: Option<&'a str>,
-        jobs_missing: Option<&'a str>,
-    }
-
-    struct ProblemObject<'a> {
-        id: &'a str,
-        kind: ProblemKind,
-        severity: ProblemSeverity,
-        title: &'a str,
-        cause: &'a str,
-        certainty: Certainty,
-        elements: Vec<String>,
-        hosts: HitHostsObject<'a>,
-        paths: Option<u64>,
-        jobs: Option<HitJobsObject<'a>>,
-        next: &'a str,
-        command: &'a str,
-        acknowledged: Option<AcknowledgedObject<'a>>,
-        /// An acknowledgement that no longer covers the problem, which is worse than it was.
-        worse_since: Option<AcknowledgedObject<'a>>,
-    }
-
-    struct HitHostsObject<'a> {
-        count: usize,
-        first: Vec<&'a HitHost>,
-    }
-
-    struct HitJobsObject<'a> {
-        count: usize,
-        first: Vec<&'a HitJob>,
-    }
-
-    struct AcknowledgedObject<'a> {
-        by: &'a str,
-        at: Option<&'a str>,
-        note: Option<&'a str>,
-    }
-}
-
-fn write_json(context: &mut Context<'_, '_>, report: &HealthReport) -> Result<(), Failure> {
-    let times = !context.options.no_times;
-    let HealthChecks { links, ports, seconds, uncounted, tables, uncertified, link_health, jobs, .. } =
-        &report.checks;
-    let answer = HealthAnswer {
-        worst: report.worst(),
-        checked: ChecksObject {
-            links: *links,
-            ports: *ports,
-            counters: uncounted.is_none(),
-            seconds: seconds.filter(|_| times),
-            counters_missing: uncounted.as_deref(),
-            tables: *tables,
-            uncertified: uncertified.as_deref(),
-            link_health: *link_health,
-            jobs: jobs.as_deref().ok(),
-            jobs_missing: jobs.as_deref().err().map(String::as_str),
-        },
-        changes: Lines::of(&report.changes.rows),
-        problems: Lines::of(
-            report.problems.iter().map(|problem| ProblemObject::new(&report.snapshot, problem, times)),
-        ),
-    };
-    context.write_answer("health", &report.snapshot, answer)
-}
-
-impl<'a> ProblemObject<'a> {
-    fn new(snapshot: &Snapshot, problem: &'a FabricProblem, times: bool) -> Self {
-        let FabricProblem { id, kind, severity, elements, title, cause, hits, next, .. } = problem;
-        let acknowledged = |by: &'a Acknowledgement| AcknowledgedObject {
-            by: &by.by,
-            at: Some(by.at.as_str()).filter(|_| times),
-            note: by.note.as_deref(),
-        };
-        let element = |id| Element::from_id(snapshot.fabric(), &snapshot.names, id).to_string();
-        Self {
-            id,
-            kind: *kind,
-            severity: *severity,
-            title,
-            cause: &cause.text,
-            certainty: cause.certainty,
-            elements: elements.iter().take(MAX_NAMED).map(|id| element(*id)).collect(),
-            hosts: HitHostsObject {
-                count: hits.hosts.len(),
-                first: hits.hosts.iter().take(MAX_NAMED).collect(),
-            },
-            paths: hits.paths,
-            jobs: hits.jobs.as_ref().map(|jobs| HitJobsObject {
-                count: jobs.len(),
-                first: jobs.iter().take(MAX_NAMED).collect(),
-            }),
-            next: &next.text,
-            command: &next.command,
-            acknowledged: problem.acknowledged.as_ref().map(acknowledged),
-            worse_since: problem.worse_since.as_ref().map(acknowledged),
-        }
-    }
-}

@@ -8,11 +8,11 @@ use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::counters::{fresh_counters, unplaced_counters};
 use crate::operations::operation::OpenSnapshot;
-use crate::operations::watch::counter_watch::SweepSeries;
+use crate::operations::watch::sweep_judge::SweepSeries;
 use crate::script::context::Context;
 use crate::script::row_args::RowArgs;
 use fabdeck_fabric::counters::{PortRates, Rates};
-use fabdeck_files::prometheus::{Gauge, write, write_gauges};
+use fabdeck_files::prometheus::{Gauge, MetricSet, write, write_gauges};
 use fabdeck_mad::access::ReadOptions;
 
 pub fn run(
@@ -31,9 +31,9 @@ pub fn run(
     for notes in [unplaced_counters(&snapshot), fresh_counters(&snapshot)] {
         snapshot.observation.notes.extend(notes);
     }
-    let mut text = write(snapshot.fabric(), &snapshot.names, &snapshot.observation.counters);
+    let mut text = write(snapshot.fabric(), &snapshot.names, &snapshot.observation.counters, MetricSet::All);
     if let Some(rates) = rates {
-        text += &write_gauges(snapshot.fabric(), &snapshot.names, &gauges(&rates));
+        text += &write_gauges(snapshot.fabric(), &snapshot.names, &rate_gauges(&rates));
     }
     context.output.out.write_all(text.as_bytes())?;
     Ok(context.conclude(&snapshot))
@@ -64,7 +64,8 @@ fn read_two_sweeps(
     Ok((snapshot, Some(rates)))
 }
 
-fn gauges(rates: &Rates) -> Vec<Gauge> {
+/// Rates and shares of ports.
+pub(super) fn rate_gauges(rates: &Rates) -> Vec<Gauge> {
     let gauge = |name, help, value: fn(&PortRates) -> Option<f64>| {
         let values = rates.ports.iter().filter_map(|port| Some((port.port, value(port)?))).collect();
         Gauge { name, help, values }

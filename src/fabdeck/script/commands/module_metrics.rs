@@ -20,12 +20,12 @@ pub fn run(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failur
         context.operation().open_snapshot(ReadOptions::default())?;
     let wanted = WireReadOptions { ports: true, ..WireReadOptions::default() };
     context.operation().read_wire(source.as_mut(), &mut snapshot, wanted)?;
-    let text = write_gauges(snapshot.fabric(), &snapshot.names, &gauges(&snapshot));
+    let text = write_gauges(snapshot.fabric(), &snapshot.names, &module_gauges(&snapshot));
     context.output.out.write_all(text.as_bytes())?;
     Ok(context.conclude(&snapshot))
 }
 
-fn gauges(look: &Snapshot) -> Vec<Gauge> {
+pub(super) fn module_gauges(look: &Snapshot) -> Vec<Gauge> {
     let gauge = |name, help, value: &dyn Fn(PortId) -> Option<f64>| {
         let ports = look.fabric().ports().map(|(id, _)| id);
         Gauge { name, help, values: ports.filter_map(|id| Some((id, value(id)?))).collect() }

@@ -19,7 +19,7 @@ pub fn run(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failur
         context.operation().open_snapshot(ReadOptions::default())?;
     let wanted = WireReadOptions { devices: true, ..WireReadOptions::default() };
     context.operation().read_wire(source.as_mut(), &mut snapshot, wanted)?;
-    let text = write_node_gauges(snapshot.fabric(), &snapshot.names, &gauges(&snapshot));
+    let text = write_node_gauges(snapshot.fabric(), &snapshot.names, &sensor_gauges(&snapshot));
     context.output.out.write_all(text.as_bytes())?;
     Ok(context.conclude(&snapshot))
 }
@@ -27,7 +27,7 @@ pub fn run(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failur
 /// Parts of a device with their values.
 type PartValues = Vec<(Option<(&'static str, String)>, f64)>;
 
-fn gauges(look: &Snapshot) -> Vec<NodeGauge> {
+pub(super) fn sensor_gauges(look: &Snapshot) -> Vec<NodeGauge> {
     let gauge = |name, help, values: &dyn Fn(NodeId, &DeviceSensors) -> PartValues| {
         let devices = look
             .fabric()

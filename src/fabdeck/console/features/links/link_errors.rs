@@ -28,7 +28,7 @@ struct PortCounts<'s> {
 /// The error counters of both ends of a link; empty where no counters were read.
 pub fn error_lines(look: &Snapshot, known: &Model, id: LinkId) -> Vec<DetailLine> {
     let link = look.fabric().link(id);
-    let (first, after) = (known.watch.first.as_deref(), known.watch.judged.as_ref());
+    let (first, after) = (known.watch.baseline.first(), known.watch.judged.as_ref());
     let after = after.map(|judged| judged.after.as_ref());
     let ends = [link.a, link.b].map(|port| PortCounts {
         now: after

@@ -22,6 +22,7 @@ use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::TaskId;
 use crate::operations::replay::replay_frame::{OpenedRecording, ReplayFrame, SeekRequest};
+use crate::operations::watch::error_baseline::ErrorBaseline;
 use fabdeck_routing::RouteProgress;
 
 /// Opens the recording, where there is one.
@@ -253,7 +254,7 @@ fn show_frame(state: &mut SessionState, frame: ReplayFrame) -> Vec<Effect> {
     let known = &mut state.known.watch;
     (known.history, known.totals) = (frame.history, frame.totals.shifted(base));
     (known.sweeps, known.since_ms) = (frame.sweeps, base + frame.since_ms);
-    (known.first, known.half) = (Some(frame.first.clone()), Some(frame.half));
+    known.baseline = ErrorBaseline::new(frame.first.clone(), frame.half);
     known.alone = frame.before.as_ref().err().copied();
     if frame.before.is_err() || !numbered_alike {
         (known.reading, known.judged) = (None, None);

@@ -189,7 +189,7 @@ pub fn receive_sweep(state: &mut SessionState, result: Result<SweepResult, Strin
     }
     watch.sweeps += 1;
     (watch.last_began, watch.swept_ms) = (Some(after.began), begun_ms);
-    let first = watch.error_baseline(&after);
+    let first = watch.baseline.update(&after);
     let before = watch.before.replace(after.clone());
     if watch.trouble.take().is_some() {
         state.log_message(Severity::Info, "counters are read again");

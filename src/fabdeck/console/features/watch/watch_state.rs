@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::tasks::TaskId;
 use crate::operations::replay::replay_frame::{NoBaseline, ReplayFrame};
+use crate::operations::watch::error_baseline::ErrorBaseline;
 use crate::operations::watch::fabric_history::FabricHistory;
 use crate::operations::watch::history::PortHistory;
 use crate::operations::watch::watch_verdict::WatchVerdict;
-use fabdeck_fabric::counters::{ERROR_WINDOW, FlowHistory, Thresholds};
+use fabdeck_fabric::counters::{FlowHistory, Thresholds};
 use fabdeck_fabric::observe::Sweep;
 
 /// The settings of the watch in the configuration.
@@ -78,9 +79,7 @@ pub struct WatchState {
     pub(super) due_ms: u64,
     /// Reason why the last sweep failed.
     pub trouble: Option<String>,
-    /// The baseline of error rates; `half` becomes the next baseline when it is half an hour old.
-    pub(in crate::console) first: Option<Arc<Sweep>>,
-    pub(in crate::console) half: Option<Arc<Sweep>>,
+    pub(in crate::console) baseline: ErrorBaseline,
     pub(in crate::console) judged: Option<JudgedSweeps>,
     /// Whether the sweeps are judged again, so that changes are not reported twice.
     pub(super) again: bool,
@@ -102,16 +101,6 @@ pub struct WatchState {
 }
 
 impl WatchState {
-    /// The baseline of error rates. Errors are too rare to judge from seconds, and a week-old baseline is of
-    /// no use. So it is half an hour to an hour old, or less at the beginning.
-    pub(super) fn error_baseline(&mut self, after: &Arc<Sweep>) -> Arc<Sweep> {
-        let half = self.half.get_or_insert_with(|| after.clone());
-        if after.began.saturating_sub(half.began) >= ERROR_WINDOW {
-            self.first = Some(std::mem::replace(half, after.clone()));
-        }
-        self.first.get_or_insert_with(|| after.clone()).clone()
-    }
-
     /// Whether the source can be watched.
     pub fn can_watch(&self) -> bool {
         self.settings.interval_ms > 0 && self.live == Some(true) && !self.recorded
@@ -171,8 +160,7 @@ impl WatchState {
         Self {
             totals,
             trouble,
-            first: Some(frame.first.clone()),
-            half: Some(frame.half.clone()),
+            baseline: ErrorBaseline::new(frame.first.clone(), frame.half.clone()),
             held: None,
             before: Some(frame.after.clone()),
             last_began: Some(frame.after.began),

@@ -1,0 +1,5 @@
+//! The watch service: it sweeps a fabric on a clock of its own and publishes what it knows after each sweep.
+
+pub(crate) mod health_page;
+pub mod watch_event;
+pub mod watch_service;

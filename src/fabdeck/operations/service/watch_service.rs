@@ -1,0 +1,267 @@
+//! Sweeps a fabric until it is stopped, and publishes after each sweep what is known then. A source that fails is opened
+//! again, so that the service outlives a subnet manager, a cable and a restart of drivers.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::watch_event::{WatchEvent, WatchEventDeriver};
+use crate::catalogue::failure::Failure;
+use crate::catalogue::snapshot::Snapshot;
+use crate::operations::health::health_check::{
+    HealthChecks, HealthReadings, HealthReport, JudgedTables, place_known_jobs,
+};
+use crate::operations::health::pending_changes::find_pending_changes;
+use crate::operations::health::ranked_problems::rank_problems;
+use crate::operations::jobs::list_source::JobSource;
+use crate::operations::operation::{OpenSnapshot, Operation};
+use crate::operations::record::job_thread::{JobThread, RecordedJobList, start_job_thread};
+use crate::operations::watch::counter_watch::HotspotInterval;
+use crate::operations::watch::fabric_events::fabric_event_word;
+use crate::operations::watch::sweep_clock::SweepClock;
+use crate::operations::watch::sweep_judge::{JudgedInterval, SweepJudge, SweepSeries};
+use crate::system::stop_flag::StopFlag;
+use fabdeck_fabric::counters::Rates;
+use fabdeck_fabric::observe::Sweep;
+use fabdeck_mad::access::{ReadOptions, WireReadOptions};
+
+/// How often the stop flag is checked between sweeps.
+const STOP_CHECK: Duration = Duration::from_millis(50);
+
+/// What to watch.
+#[derive(Debug)]
+pub struct WatchServiceRequest {
+    /// Time from the start of a sweep to the start of the next one.
+    pub interval: Duration,
+    /// Number of judged intervals after which the service ends; `None`: it runs until it is stopped.
+    pub count: Option<u64>,
+    pub jobs: Option<RecordedJobList>,
+    /// Time for which a problem has to be absent until it counts as ended.
+    pub recovery: Duration,
+}
+
+/// Counts of a service since it started.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ServiceStatistics {
+    pub sweeps: u64,
+    /// Times that the fabric could not be read.
+    pub failures: u64,
+    /// Events by their kind.
+    pub events: BTreeMap<&'static str, u64>,
+}
+
+/// What is known after a sweep.
+pub struct WatchedSweep<'s> {
+    pub snapshot: &'s Snapshot,
+    pub sweep: &'s Sweep,
+    pub interval: &'s HotspotInterval,
+    /// The rates of all ports.
+    pub rates: &'s Rates,
+    pub tables: &'s JudgedTables,
+    pub report: &'s HealthReport,
+    pub statistics: &'s ServiceStatistics,
+    /// Time of the sweep, in milliseconds since 1970.
+    pub time_ms: i64,
+}
+
+/// Time of this machine, in milliseconds since 1970.
+fn now_ms() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+/// Receives what the service knows.
+pub trait SweepPublisher {
+    /// `events`: what happened since the last sweep.
+    fn publish(&mut self, watched: &WatchedSweep<'_>, events: &[WatchEvent]);
+    /// The fabric cannot be read, and is tried again.
+    fn publish_failure(&mut self, why: &str, statistics: &ServiceStatistics, events: &[WatchEvent]);
+}
+
+/// Watches the named source. It ends by the stop flag, after the wanted number of intervals, or if the first reading
+/// fails.
+pub fn run_watch_service(
+    operation: &mut Operation<'_>,
+    request: &WatchServiceRequest,
+    publisher: &mut dyn SweepPublisher,
+) -> Result<(), Failure> {
+    let stop = operation.listen_to_stop();
+    let jobs = request.jobs.as_ref().map(|list| start_job_thread(operation.env.outside, list)).transpose()?;
+    let events = WatchEventDeriver::new(request.recovery);
+    let mut service = WatchService {
+        request,
+        jobs,
+        statistics: ServiceStatistics::default(),
+        events,
+        clock: SweepClock::new(false),
+        stop,
+    };
+    loop {
+        let failure = match service.watch_source(operation, publisher) {
+            Ok(()) => return Ok(()),
+            Err(_) if service.stop.is_requested() => return Ok(()),
+            Err(failure) if service.statistics.sweeps == 0 => return Err(failure),
+            Err(failure) => failure,
+        };
+        service.statistics.failures += 1;
+        let why = failure.message.unwrap_or_default();
+        operation.reporter.report_line(&format!("the fabric is read again, because {why}"));
+        let events = service.events.derive_failure(&why, now_ms());
+        publisher.publish_failure(&why, &service.statistics, &events);
+        if !service.wait(Instant::now() + request.interval) {
+            return Ok(());
+        }
+    }
+}
+
+struct WatchService<'r> {
+    request: &'r WatchServiceRequest,
+    jobs: Option<JobThread>,
+    statistics: ServiceStatistics,
+    events: WatchEventDeriver,
+    /// The clock of the source that is open.
+    clock: SweepClock,
+    stop: StopFlag,
+}
+
+/// What a long watch must not collect: each sweep adds phases of its reading, unanswered requests and notes.
+struct ReadingSize {
+    phases: usize,
+    silent: usize,
+}
+
+impl ReadingSize {
+    fn of(snapshot: &Snapshot) -> Self {
+        let reading = snapshot.observation.reading.as_ref();
+        reading.map_or(Self { phases: 0, silent: 0 }, |reading| Self {
+            phases: reading.phases.len(),
+            silent: reading.silent.len(),
+        })
+    }
+
+    fn restore(&self, snapshot: &mut Snapshot) {
+        if let Some(reading) = &mut snapshot.observation.reading {
+            reading.phases.truncate(self.phases);
+            reading.silent.truncate(self.silent);
+        }
+    }
+}
+
+impl WatchService<'_> {
+    /// Opens the source and watches it.
+    fn watch_source(
+        &mut self,
+        operation: &mut Operation<'_>,
+        publisher: &mut dyn SweepPublisher,
+    ) -> Result<(), Failure> {
+        let wanted = ReadOptions { tables: true, ..ReadOptions::default() };
+        let OpenSnapshot { mut source, mut snapshot } = operation.open_snapshot(wanted)?;
+        if snapshot.observation.reading.is_none() {
+            return Err(Failure::usage(format!(
+                "FD-7347: {} is not live, so there is nothing to watch; name a live fabric (umad, sim:NAME). `hotspots` and \
+                 `health` judge captures and files",
+                snapshot.source
+            )));
+        }
+        let source = source.as_mut();
+        let sensors = WireReadOptions { switch_sensors: true, ..WireReadOptions::default() };
+        operation.read_wire(source, &mut snapshot, sensors)?;
+        operation.env.assume(&mut snapshot)?;
+        let interval = Some(self.request.interval);
+        let series = SweepSeries::begin(operation, source, &mut snapshot, interval, 1)?;
+        let mut judge = SweepJudge::new(series, &snapshot).without_end();
+        let mut tables = JudgedTables::new(&snapshot)?;
+        let simulated = snapshot.observation.reading.as_ref().is_some_and(|reading| reading.virtual_time);
+        self.clock = SweepClock::new(simulated);
+        let size = ReadingSize::of(&snapshot);
+        let mut next = Instant::now() + self.pause(judge.last());
+        while self.wait(next) {
+            let notes = std::mem::take(&mut snapshot.observation.notes);
+            let judged = judge.advance(operation, source, &mut snapshot);
+            snapshot.observation.notes = notes;
+            size.restore(&mut snapshot);
+            let judged = judged?;
+            next = Instant::now() + self.pause(judge.last());
+            if judge.last().retabled || judge.last().fabric.is_some() {
+                tables = JudgedTables::new(&snapshot)?;
+            }
+            self.publish(operation, publisher, &mut snapshot, &judged, judge.last(), &tables);
+            if self.request.count.is_some_and(|count| self.statistics.sweeps >= count) {
+                break;
+            }
+        }
+        source.end_watch(&mut snapshot.observation);
+        Ok(())
+    }
+
+    /// Time until the next sweep. A slow one is followed by a pause of the same length, to limit the load on the fabric.
+    /// The time of a simulator passes as fast as it is read where the number of intervals is given.
+    fn pause(&self, sweep: &Sweep) -> Duration {
+        match self.clock.is_simulated() {
+            true if self.request.count.is_some() => Duration::ZERO,
+            true => self.request.interval,
+            false => self.request.interval.saturating_sub(sweep.took).max(sweep.took),
+        }
+    }
+
+    /// Waits until a time; returns false if the service is to end.
+    fn wait(&self, until: Instant) -> bool {
+        while !self.stop.is_requested() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            std::thread::sleep(left.min(STOP_CHECK));
+        }
+        false
+    }
+
+    fn publish(
+        &mut self,
+        operation: &mut Operation<'_>,
+        publisher: &mut dyn SweepPublisher,
+        snapshot: &mut Snapshot,
+        judged: &JudgedInterval,
+        sweep: &Sweep,
+        tables: &JudgedTables,
+    ) {
+        if let Some(jobs) = &mut self.jobs {
+            let (list, messages) = jobs.take_latest(None);
+            snapshot.observation.jobs = list;
+            messages.iter().for_each(|words| operation.reporter.report_line(words));
+        }
+        let interval = &judged.interval;
+        self.statistics.sweeps += 1;
+        for event in &interval.news {
+            *self.statistics.events.entry(fabric_event_word(event)).or_default() += 1;
+        }
+        let (placed, jobs) = place_known_jobs(snapshot, None, &JobSource::default());
+        let has_counters = interval.watched.ports > 0;
+        let readings = HealthReadings {
+            snapshot,
+            at: None,
+            interval: Some(interval).filter(|_| has_counters),
+            uncounted: (!has_counters).then(|| "no port has counters in both readings".to_owned()),
+            tables,
+            placed,
+            jobs,
+        };
+        let (problems, checks) = readings.judge();
+        let outside = operation.env.outside;
+        let (problems, unacknowledged) = rank_problems(problems, snapshot, Some(outside), &[]);
+        let changes = find_pending_changes(operation.env, snapshot);
+        let report = HealthReport { problems, checks: HealthChecks { unacknowledged, ..checks }, changes };
+        let watched = WatchedSweep {
+            snapshot,
+            sweep,
+            interval,
+            rates: &judged.rates,
+            tables,
+            report: &report,
+            statistics: &self.statistics,
+            time_ms: self.clock.time(sweep),
+        };
+        let events = self.events.derive(&watched);
+        publisher.publish(&watched, &events);
+    }
+}

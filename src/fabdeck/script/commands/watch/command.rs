@@ -1,0 +1,203 @@
+//! `watch`.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::event_lines::EventLines;
+use super::event_outputs::{JournalEvents, ProgramEvents, SyslogEvents};
+use super::publication::Publication;
+use crate::catalogue::exit::Exit;
+use crate::catalogue::failure::Failure;
+use crate::operations::service::watch_event::{EventSink, WatchEvent};
+use crate::operations::service::watch_service::{
+    ServiceStatistics, SweepPublisher, WatchServiceRequest, WatchedSweep, run_watch_service,
+};
+use crate::script::argument_values::duration;
+use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
+use crate::script::commands::jobs::job_args::RecordJobsArgs;
+use crate::script::context::Context;
+use crate::script::json_schema::JsonSchema;
+use crate::system::http_server::HttpServer;
+use crate::system::journal_socket::{JOURNAL_SOCKET, LogSocket, SYSLOG_SOCKET};
+use fabdeck_files::prometheus::MetricSet;
+
+pub const WATCH: CommandEntry = CommandEntry::new(
+    "watch",
+    "Watch a fabric as a service",
+    "Reads all counters every --interval, and prints a line for each event: what changed in the fabric, and problems that \
+     began, grew and ended. With --json each line is an object. --serve serves what is known over HTTP: /metrics for Prometheus, with the names of \
+     the usual exporters (and OpenMetrics, if the client accepts it), / with the list of problems, /health.json with \
+     the JSON of `health`, /-/healthy and /-/ready. A scrape never waits for the fabric: each sweep makes the answers \
+     once. A fabric that cannot be read is read again, and nothing old is served meanwhile. Nothing is written to the \
+     fabric. The address has to be one of this machine alone (127.0.0.1, ::1); a web server in front of it gives others \
+     access. docs/monitoring has rules of alerts and dashboards.",
+)
+.needs_fabric()
+.examples(&[
+    "fabdeck --source umad watch --serve 127.0.0.1:9315",
+    "fabdeck --source sim:demo watch --interval 1s --count 5 --json",
+    "fabdeck --source sim:demo watch --serve 127.0.0.1:9315 --interval 5s",
+    "fabdeck --source umad watch --serve 127.0.0.1:9315 --slurm",
+])
+.runs(&CommandFunction(run))
+.assume(OptionUse::Used)
+.traps(OptionUse::Used)
+.json(&[JsonSchema::events("event")]);
+
+/// The metrics to serve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum MetricChoice {
+    /// All counters, states and the other ends of cables
+    All,
+    /// Data, waiting, errors and states
+    Core,
+}
+
+#[derive(Debug, Args)]
+pub struct WatchServiceArgs {
+    /// Address and port of the service; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub serve: Option<String>,
+    /// Time between two sweeps: 2s, 1m, or seconds without a unit
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
+    pub interval: Duration,
+    /// Time for which a problem has to be absent until it counts as ended
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = duration, allow_hyphen_values = true)]
+    pub recovery: Duration,
+    /// Metrics of ports (default: all, above 5000 ports core)
+    #[arg(long, value_name = "SET", value_enum, requires = "serve")]
+    pub metrics: Option<MetricChoice>,
+    /// End after N intervals (default: until a signal). The time of a simulator then passes as fast as it is read
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    #[command(flatten)]
+    pub outputs: EventOutputArgs,
+    #[command(flatten)]
+    pub running_jobs: RecordJobsArgs,
+}
+
+/// Where events go.
+#[derive(Debug, Args)]
+pub struct EventOutputArgs {
+    /// Send events to the journal of systemd instead of stdout
+    #[arg(long)]
+    pub journald: bool,
+    /// Send events to the syslog daemon (/dev/log) instead of stdout
+    #[arg(long)]
+    pub syslog: bool,
+    /// Run this program for each event, without a shell and one after the other, each for at most 30 s; the event is in
+    /// FABDECK_KIND, FABDECK_SEVERITY, FABDECK_TEXT, FABDECK_SUBJECT, FABDECK_ELEMENTS and, as JSON, in FABDECK_EVENT
+    #[arg(long, value_name = "PROGRAM")]
+    pub exec: Option<PathBuf>,
+}
+
+impl EventOutputArgs {
+    /// The outputs besides stdout.
+    fn sinks(&self) -> Vec<Box<dyn EventSink>> {
+        let mut sinks: Vec<Box<dyn EventSink>> = Vec::new();
+        if self.journald {
+            sinks.push(Box::new(JournalEvents(LogSocket::new(Path::new(JOURNAL_SOCKET)))));
+        }
+        if self.syslog {
+            sinks.push(Box::new(SyslogEvents(LogSocket::new(Path::new(SYSLOG_SOCKET)))));
+        }
+        if let Some(program) = &self.exec {
+            sinks.push(Box::new(ProgramEvents::start(program)));
+        }
+        sinks
+    }
+}
+
+fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, Failure> {
+    let server = args.serve.as_deref().map(bind).transpose()?;
+    let request = WatchServiceRequest {
+        interval: args.interval,
+        count: args.count,
+        jobs: args.running_jobs.list(),
+        recovery: args.recovery,
+    };
+    let set = args.metrics.map(|choice| match choice {
+        MetricChoice::All => MetricSet::All,
+        MetricChoice::Core => MetricSet::Core,
+    });
+    let publication = server.is_some().then(|| Publication::new(set));
+    if let Some(address) = server.as_ref().and_then(|server| server.address().ok()) {
+        let serving = format!("serving http://{address}/ and http://{address}/metrics; stop with Ctrl-C");
+        context.output.print_message(&serving);
+    }
+    let (json, times) = (context.output.json, !context.options.no_times);
+    let mut sinks = args.outputs.sinks();
+    if !args.outputs.journald && !args.outputs.syslog {
+        let out = context.output.take_stdout();
+        sinks.push(Box::new(EventLines { out, json, times, failed: None }));
+    }
+    let mut publisher = WatchPublisher { publication: publication.as_ref(), sinks };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        if let (Some(server), Some(publication)) = (&server, &publication) {
+            let stop = &stop;
+            scope.spawn(move || server.run(stop, publication));
+        }
+        let ended = run_watch_service(&mut context.operation(), &request, &mut publisher);
+        stop.store(true, Ordering::SeqCst);
+        ended
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Publishes to the pages of the service, and to the outputs of events.
+struct WatchPublisher<'p> {
+    publication: Option<&'p Publication>,
+    sinks: Vec<Box<dyn EventSink + 'p>>,
+}
+
+impl WatchPublisher<'_> {
+    fn pass_on(&mut self, events: &[WatchEvent]) {
+        for event in events {
+            self.sinks.iter_mut().for_each(|sink| sink.receive(event));
+        }
+    }
+}
+
+impl SweepPublisher for WatchPublisher<'_> {
+    fn publish(&mut self, watched: &WatchedSweep<'_>, events: &[WatchEvent]) {
+        if let Some(publication) = self.publication {
+            publication.publish(watched);
+        }
+        self.pass_on(events);
+    }
+
+    fn publish_failure(&mut self, why: &str, statistics: &ServiceStatistics, events: &[WatchEvent]) {
+        if let Some(publication) = self.publication {
+            publication.publish_failure(why, statistics);
+        }
+        self.pass_on(events);
+    }
+}
+
+fn bind(text: &str) -> Result<HttpServer, Failure> {
+    let address = local_address(text)?;
+    HttpServer::bind(address).map_err(|error| {
+        let what = format!("FD-7346: {address} cannot be served: {error}; another service may use the port");
+        Failure::new(Exit::Failed, what)
+    })
+}
+
+/// The address to serve, which only processes of this machine reach.
+fn local_address(text: &str) -> Result<SocketAddr, Failure> {
+    let refused = |why: String| {
+        Failure::usage(format!(
+            "FD-7345: --serve {text}: {why}; give an address of this machine with a port, as 127.0.0.1:9315"
+        ))
+    };
+    let mut addresses = text.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
+    let address = addresses.next().ok_or_else(|| refused("it has no address".to_owned()))?;
+    match address.ip().is_loopback() {
+        true => Ok(address),
+        false => Err(refused("other machines would reach it without a password".to_owned())),
+    }
+}

@@ -1,0 +1,142 @@
+//! A real Prometheus scrapes `watch --serve` over ibsim with OpenSM. It finds nothing wrong with the metrics, and raises the
+//! alert of a cable that goes down.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::ibsim::{self, Stage, program};
+
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A process that ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn ask(address: &str, path: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned())
+}
+
+/// Starts the service over the stage; returns it with its address.
+fn serve(stage: &Stage) -> (Running, String) {
+    let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
+    for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(home, stage.folder.path().join("home"));
+    }
+    command.args(["--source", "umad", "watch", "--serve", "127.0.0.1:0", "--interval", "1s"]);
+    let mut service =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(service.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once('/')).unwrap().0;
+    (Running(service), address.to_owned())
+}
+
+/// The values of a query, by the value of a label.
+fn query(prometheus: &str, query: &str, label: &str) -> Vec<(String, f64)> {
+    let Some(body) = ask(prometheus, &format!("/api/v1/query?query={query}")) else { return Vec::new() };
+    let Ok(answer) = serde_json::from_str::<Value>(&body) else { return Vec::new() };
+    let rows = answer["data"]["result"].as_array().cloned().unwrap_or_default();
+    let value = |row: &Value| row["value"][1].as_str().unwrap().parse().unwrap();
+    rows.iter().map(|row| (row["metric"][label].as_str().unwrap_or("").to_owned(), value(row))).collect()
+}
+
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn start_prometheus(folder: &Path, service: &str) -> (Running, String) {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/monitoring");
+    // Alerts of a problem are raised at once.
+    let alerts = std::fs::read_to_string(docs.join("alerts.yml")).unwrap();
+    let alerts = alerts.lines().filter(|line| !line.trim_start().starts_with("for: "));
+    std::fs::write(folder.join("alerts.yml"), alerts.collect::<Vec<_>>().join("\n")).unwrap();
+    let config = std::fs::read_to_string(docs.join("prometheus.yml")).unwrap();
+    let config = config
+        .replace("127.0.0.1:9315", service)
+        .replace("scrape_interval: 30s", "scrape_interval: 1s\n  evaluation_interval: 1s");
+    std::fs::write(folder.join("prometheus.yml"), config).unwrap();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("127.0.0.1:{port}");
+    let child = Command::new(program("prometheus", "prometheus"))
+        .arg(format!("--config.file={}", folder.join("prometheus.yml").display()))
+        .arg(format!("--storage.tsdb.path={}", folder.join("tsdb").display()))
+        .arg(format!("--web.listen-address={address}"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    (Running(child), address)
+}
+
+fn promtool(args: &[&str], input: &str) {
+    let mut child = Command::new(program("promtool", "prometheus"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let talk = [ended.stdout, ended.stderr].concat();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&talk));
+}
+
+#[test]
+fn prometheus_reads_the_service_and_raises_its_alerts() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/monitoring");
+    promtool(&["check", "rules", docs.join("alerts.yml").to_str().unwrap()], "");
+    promtool(&["check", "config", docs.join("prometheus.yml").to_str().unwrap()], "");
+    let fabric = ibsim::fabric("kary,k=4,n=2");
+    let mut stage = Stage::play(&fabric);
+    let _manager = stage.opensm_stays(&["-R", "minhop"]);
+    let (_service, address) = serve(&stage);
+    until("the service is not ready", || ask(&address, "/-/ready")?.contains("is ready").then_some(()));
+    promtool(&["check", "metrics"], &ask(&address, "/metrics").unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let (_prometheus, prometheus) = start_prometheus(folder.path(), &address);
+    until("Prometheus does not scrape", || {
+        (query(&prometheus, "fabdeck_up", "job") == [("fabdeck".to_owned(), 1.0)]).then_some(())
+    });
+    let ports = ask(&address, "/metrics")
+        .unwrap()
+        .lines()
+        .filter(|line| line.contains("_port_transmit_wait_total{"))
+        .count();
+    let scraped = query(&prometheus, "count({__name__=~%22infiniband_.*_port_transmit_wait_total%22})", "");
+    assert_eq!(scraped.first().map(|(_, count)| *count as usize), Some(ports));
+    assert_eq!(query(&prometheus, "fabdeck_lost_pairs", "job")[0].1, 0.0);
+    // A host loses its only cable.
+    let host = crate::sweeps::hosts(&fabric)[3];
+    stage.console(&format!("Unlink {}", crate::sweeps::names(&fabric, host.1).0), "");
+    until("no alert is raised", || {
+        let raised = query(&prometheus, "ALERTS%7Balertstate=%22firing%22%7D", "alertname");
+        raised
+            .iter()
+            .any(|(name, _)| name == "FabricCriticalProblem" || name == "FabricLostPairs")
+            .then_some(())
+    });
+}
