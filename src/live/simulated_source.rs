@@ -113,13 +113,14 @@ fn build_simulator(
     place_agents(&mut world, wishes)?;
     set_adaptive(&mut world, wishes)?;
     set_wire(&mut world, wishes)?;
-    set_labels(&mut world, wishes)?;
     let notes = set_partitions(&mut world, wishes, notes)?;
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
 }
 
 fn is_demo(wishes: &SimulatorOptions) -> bool {
     wishes.fabric.split(',').next() == Some("demo")
+    // A story may name ports by their labels.
+    set_labels(&mut world, wishes)?;
 }
 
 /// Sets which hosts follow notices by themselves.

@@ -95,6 +95,8 @@ pub struct Column {
     pub flag_words: [&'static str; 2],
 }
 
+    /// The id of the column with the node, where this one has the number of a port.
+    pub port_of: Option<&'static str>,
 impl Column {
     /// Creates a column that a table shows by default.
     pub const fn new(
@@ -125,6 +127,7 @@ impl Column {
         }
     }
 
+            port_of: None,
     /// A value of it as a table prints it.
     pub fn in_words<'v>(&self, value: &'v Value<'_>) -> Cow<'v, str> {
         match value {
@@ -288,6 +291,12 @@ impl<R, C> Field<R, C> {
     pub const fn scaled(mut self) -> Self {
         self.column.scaled = true;
         self
+    /// The field is the number of a port of the node in this column.
+    pub const fn port_of(mut self, node: &'static str) -> Self {
+        self.column.port_of = Some(node);
+        self
+    }
+
     }
 
     /// Sorts by the field with the largest value first.
@@ -316,6 +325,14 @@ pub trait Listing {
     /// The value in a row and a column; both must exist.
     fn cell(&self, row: usize, column: usize) -> Value<'_>;
     /// The column that has this alias.
+/// A port as the columns of a listing name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedPort {
+    /// The name of its node.
+    pub node: String,
+    pub number: u8,
+}
+
     fn find_alias(&self, _name: &str) -> Option<usize> {
         None
     }
@@ -328,5 +345,9 @@ pub trait Listing {
         false
     }
     /// The text to show when there is no row.
+    /// The port that a text names by its number or label: `leaf0[3]`, `leaf0[1/2/1]`.
+    fn find_port(&self, _text: &str) -> Option<ListedPort> {
+        None
+    }
     fn empty_text(&self) -> &str;
 }

@@ -146,7 +146,7 @@ fn choice_verdict(choices: &ChoiceReport, report: &CertificateReport, of_records
         Some(false) => {
             let waiting = report.cycle.as_ref().map_or(0, Vec::len);
             let lane = report.cycle_lane.unwrap_or(0);
-            let from = match report.cycle.iter().flatten().any(|hop| hop.contains("] on lane ")) {
+            let from = match report.cycle.iter().flatten().any(|hop| hop.contains(" on lane ")) {
                 true => format!("channels wait for each other, from lane {lane} on"),
                 false => format!("channels of lane {lane} wait for each other"),
             };

@@ -101,12 +101,13 @@ fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure
 fn write(
     context: &mut Context<'_, '_>,
     snapshot: &Snapshot,
+        let failed = faults.elements(snapshot.fabric(), &snapshot.names);
+        let failed: Vec<String> = failed.iter().map(ToString::to_string).collect();
     faults: &Faults,
     damage: MarkDamage<'_>,
+    let failed: Vec<String> = faults.iter().map(|what| snapshot.labelled_element(what)).collect();
     rows: &[EngineRow],
 ) -> Result<(), Failure> {
-    let failed: Vec<String> =
-        faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {
         return write_json(context, snapshot, &failed, damage, rows);
     }
@@ -385,7 +386,7 @@ fn loss_of_each_mark(failed: &[String], lost: &PathLosses) -> Vec<(&'static str,
 }
 
 fn partly_lost_names(snapshot: &Snapshot, lost: &PathLosses) -> Vec<String> {
-    lost.partial_ports.iter().map(|port| snapshot.unique_port_name(*port)).collect()
+    lost.partial_ports.iter().map(|port| snapshot.labelled_port_name(*port)).collect()
 }
 
 /// A line such as `12 pairs keep some LIDs only, such as of host1[1]; 40 paths to a LID are lost`.
