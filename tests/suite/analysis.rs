@@ -6,13 +6,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
+use crate::routing::partitions::{drawn, talk};
 use crate::routing::{fabric, route};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::preview::path_preview::Preview;
 use fabdeck::operations::preview::whatif::CostBound;
 use fabdeck_fabric::observe::{AdaptiveRouting, Observation};
-use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, Lmc, NodeId, PortId, Routes, Tables};
-use fabdeck_routing::analysis::{MarkedPaths, PathIndex, PathLosses};
+use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, Lmc, NodeId, Partitions, PortId, Routes, Tables};
+use fabdeck_routing::analysis::{CutOffPairs, MarkedPaths, PathIndex, PathLosses};
 use fabdeck_routing::certificate::PairKind;
 use fabdeck_routing::{Cause, NoProgress, Problem};
 
@@ -111,6 +112,93 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
         );
     }
     assert!(taken > 2 * seeds as usize && without > seeds / 3, "{taken} {without}");
+}
+
+/// With partitions, pairs are the ends that share one; everything else is as without them.
+#[test]
+fn pairs_among_partitions_are_those_whose_ends_share_one() {
+    let (mut taken, mut cut, mut degraded) = (0, 0, 0);
+    for seed in 0..60 {
+        let fabric = any_fabric(seed);
+        let none = Faults::default();
+        let problem = Problem::new(&fabric, &none);
+        let mut routes = route("minhop", &problem).unwrap().routes;
+        let mut dice = Dice(seed + 7);
+        if seed % 2 == 1 {
+            damage(&problem, &mut routes, &mut dice);
+        }
+        let members = drawn(&fabric, &mut dice);
+        let partitions = Partitions::new(fabric.ports().len(), &members);
+        let index =
+            PathIndex::partitioned(&problem, Arc::new(routes.clone()), Some(&partitions), &NoProgress);
+        let index = Arc::new(index.unwrap());
+        let mut walks = walks(&fabric, &problem, &routes);
+        walks.retain(|(.., [from, to])| talk(&members, *from, *to));
+        let ends: Vec<PortId> = problem.graph.terminals().iter().map(|end| end.port).collect();
+        let ordered = ends.iter().flat_map(|from| ends.iter().map(move |to| (*from, *to)));
+        let pairs: Vec<_> = ordered.filter(|(from, to)| from != to && talk(&members, *from, *to)).collect();
+        let all = ends.len() * ends.len().saturating_sub(1);
+        assert_eq!(index.pairs(), pairs.len() as u64, "seed {seed}");
+        assert_eq!(index.kept_apart_pairs(), Some((all - pairs.len()) as u64), "seed {seed}");
+        assert_eq!(index.without_path(), (pairs.len() - walks.len()) as u64, "seed {seed}");
+        let mut marks = Faults::default();
+        for _ in 0..4 {
+            marks.mark(any_mark(&fabric, &mut dice));
+            let meets = |(from, links, _): &&(u32, Vec<LinkId>, [PortId; 2])| {
+                marks.is_node_failed(NodeId(*from))
+                    || links.iter().any(|link| marks.is_link_failed(&fabric, *link))
+            };
+            let gone = walks.iter().filter(meets).count() as u64;
+            let marked = Problem::new(&fabric, &marks);
+            let part = |problem: &Problem<'_>, port: PortId| {
+                let end = problem.graph.terminals().iter().find(|end| end.port == port)?;
+                Some(problem.graph.components().0[end.switch as usize])
+            };
+            let part_of = |problem: &Problem<'_>| -> BTreeMap<PortId, u32> {
+                ends.iter().filter_map(|port| Some((*port, part(problem, *port)?))).collect()
+            };
+            let (before, after) = (part_of(&problem), part_of(&marked));
+            let joined = |parts: &BTreeMap<PortId, u32>, from: &PortId, to: &PortId| {
+                parts.contains_key(from) && parts.get(from) == parts.get(to)
+            };
+            let critical =
+                pairs.iter().filter(|(from, to)| joined(&before, from, to) && !joined(&after, from, to));
+            let critical: Vec<_> = critical.collect();
+            let ended =
+                critical.iter().filter(|(from, to)| !(after.contains_key(from) && after.contains_key(to)));
+            let ended = ended.count() as u64;
+            let with_path = walks.iter().filter(|(.., [from, to])| !joined(&after, from, to)).count();
+            let mut set = MarkedPaths::new(Arc::clone(&index));
+            set.set_marks(&fabric, &marks);
+            let lost = set.path_losses();
+            assert_eq!(lost.pairs, gone, "seed {seed}: {marks:?}");
+            assert_eq!((lost.critical, lost.ended), (critical.len() as u64, ended), "seed {seed}: {marks:?}");
+            assert_eq!(
+                lost.critical_without_path,
+                (critical.len() - with_path) as u64,
+                "seed {seed}: {marks:?}"
+            );
+            let by_cables = CutOffPairs::count(&fabric, &marks, Some(&partitions));
+            assert_eq!((by_cables.pairs, by_cables.ended), (lost.critical, lost.ended), "seed {seed}");
+            let hit = set.hit_ports(&fabric, None);
+            let away: BTreeSet<PortId> = hit.cut_off.iter().copied().collect();
+            let mut senders: BTreeMap<PortId, u64> = BTreeMap::new();
+            for (.., [from, to]) in walks.iter().filter(meets) {
+                if !away.contains(from) && !away.contains(to) {
+                    *senders.entry(*to).or_default() += 1;
+                }
+            }
+            // A sender that is cut off may have had no path before; then fewer are named than walks say.
+            let named: BTreeMap<PortId, u64> =
+                hit.degraded.iter().map(|one| (one.port, one.senders)).collect();
+            if index.without_path() == 0 {
+                assert_eq!(named, senders, "seed {seed}: {marks:?}");
+                degraded += named.len();
+            }
+            (taken, cut) = (taken + gone, cut + lost.critical);
+        }
+    }
+    assert!(taken > 1_000 && cut > 300 && degraded > 100, "{taken} {cut} {degraded}");
 }
 
 /// Whom marks hit, by walking every path and by the parts that are left.

@@ -87,7 +87,9 @@ pub(crate) fn count_lost_paths(state: &mut SessionState) -> Vec<Effect> {
 /// Counts what the marks cut off whatever the tables are, where there are none to count the cost with.
 pub(crate) fn count_cut_off_pairs(known: &mut Model) {
     let without_tables = known.look.as_ref().filter(|_| !known.tables && !known.marks.is_empty());
-    known.cut_off = without_tables.map(|look| CutOffPairs::count(look.fabric(), &known.marks));
+    let count =
+        |look: &Arc<Snapshot>| CutOffPairs::count(look.fabric(), &known.marks, look.partitions.as_ref());
+    known.cut_off = without_tables.map(count);
     known.hit = without_tables.map(|look| HitHosts::by_cables(look, &known.marks));
 }
 
