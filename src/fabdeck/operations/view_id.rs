@@ -129,6 +129,7 @@ impl ViewId {
             lanes: self == Self::Lanes,
             partitions: self == Self::Partitions,
             groups: self == Self::Groups,
+            adaptive: self == Self::Switches && uses("adaptive"),
             counters: self == Self::Counters || (self == Self::Links && uses("errors")),
             ..ReadOptions::default()
         }
