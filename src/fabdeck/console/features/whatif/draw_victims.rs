@@ -200,6 +200,7 @@ fn assemble_rows<'v>(
     rows.extend(group_row(state));
     rows.push(untouched_row(state, victims));
     rows.push(VictimRow::Blank);
+    rows.extend(state.known.choices.iter().map(|choices| VictimRow::Note("choices", choices.words())));
     if let Some(cost) = &state.known.cost {
         rows.push(VictimRow::Note("for comparison", comparison_words(cost)));
     }

@@ -23,6 +23,7 @@ pub fn loss_lines(known: &Model) -> Vec<DetailLine> {
         lines.push(("for good", cost.cut_off_words()));
     }
     lines.extend(known.cut_off.map(|cut| ("for good", cut_off_words(cut))));
+    lines.extend(known.choices.iter().map(|choices| ("choices", choices.words())));
     let groups = known.groups.as_ref().map(groups_line);
     lines.push(("groups", groups.unwrap_or_else(|| "not known: no multicast table was read".to_owned())));
     lines
