@@ -114,6 +114,47 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
     assert!(taken > 2 * seeds as usize && without > seeds / 3, "{taken} {without}");
 }
 
+/// The part of a fabric that each terminal is in.
+fn parts(problem: &Problem<'_>) -> BTreeMap<PortId, u32> {
+    let (part, _) = problem.graph.components();
+    problem.graph.terminals().iter().map(|end| (end.port, part[end.switch as usize])).collect()
+}
+
+fn joined(parts: &BTreeMap<PortId, u32>, [from, to]: [PortId; 2]) -> bool {
+    parts.contains_key(&from) && parts.get(&from) == parts.get(&to)
+}
+
+/// What marks take of pairs that partitions permit, by these pairs and the walks of those that have a path. Returns the
+/// senders by the ports that they do not reach.
+fn assert_losses_of_pairs(
+    (fabric, problem): (&Fabric, &Problem<'_>),
+    marked: &MarkedPaths,
+    pairs: &[[PortId; 2]],
+    walks: &[(u32, Vec<LinkId>, [PortId; 2])],
+) -> BTreeMap<PortId, u64> {
+    let marks = marked.faults();
+    let meets = |(from, links, _): &&(u32, Vec<LinkId>, [PortId; 2])| {
+        marks.is_node_failed(NodeId(*from)) || links.iter().any(|link| marks.is_link_failed(fabric, *link))
+    };
+    let (before, after) = (parts(problem), parts(&Problem::new(fabric, marks)));
+    let critical: Vec<_> =
+        pairs.iter().filter(|ends| joined(&before, **ends) && !joined(&after, **ends)).collect();
+    let ended = critical.iter().filter(|ends| ends.iter().any(|end| !after.contains_key(end))).count() as u64;
+    let with_path = walks.iter().filter(|(.., ends)| !joined(&after, *ends)).count();
+    let lost = marked.path_losses();
+    assert_eq!(lost.pairs, walks.iter().filter(meets).count() as u64, "{marks:?}");
+    assert_eq!((lost.critical, lost.ended), (critical.len() as u64, ended), "{marks:?}");
+    assert_eq!(lost.critical_without_path, (critical.len() - with_path) as u64, "{marks:?}");
+    let away: BTreeSet<PortId> = marked.hit_ports(fabric, None).cut_off.into_iter().collect();
+    let mut senders: BTreeMap<PortId, u64> = BTreeMap::new();
+    for (.., ends @ [_, to]) in walks.iter().filter(meets) {
+        if ends.iter().all(|end| !away.contains(end)) {
+            *senders.entry(*to).or_default() += 1;
+        }
+    }
+    senders
+}
+
 /// With partitions, pairs are the ends that share one; everything else is as without them.
 #[test]
 fn pairs_among_partitions_are_those_whose_ends_share_one() {
@@ -135,67 +176,27 @@ fn pairs_among_partitions_are_those_whose_ends_share_one() {
         let mut walks = walks(&fabric, &problem, &routes);
         walks.retain(|(.., [from, to])| talk(&members, *from, *to));
         let ends: Vec<PortId> = problem.graph.terminals().iter().map(|end| end.port).collect();
-        let ordered = ends.iter().flat_map(|from| ends.iter().map(move |to| (*from, *to)));
-        let pairs: Vec<_> = ordered.filter(|(from, to)| from != to && talk(&members, *from, *to)).collect();
+        let ordered = ends.iter().flat_map(|from| ends.iter().map(move |to| [*from, *to]));
+        let pairs: Vec<_> = ordered.filter(|[from, to]| from != to && talk(&members, *from, *to)).collect();
         let all = ends.len() * ends.len().saturating_sub(1);
         assert_eq!(index.pairs(), pairs.len() as u64, "seed {seed}");
         assert_eq!(index.kept_apart_pairs(), Some((all - pairs.len()) as u64), "seed {seed}");
         assert_eq!(index.without_path(), (pairs.len() - walks.len()) as u64, "seed {seed}");
-        let mut marks = Faults::default();
+        let mut marked = MarkedPaths::new(Arc::clone(&index));
         for _ in 0..4 {
-            marks.mark(any_mark(&fabric, &mut dice));
-            let meets = |(from, links, _): &&(u32, Vec<LinkId>, [PortId; 2])| {
-                marks.is_node_failed(NodeId(*from))
-                    || links.iter().any(|link| marks.is_link_failed(&fabric, *link))
-            };
-            let gone = walks.iter().filter(meets).count() as u64;
-            let marked = Problem::new(&fabric, &marks);
-            let part = |problem: &Problem<'_>, port: PortId| {
-                let end = problem.graph.terminals().iter().find(|end| end.port == port)?;
-                Some(problem.graph.components().0[end.switch as usize])
-            };
-            let part_of = |problem: &Problem<'_>| -> BTreeMap<PortId, u32> {
-                ends.iter().filter_map(|port| Some((*port, part(problem, *port)?))).collect()
-            };
-            let (before, after) = (part_of(&problem), part_of(&marked));
-            let joined = |parts: &BTreeMap<PortId, u32>, from: &PortId, to: &PortId| {
-                parts.contains_key(from) && parts.get(from) == parts.get(to)
-            };
-            let critical =
-                pairs.iter().filter(|(from, to)| joined(&before, from, to) && !joined(&after, from, to));
-            let critical: Vec<_> = critical.collect();
-            let ended =
-                critical.iter().filter(|(from, to)| !(after.contains_key(from) && after.contains_key(to)));
-            let ended = ended.count() as u64;
-            let with_path = walks.iter().filter(|(.., [from, to])| !joined(&after, from, to)).count();
-            let mut set = MarkedPaths::new(Arc::clone(&index));
-            set.set_marks(&fabric, &marks);
-            let lost = set.path_losses();
-            assert_eq!(lost.pairs, gone, "seed {seed}: {marks:?}");
-            assert_eq!((lost.critical, lost.ended), (critical.len() as u64, ended), "seed {seed}: {marks:?}");
-            assert_eq!(
-                lost.critical_without_path,
-                (critical.len() - with_path) as u64,
-                "seed {seed}: {marks:?}"
-            );
-            let by_cables = CutOffPairs::count(&fabric, &marks, Some(&partitions));
+            marked.mark(&fabric, any_mark(&fabric, &mut dice));
+            let senders = assert_losses_of_pairs((&fabric, &problem), &marked, &pairs, &walks);
+            let lost = marked.path_losses();
+            let by_cables = CutOffPairs::count(&fabric, marked.faults(), Some(&partitions));
             assert_eq!((by_cables.pairs, by_cables.ended), (lost.critical, lost.ended), "seed {seed}");
-            let hit = set.hit_ports(&fabric, None);
-            let away: BTreeSet<PortId> = hit.cut_off.iter().copied().collect();
-            let mut senders: BTreeMap<PortId, u64> = BTreeMap::new();
-            for (.., [from, to]) in walks.iter().filter(meets) {
-                if !away.contains(from) && !away.contains(to) {
-                    *senders.entry(*to).or_default() += 1;
-                }
-            }
             // A sender that is cut off may have had no path before; then fewer are named than walks say.
-            let named: BTreeMap<PortId, u64> =
-                hit.degraded.iter().map(|one| (one.port, one.senders)).collect();
             if index.without_path() == 0 {
-                assert_eq!(named, senders, "seed {seed}: {marks:?}");
+                let hit = marked.hit_ports(&fabric, None).degraded;
+                let named: BTreeMap<PortId, u64> = hit.iter().map(|one| (one.port, one.senders)).collect();
+                assert_eq!(named, senders, "seed {seed}: {:?}", marked.faults());
                 degraded += named.len();
             }
-            (taken, cut) = (taken + gone, cut + lost.critical);
+            (taken, cut) = (taken + lost.pairs, cut + lost.critical);
         }
     }
     assert!(taken > 1_000 && cut > 300 && degraded > 100, "{taken} {cut} {degraded}");

@@ -135,7 +135,6 @@ impl ViewId {
             partitions: self == Self::Partitions,
             groups: self == Self::Groups,
             counters: self == Self::Counters || (self == Self::Links && uses("errors")),
-            ..ReadOptions::default()
         }
     }
 }
