@@ -10,6 +10,7 @@ mod device_tables;
 mod fabric_draft;
 mod findings;
 mod label_tables;
+mod node_tables;
 mod partition_tables;
 mod port_tables;
 mod ports;
@@ -72,6 +73,7 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     let wire = WireHealth {
         ports: port_tables::read(&tables, &counters, growth.as_ref(), &mut notes)?,
         devices: device_tables::read(&tables, &mut notes)?,
+        stated: node_tables::read(&tables, &mut notes)?,
     };
     let labels = label_tables::read(&tables, &mut notes)?;
     let partitions = partition_tables::read(&tables, &mut notes)?;

@@ -51,6 +51,14 @@ pub fn keep_known(fabric: &Fabric, source: &str, wire: &mut WireHealth, notes: &
         first = first.or((!known).then_some((*node, None)));
         known
     });
+    for (guid, columns) in std::mem::take(&mut wire.stated) {
+        // Some versions name an aggregation node by the GUID of its port.
+        let of_port = || fabric.port_by_guid(guid).map(|port| fabric.port(port).node);
+        match fabric.node_by_guid(guid).or_else(of_port) {
+            Some(node) => wire.stated.entry(fabric.node(node).guid()).or_default().fill(&columns),
+            None => first = first.or(Some((guid, None))),
+        }
+    }
     if let Some((node, port)) = first {
         let port = port.map_or(String::new(), |port| format!(" port {port}"));
         notes.add(UNKNOWN_DEVICE, NotePlace::file(source), || {

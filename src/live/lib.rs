@@ -14,6 +14,7 @@ mod live_options;
 mod mad_source;
 mod open;
 mod paired_port;
+mod simulated_planes;
 mod simulated_source;
 mod simulated_traffic;
 mod simulator_options;

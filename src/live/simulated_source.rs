@@ -8,6 +8,7 @@ use super::files_source::read_content;
 use super::generated_fabric::{generate_fabric, notes_of};
 use super::live_options::{LiveOptions, SimulatorPool, live_source};
 use super::mad_source::LiveSource;
+use super::simulated_planes::{open_planes, paired_port, set_plane};
 use super::simulated_traffic;
 use super::simulator_options::{SIMULATOR_KEYS, SimulatorOptions, bad_key_value, parse_options};
 use super::story_events;
@@ -15,11 +16,15 @@ use fabdeck_fabric::observe::Notes;
 use fabdeck_fabric::{NodeId, Tables};
 use fabdeck_files::content::Content;
 use fabdeck_mad::access::{ReadPort, SourceError};
-use fabdeck_simulator::{AttachError, SharedSimulator, SimulatedFabric, Simulator};
+use fabdeck_simulator::{AttachError, SharedSimulator, SimulatedFabric, Simulator, plane_of};
 
 /// A source over a simulator of this process.
 pub fn simulated_source(text: &str, words: &str, options: &LiveOptions) -> Result<LiveSource, SourceError> {
     let wishes = parse_options(words)?;
+    if wishes.planes > 0 {
+        let build = |plane| build_simulator(text, (&wishes, plane), options);
+        return open_planes(text, &wishes, options, &build);
+    }
     let (shared, notes) = find_or_create(text, &wishes, options)?;
     let port = shared.open_port(wishes.at.as_deref()).map_err(no_such_node)?;
     let source = live_source(text, port, options).with_notes(notes);
@@ -29,6 +34,10 @@ pub fn simulated_source(text: &str, words: &str, options: &LiveOptions) -> Resul
 /// A port of a simulator of this process, for reading or writing.
 pub fn simulated_port(text: &str, words: &str, options: &LiveOptions) -> Result<ReadPort, SourceError> {
     let wishes = parse_options(words)?;
+    if wishes.planes > 0 {
+        let build = |plane| build_simulator(text, (&wishes, plane), options);
+        return paired_port(text, &wishes, options, &build).map(|(port, _)| port);
+    }
     let (shared, _) = find_or_create(text, &wishes, options)?;
     shared.open_port(wishes.at.as_deref()).map_err(no_such_node)
 }
@@ -39,8 +48,9 @@ fn find_or_create(
     wishes: &SimulatorOptions,
     options: &LiveOptions,
 ) -> Result<(SharedSimulator, Notes), SourceError> {
-    let fresh =
-        || build_simulator(text, wishes, options).map(|(made, notes)| (SharedSimulator::new(made), notes));
+    let fresh = || {
+        build_simulator(text, (wishes, 0), options).map(|(made, notes)| (SharedSimulator::new(made), notes))
+    };
     let Some(SimulatorPool(kept)) = &options.own else { return fresh() };
     // A second caller for the same simulator waits until it exists.
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,15 +73,27 @@ pub fn create_simulator(text: &str, options: &LiveOptions) -> Result<(Simulator,
             hint: "leave it out here and give it to the clients: sim:SOCKET,at=NODE".into(),
         });
     }
-    build_simulator(text, &wishes, options)
+    if wishes.planes > 0 {
+        let planes = wishes.planes.to_string();
+        return Err(bad_key_value(
+            "planes",
+            &planes,
+            "a fabric with planes cannot be served to other processes",
+        ));
+    }
+    build_simulator(text, (&wishes, 0), options)
 }
 
+/// Builds a fabric, or one of its planes; 0 stands for a fabric without planes.
 fn build_simulator(
     text: &str,
-    wishes: &SimulatorOptions,
+    (wishes, plane): (&SimulatorOptions, u8),
     options: &LiveOptions,
 ) -> Result<(Simulator, Notes), SourceError> {
-    let generated = generate_fabric(&wishes.fabric).map_err(suggest_simulator_key)?;
+    let mut generated = generate_fabric(&wishes.fabric).map_err(suggest_simulator_key)?;
+    if plane > 0 {
+        generated.fabric = plane_of(&generated.fabric, plane);
+    }
     let notes = notes_of(text, &generated);
     let mut world =
         SimulatedFabric::new(&generated.fabric, &Tables::default()).ok_or_else(|| SourceError::Name {
@@ -79,6 +101,9 @@ fn build_simulator(
             what: format!("{text}: the faults leave nothing of this fabric"),
             hint: "ask for fewer faults".into(),
         })?;
+    if plane > 0 {
+        set_plane(&mut world, plane, wishes)?;
+    }
     silence_nodes(&mut world, wishes);
     let guids: Vec<_> = generated.fabric.nodes().map(|(id, node)| (id, node.guid())).collect();
     let mut guarded = 0;
@@ -95,12 +120,16 @@ fn build_simulator(
                 .into(),
         });
     }
+    // A story may name ports by their labels.
+    set_labels(&mut world, wishes)?;
     let carried = match wishes.traffic.as_deref() {
+        // Packets and events are those of the first plane.
+        _ if plane > 1 => None,
         None if is_demo(wishes) => Some(simulated_traffic::demo_traffic(&world, wishes.ratio)),
         None | Some("none") => None,
         Some(words) => Some(simulated_traffic::pattern_traffic(&world, words, wishes.ratio, wishes.seed)?),
     };
-    let carried = match &wishes.story {
+    let carried = match wishes.story.as_ref().filter(|_| plane <= 1) {
         None => carried,
         Some(file) => {
             let quiet = || simulated_traffic::no_traffic(wishes.ratio, wishes.seed);
@@ -113,7 +142,6 @@ fn build_simulator(
     place_agents(&mut world, wishes)?;
     set_adaptive(&mut world, wishes)?;
     set_wire(&mut world, wishes)?;
-    set_labels(&mut world, wishes)?;
     let notes = set_partitions(&mut world, wishes, notes)?;
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
 }
@@ -264,7 +292,7 @@ fn suggest_simulator_key(error: SourceError) -> SourceError {
     SourceError::Name { code, what, hint: format!("the simulator's own keys are {}", keys.join(", ")) }
 }
 
-fn no_such_node(error: AttachError) -> SourceError {
+pub(super) fn no_such_node(error: AttachError) -> SourceError {
     SourceError::Name {
         code: "FD-4401",
         what: format!("the simulated fabric has no node '{}'", error.0),

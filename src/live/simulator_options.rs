@@ -190,11 +190,24 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "nodes that state the same label for all ports",
     },
     SimulatorKey {
+        name: "planes",
+        default: "none",
+        meaning: "planes of the fabric (XDR), 2 to 8: each a network of its own with the same LIDs; traffic and story are those of the first",
+    },
+    SimulatorKey {
+        name: "plane-down",
+        default: "none",
+        meaning: "with planes: links that are down in the last plane: NODE/PORT+NODE/PORT",
+    },
+    SimulatorKey {
         name: "ratio",
         default: "1:1000",
         meaning: "time of the traffic to time of the fabric; counters grow as if it were 1:1",
     },
 ];
+
+/// The possible numbers of planes.
+const PLANES: std::ops::RangeInclusive<u8> = 2..=8;
 
 /// The parsed keys of the simulator.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -217,6 +230,10 @@ pub(super) struct SimulatorOptions {
     pub partitions: Vec<(&'static str, PartitionProfile, String)>,
     /// The answers about labels of ports, and which nodes give them.
     pub labels: Vec<(&'static str, LabelProfile, String)>,
+    /// The number of planes; 0 for a fabric without planes.
+    pub planes: u8,
+    /// The links that are down in the last plane.
+    pub plane_down: Option<String>,
     /// The words of the fabric.
     pub fabric: String,
 }
@@ -307,6 +324,11 @@ pub(super) fn parse_options(words: &str) -> Result<SimulatorOptions, SourceError
             "story" => wishes.story = Some(value.to_owned()),
             "agents" => wishes.agents = Some(value.to_owned()),
             "partitions" => wishes.partition_file = Some(value.to_owned()),
+            "planes" => {
+                let planes = value.parse().ok().filter(|planes| PLANES.contains(planes));
+                wishes.planes = planes.ok_or_else(|| bad_key_value(key, value, "a number from 2 to 8"))?;
+            }
+            "plane-down" => wishes.plane_down = Some(value.to_owned()),
             "ratio" => {
                 let ratio = TimeRatio::parse(value)
                     .ok_or_else(|| bad_key_value(key, value, "a ratio from 1:1 to 1:1000000"))?;
@@ -322,7 +344,19 @@ pub(super) fn parse_options(words: &str) -> Result<SimulatorOptions, SourceError
         }
     }
     wishes.fabric = own.join(",");
+    check_planes(&wishes)?;
     Ok(wishes)
+}
+
+/// Planes come with labels of their own, and a link can only be down in a plane if there are planes.
+fn check_planes(wishes: &SimulatorOptions) -> Result<(), SourceError> {
+    match (&wishes.plane_down, wishes.planes, wishes.labels.first()) {
+        (Some(names), 0, _) => Err(bad_key_value("plane-down", names, "it needs planes=N")),
+        (_, 1.., Some((key, _, nodes))) => {
+            Err(bad_key_value(key, nodes, "devices of planes state the labels of planes"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn parse_millis(text: &str) -> Option<Duration> {

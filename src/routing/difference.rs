@@ -10,8 +10,9 @@ use super::certificate::hop_lanes::{JointVerdict, certify_together};
 use super::certificate::{DependencyCycle, LaneKnowledge, RouteScope};
 use super::engine::NoProgress;
 use super::problem::{Destination, Problem};
+use super::terminal_pairs::TerminalPairs;
 use super::trees::{Distances, PortMap, RouteTree, TreeReader, UNREACHABLE, switch_batches};
-use fabdeck_fabric::{BLOCK_LIDS, Lid, NO_PATH, PathLanes, PortNum, Routes, block_of};
+use fabdeck_fabric::{BLOCK_LIDS, Lid, NO_PATH, Partitions, PathLanes, PortNum, Routes, block_of};
 
 /// The differences between two sets of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -29,7 +30,17 @@ pub struct RouteDifference {
 impl RouteDifference {
     /// Compares two sets of routes.
     pub fn between(problem: &Problem<'_>, old: &Routes, new: &Routes) -> Self {
-        ComparisonPass::new(problem, old, new).compare_all(None).0
+        Self::partitioned(problem, old, new, None)
+    }
+
+    /// The same, where only ends that share a partition are pairs.
+    pub fn partitioned(
+        problem: &Problem<'_>,
+        old: &Routes,
+        new: &Routes,
+        partitions: Option<&Partitions>,
+    ) -> Self {
+        ComparisonPass::new(problem, old, new, partitions).compare_all(None).0
     }
 
     fn merge(self, other: Self) -> Self {
@@ -120,7 +131,7 @@ pub fn check_transition(
     new: &Routes,
     scope: &RouteScope,
 ) -> TransitionCheck {
-    ComparisonPass::new(problem, old, new).compare_all(Some(scope)).1
+    ComparisonPass::new(problem, old, new, None).compare_all(Some(scope)).1
 }
 
 /// Computes difference and transition in one pass over all destinations.
@@ -130,7 +141,18 @@ pub fn compare_routes(
     new: &Routes,
     scope: &RouteScope,
 ) -> (RouteDifference, TransitionCheck) {
-    ComparisonPass::new(problem, old, new).compare_all(Some(scope))
+    compare_partitioned(problem, old, new, scope, None)
+}
+
+/// The same, where only ends that share a partition are pairs. The transition covers the paths of all ends.
+pub fn compare_partitioned(
+    problem: &Problem<'_>,
+    old: &Routes,
+    new: &Routes,
+    scope: &RouteScope,
+    partitions: Option<&Partitions>,
+) -> (RouteDifference, TransitionCheck) {
+    ComparisonPass::new(problem, old, new, partitions).compare_all(Some(scope))
 }
 
 /// Looks at old and new paths destination by destination.
@@ -140,8 +162,8 @@ struct ComparisonPass<'a> {
     old: &'a Routes,
     new: &'a Routes,
     changed: Vec<bool>,
-    /// Terminals with a LID of each switch.
-    terminals: Vec<u32>,
+    /// The pairs that count.
+    pairs: TerminalPairs,
 }
 
 /// What becomes of dependencies, where they are asked for.
@@ -168,10 +190,15 @@ struct PortComparison {
 }
 
 impl<'a> ComparisonPass<'a> {
-    fn new(problem: &'a Problem<'a>, old: &'a Routes, new: &'a Routes) -> Self {
-        let terminals = problem.graph.senders();
+    fn new(
+        problem: &'a Problem<'a>,
+        old: &'a Routes,
+        new: &'a Routes,
+        partitions: Option<&Partitions>,
+    ) -> Self {
+        let pairs = TerminalPairs::new(&problem.graph, partitions);
         let changed = changed_lids(problem, old, new);
-        Self { problem, table: PortMap::new(&problem.graph), old, new, changed, terminals }
+        Self { problem, table: PortMap::new(&problem.graph), old, new, changed, pairs }
     }
 
     fn compare_all(&self, scope: Option<&RouteScope>) -> (RouteDifference, TransitionCheck) {
@@ -271,15 +298,15 @@ impl<'a> ComparisonPass<'a> {
 
     /// Pairs from the terminals of the switches that move to the port under way.
     fn finish_port(&self, port: &mut PortComparison, root: u32) -> u64 {
-        if port.number.take().is_none() {
-            return 0;
-        }
-        let all = port.moves.iter().zip(&self.terminals);
-        let moved: u64 = all.filter(|(moves, _)| **moves).map(|(_, count)| u64::from(*count)).sum();
-        // No host sends to itself.
-        let itself = port.moves[root as usize] && self.terminals[root as usize] > 0;
+        let Some(number) = port.number.take() else { return 0 };
+        let mut beside = self.problem.graph.terminals_of(root).iter();
+        let terminal = beside.find(|terminal| terminal.switch_port == number);
+        let class = terminal.map_or(0, |terminal| self.pairs.class(terminal.port));
+        let senders = self.pairs.senders_to(class);
+        let moving = (0u32..).zip(&port.moves).filter(|(_, moves)| **moves);
+        let moved = moving.map(|(switch, _)| u64::from(senders.senders_from(switch, root))).sum();
         port.moves.fill(false);
-        moved - u64::from(itself)
+        moved
     }
 
     fn compare_trees(

@@ -111,6 +111,7 @@ mod sar;
 mod sftree;
 mod sssp;
 mod stored_tables;
+mod terminal_pairs;
 mod torus2qos;
 pub mod trees;
 mod up_digits;

@@ -1,11 +1,11 @@
 //! What devices answer to HierarchyInfo: the labels of their ports.
 
-use fabdeck_fabric::NodeId;
-use fabdeck_fabric::observe::{HIERARCHY_WORDS, PortHierarchy};
+use fabdeck_fabric::observe::{DeviceAnswer, HIERARCHY_WORDS, PortHierarchies, PortHierarchy, device_labels};
+use fabdeck_fabric::{Element, ElementId, NameMap, Names, NodeId};
 use fabdeck_mad::HierarchyInfo;
 
 use super::attribute_refusal::AttributeRefusal;
-use super::device::SimulatedDevice;
+use super::device::{PortRef, SimulatedDevice};
 use super::label_profile::LabelProfile;
 use super::simulated_fabric::SimulatedFabric;
 
@@ -21,6 +21,37 @@ impl SimulatedFabric {
     pub fn set_labels_at(&mut self, text: &str, profile: LabelProfile) -> bool {
         let node = self.find_port(text);
         node.inspect(|(node, _)| self.set_labels(NodeId(*node), profile)).is_some()
+    }
+}
+
+impl SimulatedFabric {
+    /// The port that a text names by its number in brackets, or by its label: `leaf0[1/2/1]`, `leaf0/1/2/1`.
+    pub(super) fn port_by_label(&self, text: &str) -> Option<PortRef> {
+        let (labels, _) = device_labels(&self.snapshot, &self.stated_hierarchies());
+        let names = Names::new(&self.snapshot, &NameMap { labels, ..NameMap::default() });
+        match Element::find(&self.snapshot, &names, &format!("port:{text}")) {
+            Ok(ElementId::Port(port)) => {
+                let port = self.snapshot.port(port);
+                Some((port.node.0, port.number.value()))
+            }
+            _ => None,
+        }
+    }
+
+    /// What devices that answer state about the labels of their ports.
+    fn stated_hierarchies(&self) -> PortHierarchies {
+        let mut stated = PortHierarchies::default();
+        for (_, port) in self.snapshot.ports() {
+            let device = self.device(port.node.0);
+            if device.labels == LabelProfile::Silent {
+                continue;
+            }
+            if let Ok(answer) = hierarchy_info(device, u32::from(port.number.value())) {
+                let at = (self.snapshot.node(port.node).guid(), port.number);
+                stated.ports.insert(at, DeviceAnswer::Known(answer.hierarchy()));
+            }
+        }
+        stated
     }
 }
 

@@ -456,15 +456,19 @@ impl SimulatedFabric {
         }
     }
 
-    /// The port that a text names: a node by name or GUID, or `NAME/PORT`. A node alone means port 0 of a switch, or
+    /// The port that a text names: a node by name or GUID, `NAME/PORT`, or `NAME[PORT]`, where PORT is a number or the
+    /// label that the device states or its model gives. A node alone means port 0 of a switch, or
     /// an adapter's first port with a working link, otherwise its first port.
     pub(super) fn find_port(&self, text: &str) -> Option<PortRef> {
         if let Some(node) = self.node_by_name(text) {
             return self.first_cabled_port(node);
         }
-        let (name, port) = text.rsplit_once('/')?;
-        let (node, port) = (self.node_by_name(name)?, port.parse::<u8>().ok()?);
-        self.device(node).port(port).map(|_| (node, port))
+        let by_number = || {
+            let (name, port) = text.rsplit_once('/')?;
+            let (node, port) = (self.node_by_name(name)?, port.parse::<u8>().ok()?);
+            self.device(node).port(port).map(|_| (node, port))
+        };
+        by_number().or_else(|| self.port_by_label(text))
     }
 
     /// The traffic endpoint that a text names: a port of an adapter, or a switch itself.

@@ -6,25 +6,28 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use fabdeck_fabric::counters::{WireThresholds, find_sensor_faults, judge_port};
 use fabdeck_fabric::generate::{FabricSpec, generate};
 use fabdeck_fabric::observe::{
     BitErrorCounts, BoardSensor, DeviceAnswer, FirmwareReading, LinkDownPage, ModuleReading,
     PhysicalLayerCounts, PortHierarchies, PortHierarchy, RetransmissionCounts, SystemReading,
     TemperatureReading, TroubleshootingPage, device_labels,
 };
-use fabdeck_fabric::{Fabric, PortNum, Tables};
-use fabdeck_live::{ExchangePolicy, Keys, read_snapshot};
+use fabdeck_fabric::{Fabric, LinkSpeed, LinkWidth, PortNum, Tables};
+use fabdeck_live::{ExchangePolicy, Keys, LiveSource, PlaneSource, PlaneSources, read_snapshot};
 use fabdeck_mad::access::{
     AddressedMad, Clock, LocalPort, MadAddress, MadPort, NoObserver, PortError, PortEvent, ReadOptions,
+    ReadPort, Source, WireReadOptions,
 };
 use fabdeck_mad::{
     AdaptiveGroupBlock, AdaptiveLftBlock, AdaptiveLftEntry, AdaptiveRoutingInfo, Class, ClassPortInfo,
-    CounterBlock, ExtendedNodeInfo, ExtendedPortInfo, GeneralInfo, HierarchyInfo, InformInfo, LftBlock,
-    LinkDownCauses, MAD_SIZE, Mad, McMemberRecord, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord,
-    Notice, PKeyBlock, PathRecord, PortCounters, PortCountersExtended, PortExtendedSpeedsCounters, PortInfo,
-    PortInfoExtended, PortLevelTables, PortRcvErrorDetails, PortSamplesControl, PortXmitDiscardDetails,
-    PrivateTableInfo, RecordTransfer, Register, RegisterBytes, RegisterContent, RegisterQuery, SlToVl,
-    SmInfo, Smp, SwitchInfo, VendorQuery, VlArbitrationBlock,
+    CounterBlock, ExtendedNodeInfo, ExtendedPortInfo, FanList, FanSpeed, GeneralInfo, HierarchyInfo,
+    InformInfo, LftBlock, LinkDownCauses, MAD_SIZE, Mad, McMemberRecord, Method, MftBlock, NodeDescription,
+    NodeInfo, NodeRecord, Notice, PKeyBlock, PathRecord, PortCongestionMarks, PortCounters,
+    PortCountersExtended, PortExtendedSpeedsCounters, PortInfo, PortInfoExtended, PortLevelTables,
+    PortRcvErrorDetails, PortSamplesControl, PortStateTable, PortXmitDiscardDetails, PrivateTableInfo,
+    RecordTransfer, Register, RegisterBytes, RegisterContent, RegisterQuery, SensorCount, SlToVl, SmInfo,
+    Smp, SwitchInfo, VendorQuery, VlArbitrationBlock,
 };
 use fabdeck_simulator::{ClientId, LabelProfile, LineFaults, SimulatedFabric, Simulator, WireProfile};
 
@@ -40,6 +43,7 @@ pub const TARGETS: &[(&str, Run)] = &[
     ("mad", mad),
     ("requests", requests),
     ("answers", answers),
+    ("wire-answers", wire_answers),
     ("fdcap-lines", lines),
     ("jobs", job_lists),
     ("packed", packed),
@@ -191,6 +195,9 @@ fn decode_link_health(mad: &Mad) {
     again::<TroubleshootingPage>(register);
     again::<LinkDownPage>(register);
     again::<BoardSensor>(register);
+    again::<FanList>(register);
+    again::<FanSpeed>(register);
+    again::<SensorCount>(register);
     for known in Register::ALL {
         let query = RegisterQuery::of_request(known, register, mad.register_block());
         let asked = query.map(|query| VendorQuery::Register(query).to_mad());
@@ -199,10 +206,13 @@ fn decode_link_health(mad: &Mad) {
     print_value(&(
         mad.performance_data::<PortRcvErrorDetails>(),
         mad.performance_data::<PortXmitDiscardDetails>(),
+        mad.performance_data::<PortCongestionMarks>(),
     ));
     print_value(&mad.performance_data::<PortExtendedSpeedsCounters>());
     let smp = Smp(mad.clone());
     print_value(&(smp.data::<PortInfoExtended>().fec_mode(), smp.data::<ExtendedPortInfo>()));
+    let states = smp.data::<PortStateTable>();
+    print_value(&(0..=PortNum::MAX).map(|port| states.state(port)).collect::<Vec<_>>());
     let hierarchy = smp.data::<HierarchyInfo>().hierarchy();
     assert_eq!(HierarchyInfo::new(&hierarchy).hierarchy(), hierarchy);
     labels(hierarchy);
@@ -258,8 +268,8 @@ fn refill<T: CounterBlock + Copy>(block: T) {
 }
 
 /// Answers that a real fabric might give until the bytes say otherwise.
-struct HostilePort<'a> {
-    bytes: &'a [u8],
+struct HostilePort {
+    bytes: Vec<u8>,
     /// The first byte decides: answers made of nothing but the bytes, over and over, or good ones that are altered.
     made_up: bool,
     at: usize,
@@ -272,15 +282,16 @@ struct HostilePort<'a> {
     arrivals: VecDeque<PortEvent>,
 }
 
-impl<'a> HostilePort<'a> {
+impl HostilePort {
     const MADE_UP_MOST: usize = 600;
 
-    fn new(data: &'a [u8]) -> Self {
+    fn new(data: &[u8]) -> Self {
         let (simulator, seat) = simulator();
         let (first, bytes) = data.split_first().map_or((0, data), |(first, rest)| (*first, rest));
         let local = LocalPort { number: PortNum(1), ..simulator.local_port(seat) };
         let (now, arrivals) = (Duration::ZERO, VecDeque::new());
         let made_up = first & 1 != 0 && !bytes.is_empty();
+        let bytes = bytes.to_vec();
         Self { bytes, made_up, at: 0, left: Self::MADE_UP_MOST, simulator, seat, local, now, arrivals }
     }
 
@@ -326,13 +337,13 @@ impl<'a> HostilePort<'a> {
     }
 }
 
-impl Clock for HostilePort<'_> {
+impl Clock for HostilePort {
     fn now(&self) -> Duration {
         self.now
     }
 }
 
-impl MadPort for HostilePort<'_> {
+impl MadPort for HostilePort {
     fn local_port(&self) -> &LocalPort {
         &self.local
     }
@@ -365,4 +376,30 @@ pub fn answers(data: &[u8]) {
     assert!(seen.tables.nodes.keys().all(|id| id.index() < nodes), "a table of nobody");
     let silent = seen.reading.as_ref().is_some_and(|reading| !reading.silent.is_empty());
     assert!(!silent || seen.is_partial(), "silence that is not told");
+}
+
+/// The health of links and a second plane of a fabric that lies: a reading ends, and a verdict needs no sense in it.
+pub fn wire_answers(data: &[u8]) {
+    let (first, second) = data.split_at(data.len() / 2);
+    let policy = ExchangePolicy { retries: 1, nodes: 8, ..ExchangePolicy::default() };
+    let plane = PlaneSource { plane: 2, port: Ok(ReadPort::new(HostilePort::new(second))) };
+    let planes = PlaneSources { main: 1, others: vec![plane] };
+    let port = ReadPort::new(HostilePort::new(first));
+    let mut source = LiveSource::new("fuzz", port, policy, Keys::default()).with_planes(planes);
+    let Ok(mut look) = source.observe(ReadOptions::default(), &mut NoObserver) else { return };
+    let wanted = WireReadOptions { devices: true, switch_sensors: false, ports: true, link_pages: true };
+    // A port that fails ends the reading; what came before that is kept.
+    let _ = source.read_wire(&mut look, wanted, &mut NoObserver);
+    sound(&look.fabric);
+    let limits = WireThresholds::default();
+    for said in look.wire.ports.values() {
+        print_value(&judge_port(said, (Some(LinkSpeed::Ndr), Some(LinkWidth::X4)), &limits));
+    }
+    for said in look.wire.devices.values() {
+        print_value(&find_sensor_faults(said, &limits));
+    }
+    for (_, port) in look.fabric.ports() {
+        let node = look.fabric.node(port.node).guid();
+        assert!(look.hierarchies.planes_of(node, port.number).is_none_or(|(_, planes)| planes <= 8));
+    }
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
+use crate::routing::partitions::{drawn, talk};
 use crate::routing::{fabric, route};
 use fabdeck::catalogue::snapshot::Snapshot;
 use fabdeck::operations::preview::path_preview::Preview;
 use fabdeck::operations::preview::whatif::CostBound;
 use fabdeck_fabric::observe::{AdaptiveRouting, Observation};
-use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, Lmc, NodeId, PortId, Routes, Tables};
-use fabdeck_routing::analysis::{MarkedPaths, PathIndex, PathLosses};
+use fabdeck_fabric::{ElementId, Fabric, Faults, LinkId, Lmc, NodeId, Partitions, PortId, Routes, Tables};
+use fabdeck_routing::analysis::{CutOffPairs, MarkedPaths, PathIndex, PathLosses};
 use fabdeck_routing::certificate::PairKind;
 use fabdeck_routing::{Cause, NoProgress, Problem};
 
@@ -111,6 +112,94 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
         );
     }
     assert!(taken > 2 * seeds as usize && without > seeds / 3, "{taken} {without}");
+}
+
+/// The part of a fabric that each terminal is in.
+fn parts(problem: &Problem<'_>) -> BTreeMap<PortId, u32> {
+    let (part, _) = problem.graph.components();
+    problem.graph.terminals().iter().map(|end| (end.port, part[end.switch as usize])).collect()
+}
+
+fn joined(parts: &BTreeMap<PortId, u32>, [from, to]: [PortId; 2]) -> bool {
+    parts.contains_key(&from) && parts.get(&from) == parts.get(&to)
+}
+
+/// What marks take of pairs that partitions permit, by these pairs and the walks of those that have a path. Returns the
+/// senders by the ports that they do not reach.
+fn assert_losses_of_pairs(
+    (fabric, problem): (&Fabric, &Problem<'_>),
+    marked: &MarkedPaths,
+    pairs: &[[PortId; 2]],
+    walks: &[(u32, Vec<LinkId>, [PortId; 2])],
+) -> BTreeMap<PortId, u64> {
+    let marks = marked.faults();
+    let meets = |(from, links, _): &&(u32, Vec<LinkId>, [PortId; 2])| {
+        marks.is_node_failed(NodeId(*from)) || links.iter().any(|link| marks.is_link_failed(fabric, *link))
+    };
+    let (before, after) = (parts(problem), parts(&Problem::new(fabric, marks)));
+    let critical: Vec<_> =
+        pairs.iter().filter(|ends| joined(&before, **ends) && !joined(&after, **ends)).collect();
+    let ended = critical.iter().filter(|ends| ends.iter().any(|end| !after.contains_key(end))).count() as u64;
+    let with_path = walks.iter().filter(|(.., ends)| !joined(&after, *ends)).count();
+    let lost = marked.path_losses();
+    assert_eq!(lost.pairs, walks.iter().filter(meets).count() as u64, "{marks:?}");
+    assert_eq!((lost.critical, lost.ended), (critical.len() as u64, ended), "{marks:?}");
+    assert_eq!(lost.critical_without_path, (critical.len() - with_path) as u64, "{marks:?}");
+    let away: BTreeSet<PortId> = marked.hit_ports(fabric, None).cut_off.into_iter().collect();
+    let mut senders: BTreeMap<PortId, u64> = BTreeMap::new();
+    for (.., ends @ [_, to]) in walks.iter().filter(meets) {
+        if ends.iter().all(|end| !away.contains(end)) {
+            *senders.entry(*to).or_default() += 1;
+        }
+    }
+    senders
+}
+
+/// With partitions, pairs are the ends that share one; everything else is as without them.
+#[test]
+fn pairs_among_partitions_are_those_whose_ends_share_one() {
+    let (mut taken, mut cut, mut degraded) = (0, 0, 0);
+    for seed in 0..60 {
+        let fabric = any_fabric(seed);
+        let none = Faults::default();
+        let problem = Problem::new(&fabric, &none);
+        let mut routes = route("minhop", &problem).unwrap().routes;
+        let mut dice = Dice(seed + 7);
+        if seed % 2 == 1 {
+            damage(&problem, &mut routes, &mut dice);
+        }
+        let members = drawn(&fabric, &mut dice);
+        let partitions = Partitions::new(fabric.ports().len(), &members);
+        let index =
+            PathIndex::partitioned(&problem, Arc::new(routes.clone()), Some(&partitions), &NoProgress);
+        let index = Arc::new(index.unwrap());
+        let mut walks = walks(&fabric, &problem, &routes);
+        walks.retain(|(.., [from, to])| talk(&members, *from, *to));
+        let ends: Vec<PortId> = problem.graph.terminals().iter().map(|end| end.port).collect();
+        let ordered = ends.iter().flat_map(|from| ends.iter().map(move |to| [*from, *to]));
+        let pairs: Vec<_> = ordered.filter(|[from, to]| from != to && talk(&members, *from, *to)).collect();
+        let all = ends.len() * ends.len().saturating_sub(1);
+        assert_eq!(index.pairs(), pairs.len() as u64, "seed {seed}");
+        assert_eq!(index.kept_apart_pairs(), Some((all - pairs.len()) as u64), "seed {seed}");
+        assert_eq!(index.without_path(), (pairs.len() - walks.len()) as u64, "seed {seed}");
+        let mut marked = MarkedPaths::new(Arc::clone(&index));
+        for _ in 0..4 {
+            marked.mark(&fabric, any_mark(&fabric, &mut dice));
+            let senders = assert_losses_of_pairs((&fabric, &problem), &marked, &pairs, &walks);
+            let lost = marked.path_losses();
+            let by_cables = CutOffPairs::count(&fabric, marked.faults(), Some(&partitions));
+            assert_eq!((by_cables.pairs, by_cables.ended), (lost.critical, lost.ended), "seed {seed}");
+            // A sender that is cut off may have had no path before; then fewer are named than walks say.
+            if index.without_path() == 0 {
+                let hit = marked.hit_ports(&fabric, None).degraded;
+                let named: BTreeMap<PortId, u64> = hit.iter().map(|one| (one.port, one.senders)).collect();
+                assert_eq!(named, senders, "seed {seed}: {:?}", marked.faults());
+                degraded += named.len();
+            }
+            (taken, cut) = (taken + lost.pairs, cut + lost.critical);
+        }
+    }
+    assert!(taken > 1_000 && cut > 300 && degraded > 100, "{taken} {cut} {degraded}");
 }
 
 /// Whom marks hit, by walking every path and by the parts that are left.

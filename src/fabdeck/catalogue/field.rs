@@ -74,6 +74,8 @@ pub struct Column {
     pub when_yes: bool,
     /// Whether a table also shows the field when some row has a value for it.
     pub when_known: bool,
+    /// The words that count as no value for `when_known`.
+    pub unknown_words: &'static [&'static str],
     /// Whether the field distinguishes switches of one name; a table shows it where a fabric has such
     /// switches.
     pub tells_apart: bool,
@@ -93,6 +95,8 @@ pub struct Column {
     pub content: ColumnContent,
     /// The words that tables print for yes and no.
     pub flag_words: [&'static str; 2],
+    /// The id of the column with the node, where this one has the number of a port.
+    pub port_of: Option<&'static str>,
 }
 
 impl Column {
@@ -113,6 +117,7 @@ impl Column {
             shown: true,
             when_yes: false,
             when_known: false,
+            unknown_words: &[],
             tells_apart: false,
             largest_first: false,
             scaled: false,
@@ -122,6 +127,7 @@ impl Column {
             tones: Tones::None,
             content: ColumnContent::Plain,
             flag_words: ["yes", "no"],
+            port_of: None,
         }
     }
 
@@ -188,6 +194,12 @@ impl<R, C> Field<R, C> {
         self.column.shown = false;
         self.column.when_known = true;
         self
+    }
+
+    /// Shows the field in tables only when some row has another value than these words; JSON always has it.
+    pub const fn when_other_than(mut self, words: &'static [&'static str]) -> Self {
+        self.column.unknown_words = words;
+        self.when_known()
     }
 
     /// Shows the field in tables only when two switches have one name; JSON always has it.
@@ -279,6 +291,12 @@ impl<R, C> Field<R, C> {
         self
     }
 
+    /// The field is the number of a port of the node in this column.
+    pub const fn port_of(mut self, node: &'static str) -> Self {
+        self.column.port_of = Some(node);
+        self
+    }
+
     const fn content(mut self, content: ColumnContent) -> Self {
         self.column.content = content;
         self
@@ -307,6 +325,14 @@ impl<R, C> Field<R, C> {
     }
 }
 
+/// A port as the columns of a listing name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedPort {
+    /// The name of its node.
+    pub node: String,
+    pub number: u8,
+}
+
 /// Rows and columns of any view. The console draws a window of them and a script writes all of them, without
 /// a copy.
 pub trait Listing {
@@ -317,6 +343,10 @@ pub trait Listing {
     fn cell(&self, row: usize, column: usize) -> Value<'_>;
     /// The column that has this alias.
     fn find_alias(&self, _name: &str) -> Option<usize> {
+        None
+    }
+    /// The port that a text names by its number or label: `leaf0[3]`, `leaf0[1/2/1]`.
+    fn find_port(&self, _text: &str) -> Option<ListedPort> {
         None
     }
     /// Whether rows are ambiguous without this column, because two switches of the fabric have one name.

@@ -1,10 +1,11 @@
 //! Filters: `leaf` (any field contains this text), `speed<EDR`, `name~leaf,degraded=yes`, `~spn` (a shown
-//! text has these letters in this order). A comma means "and". Double quotes protect commas and operators:
-//! `"a=b"` is plain text, `name="rack 1, slot 2"` is one condition.
+//! text has these letters in this order), `leaf0[1/2/1]` (the row is about this port, which has a number or a label).
+//! A comma means "and". Double quotes protect commas and operators: `"a=b"` is plain text, `name="rack 1, slot 2"` is
+//! one condition.
 
 use std::cmp::Ordering;
 
-use super::field::{Column, Listing};
+use super::field::{Column, ListedPort, Listing};
 use super::value::{FieldKind, Value};
 use fabdeck_fabric::{Guid, similar_words, suggest};
 
@@ -50,6 +51,9 @@ enum Condition {
     /// Some field contains this text (possibly part of a GUID), the GUID as fields show it, or a name of the node
     /// with this GUID.
     Bearer { text: String, guid: String, names: Vec<String> },
+    /// Some field contains this text, or the row is about this port: a text has its name (`leaf0[3]`), or columns have
+    /// its node and its number.
+    Port { text: String, name: String, port: ListedPort, columns: Vec<(usize, usize)> },
     /// Some text of a shown column has these letters in this order, ignoring case.
     Letters(String),
     /// The comparison of the field in this column with the value is true.
@@ -97,7 +101,10 @@ impl Filter {
     pub fn is_about(&self, at: usize) -> bool {
         self.conditions.iter().any(|condition| match condition {
             Condition::Compare { column, .. } | Condition::Within { column, .. } => *column == at,
-            Condition::Anywhere(_) | Condition::Bearer { .. } | Condition::Letters(_) => false,
+            Condition::Anywhere(_)
+            | Condition::Bearer { .. }
+            | Condition::Port { .. }
+            | Condition::Letters(_) => false,
         })
     }
 
@@ -109,8 +116,15 @@ impl Filter {
 impl Condition {
     fn matches_row(&self, listing: &dyn Listing, row: usize) -> bool {
         match self {
-            Self::Anywhere(text) => {
-                (0..listing.column_count()).any(|column| contains_text(&listing.cell(row, column), text))
+            Self::Anywhere(text) => has_text_anywhere(listing, row, text),
+            Self::Port { text, name, port, columns } => {
+                let has_both = |(node, number): &(usize, usize)| {
+                    listing.cell(row, *number) == Value::Number(port.number.into())
+                        && matches!(listing.cell(row, *node), Value::Text(text) if text == port.node.as_str())
+                };
+                has_text_anywhere(listing, row, text)
+                    || columns.iter().any(has_both)
+                    || (0..listing.column_count()).any(|at| has_whole_word(&listing.cell(row, at), name))
             }
             Self::Bearer { text, guid, names } => (0..listing.column_count()).any(|column| {
                 let cell = listing.cell(row, column);
@@ -127,6 +141,17 @@ impl Condition {
             Self::Compare { column, sign, value } => compare(&listing.cell(row, *column), *sign, value),
         }
     }
+}
+
+/// Whether a field of a row contains a text, which is in lower case.
+fn has_text_anywhere(listing: &dyn Listing, row: usize, text: &str) -> bool {
+    (0..listing.column_count()).any(|column| contains_text(&listing.cell(row, column), text))
+}
+
+/// The columns with the names of nodes and the numbers of their ports, in pairs.
+fn port_columns(listing: &dyn Listing) -> Vec<(usize, usize)> {
+    let column_of = |id: &str| (0..listing.column_count()).find(|at| listing.column(*at).id == id);
+    (0..listing.column_count()).filter_map(|at| Some((column_of(listing.column(at).port_of?)?, at))).collect()
 }
 
 /// Whether a value contains a text, which is in lower case.
@@ -225,10 +250,15 @@ fn parse_condition(part: &str, listing: &dyn Listing) -> Result<Condition, Filte
     let (id, rest) = part.split_at(word);
     let sign = OPERATORS.iter().find(|(sign, _)| rest.trim_start().starts_with(sign));
     let (Some((written, sign)), false) = (sign, id.is_empty()) else {
-        let text = unquote(part).to_lowercase();
-        return Ok(match parse_typed_guid(&text) {
-            Some(guid) => Condition::Bearer { text, guid: guid.to_string(), names: Vec::new() },
-            None => Condition::Anywhere(text),
+        let typed = unquote(part);
+        let text = typed.to_lowercase();
+        return Ok(match (parse_typed_guid(&text), listing.find_port(typed)) {
+            (Some(guid), _) => Condition::Bearer { text, guid: guid.to_string(), names: Vec::new() },
+            (None, Some(port)) => {
+                let name = format!("{}[{}]", port.node, port.number);
+                Condition::Port { text, name, port, columns: port_columns(listing) }
+            }
+            (None, None) => Condition::Anywhere(text),
         });
     };
     let text = rest.trim_start()[written.len()..].trim();

@@ -96,7 +96,12 @@ impl Query {
 fn default_columns(listing: &dyn Listing, default: Columns, rows: &[usize], filter: &Filter) -> Vec<usize> {
     let yes = |value| matches!(value, Value::Flag(true) | Value::Number(1..));
     let says_yes = |at| rows.iter().any(|row| yes(listing.cell(*row, at)));
-    let known = |at| rows.iter().any(|row| !listing.cell(*row, at).is_missing());
+    let known = |at| {
+        let unknown = listing.column(at).unknown_words;
+        let is_known =
+            |value: Value<'_>| !value.is_missing() && !unknown.contains(&value.display_text().as_ref());
+        rows.iter().any(|row| is_known(listing.cell(*row, at)))
+    };
     let wanted = |at: &usize| {
         let column = listing.column(*at);
         let shown = column.shown

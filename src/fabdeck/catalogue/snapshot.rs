@@ -11,8 +11,8 @@ use fabdeck_fabric::observe::{
     device_labels,
 };
 use fabdeck_fabric::{
-    Fabric, GUESS_SIGN, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, PathBits,
-    Port, PortFacts, PortId, PortLabel, PortNum, PortState, Routes, SheetProblem,
+    Element, ElementId, Fabric, GUESS_SIGN, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId,
+    Partitions, PathBits, Port, PortFacts, PortId, PortLabel, PortNum, PortState, Routes, SheetProblem,
 };
 use fabdeck_routing::{Engine, Request, suitable_engines};
 
@@ -310,10 +310,29 @@ impl Snapshot {
 
     /// A port with its label, where one is known: `leaf0[3] (1/2/1)`.
     pub fn labelled_port_name(&self, port: PortId) -> String {
-        match self.label(port) {
-            Some(label) => format!("{} ({})", self.unique_port_name(port), label.shown()),
-            None => self.unique_port_name(port),
-        }
+        self.unique_port_name(port) + &self.label_suffix(port)
+    }
+
+    /// Both ends of a cable with their labels: `leaf0[3] (1/2/1) - spine1[1]`.
+    pub fn labelled_link_name(&self, link: LinkId) -> String {
+        let link = self.fabric().link(link);
+        format!("{} - {}", self.labelled_port_name(link.a), self.labelled_port_name(link.b))
+    }
+
+    /// An element as commands name it, with the label of its port: `link:leaf0[3] (1/2/1)`.
+    pub fn labelled_element(&self, what: ElementId) -> String {
+        let port = match what {
+            ElementId::Node(_) => None,
+            ElementId::Port(port) => Some(port),
+            ElementId::Link(link) => Some(self.fabric().link(link).a),
+        };
+        let label = port.map_or_else(String::new, |port| self.label_suffix(port));
+        format!("{}{label}", Element::from_id(self.fabric(), &self.names, what))
+    }
+
+    /// The label of a port as it follows the name or the number of the port; empty where none is known.
+    pub fn label_suffix(&self, port: PortId) -> String {
+        self.label(port).map_or_else(String::new, |label| format!(" ({})", label.shown()))
     }
 
     /// A port in the notation of elements: `leaf0[3]`.

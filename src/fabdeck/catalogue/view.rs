@@ -4,9 +4,10 @@
 
 use std::borrow::Cow;
 
-use super::field::{Column, Field, Listing};
+use super::field::{Column, Field, ListedPort, Listing};
 use super::snapshot::Snapshot;
 use super::value::Value;
+use fabdeck_fabric::{Element, ElementId};
 
 /// An order of all rows that a screen offers by name. It begins with the largest value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +66,11 @@ impl<R: Clone> View<R, ()> {
 
 /// What all rows of a listing share.
 pub trait RowContext: Clone {
+    /// The port that a text names.
+    fn find_port(&self, _text: &str) -> Option<ListedPort> {
+        None
+    }
+
     /// Whether two switches have one name.
     fn has_duplicate_switches(&self) -> bool {
         false
@@ -74,6 +80,21 @@ pub trait RowContext: Clone {
 impl RowContext for () {}
 
 impl RowContext for Snapshot {
+    fn find_port(&self, text: &str) -> Option<ListedPort> {
+        let plain = text.strip_prefix("link:").or(text.strip_prefix("port:")).unwrap_or(text);
+        // Other texts are no port, and a long list of names is not searched for them.
+        if !plain.ends_with(']') && !plain.contains('/') {
+            return None;
+        }
+        match Element::find(self.fabric(), &self.names, &format!("port:{plain}")) {
+            Ok(ElementId::Port(port)) => {
+                let port = self.fabric().port(port);
+                Some(ListedPort { node: self.name(port.node).to_owned(), number: port.number.value() })
+            }
+            _ => None,
+        }
+    }
+
     fn has_duplicate_switches(&self) -> bool {
         self.names.has_duplicate_switches()
     }
@@ -110,6 +131,10 @@ impl<R: Clone, C: RowContext> Listing for Rows<'_, R, C> {
 
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
         (self.fields[column].value)(&self.context, &self.rows[row])
+    }
+
+    fn find_port(&self, text: &str) -> Option<ListedPort> {
+        self.context.find_port(text)
     }
 
     fn is_distinguishing(&self, column: usize) -> bool {

@@ -4,6 +4,7 @@
 use crate::catalogue::field::{Column, Listing};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::views::adaptive::{ADAPTIVE, adaptive_switches};
+use crate::catalogue::views::aggregation::{AGGREGATION, aggregation};
 use crate::catalogue::views::counters::{COUNTERS, CounterRows};
 use crate::catalogue::views::entries::ENTRIES;
 use crate::catalogue::views::groups::{GROUPS, groups};
@@ -14,6 +15,7 @@ use crate::catalogue::views::links::{LINKS, links};
 use crate::catalogue::views::modules::{LINK_PAGE_FIELDS, MODULES, modules};
 use crate::catalogue::views::partitions::{PARTITIONS, partitions};
 use crate::catalogue::views::ports::{PORTS, ports};
+use crate::catalogue::views::routers::{ROUTERS, routers};
 use crate::catalogue::views::sensors::{SENSORS, sensors};
 use crate::catalogue::views::switches::{SWITCHES, switches};
 use crate::catalogue::views::tables::{TABLES, tables};
@@ -75,6 +77,8 @@ define_views! {
     Adaptive "adaptive" "show adaptive" ADAPTIVE of adaptive_switches;
     Partitions "partitions" "show partitions" PARTITIONS of partitions;
     Groups "groups" "show groups" GROUPS of groups;
+    Aggregation "aggregation" "show aggregation" AGGREGATION of aggregation;
+    Routers "routers" "show routers" ROUTERS of routers;
     Users "users" "show users LINK" LINK_USERS;
     Jobs "jobs" "show jobs" RUNNING_JOBS;
     JobChannels "jobs-channels" "jobs channels" JOB_CHANNELS;
@@ -125,12 +129,12 @@ impl ViewId {
         ReadOptions {
             tables: matches!(self, Self::Tables | Self::Entries | Self::Users | Self::Adaptive)
                 || self.needs_paths(&uses),
+            adaptive: self == Self::Switches && uses("adaptive"),
             multicast: self == Self::Tables && uses("groups"),
             lanes: self == Self::Lanes,
             partitions: self == Self::Partitions,
             groups: self == Self::Groups,
             counters: self == Self::Counters || (self == Self::Links && uses("errors")),
-            ..ReadOptions::default()
         }
     }
 }

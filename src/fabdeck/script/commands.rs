@@ -60,6 +60,8 @@ pub const COMMANDS: &[CommandEntry] = &[
     show::SHOW_ADAPTIVE,
     show::SHOW_PARTITIONS,
     show::SHOW_GROUPS,
+    show::SHOW_AGGREGATION,
+    show::SHOW_ROUTERS,
     show::SHOW_JOBS,
     trace::TRACE,
     check::CHECK,

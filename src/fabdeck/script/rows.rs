@@ -44,6 +44,8 @@ impl Context<'_, '_> {
     ) -> Result<(), Failure> {
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
         let selection = query.select(listing, columns)?;
+        let conditions = query.filters.iter().flat_map(|filter| filter.split(',')).map(str::trim);
+        self.operation().report_guessed_labels(snapshot, conditions);
         if self.output.json {
             let rows = SelectedRows { before, listing, selection: &selection };
             return self.write_answer(schema, snapshot, rows);

@@ -7,6 +7,7 @@ mod job_snapshot;
 mod join_samples;
 mod link_pages;
 mod multicast_groups;
+mod node_statements;
 mod notes;
 mod observation;
 mod partition_tables;
@@ -28,6 +29,7 @@ pub use link_pages::{
     CongestionMarks, LinkDownPage, PhysicalLayerCounts, RetransmissionCounts, TroubleshootingPage,
 };
 pub use multicast_groups::{JoinState, MulticastGroup, MulticastGroups, ports_in_tree};
+pub use node_statements::{NodeStatements, statement_text};
 pub use notes::{Note, NotePlace, Notes};
 pub use observation::{AdaptiveRouting, CounterGrowth, Observation, PathLevels, PolicyLevels, SubnetManager};
 pub use partition_tables::{PartitionEnforcement, PartitionTables, PortPartitions};

@@ -28,6 +28,20 @@ pub struct ReadingPhase {
     pub took: Duration,
 }
 
+impl ReadingPhase {
+    /// Adds a further part of the same phase, which began when this one had ended.
+    pub fn add_part(&mut self, part: &Self) {
+        self.sent += part.sent;
+        self.answered += part.answered;
+        self.repeated += part.repeated;
+        self.unanswered += part.unanswered;
+        self.refused += part.refused;
+        self.strangers += part.strangers;
+        self.in_flight = self.in_flight.max(part.in_flight);
+        self.took += part.took;
+    }
+}
+
 /// A request without an answer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct MissingAnswer {

@@ -10,6 +10,7 @@ use super::bit_error_rate::BitErrorRate;
 use super::link_pages::{
     CongestionMarks, LinkDownPage, PhysicalLayerCounts, RetransmissionCounts, TroubleshootingPage,
 };
+use super::node_statements::NodeStatements;
 use crate::{Guid, PortNum};
 
 /// The outcome of a question to a device.
@@ -617,12 +618,14 @@ pub struct WireHealth {
     pub ports: BTreeMap<(Guid, PortNum), PortWire>,
     /// By node.
     pub devices: BTreeMap<Guid, DeviceSensors>,
+    /// What a file states about aggregation nodes and routers.
+    pub stated: BTreeMap<Guid, NodeStatements>,
 }
 
 impl WireHealth {
     /// Whether nothing was asked.
     pub fn is_empty(&self) -> bool {
-        self.ports.is_empty() && self.devices.is_empty()
+        self.ports.is_empty() && self.devices.is_empty() && self.stated.is_empty()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use fabdeck_fabric::observe::{DeviceAnswer, DeviceSensors, PortWire, WireHealth};
+use fabdeck_fabric::observe::{DeviceAnswer, DeviceSensors, NodeStatements, PortWire, WireHealth};
 use fabdeck_fabric::{Guid, PortNum};
 
 /// Most entries of a record. A port takes up to 2 KB of it.
@@ -15,6 +15,8 @@ pub struct WireRecord {
     pub ports: Vec<WirePortEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<WireDeviceEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<StatementEntry>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -30,6 +32,13 @@ pub struct WireDeviceEntry {
     pub said: DeviceSensors,
 }
 
+/// What a file states about a node.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StatementEntry {
+    pub node: Guid,
+    pub columns: NodeStatements,
+}
+
 impl WireRecord {
     /// The records of what changed. Answers are added and replaced, never taken back.
     pub fn of_changes(before: &WireHealth, now: &WireHealth) -> Vec<Self> {
@@ -43,12 +52,18 @@ impl WireRecord {
         let of_ports = ports.chunks(MAX_ENTRIES).map(|some| Self { ports: some.to_vec(), ..Self::default() });
         let of_devices =
             devices.chunks(MAX_ENTRIES).map(|some| Self { devices: some.to_vec(), ..Self::default() });
-        of_ports.chain(of_devices).collect()
+        let stated = now.stated.iter().filter(|(node, columns)| before.stated.get(node) != Some(columns));
+        let stated: Vec<StatementEntry> =
+            stated.map(|(node, columns)| StatementEntry { node: *node, columns: columns.clone() }).collect();
+        let of_nodes =
+            stated.chunks(MAX_ENTRIES).map(|some| Self { stated: some.to_vec(), ..Self::default() });
+        of_ports.chain(of_devices).chain(of_nodes).collect()
     }
 
     pub fn apply(self, health: &mut WireHealth) {
         health.ports.extend(self.ports.into_iter().map(|one| ((one.node, PortNum(one.port)), one.said)));
         health.devices.extend(self.devices.into_iter().map(|one| (one.node, one.said)));
+        health.stated.extend(self.stated.into_iter().map(|one| (one.node, one.columns)));
     }
 
     /// The same with other GUIDs, and without serial numbers and the makers' own identifiers.
@@ -76,6 +91,9 @@ impl WireRecord {
             if let DeviceAnswer::Known(firmware) = &mut said.firmware {
                 firmware.psid = None;
             }
+        }
+        for StatementEntry { node, .. } in &mut self.stated {
+            *node = guid(*node);
         }
         self
     }

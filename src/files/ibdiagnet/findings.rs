@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::section::{CsvTables, Section, SectionColumns};
-use super::{adaptive_tables, device_tables, label_tables, partition_tables, port_tables};
+use super::{adaptive_tables, device_tables, label_tables, node_tables, partition_tables, port_tables};
 use crate::FileError;
 use fabdeck_fabric::observe::Notes;
 
@@ -65,6 +65,7 @@ fn is_read(name: &str) -> bool {
         port_tables::TABLES,
         adaptive_tables::TABLES,
         label_tables::TABLES,
+        node_tables::TABLES,
         partition_tables::TABLES,
     ];
     lists.iter().any(|list| list.contains(&name)) || is_findings(name)

@@ -167,6 +167,11 @@ pub(super) struct SectionColumns {
 }
 
 impl SectionColumns {
+    /// The names, in the order of the columns.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     /// The first column with one of the names, in the order of the names. Case and underscores vary between versions
     /// (`NodeGuid`, `NodeGUID`, `node_guid`).
     pub(super) fn find(&self, names: &[&str]) -> Option<usize> {

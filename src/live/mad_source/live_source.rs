@@ -26,7 +26,7 @@ use super::subscribers::read_subscribers;
 use super::tables::{read_forwarding, read_multicast};
 use super::ticks::read_ticks;
 use super::traps::{TrapListener, TrapSubscription};
-use super::wire::{WireScope, read_wire};
+use super::wire::{LINK_HEALTH, WireScope, read_wire};
 use fabdeck_fabric::observe::{
     KnownManager, MissingAnswer, MulticastGroups, NotePlace, Notes, Observation, PlaneAnswer, PlaneReading,
     Planes, ReadingReport, Sweep, Ticks, route_text,
@@ -540,7 +540,17 @@ fn merge_phase_log(reader: PortReader<'_>, look: &mut Observation) {
     look.notes.extend(notes);
     note_silence(&mut look.notes, &source, &silent, keyed, &look.fabric);
     if let Some(reading) = &mut look.reading {
-        reading.phases.extend(reader.phases);
+        for phase in reader.phases {
+            // What a device may be asked about its links depends on earlier answers, so one reading asks several times.
+            match reading
+                .phases
+                .last_mut()
+                .filter(|last| last.name == LINK_HEALTH && phase.name == LINK_HEALTH)
+            {
+                Some(last) => last.add_part(&phase),
+                None => reading.phases.push(phase),
+            }
+        }
         reading.silent.extend(silent);
     }
 }

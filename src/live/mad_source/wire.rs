@@ -21,6 +21,9 @@ use fabdeck_fabric::{Fabric, Guid, LinkSpeed, NodeKind, PortNum};
 use fabdeck_mad::access::{SourceError, WireReadOptions};
 use fabdeck_mad::has_vendor_attributes;
 
+/// The name of the phase.
+pub const LINK_HEALTH: &str = "link health";
+
 /// An unanswered question is sent once more at most: a device may count each one as a violation of its key.
 const RETRIES: u32 = 1;
 /// The time in which a rotation asks every port everything.
@@ -439,7 +442,7 @@ fn ask(
     if open.is_empty() {
         return Ok(());
     }
-    let mut phase = reader.open_phase::<WireQuestion>("link health");
+    let mut phase = reader.open_phase::<WireQuestion>(LINK_HEALTH);
     let retries = phase.exchange.retries().min(RETRIES);
     let mut waiting: BTreeMap<(DeviceKind, WireTopic), Vec<WireQuestion>> = BTreeMap::new();
     for question in open {

@@ -44,18 +44,17 @@ impl MarkedPaths {
         let marks = MarkIndex::new(graph, &FailedParts::new(fabric, graph, self.faults()));
         let cut_off = cut_off_ports(graph, &marks, anchor);
         let gone: Vec<PortId> = sorted(&cut_off);
-        let (whole, parts) = graph.components();
+        let (whole, _) = graph.components();
         // The senders that are cut off, for each part of the fabric before the marks.
-        let mut silent = vec![0u64; parts as usize];
         let ends = || graph.terminals().iter().filter(|terminal| terminal.lid.is_some());
-        for terminal in ends().filter(|terminal| gone.binary_search(&terminal.port).is_ok()) {
-            if let Some(count) = silent.get_mut(whole[terminal.switch as usize] as usize) {
-                *count += 1;
-            }
-        }
-        let of_root = |root: u32| silent.get(whole[root as usize] as usize).copied().unwrap_or(0);
-        let hit = self.losses_to_ports().filter_map(|(port, root, pairs)| {
-            let senders = pairs.saturating_sub(of_root(root));
+        let cut = ends().filter(|terminal| gone.binary_search(&terminal.port).is_ok());
+        let scope = self.paths().scope();
+        let silent = scope.count_parts(cut.map(|terminal| (whole[terminal.switch as usize], terminal.port)));
+        let silent_to = |(root, class): (u32, u32)| {
+            silent.get(whole[root as usize] as usize).map_or(0, |counts| scope.count_senders(counts, class))
+        };
+        let hit = self.losses_to_ports().filter_map(|(port, place, pairs)| {
+            let senders = pairs.saturating_sub(silent_to(place));
             (senders > 0 && gone.binary_search(&port).is_err()).then_some(DegradedPort { port, senders })
         });
         let mut degraded: Vec<DegradedPort> = hit.collect();

@@ -9,7 +9,8 @@ use rayon::prelude::*;
 
 use super::failed_parts::FailedParts;
 use super::path_index::{ElementLoss, LossCounts, MarkIndex, PathIndex, PathLosses};
-use fabdeck_fabric::{Channel, ElementId, Fabric, Faults, PortId, SwitchGraph};
+use crate::terminal_pairs::TerminalPairs;
+use fabdeck_fabric::{Channel, ElementId, Fabric, Faults, Partitions, PortId, SwitchGraph, Terminal};
 
 /// How many ports that keep some of their LIDs only are named.
 const MAX_NAMED: usize = 5;
@@ -42,7 +43,8 @@ impl MarkedPaths {
     /// Makes a value without marks.
     pub fn new(paths: Arc<PathIndex>) -> Self {
         let ports = paths.ports();
-        let whole = connected_pairs(paths.graph(), &MarkIndex::new(paths.graph(), &FailedParts::default()));
+        let unmarked = MarkIndex::new(paths.graph(), &FailedParts::default());
+        let whole = connected_pairs(paths.graph(), paths.scope(), &unmarked);
         let lacks = |at: &usize| paths.without_path_to(ports[*at].clone()).next().is_some();
         let incomplete = match paths.without_path() {
             0 => Vec::new(),
@@ -73,11 +75,13 @@ impl MarkedPaths {
         &self.paths
     }
 
-    /// The ports to which pairs have no path because of the marks: the switch of each, and the number of those pairs.
-    pub(super) fn losses_to_ports(&self) -> impl Iterator<Item = (PortId, u32, u64)> {
+    /// The ports to which pairs have no path because of the marks: the switch and the class of each, and the number of
+    /// those pairs.
+    pub(super) fn losses_to_ports(&self) -> impl Iterator<Item = (PortId, (u32, u32), u64)> {
         let hit = self.taken.iter().zip(&self.ports).filter(|(taken, _)| taken.pairs > 0);
         hit.filter_map(|(taken, lids)| {
-            Some((self.paths.port_of_ends(lids)?, self.paths.end_of_port(lids)?.0, taken.pairs))
+            let place = (self.paths.end_of_port(lids)?.0, self.paths.class_of_port(lids));
+            Some((self.paths.port_of_ends(lids)?, place, taken.pairs))
         })
     }
 
@@ -168,8 +172,8 @@ impl MarkedPaths {
             let held = std::mem::replace(&mut self.taken[*at], fresh);
             self.total = self.total.with_replaced(held, fresh);
         }
-        self.connected = connected_pairs(self.paths.graph(), &marks);
-        self.ended = pairs_with_failed_end(self.paths.graph(), &marks);
+        self.connected = connected_pairs(self.paths.graph(), self.paths.scope(), &marks);
+        self.ended = pairs_with_failed_end(self.paths.graph(), self.paths.scope(), &marks);
         self.links = links_down(self.paths.graph(), &marks);
         self.cut_off_without_path = match self.whole == self.connected {
             true => 0,
@@ -182,21 +186,27 @@ impl MarkedPaths {
         let graph = self.paths.graph();
         let (whole, part) = (graph.components().0, components(graph, marks));
         let failed = |switch: u32, port: u8| marks.ends.binary_search(&(switch, port)).is_ok();
-        let failed_on: Vec<u64> = (0..graph.switch_count() as u32)
+        let failed_on: Vec<Vec<PortId>> = (0..graph.switch_count() as u32)
             .map(|switch| {
                 let ends = graph.terminals_of(switch).iter().filter(|terminal| terminal.lid.is_some());
-                ends.filter(|terminal| failed(switch, terminal.switch_port.value())).count() as u64
+                let failed = ends.filter(|terminal| failed(switch, terminal.switch_port.value()));
+                failed.map(|terminal| terminal.port).collect()
             })
             .collect();
+        let failed_senders = |switch: u32, class: u32| {
+            let ports = failed_on[switch as usize].iter();
+            ports.filter(|port| self.paths.scope().is_sender(class, **port)).count() as u64
+        };
         let of = |at: &usize| -> u64 {
             let lids = &self.ports[*at];
             let Some((root, port)) = self.paths.end_of_port(lids) else { return 0 };
             let gone = failed(root, port) || part[root as usize] == u32::MAX;
+            let class = self.paths.class_of_port(lids);
             let absent = self.paths.without_path_to(lids.clone());
             let once = absent.filter(|(switch, _)| whole[*switch as usize] == whole[root as usize]);
             once.map(|(switch, senders)| match gone || part[switch as usize] != part[root as usize] {
                 true => senders,
-                false => failed_on[switch as usize],
+                false => failed_senders(switch, class),
             })
             .sum()
         };
@@ -214,34 +224,30 @@ pub struct CutOffPairs {
 }
 
 impl CutOffPairs {
-    /// Counts the pairs that marks cut off.
-    pub fn count(fabric: &Fabric, faults: &Faults) -> Self {
+    /// Counts the pairs that marks cut off. With partitions, only ends that share one are pairs.
+    pub fn count(fabric: &Fabric, faults: &Faults, partitions: Option<&Partitions>) -> Self {
         let graph = SwitchGraph::new(fabric, &Faults::new());
         let unmarked = MarkIndex::new(&graph, &FailedParts::default());
         let marks = MarkIndex::new(&graph, &FailedParts::new(fabric, &graph, faults));
-        let before = connected_pairs(&graph, &unmarked);
+        let scope = TerminalPairs::new(&graph, partitions);
+        let before = connected_pairs(&graph, &scope, &unmarked);
         Self {
-            pairs: before.saturating_sub(connected_pairs(&graph, &marks)),
-            ended: pairs_with_failed_end(&graph, &marks),
+            pairs: before.saturating_sub(connected_pairs(&graph, &scope, &marks)),
+            ended: pairs_with_failed_end(&graph, &scope, &marks),
         }
     }
 }
 
 /// Ordered pairs of terminals with a LID that cables connect without marks, and one end of which failed.
-fn pairs_with_failed_end(graph: &SwitchGraph, marks: &MarkIndex) -> u64 {
-    let (part, count) = graph.components();
-    // Before the marks, and with them.
-    let mut ends = vec![[0u64; 2]; count as usize];
-    for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+fn pairs_with_failed_end(graph: &SwitchGraph, scope: &TerminalPairs, marks: &MarkIndex) -> u64 {
+    let (part, _) = graph.components();
+    let ends = || graph.terminals().iter().filter(|terminal| terminal.lid.is_some());
+    let works = |terminal: &&Terminal| {
         let at = (terminal.switch, terminal.switch_port.value());
-        let failed = marks.switches[terminal.switch as usize] || marks.ends.binary_search(&at).is_ok();
-        if let Some([before, after]) = ends.get_mut(part[terminal.switch as usize] as usize) {
-            *before += 1;
-            *after += u64::from(!failed);
-        }
-    }
-    let pairs = |count: u64| count * count.saturating_sub(1);
-    ends.iter().map(|[before, after]| pairs(*before) - pairs(*after)).sum()
+        !marks.switches[terminal.switch as usize] && marks.ends.binary_search(&at).is_err()
+    };
+    let place = |terminal: &Terminal| (part[terminal.switch as usize], terminal.port);
+    scope.within_parts(ends().map(place)) - scope.within_parts(ends().filter(works).map(place))
 }
 
 /// Links between switches that marks take down, those of failed switches included.
@@ -258,16 +264,13 @@ fn links_down(graph: &SwitchGraph, marks: &MarkIndex) -> usize {
 }
 
 /// Ordered pairs of terminals with a LID that cables connect which are not marked.
-fn connected_pairs(graph: &SwitchGraph, marks: &MarkIndex) -> u64 {
+fn connected_pairs(graph: &SwitchGraph, scope: &TerminalPairs, marks: &MarkIndex) -> u64 {
     let part = components(graph, marks);
-    let mut ends = vec![0u64; graph.switch_count()];
-    for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
-        let failed = marks.ends.binary_search(&(terminal.switch, terminal.switch_port.value())).is_ok();
-        if let Some(count) = ends.get_mut(part[terminal.switch as usize] as usize) {
-            *count += u64::from(!failed);
-        }
-    }
-    ends.iter().map(|count| count * count.saturating_sub(1)).sum()
+    let ends = graph.terminals().iter().filter(|terminal| terminal.lid.is_some());
+    let works = |terminal: &&Terminal| {
+        marks.ends.binary_search(&(terminal.switch, terminal.switch_port.value())).is_err()
+    };
+    scope.within_parts(ends.filter(works).map(|terminal| (part[terminal.switch as usize], terminal.port)))
 }
 
 /// The first switch of the part that each switch is in, over cables that are not marked; `u32::MAX` for one that failed.

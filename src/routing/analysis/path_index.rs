@@ -10,15 +10,18 @@ use rayon::prelude::*;
 use super::expected_loss::{ExpectedLoss, expected_loss};
 use super::failed_parts::FailedParts;
 use super::source_counts::{CountRow, SourceCounts, SourceRow};
+use crate::terminal_pairs::{ClassTerminals, TerminalPairs};
 use crate::trees::{Distances, PortMap, RouteTree, TreeReader, switch_batches};
 use crate::{Destination, EngineRefusal, Problem, RouteProgress};
-use fabdeck_fabric::{ElementId, Lid, LinkId, PortId, Routes, SwitchGraph};
+use fabdeck_fabric::{ElementId, Lid, LinkId, Partitions, PortId, Routes, SwitchGraph};
 
 /// A LID of a terminal, and the switch that it is behind.
 #[derive(Clone, Copy, Debug)]
 struct TreeEnd {
     root: u32,
     destination: Destination,
+    /// The class of its port, which says who sends to it.
+    class: u32,
 }
 
 /// An index of the paths in force between terminals. It owns its data, so marks can change while it stays.
@@ -27,6 +30,8 @@ pub struct PathIndex {
     graph: SwitchGraph,
     routes: Arc<Routes>,
     ways: PortMap,
+    /// The pairs that count.
+    scope: TerminalPairs,
     /// The LIDs of one port lie together.
     ends: Vec<TreeEnd>,
     /// For each LID a row: how many terminals send over each switch, those behind it included.
@@ -117,12 +122,25 @@ impl PathIndex {
         routes: Arc<Routes>,
         pulse: &dyn RouteProgress,
     ) -> Result<Self, EngineRefusal> {
+        Self::partitioned(problem, routes, None, pulse)
+    }
+
+    /// Indexes the paths between ends that share a partition: other pairs are neither counted nor lost, as in
+    /// [`certify_partitioned`](crate::certificate::certify_partitioned).
+    pub fn partitioned(
+        problem: &Problem<'_>,
+        routes: Arc<Routes>,
+        partitions: Option<&Partitions>,
+        pulse: &dyn RouteProgress,
+    ) -> Result<Self, EngineRefusal> {
         let graph = problem.graph.clone();
         let ways = PortMap::new(&graph);
         let terminals: Vec<u16> =
             graph.senders().into_iter().map(|count| u16::try_from(count).unwrap_or(u16::MAX)).collect();
-        let ends = tree_ends(problem);
-        let index = IndexBuilder { problem, routes: &routes, ways: &ways, terminals: &terminals };
+        let scope = TerminalPairs::new(&graph, partitions);
+        let ends = tree_ends(problem, &scope);
+        let index =
+            IndexBuilder { problem, routes: &routes, ways: &ways, terminals: &terminals, scope: &scope };
         let mut left = ends.as_slice();
         let mut work = Vec::new();
         for roots in switch_batches(problem) {
@@ -138,20 +156,31 @@ impl PathIndex {
         let IndexTally { load, histogram, rows } = tally;
         let sources = SourceCounts::new(terminals, rows);
         let channel_of = channel_of(&graph);
-        Ok(Self { graph, routes, ways, ends, sources, channel_of, load, histogram })
+        Ok(Self { graph, routes, ways, scope, ends, sources, channel_of, load, histogram })
     }
 
-    /// The number of ordered pairs of terminals, with a path or without.
+    /// The number of ordered pairs of terminals that count, with a path or without.
     pub fn pairs(&self) -> u64 {
-        let terminals: u64 = self.sources.terminals().iter().map(|count| u64::from(*count)).sum();
-        terminals * terminals.saturating_sub(1)
+        let terminals = self.graph.terminals().iter().filter(|terminal| terminal.lid.is_some());
+        self.scope.within_parts(terminals.map(|terminal| (0, terminal.port)))
+    }
+
+    /// The number of further pairs, whose ends share no partition; `None` where the index has no partitions.
+    pub fn kept_apart_pairs(&self) -> Option<u64> {
+        let terminals =
+            self.graph.terminals().iter().filter(|terminal| terminal.lid.is_some()).count() as u64;
+        let all = terminals * terminals.saturating_sub(1);
+        self.scope.is_partitioned().then(|| all.saturating_sub(self.pairs()))
     }
 
     /// The number of (source, LID) without a path before any mark.
     pub fn without_path(&self) -> u64 {
-        let terminals: u64 = self.sources.terminals().iter().map(|count| u64::from(*count)).sum();
-        let all = self.ends.len() as u64 * terminals.saturating_sub(1);
+        let all: u64 = self.ends.iter().map(|end| self.scope.senders_to(end.class).senders()).sum();
         all.saturating_sub(self.histogram.iter().sum())
+    }
+
+    pub(super) fn scope(&self) -> &TerminalPairs {
+        &self.scope
     }
 
     /// The number of paths over a cable between switches, in each direction; `None` for a cable without channels.
@@ -244,20 +273,26 @@ impl PathIndex {
     /// Switches whose terminals have no path to a port, whatever its LID: their number of terminals, the port itself left out.
     pub(super) fn without_path_to(&self, port: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
         let (ends, rows) = self.ends_of_port(port);
-        let root = ends.first().map(|end| end.root);
+        let first = ends.first().map(|end| (end.root, self.scope.senders_to(end.class)));
         let rows: Vec<CountRow<'_>> = rows.collect();
-        // A switch that carries nothing to a port has no path to it, or its terminals would be counted there.
-        let absent = move |switch: &usize| rows.iter().all(|row| row.get(*switch as u32) == 0);
-        let senders = self.sources.terminals().iter().enumerate().map(move |(switch, count)| {
-            (switch, u64::from(*count).saturating_sub(u64::from(root == Some(switch as u32))))
-        });
-        let some = senders.filter(|(_, senders)| *senders > 0);
-        some.filter(move |(switch, _)| absent(switch)).map(|(switch, senders)| (switch as u32, senders))
+        // A switch that carries nothing to a port has no path to it, or its senders would be counted there.
+        let absent = move |switch: u32| rows.iter().all(|row| row.get(switch) == 0);
+        let senders = move |switch: u32| {
+            let senders = first.map_or(0, |(root, all)| all.senders_from(switch, root));
+            (switch, u64::from(senders))
+        };
+        let some = (0..self.graph.switch_count() as u32).map(senders).filter(|(_, senders)| *senders > 0);
+        some.filter(move |(switch, _)| absent(*switch))
     }
 
     /// The switch and the port that LIDs at a place are behind.
     pub(super) fn end_of_port(&self, lids: &Range<u32>) -> Option<(u32, u8)> {
         self.ends.get(lids.start as usize).map(|end| (end.root, end.destination.port.value()))
+    }
+
+    /// The class of the port that owns LIDs at a place.
+    pub(super) fn class_of_port(&self, lids: &Range<u32>) -> u32 {
+        self.ends.get(lids.start as usize).map_or(0, |end| end.class)
     }
 
     pub(super) fn graph(&self) -> &SwitchGraph {
@@ -309,7 +344,8 @@ impl PathIndex {
         }
         for at in &struck.terminals {
             let terminal = &self.graph.terminals()[*at as usize];
-            if terminal.lid.is_some() && free(terminal.switch) {
+            let sends = terminal.lid.is_some() && self.scope.is_sender(end.class, terminal.port);
+            if sends && free(terminal.switch) {
                 lost += 1;
             }
         }
@@ -327,13 +363,13 @@ impl PathIndex {
         let gone = self.is_end_failed(end, marks);
         let (mut lost, mut partial) = (0, 0);
         for switch in 0..self.graph.switch_count() as u32 {
-            let at_home = u64::from(switch == end.root);
-            let senders = u64::from(self.sources.terminals()[switch as usize]).saturating_sub(at_home);
+            let senders = u64::from(self.scope.senders_to(end.class).senders_from(switch, end.root));
             let mut fates = [false; 3];
             port.iter().for_each(|end| fates[self.fate(switch, end, marks) as usize] = true);
             let [_, stays, cut] = fates;
             let here = struck.terminals.iter().map(|at| &self.graph.terminals()[*at as usize]);
             let here = here.filter(|terminal| terminal.switch == switch && terminal.lid.is_some());
+            let here = here.filter(|terminal| self.scope.is_sender(end.class, terminal.port));
             let here = here.count() as u64;
             match (stays, cut) {
                 (false, false) => {}
@@ -395,12 +431,20 @@ impl MarkIndex {
     }
 }
 
-fn tree_ends(problem: &Problem<'_>) -> Vec<TreeEnd> {
+fn tree_ends(problem: &Problem<'_>, scope: &TerminalPairs) -> Vec<TreeEnd> {
+    let class = |root: u32, destination: &Destination| {
+        let mut beside = problem.graph.terminals_of(root).iter();
+        let terminal = beside.find(|terminal| terminal.switch_port == destination.port);
+        terminal.map_or(0, |terminal| scope.class(terminal.port))
+    };
     let behind = |root: u32| {
         let mut own: Vec<Destination> = problem.destinations_behind(root).to_vec();
         own.retain(|end| !end.is_switch());
         own.sort_by_key(|end| (end.port, end.lid));
-        own.into_iter().map(move |destination| TreeEnd { root, destination })
+        own.into_iter().map(move |destination| {
+            let class = class(root, &destination);
+            TreeEnd { root, destination, class }
+        })
     };
     problem.switches().flat_map(behind).collect()
 }
@@ -411,6 +455,7 @@ struct IndexBuilder<'a> {
     routes: &'a Routes,
     ways: &'a PortMap,
     terminals: &'a [u16],
+    scope: &'a TerminalPairs,
 }
 
 struct IndexTally {
@@ -444,9 +489,12 @@ impl IndexBuilder<'_> {
         for own in ends.chunk_by(|a, b| a.root == b.root) {
             let wanted: Vec<Destination> = own.iter().map(|end| end.destination).collect();
             let root = own[0].root;
+            let mut classes = own.iter().map(|end| end.class);
             reader.read(self.routes, (root, near.row(root)), &wanted, &|_, _| false, &mut |_, tree| {
                 senders.fill(0);
-                self.add_tree(tree, &mut senders, &mut tally);
+                // Every destination has a tree of its own.
+                let sending = self.scope.senders_to(classes.next().unwrap_or_default());
+                self.add_tree(tree, sending, &mut senders, &mut tally);
                 tally.rows.push(SourceRow::new(&senders, self.terminals));
             });
         }
@@ -454,13 +502,17 @@ impl IndexBuilder<'_> {
     }
 
     /// Adds a tree, and sets how many terminals send over each of its switches.
-    fn add_tree(&self, tree: &RouteTree<'_>, row: &mut [u16], tally: &mut IndexTally) {
+    fn add_tree(
+        &self,
+        tree: &RouteTree<'_>,
+        sending: &ClassTerminals,
+        row: &mut [u16],
+        tally: &mut IndexTally,
+    ) {
         let graph = &self.problem.graph;
         for switch in tree.order {
-            let at = *switch as usize;
-            // No host sends to itself.
-            let senders = self.terminals[at].saturating_sub(u16::from(*switch == tree.root));
-            row[at] = senders;
+            let senders = sending.senders_from(*switch, tree.root);
+            row[*switch as usize] = senders;
             let hops = tree.hops(*switch).unwrap_or_default() as usize;
             if tally.histogram.len() <= hops {
                 tally.histogram.resize(hops + 1, 0);

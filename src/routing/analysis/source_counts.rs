@@ -56,11 +56,6 @@ impl SourceCounts {
         Self { terminals, rows }
     }
 
-    /// The terminals of each switch.
-    pub(super) fn terminals(&self) -> &[u16] {
-        &self.terminals
-    }
-
     /// Consecutive rows.
     pub(super) fn rows(&self, rows: std::ops::Range<usize>) -> impl Iterator<Item = CountRow<'_>> {
         self.rows[rows].iter().map(|row| CountRow { terminals: &self.terminals, row })

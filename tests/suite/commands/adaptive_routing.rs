@@ -248,6 +248,29 @@ fn a_table_shows_adaptive_routing_by_switch() {
     assert_eq!(words("ar=none"), all("absent", "-"));
 }
 
+/// `show switches` has the same word for each switch; nothing is asked for it where no one wants the column.
+#[test]
+fn switches_have_a_column_of_adaptive_routing() {
+    let switches = |key: &str, args: &[&str]| {
+        let source = format!("sim:kary,k=2,n=2,{key}");
+        let rows = answer(&[&["--source", source.as_str(), "show", "switches"], args].concat(), 0);
+        let rows = rows["rows"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["adaptive"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let asked = ["--fields", "name,adaptive"];
+    assert_eq!(switches("ar=leaf0+spine0,ar-off=leaf1", &asked), ["on", "off", "on", "absent"]);
+    assert_eq!(
+        switches("ar-silent=leaf0", &asked[..]).iter().filter(|word| *word == "did not answer").count(),
+        1
+    );
+    assert_eq!(switches("ar=all", &[]), ["not asked"; 4]);
+    let text = |args: &[&str]| {
+        fabdeck(&[&["--source", "sim:kary,k=2,n=2,ar=all", "show", "switches"], args].concat()).0
+    };
+    assert!(!text(&[]).contains("ADAPTIVE"), "{}", text(&[]));
+    assert!(text(&["--filter", "adaptive=on"]).contains("ADAPTIVE"));
+}
+
 #[test]
 fn only_switches_of_the_fabric_are_named() {
     let (_, err, code) = fabdeck(&["--source", "sim:kary,k=2,n=2,ar-silent=node0", "show", "fabric"]);

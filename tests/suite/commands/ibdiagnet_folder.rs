@@ -5,13 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use fabdeck_fabric::observe::Observation;
+use fabdeck_fabric::observe::{Observation, Sweep};
+use fabdeck_files::capture::Recorder;
 use fabdeck_live::LiveOptions;
 use fabdeck_mad::access::{NoObserver, ReadOptions};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::binary::{fabdeck, home};
+use crate::captures::sample_fabric::{BEGUN, Memory, header};
 
 /// Part of the keys in the fixtures, as hexadecimal and decimal digits.
 const SECRETS: [&str; 2] = ["5ec4e7ca11ab1e", "6828837790066351616"];
@@ -260,6 +262,68 @@ fn what_is_not_read_is_named() {
     fs::rename(held.path().join("n2_mlx5_0.mlxlink.json"), held.path().join("one.json")).unwrap();
     let said = talk(&run_on(held.path(), &["-v", "show", "fabric"]));
     assert!(said.contains("one.json: FN-447"), "{said}");
+}
+
+/// Tables of aggregation nodes and routers in front of another table. The second row names a node by its port GUID.
+const NODE_TABLES: &str = "START_SHARP_AN_INFO\n\
+    GUID,LID,endianness,tree_table_size,tree_radix,max_group_num,num_of_jobs,max_num_qps,am_key,new_column\n\
+    0x00000000000000b1,5,0,64,252,256,64,0x400,1,7\n\
+    0x00000000000100b2,6,0,N/A,126,-1,32,512,1,7\n\
+    0x00000000000000ff,7,0,1,1,1,1,1,1,1\n\
+    END_SHARP_AN_INFO\n\n\n\
+    START_ROUTERS_INFO\nNodeGUID,CapabilityMask,global_router_lid_start,global_router_lid_end,SubnetPrefix\n\
+    0x00000000000000a4,0x3,0xc001,0xd000,0xfe80000000000000\n\
+    END_ROUTERS_INFO\n\n\nSTART_TEMP_SENSING";
+
+#[test]
+fn tables_of_aggregation_nodes_and_routers_are_shown_by_column() {
+    let held = folder(&[], &[("db_csv", "START_TEMP_SENSING", NODE_TABLES)]);
+    let fields = "node,lid,switch,trees,radix,groups,jobs,queue_pairs,stated";
+    let all = rows(held.path(), &["show", "aggregation", "--fields", fields]);
+    let of = |node: &str| -> Vec<String> {
+        let row = row(&all, "node", node, None);
+        ["switch", "trees", "radix", "groups", "jobs", "queue_pairs"]
+            .iter()
+            .map(|key| row[*key].to_string())
+            .collect()
+    };
+    assert_eq!(of("n1 mlx5_0"), ["\"leaf1\"", "64", "252", "256", "64", "1024"]);
+    assert_eq!(of("n2 mlx5_0"), ["\"leaf2\"", "null", "126", "null", "32", "512"]);
+    assert_eq!(all.len(), 2);
+    let stated = row(&all, "node", "n2 mlx5_0", None)["stated"].as_str().unwrap().to_owned();
+    assert_eq!(stated, "endianness 0, max_num_qps 512, new_column 7, num_of_jobs 32, tree_radix 126");
+    let routers = rows(held.path(), &["show", "routers"]);
+    assert_eq!((routers.len(), &routers[0]["node"]), (1, &"spine2".into()));
+    assert_eq!(
+        routers[0]["stated"],
+        "CapabilityMask 3, global_router_lid_end 53248, global_router_lid_start 49153"
+    );
+    let said = talk(&run_on(held.path(), &["-v", "show", "fabric"]));
+    assert!(said.contains("FN-448") || said.contains("0x00000000000000ff is not in this fabric"), "{said}");
+    assert!(!said.contains("SHARP_AN_INFO ("), "it is read: {said}");
+    // Without the tables there is neither, and sensors have no row for them.
+    assert!(rows(&fixtures(), &["show", "aggregation"]).is_empty());
+    assert_eq!(rows(held.path(), &["show", "sensors"]), rows(&fixtures(), &["show", "sensors"]));
+    // A capture has them, and an anonymous one too.
+    let captures = tempfile::tempdir().unwrap();
+    let [plain, anonymous] = ["plain.fdcap", "anonymous.fdcap"].map(|name| captures.path().join(name));
+    let memory = Memory::default();
+    let mut recorder = Recorder::new(memory.clone(), header());
+    recorder.record_sweep(BEGUN, &observe(held.path()), &Sweep::default()).unwrap();
+    recorder.finish(BEGUN + 1_000).unwrap();
+    fs::write(&plain, &*memory.bytes.borrow()).unwrap();
+    let home = home();
+    let mut command = fabdeck(&home);
+    let done = command.args(["capture", "anonymize"]).arg(&plain).arg("-o").arg(&anonymous).output().unwrap();
+    assert!(done.status.success(), "{}", talk(&done));
+    let texts = |rows: &[Value]| {
+        let mut texts: Vec<_> = rows.iter().map(|row| row["stated"].to_string()).collect();
+        texts.sort_unstable();
+        texts
+    };
+    for capture in [plain, anonymous] {
+        assert_eq!(texts(&rows(&capture, &["show", "aggregation"])), texts(&all), "{}", capture.display());
+    }
 }
 
 #[test]

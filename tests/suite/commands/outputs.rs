@@ -206,7 +206,6 @@ fn exit_codes() {
         &["convert", "a", "-o", "b", "--to", "nothing"],
         &["completions", "cmd.exe"],
         &["check"],
-        &["--source", "small", "whatif", "--partitions", "partitions.conf"],
         &["--source", "routed", "route", "--engine", "updn", "-o", "-", "--partitions", "partitions.conf"],
         &["--source", "small", "whatif", "--engine", ""],
         &["--source", "small", "whatif", "--engine", ","],

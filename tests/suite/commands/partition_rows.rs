@@ -104,6 +104,36 @@ fn check_counts_pairs_that_partitions_keep_apart_as_such() {
     assert!(text.contains("the P_Key tables of 1 port, which count as in every partition"), "{text}");
 }
 
+/// `check` and `whatif` count the same pairs, and JSON and text of `whatif` say how many are kept apart.
+#[test]
+fn whatif_counts_the_pairs_that_check_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = partition_file(&folder);
+    let plain = "sim:kary,k=2,n=2";
+    let source = format!("{plain},partitions={file}");
+    for (named, more) in [(source.as_str(), vec![]), (plain, vec!["--partitions", &file]), (plain, vec![])] {
+        let of = |command: &[&str]| json(&[&["--source", named][..], command, &more].concat()).0;
+        let check = of(&["check"]);
+        let whatif = of(&["whatif", "--fail", "host:node0", "--engine", "minhop", "--no-times"]);
+        assert_eq!(whatif["pairs"], check["pairs"], "{named} {more:?}");
+        assert_eq!(
+            whatif["kept_apart"].as_u64().unwrap_or(0),
+            check["kept_apart"].as_u64().unwrap(),
+            "{named} {more:?}"
+        );
+        // All pairs of limited members are with the full member that fails.
+        let pairs = check["pairs"].as_u64().unwrap();
+        let lost = whatif["lost_until_reroute"].as_u64().unwrap();
+        assert_eq!(lost, 6, "{whatif}");
+        assert_eq!(whatif["cut_off_pairs"], 6);
+        let engine = &whatif["engines"][0]["certificate"];
+        assert_eq!(engine["pairs"].as_u64().unwrap(), pairs - 6, "{engine}");
+    }
+    let (text, ..) = run(&["--source", &source, "whatif", "--fail", "host:node1", "--engine", "minhop"]);
+    assert!(text.contains("2 of 6 pairs (33.3 %)"), "{text}");
+    assert!(text.contains("kept apart  6 pairs by partitions: neither lost nor counted as pairs"), "{text}");
+}
+
 /// A member whose packets its switch port drops shares a partition with no one.
 #[test]
 fn check_counts_pairs_whose_packets_switch_ports_drop_as_kept_apart() {

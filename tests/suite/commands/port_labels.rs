@@ -83,6 +83,66 @@ fn a_port_is_named_by_its_label() {
     assert!(bare.err.contains("no label of its ports is known: name the port by its number"), "{}", bare.err);
 }
 
+#[test]
+fn a_filter_takes_a_port_by_its_label() {
+    let found = |view: &str, text: &str| rows(&run(&["show", view, "--json", "--filter", text]));
+    for text in ["leaf0[2/1]", "LEAF0[2/1]", "port:leaf0[2/1]", "leaf0/2/1", "leaf0[1]", "\"leaf0[2/1]\""] {
+        if text.starts_with("LEAF0") {
+            // Names are compared with their case, as in every other place.
+            assert!(found("ports", text).is_empty());
+            continue;
+        }
+        let links = found("links", text);
+        assert_eq!(links.len(), 1, "{text}: {links:?}");
+        let link = &links[0];
+        assert!(
+            [("a", "a_port"), ("b", "b_port")]
+                .iter()
+                .any(|(node, port)| link[*node] == "leaf0" && link[*port] == 1),
+            "{text}: {link}"
+        );
+        // The port itself, and the port at the other end of its cable.
+        let ports = found("ports", text);
+        let names: Vec<_> =
+            ports.iter().map(|row| (row["node"].as_str().unwrap(), row["number"].clone())).collect();
+        assert_eq!(names, [("leaf0", 1.into()), ("h0", 1.into())], "{text}");
+        assert_eq!(found("hosts", text).len(), 1, "{text}");
+    }
+    // Either end of a cable between switches names it, though the element of its row has one of them.
+    let [one, other] = ["leaf0[5]", "spine0[1]"].map(|text| found("links", text));
+    assert!(one.len() == 1 && one == other, "{one:?} {other:?}");
+    assert!(found("links", "leaf0[9/9]").is_empty());
+    let counted = rows(&run(&["show", "counters", "--json", "--filter", "leaf0[2/2]"]));
+    assert_eq!((counted.len(), &counted[0]["label"]), (1, &"2/2".into()));
+}
+
+#[test]
+fn labels_stand_beside_the_ports_of_trace_check_counters_and_whatif() {
+    let traced = run(&["trace", "h0", "h2"]);
+    let head = traced.out.lines().next().unwrap_or_default();
+    assert!(head.contains("PEER LABEL") && traced.out.contains("2/1"), "{}", traced.out);
+    let bare = run(&["trace", "leaf0[2/1]", "h2"]);
+    assert!(bare.exit == traced.exit && bare.out.contains("leaf0"), "{} {}", bare.out, bare.err);
+    assert!(run(&["trace", "leaf0[9/9]", "h2"]).err.contains("FD-1106"));
+    let counters = run(&["show", "counters"]);
+    assert!(counters.out.contains(" LABEL ") && counters.out.contains("2/2"), "{}", counters.out);
+    let failed = run(&["whatif", "--fail", "leaf0[2/2]", "--no-times"]);
+    assert!(failed.out.contains("link:leaf0[2] (2/2)"), "{}", failed.out);
+    // JSON has the name that commands take.
+    let failed = run(&["whatif", "--fail", "leaf0[2/2]", "--no-times", "--json"]);
+    assert!(failed.out.contains("[\"link:leaf0[2]\"]"), "{}", failed.out);
+    // Two switches of a model with labels, in a ring with credit loops.
+    let source = "sim:torus,dims=5,labels=all";
+    let home = super::binary::home();
+    let args = ["--source", source, "check", "--json"];
+    let checked = super::binary::fabdeck(&home).args(args).output().unwrap();
+    let text = String::from_utf8(checked.stdout).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    for field in ["cycle", "busiest"] {
+        assert!(report[field].to_string().contains("] (1/1/"), "{field}: {}", report[field]);
+    }
+}
+
 fn on_folder(args: &[&str]) -> std::process::Output {
     let home = super::binary::home();
     let folder = Path::new(env!("FABDECK_ROOT")).join("tests/fixtures/ibdiagnet");

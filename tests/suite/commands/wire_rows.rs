@@ -267,7 +267,9 @@ fn asked_about_links(home: &tempfile::TempDir, source: &str) -> (u64, String) {
         let (_, rest) = line.split_once("link health: ")?;
         rest.split(' ').next()?.replace(',', "").parse::<u64>().ok()
     });
-    (sent.sum(), said)
+    let sent: Vec<u64> = sent.collect();
+    assert_eq!(sent.len(), 1, "one line a reading: {said}");
+    (sent[0], said)
 }
 
 /// A refusal holds for a day and for the firmware of the device that refused.

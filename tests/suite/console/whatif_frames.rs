@@ -59,6 +59,30 @@ fn what_a_reroute_restores_is_not_cut_off() {
     assert!(screen.contains("CUT OFF      no host ") && screen.contains(" 0 cut off"), "{screen}");
 }
 
+/// Under adaptive routing the screen has the line of `whatif` over all choices, and its page too.
+#[test]
+fn the_answer_says_what_it_means_under_adaptive_routing() {
+    let open = |source: &str| {
+        let mut driver = open_session(source);
+        driver.send_input(SessionInput::Resized(Size { width: 160, height: 50 }));
+        driver.press(":").send_input(SessionInput::Paste("mark link:leaf0/5".to_owned())).press("enter 6");
+        driver
+    };
+    let driver = open("sim:kary,k=4,n=2,ar=all");
+    let choices = driver.state.known.choices.as_ref().unwrap().words();
+    assert!(choices.contains("paths can be lost by a choice"), "{choices}");
+    let screen = shown(&driver);
+    assert!(screen.contains("choices ") && screen.contains(&choices[..40]), "{choices}\n{screen}");
+    let mut driver = open("sim:kary,k=4,n=2");
+    assert!(
+        driver.state.known.choices.is_none() && !shown(&driver).contains("choices "),
+        "{}",
+        shown(&driver)
+    );
+    driver.press("u");
+    assert!(driver.state.known.choices.is_none());
+}
+
 #[test]
 fn without_a_mark_no_host_is_hit() {
     let mut driver = open_session("sim:demo");

@@ -13,7 +13,9 @@ use fabdeck::system::local_access::LocalSystemAccess;
 use fabdeck_fabric::observe::{DeviceAnswer, Observation, PlaneAnswer};
 use fabdeck_fabric::{Fabric, FabricBuilder, NameMap, NodeId, PortId};
 use fabdeck_files::capture::Recorder;
-use fabdeck_live::{ExchangePolicy, Keys, LiveSource, PairedPort, PlaneSource, PlaneSources};
+use fabdeck_live::{
+    ExchangePolicy, Keys, LiveOptions, LiveSource, PairedPort, PlaneSource, PlaneSources, open,
+};
 use fabdeck_mad::Class;
 use fabdeck_mad::access::{NoObserver, ReadPort, Source};
 use fabdeck_simulator::{SharedSimulator, plane_of};
@@ -358,4 +360,35 @@ fn commands_on_a_capture_say_which_plane_is_judged_and_which_is_down() {
     assert_eq!(down.matches("3 of 4").count(), 2, "{down}");
     let health = printed(&file, &["health"]);
     assert!(health.contains("1 of 4 planes is down (plane 3)"), "{health}");
+}
+
+/// The keys of the simulator make such a fabric: all planes in one reading, and a link that is down in the last of them.
+#[test]
+fn the_simulator_has_planes_by_its_keys() {
+    let read = |text: &str| {
+        let mut source = open(text, &LiveOptions::default()).unwrap();
+        source.observe(ALL, &mut NoObserver).unwrap()
+    };
+    let source = "sim:kary,k=4,n=2,speed=xdr,planes=4";
+    let look = read(source);
+    assert_eq!((look.planes.main, look.planes.readings.len()), (1, 3));
+    assert!(!look.is_partial(), "{:?}", look.notes);
+    let planes = |look: Observation| {
+        let look = Snapshot::new("planes", look, &NameMap::default());
+        cells(&look, ViewId::Links, "planes").into_iter().filter(|cell| cell != "4 of 4").collect::<Vec<_>>()
+    };
+    assert_eq!(planes(look), Vec::<String>::new());
+    assert_eq!(planes(read(&format!("{source},plane-down=leaf0/5+node3/1"))), ["3 of 4", "3 of 4"]);
+    for (words, code) in [
+        ("planes=1", "FD-5031"),
+        ("planes=9", "FD-5031"),
+        ("plane-down=leaf0/5", "FD-5031"),
+        ("planes=2,plane-down=leaf0/99", "FD-5031"),
+        ("planes=2,labels=all", "FD-5031"),
+    ] {
+        let mut refused = String::new();
+        let opened = open(&format!("sim:kary,k=2,n=2,{words}"), &LiveOptions::default());
+        refused.extend(opened.err().map(|error| error.to_string()));
+        assert!(refused.contains(code), "{words}: {refused}");
+    }
 }

@@ -6,7 +6,7 @@ use fabdeck_fabric::counters::{
     HotSpots, LinkProblem, LinkProblemKind, Rates, Thresholds, find_hot_spots, link_problems, rates_of_sweeps,
 };
 use fabdeck_fabric::observe::{Counter, Observation, Sweep};
-use fabdeck_fabric::{Lane, LinkWidth, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl};
+use fabdeck_fabric::{Lane, LinkWidth, NodeId, PortId, PortNum, PortState, ServiceLevel, Sl2Vl};
 use fabdeck_live::{ExchangePolicy, Keys, LiveOptions, SetTarget, Setter, create_simulator, open};
 use fabdeck_mad::access::{AddressedMad, MadAddress, MadPort, NoObserver, Source};
 use fabdeck_mad::{Class, Mad, Method, PortCountersExtended, SMP_DATA, SlToVl, attribute};
@@ -303,6 +303,7 @@ fn a_story_happens_at_its_times() {
     for (line, code) in [
         ("5s flow node0 nobody", "FD-4401"),
         ("5s down leaf0/99", "FD-4401"),
+        ("5s down leaf0[1/9/9]", "FD-4401"),
         ("5s silent nobody", "FD-4401"),
         ("5s stop node0 node1", "FD-5037"),
         ("5s route magic", "FD-5037"),
@@ -313,6 +314,17 @@ fn a_story_happens_at_its_times() {
         let text = if code == "FD-4401" { text.replace("kary,k=3,n=2", "xgft,m=2x3,w=1x1") } else { text };
         let error = open(&text, &LiveOptions::default()).err().unwrap().to_string();
         assert!(error.contains(code), "{line}: {error}");
+    }
+    // Port 3 by the label that its switch states, and by its number in brackets.
+    for port in ["leaf0[1/2/1]", "leaf0/1/2/1", "leaf0[3]"] {
+        std::fs::write(&file, format!("1s down {port}\n")).unwrap();
+        let mut seen =
+            TrafficLab::new(&format!("{fabric},labels=all,ratio=1:10000,story={}", file.display()));
+        let leaf = seen.look.fabric.nodes().find(|(_, node)| node.facts.description == "leaf0").unwrap().0;
+        let third = seen.look.fabric.port_of(leaf, PortNum(3)).unwrap();
+        seen.rates(0.0, 2.0);
+        let after = seen.source.observe(TOPOLOGY, &mut NoObserver).unwrap().fabric;
+        assert_eq!(after.port(third).facts.state, Some(PortState::Down), "{port}");
     }
     std::fs::write(&file, "5s flow node0 node1\n").unwrap();
     let text = format!("sim:xgft,m=2x3,w=1x1,traffic=uniform,story={}", file.display());

@@ -18,7 +18,7 @@ mod minhop;
 mod ndr;
 mod nue;
 mod oracle;
-mod partitions;
+pub(crate) mod partitions;
 mod plans;
 mod promises;
 mod random_fabrics;

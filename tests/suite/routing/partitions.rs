@@ -7,15 +7,16 @@ use fabdeck_fabric::{Fabric, Faults, Guid, Lid, NodeId, NodeKind, Partitions, Po
 use fabdeck_files::partitions;
 use fabdeck_files::text::Input;
 use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, certify, certify_partitioned};
+use fabdeck_routing::difference::RouteDifference;
 use fabdeck_routing::{NoProgress, Problem};
 use proptest::prelude::*;
 
 use super::certificate::{Dice, any_fabric, damage, path};
 use super::{fabric, route};
 
-type Members = BTreeMap<u16, BTreeMap<PortId, bool>>;
+pub(crate) type Members = BTreeMap<u16, BTreeMap<PortId, bool>>;
 
-fn drawn(fabric: &Fabric, dice: &mut Dice) -> Members {
+pub(crate) fn drawn(fabric: &Fabric, dice: &mut Dice) -> Members {
     let keys = 1 + dice.below(4) as u16;
     let mut members = Members::new();
     for key in 0..keys {
@@ -29,7 +30,7 @@ fn drawn(fabric: &Fabric, dice: &mut Dice) -> Members {
     members
 }
 
-fn talk(members: &Members, a: PortId, b: PortId) -> bool {
+pub(crate) fn talk(members: &Members, a: PortId, b: PortId) -> bool {
     members.values().any(|held| matches!((held.get(&a), held.get(&b)), (Some(x), Some(y)) if *x || *y))
 }
 
@@ -82,6 +83,36 @@ fn agrees(seed: u64, problem: &Problem<'_>, routes: &Routes, members: &Members, 
     assert_eq!(histogram, lengths, "{seed}");
     // Loops and dependencies are those of all pairs.
     assert_eq!((&seen.cycles, &seen.loops, &seen.lanes), (&all.cycles, &all.loops, &all.lanes), "{seed}");
+}
+
+#[test]
+fn a_comparison_counts_the_moved_pairs_that_share_a_partition() {
+    let mut found = 0;
+    for seed in 0..60 {
+        let fabric = any_fabric(seed);
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let old = route("minhop", &problem).unwrap().routes;
+        let mut new = old.clone();
+        let mut dice = Dice(seed + 3);
+        damage(&problem, &mut new, &mut dice);
+        let members = drawn(&fabric, &mut dice);
+        let partitions = Partitions::new(fabric.ports().len(), &members);
+        let of = |partitions| RouteDifference::partitioned(&problem, &old, &new, partitions);
+        let ends = ends(&problem, false);
+        let mut moved = [0, 0];
+        for (to, _, lid) in &ends {
+            for (from, switch, _) in ends.iter().filter(|(from, ..)| from != to) {
+                let differ = path(&problem, &old, *switch, *lid) != path(&problem, &new, *switch, *lid);
+                moved[0] += u64::from(differ);
+                moved[1] += u64::from(differ && talk(&members, *from, *to));
+            }
+        }
+        assert_eq!([of(None), of(Some(&partitions))].map(|all| all.moved_pairs), moved, "{seed}");
+        assert_eq!(of(None), RouteDifference::between(&problem, &old, &new), "{seed}");
+        found += moved[1];
+    }
+    assert!(found > 100, "{found}");
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::console::model::task_services::TaskServices;
 use crate::operations::changes::attestations::Attestations;
 use crate::operations::changes::changer::{Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource};
 use crate::operations::changes::console_changes::ConsoleChanges;
+use crate::operations::check::known_partitions::add_partition_tables;
 use crate::operations::environment::Env;
 use crate::operations::jobs::job_request::{JobInput, JobListSource};
 use crate::operations::lanes::lane_request::LaneRequest;
@@ -182,6 +183,7 @@ fn read_snapshot(
         None if !snapshot.observation.tables.has_forwarding() => assume_lids(&mut snapshot),
         None => {}
     }
+    add_partition_tables(&mut snapshot, false);
     // The screen does not wait for them.
     snapshot.suitable_engines();
     Ok((snapshot, source))

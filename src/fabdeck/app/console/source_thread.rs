@@ -15,6 +15,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::background_task::BackgroundTask;
 use crate::console::model::console_options::ConsoleOptions;
 use crate::console::model::tasks::TaskId;
+use crate::operations::check::known_partitions::add_partition_tables;
 use crate::operations::preview::assume::assume;
 use crate::operations::replay::replay_frame::{CANCELLED, FrameSource, ReplayFrames, SnapshotMaker};
 use crate::operations::replay::watch_recording::WatchRecording;
@@ -123,6 +124,7 @@ fn replay_options(machine: &LocalSystemAccess, opening: &ConsoleOptions) -> Snap
         if let Some(engine) = assumed {
             assume(&mut snapshot, engine).map_err(|refusal| refusal.to_string())?;
         }
+        add_partition_tables(&mut snapshot, false);
         Ok(snapshot)
     })
 }

@@ -108,6 +108,14 @@ pub fn adaptive_switches(look: &Snapshot) -> Rows<'_, NodeId> {
     ADAPTIVE.rows(look, rows)
 }
 
+/// The word for a switch that no question went to, or of which no file states it.
+pub const NOT_ASKED: &str = "not asked";
+
+/// Whether adaptive routing is on at a switch, in a word.
+pub fn adaptive_word(look: &Snapshot, id: NodeId) -> &'static str {
+    adaptive(look, id).map_or(NOT_ASKED, AdaptiveSwitch::state_word)
+}
+
 fn adaptive(look: &Snapshot, id: NodeId) -> Option<&AdaptiveSwitch> {
     look.observation.tables.nodes.get(&id)?.adaptive.as_ref()
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::catalogue::field::{Column, Field, Listing};
+use crate::catalogue::field::{Column, Field, ListedPort, Listing};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
-use crate::catalogue::view::View;
+use crate::catalogue::view::{RowContext, View};
+use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
 use fabdeck_fabric::counters::{port_tick_seconds, sample_node, sample_port};
 use fabdeck_fabric::observe::{Counter, CounterFigure, CounterSample, NotePlace, Notes};
 use fabdeck_fabric::{Fabric, PortId};
@@ -45,7 +46,12 @@ static COUNTER_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "port number; none for all ports of an adapter together",
         |_, sample| sample.port.into(),
-    ),
+    )
+    .port_of("node"),
+    RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, sample| {
+        sample_port(l.fabric(), sample).map_or(Value::Missing, |port| label_value(l, port))
+    })
+    .when_known(),
     RowField::new(
         "tick_ps",
         "TICK",
@@ -134,6 +140,10 @@ impl Listing for CounterRows<'_> {
         let wide = wanted.clone().extended();
         let same = |known: &CounterColumn| known.counter == wanted || known.wide == wide;
         self.counters.iter().position(same).map(|at| at + COUNTER_FIELDS.len())
+    }
+
+    fn find_port(&self, text: &str) -> Option<ListedPort> {
+        self.look.find_port(text)
     }
 
     fn is_distinguishing(&self, column: usize) -> bool {

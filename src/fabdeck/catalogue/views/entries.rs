@@ -32,6 +32,7 @@ static ENTRY_FIELDS: &[RowField] = &[
     RowField::new("destination_port", "AT PORT", FieldKind::Number, "port that owns the LID", |l, &r| {
         owner(l, r).map(|port| port.number).into()
     })
+    .port_of("destination")
     .on_request(),
     RowField::new("next", "NEXT", FieldKind::Text, "node behind the egress port", |l, &r| {
         next(l, r).map(|p| l.name(p.node)).into()
@@ -39,7 +40,8 @@ static ENTRY_FIELDS: &[RowField] = &[
     .node_name(),
     RowField::new("next_port", "NEXT PORT", FieldKind::Number, "ingress port of the next node", |l, &r| {
         next(l, r).map(|port| port.number).into()
-    }),
+    })
+    .port_of("next"),
 ];
 
 /// The entries of a switch for every LID that its table routes or that a port of the fabric owns.

@@ -76,7 +76,8 @@ static GROUP_FIELDS: &[RowField] = &[
         Some(MemberPort::Known(id)) => l.fabric().port(id).number.into(),
         _ => Value::Missing,
     })
-    .identifier(),
+    .identifier()
+    .port_of("node"),
     RowField::new(
         "state",
         "STATE",

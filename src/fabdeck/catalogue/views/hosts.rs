@@ -34,7 +34,8 @@ static HOST_FIELDS: &[RowField] = &[
     .shed(1),
     RowField::new("port", "PORT", FieldKind::Number, "port number on the adapter", |l, &r| {
         port(l, r).map(|port| port.number).into()
-    }),
+    })
+    .port_of("name"),
     RowField::new("port_guid", "PORT GUID", FieldKind::Guid, "port GUID", |l, &r| {
         port(l, r).and_then(|p| p.facts.guid).into()
     })
@@ -70,6 +71,7 @@ static HOST_FIELDS: &[RowField] = &[
         "the port at the other end of the cable",
         |l, &r| peer(l, r).map(|peer| peer.number).into(),
     )
+    .port_of("switch")
     .shed(4),
     RowField::new("width", "WIDTH", FieldKind::Width, "width in use", |l, &r| {
         port(l, r).and_then(|p| p.facts.width).or_else(|| peer(l, r).and_then(|p| p.facts.width)).into()

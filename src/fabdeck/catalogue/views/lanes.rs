@@ -31,7 +31,7 @@ pub const LANES: View<Egress> = View::new(LANE_FIELDS, "the source has no lane t
 static LANE_FIELDS: &[RowField] = &[
     RowField::new("node", "NODE", FieldKind::Text, "name of the node", |l, &r| l.name(r.node).into())
         .node_name(),
-    RowField::new("port", "PORT", FieldKind::Number, "egress port", |_, &r| r.port.into()),
+    RowField::new("port", "PORT", FieldKind::Number, "egress port", |_, &r| r.port.into()).port_of("node"),
     RowField::new("guid", "GUID", FieldKind::Guid, "GUID of the node", |l, &r| {
         l.fabric().node(r.node).guid().into()
     })

@@ -36,12 +36,12 @@ pub const LINKS: View<Cable> = View::new(LINK_FIELDS, "the fabric has no cable")
 
 static LINK_FIELDS: &[RowField] = &[
     RowField::new("a", "A", FieldKind::Text, "node at the first end", |l, &r| l.name(ends(l, r)[0].node).into()).node_name(),
-    RowField::new("a_port", "PORT", FieldKind::Number, "port at the first end", |l, &r| ends(l, r)[0].number.into()),
+    RowField::new("a_port", "PORT", FieldKind::Number, "port at the first end", |l, &r| ends(l, r)[0].number.into()).port_of("a"),
     RowField::new("a_label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &r| label_value(l, l.fabric().link(r.link).a))
         .when_known()
         .shed(2),
     RowField::new("b", "B", FieldKind::Text, "node at the other end", |l, &r| l.name(ends(l, r)[1].node).into()).node_name(),
-    RowField::new("b_port", "PORT", FieldKind::Number, "port at the other end", |l, &r| ends(l, r)[1].number.into()),
+    RowField::new("b_port", "PORT", FieldKind::Number, "port at the other end", |l, &r| ends(l, r)[1].number.into()).port_of("b"),
     RowField::new("b_label", "LABEL", FieldKind::Text, "label of the port at the other end", |l, &r| {
         label_value(l, l.fabric().link(r.link).b)
     })

@@ -1,6 +1,7 @@
 //! The tables of a fabric, each with its fields and rows.
 
 pub(crate) mod adaptive;
+pub(crate) mod aggregation;
 pub(crate) mod counters;
 pub mod entries;
 pub(crate) mod groups;
@@ -13,6 +14,7 @@ pub(crate) mod modules;
 pub(crate) mod partitions;
 pub(crate) mod planes;
 pub(crate) mod ports;
+pub(crate) mod routers;
 pub(crate) mod sensors;
 pub(crate) mod switches;
 pub(crate) mod tables;

@@ -43,7 +43,8 @@ static MODULE_FIELDS: &[RowField] = &[
     RowField::new("port", "PORT", FieldKind::Number, "port number on the node", |l, &id| {
         port(l, id).number.into()
     })
-    .identifier(),
+    .identifier()
+    .port_of("node"),
     RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &id| label_value(l, id))
         .when_known()
         .shed(2),

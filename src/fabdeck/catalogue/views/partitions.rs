@@ -33,7 +33,8 @@ static PARTITION_FIELDS: &[RowField] = &[
     RowField::new("port", "PORT", FieldKind::Number, "its port; 0 of a switch", |l, row| {
         port(l, row).number.into()
     })
-    .identifier(),
+    .identifier()
+    .port_of("node"),
     RowField::new("node_guid", "NODE GUID", FieldKind::Guid, "GUID of the node", |l, row| {
         l.fabric().node(port(l, row).node).guid().into()
     })

@@ -25,7 +25,8 @@ static PORT_FIELDS: &[RowField] = &[
         "port number on the node; 0 is a switch's own",
         |l, &id| port(l, id).number.into(),
     )
-    .identifier(),
+    .identifier()
+    .port_of("node"),
     RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &id| label_value(l, id))
         .when_known()
         .shed(2),
@@ -119,7 +120,8 @@ static PORT_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "port at the other end of the cable",
         |l, &id| peer(l, id).map(|peer| peer.number).into(),
-    ),
+    )
+    .port_of("peer"),
     RowField::new(
         "peer_label",
         "PEER LABEL",

@@ -4,6 +4,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::{Rows, View};
+use crate::catalogue::views::adaptive::{NOT_ASKED, adaptive_word};
 use crate::catalogue::views::labels::{PLACE_ABOUT, place_value};
 use fabdeck_fabric::{Element, ElementId, NodeId, PortId, PortNum};
 
@@ -70,6 +71,17 @@ static SWITCH_FIELDS: &[RowField] = &[
         |l, &id| l.fabric().node(id).facts.answered.into(),
     )
     .toned(&[("no", Tone::Danger)])
+    .shed(2),
+    RowField::new(
+        "adaptive",
+        "ADAPTIVE",
+        FieldKind::Text,
+        "adaptive routing: on, off, absent (the switch does not have it), did not answer, or not asked",
+        |l, &id| adaptive_word(l, id).into(),
+    )
+    .words(&["on", "off", "absent", "did not answer", NOT_ASKED])
+    .toned(&[("did not answer", Tone::Warning)])
+    .when_other_than(&[NOT_ASKED, "absent"])
     .shed(2),
     RowField::new("vendor", "VENDOR", FieldKind::Text, "vendor id", |l, &id| {
         l.fabric().node(id).facts.vendor_id.map(hexadecimal).into()

@@ -15,6 +15,7 @@ use crate::console::features::timeline::playback::Playback;
 use crate::console::features::watch::watch_state::WatchState;
 use crate::console::model::line_speed::LineSpeed;
 pub use crate::operations::fabric_map::ranks::{Rack, Ranks, SwitchRank};
+use crate::operations::preview::choice_loss::ChoiceLoss;
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::proposals::Proposals;
 use crate::operations::preview::victims::HitHosts;
@@ -85,6 +86,9 @@ pub struct Model {
     pub cost: Option<Cost>,
     /// The hosts that the marks hit; `None` until they are counted.
     pub hit: Option<HitHosts>,
+    /// The paths that choices of adaptive routing lose under the marks; `None` until they are counted, and where no switch
+    /// has a choice.
+    pub choices: Option<ChoiceLoss>,
     /// The pairs that the marks cut off, where there are no tables to count the cost with.
     pub cut_off: Option<CutOffPairs>,
     /// The multicast groups that the marks break; `None` where the source has no groups.

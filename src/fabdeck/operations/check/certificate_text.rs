@@ -85,8 +85,7 @@ fn partition_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
     {
         let from = report.partitions_from.map_or_else(String::new, |from| format!(" by {from}"));
         lines.push(("partitions", format!("{partitions}{from}")));
-        let apart = digits_in_groups(apart);
-        lines.push(("kept apart", format!("{apart} pairs by partitions: neither lost nor counted as pairs")));
+        lines.push(kept_apart_line(apart));
     }
     if report.dropped_partitions > 0 {
         let members = count_words(report.dropped_partitions as usize, "membership", "memberships");
@@ -100,6 +99,12 @@ fn partition_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
         lines.push(("  unknown", format!("the P_Key tables of {ports}, which count as in every partition")));
     }
     lines
+}
+
+/// The line about pairs that partitions keep apart.
+pub fn kept_apart_line(apart: u64) -> (&'static str, String) {
+    let apart = digits_in_groups(apart);
+    ("kept apart", format!("{apart} pairs by partitions: neither lost nor counted as pairs"))
 }
 
 /// The lines about what choices of adaptive routing do.
@@ -146,7 +151,7 @@ fn choice_verdict(choices: &ChoiceReport, report: &CertificateReport, of_records
         Some(false) => {
             let waiting = report.cycle.as_ref().map_or(0, Vec::len);
             let lane = report.cycle_lane.unwrap_or(0);
-            let from = match report.cycle.iter().flatten().any(|hop| hop.contains("] on lane ")) {
+            let from = match report.cycle.iter().flatten().any(|hop| hop.contains(" on lane ")) {
                 true => format!("channels wait for each other, from lane {lane} on"),
                 false => format!("channels of lane {lane} wait for each other"),
             };

@@ -132,7 +132,7 @@ fn join_verdict(
         false => format!("{} on lane {}", names.channel(*channel), on.value()),
     };
     let limits = found.limits.iter().map(|limit| {
-        let name = names.look.unique_port_name(limit.port);
+        let name = names.look.labelled_port_name(limit.port);
         let lanes = count_words(data_lane_count(names.look.fabric(), limit.port).into(), "lane", "lanes");
         format!("port {name} has {lanes} and paths on lane {} cross it", limit.lane)
     });

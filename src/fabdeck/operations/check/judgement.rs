@@ -9,8 +9,8 @@ use crate::catalogue::json_type::json_type;
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::observe::AdaptiveRouting;
 use fabdeck_fabric::{
-    BLOCK_LIDS, ChannelId, Fabric, Faults, Lane, Lid, LinkId, NodeId, Partitions, PortId, PortNum, PortState,
-    Routes, Tables, UnreadEntries,
+    BLOCK_LIDS, ChannelId, Fabric, Faults, Lane, Lid, NodeId, Partitions, PortId, PortNum, PortState, Routes,
+    Tables, UnreadEntries,
 };
 use fabdeck_routing::certificate::{
     Certificate, DependencyCycle, DependencyProof, ForwardingIndex, LaneKnowledge, LostPair, LostPairs,
@@ -404,7 +404,7 @@ pub fn certificate_report(
             .unused_links
             .iter()
             .take(MAX_UNUSED_LINKS)
-            .map(|link| names.link(*link))
+            .map(|link| look.labelled_link_name(*link))
             .collect(),
         loads: None,
         jobs: None,
@@ -464,12 +464,14 @@ impl CertificateNames<'_, '_> {
         switches.iter().map(|switch| self.look.unique_name(NodeId(*switch)).into_owned()).collect()
     }
 
-    /// The name of a channel: `leaf0[3] -> spine1[1]`.
+    /// The name of a channel with the labels of its ports: `leaf0[3] (1/2/1) -> spine1[1] (1/1/1)`.
     pub(crate) fn channel(&self, id: ChannelId) -> String {
         let channel = self.problem.graph.channel(id);
-        let (from, to) =
-            (self.look.unique_name(NodeId(channel.from)), self.look.unique_name(NodeId(channel.to)));
-        format!("{from}[{}] -> {to}[{}]", channel.from_port, channel.to_port)
+        let end = |switch: u32, number: PortNum| match self.fabric().port_of(NodeId(switch), number) {
+            Some(port) => self.look.labelled_port_name(port),
+            None => format!("{}[{number}]", self.look.unique_name(NodeId(switch))),
+        };
+        format!("{} -> {}", end(channel.from, channel.from_port), end(channel.to, channel.to_port))
     }
 
     /// The channels of a credit loop, with their lanes where these differ.
@@ -484,12 +486,6 @@ impl CertificateNames<'_, '_> {
         named.map(name).collect()
     }
 
-    /// The name of a link: `leaf0[3] - spine1[1]`.
-    fn link(&self, id: LinkId) -> String {
-        let link = self.fabric().link(id);
-        format!("{} - {}", self.look.unique_port_name(link.a), self.look.unique_port_name(link.b))
-    }
-
     pub(crate) fn owner(&self, lid: Lid) -> String {
         let owner = self.fabric().port_by_lid(lid);
         owner.map_or_else(|| format!("LID {lid}"), |port| self.port(port))
@@ -500,7 +496,7 @@ impl CertificateNames<'_, '_> {
         let port = self.fabric().port(id);
         match self.fabric().node(port.node).is_switch() {
             true => self.look.unique_name(port.node).into_owned(),
-            false => self.look.unique_port_name(id),
+            false => self.look.labelled_port_name(id),
         }
     }
 

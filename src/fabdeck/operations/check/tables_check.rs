@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::certificate_text::undecided_finding;
 use super::judgement::CertificateReport;
+use super::known_partitions::add_partitions;
 use super::loads::{LoadOptions, compute_loads};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -15,8 +16,7 @@ use crate::operations::operation::Operation;
 use crate::operations::preview::engine_request::read_job_map;
 use fabdeck_fabric::{Faults, Tables};
 use fabdeck_mad::access::ReadOptions;
-use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, pairs_in_scope};
-use fabdeck_routing::{NoProgress, Problem};
+use fabdeck_routing::NoProgress;
 
 /// What to check, and what to report besides.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,8 @@ pub fn check_tables(operation: &mut Operation<'_>, request: &CheckRequest) -> Re
     let wanted = ReadOptions { tables: own, adaptive: true, partitions, ..ReadOptions::default() };
     let mut snapshot = operation.read_snapshot_through(source.as_mut(), wanted)?;
     add_files(operation, request, &mut snapshot)?;
-    let known_partitions = add_partitions(operation, request, &mut snapshot)?;
+    let file = request.partitions.as_deref();
+    let known_partitions = add_partitions(operation, file, request.switches, &mut snapshot)?;
     if let Some(refusal) = missing_tables_failure(&snapshot) {
         // A damaged file may be the cause.
         operation.reporter.report_notes(&snapshot.observation.notes);
@@ -105,73 +106,6 @@ fn add_files(
     }
     env.assume(snapshot)?;
     Ok(())
-}
-
-/// What is known of partitions.
-#[derive(Clone, Copy, Debug, Default)]
-struct KnownPartitions {
-    /// Their source and their number; `None` if they are not known.
-    stated: Option<(&'static str, usize)>,
-    /// Ports whose P_Key table is not known.
-    unknown: u64,
-    /// Memberships whose packets switch ports drop.
-    dropped: u64,
-}
-
-impl KnownPartitions {
-    /// Adds it to a report. Where no pair is kept apart the certificate was made without partitions.
-    fn describe(self, report: CertificateReport) -> CertificateReport {
-        let report = CertificateReport {
-            unknown_partitions: self.unknown,
-            dropped_partitions: self.dropped,
-            ..report
-        };
-        let Some((from, count)) = self.stated else { return report };
-        CertificateReport {
-            partitions: Some(count),
-            partitions_from: Some(from),
-            kept_apart: Some(report.kept_apart.unwrap_or(0)),
-            ..report
-        }
-    }
-}
-
-/// Adds the partitions of a file, or those of P_Key tables where these keep a pair apart.
-fn add_partitions(
-    operation: &Operation<'_>,
-    request: &CheckRequest,
-    snapshot: &mut Snapshot,
-) -> Result<KnownPartitions, Failure> {
-    if let Some(file) = &request.partitions {
-        let manager = snapshot.manager();
-        let (partitions, notes) = operation.env.outside.partitions(file, snapshot.fabric(), manager)?;
-        snapshot.observation.notes.extend(notes);
-        let count = partitions.partition_count();
-        snapshot.partitions = Some(partitions);
-        return Ok(KnownPartitions {
-            stated: Some(("partitions.conf", count)),
-            ..KnownPartitions::default()
-        });
-    }
-    let (tables, fabric) = (&snapshot.observation.partitions, snapshot.fabric());
-    let dropped = tables.dropped(fabric).len() as u64;
-    let Some((partitions, unknown)) = tables.members(fabric) else {
-        // Ports were asked, and no table is known.
-        let unknown = if tables.ports.is_empty() {
-            0
-        } else {
-            fabric.ports().filter(|(_, port)| port.facts.lid.is_some()).count() as u64
-        };
-        return Ok(KnownPartitions { stated: None, unknown, dropped });
-    };
-    let count = partitions.partition_count();
-    let faults = Faults::default();
-    let problem = Problem::new(snapshot.fabric(), &faults);
-    let scope = RouteScope { switches: request.switches, lanes: LaneKnowledge::Unknown };
-    let pairs = |partitions| pairs_in_scope(&problem, &scope, partitions);
-    let splits = pairs(Some(&partitions)) < pairs(None);
-    snapshot.partitions = splits.then_some(partitions);
-    Ok(KnownPartitions { stated: Some(("P_Key tables", count)), unknown, dropped })
 }
 
 fn missing_tables_failure(snapshot: &Snapshot) -> Option<Failure> {

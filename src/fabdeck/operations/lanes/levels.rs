@@ -494,7 +494,7 @@ fn join_lane_verdict(
 
 /// Text for a limit: `port leaf0[3] has 2 lanes and 12 paths on lane 3 cross it`.
 fn limit_text(look: &Snapshot, port: PortId, lane: u8, paths: u64) -> String {
-    let name = look.unique_port_name(port);
+    let name = look.labelled_port_name(port);
     if lane == Lane::MAX {
         return format!("port {name} drops {paths} paths: their service level is mapped to lane 15");
     }
@@ -521,7 +521,7 @@ pub fn cap_request(look: &Snapshot, problem: &Problem<'_>, request: &Request) ->
     let short = problem.lane_limit().filter(|(lanes, _)| *lanes < given);
     let lanes = short.map_or(given, |(lanes, _)| lanes);
     let remark = short.map(|(_, port)| {
-        format!("{lanes} of {} lanes: port {} has no more", request.lanes, look.unique_port_name(port))
+        format!("{lanes} of {} lanes: port {} has no more", request.lanes, look.labelled_port_name(port))
     });
     CappedRequest { request: Request { lanes, ..request.clone() }, supposed, remark }
 }
@@ -532,7 +532,7 @@ pub(crate) fn lane_limit_words(look: &Snapshot, problem: &Problem<'_>, used: &[u
     let short = problem.lane_limit().filter(|(lanes, _)| *lanes < top);
     let text = |(lanes, port)| {
         let word = if lanes == 1 { "lane" } else { "lanes" };
-        format!("port {} has {lanes} {word} and the routes use {top}", look.unique_port_name(port))
+        format!("port {} has {lanes} {word} and the routes use {top}", look.labelled_port_name(port))
     };
     short.map(text).into_iter().collect()
 }

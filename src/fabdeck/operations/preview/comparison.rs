@@ -14,9 +14,11 @@ use crate::operations::lanes::levels::{LevelsInForce, RouteLanesInForce, lanes_i
 use fabdeck_change::TransitionReport;
 use fabdeck_fabric::observe::AdaptiveRouting;
 use fabdeck_fabric::{Faults, PathLanes, Routes, Tables, UnreadEntries};
-use fabdeck_routing::certificate::{DependencyProof, LaneKnowledge, RouteScope, certify};
+use fabdeck_routing::certificate::{
+    DependencyProof, LaneKnowledge, RouteScope, certify, certify_partitioned,
+};
 use fabdeck_routing::difference::{
-    RouteDifference, TransitionCheck, check_transition, compare_routes, count_changed_lanes,
+    RouteDifference, TransitionCheck, check_transition, compare_partitioned, count_changed_lanes,
 };
 use fabdeck_routing::mixture::find_mixture_cycles;
 use fabdeck_routing::{EngineRefusal, NoProgress, Problem, RouteProgress};
@@ -68,14 +70,15 @@ pub(crate) fn compare_with_tables(
 ) -> Result<ProposalComparison, EngineRefusal> {
     let begun = Instant::now();
     let judged = RouteScope { switches: scope.switches, lanes: LaneKnowledge::Known };
-    let certificate = certify(problem, routes, &judged, pulse)?;
+    let partitions = look.partitions.as_ref();
+    let certificate = certify_partitioned(problem, routes, &judged, partitions, pulse)?;
     let took = begun.elapsed();
     let held = TablesInForce::new(look, tables, problem, routes, scope);
     // Marked elements may still work, and packets use their old paths until they fail. So the transition
     // covers the whole fabric.
     let none = Faults::default();
     let (difference, way) = if problem.faults.is_empty() {
-        let (difference, found) = compare_routes(problem, &held.old, routes, &held.together);
+        let (difference, found) = compare_partitioned(problem, &held.old, routes, &held.together, partitions);
         let way = transition_report(&CertificateNames { look, problem }, &found, &held);
         (
             difference,
@@ -85,7 +88,7 @@ pub(crate) fn compare_with_tables(
         let whole = Problem::new(problem.fabric, &none);
         let up = TablesInForce::new(look, tables, &whole, routes, scope);
         let found = check_transition(&whole, &up.old, routes, &up.together);
-        let difference = RouteDifference::between(problem, &held.old, routes);
+        let difference = RouteDifference::partitioned(problem, &held.old, routes, partitions);
         let way = transition_report(&CertificateNames { look, problem: &whole }, &found, &up);
         (difference, up.add_mixture_verdict((look, tables), [problem, &whole], (routes, scope.switches), way))
     };

@@ -1,5 +1,6 @@
 //! What each engine would make of the marked fabric.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use super::assume::assume_lids;
@@ -11,6 +12,7 @@ use super::victims::{HostNames, Victims};
 use super::whatif::{EngineRow, MarkLoss, ProposalOptions, propose};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
+use crate::operations::check::known_partitions::add_partitions;
 use crate::operations::check::loads::{JobFigures, job_figures_in_force};
 use crate::operations::lanes::lanes_in_force::{LaneReading, read_snapshot, read_snapshot_without_lanes};
 use crate::operations::operation::Operation;
@@ -27,6 +29,8 @@ pub struct PreviewRequest {
     pub options: EngineOptions,
     /// The engines; none stands for all that suit the fabric, and for the tables of a file where the options have some.
     pub engines: Vec<&'static Engine>,
+    /// File of partitions; none stands for the P_Key tables of ports.
+    pub partitions: Option<PathBuf>,
     /// Number of failed links whose mean loss is compared with that of the marks.
     pub expected: Option<usize>,
     /// How the hosts that the marks hit are named.
@@ -49,9 +53,14 @@ pub struct EnginePreview {
 /// Reads the fabric, marks elements as failed, and runs the engines.
 pub fn preview_engines(
     operation: &mut Operation<'_>,
-    PreviewRequest { marks, options, engines, expected, names }: &PreviewRequest,
+    PreviewRequest { marks, options, engines, partitions, expected, names }: &PreviewRequest,
 ) -> Result<EnginePreview, Failure> {
-    let wanted = ReadOptions { tables: true, multicast: true, ..ReadOptions::default() };
+    let wanted = ReadOptions {
+        tables: true,
+        multicast: true,
+        partitions: partitions.is_none(),
+        ..ReadOptions::default()
+    };
     // Without an option only tables are read, because lane tables take many times longer and the costs are wanted at
     // once.
     let (mut snapshot, in_force) = match options.lanes_in_force {
@@ -65,6 +74,7 @@ pub fn preview_engines(
     if !has_tables {
         assume_lids(&mut snapshot);
     }
+    add_partitions(operation, partitions.as_deref(), options.switches, &mut snapshot)?;
     let (loss, hit) = match has_tables {
         true => {
             let preview = Preview::with_marks(&snapshot, &tables, &faults)?;

@@ -70,7 +70,7 @@ pub fn read_faults(
         let ElementId::Port(port) = marked else { continue };
         // Port 0 of a switch needs no cable.
         if fabric.peer(port).is_none() && fabric.port(port).number != PortNum::MANAGEMENT {
-            let name = snapshot.port_name(port);
+            let name = snapshot.labelled_port_name(port);
             operation
                 .reporter
                 .report_line(&format!("port:{name} has no cable, so its failure affects no path"));

@@ -19,7 +19,7 @@ pub fn count_mark_loss(
             (MarkLoss::Counted(Box::new(preview.cost(None))), preview.hit_hosts(look))
         }
         None => {
-            let cut = CutOffPairs::count(look.fabric(), marks);
+            let cut = CutOffPairs::count(look.fabric(), marks, look.partitions.as_ref());
             (MarkLoss::ByCables(cut), HitHosts::by_cables(look, marks))
         }
     }

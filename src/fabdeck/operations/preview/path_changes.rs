@@ -48,7 +48,8 @@ impl PathChanges {
         pulse: &dyn RouteProgress,
     ) -> Result<Self, EngineRefusal> {
         let problem = Problem::new(look.fabric(), marks);
-        let preview = PathIndex::new(&problem, proposal.routes.clone(), pulse)?;
+        let (routes, partitions) = (proposal.routes.clone(), look.partitions.as_ref());
+        let preview = PathIndex::partitioned(&problem, routes, partitions, pulse)?;
         let over = |paths: &PathIndex, link| paths.load_of(link).map(|[there, back]| there.max(back));
         let links = look.fabric().links();
         let all = links.map(|(link, _)| CableChange {

@@ -27,7 +27,7 @@ impl Preview {
         let whole = Faults::new();
         let problem = Problem::new(look.fabric(), &whole);
         let routes = Arc::new(routes_in_force(look, tables, &whole));
-        let paths = Arc::new(PathIndex::new(&problem, routes, pulse)?);
+        let paths = Arc::new(PathIndex::partitioned(&problem, routes, look.partitions.as_ref(), pulse)?);
         Ok(Self {
             marked: MarkedPaths::new(Arc::clone(&paths)),
             paths,
@@ -87,6 +87,7 @@ impl Preview {
             lost,
             expected,
             pairs: self.paths.pairs(),
+            kept_apart: self.paths.kept_apart_pairs(),
             several_lids: self.paths.has_several_lids(),
             without_path_before: self.paths.without_path(),
             unread_tables: self.unread_tables,

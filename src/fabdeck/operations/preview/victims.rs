@@ -40,9 +40,10 @@ json_type! {
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct DegradedHosts {
         pub count: usize,
-        /// Number of senders that a host has before the marks, without those that are cut off; for screens.
+        /// Number of senders that a host has before the marks, without those that are cut off; for screens. `None` where
+        /// partitions give hosts different senders.
         #[serde(skip)]
-        pub of_senders: u64,
+        pub of_senders: Option<u64>,
         /// The most hit hosts first.
         pub first: Vec<DegradedHost>,
         /// The words before the count that say how far it can be trusted; JSON has them with the other costs.
@@ -90,8 +91,9 @@ pub struct HitHosts {
     bound: CostBound,
     /// Number of all hosts.
     hosts: usize,
-    /// Number of senders to a port that is not cut off: all end ports but itself and those that are.
-    senders: u64,
+    /// Number of senders to a port that is not cut off: all end ports but itself and those that are. `None` with
+    /// partitions.
+    senders: Option<u64>,
 }
 
 /// How victims are named.
@@ -136,7 +138,10 @@ impl HitHosts {
             degraded: tables.then_some(degraded),
             bound: CostBound::Exact,
             hosts: fabric.nodes().filter(|(id, _)| is_host(id)).count(),
-            senders: hit.ports.saturating_sub(hit.cut_off.len() + 1) as u64,
+            senders: look
+                .partitions
+                .is_none()
+                .then(|| hit.ports.saturating_sub(hit.cut_off.len() + 1) as u64),
             cut_off,
         }
     }

@@ -72,6 +72,8 @@ pub struct Cost {
     /// take down, at least one.
     pub expected: ExpectedLoss,
     pub pairs: u64,
+    /// Number of further pairs that partitions keep apart; `None` where no partitions are known that keep any apart.
+    pub kept_apart: Option<u64>,
     /// Whether some port has several LIDs. The expected cost then counts (source, LID) paths instead of
     /// pairs.
     pub several_lids: bool,

@@ -3,9 +3,10 @@
 use super::path_trace::TraceHop;
 use crate::catalogue::field::Field;
 use crate::catalogue::snapshot::Snapshot;
-use crate::catalogue::value::FieldKind;
+use crate::catalogue::value::{FieldKind, Value};
 use crate::catalogue::view::View;
-use fabdeck_fabric::{LinkId, Port};
+use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
+use fabdeck_fabric::{LinkId, Port, PortId};
 
 type RowField = Field<(usize, TraceHop)>;
 
@@ -30,7 +31,12 @@ static HOP_FIELDS: &[RowField] = &[
         FieldKind::Number,
         "egress port; none where the path ends",
         |_, &(_, hop)| hop.egress.into(),
-    ),
+    )
+    .port_of("node"),
+    RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, &(_, hop)| {
+        hop_ports(l, hop)[0].map_or(Value::Missing, |port| label_value(l, port))
+    })
+    .when_known(),
     RowField::new(
         "width",
         "WIDTH",
@@ -61,7 +67,16 @@ static HOP_FIELDS: &[RowField] = &[
     .when_ambiguous(),
     RowField::new("peer_port", "PEER PORT", FieldKind::Number, "ingress port", |l, &(_, hop)| {
         ends(l, hop)[1].map(|port| port.number).into()
-    }),
+    })
+    .port_of("peer"),
+    RowField::new(
+        "peer_label",
+        "PEER LABEL",
+        FieldKind::Text,
+        "label of the ingress port",
+        |l, &(_, hop)| hop_ports(l, hop)[1].map_or(Value::Missing, |port| label_value(l, port)),
+    )
+    .when_known(),
 ];
 
 fn link(look: &Snapshot, hop: TraceHop) -> Option<LinkId> {
@@ -69,7 +84,12 @@ fn link(look: &Snapshot, hop: TraceHop) -> Option<LinkId> {
 }
 
 fn ends(look: &Snapshot, hop: TraceHop) -> [Option<&Port>; 2] {
+    hop_ports(look, hop).map(|port| port.map(|port| look.fabric().port(port)))
+}
+
+/// The egress port of a hop, and the ingress port behind the cable.
+fn hop_ports(look: &Snapshot, hop: TraceHop) -> [Option<PortId>; 2] {
     let fabric = look.fabric();
     let out = hop.egress.and_then(|egress| fabric.port_of(hop.node, egress));
-    [out, out.and_then(|out| fabric.peer(out))].map(|port| port.map(|port| fabric.port(port)))
+    [out, out.and_then(|out| fabric.peer(out))]
 }

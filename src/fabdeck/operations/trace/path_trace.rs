@@ -136,13 +136,24 @@ pub fn parse_endpoint(look: &Snapshot, text: &str) -> Result<TraceEndpoint, Trac
             }
             _ => endpoint_at_node(look, *id),
         },
-        [] => {
-            let like = names.similar_names(text).into_iter().map(str::to_owned).collect();
-            Err(ElementError::Unknown { kind: "node", name: text.to_owned(), like }.into())
-        }
+        [] => named_port(look, text),
         several => {
             let guids = several.iter().map(|id| fabric.node(*id).guid().to_string()).collect();
             Err(ElementError::Ambiguous { name: text.to_owned(), guids }.into())
+        }
+    }
+}
+
+/// The end at a port that a text names by its number or label, without the word `port:`.
+fn named_port(look: &Snapshot, text: &str) -> Result<TraceEndpoint, TraceError> {
+    use ElementError::{AmbiguousLabel, NoLabel, NoPort};
+    let names = &look.names;
+    match Element::find(look.fabric(), names, &format!("port:{text}")) {
+        Ok(ElementId::Port(id)) => endpoint_at_port(look, id),
+        Err(error @ (NoPort { .. } | NoLabel { .. } | AmbiguousLabel { .. })) => Err(error.into()),
+        _ => {
+            let like = names.similar_names(text).into_iter().map(str::to_owned).collect();
+            Err(ElementError::Unknown { kind: "node", name: text.to_owned(), like }.into())
         }
     }
 }
@@ -201,7 +212,8 @@ fn endpoint_at_node(look: &Snapshot, id: NodeId) -> Result<TraceEndpoint, TraceE
 impl TraceEndpoint {
     /// The name of the end: `host0[1]`, or the name of a switch.
     pub fn name(&self, look: &Snapshot) -> String {
-        self.port.map_or_else(|| look.unique_name(self.node).into_owned(), |port| look.unique_port_name(port))
+        self.port
+            .map_or_else(|| look.unique_name(self.node).into_owned(), |port| look.labelled_port_name(port))
     }
 
     /// Number of other cabled ports of the same adapter.
@@ -290,6 +302,10 @@ impl Trace {
     pub fn verdict(&self, look: &Snapshot) -> String {
         let lid = self.lid;
         let name = |node: NodeId| look.names.unique_name(look.fabric(), node);
+        let port_of = |node: NodeId, number: PortNum| {
+            let label = look.fabric().port_of(node, number).map(|port| look.label_suffix(port));
+            format!("port {number}{} of {}", label.unwrap_or_default(), name(node))
+        };
         match &self.ending {
             TraceOutcome::Arrived => {
                 let links = count_words(self.link_count(), "link", "links");
@@ -301,13 +317,13 @@ impl Trace {
                 format!("not known: the forwarding table of {} was not read", name(*at))
             }
             TraceOutcome::NoCable(at, port) => {
-                format!("no path: port {port} of {} leads to no cable", name(*at))
+                format!("no path: {} leads to no cable", port_of(*at, *port))
             }
             TraceOutcome::NoAnswer(at, port) => {
-                format!("not known: no answer from behind port {port} of {}, which is up", name(*at))
+                format!("not known: no answer from behind {}, which is up", port_of(*at, *port))
             }
             TraceOutcome::Down(at, port) => {
-                format!("no path: the link at port {port} of {} is down", name(*at))
+                format!("no path: the link at {} is down", port_of(*at, *port))
             }
             TraceOutcome::Astray(at) => {
                 format!("no path: LID {lid} ends in {}, which does not own it", name(*at))

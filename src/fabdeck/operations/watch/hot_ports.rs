@@ -6,6 +6,7 @@ use crate::catalogue::field::{Field, Tone};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::value::FieldKind;
 use crate::catalogue::view::{View, ViewOrder};
+use crate::catalogue::views::labels::{LABEL_ABOUT, label_value};
 use fabdeck_fabric::counters::{CongestedAdapter, CongestedPort, LinkProblemKind};
 use fabdeck_fabric::{Port, PortId};
 
@@ -126,6 +127,7 @@ pub const HOT_PORTS: View<HotPort> = View::new(HOT_FIELDS, "no port has a cable"
 
 static HOT_FIELDS: &[RowField] = &[
     RowField::new("port", "PORT", FieldKind::Text, "the port that counts", |l, r| l.unique_port_name(r.port).into()),
+    RowField::new("label", "LABEL", FieldKind::Text, LABEL_ABOUT, |l, r| label_value(l, r.port)).when_known().shed(1),
     RowField::new(
         "role",
         "ROLE",

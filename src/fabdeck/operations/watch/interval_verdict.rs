@@ -204,12 +204,12 @@ pub(crate) fn quiet_words(thresholds: &Thresholds) -> String {
 }
 
 pub(crate) fn hot_words(look: &Snapshot, adapter: PortId, at: &CongestedPort, limit: f64) -> String {
-    let (adapter, port) = (look.port_name(adapter), look.unique_port_name(at.port));
+    let (adapter, port) = (look.port_name(adapter), look.labelled_port_name(at.port));
     format!("{adapter}, which {port} leads to: {}", waiting_words(at, limit))
 }
 
 pub(crate) fn waiting_port_words(look: &Snapshot, at: &CongestedPort, limit: f64) -> String {
-    format!("{}: {}", look.unique_port_name(at.port), waiting_words(at, limit))
+    format!("{}: {}", look.labelled_port_name(at.port), waiting_words(at, limit))
 }
 
 /// The waiting port, and the number of hosts that share the links of its leaf to other switches.
@@ -258,7 +258,7 @@ fn trouble_words(look: &Snapshot, trouble: &LinkProblem, thresholds: &Thresholds
 /// What a link counted in a span of time, which [`error_span_words`] gives.
 pub(crate) fn link_words(look: &Snapshot, trouble: &LinkProblem, limit: f64, span: &str) -> String {
     let ends = look.fabric().link(trouble.link);
-    let link = format!("{} to {}", look.unique_port_name(ends.a), look.unique_port_name(ends.b));
+    let link = format!("{} to {}", look.labelled_port_name(ends.a), look.unique_port_name(ends.b));
     let why = trouble_rate(look, trouble.why, limit, span);
     format!("{link}: {}", why.unwrap_or_else(|| "below the speed or width that both ends can do".to_owned()))
 }
@@ -272,7 +272,7 @@ pub(crate) fn trouble_rate(look: &Snapshot, why: LinkProblemKind, limit: f64, sp
         LinkProblemKind::Flaps { at, per_hour, at_least } => (at, flap_words(per_hour, at_least)),
         LinkProblemKind::Degraded => return None,
     };
-    let (at, limit) = (look.unique_port_name(at), digits_in_groups(limit));
+    let (at, limit) = (look.labelled_port_name(at), digits_in_groups(limit));
     Some(format!("{what} in {span}, counted at {at}; the threshold is {limit}"))
 }
 
@@ -316,7 +316,7 @@ pub(crate) fn shorten_list<T>(
 }
 
 fn port_names(look: &Snapshot, ports: &[PortId], most: usize, why: &str) -> String {
-    let names: Vec<String> = ports.iter().take(most).map(|port| look.unique_port_name(*port)).collect();
+    let names: Vec<String> = ports.iter().take(most).map(|port| look.labelled_port_name(*port)).collect();
     let more = if ports.len() > most { format!(" and {} more", ports.len() - most) } else { String::new() };
     format!("{} {why}: {}{more}", count_words(ports.len(), "port", "ports"), names.join(", "))
 }

@@ -17,7 +17,7 @@ pub(crate) fn congested_adapter_words(
 ) -> String {
     let mut text = format!(
         "{}: {}; {}",
-        look.unique_port_name(held.at.port),
+        look.labelled_port_name(held.at.port),
         waiting_words(&held.at, limit),
         role_reason(look, held.role, alone)
     );

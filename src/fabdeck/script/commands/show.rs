@@ -237,6 +237,33 @@ pub const SHOW_GROUPS: CommandEntry = CommandEntry::new(
 .at(OptionUse::Used)
 .json(&[JsonSchema::rows::<()>(ViewId::Groups)]);
 
+pub const SHOW_AGGREGATION: CommandEntry = CommandEntry::new(
+    "show aggregation",
+    "The aggregation nodes (SHARP) and their capabilities",
+    "A row for each aggregation node: the switch that it belongs to, and how many trees, groups, jobs and queue pairs it \
+     has room for. The capabilities are those of ibdiagnet's table SHARP_AN_INFO; a live source has none. Columns of the \
+     table that have no field of their own are in the field \"stated\".",
+)
+.needs_fabric()
+.examples(&["fabdeck --source sim:demo show aggregation", "fabdeck --source capture/ show aggregation --sort jobs"])
+.runs(&CommandFunction(show_aggregation))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::Aggregation)]);
+
+pub const SHOW_ROUTERS: CommandEntry = CommandEntry::new(
+    "show routers",
+    "The routers, and what a file states about them",
+    "A row for each router: its LIDs and the switches that it is cabled to. The field \"stated\" has the columns of \
+     ibdiagnet's table ROUTERS_INFO by their names, ranges of floating LIDs (FLIDs) among them; a live source has none.",
+)
+.needs_fabric()
+.examples(&["fabdeck --source capture/ show routers"])
+.runs(&CommandFunction(show_routers))
+.filter(FilterUse::Rows)
+.at(OptionUse::Used)
+.json(&[JsonSchema::rows::<()>(ViewId::Routers)]);
+
 pub const SHOW_JOBS: CommandEntry = CommandEntry::new(
     "show jobs",
     "The running jobs, a row for each",
@@ -334,6 +361,14 @@ fn show_adaptive(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, 
 
 fn show_partitions(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
     show_rows(context, ViewId::Partitions, rows, None)
+}
+
+fn show_aggregation(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Aggregation, rows, None)
+}
+
+fn show_routers(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {
+    show_rows(context, ViewId::Routers, rows, None)
 }
 
 fn show_groups(context: &mut Context<'_, '_>, rows: &RowArgs) -> Result<Exit, Failure> {

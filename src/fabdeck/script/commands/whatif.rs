@@ -10,7 +10,7 @@ use crate::catalogue::json_type::{Sorted, json_type};
 use crate::catalogue::query::Query;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::operations::check::certificate_text::{adaptive_words, group_names, groups_line};
+use crate::operations::check::certificate_text::{adaptive_words, group_names, groups_line, kept_apart_line};
 use crate::operations::check::loads::JobFigures;
 use crate::operations::jobs::job_table::job_table;
 use crate::operations::preview::choice_loss::ChoiceLoss;
@@ -60,24 +60,19 @@ pub struct WhatifArgs {
     pub expect: Option<usize>,
     #[arg(long, value_name = "E,...", value_delimiter = ',', help = format!("Only these engines, separated by commas (default: all that suit the fabric): {}", engine_list()))]
     pub engine: Vec<String>,
-    /// Refused: `whatif` counts the paths of all pairs; `check` takes partitions
-    #[arg(long, value_name = "FILE", hide = true)]
+    /// Count pairs by the partitions of this file (partitions.conf of OpenSM) instead of the P_Key tables of ports
+    #[arg(long, value_name = "FILE")]
     pub partitions: Option<PathBuf>,
     #[command(flatten)]
     pub route: RouteArgs,
 }
 
 fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
-    if args.partitions.is_some() {
-        return Err(Failure::usage(
-            "FD-7914: 'whatif' counts the paths of all pairs and ignores partitions; leave out --partitions, and use \
-             `check --partitions` for the tables",
-        ));
-    }
     let engines = engines(&args.engine)?;
     let (marks, options) = (args.fail.marks(), args.route.options());
     let names = if context.output.json { HostNames::Full } else { HostNames::Short };
-    let request = PreviewRequest { marks, options, engines, expected: args.expect, names };
+    let partitions = args.partitions.clone();
+    let request = PreviewRequest { marks, options, engines, partitions, expected: args.expect, names };
     let EnginePreview { snapshot, faults, loss, choices, victims, jobs, engines } =
         preview_engines(&mut context.operation(), &request)?;
     let damage = MarkDamage {
@@ -105,11 +100,12 @@ fn write(
     damage: MarkDamage<'_>,
     rows: &[EngineRow],
 ) -> Result<(), Failure> {
-    let failed: Vec<String> =
-        faults.elements(snapshot.fabric(), &snapshot.names).iter().map(ToString::to_string).collect();
     if context.output.json {
+        let failed = faults.elements(snapshot.fabric(), &snapshot.names);
+        let failed: Vec<String> = failed.iter().map(ToString::to_string).collect();
         return write_json(context, snapshot, &failed, damage, rows);
     }
+    let failed: Vec<String> = faults.iter().map(|what| snapshot.labelled_element(what)).collect();
     let MarkDamage { loss, choices, victims, groups, jobs } = damage;
     let mut lines = check::premises(snapshot);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first_elements(&failed) }));
@@ -214,6 +210,7 @@ json_answer! {
     #[derive(Default)]
     struct CostAnswer<'a> {
         pairs: Option<u64>,
+        kept_apart: Option<u64>,
         lost_until_reroute: Option<u64>,
         at_least: Option<bool>,
         by_static_ports: Option<bool>,
@@ -270,6 +267,7 @@ impl<'a> CostAnswer<'a> {
         let elements = elements.map(|(element, lost)| ElementObject { element, pairs: lost.pairs });
         Self {
             pairs: Some(cost.pairs),
+            kept_apart: cost.kept_apart,
             lost_until_reroute: Some(cost.lost_pairs()),
             at_least: Some(cost.bound() == CostBound::AtLeast),
             by_static_ports: Some(cost.bound() == CostBound::ByStaticPorts),
@@ -328,6 +326,7 @@ fn loss_lines(
 fn cost_lines(snapshot: &Snapshot, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
     let Cost { lost, expected, several_lids, .. } = cost;
     let mut lines = vec![("lost", cost.lost_words())];
+    lines.extend(cost.kept_apart.map(kept_apart_line));
     lines.extend(uncounted_note(cost).map(|why| ("", why)));
     lines.push(("for good", cost.cut_off_words()));
     lines.extend(loss_of_each_mark(failed, lost));
@@ -385,7 +384,7 @@ fn loss_of_each_mark(failed: &[String], lost: &PathLosses) -> Vec<(&'static str,
 }
 
 fn partly_lost_names(snapshot: &Snapshot, lost: &PathLosses) -> Vec<String> {
-    lost.partial_ports.iter().map(|port| snapshot.unique_port_name(*port)).collect()
+    lost.partial_ports.iter().map(|port| snapshot.labelled_port_name(*port)).collect()
 }
 
 /// A line such as `12 pairs keep some LIDs only, such as of host1[1]; 40 paths to a LID are lost`.

@@ -162,7 +162,7 @@ fn draw_change(
 ) {
     let Some(look) = state.snapshot() else { return };
     let ends = look.fabric().link(cable.link);
-    let [a, b] = [ends.a, ends.b].map(|port| look.unique_port_name(port));
+    let [a, b] = [ends.a, ends.b].map(|port| look.labelled_port_name(port));
     let between = format!(" {} ", canvas.signs.rule);
     let room = columns.live.saturating_sub(width(&between) + 1);
     let first = width(&a).min(room.saturating_sub(width(&b).min(room / 2)));

@@ -200,6 +200,7 @@ fn assemble_rows<'v>(
     rows.extend(group_row(state));
     rows.push(untouched_row(state, victims));
     rows.push(VictimRow::Blank);
+    rows.extend(state.known.choices.iter().map(|choices| VictimRow::Note("choices", choices.words())));
     if let Some(cost) = &state.known.cost {
         rows.push(VictimRow::Note("for comparison", comparison_words(cost)));
     }
@@ -236,8 +237,8 @@ fn degraded_rows(victims: &Victims, room: VictimRoom, name_rows: usize) -> Vec<V
     }
     let head = VictimRow::Head { severity: 1, role: Role::Warning, label: "DEGRADED", text };
     // What the numbers behind the names are.
-    let heading =
-        || format!("HOST, JOB, AND SENDERS THAT MISS IT, OF {}", digits_in_groups(degraded.of_senders));
+    let of = degraded.of_senders.map_or_else(String::new, |of| format!(", OF {}", digits_in_groups(of)));
+    let heading = || format!("HOST, JOB, AND SENDERS THAT MISS IT{of}");
     let heading = (!names.is_empty()).then(|| VictimRow::Names(heading(), Role::Heading));
     let names = names.into_iter().map(|names| VictimRow::Names(names, Role::Text));
     std::iter::once(head).chain(heading).chain(names).collect()

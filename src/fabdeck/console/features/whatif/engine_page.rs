@@ -5,7 +5,9 @@ use crate::catalogue::summary::count_words;
 use crate::console::model::detail_page::DetailLine;
 use crate::console::model::fabric_model::{Model, ProposalState};
 use crate::console::model::state::SessionState;
-use crate::operations::check::certificate_text::{groups_line, job_figures_words, report_lines};
+use crate::operations::check::certificate_text::{
+    groups_line, job_figures_words, kept_apart_line, report_lines,
+};
 use crate::operations::check::loads::JobFigures;
 use crate::operations::preview::comparison::NO_TABLES;
 use crate::operations::preview::whatif::{Proposal, cut_off_words};
@@ -17,9 +19,11 @@ pub fn loss_lines(known: &Model) -> Vec<DetailLine> {
     let mut lines = vec![("marked", count_words(known.marks.len(), "element", "elements"))];
     if let Some(cost) = &known.cost {
         lines.push(("lost", cost.lost_words()));
+        lines.extend(cost.kept_apart.map(kept_apart_line));
         lines.push(("for good", cost.cut_off_words()));
     }
     lines.extend(known.cut_off.map(|cut| ("for good", cut_off_words(cut))));
+    lines.extend(known.choices.iter().map(|choices| ("choices", choices.words())));
     let groups = known.groups.as_ref().map(groups_line);
     lines.push(("groups", groups.unwrap_or_else(|| "not known: no multicast table was read".to_owned())));
     lines

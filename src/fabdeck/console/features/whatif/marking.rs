@@ -16,6 +16,8 @@ use crate::console::model::fabric_model::Model;
 use crate::console::model::state::SessionState;
 use crate::console::model::task_services::TaskServices;
 use crate::console::model::tasks::{TaskDependency, TaskId};
+use crate::operations::check::choices::has_choices;
+use crate::operations::preview::choice_loss::{ChoiceLoss, count_choice_loss};
 use crate::operations::preview::path_preview::Preview;
 use crate::operations::preview::victims::HitHosts;
 use crate::operations::preview::whatif::Cost;
@@ -65,6 +67,42 @@ impl TaskOutcome for MarkCostOutcome {
     }
 }
 
+/// Counts the paths that choices of adaptive routing lose under the marks.
+#[derive(Debug)]
+pub struct ChoiceLossTask {
+    look: Arc<Snapshot>,
+    marks: Faults,
+}
+
+impl BackgroundTask for ChoiceLossTask {
+    fn dependency(&self) -> TaskDependency {
+        TaskDependency::Marks
+    }
+
+    fn run(&self, _: &mut dyn TaskServices, progress: &dyn RouteProgress) -> Option<Box<dyn TaskOutcome>> {
+        let tables = &self.look.observation.tables;
+        let choices = count_choice_loss(&self.look, tables, &self.marks, progress).ok()?;
+        Some(Box::new(ChoiceLossOutcome(choices)))
+    }
+}
+
+#[derive(Debug)]
+pub struct ChoiceLossOutcome(Option<ChoiceLoss>);
+
+impl TaskOutcome for ChoiceLossOutcome {
+    fn receive(self: Box<Self>, state: &mut SessionState, _: TaskId) -> Vec<Effect> {
+        state.known.choices = self.0;
+        refresh_screens(state);
+        Vec::new()
+    }
+
+    fn digest_text(&self) -> String {
+        format!("counted {:?}", self.0)
+    }
+}
+
+const COUNTING_CHOICES: &str = "counting paths by all choices";
+
 pub(crate) const COUNTING: &str = "counting lost paths";
 
 /// Counts the cost of the marks in a background task.
@@ -77,17 +115,23 @@ pub(crate) fn count_lost_paths(state: &mut SessionState) -> Vec<Effect> {
         .tasks
         .running_tasks()
         .iter()
-        .filter(|task| task.title == COUNTING)
+        .filter(|task| [COUNTING, COUNTING_CHOICES].contains(&task.title.as_str()))
         .map(|task| task.id)
         .collect();
     earlier.into_iter().for_each(|task| drop(state.tasks.end(task)));
-    vec![state.begin(COUNTING, MarkCostTask { look, preview, marks }).1]
+    let choices = (!marks.is_empty() && has_choices(&look.observation.tables))
+        .then(|| ChoiceLossTask { look: Arc::clone(&look), marks: marks.clone() });
+    let count = state.begin(COUNTING, MarkCostTask { look, preview, marks }).1;
+    let choices = choices.map(|task| state.begin(COUNTING_CHOICES, task).1);
+    std::iter::once(count).chain(choices).collect()
 }
 
 /// Counts what the marks cut off whatever the tables are, where there are none to count the cost with.
 pub(crate) fn count_cut_off_pairs(known: &mut Model) {
     let without_tables = known.look.as_ref().filter(|_| !known.tables && !known.marks.is_empty());
-    known.cut_off = without_tables.map(|look| CutOffPairs::count(look.fabric(), &known.marks));
+    let count =
+        |look: &Arc<Snapshot>| CutOffPairs::count(look.fabric(), &known.marks, look.partitions.as_ref());
+    known.cut_off = without_tables.map(count);
     known.hit = without_tables.map(|look| HitHosts::by_cables(look, &known.marks));
 }
 
@@ -106,7 +150,7 @@ pub(crate) fn drop_results(state: &mut SessionState, changed: TaskDependency) ->
         state.tasks.running_tasks().iter().filter(|task| task.needs >= changed).map(|task| task.id).collect();
     state.queue.clear();
     (state.known.cost, state.known.groups) = (None, None);
-    state.known.hit = None;
+    (state.known.hit, state.known.choices) = (None, None);
     let others = if changed == TaskDependency::Snapshot {
         "the fabric or its tables changed"
     } else {

@@ -44,10 +44,10 @@ pub(super) fn mark_names(known: &Model) -> String {
         let look = known.look.as_ref()?;
         Some(match mark {
             ElementId::Node(node) => look.host_name(node).into_owned(),
-            ElementId::Port(port) => look.unique_port_name(port),
+            ElementId::Port(port) => look.labelled_port_name(port),
             ElementId::Link(link) => {
                 let ends = look.fabric().link(link);
-                format!("{} to {}", look.unique_port_name(ends.a), look.unique_port_name(ends.b))
+                format!("{} to {}", look.labelled_port_name(ends.a), look.labelled_port_name(ends.b))
             }
         })
     };

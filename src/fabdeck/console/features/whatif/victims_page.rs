@@ -57,8 +57,9 @@ pub fn victims_page(state: &SessionState) -> Option<DetailPage> {
     match &victims.degraded {
         None => pairs.push(("degraded", "not known without tables".to_owned())),
         Some(degraded) => {
-            let of = digits_in_groups(degraded.of_senders);
-            let words = |host: &DegradedHost| format!("{} of {of} senders do not reach it", host.words());
+            let of =
+                degraded.of_senders.map_or_else(String::new, |of| format!(" of {}", digits_in_groups(of)));
+            let words = |host: &DegradedHost| format!("{}{of} senders do not reach it", host.words());
             let hosts = degraded.first.iter().map(words);
             let rest = more(degraded.count, degraded.first.len());
             pairs.extend(lines_or_none("degraded", hosts.chain(rest).collect(), "no host"));
