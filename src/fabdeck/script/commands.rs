@@ -2,6 +2,7 @@
 //! and the refusals of options that do not apply are made from the entries, each of which stands beside its function.
 
 mod agent;
+mod cabling;
 mod capture;
 mod capture_rewrite;
 mod changes;
@@ -41,6 +42,8 @@ use super::command_entry::CommandEntry;
 pub const COMMANDS: &[CommandEntry] = &[
     sources::SOURCES,
     health::HEALTH,
+    cabling::CABLING,
+    cabling::CABLING_EXPORT,
     report::REPORT,
     show::SHOW,
     show::SHOW_FABRIC,

@@ -253,6 +253,12 @@ impl SystemAccess for TestSystem {
         Ok((PortLabels { sheet: read.sheet, ..PortLabels::default() }, read.notes))
     }
 
+    fn cabling_plan(&self, file: &Path) -> Result<CablingPlan, SourceError> {
+        let name = file.to_string_lossy();
+        let text = std::fs::read(file).unwrap_or_default();
+        Ok(fabdeck_files::cabling::read(Input::new(&name, &text))?)
+    }
+
     fn generate(&self, name: &str) -> Result<Observation, SourceError> {
         if name == "demo" {
             Ok(plain())
