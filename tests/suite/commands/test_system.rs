@@ -253,7 +253,7 @@ impl SystemAccess for TestSystem {
         Ok((PortLabels { sheet: read.sheet, ..PortLabels::default() }, read.notes))
     }
 
-    fn cabling_plan(&self, file: &Path) -> Result<CablingPlan, SourceError> {
+    fn cabling_plan(&self, file: &Path) -> Result<fabdeck_files::cabling::CablingPlan, SourceError> {
         let name = file.to_string_lossy();
         let text = std::fs::read(file).unwrap_or_default();
         Ok(fabdeck_files::cabling::read(Input::new(&name, &text))?)

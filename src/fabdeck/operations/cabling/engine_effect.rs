@@ -73,6 +73,7 @@ impl PathsNow {
 }
 
 /// What is known of the routes of a fabric.
+#[derive(Debug)]
 pub struct RoutesInForce<'r> {
     look: &'r Snapshot,
     paths: Option<Arc<PathIndex>>,

@@ -11,7 +11,7 @@ use super::present_cables::PresentCables;
 use crate::catalogue::summary::count_words;
 
 /// What findings are made with.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct FindingWriter<'w> {
     pub names: CablingNames<'w>,
     pub bound: &'w BoundPlan<'w>,

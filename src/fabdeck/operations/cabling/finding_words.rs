@@ -11,7 +11,7 @@ use fabdeck_fabric::NodePlace;
 const MAX_NAMED: usize = 6;
 
 /// Names of ends and devices, as the fabric has them, else as the plan writes them.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct CablingNames<'n> {
     pub look: &'n Snapshot,
     pub bound: &'n BoundPlan<'n>,

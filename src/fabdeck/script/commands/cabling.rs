@@ -44,9 +44,9 @@ pub const CABLING: CommandEntry = CommandEntry::new(
 .danger(Danger::WritesFile)
 .examples(&[
     "fabdeck --source umad cabling plan.topo",
-    "fabdeck --source umad cabling ndt.csv --work list.html",
+    "fabdeck --source umad cabling plan.topo --work list.html",
     "fabdeck --source today.fdcap cabling golden.fdcap --json",
-    "fabdeck --source umad --cabling ndt.csv health",
+    "fabdeck --source umad --cabling plan.topo health",
 ])
 .runs(&CommandFunction(run))
 .at(OptionUse::Used)
