@@ -1,8 +1,8 @@
 //! What is read by name and not by content: lists of jobs, plans of cabling, and the lines of a capture behind a lead and a checksum that are
 //! right, which fuzzing of whole files never comes to.
 
-use fabdeck_files::capture_format::{CaptureReader, Lead, flags};
 use fabdeck_files::cabling::{self, PortText};
+use fabdeck_files::capture_format::{CaptureReader, Lead, flags};
 use fabdeck_files::job_lists;
 use fabdeck_files::text::Input;
 

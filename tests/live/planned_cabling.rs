@@ -86,7 +86,11 @@ fn mistaken(planned: &Fabric, seed: usize) -> Fabric {
 fn write_definitions(folder: &Path, topo: &str) {
     let types: BTreeSet<&str> = topo
         .split_whitespace()
-        .filter(|word| word.strip_prefix("SW").or_else(|| word.strip_prefix("HCA")).is_some_and(|rest| rest.parse::<u8>().is_ok()))
+        .filter(|word| {
+            word.strip_prefix("SW")
+                .or_else(|| word.strip_prefix("HCA"))
+                .is_some_and(|rest| rest.parse::<u8>().is_ok())
+        })
         .collect();
     for name in types {
         let (kind, count) = match name.strip_prefix("SW") {

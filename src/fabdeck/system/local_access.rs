@@ -12,8 +12,7 @@ use super::kept_refusals::KeptRefusals;
 use super::source_files::SourceFile;
 use super::stop_flag::StopFlag;
 use super::{
-    cabling_plans,
-    common_keys, format_writers, guard_process, local_adapters, named_fabrics, open_sources,
+    cabling_plans, common_keys, format_writers, guard_process, local_adapters, named_fabrics, open_sources,
     simulator_server, source_files,
 };
 use crate::catalogue::failure::Failure;

@@ -72,7 +72,10 @@ pub fn write_sheet<'p>(lines: impl Iterator<Item = PlanRow<'p>>) -> String {
             cells.push(end.device.clone());
             cells.push(end.port.to_string());
             cells.push(label.unwrap_or_default());
-            cells.extend([&place.room, &place.row, &place.rack, &place.unit].map(|part| part.clone().unwrap_or_default()));
+            cells.extend(
+                [&place.room, &place.row, &place.rack, &place.unit]
+                    .map(|part| part.clone().unwrap_or_default()),
+            );
         }
         cells.push(cable.rate.width.map(|width| width.word().to_owned()).unwrap_or_default());
         cells.push(cable.rate.speed.map(|speed| speed.word().to_owned()).unwrap_or_default());

@@ -18,7 +18,11 @@ pub enum PortText {
     /// A part of the device, and the port of that part.
     Part(String, u8),
     /// A board of a director, its chip and the port of that chip.
-    Board { board: u8, chip: u8, port: u8 },
+    Board {
+        board: u8,
+        chip: u8,
+        port: u8,
+    },
 }
 
 impl Default for PortText {

@@ -58,7 +58,8 @@ impl<'c> SheetLine<'c> {
     fn cell(&self, wanted: PlanColumn) -> Option<&'c str> {
         let at = self.heading.columns.iter().position(|column| *column == Some(wanted))?;
         let text = self.cells.get(at)?.trim();
-        let is_absent = matches!(text, "" | "-") || ["tbd", "n/a", "na"].contains(&&*text.to_ascii_lowercase());
+        let is_absent =
+            matches!(text, "" | "-") || ["tbd", "n/a", "na"].contains(&&*text.to_ascii_lowercase());
         (!is_absent).then_some(text)
     }
 

@@ -37,7 +37,10 @@ pub(super) enum PlanColumn {
 
 /// The columns of an end with their names, without blanks and signs, in small letters.
 const END_NAMES: [(EndColumn, &[&str]); 14] = [
-    (EndColumn::Device, &["device", "node", "name", "nodename", "devicename", "switch", "host", "hostname", "system"]),
+    (
+        EndColumn::Device,
+        &["device", "node", "name", "nodename", "devicename", "switch", "host", "hostname", "system"],
+    ),
     (EndColumn::Guid, &["guid", "nodeguid"]),
     (EndColumn::Kind, &["kind", "nodetype"]),
     (EndColumn::Port, &["port", "portnumber", "portnum", "ibport", "hcaport", "portname"]),
@@ -110,7 +113,8 @@ impl PlanHeading {
         let mut cells = Vec::new();
         read_cells(line, separator, &mut cells).ok()?;
         let names: Vec<String> = cells.iter().map(|cell| plain(strip_mark(cell))).collect();
-        let mut heading = Self { separator, columns: Vec::new(), form: form_of(&names), repeated: Vec::new() };
+        let mut heading =
+            Self { separator, columns: Vec::new(), form: form_of(&names), repeated: Vec::new() };
         for (at, name) in names.iter().enumerate() {
             let column = heading.meaning(name);
             if column.is_some_and(|column| heading.columns.contains(&Some(column))) {

@@ -108,7 +108,8 @@ pub fn write_topo(plan: &CablingPlan) -> TopoText {
     let type_of = |name: &str| types.get(name).map_or("SW", String::as_str);
     let mut systems: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (cable, [a, b]) in &cables {
-        let line = format!("   {} {} {} {} {}", a.port(), arrow(cable), type_of(&b.system), b.system, b.port());
+        let line =
+            format!("   {} {} {} {} {}", a.port(), arrow(cable), type_of(&b.system), b.system, b.port());
         systems.entry(&a.system).or_default().push(line);
     }
     let mut text = String::new();

@@ -66,7 +66,8 @@ fn wrong_cables_are_marked_on_the_map_and_listed_as_problems() {
 
 #[test]
 fn without_a_plan_nothing_is_marked() {
-    let look = Snapshot { cabling_plan: None, ..miscabled() };
+    let mut look = miscabled();
+    look.cabling_plan = None;
     let mut driver = TestSession::open(look, Size { width: 160, height: 50 });
     driver.press("2");
     assert!(!shown(&driver).contains('≠'));

@@ -96,7 +96,8 @@ impl<'f> Mistaken<'f> {
     /// A cable of devices that no mistake has touched.
     fn fresh_cable(&self, dice: &mut Dice) -> Option<Ends> {
         let free = |(a, b): (&CableEnd, &CableEnd)| {
-            let known = [a, b].iter().any(|end| self.closed.contains(&end.device) || self.touched.contains(end));
+            let known =
+                [a, b].iter().any(|end| self.closed.contains(&end.device) || self.touched.contains(end));
             (!known && a.device != b.device).then_some([*a, *b])
         };
         let all: Vec<Ends> = self.cables.iter().filter_map(free).collect();
@@ -244,8 +245,12 @@ impl<'f> Mistaken<'f> {
     fn exchange(&mut self, dice: &mut Dice) -> Option<()> {
         let a = self.fresh_switch(dice, &[])?;
         let b = self.fresh_switch(dice, &[a])?;
-        let own: Vec<Ends> =
-            self.cables.iter().filter(|(end, _)| [a, b].contains(&end.device)).map(|(x, y)| in_order([*x, *y])).collect();
+        let own: Vec<Ends> = self
+            .cables
+            .iter()
+            .filter(|(end, _)| [a, b].contains(&end.device))
+            .map(|(x, y)| in_order([*x, *y]))
+            .collect();
         let rename = |end: CableEnd| match end.device {
             device if device == a => CableEnd { device: b, ..end },
             device if device == b => CableEnd { device: a, ..end },

@@ -124,7 +124,8 @@ fn devices_that_only_one_side_has_are_one_finding_each() {
             vec![]
         )
     );
-    let trunks = "device1,port1,device2,port2\nleaf3,3,dir1,Blade 16_Port 1/20\nleaf3,4,dir1,Blade 16_Port 2/20\n";
+    let trunks =
+        "device1,port1,device2,port2\nleaf3,3,dir1,Blade 16_Port 1/20\nleaf3,4,dir1,Blade 16_Port 2/20\n";
     assert_eq!(judged(&look, trunks), (vec![], vec![]), "a plan of trunks says nothing of hosts");
     let part = "device1,port1,device2,port2\nleaf3,3,dir1,Blade 16_Port 1/20\nleaf3,4,dir1,Blade 16_Port 2/20\nleaf3,1,node1,1\n";
     let plan = cabling::read(Input::new("plan", part.as_bytes())).unwrap();

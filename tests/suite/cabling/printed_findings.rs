@@ -121,12 +121,15 @@ fn the_work_list_is_in_the_order_of_racks() {
         fs::read_to_string(home.path().join(file)).unwrap()
     };
     let text = work("list.txt");
-    let places: Vec<usize> = ["rack B", "rack not known"].iter().map(|rack| text.find(rack).unwrap()).collect();
+    let places: Vec<usize> =
+        ["rack B", "rack not known"].iter().map(|rack| text.find(rack).unwrap()).collect();
     assert!(places.is_sorted() && text.contains("[ ] U "), "{text}");
     let csv = work("list.csv");
     assert_eq!(csv.lines().next().unwrap(), "site,room,row,rack,u,device,step,finding,fault,routes,done");
     let page = work("list.html");
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("class=\"box\"") && !page.contains("<script"));
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.contains("class=\"box\"") && !page.contains("<script")
+    );
     let steps = text.matches("[ ]").count();
     assert_eq!((csv.lines().count() - 1, page.matches("<li>").count()), (steps, steps));
 }
@@ -158,7 +161,12 @@ fn findings_are_problems_of_health() {
     let (code, text, error) = run(&home, &args);
     assert_eq!(code, Some(2), "{error}");
     let json: Value = serde_json::from_str(&text).unwrap();
-    let own: Vec<&Value> = json["problems"].as_array().unwrap().iter().filter(|problem| problem["kind"] == "miscabled").collect();
+    let own: Vec<&Value> = json["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|problem| problem["kind"] == "miscabled")
+        .collect();
     assert_eq!(own.len(), 1, "{text}");
     assert!(own[0]["title"].as_str().unwrap().ends_with("are swapped"));
     assert!(own[0]["command"].as_str().unwrap().contains("cabling plan.csv"));

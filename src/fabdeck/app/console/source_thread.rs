@@ -117,7 +117,8 @@ fn replay_options(machine: &LocalSystemAccess, opening: &ConsoleOptions) -> Snap
     let labels = opening.given.labels.as_ref().and_then(|file| machine.labels(file).ok());
     own.labels = labels.map(|(labels, _)| labels).unwrap_or_default();
     own.hosts.clone_from(&opening.given.host_rules);
-    let cabling = opening.given.cabling.as_ref().and_then(|file| machine.cabling_plan(file).ok()).map(Arc::new);
+    let cabling =
+        opening.given.cabling.as_ref().and_then(|file| machine.cabling_plan(file).ok()).map(Arc::new);
     let (source, assumed) = (opening.source.clone(), opening.given.assume);
     Arc::new(move |observation| {
         let mut snapshot = Snapshot::new(&source, observation, &own);

@@ -63,7 +63,8 @@ pub fn check_cabling<'p>(look: &Snapshot, plan: &'p CablingPlan) -> CablingRepor
     let present = PresentCables::new(look);
     let CablingComparison { differences, right, uncovered } =
         compare_cabling(&bound.planned, &present.found, &SnapshotDevices(look.fabric()));
-    let writer = FindingWriter { names: CablingNames { look, bound: &bound }, bound: &bound, present: &present };
+    let writer =
+        FindingWriter { names: CablingNames { look, bound: &bound }, bound: &bound, present: &present };
     let mut findings: Vec<CablingFinding> =
         differences.iter().map(|difference| writer.finding(difference)).collect();
     let (slow, unrated) = slow_cables(look, &writer, &right);

@@ -64,11 +64,7 @@ fn covered(planned: &CableMap, found: &CableMap, facts: &impl DeviceFacts) -> Ca
 }
 
 /// Compares a plan with the cables that are there.
-pub fn compare_cabling(
-    planned: &CableMap,
-    found: &CableMap,
-    facts: &impl DeviceFacts,
-) -> CablingComparison {
+pub fn compare_cabling(planned: &CableMap, found: &CableMap, facts: &impl DeviceFacts) -> CablingComparison {
     let covered = covered(planned, found, facts);
     let right = planned.cables().filter(|cable| covered.has(*cable)).collect();
     let uncovered = found.len() - covered.len();
@@ -106,7 +102,8 @@ fn by_device(
             _ => single.push(CablingDifference::Cables(wrong)),
         }
     }
-    let missing = missing.into_iter().map(|(device, cables)| CablingDifference::MissingDevice(device, cables));
+    let missing =
+        missing.into_iter().map(|(device, cables)| CablingDifference::MissingDevice(device, cables));
     let extra = extra.into_iter().map(|(device, cables)| CablingDifference::ExtraDevice(device, cables));
     missing.chain(extra).chain(single).collect()
 }

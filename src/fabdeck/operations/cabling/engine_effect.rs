@@ -52,7 +52,8 @@ impl PathsNow {
             Self::Between(0) => "no path crosses it now".to_owned(),
             Self::Between(1) => "1 path crosses it now".to_owned(),
             Self::Between(paths) => {
-                let paths = fabdeck_fabric::observe::digits_in_groups(usize::try_from(*paths).unwrap_or(usize::MAX));
+                let paths =
+                    fabdeck_fabric::observe::digits_in_groups(usize::try_from(*paths).unwrap_or(usize::MAX));
                 format!("{paths} paths cross it now")
             }
             Self::OfHost => "all paths of its host cross it now".to_owned(),
@@ -87,7 +88,12 @@ fn request(look: &Snapshot) -> Request {
 }
 
 /// The routes that an engine makes of a fabric.
-fn run(look: &Snapshot, fabric: &Fabric, engine: &Engine, progress: &dyn RouteProgress) -> Result<Routes, String> {
+fn run(
+    look: &Snapshot,
+    fabric: &Fabric,
+    engine: &Engine,
+    progress: &dyn RouteProgress,
+) -> Result<Routes, String> {
     let faults = Faults::new();
     let problem = Problem::new(fabric, &faults);
     let answer = (engine.route)(&problem, &request(look), progress);
@@ -100,7 +106,9 @@ impl<'r> RoutesInForce<'r> {
         let tables = &look.observation.tables;
         let paths = tables.has_forwarding().then(|| Preview::new(look, tables, &NoProgress).ok()).flatten();
         let engine = match named.or_else(|| find_engine(look.assumed?)) {
-            Some(engine) => run(look, look.fabric(), engine, progress).map(|routes| (engine, Arc::new(routes))),
+            Some(engine) => {
+                run(look, look.fabric(), engine, progress).map(|routes| (engine, Arc::new(routes)))
+            }
             None => find_engine_in_force(look, progress),
         };
         Self { look, paths: paths.map(|preview| Arc::clone(preview.paths())), engine, runs: 0 }
@@ -147,7 +155,8 @@ impl<'r> RoutesInForce<'r> {
             Ok(after) => {
                 let faults = Faults::new();
                 let problem = Problem::new(&repaired, &faults);
-                let RouteDifference { entries, switches, .. } = RouteDifference::between(&problem, &before, &after);
+                let RouteDifference { entries, switches, .. } =
+                    RouteDifference::between(&problem, &before, &after);
                 if entries == 0 { EngineEffect::Same } else { EngineEffect::Changed { entries, switches } }
             }
             Err(why) => EngineEffect::Unknown(why),
@@ -165,7 +174,9 @@ fn find_engine_in_force(
         return Err("the source has no forwarding tables (--engine ENGINE, --assume ENGINE)".to_owned());
     }
     if look.fabric().switch_count() > MAX_SWITCHES {
-        return Err(format!("the engine of more than {MAX_SWITCHES} switches is not looked for (--engine ENGINE)"));
+        return Err(format!(
+            "the engine of more than {MAX_SWITCHES} switches is not looked for (--engine ENGINE)"
+        ));
     }
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);

@@ -17,9 +17,16 @@ pub enum WrongCables {
     Missing([CableEnd; 2]),
     Extra([CableEnd; 2]),
     /// The plug that belongs into `planned` is in `found`; the other plug, in `far`, is right.
-    Misplaced { far: CableEnd, planned: CableEnd, found: CableEnd },
+    Misplaced {
+        far: CableEnd,
+        planned: CableEnd,
+        found: CableEnd,
+    },
     /// Cables that went round: the far end `far[i]` is planned to lead to `near[i]` and leads to `near[i + 1]`.
-    Swapped { far: Vec<CableEnd>, near: Vec<CableEnd> },
+    Swapped {
+        far: Vec<CableEnd>,
+        near: Vec<CableEnd>,
+    },
 }
 
 /// The planned and found cables that differ, sorted out.
@@ -99,9 +106,7 @@ fn split_chain(chain: &[CableEnd], begins_planned: bool) -> Vec<WrongCables> {
         before.chain([whole(over)]).chain((over + 1..cables.len()).step_by(2).map(moved)).collect()
     };
     let at_home = |cut: &[WrongCables]| {
-        let stays = |wrong: &&WrongCables| {
-            matches!(wrong, WrongCables::Misplaced { planned, found, .. } if planned.device == found.device)
-        };
+        let stays = |wrong: &&WrongCables| matches!(wrong, WrongCables::Misplaced { planned, found, .. } if planned.device == found.device);
         cut.iter().filter(stays).count()
     };
     let cuts = (0..cables.len()).step_by(2).map(cut);

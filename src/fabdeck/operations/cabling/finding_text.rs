@@ -97,8 +97,11 @@ impl FindingWriter<'_> {
                 let ports = port_range(first, last);
                 let at = [first, last].map(|port| u16::try_from(i32::from(port) + by).unwrap_or(0));
                 let there = port_range(at[0], at[1]);
-                let title =
-                    format!("{ports} of {} have their cables at {}, {there}: {count}", device(from), device(to));
+                let title = format!(
+                    "{ports} of {} have their cables at {}, {there}: {count}",
+                    device(from),
+                    device(to)
+                );
                 (CablingFault::Moved, title, self.plug_steps(group))
             }
         };
@@ -129,8 +132,11 @@ impl FindingWriter<'_> {
 
     fn missing_device(&self, device: DeviceId, cables: &[Cable]) -> CablingFinding {
         let name = self.names.device(device);
-        let far: Vec<CableEnd> =
-            cables.iter().filter_map(|cable| cable.iter().find(|end| end.device != device)).copied().collect();
+        let far: Vec<CableEnd> = cables
+            .iter()
+            .filter_map(|cable| cable.iter().find(|end| end.device != device))
+            .copied()
+            .collect();
         let count = count_words(cables.len(), "planned cable", "planned cables");
         let at = self.names.list(far.iter().copied());
         let title = format!("{name} is not in the fabric: {count}, at {at}");
@@ -142,8 +148,11 @@ impl FindingWriter<'_> {
 
     fn extra_device(&self, device: DeviceId, cables: &[Cable]) -> CablingFinding {
         let name = self.names.device(device);
-        let far: Vec<CableEnd> =
-            cables.iter().filter_map(|cable| cable.iter().find(|end| end.device != device)).copied().collect();
+        let far: Vec<CableEnd> = cables
+            .iter()
+            .filter_map(|cable| cable.iter().find(|end| end.device != device))
+            .copied()
+            .collect();
         let count = count_words(cables.len(), "cable", "cables");
         let at = self.names.list(far.iter().copied());
         let title = format!("{name} is not in the plan: {count}, at {at}");
@@ -183,7 +192,12 @@ impl FindingWriter<'_> {
         let name = self.names.cable(cable);
         let title = format!("{name} is not in the plan");
         let text = format!("unplug {name}, or add it to the plan");
-        self.write(CablingFault::Extra, title, vec![(cable[0], text)], vec![self.cable_fault(None, Some(cable))])
+        self.write(
+            CablingFault::Extra,
+            title,
+            vec![(cable[0], text)],
+            vec![self.cable_fault(None, Some(cable))],
+        )
     }
 
     fn misplaced(&self, far: CableEnd, planned: CableEnd, found: CableEnd) -> CablingFinding {
@@ -197,7 +211,7 @@ impl FindingWriter<'_> {
         let title = format!("{far_name} leads to {found_name} instead of {planned_name}");
         // The plug goes where another one may be that is wrong too.
         let taken = self.present.found.peer(planned);
-        let taken = taken.map(|_| format!(", which another wrong cable has to leave first")).unwrap_or_default();
+        let taken = if taken.is_some() { ", which another wrong cable has to leave first" } else { "" };
         let text = format!("move the plug in {found_name} to {planned_name}{taken}");
         let cable = self.cable_fault(Some([planned, far]), Some([found, far]));
         self.write(fault, title, vec![(found, text)], vec![cable])
@@ -214,7 +228,11 @@ impl FindingWriter<'_> {
             let text = format!("exchange the plugs in {} and {}", self.names.end(*a), self.names.end(*b));
             return self.write(CablingFault::Swapped, title, vec![(*a, text)], cables);
         }
-        let title = format!("{} cables are exchanged with each other: {}", near.len(), self.names.list(near.iter().copied()));
+        let title = format!(
+            "{} cables are exchanged with each other: {}",
+            near.len(),
+            self.names.list(near.iter().copied())
+        );
         let steps = (0..near.len()).map(|at| {
             let [from, to] = [next(at), near[at]].map(|end| self.names.end(end));
             (next(at), format!("move the plug in {from} to {to}"))

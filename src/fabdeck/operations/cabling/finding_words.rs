@@ -40,7 +40,9 @@ impl CablingNames<'_> {
             };
         }
         let missing = self.bound.missing_device(end.device);
-        missing.map(|missing| format!("{}[{}]", missing.name, missing.port_text(end.port))).unwrap_or_default()
+        missing
+            .map(|missing| format!("{}[{}]", missing.name, missing.port_text(end.port)))
+            .unwrap_or_default()
     }
 
     pub fn cable(&self, [a, b]: [CableEnd; 2]) -> String {

@@ -74,7 +74,9 @@ impl<'p> BoundPlan<'p> {
             PlanPort::Unclear(why) => Err(why),
             PlanPort::NoDevice => {
                 let (name, port) = match &end.port {
-                    PortText::Part(part, port) => (format!("{} {part}", end.device_name()), PortText::Number(*port)),
+                    PortText::Part(part, port) => {
+                        (format!("{} {part}", end.device_name()), PortText::Number(*port))
+                    }
                     port => (end.device_name(), port.clone()),
                 };
                 let next = self.first_missing + self.missing.len() as u32;

@@ -77,7 +77,9 @@ impl<'f> PlanPorts<'f> {
                 match (of_part(&words).as_slice(), nodes) {
                     ([node], _) => Ok((*node, PortText::Number(*number))),
                     // A host with one adapter, whatever its name says of it.
-                    ([], [node]) if !self.fabric.node(*node).is_switch() => Ok((*node, PortText::Number(*number))),
+                    ([], [node]) if !self.fabric.node(*node).is_switch() => {
+                        Ok((*node, PortText::Number(*number)))
+                    }
                     ([], [node]) => Ok((*node, PortText::Label(port.to_string()))),
                     (found, _) => Err(format!("{} of its nodes have the part '{part}'", found.len())),
                 }
@@ -86,10 +88,15 @@ impl<'f> PlanPorts<'f> {
                 Err(format!("{} is one switch, without boards", self.names.name(*node)))
             }
             (nodes, PortText::Board { board, chip, port }) => {
-                let chips = [format!("l{board}"), format!("l{board:02}")].map(|board| of_part(&[board, format!("u{chip}")]));
+                let chips = [format!("l{board}"), format!("l{board:02}")]
+                    .map(|board| of_part(&[board, format!("u{chip}")]));
                 match chips.concat().as_slice() {
                     [node] => Ok((*node, PortText::Number(*port))),
-                    found => Err(format!("{} of its {} nodes are chip {chip} of board {board}", found.len(), nodes.len())),
+                    found => Err(format!(
+                        "{} of its {} nodes are chip {chip} of board {board}",
+                        found.len(),
+                        nodes.len()
+                    )),
                 }
             }
             ([node], port) => Ok((*node, port.clone())),
@@ -116,7 +123,8 @@ impl<'f> PlanPorts<'f> {
         let mut own: Vec<(u32, NodeId)> = nodes.iter().filter_map(ordered).collect();
         own.sort_unstable();
         own.dedup_by_key(|(order, _)| *order);
-        let several = || format!("{} nodes have this name; the plan needs a GUID, or the adapter", nodes.len());
+        let several =
+            || format!("{} nodes have this name; the plan needs a GUID, or the adapter", nodes.len());
         let chosen = own.get(usize::from(number) - 1).filter(|_| own.len() == nodes.len());
         chosen.map(|(_, node)| (*node, PortText::Number(1))).ok_or_else(several)
     }
@@ -132,7 +140,9 @@ impl<'f> PlanPorts<'f> {
             other => match self.labelled(node, &other.to_string()).as_slice() {
                 [number] => PlanPort::Known(node, *number),
                 [] => PlanPort::Unclear(format!("{}: no port of it has this label", name())),
-                several => PlanPort::Unclear(format!("{}: {} ports of it have this label", name(), several.len())),
+                several => {
+                    PlanPort::Unclear(format!("{}: {} ports of it have this label", name(), several.len()))
+                }
             },
         }
     }

@@ -31,7 +31,11 @@ pub fn route_words(effect: &RepairEffect, engine: Option<&str>) -> String {
         EngineEffect::Same => format!("{engine} makes the same routes after the repair"),
         EngineEffect::Changed { entries, switches } => {
             let count = |count: u64, one: &str, many: &str| {
-                crate::catalogue::summary::count_words(usize::try_from(count).unwrap_or(usize::MAX), one, many)
+                crate::catalogue::summary::count_words(
+                    usize::try_from(count).unwrap_or(usize::MAX),
+                    one,
+                    many,
+                )
             };
             format!(
                 "{engine} changes {} in {}",
@@ -62,11 +66,7 @@ fn by_place(a: &NodePlace, b: &NodePlace) -> Ordering {
 }
 
 /// All steps by rack and device. The steps of one finding at one device stay in their order.
-pub fn work_list(
-    names: &CablingNames<'_>,
-    report: &CablingReport<'_>,
-    routes: &[String],
-) -> Vec<WorkItem> {
+pub fn work_list(names: &CablingNames<'_>, report: &CablingReport<'_>, routes: &[String]) -> Vec<WorkItem> {
     let item = |at: usize, finding: &CablingFinding, step: usize| {
         let repair = &finding.steps[step];
         WorkItem {

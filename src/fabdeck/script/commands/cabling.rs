@@ -152,7 +152,9 @@ fn write_work(
 ) -> Result<(), Failure> {
     let ends_with = |end: &str| file.extension().is_some_and(|own| own.eq_ignore_ascii_case(end));
     let text = match () {
-        () if ends_with("html") || ends_with("htm") => work_page(&answer.look.source, &answer.plan.file, steps),
+        () if ends_with("html") || ends_with("htm") => {
+            work_page(&answer.look.source, &answer.plan.file, steps)
+        }
         () if ends_with("csv") => work_csv(steps),
         () => work_text(steps),
     };
@@ -186,7 +188,9 @@ fn write_text(
         let mut lines = vec![(finding.fault.word(), finding.title.clone())];
         const SHOWN: usize = 6;
         let steps = finding.steps.iter().take(if context.output.verbose { usize::MAX } else { SHOWN });
-        lines.extend(steps.enumerate().map(|(at, step)| (if at == 0 { "repair" } else { "" }, step.text.clone())));
+        lines.extend(
+            steps.enumerate().map(|(at, step)| (if at == 0 { "repair" } else { "" }, step.text.clone())),
+        );
         let more = finding.steps.len().saturating_sub(SHOWN);
         if more > 0 && !context.output.verbose {
             lines.push(("", format!("and {} (-v, --work)", count_words(more, "more step", "more steps"))));
@@ -331,7 +335,12 @@ fn finding_object<'a>(
         title: &finding.title,
         steps: finding.steps.iter().map(|step| step.text.as_str()).collect(),
         cables: cables.collect(),
-        routes: RoutesObject { used: effect.paths.is_used(), changed, changed_entries, text: &answer.routes[at] },
+        routes: RoutesObject {
+            used: effect.paths.is_used(),
+            changed,
+            changed_entries,
+            text: &answer.routes[at],
+        },
     }
 }
 
@@ -389,11 +398,12 @@ fn run_export(context: &mut Context<'_, '_>, args: &CablingExportArgs) -> Result
     output_file::write(context.output.out, &args.output, plan.text.as_bytes())?;
     let file = args.output.display().to_string();
     if context.output.json {
-        let object =
-            CablingExportObject { file: &file, cables: plan.cables, left_out: plan.left_out.len() };
+        let object = CablingExportObject { file: &file, cables: plan.cables, left_out: plan.left_out.len() };
         context.write_answer("cabling-export", &look, object)?;
     } else if !is_stdout {
-        context.output.print_message(&format!("{file}: {} written", count_words(plan.cables, "cable", "cables")));
+        context
+            .output
+            .print_message(&format!("{file}: {} written", count_words(plan.cables, "cable", "cables")));
     }
     if let Some(first) = plan.left_out.first() {
         let cables = count_words(plan.left_out.len(), "cable", "cables");

@@ -180,7 +180,8 @@ impl HealthModel {
         let ranked = self.ranked.as_ref().filter(|_| is_own);
         let problems = ranked.iter().flat_map(|ranked| &ranked.problems);
         let wrong = problems.filter(|problem| problem.kind == ProblemKind::Miscabled);
-        let mut elements: Vec<ElementId> = wrong.flat_map(|problem| problem.elements.iter().copied()).collect();
+        let mut elements: Vec<ElementId> =
+            wrong.flat_map(|problem| problem.elements.iter().copied()).collect();
         elements.sort_unstable();
         elements.dedup();
         elements
