@@ -141,3 +141,13 @@ fn a_rate_below_the_plan_is_a_finding_and_many_alike_are_one() {
     let (findings, _) = judged(&site(), &plan(&rows));
     assert_eq!(findings, ["4 cables run at 4x HDR; planned is 400 Gb/s"]);
 }
+
+#[test]
+fn hosts_that_were_exchanged_with_all_their_adapters_are_one_finding() {
+    let plan = "guid1,port1,guid2,port2\n0xa0,3,0xa1,20\n0xa0,4,0xa2,20\n0xa0,1,0xa5,1\n0xa0,2,0xa6,1\n0xa0,5,0xa3,1\n0xa0,6,0xa4,1\n";
+    assert_eq!(judged(&site(), plan), (vec!["node1 and node2 are exchanged: 4 cables".to_owned()], vec![]));
+    // One adapter of each alone is a swap.
+    let plan = "guid1,port1,guid2,port2\n0xa0,3,0xa1,20\n0xa0,4,0xa2,20\n0xa0,1,0xa5,1\n0xa0,2,0xa4,1\n0xa0,5,0xa3,1\n0xa0,6,0xa6,1\n";
+    let (findings, _) = judged(&site(), plan);
+    assert!(findings.len() == 1 && findings[0].ends_with("are swapped"), "{findings:?}");
+}

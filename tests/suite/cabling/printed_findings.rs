@@ -61,7 +61,7 @@ fn findings_have_repairs_and_say_what_these_do_to_routes() {
         lines.push("0xdead,host,ghost,1,,,,,,0xa,switch,nowhere,1,,,,,,,,,".to_owned());
         lines.push("cut".to_owned());
     });
-    let args = ["--source", "sim:kary,k=4,n=2,engine=minhop", "cabling", "plan.csv"];
+    let args = ["--source", SOURCE, "cabling", "plan.csv"];
     let (code, text, error) = run(&home, &args);
     assert_eq!(code, Some(2), "{text}{error}");
     for words in ["swapped", "repair", "exchange the plugs in", "routes", "is not in the fabric"] {

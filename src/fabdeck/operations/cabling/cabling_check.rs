@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::boards::Boards;
 use super::cable_end::{CableEnd, DeviceId};
 use super::comparison::{CablingComparison, DeviceFacts, compare_cabling};
 use super::finding::{CableFault, CablingFault, CablingFinding};
@@ -11,7 +12,7 @@ use super::plan_binding::{BoundPlan, PlanFault};
 use super::present_cables::{PresentCables, node_of};
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use fabdeck_fabric::{Fabric, LinkSpeed, LinkWidth};
+use fabdeck_fabric::{Fabric, LinkSpeed, LinkWidth, Node, NodeId};
 use fabdeck_files::cabling::{CablingPlan, PlanForm, PlannedRate};
 
 /// From this number on, cables that run below their plan in the same way are one finding.
@@ -45,15 +46,30 @@ impl CablingReport<'_> {
     }
 }
 
-struct SnapshotDevices<'f>(&'f Fabric);
+struct SnapshotDevices<'f> {
+    fabric: &'f Fabric,
+    boards: Boards,
+}
+
+impl<'f> SnapshotDevices<'f> {
+    fn new(look: &'f Snapshot) -> Self {
+        let fabric = look.fabric();
+        let device = |(id, node): (NodeId, &Node)| (DeviceId(id.0), look.name(id), node.is_switch());
+        Self { fabric, boards: Boards::new(fabric.nodes().map(device)) }
+    }
+}
 
 impl DeviceFacts for SnapshotDevices<'_> {
     fn is_switch(&self, device: DeviceId) -> Option<bool> {
-        node_of(self.0, device).map(|node| self.0.node(node).is_switch())
+        node_of(self.fabric, device).map(|node| self.fabric.node(node).is_switch())
     }
 
     fn is_present(&self, device: DeviceId) -> bool {
-        node_of(self.0, device).is_some()
+        node_of(self.fabric, device).is_some()
+    }
+
+    fn boards(&self) -> &Boards {
+        &self.boards
     }
 }
 
@@ -62,7 +78,7 @@ pub fn check_cabling<'p>(look: &Snapshot, plan: &'p CablingPlan) -> CablingRepor
     let bound = BoundPlan::new(plan, look);
     let present = PresentCables::new(look);
     let CablingComparison { differences, right, uncovered } =
-        compare_cabling(&bound.planned, &present.found, &SnapshotDevices(look.fabric()));
+        compare_cabling(&bound.planned, &present.found, &SnapshotDevices::new(look));
     let writer =
         FindingWriter { names: CablingNames { look, bound: &bound }, bound: &bound, present: &present };
     let mut findings: Vec<CablingFinding> =

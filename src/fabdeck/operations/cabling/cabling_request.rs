@@ -54,6 +54,7 @@ pub fn answer_cabling(
     operation: &mut Operation<'_>,
     request: &CablingRequest,
 ) -> Result<CablingAnswer, Failure> {
+    operation.env.named_source()?;
     // A plan that cannot be read is refused before the fabric is asked anything.
     let plan = Arc::new(operation.env.outside.cabling_plan(&request.plan)?);
     let mut look = operation.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::boards::Boards;
 use super::cable_end::{CableEnd, CableMap, DeviceId};
 use super::exchanged_cables::{WrongCables, sort_out};
 use super::moved_ports::{MovedGroup, take_moved_groups};
@@ -12,6 +13,8 @@ pub trait DeviceFacts {
     fn is_switch(&self, device: DeviceId) -> Option<bool>;
     /// Whether the fabric has the device.
     fn is_present(&self, device: DeviceId) -> bool;
+    /// The boards with several devices.
+    fn boards(&self) -> &Boards;
 }
 
 /// A difference between plan and fabric.
@@ -69,7 +72,7 @@ pub fn compare_cabling(planned: &CableMap, found: &CableMap, facts: &impl Device
     let right = planned.cables().filter(|cable| covered.has(*cable)).collect();
     let uncovered = found.len() - covered.len();
     let (mut wanted, mut there) = (planned.clone(), covered);
-    let groups = take_moved_groups(&mut wanted, &mut there);
+    let groups = take_moved_groups(&mut wanted, &mut there, facts.boards());
     let mut differences: Vec<CablingDifference> = groups.into_iter().map(CablingDifference::Group).collect();
     let wrong = sort_out(&wanted, &there);
     differences.extend(by_device(planned, wrong, facts));

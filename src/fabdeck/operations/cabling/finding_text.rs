@@ -64,6 +64,17 @@ impl FindingWriter<'_> {
         let count = count_words(cables.len(), "cable", "cables");
         let here = |device: DeviceId, port: u16| CableEnd { device, port };
         let (fault, title, steps) = match group.what {
+            MovedPorts::ExchangedBoards([a, b]) => {
+                let [a_name, b_name] = [a, b].map(|device| self.names.board(device));
+                (
+                    CablingFault::Exchanged,
+                    format!("{a_name} and {b_name} are exchanged: {count}"),
+                    vec![(
+                        here(a, 0),
+                        format!("exchange {a_name} and {b_name}, or their {count}, port by port"),
+                    )],
+                )
+            }
             MovedPorts::Exchanged([a, b]) => (
                 CablingFault::Exchanged,
                 format!("{} and {} are exchanged: {count}", device(a), device(b)),

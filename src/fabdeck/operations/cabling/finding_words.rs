@@ -1,5 +1,6 @@
 //! Names and sentences of findings, and the steps of their repair.
 
+use super::boards::board_of;
 use super::cable_end::{CableEnd, DeviceId};
 use super::plan_binding::BoundPlan;
 use super::present_cables::{node_of, port_of};
@@ -24,6 +25,13 @@ impl CablingNames<'_> {
             (None, Some(missing)) => missing.name.clone(),
             (None, None) => String::new(),
         }
+    }
+
+    /// The board that a device stands for.
+    pub fn board(&self, device: DeviceId) -> String {
+        let name = self.device(device);
+        let board = board_of(&name, self.is_switch(device) == Some(true)).map(|(board, _)| board.to_owned());
+        board.unwrap_or(name)
     }
 
     /// An end: the port with its label, or the name alone of an adapter with one port.

@@ -1,6 +1,7 @@
 //! Cabling as planned against cabling as found: plans bound to a fabric, the comparison, what a repair does to routes, and
 //! the work list for technicians.
 
+pub mod boards;
 pub mod cable_end;
 pub mod cabling_check;
 pub(crate) mod cabling_request;

@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::boards::Boards;
 use super::cable_end::{CableEnd, CableMap, DeviceId, in_order};
 
 /// Fewer cables than these are named one by one.
@@ -23,6 +24,8 @@ const WHOLE_SHARE: (usize, usize) = (3, 4);
 /// What moved as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MovedPorts {
+    /// The cables of two boards, which these devices stand for, are exchanged.
+    ExchangedBoards([DeviceId; 2]),
     /// The cables of two devices are exchanged, each at the same port.
     Exchanged([DeviceId; 2]),
     /// The cables of a device are at another one, each at the same port.
@@ -51,17 +54,22 @@ struct MovedPlug {
 /// From a device to a device by a number of ports.
 type Move = (DeviceId, DeviceId, i32);
 
-/// Takes every whole that moved out of both lists of cables, the one with most cables first. The cables of exchanged devices
-/// count from then on as if they were exchanged back.
-pub fn take_moved_groups(planned: &mut CableMap, found: &mut CableMap) -> Vec<MovedGroup> {
+/// Takes every whole that moved out of both lists of cables: boards first, then the one with most cables. The cables of
+/// exchanged boards and devices count from then on as if they were exchanged back.
+pub fn take_moved_groups(planned: &mut CableMap, found: &mut CableMap, boards: &Boards) -> Vec<MovedGroup> {
     let mut groups = Vec::new();
-    while let Some(group) = largest_group(planned, found) {
+    while let Some(group) = exchanged_boards(planned, found, boards).or_else(|| largest_group(planned, found))
+    {
         for (plan, find) in &group.cables {
             planned.remove(plan[0]);
             found.remove(find[0]);
         }
-        if let MovedPorts::Exchanged([a, b]) = group.what {
-            *found = found.renamed(|end| exchange(end, a, b));
+        match group.what {
+            MovedPorts::Exchanged([a, b]) => *found = found.renamed(|end| exchange(end, a, b)),
+            MovedPorts::ExchangedBoards(pair) => {
+                *found = found.renamed(|end| CableEnd { device: boards.exchanged(end.device, pair), ..end });
+            }
+            _ => {}
         }
         groups.push(group);
     }
@@ -120,16 +128,48 @@ fn largest_group(planned: &CableMap, found: &CableMap) -> Option<MovedGroup> {
 fn explained(
     planned: &CableMap,
     found: &CableMap,
-    devices: [DeviceId; 2],
+    devices: impl Iterator<Item = DeviceId>,
     rename: impl Fn(CableEnd) -> CableEnd,
 ) -> Vec<([CableEnd; 2], [CableEnd; 2])> {
     let cables: BTreeSet<[CableEnd; 2]> = devices
-        .into_iter()
         .flat_map(|device| planned.of_device(device))
         .map(|(own, peer)| in_order([own, peer]))
         .collect();
     let pairs = cables.into_iter().filter(|cable| !found.has(*cable));
     pairs.map(|cable| (cable, cable.map(&rename))).filter(|(_, now)| found.has(*now)).collect()
+}
+
+/// The two boards of which each has the cables of the other one, device by device, with most cables.
+fn exchanged_boards(planned: &CableMap, found: &CableMap, boards: &Boards) -> Option<MovedGroup> {
+    let moves = moved_plugs(planned, found);
+    let pairs: BTreeSet<[DeviceId; 2]> = moves
+        .keys()
+        .filter(|(from, to, by)| from != to && *by == 0)
+        .filter_map(|(from, to, _)| Some([boards.board(*from)?, boards.board(*to)?]))
+        .filter(|[a, b]| a < b)
+        .collect();
+    let group = |pair: [DeviceId; 2]| {
+        let rename = |end: CableEnd| CableEnd { device: boards.exchanged(end.device, pair), ..end };
+        let devices = pair.into_iter().flat_map(|board| boards.devices(board));
+        let cables = explained(planned, found, devices, rename);
+        let is_whole = |board: DeviceId| {
+            let cabled = boards.devices(board).flat_map(|device| planned.of_device(device));
+            let whole = cabled.filter(|(_, peer)| found.peer(*peer).is_some()).count();
+            let is_own = |end: &CableEnd| boards.board(end.device) == Some(board);
+            let own = cables.iter().filter(|(plan, _)| plan.iter().any(is_own)).count();
+            own > 0 && own * WHOLE_SHARE.1 >= whole * WHOLE_SHARE.0
+        };
+        // One device of a board alone is an exchange of devices.
+        let moved: BTreeSet<DeviceId> = cables
+            .iter()
+            .flat_map(|(plan, now)| plan.iter().filter(|end| !now.contains(end)))
+            .map(|end| end.device)
+            .collect();
+        let is_board = cables.len() >= LEAST_ROW && moved.len() > 2 && pair.into_iter().all(is_whole);
+        is_board.then_some(MovedGroup { what: MovedPorts::ExchangedBoards(pair), cables })
+    };
+    let groups = pairs.into_iter().filter_map(group);
+    groups.max_by_key(|group| (group.cables.len(), std::cmp::Reverse(group.what)))
 }
 
 /// Two devices of which each has the cables of the other, or one that has those of another one.
@@ -144,7 +184,7 @@ fn exchanged_devices(
         // The pair is judged once.
         return None;
     }
-    let cables = explained(planned, found, [a, b], |end| exchange(end, a, b));
+    let cables = explained(planned, found, [a, b].into_iter(), |end| exchange(end, a, b));
     let is_whole = |device: DeviceId| {
         let whole = planned.of_device(device).filter(|(_, peer)| found.peer(*peer).is_some()).count();
         let own = cables.iter().filter(|(plan, _)| plan.iter().any(|end| end.device == device)).count();

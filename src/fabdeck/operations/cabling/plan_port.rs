@@ -90,7 +90,9 @@ impl<'f> PlanPorts<'f> {
             (nodes, PortText::Board { board, chip, port }) => {
                 let chips = [format!("l{board}"), format!("l{board:02}")]
                     .map(|board| of_part(&[board, format!("u{chip}")]));
-                match chips.concat().as_slice() {
+                let [plain, padded] = chips;
+                let chips = if plain.is_empty() { padded } else { plain };
+                match chips.as_slice() {
                     [node] => Ok((*node, PortText::Number(*port))),
                     found => Err(format!(
                         "{} of its {} nodes are chip {chip} of board {board}",

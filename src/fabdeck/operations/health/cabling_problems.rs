@@ -61,7 +61,7 @@ impl HealthFacts<'_> {
         let fabric = self.look.fabric();
         let node = |device| node_of(fabric, device).map(ElementId::Node);
         let whole = match finding.moved {
-            Some(MovedPorts::Exchanged([a, b])) => [node(a), node(b)],
+            Some(MovedPorts::Exchanged([a, b]) | MovedPorts::ExchangedBoards([a, b])) => [node(a), node(b)],
             Some(MovedPorts::Replaced { planned, found }) => [node(found), node(planned)],
             Some(MovedPorts::Shifted { device, .. }) => [node(device), None],
             Some(MovedPorts::Moved { from, to, .. }) => [node(from), node(to)],
