@@ -1,6 +1,6 @@
 //! A fabric as a plan, and a plan as a table (CSV) that reads back as the same plan.
 
-use super::plan::{CablingPlan, PlanForm, PlannedCable, PlannedEnd};
+use super::plan::{CablingPlan, PlanCable, PlanForm, PlannedEnd};
 use super::planned_rate::PlannedRate;
 use super::port_text::PortText;
 use crate::csv::write_row;
@@ -39,7 +39,7 @@ pub fn plan_of_fabric(fabric: &Fabric, names: &Names, file: &str) -> CablingPlan
         };
         debug_assert!(fabric.port(link.a).link == Some(id), "a link and its port name each other");
         let ends = [link.a, link.b].map(|port| end_of(fabric, names, port));
-        plan.cables.push(PlannedCable { ends, rate, label: None, length: None, kind: None, line: None });
+        plan.cables.push(PlanCable { ends, rate, label: None, length: None, kind: None, line: None });
     }
     plan
 }
@@ -50,7 +50,7 @@ const END_COLUMNS: [&str; 9] = ["guid", "kind", "device", "port", "label", "room
 /// A cable for a written table: the plan's cable, and the labels of its ports.
 #[derive(Clone, Debug)]
 pub struct PlanRow<'p> {
-    pub cable: &'p PlannedCable,
+    pub cable: &'p PlanCable,
     pub labels: [Option<String>; 2],
 }
 

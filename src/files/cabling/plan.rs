@@ -38,7 +38,7 @@ impl PlanForm {
 pub struct CablingPlan {
     pub form: PlanForm,
     pub file: String,
-    pub cables: Vec<PlannedCable>,
+    pub cables: Vec<PlanCable>,
     pub notes: Notes,
 }
 
@@ -58,7 +58,7 @@ impl CablingPlan {
 
 /// A cable of a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PlannedCable {
+pub struct PlanCable {
     pub ends: [PlannedEnd; 2],
     pub rate: PlannedRate,
     /// What is written on the cable.

@@ -8,11 +8,12 @@
 
 use std::borrow::Cow;
 
-use super::plan::{CablingPlan, PlannedCable, PlannedEnd};
+use super::plan::{CablingPlan, PlanCable, PlannedEnd};
+use super::plan_reader::{BAD_LINE, OTHER_NETWORK, SECOND_COLUMN, no_plan};
 use super::planned_rate::PlannedRate;
 use super::port_text::PortText;
 use super::sheet_columns::{EndColumn, PlanColumn, PlanHeading};
-use super::{BAD_LINE, OTHER_NETWORK, SECOND_COLUMN};
+
 use crate::FileError;
 use crate::csv::read_cells;
 use crate::label_binding::read_label;
@@ -106,12 +107,12 @@ impl<'c> SheetLine<'c> {
         rate
     }
 
-    fn cable(&self, line: u64, place: &NotePlace, notes: &mut Notes) -> Result<PlannedCable, String> {
+    fn cable(&self, line: u64, place: &NotePlace, notes: &mut Notes) -> Result<PlanCable, String> {
         let ends = [self.end(0, place, notes)?, self.end(1, place, notes)?];
         let mut text = |column| self.cell(column).and_then(|text| read_label(text, place, notes));
         let [label, length, kind] =
             [PlanColumn::CableLabel, PlanColumn::Length, PlanColumn::CableKind].map(&mut text);
-        Ok(PlannedCable { ends, rate: self.rate(place, notes), label, length, kind, line: Some(line) })
+        Ok(PlanCable { ends, rate: self.rate(place, notes), label, length, kind, line: Some(line) })
     }
 
     /// The network of a cable that is not of the fabric, such as `Management`.
@@ -128,7 +129,7 @@ pub(super) fn read(input: Input<'_>) -> Result<CablingPlan, Box<FileError>> {
         lines.push(line?);
     }
     let Some((above, heading)) = find_heading(lines.iter().map(|line| &*line.text)) else {
-        return Err(super::no_plan(input));
+        return Err(no_plan(input));
     };
     let mut plan = CablingPlan::new(heading.form, input.name);
     for at in &heading.repeated {

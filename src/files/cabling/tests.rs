@@ -1,4 +1,6 @@
+use super::plan_reader::BAD_LINE;
 use super::*;
+use crate::text::Input;
 use fabdeck_fabric::{LinkSpeed, LinkWidth};
 use proptest::prelude::*;
 
@@ -8,7 +10,7 @@ fn plan(text: &str) -> CablingPlan {
 
 /// Line, both ends and rate of each cable.
 fn shown(plan: &CablingPlan) -> Vec<String> {
-    let line = |cable: &PlannedCable| cable.line.unwrap_or(0);
+    let line = |cable: &PlanCable| cable.line.unwrap_or(0);
     let cables = plan.cables.iter();
     cables
         .map(|cable| {

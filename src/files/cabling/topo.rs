@@ -7,8 +7,8 @@
 //!    P3 -> MQM8700 sw02 P3
 //! ```
 
-use super::BAD_LINE;
-use super::plan::{CablingPlan, PlanForm, PlannedCable, PlannedEnd};
+use super::plan::{CablingPlan, PlanCable, PlanForm, PlannedEnd};
+use super::plan_reader::BAD_LINE;
 use super::planned_rate::{PlannedRate, speed_of_lane};
 use super::port_text::PortText;
 use crate::FileError;
@@ -105,13 +105,13 @@ pub(super) fn read(input: Input<'_>) -> Result<CablingPlan, Box<FileError>> {
     Ok(plan)
 }
 
-fn planned_cable(system: &str, cable: &CableLine<'_>, line: u64) -> PlannedCable {
+fn planned_cable(system: &str, cable: &CableLine<'_>, line: u64) -> PlanCable {
     let end = |device: &str, port: &str| PlannedEnd {
         device: device.to_owned(),
         port: PortText::parse(port),
         ..PlannedEnd::default()
     };
-    PlannedCable {
+    PlanCable {
         ends: [end(system, cable.port), end(cable.peer, cable.peer_port)],
         rate: cable.rate,
         label: None,

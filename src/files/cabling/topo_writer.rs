@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::plan::{CablingPlan, PlannedCable, PlannedEnd};
+use super::plan::{CablingPlan, PlanCable, PlannedEnd};
 use super::planned_rate::lane_gigabits;
 use super::port_text::PortText;
 use fabdeck_fabric::{Guid, LinkSpeed, NodeKind};
@@ -53,7 +53,7 @@ impl TopoPort {
 }
 
 /// The type of a system by the ports of its nodes: `SW36`, `HCA1`.
-fn system_types(cables: &[(&PlannedCable, [TopoPort; 2])]) -> BTreeMap<String, String> {
+fn system_types(cables: &[(&PlanCable, [TopoPort; 2])]) -> BTreeMap<String, String> {
     let mut most: BTreeMap<&str, (bool, u8, BTreeSet<&Option<String>>)> = BTreeMap::new();
     for (cable, ports) in cables {
         for (end, port) in cable.ends.iter().zip(ports) {
@@ -79,7 +79,7 @@ fn shared_names(plan: &CablingPlan) -> BTreeSet<&str> {
     owners.into_iter().filter(|(_, owners)| owners.len() > 1).map(|(name, _)| name).collect()
 }
 
-fn arrow(cable: &PlannedCable) -> String {
+fn arrow(cable: &PlanCable) -> String {
     // FDR10 has the lanes of QDR; the file knows 10 as one speed.
     let speed = cable.rate.speed.map(|speed| if speed == LinkSpeed::Fdr10 { LinkSpeed::Qdr } else { speed });
     match (cable.rate.width, speed) {

@@ -46,6 +46,7 @@ fn wrong_cables_are_marked_on_the_map_and_listed_as_problems() {
     assert_eq!(titles.len(), 2, "{titles:?}");
     for (width, height) in [(80, 24), (160, 50)] {
         let mut driver = TestSession::open(look.clone(), Size { width, height });
+        driver.press("1");
         let health = shown(&driver);
         let begin = |title: &str| title.split(' ').next().unwrap().to_owned();
         assert!(titles.iter().all(|title| health.contains(&begin(title))), "{width}: {health}\n{titles:?}");

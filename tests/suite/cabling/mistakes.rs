@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::routing::certificate::Dice;
 use crate::routing::fabric;
 use fabdeck::catalogue::snapshot::Snapshot;
-use fabdeck::operations::cabling::cable_end::{CableEnd, DeviceId, in_order};
+use fabdeck::operations::cabling::cable_end::{CableEnd, CabledDevice, in_order};
 use fabdeck::operations::cabling::finding::CablingFault;
 use fabdeck_fabric::observe::Observation;
 use fabdeck_fabric::{
@@ -56,7 +56,7 @@ pub struct Mistaken<'f> {
     cables: BTreeMap<CableEnd, CableEnd>,
     /// Ends of cables that a mistake is about, and devices that no further mistake may touch.
     touched: BTreeSet<CableEnd>,
-    closed: BTreeSet<DeviceId>,
+    closed: BTreeSet<CabledDevice>,
     /// Right cables that run below their rate.
     slow: BTreeMap<Ends, (LinkWidth, LinkSpeed)>,
     pub expected: Vec<Expected>,
@@ -66,7 +66,7 @@ impl<'f> Mistaken<'f> {
     pub fn new(planned: &'f Fabric) -> Self {
         let end = |port: fabdeck_fabric::PortId| {
             let port = planned.port(port);
-            CableEnd { device: DeviceId(port.node.0), port: u16::from(port.number.value()) }
+            CableEnd { device: CabledDevice(port.node.0), port: u16::from(port.number.value()) }
         };
         let both = |link: &fabdeck_fabric::Link| [(end(link.a), end(link.b)), (end(link.b), end(link.a))];
         Self {
@@ -79,7 +79,7 @@ impl<'f> Mistaken<'f> {
         }
     }
 
-    fn is_switch(&self, device: DeviceId) -> bool {
+    fn is_switch(&self, device: CabledDevice) -> bool {
         self.planned.node(NodeId(device.0)).is_switch()
     }
 
@@ -105,7 +105,7 @@ impl<'f> Mistaken<'f> {
     }
 
     /// A free port of a switch.
-    fn free_port(&self, device: DeviceId, dice: &mut Dice) -> Option<CableEnd> {
+    fn free_port(&self, device: CabledDevice, dice: &mut Dice) -> Option<CableEnd> {
         let count = u16::from(self.planned.node(NodeId(device.0)).facts.port_count);
         let ends = (1..=count).map(|port| CableEnd { device, port });
         let free: Vec<CableEnd> =
@@ -113,14 +113,14 @@ impl<'f> Mistaken<'f> {
         (!free.is_empty()).then(|| free[dice.below(free.len())])
     }
 
-    fn fresh_switch(&self, dice: &mut Dice, but: &[DeviceId]) -> Option<DeviceId> {
-        let devices = (0..self.planned.switch_count() as u32).map(DeviceId);
-        let free: Vec<DeviceId> =
+    fn fresh_switch(&self, dice: &mut Dice, but: &[CabledDevice]) -> Option<CabledDevice> {
+        let devices = (0..self.planned.switch_count() as u32).map(CabledDevice);
+        let free: Vec<CabledDevice> =
             devices.filter(|device| !self.closed.contains(device) && !but.contains(device)).collect();
         (!free.is_empty()).then(|| free[dice.below(free.len())])
     }
 
-    fn close(&mut self, ends: &[CableEnd], devices: &[DeviceId]) {
+    fn close(&mut self, ends: &[CableEnd], devices: &[CabledDevice]) {
         self.touched.extend(ends);
         self.closed.extend(devices);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cable_end::DeviceId;
+use super::cable_end::CabledDevice;
 
 /// The board of a device by its name, and its number there: `node1` and 3 of `node1 mlx5_3`, `MF0;dir1:CS8500/L16` and 2 of
 /// `MF0;dir1:CS8500/L16/U2`.
@@ -18,14 +18,14 @@ pub fn board_of(name: &str, is_switch: bool) -> Option<(&str, u16)> {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Boards {
     /// The devices of each board by their numbers. The first device stands for the board.
-    members: BTreeMap<DeviceId, BTreeMap<u16, DeviceId>>,
-    of: BTreeMap<DeviceId, (DeviceId, u16)>,
+    members: BTreeMap<CabledDevice, BTreeMap<u16, CabledDevice>>,
+    of: BTreeMap<CabledDevice, (CabledDevice, u16)>,
 }
 
 impl Boards {
     /// Groups devices by their names; of two with one number on a board, that board is none.
-    pub fn new<'n>(devices: impl Iterator<Item = (DeviceId, &'n str, bool)>) -> Self {
-        let mut named: BTreeMap<(&str, bool), Option<BTreeMap<u16, DeviceId>>> = BTreeMap::new();
+    pub fn new<'n>(devices: impl Iterator<Item = (CabledDevice, &'n str, bool)>) -> Self {
+        let mut named: BTreeMap<(&str, bool), Option<BTreeMap<u16, CabledDevice>>> = BTreeMap::new();
         for (device, name, is_switch) in devices {
             let Some((board, number)) = board_of(name, is_switch) else { continue };
             let held = named.entry((board, is_switch)).or_insert_with(|| Some(BTreeMap::new()));
@@ -44,16 +44,16 @@ impl Boards {
     }
 
     /// The first device of the board of a device, where it has others.
-    pub fn board(&self, device: DeviceId) -> Option<DeviceId> {
+    pub fn board(&self, device: CabledDevice) -> Option<CabledDevice> {
         self.of.get(&device).map(|(board, _)| *board)
     }
 
-    pub fn devices(&self, board: DeviceId) -> impl Iterator<Item = DeviceId> {
+    pub fn devices(&self, board: CabledDevice) -> impl Iterator<Item = CabledDevice> {
         self.members.get(&board).into_iter().flat_map(|members| members.values().copied())
     }
 
     /// The device with the same number on the other one of two boards; the device itself where there is none.
-    pub fn exchanged(&self, device: DeviceId, [a, b]: [DeviceId; 2]) -> DeviceId {
+    pub fn exchanged(&self, device: CabledDevice, [a, b]: [CabledDevice; 2]) -> CabledDevice {
         let Some((board, number)) = self.of.get(&device) else { return device };
         let other = match *board {
             board if board == a => b,

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 /// A device: a node of the fabric by its index, or behind those a device that only the plan has.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct DeviceId(pub u32);
+pub struct CabledDevice(pub u32);
 
 /// A port of a device. Ports that only the plan has are numbered from 256 on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct CableEnd {
-    pub device: DeviceId,
+    pub device: CabledDevice,
     pub port: u16,
 }
 
@@ -51,7 +51,7 @@ impl CableMap {
     }
 
     /// The ends of a device that have a cable, with the other ends, by port.
-    pub fn of_device(&self, device: DeviceId) -> impl Iterator<Item = (CableEnd, CableEnd)> {
+    pub fn of_device(&self, device: CabledDevice) -> impl Iterator<Item = (CableEnd, CableEnd)> {
         let [first, last] = [0, u16::MAX].map(|port| CableEnd { device, port });
         self.peers.range(first..=last).map(|(own, peer)| (*own, *peer))
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::boards::Boards;
-use super::cable_end::{CableEnd, DeviceId};
+use super::cable_end::{CableEnd, CabledDevice};
 use super::comparison::{CablingComparison, DeviceFacts, compare_cabling};
 use super::finding::{CableFault, CablingFault, CablingFinding};
 use super::finding_text::FindingWriter;
@@ -54,17 +54,17 @@ struct SnapshotDevices<'f> {
 impl<'f> SnapshotDevices<'f> {
     fn new(look: &'f Snapshot) -> Self {
         let fabric = look.fabric();
-        let device = |(id, node): (NodeId, &Node)| (DeviceId(id.0), look.name(id), node.is_switch());
+        let device = |(id, node): (NodeId, &Node)| (CabledDevice(id.0), look.name(id), node.is_switch());
         Self { fabric, boards: Boards::new(fabric.nodes().map(device)) }
     }
 }
 
 impl DeviceFacts for SnapshotDevices<'_> {
-    fn is_switch(&self, device: DeviceId) -> Option<bool> {
+    fn is_switch(&self, device: CabledDevice) -> Option<bool> {
         node_of(self.fabric, device).map(|node| self.fabric.node(node).is_switch())
     }
 
-    fn is_present(&self, device: DeviceId) -> bool {
+    fn is_present(&self, device: CabledDevice) -> bool {
         node_of(self.fabric, device).is_some()
     }
 

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::boards::Boards;
-use super::cable_end::{CableEnd, CableMap, DeviceId};
+use super::cable_end::{CableEnd, CableMap, CabledDevice};
 use super::exchanged_cables::{WrongCables, sort_out};
 use super::moved_ports::{MovedGroup, take_moved_groups};
 
 /// What the comparison knows of devices.
 pub trait DeviceFacts {
     /// Whether a device is a switch; `None` for one that only the plan has.
-    fn is_switch(&self, device: DeviceId) -> Option<bool>;
+    fn is_switch(&self, device: CabledDevice) -> Option<bool>;
     /// Whether the fabric has the device.
-    fn is_present(&self, device: DeviceId) -> bool;
+    fn is_present(&self, device: CabledDevice) -> bool;
     /// The boards with several devices.
     fn boards(&self) -> &Boards;
 }
@@ -25,9 +25,9 @@ pub enum CablingDifference {
     /// One cable, or a few that belong together.
     Cables(WrongCables),
     /// A device of the plan that the fabric does not have, with its planned cables.
-    MissingDevice(DeviceId, Vec<[CableEnd; 2]>),
+    MissingDevice(CabledDevice, Vec<[CableEnd; 2]>),
     /// A device that the plan does not name, with its cables to devices that it names.
-    ExtraDevice(DeviceId, Vec<[CableEnd; 2]>),
+    ExtraDevice(CabledDevice, Vec<[CableEnd; 2]>),
 }
 
 /// The differences, and what was left out.
@@ -52,7 +52,7 @@ fn is_trunk(facts: &impl DeviceFacts, cable: [CableEnd; 2]) -> Option<bool> {
 
 /// The cables that the plan is about. A plan of trunks alone says nothing of hosts.
 fn covered(planned: &CableMap, found: &CableMap, facts: &impl DeviceFacts) -> CableMap {
-    let named: BTreeSet<DeviceId> = planned.cables().flatten().map(|end| end.device).collect();
+    let named: BTreeSet<CabledDevice> = planned.cables().flatten().map(|end| end.device).collect();
     let kinds: BTreeSet<Option<bool>> = planned.cables().map(|cable| is_trunk(facts, cable)).collect();
     // A device that is not in the fabric may be of either kind.
     let has_kind = |cable| kinds.contains(&is_trunk(facts, cable)) || kinds.contains(&None);
@@ -85,8 +85,8 @@ fn by_device(
     wrong: Vec<WrongCables>,
     facts: &impl DeviceFacts,
 ) -> Vec<CablingDifference> {
-    let mut missing: BTreeMap<DeviceId, Vec<[CableEnd; 2]>> = BTreeMap::new();
-    let mut extra: BTreeMap<DeviceId, Vec<[CableEnd; 2]>> = BTreeMap::new();
+    let mut missing: BTreeMap<CabledDevice, Vec<[CableEnd; 2]>> = BTreeMap::new();
+    let mut extra: BTreeMap<CabledDevice, Vec<[CableEnd; 2]>> = BTreeMap::new();
     let mut single = Vec::new();
     for wrong in wrong {
         let absent = |end: &&CableEnd| !facts.is_present(end.device);

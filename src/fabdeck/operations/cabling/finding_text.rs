@@ -1,6 +1,6 @@
 //! Makes findings of differences: the fault, its title, and the steps of its repair.
 
-use super::cable_end::{CableEnd, DeviceId};
+use super::cable_end::{CableEnd, CabledDevice};
 use super::comparison::CablingDifference;
 use super::exchanged_cables::WrongCables;
 use super::finding::{CableFault, CablingFault, CablingFinding, RepairStep};
@@ -62,7 +62,7 @@ impl FindingWriter<'_> {
             .map(|(planned, found)| self.cable_fault(Some(*planned), Some(*found)))
             .collect();
         let count = count_words(cables.len(), "cable", "cables");
-        let here = |device: DeviceId, port: u16| CableEnd { device, port };
+        let here = |device: CabledDevice, port: u16| CableEnd { device, port };
         let (fault, title, steps) = match group.what {
             MovedPorts::ExchangedBoards([a, b]) => {
                 let [a_name, b_name] = [a, b].map(|device| self.names.board(device));
@@ -141,7 +141,7 @@ impl FindingWriter<'_> {
         plugs.into_iter().map(step).collect()
     }
 
-    fn missing_device(&self, device: DeviceId, cables: &[Cable]) -> CablingFinding {
+    fn missing_device(&self, device: CabledDevice, cables: &[Cable]) -> CablingFinding {
         let name = self.names.device(device);
         let far: Vec<CableEnd> = cables
             .iter()
@@ -157,7 +157,7 @@ impl FindingWriter<'_> {
         self.write(CablingFault::MissingDevice, title, vec![(first, text)], faults)
     }
 
-    fn extra_device(&self, device: DeviceId, cables: &[Cable]) -> CablingFinding {
+    fn extra_device(&self, device: CabledDevice, cables: &[Cable]) -> CablingFinding {
         let name = self.names.device(device);
         let far: Vec<CableEnd> = cables
             .iter()

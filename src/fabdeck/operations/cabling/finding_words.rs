@@ -1,7 +1,7 @@
 //! Names and sentences of findings, and the steps of their repair.
 
 use super::boards::board_of;
-use super::cable_end::{CableEnd, DeviceId};
+use super::cable_end::{CableEnd, CabledDevice};
 use super::plan_binding::BoundPlan;
 use super::present_cables::{node_of, port_of};
 use crate::catalogue::snapshot::Snapshot;
@@ -19,7 +19,7 @@ pub struct CablingNames<'n> {
 }
 
 impl CablingNames<'_> {
-    pub fn device(&self, device: DeviceId) -> String {
+    pub fn device(&self, device: CabledDevice) -> String {
         match (node_of(self.look.fabric(), device), self.bound.missing_device(device)) {
             (Some(node), _) => self.look.unique_name(node).into_owned(),
             (None, Some(missing)) => missing.name.clone(),
@@ -28,7 +28,7 @@ impl CablingNames<'_> {
     }
 
     /// The board that a device stands for.
-    pub fn board(&self, device: DeviceId) -> String {
+    pub fn board(&self, device: CabledDevice) -> String {
         let name = self.device(device);
         let board = board_of(&name, self.is_switch(device) == Some(true)).map(|(board, _)| board.to_owned());
         board.unwrap_or(name)
@@ -61,7 +61,7 @@ impl CablingNames<'_> {
     }
 
     /// `None` for a device that only the plan has.
-    pub fn is_switch(&self, device: DeviceId) -> Option<bool> {
+    pub fn is_switch(&self, device: CabledDevice) -> Option<bool> {
         let fabric = self.look.fabric();
         node_of(fabric, device).map(|node| fabric.node(node).is_switch())
     }

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::boards::Boards;
-use super::cable_end::{CableEnd, CableMap, DeviceId, in_order};
+use super::cable_end::{CableEnd, CableMap, CabledDevice, in_order};
 
 /// Fewer cables than these are named one by one.
 pub const LEAST_ROW: usize = 3;
@@ -25,15 +25,15 @@ const WHOLE_SHARE: (usize, usize) = (3, 4);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MovedPorts {
     /// The cables of two boards, which these devices stand for, are exchanged.
-    ExchangedBoards([DeviceId; 2]),
+    ExchangedBoards([CabledDevice; 2]),
     /// The cables of two devices are exchanged, each at the same port.
-    Exchanged([DeviceId; 2]),
+    Exchanged([CabledDevice; 2]),
     /// The cables of a device are at another one, each at the same port.
-    Replaced { planned: DeviceId, found: DeviceId },
-    /// Neighbouring ports, from the first to the last one of the plan, have their cables so many ports further up.
-    Shifted { device: DeviceId, first: u16, last: u16, by: i32 },
+    Replaced { planned: CabledDevice, found: CabledDevice },
+    /// Neighbouring ports, from the first to the last one of the plan, have their cables some ports further up.
+    Shifted { device: CabledDevice, first: u16, last: u16, by: i32 },
     /// Neighbouring ports of one device have their cables at another one.
-    Moved { from: DeviceId, first: u16, last: u16, to: DeviceId, by: i32 },
+    Moved { from: CabledDevice, first: u16, last: u16, to: CabledDevice, by: i32 },
 }
 
 /// A whole that moved, with the cables that it explains: planned and found, one beside the other.
@@ -52,7 +52,7 @@ struct MovedPlug {
 }
 
 /// From a device to a device by a number of ports.
-type Move = (DeviceId, DeviceId, i32);
+type Move = (CabledDevice, CabledDevice, i32);
 
 /// Takes every whole that moved out of both lists of cables: boards first, then the one with most cables. The cables of
 /// exchanged boards and devices count from then on as if they were exchanged back.
@@ -76,7 +76,7 @@ pub fn take_moved_groups(planned: &mut CableMap, found: &mut CableMap, boards: &
     groups
 }
 
-fn exchange(end: CableEnd, a: DeviceId, b: DeviceId) -> CableEnd {
+fn exchange(end: CableEnd, a: CabledDevice, b: CabledDevice) -> CableEnd {
     let device = match end.device {
         device if device == a => b,
         device if device == b => a,
@@ -128,7 +128,7 @@ fn largest_group(planned: &CableMap, found: &CableMap) -> Option<MovedGroup> {
 fn explained(
     planned: &CableMap,
     found: &CableMap,
-    devices: impl Iterator<Item = DeviceId>,
+    devices: impl Iterator<Item = CabledDevice>,
     rename: impl Fn(CableEnd) -> CableEnd,
 ) -> Vec<([CableEnd; 2], [CableEnd; 2])> {
     let cables: BTreeSet<[CableEnd; 2]> = devices
@@ -142,17 +142,17 @@ fn explained(
 /// The two boards of which each has the cables of the other one, device by device, with most cables.
 fn exchanged_boards(planned: &CableMap, found: &CableMap, boards: &Boards) -> Option<MovedGroup> {
     let moves = moved_plugs(planned, found);
-    let pairs: BTreeSet<[DeviceId; 2]> = moves
+    let pairs: BTreeSet<[CabledDevice; 2]> = moves
         .keys()
         .filter(|(from, to, by)| from != to && *by == 0)
         .filter_map(|(from, to, _)| Some([boards.board(*from)?, boards.board(*to)?]))
         .filter(|[a, b]| a < b)
         .collect();
-    let group = |pair: [DeviceId; 2]| {
+    let group = |pair: [CabledDevice; 2]| {
         let rename = |end: CableEnd| CableEnd { device: boards.exchanged(end.device, pair), ..end };
         let devices = pair.into_iter().flat_map(|board| boards.devices(board));
         let cables = explained(planned, found, devices, rename);
-        let is_whole = |board: DeviceId| {
+        let is_whole = |board: CabledDevice| {
             let cabled = boards.devices(board).flat_map(|device| planned.of_device(device));
             let whole = cabled.filter(|(_, peer)| found.peer(*peer).is_some()).count();
             let is_own = |end: &CableEnd| boards.board(end.device) == Some(board);
@@ -160,7 +160,7 @@ fn exchanged_boards(planned: &CableMap, found: &CableMap, boards: &Boards) -> Op
             own > 0 && own * WHOLE_SHARE.1 >= whole * WHOLE_SHARE.0
         };
         // One device of a board alone is an exchange of devices.
-        let moved: BTreeSet<DeviceId> = cables
+        let moved: BTreeSet<CabledDevice> = cables
             .iter()
             .flat_map(|(plan, now)| plan.iter().filter(|end| !now.contains(end)))
             .map(|end| end.device)
@@ -177,7 +177,7 @@ fn exchanged_devices(
     planned: &CableMap,
     found: &CableMap,
     moves: &BTreeMap<Move, Vec<MovedPlug>>,
-    [a, b]: [DeviceId; 2],
+    [a, b]: [CabledDevice; 2],
 ) -> Option<MovedGroup> {
     let mutual = moves.contains_key(&(b, a, 0));
     if mutual && b < a {
@@ -185,7 +185,7 @@ fn exchanged_devices(
         return None;
     }
     let cables = explained(planned, found, [a, b].into_iter(), |end| exchange(end, a, b));
-    let is_whole = |device: DeviceId| {
+    let is_whole = |device: CabledDevice| {
         let whole = planned.of_device(device).filter(|(_, peer)| found.peer(*peer).is_some()).count();
         let own = cables.iter().filter(|(plan, _)| plan.iter().any(|end| end.device == device)).count();
         own > 0 && own * WHOLE_SHARE.1 >= whole * WHOLE_SHARE.0

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::cable_end::{CableEnd, CableMap, DeviceId};
-use super::plan_port::{PlanPort, PlanPorts};
+use super::cable_end::{CableEnd, CableMap, CabledDevice};
+use super::plan_port::{PlanPorts, PortMatch};
 use crate::catalogue::snapshot::Snapshot;
-use fabdeck_files::cabling::{CablingPlan, PlannedCable, PlannedEnd, PortText};
+use fabdeck_files::cabling::{CablingPlan, PlanCable, PlannedEnd, PortText};
 
 /// The first number of ports whose text has none. Only devices that are not in the fabric have such ports.
 const FIRST_UNNUMBERED: u16 = 256;
@@ -70,9 +70,11 @@ impl<'p> BoundPlan<'p> {
         missing: &mut BTreeMap<String, u32>,
     ) -> Result<CableEnd, String> {
         match ports.find(end) {
-            PlanPort::Known(node, port) => Ok(CableEnd { device: DeviceId(node.0), port: u16::from(port) }),
-            PlanPort::Unclear(why) => Err(why),
-            PlanPort::NoDevice => {
+            PortMatch::Known(node, port) => {
+                Ok(CableEnd { device: CabledDevice(node.0), port: u16::from(port) })
+            }
+            PortMatch::Unclear(why) => Err(why),
+            PortMatch::NoDevice => {
                 let (name, port) = match &end.port {
                     PortText::Part(part, port) => {
                         (format!("{} {part}", end.device_name()), PortText::Number(*port))
@@ -85,12 +87,12 @@ impl<'p> BoundPlan<'p> {
                     self.missing.push(MissingDevice { name, ports: Vec::new() });
                 }
                 let known = &mut self.missing[(device - self.first_missing) as usize];
-                Ok(CableEnd { device: DeviceId(device), port: known.port(&port) })
+                Ok(CableEnd { device: CabledDevice(device), port: known.port(&port) })
             }
         }
     }
 
-    fn add(&mut self, at: usize, cable: &PlannedCable, ends: [CableEnd; 2]) {
+    fn add(&mut self, at: usize, cable: &PlanCable, ends: [CableEnd; 2]) {
         if self.planned.has(ends) {
             return;
         }
@@ -109,7 +111,7 @@ impl<'p> BoundPlan<'p> {
     }
 
     /// The cable of the plan that has an end.
-    pub fn cable_at(&self, end: CableEnd) -> Option<&'p PlannedCable> {
+    pub fn cable_at(&self, end: CableEnd) -> Option<&'p PlanCable> {
         self.written.get(&end).map(|(at, _)| &self.plan.cables[*at])
     }
 
@@ -119,7 +121,7 @@ impl<'p> BoundPlan<'p> {
     }
 
     /// The device, where the fabric does not have it.
-    pub fn missing_device(&self, device: DeviceId) -> Option<&MissingDevice> {
+    pub fn missing_device(&self, device: CabledDevice) -> Option<&MissingDevice> {
         self.missing.get(device.0.checked_sub(self.first_missing)? as usize)
     }
 }

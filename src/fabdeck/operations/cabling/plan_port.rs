@@ -5,7 +5,7 @@ use fabdeck_files::cabling::{PlannedEnd, PortText};
 
 /// What an end of a plan means.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum PlanPort {
+pub(super) enum PortMatch {
     Known(NodeId, u8),
     /// No node has the name: the device is not in the fabric.
     NoDevice,
@@ -26,7 +26,7 @@ impl<'f> PlanPorts<'f> {
     }
 
     /// By GUID where the plan has one, else by name; of a host with several adapters by the port.
-    pub(super) fn find(&self, end: &PlannedEnd) -> PlanPort {
+    pub(super) fn find(&self, end: &PlannedEnd) -> PortMatch {
         let by_guid = end.guid.and_then(|guid| {
             let kinds = end.kind.map_or(NodeKind::ALL.to_vec(), |kind| vec![kind]);
             let by_node = kinds.into_iter().find_map(|kind| self.fabric.node_of(kind, guid));
@@ -43,11 +43,11 @@ impl<'f> PlanPorts<'f> {
         }
         nodes.retain(|node| !self.fabric.node(*node).facts.is_aggregation());
         if nodes.is_empty() {
-            return PlanPort::NoDevice;
+            return PortMatch::NoDevice;
         }
         match self.part(&nodes, &end.port) {
             Ok((node, port)) => self.port_of(node, port, end),
-            Err(why) => PlanPort::Unclear(format!("{}: {why}", end.name())),
+            Err(why) => PortMatch::Unclear(format!("{}: {why}", end.name())),
         }
     }
 
@@ -131,19 +131,19 @@ impl<'f> PlanPorts<'f> {
         chosen.map(|(_, node)| (*node, PortText::Number(1))).ok_or_else(several)
     }
 
-    fn port_of(&self, node: NodeId, port: PortText, end: &PlannedEnd) -> PlanPort {
+    fn port_of(&self, node: NodeId, port: PortText, end: &PlannedEnd) -> PortMatch {
         let facts = &self.fabric.node(node).facts;
         let name = || end.name();
         match port {
             PortText::Number(number) if facts.port_count > 0 && number > facts.port_count => {
-                PlanPort::Unclear(format!("{}: it has {} ports", name(), facts.port_count))
+                PortMatch::Unclear(format!("{}: it has {} ports", name(), facts.port_count))
             }
-            PortText::Number(number) => PlanPort::Known(node, number),
+            PortText::Number(number) => PortMatch::Known(node, number),
             other => match self.labelled(node, &other.to_string()).as_slice() {
-                [number] => PlanPort::Known(node, *number),
-                [] => PlanPort::Unclear(format!("{}: no port of it has this label", name())),
+                [number] => PortMatch::Known(node, *number),
+                [] => PortMatch::Unclear(format!("{}: no port of it has this label", name())),
                 several => {
-                    PlanPort::Unclear(format!("{}: {} ports of it have this label", name(), several.len()))
+                    PortMatch::Unclear(format!("{}: {} ports of it have this label", name(), several.len()))
                 }
             },
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cable_end::{CableEnd, CableMap, DeviceId, in_order};
+use super::cable_end::{CableEnd, CableMap, CabledDevice, in_order};
 use crate::catalogue::snapshot::Snapshot;
 use fabdeck_fabric::{Fabric, LinkId, NodeId, PortId, PortNum};
 
@@ -50,11 +50,11 @@ impl PresentCables {
 /// A port of a fabric as an end of a cable.
 pub fn end_of(fabric: &Fabric, port: PortId) -> CableEnd {
     let port = fabric.port(port);
-    CableEnd { device: DeviceId(port.node.0), port: u16::from(port.number.value()) }
+    CableEnd { device: CabledDevice(port.node.0), port: u16::from(port.number.value()) }
 }
 
 /// The node of a device; `None` for one that only the plan has.
-pub fn node_of(fabric: &Fabric, device: DeviceId) -> Option<NodeId> {
+pub fn node_of(fabric: &Fabric, device: CabledDevice) -> Option<NodeId> {
     ((device.0 as usize) < fabric.nodes().len()).then_some(NodeId(device.0))
 }
 
