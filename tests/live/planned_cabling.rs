@@ -83,7 +83,8 @@ fn mistaken(planned: &Fabric, seed: usize) -> Fabric {
     builder.finish()
 }
 
-/// System definitions for the types of a plan: `SW8` has eight ports, `HCA1` one.
+/// System definitions for the types of a plan: `HCA1` has one port, `SW8` eight and the free ones. ibtopodiff crashes where a
+/// cable is in a port that the definition does not have.
 fn write_definitions(folder: &Path, topo: &str) {
     let types: BTreeSet<&str> = topo
         .split_whitespace()
@@ -102,7 +103,9 @@ fn write_definitions(folder: &Path, topo: &str) {
             "SW" => format!("{number} -4x-10G-> P{number}\n"),
             _ => format!("{number} -4x-10G-> HCA-1/P{number}\n"),
         };
-        let ports: String = (1..=count.parse().unwrap()).map(port).collect();
+        let free = if kind == "SW" { FREE_PORTS } else { 0 };
+        let count = count.parse::<u8>().unwrap() + free;
+        let ports: String = (1..=count).map(port).collect();
         let text = format!("TOPSYSTEM {name}\n\nNODE {kind} {count} MT{count} U1\n{ports}");
         fs::write(folder.join(format!("{name}.ibnl")), text).unwrap();
     }
