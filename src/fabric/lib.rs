@@ -72,6 +72,7 @@ pub mod observe;
 mod adaptive;
 mod adaptive_tables;
 mod builder;
+mod device_index;
 mod diff;
 mod element;
 mod faults;
@@ -105,6 +106,7 @@ pub use adaptive::{
 };
 pub use adaptive_tables::{AdaptiveEntry, AdaptiveLft, AdaptiveTables, EntryState};
 pub use builder::{ConnectError, FabricBuilder, NodeKey};
+pub use device_index::DeviceIndex;
 pub use diff::{FabricDiff, FabricDifference};
 pub use element::{Element, ElementError, ElementId, FoundElement, LIST_COMMANDS_HINT};
 pub use faults::Faults;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::device_index::{DeviceIndex, host_word, node_with_guid, parse_guid};
 use super::label_index::{LabelIndex, SheetProblem};
 use super::port_labels::{GUESS_SIGN, NodePlace, PortLabel, PortLabels};
 use super::{Fabric, Guid, HostRules, NamedHost, Node, NodeId, NodeKind, PortId};
@@ -41,27 +42,13 @@ impl Names {
         let alike_switches = by_name.values().any(|bearers| bearers.iter().filter(is_switch).count() > 1);
         let labels = LabelIndex::default();
         let mut names = Self { names, by_name, alike_switches, hosts: map.hosts.clone(), labels };
-        let short = short_names(fabric, &map.labels);
-        names.labels =
-            LabelIndex::new(fabric, &map.labels, |device| names.find_device(fabric, &short, device));
+        if map.labels.sheet.is_empty() {
+            names.labels = LabelIndex::new(fabric, &map.labels, |_| Vec::new());
+            return names;
+        }
+        let devices = DeviceIndex::new(fabric, &names);
+        names.labels = LabelIndex::new(fabric, &map.labels, |device| devices.find(device));
         names
-    }
-
-    /// The nodes that a sheet means by the name of a device: as everywhere, else without the case of letters, and
-    /// without the model behind the name of a switch.
-    fn find_device(
-        &self,
-        fabric: &Fabric,
-        short: &FxHashMap<String, Vec<NodeId>>,
-        device: &str,
-    ) -> Vec<NodeId> {
-        if let Some(id) = parse_guid(device).and_then(|guid| node_with_guid(fabric, guid)) {
-            return vec![id];
-        }
-        match self.nodes_named(device.trim()) {
-            [] => short.get(&short_name(device)).cloned().unwrap_or_default(),
-            named => named.to_vec(),
-        }
     }
 
     /// The label of a port.
@@ -136,7 +123,7 @@ impl Names {
         let by_host = |id: &NodeId| {
             let is = match self.hosts.host_of(self.name(*id)) {
                 Some(host) => host == NamedHost::Host(text.trim().to_owned()),
-                None => host_name(self.name(*id)) == Some(text.trim()),
+                None => host_word(self.name(*id)) == Some(text.trim()),
             };
             fabric.node(*id).facts.kind != NodeKind::Switch && is
         };
@@ -165,49 +152,6 @@ impl Names {
     }
 }
 
-/// A GUID as an operator types it. Short hexadecimal words are names (`cafe`, `ed01`) unless `0x` says otherwise.
-fn parse_guid(text: &str) -> Option<Guid> {
-    let text = text.trim();
-    let marked = text.starts_with("0x") || text.starts_with("0X") || text.len() == 16;
-    marked.then(|| Guid::from_hex(text).ok()).flatten()
-}
-
-fn node_with_guid(fabric: &Fabric, guid: Guid) -> Option<NodeId> {
-    fabric.node_by_guid(guid).or_else(|| fabric.port_by_guid(guid).map(|port| fabric.port(port).node))
-}
-
-/// The name of a device as sheets write it: `leaf3` of `MF0;Leaf3:MQM9700/U1`, in small letters.
-fn short_name(name: &str) -> String {
-    let name = name.trim();
-    let inner = name.split_once(';').map_or(name, |(_, rest)| rest);
-    let short = match inner.rsplit_once(':') {
-        Some((short, _)) if inner.len() < name.len() => short,
-        _ => name,
-    };
-    short.to_lowercase()
-}
-
-/// The nodes by their short names and the hosts of adapters, where a sheet needs them.
-fn short_names(fabric: &Fabric, labels: &PortLabels) -> FxHashMap<String, Vec<NodeId>> {
-    let mut short: FxHashMap<String, Vec<NodeId>> = FxHashMap::default();
-    if labels.sheet.is_empty() {
-        return short;
-    }
-    for (id, node) in fabric.nodes() {
-        let name = short_name(&node.facts.description);
-        let host = host_name(&name).filter(|host| !node.is_switch() && *host != name).map(str::to_owned);
-        for name in std::iter::once(name).chain(host) {
-            short.entry(name).or_default().push(id);
-        }
-    }
-    short
-}
-
-/// The host part of an adapter's description: `node7` of `node7 HCA-1`, `MT25408 ConnectX` has none of its own.
-fn host_name(name: &str) -> Option<&str> {
-    name.split_whitespace().next()
-}
-
 fn name_of(node: &Node, map: &NameMap) -> String {
     if let Some(name) = map.by_guid.get(&node.guid()) {
         return name.clone();
@@ -215,20 +159,5 @@ fn name_of(node: &Node, map: &NameMap) -> String {
     match node.facts.description.trim() {
         "" => node.guid().to_string(),
         description => description.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hexadecimal_words_are_guids_where_marked_or_of_full_length() {
-        for text in ["0xed01", "0Xed01", " 0xed01 ", "000000000000ed01", "0x000000000000ed01"] {
-            assert_eq!(parse_guid(text), Some(Guid(0xed01)), "{text}");
-        }
-        for text in ["ed01", "0xswitch", "a-name-as-long.."] {
-            assert_eq!(parse_guid(text), None, "{text}");
-        }
     }
 }

@@ -49,6 +49,7 @@ pub mod wire_binding;
 pub mod job_lists;
 
 // Input written by operators.
+pub mod cabling;
 pub mod flows;
 pub mod label_sheet;
 pub mod story_file;

@@ -32,7 +32,7 @@ use fabdeck_mad::{
 use fabdeck_simulator::{ClientId, LabelProfile, LineFaults, SimulatedFabric, Simulator, WireProfile};
 
 use super::judge::sound;
-use super::lines::{job_lists, lines};
+use super::lines::{cabling_plans, job_lists, lines};
 use super::sent::{packed, transcripts};
 
 /// What a target does with its bytes.
@@ -46,6 +46,7 @@ pub const TARGETS: &[(&str, Run)] = &[
     ("wire-answers", wire_answers),
     ("fdcap-lines", lines),
     ("jobs", job_lists),
+    ("cabling", cabling_plans),
     ("packed", packed),
     ("transcripts", transcripts),
 ];

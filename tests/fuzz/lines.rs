@@ -1,6 +1,7 @@
-//! What is read by name and not by content: lists of jobs, and the lines of a capture behind a lead and a checksum that are
+//! What is read by name and not by content: lists of jobs, plans of cabling, and the lines of a capture behind a lead and a checksum that are
 //! right, which fuzzing of whole files never comes to.
 
+use fabdeck_files::cabling::{self, PortText};
 use fabdeck_files::capture_format::{CaptureReader, Lead, flags};
 use fabdeck_files::job_lists;
 use fabdeck_files::text::Input;
@@ -22,6 +23,28 @@ pub fn job_lists(data: &[u8]) {
             }
             Err(error) => refused(&error),
         }
+    }
+}
+
+/// Reads the bytes as a plan of cabling. A plan has cables, each with a device and a line of the file, and a port reads back as it
+/// is written.
+pub fn cabling_plans(data: &[u8]) {
+    let input = Input::new("fuzz", data);
+    let first = cabling::read(input);
+    assert_eq!(first, cabling::read(input), "the same bytes were read in two ways");
+    match first {
+        Ok(plan) => {
+            assert!(!plan.cables.is_empty() && plan.cables.len() <= data.len());
+            let lines = data.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+            for cable in &plan.cables {
+                assert!(cable.line.is_some_and(|line| (1..=lines).contains(&line)));
+                for end in &cable.ends {
+                    assert!(!end.device_name().is_empty());
+                    assert_eq!(PortText::parse(&end.port.to_string()), end.port);
+                }
+            }
+        }
+        Err(error) => refused(&error),
     }
 }
 

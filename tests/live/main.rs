@@ -30,6 +30,7 @@ mod opensm_process;
 mod opensm_routes;
 mod path_record_lanes;
 mod phased_updates;
+mod planned_cabling;
 mod prometheus;
 mod random_kills;
 mod replays;

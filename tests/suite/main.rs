@@ -10,6 +10,7 @@
 
 mod agents;
 mod analysis;
+mod cabling;
 mod captures;
 mod changes;
 mod codes;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use fabdeck_change::ChangedPathBits;
 use fabdeck_fabric::counters::{SensorFault, WireJudgement, WireThresholds, find_sensor_faults, judge_port};
@@ -14,6 +14,7 @@ use fabdeck_fabric::{
     Element, ElementId, Fabric, GUESS_SIGN, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId,
     Partitions, PathBits, Port, PortFacts, PortId, PortLabel, PortNum, PortState, Routes, SheetProblem,
 };
+use fabdeck_files::cabling::CablingPlan;
 use fabdeck_routing::{Engine, Request, suitable_engines};
 
 /// The note about a line of a sheet that fits nothing in the fabric.
@@ -37,6 +38,8 @@ pub struct Snapshot {
     pub partitions: Option<Partitions>,
     /// The limits of the wire verdict.
     pub wire_thresholds: WireThresholds,
+    /// The plan that the cabling is held against.
+    pub cabling_plan: Option<Arc<CablingPlan>>,
     /// The ports that several planes make up; empty for a fabric without planes.
     planes: AggregatedPorts,
     /// Devices whose answers about labels contradict each other or the rule of their model.
@@ -100,6 +103,7 @@ impl Snapshot {
             changed_path_bits: None,
             partitions: None,
             wire_thresholds: WireThresholds::default(),
+            cabling_plan: None,
             planes,
             doubted_labels,
             map,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
@@ -11,6 +12,7 @@ use fabdeck_change::{BeginRecord, ChangeStore, ChangedPathBits, Rights, path_bit
 use fabdeck_fabric::counters::{Thresholds, WireThresholds};
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{HostRules, NameMap};
+use fabdeck_files::cabling::CablingPlan;
 use fabdeck_live::{WriteRight, is_live, socket_of};
 use fabdeck_mad::access::Source;
 use fabdeck_routing::Engine;
@@ -27,6 +29,8 @@ pub struct OperationOptions {
     pub node_name_map: Option<PathBuf>,
     /// The sheet of labels and places.
     pub labels: Option<PathBuf>,
+    /// The plan of the cabling that findings are made with.
+    pub cabling: Option<PathBuf>,
     /// Rules from names of adapters to hosts.
     pub host_rules: HostRules,
     /// The engine whose tables are assumed if the source has none.
@@ -132,12 +136,19 @@ impl<'a> Env<'a> {
         Ok((own, notes))
     }
 
+    /// The plan of the cabling, where one is given.
+    pub fn cabling_plan(self) -> Result<Option<Arc<CablingPlan>>, Failure> {
+        let file = self.given.cabling.as_deref();
+        Ok(file.map(|file| self.outside.cabling_plan(file)).transpose()?.map(Arc::new))
+    }
+
     /// A snapshot of an observation, with the operator's names.
     pub fn snapshot_of(self, source: &str, mut observation: Observation) -> Result<Snapshot, Failure> {
         let (own, notes) = self.operator_names()?;
         observation.notes.extend(notes);
         let mut snapshot = Snapshot::new(source, observation, &own);
         snapshot.wire_thresholds = self.given.wire_thresholds;
+        snapshot.cabling_plan = self.cabling_plan()?;
         snapshot.changed_path_bits = self.changed_path_bits(source, &snapshot, None);
         Ok(snapshot)
     }

@@ -2,6 +2,7 @@
 //! traffic, changes, conversions, reports. The console and the command line call the same operations; nothing here draws on a
 //! terminal or prints.
 
+pub mod cabling;
 pub mod changes;
 pub mod check;
 pub(crate) mod convert;

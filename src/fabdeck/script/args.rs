@@ -38,6 +38,10 @@ pub struct GlobalArgs {
     /// cage, breakout), site, room, row, rack, u, in any order
     #[arg(long, global = true, value_name = "FILE")]
     pub labels: Option<PathBuf>,
+    /// Plan of the cabling: .topo of ibutils, an NDT or P2P sheet (CSV), a table with device and port at both ends, or a
+    /// dump or capture from when it was right. Cables that differ are problems of health, report and the console
+    #[arg(long, global = true, value_name = "PLAN")]
+    pub cabling: Option<PathBuf>,
     /// Timeout of a request to a live fabric: 500ms, 2s, or seconds without a unit (default: 1s)
     #[arg(long, global = true, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,

@@ -2,6 +2,7 @@
 //! and the refusals of options that do not apply are made from the entries, each of which stands beside its function.
 
 mod agent;
+mod cabling;
 mod capture;
 mod capture_rewrite;
 mod changes;
@@ -44,6 +45,8 @@ pub const COMMANDS: &[CommandEntry] = &[
     sources::SOURCES,
     health::HEALTH,
     watch::command::WATCH,
+    cabling::CABLING,
+    cabling::CABLING_EXPORT,
     report::REPORT,
     show::SHOW,
     show::SHOW_FABRIC,

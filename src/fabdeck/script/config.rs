@@ -31,6 +31,8 @@ pub struct ConfigFile {
     pub node_name_map: Option<PathBuf>,
     /// Sheet of labels and places.
     pub labels: Option<PathBuf>,
+    /// Plan of the cabling.
+    pub cabling: Option<PathBuf>,
     #[serde(deserialize_with = "values::color")]
     pub color: Option<Color>,
     pub mkey_file: Option<PathBuf>,

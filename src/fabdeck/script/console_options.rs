@@ -42,6 +42,7 @@ pub fn resolve_console_options(
         ("--config", &globals.config),
         ("--node-name-map", &globals.node_name_map),
         ("--labels", &globals.labels),
+        ("--cabling", &globals.cabling),
         ("--mkey-file", &globals.mkey_file),
     ];
     let with_file = |(option, file): (&'static str, &Option<PathBuf>)| {

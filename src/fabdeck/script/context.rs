@@ -121,6 +121,7 @@ pub fn resolve_options(globals: &GlobalArgs, config: &ConfigFile) -> OperationOp
         },
         node_name_map: globals.node_name_map.as_ref().or(config.node_name_map.as_ref()).cloned(),
         labels: globals.labels.as_ref().or(config.labels.as_ref()).cloned(),
+        cabling: globals.cabling.as_ref().or(config.cabling.as_ref()).cloned(),
         host_rules: config.jobs.host_rules.clone(),
         assume: globals.assume.as_deref().and_then(find_engine),
         thresholds: config.hotspots.clone(),

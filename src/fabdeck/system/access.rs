@@ -15,6 +15,7 @@ use crate::catalogue::snapshot::Snapshot;
 use fabdeck_change::Owner;
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables, TorusDescription};
+use fabdeck_files::cabling::CablingPlan;
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
@@ -109,6 +110,9 @@ pub trait SystemAccess {
 
     /// Reads a sheet of labels and places.
     fn labels(&self, file: &Path) -> Result<(PortLabels, Notes), SourceError>;
+
+    /// Reads a plan of cabling: a file of one of its forms, or a dump or capture of a fabric.
+    fn cabling_plan(&self, file: &Path) -> Result<CablingPlan, SourceError>;
 
     /// Generates a fabric by name, as in `sim:NAME` without the `sim:`.
     fn generate(&self, name: &str) -> Result<Observation, SourceError>;

@@ -12,12 +12,13 @@ use super::kept_refusals::KeptRefusals;
 use super::source_files::SourceFile;
 use super::stop_flag::StopFlag;
 use super::{
-    common_keys, format_writers, guard_process, local_adapters, named_fabrics, open_sources,
+    cabling_plans, common_keys, format_writers, guard_process, local_adapters, named_fabrics, open_sources,
     simulator_server, source_files,
 };
 use crate::catalogue::failure::Failure;
 use fabdeck_fabric::observe::{Notes, Observation};
 use fabdeck_fabric::{Fabric, Guid, NameMap, Partitions, PortLabels, Tables, TorusDescription};
+use fabdeck_files::cabling::CablingPlan;
 use fabdeck_files::content::GuidFile;
 use fabdeck_files::flows::FlowLine;
 use fabdeck_files::job_lists::JobList;
@@ -167,6 +168,10 @@ impl SystemAccess for LocalSystemAccess {
 
     fn labels(&self, file: &Path) -> Result<(PortLabels, Notes), SourceError> {
         open_sources::labels(file)
+    }
+
+    fn cabling_plan(&self, file: &Path) -> Result<CablingPlan, SourceError> {
+        cabling_plans::read_plan(file)
     }
 
     fn generate(&self, name: &str) -> Result<Observation, SourceError> {

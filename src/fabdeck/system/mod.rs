@@ -4,6 +4,7 @@
 pub mod access;
 pub mod adapter_row;
 pub mod allocator;
+mod cabling_plans;
 mod common_keys;
 mod csv;
 mod descriptors;

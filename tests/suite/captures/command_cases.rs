@@ -15,6 +15,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("watch", "watches live fabrics until it is stopped (`commands::watch`)"),
     ("record", "reads live fabrics; these captures are what it wrote"),
     ("report", "writes a page (`commands::report`)"),
+    ("cabling export", "writes a plan (`cabling::printed_findings`)"),
     ("reproduce", "computes figures of papers, and reads no fabric (`reproduction`)"),
     ("study list", "lists files of the package, and reads no fabric"),
     ("study show", "prints a study, and reads no fabric"),

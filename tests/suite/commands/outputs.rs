@@ -84,6 +84,7 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ("capture cut", &["capture", "cut", FIRST, "-o", "/dev/null"], "capture-cut"),
     ("capture export", &["capture", "export", FIRST, "-o", "/dev/null"], "capture-export"),
     ("capture anonymize", &["capture", "anonymize", FIRST, "-o", "/dev/null"], "capture-anonymize"),
+    ("cabling export", &["--source", "small", "cabling", "export", "-o", "/dev/null"], "cabling-export"),
     ("completions", &["completions", "bash"], "completions"),
     ("man", &["man"], "man"),
 ];

@@ -177,6 +177,7 @@ fn read_snapshot(
     observation.notes.extend(notes);
     let mut snapshot = Snapshot::new(source.describe(), observation, &own);
     snapshot.changed_path_bits = env.changed_path_bits(&opening.source, &snapshot, None);
+    snapshot.cabling_plan = env.cabling_plan().map_err(failed)?;
     match opening.given.assume {
         Some(engine) => assume(&mut snapshot, engine).map_err(|refusal| refusal.to_string())?,
         // Engines route by LID, so a topology without LIDs gets those of a new fabric, with a note.

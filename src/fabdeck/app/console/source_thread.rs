@@ -118,9 +118,12 @@ fn replay_options(machine: &LocalSystemAccess, opening: &ConsoleOptions) -> Snap
     let labels = opening.given.labels.as_ref().and_then(|file| machine.labels(file).ok());
     own.labels = labels.map(|(labels, _)| labels).unwrap_or_default();
     own.hosts.clone_from(&opening.given.host_rules);
+    let cabling =
+        opening.given.cabling.as_ref().and_then(|file| machine.cabling_plan(file).ok()).map(Arc::new);
     let (source, assumed) = (opening.source.clone(), opening.given.assume);
     Arc::new(move |observation| {
         let mut snapshot = Snapshot::new(&source, observation, &own);
+        snapshot.cabling_plan.clone_from(&cabling);
         if let Some(engine) = assumed {
             assume(&mut snapshot, engine).map_err(|refusal| refusal.to_string())?;
         }

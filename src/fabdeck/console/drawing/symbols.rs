@@ -18,6 +18,8 @@ pub struct Symbols {
     /// Levels of a history or load, the unknown level, and the scale in short.
     pub levels: [&'static str; 8],
     pub untold: &'static str,
+    /// A cable that is not as planned.
+    pub miscabled: &'static str,
     pub scale: &'static str,
     /// Corners of a pane: upper left, upper right, lower left, lower right.
     pub corners: [&'static str; 4],
@@ -62,6 +64,7 @@ impl Symbols {
         bar: ["█", "░"],
         levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
         untold: "·",
+        miscabled: "≠",
         scale: "▁▄█",
         corners: ["╭", "╮", "╰", "╯"],
         branches: ["├", "└"],
@@ -94,6 +97,7 @@ impl Symbols {
         bar: ["#", "."],
         levels: ["_", "-", ":", "=", "+", "*", "%", "#"],
         untold: ".",
+        miscabled: "%",
         scale: "_=#",
         corners: ["+", "+", "+", "+"],
         branches: ["+", "+"],

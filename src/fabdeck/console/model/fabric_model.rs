@@ -172,6 +172,7 @@ impl Model {
             Some(link) if look.is_down(link) => "down",
             Some(link) if self.health.has_errors(link) => "errors",
             Some(link) if look.is_degraded(link) == Some(true) => "degraded",
+            Some(link) if self.health.is_miscabled(link) => "miscabled",
             // A port that is up has a peer, even if the peer did not answer.
             None if port.facts.state.is_some_and(|state| state > PortState::Down)
                 && port.number != PortNum::MANAGEMENT =>

@@ -4,6 +4,7 @@ mod acknowledged_extent;
 pub mod acknowledgements;
 pub mod cable_overview;
 pub mod cable_report;
+mod cabling_problems;
 pub(crate) mod congestion_problems;
 pub(crate) mod health_check;
 mod hits;

@@ -46,6 +46,8 @@ json_type! {
         DeviceHealth,
         /// A plane of an aggregated port is down, or a plane gave no answer.
         PlaneDown,
+        /// Cables that are not as the plan has them.
+        Miscabled,
         DegradedLink,
         /// The current tables have a credit loop.
         CreditLoop,
@@ -64,6 +66,7 @@ impl ProblemKind {
         "wire-health",
         "device-health",
         "plane-down",
+        "miscabled",
         "degraded-link",
         "credit-loop",
     ];

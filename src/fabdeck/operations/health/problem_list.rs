@@ -38,6 +38,7 @@ impl HealthFacts<'_> {
         all.extend(self.wire_problems());
         all.extend(self.sensor_problems());
         all.extend(self.congestion_problems());
+        all.extend(self.cabling_problems());
         all
     }
 

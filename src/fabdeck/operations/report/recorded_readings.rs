@@ -163,8 +163,10 @@ fn snapshot_maker(operation: &Operation<'_>) -> Result<SnapshotMaker, Failure> {
     let (own, _) = operation.env.operator_names()?;
     let source = operation.env.named_source()?.to_owned();
     let engine = operation.env.given.assume;
+    let cabling = operation.env.cabling_plan()?;
     Ok(Arc::new(move |observation| {
         let mut snapshot = Snapshot::new(&source, observation, &own);
+        snapshot.cabling_plan.clone_from(&cabling);
         if let Some(engine) = engine {
             let assumed = crate::operations::preview::assume::assume(&mut snapshot, engine);
             assumed.map_err(|refusal| refusal.to_string())?;

@@ -7,11 +7,12 @@ use crate::catalogue::severity::Severity;
 use crate::catalogue::snapshot::Snapshot;
 use crate::console::model::tasks::{TaskId, Tasks};
 use crate::operations::health::acknowledgements::AcknowledgedCapture;
+use crate::operations::health::problem::ProblemKind;
 use crate::operations::health::ranked_problems::{RankedProblems, RankingRequest};
 use crate::operations::health::table_certificate::{CertificateInForce, uncertified_reason};
 use crate::operations::jobs::job_comparison::JobComparison;
 use crate::operations::jobs::job_request::JobInput;
-use fabdeck_fabric::JobMap;
+use fabdeck_fabric::{ElementId, JobMap};
 use fabdeck_files::capture_format::AcknowledgementRecord;
 
 /// The time that the charts show.
@@ -171,6 +172,19 @@ impl HealthModel {
     /// Whether an acknowledgement is being written.
     pub fn is_acknowledging(&self, tasks: &Tasks) -> bool {
         self.acknowledging.is_some_and(|task| tasks.get(task).is_some())
+    }
+
+    /// What differs from the plan of the cabling, in order; nothing until the problems of this snapshot are ranked.
+    pub fn miscabled(&self, look: &Arc<Snapshot>) -> Vec<ElementId> {
+        let is_own = self.of.as_ref().is_some_and(|of| Arc::ptr_eq(&of.look, look));
+        let ranked = self.ranked.as_ref().filter(|_| is_own);
+        let problems = ranked.iter().flat_map(|ranked| &ranked.problems);
+        let wrong = problems.filter(|problem| problem.kind == ProblemKind::Miscabled);
+        let mut elements: Vec<ElementId> =
+            wrong.flat_map(|problem| problem.elements.iter().copied()).collect();
+        elements.sort_unstable();
+        elements.dedup();
+        elements
     }
 
     /// The running jobs on the ports of this snapshot, where they are known.

@@ -9,6 +9,7 @@ use crate::catalogue::snapshot::Snapshot;
 use crate::console::features::jobs::current_job_source::{
     CurrentJobSource, current_job_source, current_jobs,
 };
+use crate::console::features::map::health::FabricHealth;
 use crate::console::features::screen::Screen;
 use crate::console::features::timeline::annotations;
 use crate::console::features::timeline::playback::frame_time;
@@ -108,6 +109,10 @@ impl TaskOutcome for RankingOutcome {
             add_to_history(&mut state.known, &self.0);
             annotations::show_kept(&mut state.known, &self.0.annotations);
             state.known.problems.set_ranked(self.0, of);
+            if let Some(health) = FabricHealth::update_from(&state.known) {
+                state.known.health = health;
+                state.screens.map.refresh(&state.known);
+            }
             state.screens.health.refresh(&state.known);
             state.screens.jobs.refresh(&state.known);
         }

@@ -118,6 +118,9 @@ fn troubles(canvas: &Canvas<'_>, state: &SessionState, look: &Snapshot, link: Li
     if let Some(worst) = worst {
         troubles.push((format!("{warning} wire {}: {}", judged.verdict.word(), worst.text), Role::Warning));
     }
+    if state.known.health.is_miscabled(link) {
+        troubles.push((format!("{warning} not as planned"), Role::Warning));
+    }
     if state.known.health.has_errors(link) {
         troubles.push((format!("{warning} errors above their threshold"), Role::Warning));
     }

@@ -165,6 +165,7 @@ impl<'s> LineMap<'s> {
         }
         for (cable, place) in self.structure.cables.iter().zip(&self.layout.cables) {
             self.draw_width(canvas, area, cable.link, *place);
+            self.draw_miscabled(canvas, area, cable.link, *place);
         }
         let lowest = self.structure.ranks.len().saturating_sub(1);
         for (switch, place) in self.structure.switches.iter().zip(&self.layout.switches) {
@@ -343,6 +344,15 @@ impl<'s> LineMap<'s> {
         canvas.draw_text(area, x.saturating_sub(1), y, &sign, Role::Warning);
     }
 
+    /// Draws a sign on a cable that is not as planned.
+    fn draw_miscabled(&self, canvas: &mut Canvas<'_>, area: Rect, link: LinkId, place: CablePlace) {
+        if self.state.known.health.is_miscabled(link) {
+            // The width of a narrow cable stands on its middle.
+            let (x, y) = place.cell_at(if link.0.is_multiple_of(2) { 3 } else { 7 });
+            canvas.draw_text(area, x, y, canvas.signs.miscabled, Role::Warning);
+        }
+    }
+
     fn draw_hosts(&self, canvas: &mut Canvas<'_>, area: Rect, switch: &MapSwitch, place: SwitchPlace) {
         let x = area.x + place.x;
         let room = Rect { x, width: place.width.min(area.right().saturating_sub(x)), ..area };
@@ -401,6 +411,9 @@ impl<'s> LineMap<'s> {
         }
         if self.look.is_down(host.link) {
             return (canvas.signs.map[2], Role::LinkDown);
+        }
+        if self.state.known.health.is_miscabled(host.link) {
+            return (canvas.signs.miscabled, Role::Warning);
         }
         let figures = self.figures.link(host.link);
         let quantity = self.quantity;

@@ -228,6 +228,7 @@ pub(super) fn switch_symbol(
         () if is_failed(ElementId::Node(id)) => (marked, Role::Marked),
         () if links().any(|link| look.is_down(link) || is_marked(link)) => (down, Role::LinkDown),
         () if links().any(|link| look.is_degraded(link) == Some(true)) => (degraded, Role::LinkDegraded),
+        () if state.known.health.has_miscabled(id) => (degraded, Role::Warning),
         () => heat::switch_load_symbol(canvas, state, id).unwrap_or((well, Role::Good)),
     }
 }

@@ -212,6 +212,9 @@ fn legend_entries(canvas: &Canvas<'_>, state: &SessionState) -> Vec<(String, &'s
     if is_narrow || drawn.contains(&degraded) {
         entries.push((format!("{} {degraded}", signs.severity[1]), "below its width", Role::Warning));
     }
+    if structure.cables.iter().any(|cable| state.known.health.is_miscabled(cable.link)) {
+        entries.push((format!("{} {degraded}", signs.miscabled), "not as planned", Role::Warning));
+    }
     // Dashes are cables, and the squares switches that such a cable is at.
     let is_down = drawn.contains(&down);
     match (state.known.marks.is_empty(), is_down) {

@@ -16,6 +16,7 @@ struct NodeHealth {
     link_down: bool,
     link_errored: bool,
     link_degraded: bool,
+    link_miscabled: bool,
     link_marked: bool,
 }
 
@@ -28,6 +29,7 @@ impl NodeHealth {
             Self { link_down: true, .. } => "a link is down",
             Self { link_errored: true, .. } => "a link has errors",
             Self { link_degraded: true, .. } => "a link is degraded",
+            Self { link_miscabled: true, .. } => "a cable is wrong",
             Self { .. } => "a link is marked",
         }
     }
@@ -42,6 +44,7 @@ pub struct FabricHealth {
     /// errors.
     of: Option<(usize, u64, Faults)>,
     errored: Vec<LinkId>,
+    miscabled: Vec<ElementId>,
     nodes: BTreeMap<NodeId, NodeHealth>,
     /// Summaries in the order of the ranks, and in the next field of the racks.
     tiers: Vec<String>,
@@ -56,10 +59,12 @@ impl FabricHealth {
         let look = known.look.as_ref()?;
         let of = (Arc::as_ptr(look) as usize, known.arranged, known.marks.clone());
         let errored = known.watch.reading.as_ref().map_or_else(Vec::new, |reading| reading.errored_links());
-        if known.health.of.as_ref() == Some(&of) && known.health.errored == errored {
+        let miscabled = known.problems.miscabled(look);
+        let is_same = known.health.errored == errored && known.health.miscabled == miscabled;
+        if known.health.of.as_ref() == Some(&of) && is_same {
             return None;
         }
-        let nodes = assess_nodes(look, &known.marks, &errored);
+        let nodes = assess_nodes(look, &known.marks, &errored, &miscabled);
         let in_racks = || known.racks.iter().flat_map(|rack| &rack.hosts);
         Some(Self {
             of: Some(of),
@@ -69,12 +74,23 @@ impl FabricHealth {
             hosts: summarize_nodes(&nodes, &known.hosts),
             nodes,
             errored,
+            miscabled,
         })
     }
 
     /// Whether the errors of a link are above the threshold.
     pub fn has_errors(&self, link: LinkId) -> bool {
         self.errored.binary_search(&link).is_ok()
+    }
+
+    /// Whether a cable differs from the plan of the cabling.
+    pub fn is_miscabled(&self, link: LinkId) -> bool {
+        self.miscabled.binary_search(&ElementId::Link(link)).is_ok()
+    }
+
+    /// Whether a device, one of its cables, or the place of a missing one differs from the plan.
+    pub fn has_miscabled(&self, node: NodeId) -> bool {
+        self.nodes.get(&node).is_some_and(|ailment| ailment.link_miscabled)
     }
 
     /// The worst problem of a node; empty where it has none.
@@ -99,7 +115,12 @@ impl FabricHealth {
     }
 }
 
-fn assess_nodes(look: &Snapshot, marks: &Faults, errored: &[LinkId]) -> BTreeMap<NodeId, NodeHealth> {
+fn assess_nodes(
+    look: &Snapshot,
+    marks: &Faults,
+    errored: &[LinkId],
+    miscabled: &[ElementId],
+) -> BTreeMap<NodeId, NodeHealth> {
     let fabric = look.fabric();
     let mut nodes: BTreeMap<NodeId, NodeHealth> = BTreeMap::new();
     for (id, _) in fabric.nodes().filter(|(_, node)| !node.facts.answered) {
@@ -119,6 +140,16 @@ fn assess_nodes(look: &Snapshot, marks: &Faults, errored: &[LinkId]) -> BTreeMap
     }
     for node in errored.iter().flat_map(|link| ends(*link)) {
         nodes.entry(node).or_default().link_errored = true;
+    }
+    for what in miscabled {
+        let own = match *what {
+            ElementId::Node(id) => vec![id],
+            ElementId::Port(id) => vec![fabric.port(id).node],
+            ElementId::Link(id) => ends(id).to_vec(),
+        };
+        for node in own {
+            nodes.entry(node).or_default().link_miscabled = true;
+        }
     }
     for mark in marks.iter() {
         let link = match mark {
@@ -146,7 +177,7 @@ fn summarize_nodes<'n>(
     nodes: &BTreeMap<NodeId, NodeHealth>,
     of: impl IntoIterator<Item = &'n NodeId>,
 ) -> String {
-    let [mut silent, mut down, mut errored, mut degraded, mut marked] = [0usize; 5];
+    let [mut silent, mut down, mut errored, mut degraded, mut miscabled, mut marked] = [0usize; 6];
     if nodes.is_empty() {
         return String::new();
     }
@@ -155,6 +186,7 @@ fn summarize_nodes<'n>(
         down += usize::from(ailment.link_down);
         errored += usize::from(ailment.link_errored);
         degraded += usize::from(ailment.link_degraded);
+        miscabled += usize::from(ailment.link_miscabled);
         marked += usize::from(ailment.marked || ailment.link_marked);
     }
     let counts = [
@@ -162,6 +194,7 @@ fn summarize_nodes<'n>(
         (down, "down"),
         (errored, "with errors"),
         (degraded, "degraded"),
+        (miscabled, "miscabled"),
         (marked, "marked"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
