@@ -65,7 +65,9 @@ fn mistaken(planned: &Fabric, seed: usize) -> Fabric {
     let ([a, b], [c, d]) = (trunk(0), trunk(5));
     let swapped = seed % 3 != 0;
     if swapped {
-        [a, c].into_iter().for_each(|(node, port)| drop(builder.disconnect(node, port)));
+        [a, c].into_iter().for_each(|(node, port)| {
+            let _ = builder.disconnect(node, port);
+        });
         builder.connect(a, d).unwrap();
         builder.connect(c, b).unwrap();
     }

@@ -17,7 +17,7 @@ json_type! {
         pub statuses: BTreeMap<String, u64>,
         /// Cells without a result, those whose real time ended included.
         pub left: u64,
-        /// The processor time that they take at the pace of cells like them; `None` before the first result.
+        /// The time that they take one thread at the pace of cells like them so far; `None` before the first result.
         pub left_seconds: Option<f64>,
         pub segments: u64,
         /// Lines of segments with a wrong CRC. Their cells run again.

@@ -38,8 +38,8 @@ pub const STUDY_SHOW: CommandEntry = CommandEntry::new(
 pub const STUDY_STATUS: CommandEntry = CommandEntry::new(
     "study status",
     "How far a study is",
-    "The number of cells by status, of those that are left, and the processor time that these take at the pace of cells \
-     like them. Other processes may be running the study.",
+    "The number of cells by status, of those that are left, and the time that these take one thread at the pace of \
+     cells like them so far. Other work on the machine makes it longer. Other processes may be running the study.",
 )
 .examples(&["fabdeck study status results"])
 .runs(&CommandFunction(status))
@@ -125,7 +125,9 @@ fn status(context: &mut Context<'_, '_>, args: &StudyFolderArgs) -> Result<Exit,
     lines.push((
         "left",
         match status.left_seconds.filter(|_| status.left > 0) {
-            Some(seconds) => format!("{left}, about {} of processor time", time_words(seconds)),
+            Some(seconds) => {
+                format!("{left}, about {} for one thread at the pace so far", time_words(seconds))
+            }
             None => left,
         },
     ));
