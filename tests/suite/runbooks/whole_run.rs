@@ -202,7 +202,7 @@ fn a_preview_counts_the_pairs_that_partitions_permit() {
         put(home, "p.conf", "Default=0x7fff : ALL=limited, SELF=full ;\n");
     });
     let steps = "[[step]]\nfail = [\"host:node1\"]\n\n\
-                 [[step]]\npreview = { engines = [\"minhop\"] }\nguards = [\"lost_until_reroute == 2\", \"cut_off_pairs == 2\"]\n";
+                 [[step]]\npreview = { engines = [\"minhop\"] }\nguards = [\"lost_until_reroute == 2\"]\n";
     put(lab.home.path(), "pairs.toml", &book(steps));
     let (report, said) = runs(&lab, &["pairs.toml", "--dry-run"], 0);
     assert!(states(&report).split(' ').all(|state| state == "done"), "{report:#}{said}");
