@@ -129,6 +129,11 @@ fn whatif_counts_the_pairs_that_check_counts() {
         let engine = &whatif["engines"][0]["certificate"];
         assert_eq!(engine["pairs"].as_u64().unwrap(), pairs - 6, "{engine}");
     }
+    // A port without a known table keeps no pair apart, and the answer says so.
+    let absent = format!("{source},pkeys-absent=node3");
+    let (text, ..) = run(&["--source", &absent, "whatif", "--fail", "host:node1", "--engine", "minhop"]);
+    assert!(text.contains("of 10 pairs"), "{text}");
+    assert!(text.contains("the P_Key tables of 1 port, which count as in every partition"), "{text}");
     let (text, ..) = run(&["--source", &source, "whatif", "--fail", "host:node1", "--engine", "minhop"]);
     assert!(text.contains("2 of 6 pairs (33.3 %)"), "{text}");
     assert!(text.contains("kept apart  6 pairs by partitions: neither lost nor counted as pairs"), "{text}");

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fabdeck_live::socket::Server;
 use fabdeck_live::{LiveOptions, create_simulator};
 
-use super::{put, runs, states};
+use super::{book, put, runs, states};
 use crate::changes::processes::{DEMO, ServedLab};
 
 /// Two hosts of the demo.
@@ -192,4 +192,18 @@ fn writing_needs_what_apply_needs_and_reading_does_not() {
     let reads = "name = \"r\"\nsummary = \"s\"\n[[step]]\nverify = true\n";
     put(lab.home.path(), "reads.toml", reads);
     runs(&lab, &["reads.toml"], 0);
+}
+
+/// `preview` counts the pairs that partitions permit, as `whatif` does: node1 is a limited member, so it exchanges
+/// packets with the manager's host alone.
+#[test]
+fn a_preview_counts_the_pairs_that_partitions_permit() {
+    let lab = ServedLab::with("sim:kary,k=2,n=2,partitions=p.conf", &[], |home| {
+        put(home, "p.conf", "Default=0x7fff : ALL=limited, SELF=full ;\n");
+    });
+    let steps = "[[step]]\nfail = [\"host:node1\"]\n\n\
+                 [[step]]\npreview = { engines = [\"minhop\"] }\nguards = [\"lost_until_reroute == 2\"]\n";
+    put(lab.home.path(), "pairs.toml", &book(steps));
+    let (report, said) = runs(&lab, &["pairs.toml", "--dry-run"], 0);
+    assert!(states(&report).split(' ').all(|state| state == "done"), "{report:#}{said}");
 }

@@ -31,19 +31,24 @@ static AGGREGATION_FIELDS: &[RowField] = &[
     .node_name(),
     RowField::new("trees", "TREES", FieldKind::Number, "trees that its table has room for", |l, &id| {
         stated(l, id, "tree_table_size")
-    }),
+    })
+    .when_known(),
     RowField::new("radix", "RADIX", FieldKind::Number, "most children of a tree at this node", |l, &id| {
         stated(l, id, "tree_radix")
-    }),
+    })
+    .when_known(),
     RowField::new("groups", "GROUPS", FieldKind::Number, "most groups", |l, &id| {
         stated(l, id, "max_group_num")
-    }),
+    })
+    .when_known(),
     RowField::new("jobs", "JOBS", FieldKind::Number, "most jobs at a time", |l, &id| {
         stated(l, id, "num_of_jobs")
-    }),
+    })
+    .when_known(),
     RowField::new("queue_pairs", "QPS", FieldKind::Number, "most queue pairs", |l, &id| {
         stated(l, id, "max_num_qps")
-    }),
+    })
+    .when_known(),
     RowField::new(
         "payload",
         "PAYLOAD",
@@ -51,6 +56,7 @@ static AGGREGATION_FIELDS: &[RowField] = &[
         "largest payload, as the file states it",
         |l, &id| stated(l, id, "max_aggregation_payload"),
     )
+    .when_known()
     .shed(2),
     RowField::new(
         "versions",

@@ -87,15 +87,22 @@ fn partition_lines(report: &CertificateReport) -> Vec<(&'static str, String)> {
         lines.push(("partitions", format!("{partitions}{from}")));
         lines.push(kept_apart_line(apart));
     }
-    if report.dropped_partitions > 0 {
-        let members = count_words(report.dropped_partitions as usize, "membership", "memberships");
+    lines.extend(doubtful_partition_lines(report.unknown_partitions, report.dropped_partitions));
+    lines
+}
+
+/// The lines about ports whose P_Key table is not known, and memberships whose packets switch ports drop.
+pub fn doubtful_partition_lines(unknown: u64, dropped: u64) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if dropped > 0 {
+        let members = count_words(dropped as usize, "membership", "memberships");
         lines.push((
             "  dropped",
             format!("switch ports drop the packets of {members} (show partitions --filter at_switch=drops)"),
         ));
     }
-    if report.unknown_partitions > 0 {
-        let ports = count_words(report.unknown_partitions as usize, "port", "ports");
+    if unknown > 0 {
+        let ports = count_words(unknown as usize, "port", "ports");
         lines.push(("  unknown", format!("the P_Key tables of {ports}, which count as in every partition")));
     }
     lines

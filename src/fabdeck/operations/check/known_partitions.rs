@@ -13,13 +13,13 @@ use fabdeck_routing::certificate::{LaneKnowledge, RouteScope, pairs_in_scope};
 
 /// What is known of partitions.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct KnownPartitions {
+pub struct KnownPartitions {
     /// Their source and their number; `None` if they are not known.
     stated: Option<(&'static str, usize)>,
     /// Ports whose P_Key table is not known.
-    unknown: u64,
+    pub unknown: u64,
     /// Memberships whose packets switch ports drop.
-    dropped: u64,
+    pub dropped: u64,
 }
 
 impl KnownPartitions {

@@ -3,6 +3,6 @@
 pub mod certificate_text;
 pub mod choices;
 pub mod judgement;
-pub(crate) mod known_partitions;
+pub mod known_partitions;
 pub(crate) mod loads;
 pub(crate) mod tables_check;

@@ -12,7 +12,7 @@ use super::victims::{HostNames, Victims};
 use super::whatif::{EngineRow, MarkLoss, ProposalOptions, propose};
 use crate::catalogue::failure::Failure;
 use crate::catalogue::snapshot::Snapshot;
-use crate::operations::check::known_partitions::add_partitions;
+use crate::operations::check::known_partitions::{KnownPartitions, add_partitions};
 use crate::operations::check::loads::{JobFigures, job_figures_in_force};
 use crate::operations::lanes::lanes_in_force::{LaneReading, read_snapshot, read_snapshot_without_lanes};
 use crate::operations::operation::Operation;
@@ -41,6 +41,8 @@ pub struct PreviewRequest {
 pub struct EnginePreview {
     pub snapshot: Snapshot,
     pub faults: Faults,
+    /// What is known of partitions; the snapshot has them where they keep a pair apart.
+    pub partitions: KnownPartitions,
     pub loss: MarkLoss,
     /// The loss over all choices of adaptive routing, where switches have any.
     pub choices: Option<ChoiceLoss>,
@@ -74,7 +76,7 @@ pub fn preview_engines(
     if !has_tables {
         assume_lids(&mut snapshot);
     }
-    add_partitions(operation, partitions.as_deref(), options.switches, &mut snapshot)?;
+    let partitions = add_partitions(operation, partitions.as_deref(), options.switches, &mut snapshot)?;
     let (loss, hit) = match has_tables {
         true => {
             let preview = Preview::with_marks(&snapshot, &tables, &faults)?;
@@ -105,5 +107,5 @@ pub fn preview_engines(
         if has_tables { row } else { row.without_tables() }
     });
     let engines = rows.collect();
-    Ok(EnginePreview { snapshot, faults, loss, choices, victims, jobs, engines })
+    Ok(EnginePreview { snapshot, faults, partitions, loss, choices, victims, jobs, engines })
 }

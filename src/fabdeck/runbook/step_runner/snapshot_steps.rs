@@ -10,6 +10,7 @@ use crate::catalogue::summary::count_words;
 use crate::catalogue::views::links::links;
 use crate::operations::changes::verification::{drift_message, hides_nodes, hides_part, open_findings};
 use crate::operations::check::judgement::CertificateReport;
+use crate::operations::check::known_partitions::add_partition_tables;
 use crate::operations::check::loads::job_figures_in_force;
 use crate::operations::lanes::levels::check_in_force;
 use crate::operations::plans::plan_verdict::check_after_change;
@@ -202,8 +203,9 @@ impl Runner<'_> {
     }
 
     pub fn preview(&mut self, engines: &[String]) -> StepResult {
-        let (snapshot, in_force) =
-            self.read_snapshot(ReadOptions { tables: true, ..ReadOptions::default() })?;
+        let wanted = ReadOptions { tables: true, partitions: true, ..ReadOptions::default() };
+        let (mut snapshot, in_force) = self.read_snapshot(wanted)?;
+        add_partition_tables(&mut snapshot, false);
         let faults = self.faults(&snapshot);
         let tables = snapshot.observation.tables.clone();
         let cost = Preview::with_marks(&snapshot, &tables, &faults)?.cost(None);

@@ -10,7 +10,10 @@ use crate::catalogue::json_type::{Sorted, json_type};
 use crate::catalogue::query::Query;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::summary::count_words;
-use crate::operations::check::certificate_text::{adaptive_words, group_names, groups_line, kept_apart_line};
+use crate::operations::check::certificate_text::{
+    adaptive_words, doubtful_partition_lines, group_names, groups_line, kept_apart_line,
+};
+use crate::operations::check::known_partitions::KnownPartitions;
 use crate::operations::check::loads::JobFigures;
 use crate::operations::jobs::job_table::job_table;
 use crate::operations::preview::choice_loss::ChoiceLoss;
@@ -73,11 +76,12 @@ fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure
     let names = if context.output.json { HostNames::Full } else { HostNames::Short };
     let partitions = args.partitions.clone();
     let request = PreviewRequest { marks, options, engines, partitions, expected: args.expect, names };
-    let EnginePreview { snapshot, faults, loss, choices, victims, jobs, engines } =
+    let EnginePreview { snapshot, faults, partitions, loss, choices, victims, jobs, engines } =
         preview_engines(&mut context.operation(), &request)?;
     let damage = MarkDamage {
         groups: group_damage(snapshot.fabric(), &snapshot.observation.tables, &faults),
         loss: &loss,
+        partitions,
         choices: choices.as_ref(),
         victims: &victims,
         jobs: jobs.as_ref(),
@@ -106,10 +110,11 @@ fn write(
         return write_json(context, snapshot, &failed, damage, rows);
     }
     let failed: Vec<String> = faults.iter().map(|what| snapshot.labelled_element(what)).collect();
-    let MarkDamage { loss, choices, victims, groups, jobs } = damage;
+    let MarkDamage { loss, partitions, choices, victims, groups, jobs } = damage;
     let mut lines = check::premises(snapshot);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first_elements(&failed) }));
     lines.extend(loss_lines(snapshot, &failed, loss, context.output.verbose));
+    lines.extend(doubtful_partition_lines(partitions.unknown, partitions.dropped));
     lines.extend(choices.map(|choices| ("choices", choices.words())));
     if !failed.is_empty() {
         lines.extend(victims.lines());
@@ -159,6 +164,7 @@ fn write(
 /// What the marks cost under the tables in force.
 struct MarkDamage<'a> {
     loss: &'a MarkLoss,
+    partitions: KnownPartitions,
     choices: Option<&'a ChoiceLoss>,
     victims: &'a Victims,
     groups: Option<GroupDamage>,
@@ -172,7 +178,7 @@ fn write_json(
     damage: MarkDamage<'_>,
     rows: &[EngineRow],
 ) -> Result<(), Failure> {
-    let MarkDamage { loss, choices, victims, groups, jobs } = damage;
+    let MarkDamage { loss, partitions, choices, victims, groups, jobs } = damage;
     let cost = match loss {
         MarkLoss::Counted(cost) => CostAnswer::new(snapshot, failed, cost),
         MarkLoss::ByCables(cut) => CostAnswer {
@@ -185,6 +191,8 @@ fn write_json(
         failed,
         tables_in_force: matches!(loss, MarkLoss::Counted(_)),
         cost: Part(cost),
+        unknown_partitions: partitions.unknown,
+        dropped_partitions: partitions.dropped,
         choices: choices.map(Sorted),
         victims: Sorted(victims),
         groups_cut: groups.as_ref().map(|groups| Sorted(GroupsObject::from(groups))),
@@ -199,6 +207,8 @@ json_answer! {
         failed: &'a [String],
         tables_in_force: bool,
         cost: Part<CostAnswer<'a>>,
+        unknown_partitions: u64,
+        dropped_partitions: u64,
         choices: Option<Sorted<&'a ChoiceLoss>>,
         victims: Sorted<&'a Victims>,
         groups_cut: Option<Sorted<GroupsObject>>,
