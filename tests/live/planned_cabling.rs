@@ -65,7 +65,7 @@ fn mistaken(planned: &Fabric, seed: usize) -> Fabric {
         .collect();
     let trunk = |at: usize| trunks[(seed + at) % trunks.len()];
     let ([a, b], [c, d]) = (trunk(0), trunk(5));
-    let swapped = seed % 3 != 0;
+    let swapped = !seed.is_multiple_of(3);
     if swapped {
         for (node, port) in [a, c] {
             builder.disconnect(node, port);
@@ -73,7 +73,7 @@ fn mistaken(planned: &Fabric, seed: usize) -> Fabric {
         builder.connect(a, d).unwrap();
         builder.connect(c, b).unwrap();
     }
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         let (node, port) = trunk(10)[0];
         builder.disconnect(node, port);
     }
