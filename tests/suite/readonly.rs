@@ -28,6 +28,8 @@ const READS: &[(&str, &[&str])] = &[
     ("show lanes", &["show", "lanes"]),
     ("health", &["health", "--interval", "200ms"]),
     ("report", &["report", "-o", "report.html", "--interval", "200ms", "--intervals", "2"]),
+    ("cabling export", &["cabling", "export", "-o", "cables.csv"]),
+    ("cabling", &["cabling", "cables.csv"]),
     ("hotspots", &["hotspots", "--interval", "200ms"]),
     ("lanes", &["lanes"]),
     ("lanes propose", &["lanes", "propose", "--interval", "200ms"]),

@@ -33,7 +33,7 @@ impl TopoPort {
         };
         let words: Vec<&str> = end.device.split(' ').collect();
         let is_word = |word: &&str| !word.is_empty() && !word.contains(['#', '\t', '"', ',', ';', '>']);
-        if !words.iter().all(|word| is_word(&word)) {
+        if !words.iter().all(is_word) {
             return Err(format!("'{}' is no name for a .topo", end.device));
         }
         let (system, part) = match words[..] {
@@ -70,9 +70,12 @@ fn system_types(cables: &[(&PlanCable, [TopoPort; 2])]) -> BTreeMap<String, Stri
     most.into_iter().map(|(name, held)| (name.to_owned(), word(held))).collect()
 }
 
+/// What tells two devices with one name apart.
+type DeviceKey = (Option<Guid>, Option<NodeKind>);
+
 /// Names that several devices have.
 fn shared_names(plan: &CablingPlan) -> BTreeSet<&str> {
-    let mut owners: BTreeMap<&str, BTreeSet<(Option<Guid>, Option<NodeKind>)>> = BTreeMap::new();
+    let mut owners: BTreeMap<&str, BTreeSet<DeviceKey>> = BTreeMap::new();
     for end in plan.cables.iter().flat_map(|cable| &cable.ends) {
         owners.entry(&end.device).or_default().insert((end.guid, end.kind));
     }

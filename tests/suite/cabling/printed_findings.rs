@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::commands::binary::{fabdeck, home};
+use crate::commands::json::violations;
 use serde_json::Value;
 
 /// Exit code, stdout and stderr.
@@ -72,6 +73,9 @@ fn findings_have_repairs_and_say_what_these_do_to_routes() {
     assert_eq!(code, Some(2));
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["schema"], "fabdeck.cabling/1");
+    let schema = concat!(env!("FABDECK_ROOT"), "/docs/schemas/cabling.json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
+    assert_eq!(violations(&schema, &json), [""; 0]);
     assert_eq!((&json["planned"], &json["right"]), (&33.into(), &30.into()));
     let findings = json["findings"].as_array().unwrap();
     let faults: Vec<&str> = findings.iter().map(|finding| finding["fault"].as_str().unwrap()).collect();

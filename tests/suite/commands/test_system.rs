@@ -255,7 +255,9 @@ impl SystemAccess for TestSystem {
 
     fn cabling_plan(&self, file: &Path) -> Result<fabdeck_files::cabling::CablingPlan, SourceError> {
         let name = file.to_string_lossy();
-        Ok(fabdeck_files::cabling::read(Input::new(&name, CABLES.as_bytes()))?)
+        let planned = small();
+        let names = fabdeck_fabric::Names::new(&planned.fabric, &planned.names);
+        Ok(fabdeck_files::cabling::plan_of_fabric(&planned.fabric, &names, &name))
     }
 
     fn generate(&self, name: &str) -> Result<Observation, SourceError> {
@@ -509,9 +511,6 @@ pub fn tables(fabric: &Fabric) -> Tables {
 
 /// A sheet of labels for the small fabric, with a line that names nothing in it.
 const LABELS: &str = "switch,port,label,rack,u\nleaf0,1,2/1,B7,31\nLEAF0,2,2/2,,\nnothing,1,x,,\n";
-
-/// A plan for the small fabric, with a cable that it does not have.
-const CABLES: &str = "a_device,a_port,b_device,b_port\nleaf0,7,leaf0,8\nleaf0,6,elsewhere,1\n";
 
 /// The small fabric where nobody tells of links, but for one whose ends disagree; a sample names LID 999.
 pub fn uneven() -> Observation {

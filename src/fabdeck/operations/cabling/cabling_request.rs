@@ -64,10 +64,10 @@ pub fn answer_cabling(
         if report.findings.is_empty() {
             return (Vec::new(), None);
         }
-        let mut routes = RoutesInForce::new(&look, request.engine, progress);
+        let mut routes = RoutesInForce::new(&look, request.engine);
         let effects: Vec<RepairEffect> =
             report.findings.iter().map(|finding| routes.effect(finding, progress)).collect();
-        (effects, routes.engine.as_ref().ok().map(|(engine, _)| engine.id))
+        (effects, routes.known_engine().map(|engine| engine.id))
     });
     let routes = effects.iter().map(|effect| route_words(effect, engine)).collect();
     Ok(CablingAnswer { look, plan, engine, effects, routes })

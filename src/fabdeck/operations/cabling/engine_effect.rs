@@ -73,13 +73,17 @@ impl PathsNow {
     }
 }
 
+/// The engine in force and its routes, or why it is not known.
+type EngineInForce = Result<(&'static Engine, Arc<Routes>), String>;
+
 /// What is known of the routes of a fabric.
 #[derive(Debug)]
 pub struct RoutesInForce<'r> {
     look: &'r Snapshot,
     paths: Option<Arc<PathIndex>>,
-    /// The engine in force and its routes, or why it is not known.
-    pub engine: Result<(&'static Engine, Arc<Routes>), String>,
+    named: Option<&'static Engine>,
+    /// The engine in force, once a finding needed it.
+    engine: Option<EngineInForce>,
     runs: usize,
 }
 
@@ -101,17 +105,28 @@ fn run(
 }
 
 impl<'r> RoutesInForce<'r> {
-    /// Finds the engine in force: the one that is named or assumed, else the one that makes exactly these tables.
-    pub fn new(look: &'r Snapshot, named: Option<&'static Engine>, progress: &dyn RouteProgress) -> Self {
+    pub fn new(look: &'r Snapshot, named: Option<&'static Engine>) -> Self {
         let tables = &look.observation.tables;
         let paths = tables.has_forwarding().then(|| Preview::new(look, tables, &NoProgress).ok()).flatten();
-        let engine = match named.or_else(|| find_engine(look.assumed?)) {
+        let named = named.or_else(|| find_engine(look.assumed?));
+        Self { look, paths: paths.map(|preview| Arc::clone(preview.paths())), named, engine: None, runs: 0 }
+    }
+
+    /// The engine in force: the one that is named or assumed, else the one that makes exactly these tables.
+    fn find_engine(&mut self, progress: &dyn RouteProgress) -> EngineInForce {
+        let Self { look, named, .. } = *self;
+        let find = || match named {
             Some(engine) => {
                 run(look, look.fabric(), engine, progress).map(|routes| (engine, Arc::new(routes)))
             }
             None => find_engine_in_force(look, progress),
         };
-        Self { look, paths: paths.map(|preview| Arc::clone(preview.paths())), engine, runs: 0 }
+        self.engine.get_or_insert_with(find).clone()
+    }
+
+    /// The engine in force, where a finding needed it and it is known.
+    pub fn known_engine(&self) -> Option<&'static Engine> {
+        self.engine.as_ref()?.as_ref().ok().map(|(engine, _)| *engine)
     }
 
     /// What the repair of a finding does to routes.
@@ -135,10 +150,6 @@ impl<'r> RoutesInForce<'r> {
     }
 
     fn engine_effect(&mut self, finding: &CablingFinding, progress: &dyn RouteProgress) -> EngineEffect {
-        let (engine, before) = match &self.engine {
-            Ok((engine, before)) => (*engine, Arc::clone(before)),
-            Err(why) => return EngineEffect::Unknown(why.clone()),
-        };
         // Engines look at which port leads where, and not at the rate of a cable.
         if finding.cables.iter().all(|cable| cable.planned == cable.found) {
             return EngineEffect::Same;
@@ -146,11 +157,15 @@ impl<'r> RoutesInForce<'r> {
         if self.runs >= MAX_RUNS {
             return EngineEffect::Unknown(format!("an engine is run for the first {MAX_RUNS} findings"));
         }
-        self.runs += 1;
         let repaired = match repaired_fabric(self.look.fabric(), &finding.cables) {
             Ok(fabric) => fabric,
             Err(why) => return EngineEffect::Unknown(why.to_owned()),
         };
+        let (engine, before) = match self.find_engine(progress) {
+            Ok(known) => known,
+            Err(why) => return EngineEffect::Unknown(why),
+        };
+        self.runs += 1;
         match run(self.look, &repaired, engine, progress) {
             Ok(after) => {
                 let faults = Faults::new();
@@ -165,10 +180,7 @@ impl<'r> RoutesInForce<'r> {
 }
 
 /// The engine that makes exactly the tables in force.
-fn find_engine_in_force(
-    look: &Snapshot,
-    progress: &dyn RouteProgress,
-) -> Result<(&'static Engine, Arc<Routes>), String> {
+fn find_engine_in_force(look: &Snapshot, progress: &dyn RouteProgress) -> EngineInForce {
     let tables = &look.observation.tables;
     if !tables.has_forwarding() {
         return Err("the source has no forwarding tables (--engine ENGINE, --assume ENGINE)".to_owned());

@@ -209,10 +209,12 @@ fn legend_entries(canvas: &Canvas<'_>, state: &SessionState) -> Vec<(String, &'s
         structure.switches.iter().map(|one| switch_symbol(canvas, state, look, one.id, true).0).collect();
     let is_narrow = structure.cables.iter().any(|cable| look.is_degraded(cable.link) == Some(true));
     let mut entries = Vec::new();
-    if is_narrow || drawn.contains(&degraded) {
+    // The sign of a switch is that of both.
+    let is_miscabled = structure.switches.iter().any(|one| state.known.health.has_miscabled(one.id));
+    if is_narrow || drawn.contains(&degraded) && !is_miscabled {
         entries.push((format!("{} {degraded}", signs.severity[1]), "below its width", Role::Warning));
     }
-    if structure.cables.iter().any(|cable| state.known.health.is_miscabled(cable.link)) {
+    if is_miscabled {
         entries.push((format!("{} {degraded}", signs.miscabled), "not as planned", Role::Warning));
     }
     // Dashes are cables, and the squares switches that such a cable is at.
