@@ -24,11 +24,8 @@ impl ElementDetail {
     pub fn title(self, look: &Snapshot) -> String {
         match self.0 {
             ElementId::Node(id) => look.name(id).to_owned(),
-            ElementId::Port(id) => look.port_name(id),
-            ElementId::Link(id) => {
-                let link = look.fabric().link(id);
-                format!("{} - {}", look.port_name(link.a), look.port_name(link.b))
-            }
+            ElementId::Port(id) => look.labelled_port_name(id),
+            ElementId::Link(id) => look.labelled_link_name(id),
         }
     }
 

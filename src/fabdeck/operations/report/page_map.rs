@@ -200,7 +200,8 @@ fn draw_cable(page: &mut HtmlWriter, look: &Snapshot, map: &ReportMap, cable: &M
     };
     let link = look.fabric().link(cable.link);
     let state = if is_down { "down".to_owned() } else { figure_words(&figures, map.quantity) };
-    let title = format!("{} ─ {}: {state}", look.port_name(link.a), look.port_name(link.b));
+    let names = [link.a, link.b].map(|port| look.labelled_port_name(port));
+    let title = format!("{}: {state}", names.join(" ─ "));
     let [x1, y1, x2, y2] = ends;
     // A cable within a rank goes round below the boxes.
     let path = match y2 > y1 {

@@ -7,7 +7,7 @@ use super::watch_service::WatchedSweep;
 use crate::catalogue::json_type::json_type;
 use crate::operations::changes::change_row::ChangeRow;
 use crate::operations::health::problem::{FabricProblem, ProblemSeverity};
-use crate::operations::watch::fabric_events::{fabric_event_text, fabric_event_word};
+use crate::operations::watch::fabric_events::{fabric_event_elements, fabric_event_text, fabric_event_word};
 use fabdeck_fabric::Element;
 
 /// Most elements that an event names.
@@ -123,7 +123,8 @@ impl WatchEventDeriver {
         let look = watched.snapshot;
         for event in &watched.interval.news {
             let severity = if event.is_trouble() { EventSeverity::Warning } else { EventSeverity::Info };
-            drafts.push(EventDraft::new(fabric_event_word(event), severity, fabric_event_text(look, event)));
+            let draft = EventDraft::new(fabric_event_word(event), severity, fabric_event_text(look, event));
+            drafts.push(EventDraft { elements: fabric_event_elements(look, event), ..draft });
         }
         let element = |id| Element::from_id(look.fabric(), &look.names, id).to_string();
         let problems: Vec<&FabricProblem> = watched.report.open_problems().collect();

@@ -7,7 +7,7 @@ use fabdeck_fabric::observe::{
     ChangedArbitration, ChangedEntry, ChangedGroup, ChangedLanes, FabricEvent, KnownManager, LinkRate,
     PortIdentity,
 };
-use fabdeck_fabric::{Arbitration, Guid, Lid, PortNum, VlWeight};
+use fabdeck_fabric::{Arbitration, Element, ElementId, Guid, Lid, PortId, PortNum, VlWeight};
 
 /// The kind of a change, as a word for JSON and logs.
 pub fn fabric_event_word(news: &FabricEvent) -> &'static str {
@@ -84,16 +84,13 @@ pub fn fabric_event_label(word: &str) -> &'static str {
 
 /// The text of one change, without its label.
 pub fn fabric_event_text(look: &Snapshot, news: &FabricEvent) -> String {
-    let link =
-        |a: &PortIdentity, b: &PortIdentity| format!("{} to {}", end_name(look, *a), end_name(look, *b));
+    let end = |of: &PortIdentity| labelled_end(look, *of);
+    let link = |a: &PortIdentity, b: &PortIdentity| format!("{} to {}", end(a), end(b));
     match news {
         FabricEvent::LinkDown { a, b } | FabricEvent::LinkUp { a, b } => link(a, b),
-        FabricEvent::Recabled { at, before, now } => format!(
-            "{} leads to {} now, and led to {} before",
-            end_name(look, *at),
-            end_name(look, *now),
-            end_name(look, *before)
-        ),
+        FabricEvent::Recabled { at, before, now } => {
+            format!("{} leads to {} now, and led to {} before", end(at), end(now), end(before))
+        }
         FabricEvent::RateChanged { a, b, before, now } => {
             format!("{}: {} now, {} before", link(a, b), rate_words(now), rate_words(before))
         }
@@ -294,6 +291,44 @@ pub(crate) fn node_name(look: &Snapshot, guid: Guid) -> String {
         Some(node) => look.unique_name(node).into_owned(),
         None => guid.to_string(),
     }
+}
+
+/// The elements that a change is about, as `--fail` takes them. An end that is no longer in the fabric is left out.
+pub fn fabric_event_elements(look: &Snapshot, news: &FabricEvent) -> Vec<String> {
+    let fabric = look.fabric();
+    let element = |id: ElementId| Element::from_id(fabric, &look.names, id).to_string();
+    match news {
+        FabricEvent::LinkDown { a, .. }
+        | FabricEvent::LinkUp { a, .. }
+        | FabricEvent::RateChanged { a, .. }
+        | FabricEvent::LinkFlapped { a, .. }
+        | FabricEvent::Recabled { at: a, .. } => port_of(look, *a)
+            .map(|port| element(fabric.port(port).link.map_or(ElementId::Port(port), ElementId::Link)))
+            .into_iter()
+            .collect(),
+        FabricEvent::NodeAppeared { node }
+        | FabricEvent::NodeSilent { node }
+        | FabricEvent::NodeAnswers { node }
+        | FabricEvent::TableDrift { switch: node, .. }
+        | FabricEvent::GroupDrift { switch: node, .. }
+        | FabricEvent::LanesDrift { node, .. }
+        | FabricEvent::ArbitrationDrift { node, .. } => {
+            fabric.node_by_guid(*node).map(|node| element(ElementId::Node(node))).into_iter().collect()
+        }
+        FabricEvent::Trap { .. }
+        | FabricEvent::ManagerChanged { .. }
+        | FabricEvent::JobsChanged { .. }
+        | FabricEvent::JobsSilent { .. } => Vec::new(),
+    }
+}
+
+fn port_of(look: &Snapshot, (guid, port): PortIdentity) -> Option<PortId> {
+    look.fabric().port_of(look.fabric().node_by_guid(guid)?, port)
+}
+
+/// The name of a port with its label, where one is known.
+fn labelled_end(look: &Snapshot, of: PortIdentity) -> String {
+    port_of(look, of).map_or_else(|| end_name(look, of), |port| look.labelled_port_name(port))
 }
 
 pub(crate) fn end_name(look: &Snapshot, (guid, port): PortIdentity) -> String {

@@ -228,7 +228,7 @@ impl NameQuery<'_> {
 
     fn cable_row(&self, id: LinkId, score: u16) -> GotoRow {
         let link = self.look.fabric().link(id);
-        let text = format!("{} - {}", self.look.port_name(link.a), self.look.port_name(link.b));
+        let text = self.look.labelled_link_name(id);
         let mut row = GotoRow::new(GotoGroup::Cables, text, self.element(ElementId::Link(id)));
         let trouble = self.known.port_trouble(link.a);
         row.severity = trouble_severity(trouble);

@@ -80,7 +80,8 @@ fn draw_title(canvas: &mut Canvas<'_>, area: Rect, state: &SessionState, look: &
     let ends = look.fabric().link(page.link);
     let crumb = format!("{} {} ", state.screen.title().title, canvas.signs.crumb);
     let x = canvas.draw_text(area, 1, 0, &crumb, Role::Dim);
-    let names = [ends.a, ends.b].map(|port| look.port_name(port)).join(&format!(" {} ", canvas.signs.rule));
+    let names =
+        [ends.a, ends.b].map(|port| look.labelled_port_name(port)).join(&format!(" {} ", canvas.signs.rule));
     let room = area.width.saturating_sub(x + 1);
     let mut x = canvas.draw_text(area, x, 0, &shorten_name(&names, room, canvas.signs.more), Role::Strong);
     if state.known.is_failed(ElementId::Link(page.link)) {

@@ -76,7 +76,7 @@ fn port_lines(look: &Snapshot, port: PortId) -> Vec<DetailLine> {
         ("losses ", "retry_losses"),
     ];
     let mut lines = vec![
-        ("wire", format!("{}: {}{why}", look.port_name(port), judged.verdict.word())),
+        ("wire", format!("{}: {}{why}", look.labelled_port_name(port), judged.verdict.word())),
         ("module", join(&module)),
         ("bit errors", join(&bits)),
     ];
