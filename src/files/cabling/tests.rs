@@ -175,6 +175,18 @@ fn ports_are_written_in_many_ways() {
     }
 }
 
+#[test]
+fn a_topology_file_names_switches_without_their_model_and_chips_of_one_director_not_at_all() {
+    let text = "a_guid,a_kind,a_device,a_port,b_guid,b_kind,b_device,b_port\n\
+        0x1,switch,MF0;Leaf3:MQM9700/U1,3,0x4,host,node1 mlx5_0,1\n\
+        0x1,switch,MF0;Leaf3:MQM9700/U1,4,0x2,switch,MF0;dir1:CS8500/L1/U1,20\n\
+        0x1,switch,MF0;Leaf3:MQM9700/U1,5,0x3,switch,MF0;dir1:CS8500/L1/U2,20\n";
+    let written = write_topo(&plan(text));
+    assert_eq!(written.text, "SW3 Leaf3\n   P3 -> HCA1 node1 mlx5_0/P1\n\n");
+    assert_eq!((written.cables, written.left_out.len()), (1, 2));
+    assert!(written.left_out[0].contains("several devices are called"), "{:?}", written.left_out);
+}
+
 proptest! {
     #[test]
     fn no_sheet_panics(body in "[aP1,;\t\"\n/-]{0,80}") {

@@ -31,7 +31,7 @@ impl TopoPort {
         let PortText::Number(number) = end.port else {
             return Err(format!("{} has no number of a port", end.name()));
         };
-        let words: Vec<&str> = end.device.split(' ').collect();
+        let words: Vec<&str> = system_name(&end.device).split(' ').collect();
         let is_word = |word: &&str| !word.is_empty() && !word.contains(['#', '\t', '"', ',', ';', '>']);
         if !words.iter().all(is_word) {
             return Err(format!("'{}' is no name for a .topo", end.device));
@@ -70,14 +70,21 @@ fn system_types(cables: &[(&PlanCable, [TopoPort; 2])]) -> BTreeMap<String, Stri
     most.into_iter().map(|(name, held)| (name.to_owned(), word(held))).collect()
 }
 
+/// The name of a system: `leaf3` of `MF0;leaf3:MQM9700/U1`, by which a plan finds it again.
+fn system_name(device: &str) -> &str {
+    let short = device.split_once(';').and_then(|(_, rest)| rest.rsplit_once(':'));
+    short.map_or(device, |(name, _)| name)
+}
+
 /// What tells two devices with one name apart.
 type DeviceKey = (Option<Guid>, Option<NodeKind>);
 
 /// Names that several devices have.
-fn shared_names(plan: &CablingPlan) -> BTreeSet<&str> {
-    let mut owners: BTreeMap<&str, BTreeSet<DeviceKey>> = BTreeMap::new();
+fn shared_names(plan: &CablingPlan) -> BTreeSet<String> {
+    let mut owners: BTreeMap<String, BTreeSet<DeviceKey>> = BTreeMap::new();
     for end in plan.cables.iter().flat_map(|cable| &cable.ends) {
-        owners.entry(&end.device).or_default().insert((end.guid, end.kind));
+        let name = system_name(&end.device).to_lowercase();
+        owners.entry(name).or_default().insert((end.guid, end.kind));
     }
     owners.into_iter().filter(|(_, owners)| owners.len() > 1).map(|(name, _)| name).collect()
 }
@@ -98,7 +105,9 @@ pub fn write_topo(plan: &CablingPlan) -> TopoText {
     let shared = shared_names(plan);
     let (mut cables, mut left_out) = (Vec::new(), Vec::new());
     for cable in &plan.cables {
-        if let Some(end) = cable.ends.iter().find(|end| shared.contains(&*end.device)) {
+        if let Some(end) =
+            cable.ends.iter().find(|end| shared.contains(&system_name(&end.device).to_lowercase()))
+        {
             left_out.push(format!("several devices are called '{}'", end.device));
             continue;
         }
