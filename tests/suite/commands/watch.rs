@@ -274,8 +274,8 @@ fn an_address_that_others_reach_is_refused() {
         assert_eq!(ended.status.code(), Some(64), "{address}");
         String::from_utf8(ended.stderr).unwrap()
     };
-    assert!(refused("0.0.0.0:9315").contains("FD-7345"));
-    assert!(refused("nonsense").contains("FD-7345"));
+    assert!(refused("0.0.0.0:9315").contains("FD-7348"));
+    assert!(refused("nonsense").contains("FD-7348"));
 }
 
 /// A signal ends the service in an orderly way.

@@ -182,7 +182,7 @@ impl SweepPublisher for WatchPublisher<'_> {
 fn bind(text: &str) -> Result<HttpServer, Failure> {
     let address = local_address(text)?;
     HttpServer::bind(address).map_err(|error| {
-        let what = format!("FD-7346: {address} cannot be served: {error}; another service may use the port");
+        let what = format!("FD-7349: {address} cannot be served: {error}; another service may use the port");
         Failure::new(Exit::Failed, what)
     })
 }
@@ -191,7 +191,7 @@ fn bind(text: &str) -> Result<HttpServer, Failure> {
 fn local_address(text: &str) -> Result<SocketAddr, Failure> {
     let refused = |why: String| {
         Failure::usage(format!(
-            "FD-7345: --serve {text}: {why}; give an address of this machine with a port, as 127.0.0.1:9315"
+            "FD-7348: --serve {text}: {why}; give an address of this machine with a port, as 127.0.0.1:9315"
         ))
     };
     let mut addresses = text.to_socket_addrs().map_err(|error| refused(error.to_string()))?;

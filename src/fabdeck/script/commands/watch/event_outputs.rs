@@ -1,6 +1,6 @@
 //! Where the events of `watch` go besides stdout: the journal of systemd, a syslog daemon, and a program of the site.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -111,7 +111,7 @@ impl Drop for ProgramEvents {
     }
 }
 
-fn run_for_each(program: &PathBuf, events: &Receiver<WatchEvent>) {
+fn run_for_each(program: &Path, events: &Receiver<WatchEvent>) {
     loop {
         match events.recv_timeout(Duration::from_secs(3600)) {
             Ok(event) => run_for(program, &event),
