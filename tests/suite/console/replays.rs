@@ -56,20 +56,13 @@ pub fn played(file: &Path, at: Option<&str>) -> TestSession {
 }
 
 fn played_with(file: &Path, at: Option<&str>, settings: WatchSettings) -> TestSession {
-    played_of(file, at, settings, observed(file))
-}
-
-/// What the source of a capture reads.
-fn observed(file: &Path) -> Snapshot {
-    let name = file.display().to_string();
-    let mut source = LocalSystemAccess::default().open(&name, &SourceOptions::default()).unwrap();
-    Snapshot::new(&name, source.observe(WANTED, &mut NoObserver).unwrap(), &NameMap::default())
-}
-
-fn played_of(file: &Path, at: Option<&str>, settings: WatchSettings, look: Snapshot) -> TestSession {
     let name = file.display().to_string();
     let at = at.map(|at| TimeSpec::parse(at).unwrap());
     let (tape, place) = RecordingPlayer::open(file, at).unwrap();
+    let reach = SourceOptions::default();
+    let observed =
+        LocalSystemAccess::default().open(&name, &reach).unwrap().observe(WANTED, &mut NoObserver).unwrap();
+    let look = Snapshot::new(&name, observed, &NameMap::default());
     let recording = ReplayBox(Box::new(ReplayFrames::new(tape, place, looking(&name))));
     let size = Size { width: 120, height: 40 };
     TestSession::open_recorded(look, (Sweeper::default(), recording), settings, size)
@@ -448,23 +441,19 @@ fn every_capture_on_every_screen() {
     let ascii = Appearance { signs: Symbols::ASCII, ..mono.clone() };
     for file in all {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        let look = observed(&file);
         for (moment, keys) in MOMENTS {
             let mut said = String::new();
             for (screen, press) in SEEN {
-                let mut driver = played_of(&file, None, settings(), look.clone());
+                let mut driver = played(&file, None);
                 driver.state.source = format!("{name}.fdcap");
                 let press = between_hosts(&driver, press);
                 driver.press(keys).press(&press).press("? ?");
-                let mut drawn = |width, height| {
+                for (width, height) in [(80, 24), (120, 40)] {
                     driver.send_input(SessionInput::Resized(Size { width, height }));
-                    let colour = frame(&driver.state, &colours);
-                    said.push_str(&format!("== {screen}, {width}x{height}\n{}", text(&colour)));
-                    colour
-                };
-                drawn(80, 24);
-                let colour = drawn(120, 40);
-                let plain = frame(&driver.state, &mono);
+                    let colour = text(&frame(&driver.state, &colours));
+                    said.push_str(&format!("== {screen}, {width}x{height}\n{colour}"));
+                }
+                let (colour, plain) = (frame(&driver.state, &colours), frame(&driver.state, &mono));
                 assert_eq!(text(&colour), text(&plain), "{name}, {screen}: the same signs without colours");
                 assert_readable_without_colours(screen, &colour, &plain);
                 let plain = text(&frame(&driver.state, &ascii));
