@@ -39,10 +39,12 @@ const EXAMPLES: &str = "/usr/share/doc/ibsim-utils/net-examples";
 const NETS: &[&str] = &["net", "net.1", "net.2sw2path", "net.2sw2path4hca", "net.2sw2path4hca2port"];
 const SHORT: &[(&str, &[&str])] = &[
     ("demo", &["-R", "updn", "-Q"]),
-    ("random,switches=125,links=1000", &["-R", "minhop"]),
-    ("kary,k=4,n=3,faults=3", &["-R", "updn", "-l", "1"]),
+    ("random,switches=30,links=120", &["-R", "minhop"]),
+    ("kary,k=3,n=3,faults=3", &["-R", "updn", "-l", "1"]),
 ];
 const LONG: &[(&str, &[&str])] = &[
+    ("random,switches=125,links=1000", &["-R", "minhop"]),
+    ("kary,k=4,n=3,faults=3", &["-R", "updn", "-l", "1"]),
     ("switch648", &["-R", "ftree", "-Q"]),
     ("racks648", &["-R", "minhop", "-Q"]),
     ("torus,dims=6x6x6", &["-R", "dor"]),

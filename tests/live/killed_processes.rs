@@ -2,12 +2,13 @@
 //! before and after each Set, journal write and sync. The next start finds the pending change. After its rollback
 //! every byte is as before: forwarding tables, SL2VL, arbitration, PortInfo.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
@@ -26,6 +27,8 @@ pub const PLAN: &str = "new.plan";
 const RAW: &str = "raw.txt";
 const PATIENCE: Duration = Duration::from_secs(60);
 const TURN: Duration = Duration::from_millis(3);
+/// The same for a wait of a minute, in which nothing depends on the moment.
+const LONG_TURN: Duration = Duration::from_millis(100);
 
 /// The process over ibsim that reads every byte; it writes a line for each attribute.
 pub fn kill_at_every_moment_of_direct_writes() {
@@ -175,6 +178,9 @@ pub struct Round<'s> {
     die: Option<String>,
     /// Whether the process hangs at that moment instead of dying.
     pub hangs: bool,
+    /// Length and time of the journal at the last reading, and the phase in it: waiting does not parse the same bytes
+    /// again.
+    read: Cell<Option<((u64, SystemTime), ChangePhase)>>,
 }
 
 impl Drop for Round<'_> {
@@ -197,7 +203,15 @@ impl<'s> Round<'s> {
 
     /// Creates a round over any fabric and driver, without kills by the library.
     pub fn over(stage: &'s Stage, before: &'s str, road: &'s [String], name: &str) -> Self {
-        Self { stage, before, road, state: format!("state-{name}"), die: None, hangs: false }
+        Self {
+            stage,
+            before,
+            road,
+            state: format!("state-{name}"),
+            die: None,
+            hangs: false,
+            read: Cell::new(None),
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -249,8 +263,17 @@ impl<'s> Round<'s> {
 
     /// Phase in the journal; `None` before its first record.
     pub fn phase(&self) -> Option<ChangePhase> {
-        match Journal::load(&LocalSystem, &self.folder().join("journal")) {
-            Ok(read) => Some(read.state.phase),
+        let path = self.folder().join("journal");
+        let written = fs::metadata(&path).ok()?;
+        let written = (written.len(), written.modified().unwrap());
+        if let Some((_, phase)) = self.read.get().filter(|(read, _)| *read == written) {
+            return Some(phase);
+        }
+        match Journal::load(&LocalSystem, &path) {
+            Ok(read) => {
+                self.read.set(Some((written, read.state.phase)));
+                Some(read.state.phase)
+            }
             Err(JournalError::Empty { .. } | JournalError::Disk { .. }) => None,
             Err(error) => panic!("{}: {error}", self.state),
         }
@@ -268,8 +291,8 @@ impl<'s> Round<'s> {
     pub fn wait_until(&self, what: &str, so: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
         while !so(self) {
-            let log = fs::read_to_string(self.folder().join("guard.log")).unwrap_or_default();
-            assert!(begun.elapsed() < PATIENCE, "{what}: {:?} {:?}: {log}", self.phase(), self.guard());
+            let log = || fs::read_to_string(self.folder().join("guard.log")).unwrap_or_default();
+            assert!(begun.elapsed() < PATIENCE, "{what}: {:?} {:?}: {}", self.phase(), self.guard(), log());
             sleep(TURN);
         }
     }
@@ -466,7 +489,7 @@ fn a_guard_that_hangs_while_it_writes_is_ended_and_the_change_taken_back() {
     let since = Instant::now();
     while round.phase() != Some(ChangePhase::RolledBack) {
         assert!(since.elapsed() < Duration::from_secs(200), "nobody took it back: {:?}", round.phase());
-        sleep(TURN);
+        sleep(LONG_TURN);
     }
     println!("said: taken back {:?} after it was begun", since.elapsed());
     let _ = apply.kill();

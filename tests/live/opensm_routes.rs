@@ -13,12 +13,18 @@ use crate::ibsim::{self, Stage};
 
 const SHORT: &[(&str, &[&str])] = &[
     ("demo", &["-R", "minhop", "-Q"]),
+    ("torus,dims=3x3x2", &["-R", "dfsssp", "-Q"]),
+    ("random,switches=24,links=90", &["-R", "nue", "--nue_max_num_vls", "4", "-Q"]),
+    ("kary,k=3,n=3,faults=3", &["-R", "updn", "-l", "1"]),
+];
+const LONG: &[(&str, &[&str])] = &[
     ("torus,dims=4x4x3", &["-R", "dfsssp", "-Q"]),
     ("random,switches=125,links=1000", &["-R", "nue", "--nue_max_num_vls", "4", "-Q"]),
     ("kary,k=4,n=3,faults=3", &["-R", "updn", "-l", "1"]),
+    ("switch648", &["-R", "ftree"]),
+    ("switch3456", &["-R", "minhop"]),
+    ("racks648", &["-R", "nue", "-Q"]),
 ];
-const LONG: &[(&str, &[&str])] =
-    &[("switch648", &["-R", "ftree"]), ("switch3456", &["-R", "minhop"]), ("racks648", &["-R", "nue", "-Q"])];
 
 /// Switch GUID -> LID -> port, from a reader that knows only the two kinds of lines it needs.
 pub type PlainTables = BTreeMap<u64, BTreeMap<u32, u32>>;

@@ -1,10 +1,14 @@
 //! Incidents: each folder of `captures/` has its story, a drawing, a small capture and how it is made again, and what every
 //! reading command says of it at its beginning, in its middle and at its end is what it said before.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use fabdeck::script::run::{CliResult, run};
+use fabdeck::script::terminal_info::TerminalInfo;
+use fabdeck::system::local_access::LocalSystemAccess;
 use rayon::prelude::*;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -18,6 +22,14 @@ const LARGEST: u64 = 2_000_000;
 const SHOWN: usize = 6;
 /// Characters of a line that are shown.
 const WIDE: usize = 110;
+
+/// Environment variable with the file of the command lines that `command_lines_are_answered` runs; unset elsewhere.
+const LINES: &str = "FABDECK_GOLDEN_LINES";
+/// What that test writes beside it.
+const ANSWERS: &str = "answers.json";
+
+/// What a command line comes to: exit code, output, messages.
+type CommandAnswer = (i32, String, String);
 
 /// The folders of incidents in the order of their names. A new folder is a new case of every test that asks here.
 pub fn incidents() -> Vec<PathBuf> {
@@ -67,24 +79,42 @@ impl Reader {
         told["rows"].as_array().unwrap().clone()
     }
 
-    /// What a command answers, short.
-    fn answer(&self, at: Option<&str>, case: &Case) -> String {
-        let words: Vec<&str> = case.words.iter().map(String::as_str).collect();
+    /// The command line of a case at a moment.
+    fn line(&self, (at, case): &(Option<&str>, &Case)) -> Vec<String> {
         let moment = at.map(|at| vec!["--source", self.name.as_str(), "--at", at]).unwrap_or_default();
-        let output = self.output(&[&moment[..], &["--no-times"], &words].concat());
-        let (code, said) = (output.status.code(), String::from_utf8(output.stderr).unwrap());
+        let moment = ["fabdeck"].iter().chain(&moment).chain(&["--no-times"]).map(|word| (*word).to_owned());
+        moment.chain(case.words.iter().cloned()).collect()
+    }
+
+    /// What command lines come to, one after the other in one process: a process each would cost more than the answers.
+    fn answers(&self, asked: &[(Option<&str>, &Case)]) -> Vec<CommandAnswer> {
+        let lines: Vec<Vec<String>> = asked.iter().map(|one| self.line(one)).collect();
+        let file = self.home.path().join("lines.json");
+        fs::write(&file, serde_json::to_vec(&lines).unwrap()).unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "captures::golden::command_lines_are_answered"]).env(LINES, &file);
+        for folder in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+            command.env(folder, self.home.path());
+        }
+        let done = command.current_dir(self.home.path()).env("TZ", "UTC").output().unwrap();
+        assert!(done.status.success(), "{}: {done:?}", self.name);
+        serde_json::from_slice(&fs::read(self.home.path().join(ANSWERS)).unwrap()).unwrap()
+    }
+
+    /// What a command answers, short.
+    fn describe(&self, (at, case): (Option<&str>, &Case), (code, text, said): CommandAnswer) -> String {
+        let words = &case.words;
         let refused = said.lines().find(|line| line.contains(" error: ")).unwrap_or_default();
         // Before the first sweep there is none to compare with, what lanes paths take is in plans alone, and hosts choose
         // nothing where ports have one LID.
         let fine = ["FD-5064", "FD-7605", "FD-7608"].iter().any(|known| refused.contains(known));
         let name = &self.name;
         // A plan of another moment is stale: 3.
-        assert!(matches!(code, Some(0 | 2 | 3)) || fine, "{name} --at {at:?} {words:?}: {code:?} {said}");
+        assert!(matches!(code, 0 | 2 | 3) || fine, "{name} --at {at:?} {words:?}: {code:?} {said}");
         let at = at.map(|at| format!("--at {at} ")).unwrap_or_default();
-        let text = String::from_utf8(output.stdout).unwrap();
         let shown = if case.file && !text.is_empty() { digest(&text) } else { short(&text) };
         let refused = short(refused);
-        format!("$ {at}{}\n{shown}{refused}  exit code {}\n", words.join(" "), code.unwrap())
+        format!("$ {at}{}\n{shown}{refused}  exit code {}\n", words.join(" "), code)
     }
 }
 
@@ -129,9 +159,12 @@ fn describe_incident(name: &str, capture: &Path) -> String {
     let route = ["--source", &reader.name, "--at", &times[0], "--no-times", "route"];
     let made = reader.output(&[&route[..], &["--engine", "updn", "-o", &plan]].concat());
     assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
-    let whole = whole.iter().map(|case| reader.answer(None, case));
-    let moments = times.iter().flat_map(|at| moments.iter().map(|case| reader.answer(Some(at), case)));
-    whole.chain(moments).collect()
+    let whole = whole.iter().map(|case| (None, case));
+    let moments = times.iter().flat_map(|at| moments.iter().map(move |case| (Some(at.as_str()), case)));
+    let asked: Vec<(Option<&str>, &Case)> = whole.chain(moments).collect();
+    let answers = reader.answers(&asked);
+    assert_eq!(answers.len(), asked.len());
+    asked.into_iter().zip(answers).map(|(asked, answer)| reader.describe(asked, answer)).collect()
 }
 
 /// What is said of an incident, all of them at a time.
@@ -143,6 +176,23 @@ fn describe_all_incidents() -> Vec<(String, String)> {
         (name, told)
     });
     told.collect()
+}
+
+/// The process that answers the lines of an incident. Without them it does nothing.
+#[test]
+fn command_lines_are_answered() {
+    let Ok(file) = std::env::var(LINES) else { return };
+    let lines: Vec<Vec<String>> = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    let answer = |line: &Vec<String>| -> CommandAnswer {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let (args, terminal) = (line.iter().map(OsString::from), TerminalInfo::default());
+        let ended = run(args, &LocalSystemAccess::default(), &terminal, &mut out, &mut err);
+        let CliResult::Exit(exit) = ended else { panic!("{line:?} opened a console") };
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (i32::from(exit.code()), text(out), text(err))
+    };
+    let answers: Vec<CommandAnswer> = lines.iter().map(answer).collect();
+    fs::write(ANSWERS, serde_json::to_vec(&answers).unwrap()).unwrap();
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::{
 
 /// Every node has a block of its own, so that a plan has more than 200 writes. It goes round a link, writes lanes and
 /// arbitration of switches and adapters, and takes the link out of service: every kind of write is there.
-fn stage() -> (SharedSimulator, Plan) {
+fn stage() -> (Fabric, SharedSimulator, Plan) {
     let fabric = spread(&fabric("torus,dims=4x4,hosts=16"));
     let simulator = simulated(&fabric);
     let (link, _) = fabric.links().find(|(id, _)| fabric.is_between_switches(*id)).unwrap();
@@ -54,7 +54,7 @@ fn stage() -> (SharedSimulator, Plan) {
     }
     let plan = with_adapters(&simulator, plan, 4);
     let plan = with_migration(&simulator, plan, 3);
-    (simulator, plan)
+    (fabric, simulator, plan)
 }
 
 /// Everything that a look tells of switches and ports.
@@ -74,11 +74,12 @@ enum RunEnd {
     Kept,
 }
 
-/// A run that is killed at a moment, and the outcome under the next guard. `confirmed`: it is confirmed at once.
-fn killed_at(moment: usize, share: usize, window_s: u64) -> RunEnd {
-    let (simulator, plan) = stage();
-    let before = read_fabric(&simulator);
-    let mut stage = Stage::new(&simulator, &plan);
+/// A run on a new simulator of the fabric that is killed at a moment, and the outcome under the next guard. `before` is
+/// what was read of the fabric before any run.
+fn killed_at(moment: usize, fabric: &Fabric, plan: &Plan, before: &(Fabric, Tables)) -> RunEnd {
+    let (share, window_s) = (moment % 3, 0);
+    let simulator = simulated(fabric);
+    let mut stage = Stage::new(&simulator, plan);
     stage.witness.course().killed_at = Some(moment);
     let (_sender, orders) = order_channel();
     let run = catch_unwind(AssertUnwindSafe(|| stage.apply(window_s, &orders)));
@@ -90,12 +91,12 @@ fn killed_at(moment: usize, share: usize, window_s: u64) -> RunEnd {
     match stage.take_over(&left, &orders) {
         Err(JournalError::Empty { .. }) => {
             assert_eq!(sets, 0, "moment {moment}: a Set without a journal");
-            assert!(read_fabric(&simulator) == before, "moment {moment}");
+            assert!(read_fabric(&simulator) == *before, "moment {moment}");
             RunEnd::Untouched
         }
         Err(error) => panic!("moment {moment}: {error}"),
         Ok(told) if told.phase == ChangePhase::RolledBack => {
-            assert!(read_fabric(&simulator) == before, "moment {moment}");
+            assert!(read_fabric(&simulator) == *before, "moment {moment}");
             let moved = stage.listeners.lock().unwrap().moved.clone();
             assert!(moved.is_empty(), "moment {moment}: {moved:?}");
             RunEnd::TakenBack
@@ -110,7 +111,8 @@ fn killed_at(moment: usize, share: usize, window_s: u64) -> RunEnd {
 /// Every moment of an apply, or every n-th, and of the rollback behind it, for its window is over at once.
 #[test]
 fn every_crash_ends_untouched_or_taken_back() {
-    let (simulator, plan) = stage();
+    let (fabric, simulator, plan) = stage();
+    let before = read_fabric(&simulator);
     assert!(plan.writes.len() >= 200, "{}", plan.writes.len());
     let mut stage = Stage::new(&simulator, &plan);
     let (_sender, orders) = order_channel();
@@ -123,10 +125,11 @@ fn every_crash_ends_untouched_or_taken_back() {
     let stride = if long() { 1 } else { 97 };
     // The first and the last ones are those with the journal.
     let tried: Vec<usize> = (1..=moments)
-        .filter(|moment| *moment < 12 || moments - moment < 12 || moment % stride == 0)
-        .chain(notified_at.iter().flat_map(|at| at - 5..at + 6))
+        .filter(|moment| *moment < 8 || moments - moment < 8 || moment % stride == 0)
+        .chain(notified_at.iter().flat_map(|at| at - 3..at + 4))
         .collect();
-    let became: Vec<RunEnd> = tried.par_iter().map(|moment| killed_at(*moment, moment % 3, 0)).collect();
+    let became: Vec<RunEnd> =
+        tried.par_iter().map(|moment| killed_at(*moment, &fabric, &plan, &before)).collect();
     let count = |wanted| became.iter().filter(|became| **became == wanted).count();
     println!(
         "said: {} of {moments} moments: {} untouched, {} taken back",

@@ -44,7 +44,7 @@ const OTHER: u32 = 1001;
 const COLLEAGUE: u32 = 1002;
 const STATE: &str = "/var/lib/fabdeck";
 const SOCKETS: &str = "/run/fabdeck";
-const SEEDS: u64 = 120;
+const SEEDS: u64 = 60;
 const SEEDS_LONG: u64 = 100_000;
 const HOUR_MS: u64 = 3_600_000;
 

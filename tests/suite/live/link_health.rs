@@ -173,7 +173,7 @@ fn what_is_missing_has_its_own_word_and_nothing_becomes_zero() {
 
 #[test]
 fn a_reading_of_sensors_costs_nine_a_switch_and_a_sweep_a_fifth_of_a_question_a_port() {
-    let planned = fabric("kary,k=4,n=3,speed=ndr");
+    let planned = fabric("kary,k=4,n=2,speed=ndr");
     let simulator = profiled(&planned, WireProfile::Full, WireProfile::Full);
     let (mut source, mut look) = read(&simulator, DEVICES);
     let asked = sent(&simulator, "class 0a");
