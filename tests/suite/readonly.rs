@@ -61,6 +61,7 @@ const READS: &[(&str, &[&str])] = &[
             ".",
         ],
     ),
+    ("watch", &["watch", "--interval", "10ms", "--count", "2"]),
     ("record", &["record", "-o", "read.fdcap", "--interval", "10ms", "--for", "100ms"]),
     ("sources", &["sources", "--identity"]),
 ];
@@ -115,8 +116,9 @@ fn commands_that_read_send_nothing_that_writes() {
 #[test]
 fn commands_that_watch_with_traps_subscribe_and_leave() {
     let home = tempfile::tempdir().unwrap();
-    let watching: [&[&str]; 2] = [
+    let watching: [&[&str]; 3] = [
         &["--traps", "hotspots", "--interval", "200ms"],
+        &["--traps", "watch", "--interval", "200ms", "--count", "1"],
         &["--traps", "record", "-o", "told.fdcap", "--interval", "10ms", "--for", "100ms"],
     ];
     let traffic = traffic_of_served_simulator(home.path(), || {

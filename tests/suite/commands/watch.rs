@@ -201,7 +201,7 @@ fn a_problem_begins_once_and_ends_once() {
     let of_kind = |kind: &str| events.iter().filter(|event| event["kind"] == kind).count();
     assert_eq!((of_kind("link-down"), of_kind("link-up")), (2, 2), "{events:#?}");
     let down = events.iter().find(|event| event["kind"] == "link-down").unwrap();
-    assert_eq!(down["elements"], serde_json::json!(["link:leaf0[4]"]), "{down}");
+    assert_eq!(down["elements"], serde_json::json!(["port:leaf0[4]", "port:spine0[1]"]), "{down}");
     let numbers: Vec<u64> = events.iter().map(|event| event["number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
     let mut open = BTreeSet::new();

@@ -191,6 +191,7 @@ impl WatchService<'_> {
             }
         }
         source.end_watch(&mut snapshot.observation);
+        operation.count_reading(&snapshot);
         Ok(())
     }
 

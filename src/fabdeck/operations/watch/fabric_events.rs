@@ -298,14 +298,18 @@ pub fn fabric_event_elements(look: &Snapshot, news: &FabricEvent) -> Vec<String>
     let fabric = look.fabric();
     let element = |id: ElementId| Element::from_id(fabric, &look.names, id).to_string();
     match news {
-        FabricEvent::LinkDown { a, .. }
-        | FabricEvent::LinkUp { a, .. }
-        | FabricEvent::RateChanged { a, .. }
-        | FabricEvent::LinkFlapped { a, .. }
-        | FabricEvent::Recabled { at: a, .. } => port_of(look, *a)
-            .map(|port| element(fabric.port(port).link.map_or(ElementId::Port(port), ElementId::Link)))
-            .into_iter()
-            .collect(),
+        FabricEvent::LinkDown { a, b }
+        | FabricEvent::LinkUp { a, b }
+        | FabricEvent::RateChanged { a, b, .. }
+        | FabricEvent::LinkFlapped { a, b, .. }
+        | FabricEvent::Recabled { at: a, now: b, .. } => {
+            // A cable that is down is no longer one of the fabric; its ports are.
+            let ports: Vec<PortId> = [a, b].into_iter().filter_map(|end| port_of(look, *end)).collect();
+            match ports.first().and_then(|port| fabric.port(*port).link) {
+                Some(link) => vec![element(ElementId::Link(link))],
+                None => ports.into_iter().map(|port| element(ElementId::Port(port))).collect(),
+            }
+        }
         FabricEvent::NodeAppeared { node }
         | FabricEvent::NodeSilent { node }
         | FabricEvent::NodeAnswers { node }
