@@ -132,7 +132,7 @@ fn commands_that_watch_with_traps_subscribe_and_leave() {
         assert!(said.contains("FD-7208"), "{said}");
     });
     let others = traffic.sent.iter().filter(|(method, _)| Method(**method) != Method::GET);
-    assert_eq!(others.collect::<Vec<_>>(), [(&Method::SET.0, &4)]);
+    assert_eq!(others.collect::<Vec<_>>(), [(&Method::SET.0, &6)]);
 }
 
 /// What the simulator was sent in the course of something.
