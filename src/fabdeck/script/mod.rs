@@ -12,6 +12,7 @@ mod config;
 mod console_options;
 mod context;
 pub mod docs;
+mod event_line;
 mod fabric_events;
 mod json;
 mod json_schema;

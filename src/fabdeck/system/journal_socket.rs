@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 pub const JOURNAL_SOCKET: &str = "/run/systemd/journal/socket";
 pub const SYSLOG_SOCKET: &str = "/dev/log";
 
-/// Most bytes of an entry: a datagram of this size arrives with the usual limits of Linux.
-const MAX_ENTRY: usize = 64 * 1024;
-
 /// A local socket that takes entries as datagrams. It is opened for each entry, so that it outlives a restart of the
 /// daemon.
 #[derive(Clone, Debug)]
@@ -23,11 +20,11 @@ impl LogSocket {
         Self { path: path.to_owned() }
     }
 
-    /// Sends an entry, without waiting for a daemon that reads too slowly.
+    /// Sends an entry, without waiting for a daemon that reads too slowly. One that is too large for a datagram is an error.
     pub fn send(&self, entry: &[u8]) -> io::Result<()> {
         let socket = UnixDatagram::unbound()?;
         socket.set_nonblocking(true)?;
-        socket.send_to(&entry[..entry.len().min(MAX_ENTRY)], &self.path).map(|_| ())
+        socket.send_to(entry, &self.path).map(|_| ())
     }
 }
 

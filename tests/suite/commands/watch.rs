@@ -292,3 +292,32 @@ fn a_signal_ends_the_service() {
     }
     assert_eq!(service.process.wait().unwrap().code(), Some(143));
 }
+
+/// A watch whose lines have no reader ends quietly; one that serves pages goes on.
+#[test]
+fn a_watch_without_a_reader_ends() {
+    let home = home();
+    let mut alone = fabdeck(&home)
+        .args(["--source", "sim:demo", "watch", "--interval", "200ms"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(alone.stdout.take());
+    let begun = Instant::now();
+    while alone.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < PATIENCE, "the watch goes on without a reader");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let ended = alone.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), &ended.stderr[..]), (Some(0), &b""[..]));
+    let mut serving = Service::start(&["--source", "sim:demo", "watch"]);
+    drop(serving.process.stdout.take());
+    serving.until_ready(true);
+    let before = serving.metric("fabdeck_sweeps_total").unwrap();
+    let begun = Instant::now();
+    while serving.metric("fabdeck_sweeps_total").unwrap() < before + 3.0 {
+        assert!(begun.elapsed() < PATIENCE, "the service stands still");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

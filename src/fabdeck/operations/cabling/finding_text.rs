@@ -141,34 +141,30 @@ impl FindingWriter<'_> {
         plugs.into_iter().map(step).collect()
     }
 
+    /// Where the cables of a device end.
+    fn far_ends(&self, device: CabledDevice, cables: &[Cable]) -> String {
+        let far = cables.iter().filter_map(|cable| cable.iter().find(|end| end.device != device));
+        self.names.list(far.copied().collect::<Vec<_>>().into_iter())
+    }
+
     fn missing_device(&self, device: CabledDevice, cables: &[Cable]) -> CablingFinding {
         let name = self.names.device(device);
-        let far: Vec<CableEnd> = cables
-            .iter()
-            .filter_map(|cable| cable.iter().find(|end| end.device != device))
-            .copied()
-            .collect();
         let count = count_words(cables.len(), "planned cable", "planned cables");
-        let at = self.names.list(far.iter().copied());
+        let at = self.far_ends(device, cables);
         let title = format!("{name} is not in the fabric: {count}, at {at}");
         let text = format!("look at {name}: its power, its cables, and its name in the plan");
-        let first = cables[0].iter().find(|end| end.device == device).copied().unwrap_or(cables[0][0]);
+        let first = own_end(device, &cables[0]);
         let faults = cables.iter().map(|cable| self.cable_fault(Some(*cable), None)).collect();
         self.write(CablingFault::MissingDevice, title, vec![(first, text)], faults)
     }
 
     fn extra_device(&self, device: CabledDevice, cables: &[Cable]) -> CablingFinding {
         let name = self.names.device(device);
-        let far: Vec<CableEnd> = cables
-            .iter()
-            .filter_map(|cable| cable.iter().find(|end| end.device != device))
-            .copied()
-            .collect();
         let count = count_words(cables.len(), "cable", "cables");
-        let at = self.names.list(far.iter().copied());
+        let at = self.far_ends(device, cables);
         let title = format!("{name} is not in the plan: {count}, at {at}");
         let text = format!("add {name} to the plan, or unplug it");
-        let first = cables[0].iter().find(|end| end.device == device).copied().unwrap_or(cables[0][0]);
+        let first = own_end(device, &cables[0]);
         let faults = cables.iter().map(|cable| self.cable_fault(None, Some(*cable))).collect();
         self.write(CablingFault::ExtraDevice, title, vec![(first, text)], faults)
     }
@@ -250,4 +246,9 @@ impl FindingWriter<'_> {
         });
         self.write(CablingFault::Swapped, title, steps.collect(), cables)
     }
+}
+
+/// The end of a cable at a device.
+fn own_end(device: CabledDevice, cable: &Cable) -> CableEnd {
+    cable.iter().find(|end| end.device == device).copied().unwrap_or(cable[0])
 }

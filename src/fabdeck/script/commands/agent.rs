@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::Args;
 use jiff::Zoned;
-use serde::Serialize;
 
 use crate::catalogue::danger::Danger;
 use crate::catalogue::exit::Exit;
@@ -13,6 +12,7 @@ use crate::catalogue::failure::Failure;
 use crate::script::argument_values::{duration, long_duration};
 use crate::script::command_entry::{CommandEntry, CommandFunction};
 use crate::script::context::Context;
+use crate::script::event_line::EventFormat;
 use crate::script::json_schema::JsonSchema;
 use fabdeck_live::agent::{Agent, AgentError, AgentEvent, AgentOptions, SHUTDOWN_TIMEOUT};
 use fabdeck_mad::access::{AgentToken, Clock, MadPort};
@@ -109,31 +109,13 @@ fn run(context: &mut Context<'_, '_>, args: &AgentArgs) -> Result<Exit, Failure>
     print_error.map_or(Ok(Exit::Done), |error| Err(error.into()))
 }
 
-#[derive(Serialize)]
-struct AgentEventLine<'t> {
-    schema: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<String>,
-    #[serde(flatten)]
-    event: &'t AgentEvent,
-}
-
-/// Prints an event as a line at once, because the reader waits for it.
 fn print_event(context: &mut Context<'_, '_>, event: &AgentEvent) -> std::io::Result<()> {
-    let now = Zoned::now();
-    let times = !context.options.no_times;
-    let output = &mut context.output;
-    if output.json {
-        let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
-        let line = AgentEventLine { schema: "fabdeck.agent/1", time, event };
-        crate::script::json::write_json(&mut *output.out, &line)?;
-        writeln!(output.out)?;
-    } else if times {
-        writeln!(output.out, "{} {event}", now.strftime("%H:%M:%S"))?;
-    } else {
-        writeln!(output.out, "{event}")?;
-    }
-    output.out.flush()
+    let format = EventFormat {
+        schema: "fabdeck.agent/1",
+        json: context.output.json,
+        times: !context.options.no_times,
+    };
+    format.write(context.output.out, &Zoned::now(), event, event)
 }
 
 fn agent_failure(error: AgentError) -> Failure {

@@ -12,6 +12,8 @@ use super::event_outputs::{JournalEvents, ProgramEvents, SyslogEvents};
 use super::publication::Publication;
 use crate::catalogue::exit::Exit;
 use crate::catalogue::failure::Failure;
+use crate::operations::jobs::list_source::JobSource;
+use crate::operations::record::job_thread::RecordedJobList;
 use crate::operations::service::watch_event::{EventSink, WatchEvent};
 use crate::operations::service::watch_service::{
     ServiceStatistics, SweepPublisher, WatchServiceRequest, WatchedSweep, run_watch_service,
@@ -20,6 +22,7 @@ use crate::script::argument_values::duration;
 use crate::script::command_entry::{CommandEntry, CommandFunction, OptionUse};
 use crate::script::commands::jobs::job_args::RecordJobsArgs;
 use crate::script::context::Context;
+use crate::script::event_line::EventFormat;
 use crate::script::json_schema::JsonSchema;
 use crate::system::http_server::HttpServer;
 use crate::system::journal_socket::{JOURNAL_SOCKET, LogSocket, SYSLOG_SOCKET};
@@ -117,7 +120,7 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
     let request = WatchServiceRequest {
         interval: args.interval,
         count: args.count,
-        jobs: args.running_jobs.list(),
+        jobs: args.running_jobs.list().or_else(|| configured_jobs(context)),
         recovery: args.recovery,
     };
     let set = args.metrics.map(|choice| match choice {
@@ -129,13 +132,20 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
         let serving = format!("serving http://{address}/ and http://{address}/metrics; stop with Ctrl-C");
         context.output.print_message(&serving);
     }
-    let (json, times) = (context.output.json, !context.options.no_times);
-    let mut sinks = args.outputs.sinks();
-    if !args.outputs.journald && !args.outputs.syslog {
-        let out = context.output.take_stdout();
-        sinks.push(Box::new(EventLines { out, json, times, failed: None }));
-    }
-    let mut publisher = WatchPublisher { publication: publication.as_ref(), sinks };
+    let format = EventFormat {
+        schema: "fabdeck.event/1",
+        json: context.output.json,
+        times: !context.options.no_times,
+    };
+    let ends = server.is_none().then(|| context.outside.stop());
+    let lines = (!args.outputs.journald && !args.outputs.syslog).then(|| EventLines {
+        out: context.output.take_stdout(),
+        format,
+        stop: ends,
+        failed: None,
+    });
+    let mut publisher =
+        WatchPublisher { publication: publication.as_ref(), lines, sinks: args.outputs.sinks() };
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         if let (Some(server), Some(publication)) = (&server, &publication) {
@@ -146,18 +156,24 @@ fn run(context: &mut Context<'_, '_>, args: &WatchServiceArgs) -> Result<Exit, F
         stop.store(true, Ordering::SeqCst);
         ended
     })?;
-    Ok(Exit::Done)
+    // A reader that went away ends a watch that has no other output.
+    let failed = publisher.lines.and_then(|lines| lines.failed.filter(|_| lines.stop.is_some()));
+    failed.map_or(Ok(Exit::Done), |error| Err(error.into()))
 }
 
 /// Publishes to the pages of the service, and to the outputs of events.
 struct WatchPublisher<'p> {
     publication: Option<&'p Publication>,
-    sinks: Vec<Box<dyn EventSink + 'p>>,
+    lines: Option<EventLines<'p>>,
+    sinks: Vec<Box<dyn EventSink>>,
 }
 
 impl WatchPublisher<'_> {
     fn pass_on(&mut self, events: &[WatchEvent]) {
         for event in events {
+            if let Some(lines) = &mut self.lines {
+                lines.receive(event);
+            }
             self.sinks.iter_mut().for_each(|sink| sink.receive(event));
         }
     }
@@ -177,6 +193,12 @@ impl SweepPublisher for WatchPublisher<'_> {
         }
         self.pass_on(events);
     }
+}
+
+/// The list of jobs of the configuration, if it names one.
+fn configured_jobs(context: &Context<'_, '_>) -> Option<RecordedJobList> {
+    let source = JobSource::default().or_configured(context.config.jobs.settings.from.as_ref());
+    source.is_named().then_some(RecordedJobList { source, interval: None })
 }
 
 fn bind(text: &str) -> Result<HttpServer, Failure> {
