@@ -321,3 +321,27 @@ fn a_watch_without_a_reader_ends() {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// A program of the site is run for each event, and has finished with all of them when the watch ends.
+#[test]
+fn a_program_is_run_for_each_event() {
+    let home = home();
+    let hook = home.path().join("hook");
+    std::fs::write(&hook, "#!/bin/sh\necho \"$FABDECK_EVENT\" >>got\n").unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let ended = fabdeck(&home)
+        .args(["--source", "sim:demo", "--json", "--no-times", "watch", "--interval", "1s", "--count", "5"])
+        .args(["--exec".as_ref(), hook.as_os_str()])
+        .output()
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    let without_schema = |line: &str| {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        event.as_object_mut().unwrap().remove("schema");
+        event
+    };
+    let printed: Vec<Value> = String::from_utf8(ended.stdout).unwrap().lines().map(without_schema).collect();
+    let got = std::fs::read_to_string(home.path().join("got")).unwrap();
+    let got: Vec<Value> = got.lines().map(without_schema).collect();
+    assert!(printed.len() >= 3 && got == printed, "{got:#?}\n{printed:#?}");
+}
