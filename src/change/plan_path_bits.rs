@@ -65,7 +65,39 @@ impl PlanPathBits {
 mod tests {
     use super::*;
     use fabdeck_fabric::generate::{FabricSpec, generate};
+    use fabdeck_fabric::{FabricBuilder, Lid, Lmc, NodeFacts, NodeKind};
     use fabdeck_routing::{NoProgress, Problem, Request, find_engine};
+
+    /// Hosts of one switch, each with two LIDs.
+    fn star(hosts: &[u64]) -> Fabric {
+        let mut builder = FabricBuilder::new();
+        let switch = builder.add_node(NodeFacts::new(NodeKind::Switch, Guid(1), 9, "switch")).unwrap();
+        for host in hosts {
+            let node = NodeFacts::new(NodeKind::ChannelAdapter, Guid(16 + host), 1, "host");
+            let node = builder.add_node(node).unwrap();
+            builder.connect((switch, PortNum(*host as u8 + 1)), (node, PortNum(1))).unwrap();
+            let facts = builder.port(node, PortNum(1));
+            (facts.lid, facts.lmc) = (Lid::new(16 + 2 * *host as u32), Lmc::new(1).unwrap());
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn a_host_that_disappears_leaves_the_path_bits_of_the_others() {
+        let bits_of = |fabric: &Fabric, bits: &PathBits| -> Vec<(Guid, u8)> {
+            let graph = SwitchGraph::new(fabric, &Faults::new());
+            let of = |port: PortId| (fabric.node(fabric.port(port).node).guid(), bits.get(port));
+            graph.terminals().iter().map(|end| of(end.port)).collect()
+        };
+        let (whole, faults) = (star(&[0, 1, 2, 3]), Faults::new());
+        let mut routes = Problem::new(&whole, &faults).empty_routes();
+        routes.path_bits = Some(PathBits::by_place(&whole));
+        let plan = PlanPathBits::of(&whole, &routes);
+        let rest = star(&[0, 2, 3]);
+        let kept = plan.to_path_bits(&rest).unwrap();
+        assert_eq!(bits_of(&rest, &kept), [(Guid(16), 0), (Guid(18), 0), (Guid(19), 1)]);
+        assert_ne!(kept, PathBits::by_place(&rest));
+    }
 
     #[test]
     fn path_bits_of_opt_come_back_from_a_plan() {
@@ -81,8 +113,10 @@ mod tests {
         let read: PlanPathBits = serde_json::from_str(&text).unwrap();
         assert_eq!((read.to_path_bits(&fabric), read.fault()), (opt.path_bits, None));
         assert!(text.contains(r#"{"1":1}"#), "{text}");
-        let by_place = PlanPathBits::of(&fabric, &routes("mlid"));
-        assert!(by_place.is_empty() && by_place.to_path_bits(&fabric).is_none());
+        let by_place = PlanPathBits::of(&fabric, &routes("mlid")).to_path_bits(&fabric);
+        assert_eq!(by_place, Some(PathBits::by_place(&fabric)));
+        let others = PlanPathBits::of(&fabric, &routes("minhop"));
+        assert!(others.is_empty() && others.to_path_bits(&fabric).is_none());
         for wrong in [r#"{"0x10":{"1":128}}"#, r#"{"host":{"1":1}}"#] {
             assert!(serde_json::from_str::<PlanPathBits>(wrong).unwrap().fault().is_some(), "{wrong}");
         }

@@ -15,7 +15,7 @@ use super::engine::{EngineAnswer, EngineRefusal, Request, RouteProgress};
 use super::problem::{Destination, Problem};
 use super::trees::{Distances, PortMap, RouteTree, TreeReader, switch_batches};
 use super::up_digits::{DigitTree, PathNumber, TreeLevels, lmc_advice, lmc_for};
-use fabdeck_fabric::{Lmc, PortNum, Routes};
+use fabdeck_fabric::{Lmc, PathBits, PortNum, Routes};
 
 pub const ID: &str = "mlid";
 pub const DMODK: &str = "dmodk";
@@ -39,7 +39,9 @@ pub fn route(
         let what = format!("every port has one LID: {}; {uses}", lmc_advice("k"));
         return Err(EngineRefusal::Request { engine: ID, what });
     }
-    let routes = tree.route(PathNumber::Offset, pulse)?;
+    let mut routes = tree.route(PathNumber::Offset, pulse)?;
+    // In the plan too, so that a host that disappears changes nothing for the others.
+    routes.path_bits = Some(PathBits::by_place(problem.fabric));
     let mut remarks = vec![tree.remark.clone(), format!("LIDs a port {lids}, paths up {paths}")];
     if !is_large(problem) {
         let SharedLids { shared, of } = count_shared(problem, &tree, &routes);

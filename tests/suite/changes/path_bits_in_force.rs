@@ -72,6 +72,7 @@ fn hosts_pick_by_the_last_change_until_it_is_undone() {
     lab.run(&["route", "--engine", "mlid", "-o", "mlid.plan"]);
     apply(&lab, "mlid.plan", "3");
     assert_eq!(bits(&lab), places);
+    assert!(lab.run_to_end(&["check"], 0).contains("by path bits of change 3 (mlid)"));
     let planned = lab.run(&["undo", "3", "-o", "back.plan", "--force"]);
     assert!(matches!(planned.status.code(), Some(0 | 2)), "{planned:?}");
     apply(&lab, "back.plan", "4");

@@ -326,8 +326,8 @@ fn judged_lid_line(lids_per_port: u16) -> Option<(&'static str, String)> {
 /// Text about the LID that loads and job figures use, where ports have up to `lids_per_port`.
 pub fn judged_lid_words(lids_per_port: u16) -> String {
     format!(
-        "each sender uses one of up to {lids_per_port} of a port, by its place among the hosts; if hosts send to base \
-         LIDs alone, the figures differ"
+        "each sender uses one of up to {lids_per_port} of a port, by its path bits: those of the routes where they come with \
+         some, else its place among the hosts; if hosts send to base LIDs alone, the figures differ"
     )
 }
 

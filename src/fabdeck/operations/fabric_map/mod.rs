@@ -6,5 +6,6 @@ pub mod groups;
 pub mod pair_detail;
 pub mod pair_table;
 pub mod ranks;
+mod sender_lids;
 pub mod structure;
 pub mod torus;

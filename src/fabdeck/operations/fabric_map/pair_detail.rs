@@ -6,10 +6,11 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::figures::{MapFigures, MapQuantity};
-use super::structure::{AttachedHost, MapStructure};
+use super::sender_lids::SenderLids;
+use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::watch::watch_verdict::WatchVerdict;
-use fabdeck_fabric::{ElementId, NodeId, PortId};
+use fabdeck_fabric::{ElementId, Lid, NodeId, PortId};
 use fabdeck_routing::analysis::PathIndex;
 
 /// Most ports that are named.
@@ -63,17 +64,24 @@ impl PairDetailRequest {
             hosts: [from, to].map(|part| part.iter().map(hosts).sum()),
             ..PairDetail::default()
         };
+        let senders = SenderLids::new(&self.look, &self.structure);
         let mut used: FxHashMap<PortId, u64> = FxHashMap::default();
         for receiver in to {
             for host in &self.structure.switches[*receiver].hosts {
+                let lids = senders.lids_of(self.look.fabric(), host.port);
                 for sender in from.iter().filter(|sender| *sender != receiver) {
-                    let paths = hosts(sender) as u64;
-                    match self.ports_to(self.structure.switches[*sender].id, host) {
-                        Some(ports) => {
-                            detail.paths += paths;
-                            ports.into_iter().for_each(|port| *used.entry(port).or_default() += paths);
+                    if lids.is_empty() {
+                        detail.broken += hosts(sender) as u64;
+                    }
+                    for lid in lids.iter().filter(|lid| senders.sends(*sender, lid)) {
+                        let paths = senders.count(*sender, lid);
+                        match self.ports_to(self.structure.switches[*sender].id, lid.lid, host.node) {
+                            Some(ports) => {
+                                detail.paths += paths;
+                                ports.into_iter().for_each(|port| *used.entry(port).or_default() += paths);
+                            }
+                            None => detail.broken += paths,
                         }
-                        None => detail.broken += paths,
                     }
                 }
             }
@@ -84,16 +92,15 @@ impl PairDetailRequest {
     }
 
     /// The ports by which the switches on the path send; `None` where it does not arrive.
-    fn ports_to(&self, from: NodeId, to: &AttachedHost) -> Option<Vec<PortId>> {
+    fn ports_to(&self, from: NodeId, lid: Lid, to: NodeId) -> Option<Vec<PortId>> {
         let fabric = self.look.fabric();
-        let lid = fabric.port(fabric.peer(to.port)?).facts.lid?;
         let (mut at, mut ports) = (from, Vec::new());
         while ports.len() < MAX_HOPS {
             let egress = self.look.observation.tables.lft(at)?.get(lid)?;
             let port = fabric.port_of(at, egress)?;
             ports.push(port);
             at = fabric.port(fabric.peer(port)?).node;
-            if at == to.node {
+            if at == to {
                 return Some(ports);
             }
         }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::figures::{MapFigures, MapQuantity};
 use super::groups::MapBucket;
+use super::sender_lids::SenderLids;
 use super::structure::MapStructure;
 use crate::catalogue::snapshot::Snapshot;
 use crate::operations::rowset::Rowset;
@@ -73,6 +74,7 @@ impl PairRequest {
         let figures = self.port_figures();
         let score = |port: PortId| figures[port.index()].score(self.quantity);
         let places: FxHashMap<NodeId, usize> = self.structure.places();
+        let senders = SenderLids::new(&self.look, &self.structure);
         let count = self.structure.switches.len();
         let mut walk = WalkState {
             worst: vec![None; count],
@@ -91,23 +93,22 @@ impl PairRequest {
                 progress.report(done, of);
                 done += 1;
                 for host in &self.structure.switches[*leaf].hosts {
-                    let Some(lid) = fabric.peer(host.port).and_then(|port| fabric.port(port).facts.lid)
-                    else {
-                        broken += 1;
-                        continue;
-                    };
-                    walk.round += 1;
-                    for (row, from) in self.rows.iter().enumerate() {
-                        let cell = &mut best[row * self.columns.len() + column];
-                        for source in &self.structure.groups.leaves[from.leaves.clone()] {
-                            if source == leaf {
-                                continue;
+                    let lids = senders.lids_of(fabric, host.port);
+                    broken += u64::from(lids.is_empty());
+                    for lid in lids {
+                        walk.round += 1;
+                        for (row, from) in self.rows.iter().enumerate() {
+                            let cell = &mut best[row * self.columns.len() + column];
+                            let sources = &self.structure.groups.leaves[from.leaves.clone()];
+                            for source in sources
+                                .iter()
+                                .filter(|source| *source != leaf && senders.sends(**source, &lid))
+                            {
+                                match self.walk(&mut walk, &places, &score, *source, lid.lid, host.node) {
+                                    true => *cell = (*cell).max(walk.worst[*source]),
+                                    false => broken += 1,
+                                }
                             }
-                            if !self.walk(&mut walk, &places, &score, *source, lid, host.node) {
-                                broken += 1;
-                                continue;
-                            }
-                            *cell = (*cell).max(walk.worst[*source]);
                         }
                     }
                 }

@@ -93,7 +93,9 @@ impl PathTree {
     /// `None` where a table on the path is not known.
     fn new(look: &Snapshot, hot: &HotSpot, verdict: &HotSpots) -> Option<Self> {
         let (fabric, tables) = (look.fabric(), &look.observation.tables);
-        let lid = fabric.port(hot.adapter).facts.lid?;
+        // Of several LIDs each sender picks one, and their paths are no one tree.
+        let facts = &fabric.port(hot.adapter).facts;
+        let lid = facts.lid.filter(|_| facts.lmc.value() == 0)?;
         let egress = |switch: NodeId| -> Option<PortId> { egress_port(look, switch, lid) };
         let root_switch = fabric.port(hot.at.port).node;
         if egress(root_switch) != Some(hot.at.port) || !tables.is_entry_known(root_switch, lid) {

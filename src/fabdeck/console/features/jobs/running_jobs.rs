@@ -356,7 +356,7 @@ fn remarks(state: &SessionState, comparison: &JobComparison) -> Vec<(Severity, S
 /// The line about the LID that figures use, where ports have several (FN-708 of the commands).
 fn lids_line(comparison: &JobComparison) -> Option<String> {
     let lids = comparison.lids_per_port;
-    (lids > 1).then(|| format!("each sender uses one of up to {lids} LIDs of a port, by its place"))
+    (lids > 1).then(|| format!("each sender uses one of up to {lids} LIDs of a port, by its path bits"))
 }
 
 /// Text about the source, the age of the list, and its jobs on the fabric. In little room, the path is
