@@ -17,7 +17,7 @@ use fabdeck::operations::environment::OperationOptions;
 use fabdeck::operations::jobs::job_request::JobInput;
 use fabdeck::operations::lanes::levels::LevelsInForce;
 use fabdeck::operations::plans::link_service::LinkService;
-use fabdeck::operations::plans::plan_request::{PlanRequest, StagedCommands};
+use fabdeck::operations::plans::plan_request::{PlanRequest, StagedCommands, WriteMode};
 use fabdeck::operations::plans::proposal_plan::settle_proposal;
 use fabdeck::operations::preview::whatif::{ProposalOptions, propose};
 use fabdeck::system::access::{SourceOptions, SystemAccess};
@@ -83,6 +83,7 @@ fn proposed(look: &Arc<Snapshot>, engine: &str, faults: &Faults) -> PlanSource {
         engine: engine.id,
         proposal: Arc::new(proposal),
         staged,
+        mode: WriteMode::AtOnce,
     }))
 }
 

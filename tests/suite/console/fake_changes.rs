@@ -15,6 +15,7 @@ use fabdeck::operations::changes::changer::{
     Acceptance, ChangeOffer, ChangeOverview, Changer, PlanSource, WriteAccess,
 };
 use fabdeck::operations::changes::job_effects::JobEffect;
+use fabdeck::operations::plans::write_mode_offer::{OtherMode, WriteModeOffer};
 use fabdeck_change::{
     Attestation, AttestationVerdict, ChangePhase, ChangeStatus, CutOffReport, DeviceReport, DeviceState,
     GuardRequest, RollbackRemainder, TransientLoss, TransitionReport, UnfailedLoss,
@@ -105,6 +106,10 @@ pub fn offer(findings: usize) -> ChangeOffer {
             ),
         ],
         facts: facts(),
+        mode: WriteModeOffer {
+            other: OtherMode::Refused("hosts have one LID a port (LMC 0)".to_owned()),
+            ..WriteModeOffer::default()
+        },
         findings: FINDINGS.iter().cycle().take(findings).map(text).collect(),
         own: false,
         remarks: vec!["a logout may end the guard: systemd is not running here".to_owned()],

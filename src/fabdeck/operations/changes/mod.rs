@@ -29,4 +29,5 @@ pub(crate) mod rows;
 pub(crate) mod seen_changes;
 pub(crate) mod standby_guard;
 pub(crate) mod undo;
+pub mod undo_loss;
 pub(crate) mod verification;
