@@ -3,6 +3,7 @@
 pub(crate) mod backlog;
 pub(crate) mod counter_watch;
 pub mod error_baseline;
+mod error_growth;
 pub(crate) mod fabric_events;
 pub mod fabric_history;
 pub mod history;
