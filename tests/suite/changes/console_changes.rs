@@ -644,7 +644,6 @@ fn a_proposal_is_offered_at_once_and_in_five_phases() {
     assert_eq!(offer.mode.ports, 9);
     let phased = fixture.clerk.prepare_offer(&in_phases(planned)).unwrap();
     assert_eq!((phased.mode.mode, phased.mode.ports), (WriteMode::FivePhases, 9));
-    assert!(phased.parts < offer.parts || phased.moved_pairs <= offer.moved_pairs, "{phased:?}");
     let id = fixture.clerk.begin_change(&phased, &taking_all(&phased, LONG)).unwrap();
     wait_for_phase(&mut fixture.clerk, &id, ChangePhase::Applied);
     fixture.clerk.ask_guard(&id, &GuardRequest::Confirm { user: String::new() }).unwrap();

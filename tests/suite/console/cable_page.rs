@@ -71,8 +71,8 @@ fn the_page_of_a_cable_has_its_frame_at_each_size() {
 fn each_counter_has_a_threshold_or_says_that_it_has_none() {
     fn dropping(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
         let mut all = erring(second);
-        all.push(("rack3-leaf", 10, Counter::PortXmitDiscards, 30 * second));
-        all.push(("rack3-leaf", 10, Counter::PortRcvSwitchRelayErrors, 2));
+        all.push(("rack3-leaf", 10, Counter::PortXmitDiscardsExt, 30 * second));
+        all.push(("rack3-leaf", 10, Counter::PortRcvSwitchRelayErrorsExt, 2));
         all
     }
     let mut driver = watching(dropping);

@@ -292,7 +292,7 @@ fn the_name_of_a_pod_opens_the_map_there() {
         assert_eq!(crumbs(&driver), ["drawn", "pod 3 to all"]);
         let table = &driver.state.screens.map.drawn.matrix.table;
         assert_eq!((table.rows.len(), table.columns.len()), (6, 6), "its leaves against all pods");
-        assert!(shown(&driver).contains("from pod 3 (rows) to all (columns)"), "{}", shown(&driver));
+        assert!(shown(&driver).contains("from pod 3 (rows) to pods 0-5 (columns)"), "{}", shown(&driver));
         driver.press("esc");
         assert_eq!(crumbs(&driver).len(), 1);
         assert_eq!(driver.state.screens.map.drawn.matrix.cursor.0, 3);

@@ -142,7 +142,7 @@ impl ApplyQuestion<'_> {
         rows.extend(row(sign, "cut off", facts.cut_off_words()));
         rows.extend(self.jobs());
         let packets = match self.apply.has_phases() {
-            true => "send nothing until they have left; no packet meets tables that change",
+            true => "hosts pause; no packet meets tables that change",
             false => "packets under way may be lost or overtake each other",
         };
         rows.extend(row(DialogueSign::Warning, "all", packets.to_owned()));
@@ -332,22 +332,26 @@ impl ApplyQuestion<'_> {
         let key = |text: &str| (text.to_owned(), Role::Key);
         let dim = |text: &str| (text.to_owned(), Role::Dim);
         let text = |text: &str| (text.to_owned(), Role::Text);
-        let first = vec![
+        let mut first = vec![
             text("by itself after "),
             (length_words(self.apply.window_s * 1000), Role::Strong),
             text(", unless you confirm with "),
             key("y"),
-            dim("    "),
-            key("- +"),
-            dim(" change"),
         ];
         let keeper = match self.apply.offer.own {
             true => "; simulator and change end with this session",
             false => ", also after a lost connection: a guard keeps time",
         };
-        let second = vec![text("at once with "), key("u"), dim(keeper)];
-        let mut rows = labelled(DialogueSign::None, "roll back", first, self.room);
-        rows.extend(labelled(DialogueSign::None, "", second, self.room));
+        let mut rows = if level == Density::Titles {
+            first.extend([text("; at once with "), key("u")]);
+            labelled(DialogueSign::None, "roll back", first, self.room)
+        } else {
+            first.extend([dim("    "), key("- +"), dim(" change")]);
+            let second = vec![text("at once with "), key("u"), dim(keeper)];
+            let mut rows = labelled(DialogueSign::None, "roll back", first, self.room);
+            rows.extend(labelled(DialogueSign::None, "", second, self.room));
+            rows
+        };
         for remark in &self.apply.offer.remarks {
             let mut lines =
                 labelled(DialogueSign::Warning, "remark", vec![(remark.clone(), Role::Text)], self.room);

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::dialogue::accepted_names;
 use crate::operations::changes::changer::{Acceptance, ChangeOffer};
 use crate::operations::plans::plan_request::{PlanRequest, WriteMode};
 use crate::operations::plans::write_mode_offer::OtherMode;
@@ -122,4 +121,12 @@ pub(super) fn answer_options(accepted: &[String], window_s: u64, unanswered: Sil
         SilentHostAction::GoOn => " --unanswered go-on",
     };
     format!("{names}{silent} --confirm-within {window_s}s")
+}
+
+/// The names under which findings are accepted. Several findings may have one name.
+fn accepted_names<'f>(findings: impl Iterator<Item = &'f (String, String)>) -> Vec<String> {
+    let mut names: Vec<String> = findings.map(|(name, _)| name.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
 }

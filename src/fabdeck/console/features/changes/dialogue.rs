@@ -273,14 +273,6 @@ impl Dialogue {
     }
 }
 
-/// The names under which findings are accepted. Several findings may have one name.
-pub(super) fn accepted_names<'f>(findings: impl Iterator<Item = &'f (String, String)>) -> Vec<String> {
-    let mut names: Vec<String> = findings.map(|(name, _)| name.clone()).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
 pub(super) type Pairs<'t> = Vec<(&'t str, String)>;
 
 pub(super) fn change_pairs(row: &ChangeRow) -> Pairs<'static> {

@@ -29,7 +29,7 @@ pub(super) fn mode_rows(apply: &ApplyState, is_replanned: bool, room: usize) -> 
         (false, OtherMode::Fixed) => return Vec::new(),
         (false, _) => vec![text("at once;  ")],
         (true, _) => vec![text(format!(
-            "in five phases, up to {ANSWER_TIMEOUT_S} s until hosts have left and {ANSWER_TIMEOUT_S} s until they are back;  "
+            "in five phases: up to {ANSWER_TIMEOUT_S} s to leave, {ANSWER_TIMEOUT_S} s to come back;  "
         ))],
     };
     match (&apply.offer.mode.other, &apply.mode_error) {

@@ -24,9 +24,19 @@ fn refusal(state: &SessionState, part: MapPart) -> Option<&'static str> {
     (needs_paths && !state.known.tables).then_some("not now: the map of pairs needs forwarding tables")
 }
 
+/// Whether a line may name a part: it has a number, or enough letters. The letter of an action is not about pods.
+fn may_name_part(words: &[String]) -> bool {
+    const MIN_LETTERS: usize = 3;
+    let has_number = words.iter().any(|word| word.ends_with(|sign: char| sign.is_ascii_digit()));
+    has_number || words.iter().map(String::len).sum::<usize>() >= MIN_LETTERS
+}
+
 /// The rows of the parts that match, each with its switches and hosts.
 pub fn part_rows(state: &SessionState, words: &[String]) -> Vec<GotoRow> {
     let mut rows = Vec::new();
+    if !may_name_part(words) {
+        return rows;
+    }
     let Some(structure) = &state.screens.map.drawn.structure else { return rows };
     for (part, name) in map_parts(structure).into_iter().take(MAX_PARTS) {
         let target = GotoTarget::MapPart(name.clone());
