@@ -277,7 +277,7 @@ fn a_large_tree_is_a_matrix_of_pods() {
     assert!(!all.contains("not arrive"), "{all}");
 }
 
-/// The name of a pod opens the map there, from any screen, and Esc leads to all pods with the cursor on it.
+/// The name of a pod opens the map there, from any screen, and Esc leads back; the map of all pods then has the cursor on it.
 #[test]
 fn the_name_of_a_pod_opens_the_map_there() {
     for line in ["pod3", "pod 3"] {
@@ -294,6 +294,8 @@ fn the_name_of_a_pod_opens_the_map_there() {
         assert_eq!((table.rows.len(), table.columns.len()), (6, 6), "its leaves against all pods");
         assert!(shown(&driver).contains("from pod 3 (rows) to pods 0-5 (columns)"), "{}", shown(&driver));
         driver.press("esc");
+        assert_eq!(driver.state.screen, ScreenId::Health, "back to where the line was typed");
+        driver.press("2");
         assert_eq!(crumbs(&driver).len(), 1);
         assert_eq!(driver.state.screens.map.drawn.matrix.cursor.0, 3);
     }

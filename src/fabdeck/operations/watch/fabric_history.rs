@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::error_growth::ErrorGrowth;
+use super::counter_rates::CounterRates;
 use super::port_values::{PortQuantity, PortValues};
 use fabdeck_fabric::counters::{PortRates, Rates};
 use fabdeck_fabric::observe::{Counter, PortIdentity, Sweep};
@@ -39,7 +39,7 @@ impl FabricSums {
 pub struct IntervalSums {
     pub sums: FabricSums,
     ports: PortValues,
-    errors: ErrorGrowth,
+    errors: CounterRates,
 }
 
 impl IntervalSums {
@@ -56,12 +56,12 @@ impl IntervalSums {
             errors_per_s: sum(rates.ports.iter().filter_map(errors)),
             ..FabricSums::default()
         };
-        Self { sums, ports: PortValues::new(fabric, rates, pinned), errors: ErrorGrowth::default() }
+        Self { sums, ports: PortValues::new(fabric, rates, pinned), errors: CounterRates::default() }
     }
 
     /// The same with the growth of each error counter, from the sweeps that the rates are of.
-    pub fn with_error_growth(self, fabric: &Fabric, rates: &Rates, sweeps: [&Sweep; 2]) -> Self {
-        Self { errors: ErrorGrowth::new(fabric, &rates.ports, sweeps), ..self }
+    pub fn with_counter_rates(self, fabric: &Fabric, rates: &Rates, sweeps: [&Sweep; 2]) -> Self {
+        Self { errors: CounterRates::new(fabric, &rates.ports, sweeps), ..self }
     }
 
     /// The wait of a port in percent of the time; `None` where it is not known.
@@ -201,7 +201,7 @@ impl HistoryLevel {
             ports.waits.share_ports(&last.interval.ports.waits);
         }
         // Coarse levels have no counters.
-        let errors = if self.step_ms > 0 { ErrorGrowth::default() } else { entry.interval.errors.clone() };
+        let errors = if self.step_ms > 0 { CounterRates::default() } else { entry.interval.errors.clone() };
         let interval = IntervalSums { ports, errors, ..entry.interval };
         self.entries.push_back(HistoryEntry { interval, ..*entry });
         let older = self.entries.len().checked_sub(DETAILED_INTERVALS + 1);

@@ -1,9 +1,9 @@
 //! Verdicts on two readings of all counters, and events that a fabric reported.
 
 pub(crate) mod backlog;
+mod counter_rates;
 pub(crate) mod counter_watch;
 pub mod error_baseline;
-mod error_growth;
 pub(crate) mod fabric_events;
 pub mod fabric_history;
 pub mod history;

@@ -15,9 +15,9 @@ const MAX_GROWTHS: usize = 4096;
 
 /// Growth a second of counters, in the order of ports and counters. Each counter is its 64-bit form.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct ErrorGrowth(Arc<[(PortIdentity, Counter, f32)]>);
+pub struct CounterRates(Arc<[(PortIdentity, Counter, f32)]>);
 
-impl ErrorGrowth {
+impl CounterRates {
     pub(super) fn new(fabric: &Fabric, ports: &[PortRates], [before, after]: [&Sweep; 2]) -> Self {
         let mut kept: Vec<(PortIdentity, Counter, f32)> = Vec::new();
         // In a large fabric, a look at each counter of each port would take as long as the rates.
@@ -105,7 +105,7 @@ mod tests {
         };
         let (before, after) = (sweep(1), sweep(3));
         let rates = rates_of_sweeps(&fabric, &before, &after);
-        let growth = ErrorGrowth::new(&fabric, &rates.ports, [&before, &after]);
+        let growth = CounterRates::new(&fabric, &rates.ports, [&before, &after]);
         let port = port_identity(&fabric, erring);
         assert_eq!(growth.value(&port, &Counter::PortXmitDiscardsExt), 10.0);
         assert_eq!(growth.value(&port, &Counter::SymbolErrorCounterExt), 0.0);
