@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::failure_words::failure_words;
 use super::job_effects::{JobEffect, job_effects};
 use super::preparation::PreparedChange;
 use super::undo_loss::UndoLoss;
@@ -166,20 +167,6 @@ pub fn supposed_way_back_words(pairs: &TransientLoss, failed: &[String]) -> Opti
 fn loss_words(first: u64, after: u64) -> String {
     let unit = if first == 1 { "pair" } else { "pairs" };
     format!("{} {unit} without a path, after {}", digits_in_groups(first), digits_in_groups(after))
-}
-
-/// The names of failed elements with their verb: `spine-2 fails`, `spine-1 and 3 more fail`.
-pub(super) fn failure_words(failed: &[String]) -> String {
-    const NAMED: usize = 2;
-    let name = |element: &String| {
-        element.split_once(':').map_or_else(|| element.clone(), |(_, name)| name.to_owned())
-    };
-    let names: Vec<String> = failed.iter().take(NAMED).map(name).collect();
-    let names = match failed.len() {
-        0..=NAMED => names.join(" and "),
-        more => format!("{} and {} more", names[0], more - 1),
-    };
-    format!("{names} {}", if failed.len() == 1 { "fails" } else { "fail" })
 }
 
 /// The pairs without a path, counted three times: `before 504, while written at most 504, after 0, of 1,892 pairs`.

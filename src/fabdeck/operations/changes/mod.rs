@@ -15,6 +15,7 @@ pub mod change_row;
 pub(crate) mod change_store;
 pub mod changer;
 pub mod console_changes;
+mod failure_words;
 pub(crate) mod foreign_changes;
 pub(crate) mod guard_requests;
 pub(crate) mod guard_run;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::change_facts::failure_words;
+use super::failure_words::failure_words;
 use super::job_effects::lost_pairs_of_jobs;
 use super::pair_count::count_pairs;
 use crate::catalogue::snapshot::Snapshot;
